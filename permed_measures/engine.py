@@ -1,0 +1,189 @@
+"""From judged rankings to values: which kernel computes which measure, and the means over the queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from ir_measures import CalcResults, Evaluator, Metric
+from ir_measures.measures import Measure
+from numpy.typing import NDArray
+
+from permed_measures import kernels
+from permed_measures.errors import MeasureError
+from permed_measures.judgments import Judgments
+from permed_measures.measures import parse_measure
+from permed_measures.parameters import check_measure, values_of
+from permed_measures.rankings import JudgedRankings
+from permed_measures.ranks import TieBreak
+
+__all__ = ["Evaluation", "PermedEvaluator", "ceiling"]
+
+KERNELS: dict[str, Callable[..., NDArray[np.float64]]] = {
+    "GradedAP": kernels.graded_average_precision,
+    "Coverage": kernels.success,
+    "VariantNDCG": kernels.variant_ndcg,
+    "nDCG": kernels.ndcg,
+    "P": kernels.precision,
+    "R": kernels.recall,
+    "RR": kernels.reciprocal_rank,
+    "AP": kernels.average_precision,
+    "Success": kernels.success,
+    "Judged": kernels.judged,
+}
+"""The kernel of each measure; it takes the measure's parameters by name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The values of some measures on one run.
+
+    Attributes
+    ----------
+    measures : list of Measure
+    values : ndarray of float64, shape (n_measures, n_queries)
+        Queries in the order of ``rankings.judgments.query_ids``.
+    rankings : JudgedRankings
+        What they were computed from.
+    """
+
+    measures: list[Measure]
+    values: NDArray[np.float64]
+    rankings: JudgedRankings
+
+    @property
+    def aggregated(self) -> dict[Measure, float]:
+        """The mean of each measure over all queries of the qrels; NaN without queries."""
+        n_queries = self.values.shape[1]
+        means = self.values.mean(axis=1) if n_queries else np.full(len(self.measures), np.nan)
+        return dict(zip(self.measures, means.tolist(), strict=True))
+
+    def per_query(self) -> Iterator[tuple[str, list[float]]]:
+        """Yield each query id with its values, in the order of the measures."""
+        yield from zip(self.rankings.judgments.query_ids, self.values.T.tolist(), strict=True)
+
+    def metrics(self) -> Iterator[Metric]:
+        """Yield ir_measures' metrics, query by query."""
+        for query_id, values in self.per_query():
+            for measure, value in zip(self.measures, values, strict=True):
+                yield Metric(query_id=query_id, measure=measure, value=value)
+
+
+class PermedEvaluator(Evaluator):
+    """Scores any number of runs by the same measures and qrels.
+
+    Parameters
+    ----------
+    measures : iterable of Measure or str
+    qrels : Judgments or any form of qrels
+    ties : TieBreak, default TieBreak.TREC
+
+    Raises
+    ------
+    MeasureError
+        For a measure that is not supported, or a parameter that is not allowed.
+    InputError
+        For qrels that cannot be read.
+    """
+
+    def __init__(self, measures: Iterable[Measure | str], qrels: Any, ties: TieBreak = TieBreak.TREC) -> None:
+        checked = [_checked(measure) for measure in measures]
+        self.judgments = Judgments.of(qrels)
+        self.ties = ties
+        for measure in checked:
+            _check_on_data(measure, self.judgments)
+        super().__init__(list(dict.fromkeys(checked)), self.judgments.query_ids)
+
+    def evaluate(self, run: Any) -> Evaluation:
+        """Return the values of all measures on a run in any form, as arrays."""
+        return _evaluate(list(self.measures), JudgedRankings.of(self.judgments, run, self.ties))
+
+    def iter_calc(self, run: Any) -> Iterator[Metric]:
+        """Return an iterator over the metrics of each query of the qrels."""
+        return self.evaluate(run).metrics()
+
+    def calc_aggregate(self, run: Any) -> dict[Measure, float | int]:
+        """Return the mean of each measure over all queries of the qrels."""
+        return dict(self.evaluate(run).aggregated)
+
+    def calc(self, run: Any) -> CalcResults:
+        """Return the means, and the metrics of each query."""
+        evaluation = self.evaluate(run)
+        return CalcResults(dict(evaluation.aggregated), list(evaluation.metrics()))
+
+
+def _checked(measure: Measure | str) -> Measure:
+    measure = parse_measure(measure)
+    if measure.NAME not in KERNELS:
+        raise MeasureError(
+            f"permed-measures does not compute {measure}",
+            hint=f"It computes {', '.join(KERNELS)}; ir_measures may have another provider for it",
+        )
+    check_measure(measure)
+    if measure.NAME == "nDCG" and measure.params.get("gains") and measure["dcg"] != "log2":
+        raise MeasureError(
+            f"nDCG takes gains with dcg='log2' only (found {measure})",
+            hint="Give the gains themselves: nDCG(gains={1:1,2:3}) has the gains of exp-log2",
+        )
+    return measure
+
+
+def _check_on_data(measure: Measure, judgments: Judgments) -> None:
+    if measure.NAME == "GradedAP":
+        kernels.check_grades(judgments, **_only(measure, "rel", "max_rel", "gains"))
+
+
+def _only(measure: Measure, *names: str) -> dict[str, Any]:
+    given = values_of(measure)
+    return {name: given[name] for name in names}
+
+
+def _evaluate(measures: list[Measure], rankings: JudgedRankings) -> Evaluation:
+    values = np.empty((len(measures), rankings.n_queries))
+    for row, measure in enumerate(measures):
+        values[row] = KERNELS[str(measure.NAME)](rankings, **values_of(measure))
+    return Evaluation(measures, values, rankings)
+
+
+def ceiling(measure: Measure | str, qrels: Any) -> float:
+    """Return the best value that a measure can have on these qrels: that of an ideal ranking.
+
+    Parameters
+    ----------
+    measure : Measure or str
+    qrels : any form of qrels
+
+    Returns
+    -------
+    float
+        The mean over all queries of the ranking that retrieves all judged documents, best grade first.
+        It is below 1 where queries have no relevant document, where a measure divides by more than there
+        is to find, and for GradedAP where partly relevant documents exist.
+
+    Raises
+    ------
+    MeasureError, InputError
+        As for an evaluation.
+
+    Examples
+    --------
+    >>> import permed_measures as pm
+    >>> pm.ceiling(pm.GradedAP @ 10, {"q": {"a": 2, "b": 1, "c": 0, "d": 1}})
+    0.6666666666666666
+    """
+    evaluator = PermedEvaluator([measure], qrels)
+    [checked] = evaluator.measures
+    rankings = JudgedRankings.ideal(evaluator.judgments, _ideal_gain(checked, evaluator.judgments))
+    [value] = _evaluate([checked], rankings).aggregated.values()
+    return value
+
+
+def _ideal_gain(measure: Measure, judgments: Judgments) -> NDArray[np.float64] | None:
+    """Return what the ideal ranking sorts by if not by grade: the gain that the measure gives each grade."""
+    gains = values_of(measure).get("gains")
+    if not gains:
+        return None
+    gain = kernels.look_up(judgments.grade, gains)
+    return np.where(judgments.grade >= values_of(measure).get("rel", -np.inf), gain, -np.inf)

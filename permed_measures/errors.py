@@ -1,0 +1,65 @@
+"""The exceptions and the warning a user can meet, and how their messages are put together."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["InputError", "MeasureError", "PermedError", "PermedWarning", "nearest"]
+
+
+class PermedError(ValueError):
+    """Something that permed-measures refuses, and what to do about it.
+
+    Parameters
+    ----------
+    problem : str
+        What must hold, and what was found instead.
+    where : str, optional
+        The file and line, or the query and document.
+    hint : str, optional
+        What to do.
+    """
+
+    def __init__(self, problem: str, *, where: str = "", hint: str = "") -> None:
+        self.problem, self.where, self.hint = problem, where, hint
+        super().__init__(problem)
+
+    def __str__(self) -> str:
+        """Return ``where: problem. hint``."""
+        place = f"{self.where}: " if self.where else ""
+        advice = f". {self.hint}" if self.hint else ""
+        return f"{place}{self.problem}{advice}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Keep ``where`` and ``hint`` when an error crosses a process."""
+        return _rebuild, (type(self), self.problem, self.where, self.hint)
+
+
+def _rebuild(kind: type[PermedError], problem: str, where: str, hint: str) -> PermedError:
+    return kind(problem, where=where, hint=hint)
+
+
+class MeasureError(PermedError):
+    """A measure that does not exist, or a parameter it cannot have on these judgments."""
+
+
+class InputError(PermedError):
+    """Judgments, a run or a file that cannot be read without losing or changing something."""
+
+
+class PermedWarning(UserWarning):
+    """The numbers are defined, but the data look as if something else was meant."""
+
+
+def nearest(name: str, options: Iterable[str]) -> str:
+    """Return ``"Did you mean 'x'?"`` for the option spelled most like `name`, or an empty string.
+
+    Examples
+    --------
+    >>> nearest("GradedPA", ["GradedAP", "Coverage"])
+    "Did you mean 'GradedAP'?"
+    """
+    by_lower = {option.lower(): option for option in options}
+    found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    return f"Did you mean {by_lower[found[0]]!r}?" if found else ""

@@ -1,0 +1,249 @@
+"""The forms that judgments and runs come in: a mapping, or a frame of any library with named columns."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from permed_measures.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["COLUMNS", "Nested", "as_mapping", "as_mapping_or_frame", "number", "text_id", "where"]
+
+Nested = Mapping[str, Mapping[str, float]]
+"""``{query_id: {doc_id: number}}``."""
+
+COLUMNS = {
+    "query_id": ("query_id", "qid"),
+    "doc_id": ("doc_id", "docno"),
+    "score": ("score",),
+    "relevance": ("relevance", "label"),
+}
+"""The names a column may have: ir_measures' own first, then PyTerrier's."""
+
+_FORMS = (
+    "a dict {query_id: {doc_id: number}}, an iterable of ir_measures namedtuples, "
+    "or a pandas, polars or pyarrow frame"
+)
+
+
+def where(query_id: object, doc_id: object) -> str:
+    """Return the place of a row, for an error message."""
+    return f"query {query_id!r}, document {doc_id!r}"
+
+
+def text_id(value: object, *, place: str = "") -> str:
+    """Return an id as text: strings as they are, integers in decimal; anything else is an error."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return str(int(value))
+    raise InputError(
+        f"an id must be a string or an integer (found {value!r})",
+        where=place,
+        hint="Convert ids to strings before evaluating, so that nothing is rounded",
+    )
+
+
+def number(value: object, what: str, *, place: str) -> float | int:
+    """Return a finite relevance, or a score that is not NaN; anything else is an error."""
+    if isinstance(value, numbers.Real) and (math.isfinite(value) or (what == "score" and value == value)):
+        return value  # type: ignore[return-value]
+    raise not_a_number(value, what, place=place)
+
+
+def not_a_number(value: object, what: str, *, place: str) -> InputError:
+    """Return the error for a score or relevance that is no number."""
+    return InputError(
+        f"a {what} must be a number (found {value!r})", where=place, hint="Correct or remove this row"
+    )
+
+
+def as_mapping_or_frame(data: Any, value: str) -> Nested | pl.DataFrame:
+    """Bring any accepted form to one of two: a mapping of mappings, or a polars frame.
+
+    Parameters
+    ----------
+    data : mapping, iterable of namedtuples, or pandas, polars or pyarrow frame
+        Judgments or a run. An iterable is consumed once.
+    value : {'relevance', 'score'}
+        What the numbers are.
+
+    Returns
+    -------
+    Mapping or polars.DataFrame
+        A mapping is returned as it is. A frame has the columns query_id and doc_id (strings) and `value`
+        (Float64).
+
+    Raises
+    ------
+    InputError
+        For another form, a missing column, a float id, a missing value.
+    """
+    if isinstance(data, Mapping):
+        return data
+    for library, convert in (("polars", _polars), ("pandas", _pandas), ("pyarrow", _pyarrow)):
+        if library in sys.modules:
+            frame = convert(data, value)
+            if frame is not None:
+                return frame
+    if isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
+        return _records(data, value)
+    hint = "Read a file with permed_measures.read_qrels or read_run" if isinstance(data, (str, bytes)) else ""
+    raise InputError(f"expected {_FORMS} (found {type(data).__name__} {str(data)[:80]!r})", hint=hint)
+
+
+def as_mapping(data: Any, value: str) -> Nested:
+    """Bring any accepted form to a mapping of mappings with string ids, in the order of its rows."""
+    table = as_mapping_or_frame(data, value)
+    if isinstance(table, Mapping):
+        return table
+    nested: dict[str, dict[str, float]] = {}
+    for query_id, doc_id, item in table.iter_rows():
+        _add(nested, query_id, doc_id, item)
+    return nested
+
+
+def _add(nested: dict[str, dict[str, Any]], query_id: str, doc_id: str, value: Any) -> None:
+    docs = nested.setdefault(query_id, {})
+    if doc_id in docs:
+        raise InputError(
+            f"a document may stand once per query (found {docs[doc_id]!r} and {value!r})",
+            where=where(query_id, doc_id),
+            hint="Remove one of the two rows",
+        )
+    docs[doc_id] = value
+
+
+def _records(data: Iterable[Any], value: str) -> Nested:
+    """Collect namedtuples (ir_measures.Qrel, ScoredDoc or any with these fields) into a mapping."""
+    nested: dict[str, dict[str, Any]] = {}
+    for record in data:
+        try:
+            query_id, doc_id, item = record.query_id, record.doc_id, getattr(record, value)
+        except AttributeError:
+            raise _no_record(record, value) from None
+        place = where(query_id, doc_id)
+        _add(nested, text_id(query_id, place=place), text_id(doc_id, place=place), item)
+    return nested
+
+
+def _no_record(record: object, value: str) -> InputError:
+    library = type(record).__module__.partition(".")[0]
+    hint = ""
+    if library in ("polars", "pyarrow"):
+        # ir_measures turns a frame it does not know into an iterator of its columns before we see it.
+        hint = (
+            "The functions of ir_measures itself take no polars or pyarrow frame: "
+            "call permed_measures.calc_aggregate, or convert the frame to pandas"
+        )
+    return InputError(
+        f"expected {_FORMS}; an item needs query_id, doc_id and {value} (found {str(record)[:80]!r})",
+        hint=hint,
+    )
+
+
+def _columns(names: Iterable[str], value: str) -> dict[str, str]:
+    """Return which of the frame's columns is which of ours."""
+    names = list(map(str, names))
+    found = {}
+    for column in ("query_id", "doc_id", value):
+        source = next((name for name in COLUMNS[column] if name in names), None)
+        if source is None:
+            raise InputError(
+                f"a frame needs the columns query_id, doc_id and {value} "
+                f"(or PyTerrier's qid, docno and {COLUMNS[value][-1]}); {column} is missing (found {names})"
+            )
+        found[column] = source
+    return found
+
+
+def _polars(data: Any, value: str) -> pl.DataFrame | None:
+    import polars as pl
+
+    if isinstance(data, pl.LazyFrame):
+        columns = _columns(data.collect_schema().names(), value)
+        data = data.select(list(columns.values())).collect()
+    if not isinstance(data, pl.DataFrame):
+        return None
+    return _checked({ours: data[theirs] for ours, theirs in _columns(data.columns, value).items()})
+
+
+def _pyarrow(data: Any, value: str) -> pl.DataFrame | None:
+    import pyarrow as pa
+
+    if not isinstance(data, (pa.Table, pa.RecordBatch)):
+        return None
+    import polars as pl
+
+    columns = _columns(data.schema.names, value)
+    return _checked({ours: pl.Series(data.column(theirs)) for ours, theirs in columns.items()})
+
+
+def _pandas(data: Any, value: str) -> pl.DataFrame | None:
+    import pandas as pd
+
+    if not isinstance(data, pd.DataFrame):
+        return None
+    columns = _columns(data.columns, value)
+    return _checked({ours: _from_pandas(data[theirs], ours) for ours, theirs in columns.items()})
+
+
+def _from_pandas(column: Any, name: str) -> pl.Series:
+    """Return a pandas column as a polars one, without Python objects where pandas has none either."""
+    import polars as pl
+
+    if hasattr(column, "cat"):
+        categories = _from_pandas(column.cat.categories.to_series(), name)
+        codes = pl.Series(column.cat.codes.to_numpy()).cast(pl.Int64)
+        return categories.gather(codes.replace(-1, None))
+    if getattr(column.dtype, "kind", "O") in "iufb" and hasattr(column.dtype, "byteorder"):
+        return pl.Series(column.to_numpy())
+    if hasattr(column.array, "__arrow_array__") and "pyarrow" in sys.modules:
+        import pyarrow as pa
+
+        return pl.Series(pa.array(column.array))
+    values = column.tolist()
+    if name in ("score", "relevance"):
+        return pl.Series([number(item, name, place=f"row {row}") for row, item in enumerate(values)])
+    return pl.Series([text_id(item, place=f"row {row}, column {name}") for row, item in enumerate(values)])
+
+
+def _checked(columns: dict[str, pl.Series]) -> pl.DataFrame:
+    """Return the frame with string ids and float values, or raise for what cannot be made so."""
+    import polars as pl
+
+    frame = pl.DataFrame([_typed(column.alias(name), name) for name, column in columns.items()])
+    for name in frame.columns:
+        if frame[name].null_count():
+            row = frame[name].is_null().arg_true()[0]
+            raise InputError(
+                f"no value may be missing (found none in column {name})",
+                where=f"row {row}: {where(*frame.row(row)[:2])}",
+                hint="Correct or remove this row",
+            )
+    return frame
+
+
+def _typed(column: pl.Series, name: str) -> pl.Series:
+    import polars as pl
+
+    wanted = pl.String if name in ("query_id", "doc_id") else pl.Float64
+    dtype = column.dtype
+    if dtype == pl.Null and not len(column):
+        return column.cast(wanted)
+    if wanted is pl.String:
+        if not (dtype.is_integer() or dtype in (pl.String, pl.Categorical, pl.Enum)):
+            raise InputError(
+                f"ids must be strings or integers (found {dtype} in column {name})",
+                where=f"row 0, {name} {column[0]!r}" if len(column) else "",
+                hint="Convert ids to strings before evaluating, so that nothing is rounded",
+            )
+    elif not (dtype.is_numeric() or dtype == pl.Boolean):
+        raise InputError(f"column {name} must hold numbers (found {dtype})", hint="Convert it to floats")
+    return column.cast(wanted)

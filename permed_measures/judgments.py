@@ -1,0 +1,174 @@
+"""Relevance judgments as arrays: built once, they serve any number of runs and measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.errors import InputError
+from permed_measures.inputs import Nested, as_mapping_or_frame, not_a_number, number, text_id, where
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Judgments", "offsets_of", "position_in_query"]
+
+
+def offsets_of(query: NDArray[np.int32], n_queries: int) -> NDArray[np.int64]:
+    """Return where the rows of each query begin, and after the last where they end.
+
+    Parameters
+    ----------
+    query : ndarray of int32, shape (n_rows,)
+        The query of each row, ascending.
+    n_queries : int
+        How many queries there are.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_queries + 1,)
+    """
+    offsets = np.zeros(n_queries + 1, dtype=np.int64)
+    np.cumsum(np.bincount(query, minlength=n_queries), out=offsets[1:])
+    return offsets
+
+
+def position_in_query(query: NDArray[np.int32], n_queries: int) -> NDArray[np.int64]:
+    """Return the position of each row among the rows of its query, from 1; `query` is ascending."""
+    return np.arange(1, len(query) + 1) - offsets_of(query, n_queries)[query]
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments:
+    """Qrels as arrays, sorted by query id, within a query by grade descending: the ideal order.
+
+    Attributes
+    ----------
+    query_ids : list of str, length n_queries
+        All queries of the qrels, ascending.
+    query : ndarray of int32, shape (n_judged,)
+        The query of each judged document, as an index into `query_ids`.
+    grade : ndarray of float64, shape (n_judged,)
+        Its grade; negative grades are kept.
+    documents : list of str or polars.Series, length n_judged
+        Its id.
+    """
+
+    query_ids: list[str]
+    query: NDArray[np.int32]
+    grade: NDArray[np.float64]
+    documents: Sequence[str] | pl.Series
+
+    @classmethod
+    def of(cls, qrels: Any) -> Judgments:
+        """Build judgments from any form of qrels (see ``inputs``); judgments are returned as they are.
+
+        Raises
+        ------
+        InputError
+            For a relevance that is no finite number, an id that is no string or integer, a document judged
+            twice for one query; the message names query and document.
+        """
+        if isinstance(qrels, Judgments):
+            return qrels
+        table = as_mapping_or_frame(qrels, "relevance")
+        return _from_mapping(table) if isinstance(table, Mapping) else _from_frame(table)
+
+    @property
+    def n_queries(self) -> int:
+        """The number of queries in the qrels."""
+        return len(self.query_ids)
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where the rows of each query begin; shape (n_queries + 1,)."""
+        return offsets_of(self.query, self.n_queries)
+
+    @cached_property
+    def document_list(self) -> list[str]:
+        """The document ids as Python strings."""
+        return list(self.documents)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The judged documents as a frame of query, doc_id and row, to join a run with."""
+        import polars as pl
+
+        row = pl.int_range(len(self.query), dtype=pl.Int64, eager=True)
+        documents = pl.Series(self.documents, dtype=pl.String)
+        return pl.DataFrame({"query": pl.Series(self.query), "doc_id": documents, "row": row})
+
+    def num_rel(self, rel: float) -> NDArray[np.int64]:
+        """Return the number of documents with a grade of at least `rel`, per query."""
+        return np.bincount(self.query[self.grade >= rel], minlength=self.n_queries)
+
+    def where(self, row: int) -> str:
+        """Return query and document of a row, for an error message."""
+        return where(self.query_ids[self.query[row]], self.documents[row])
+
+
+def _from_mapping(qrels: Nested) -> Judgments:
+    named = {text_id(query_id): docs for query_id, docs in qrels.items()}
+    if len(named) < len(qrels):
+        raise InputError("two query ids of the qrels are the same as text", hint="Use strings as ids")
+    query_ids = sorted(named)
+    documents: list[str] = []
+    grades: list[float] = []
+    lengths = []
+    for query_id in query_ids:
+        docs = _judged(query_id, named[query_id])
+        documents += docs
+        grades += docs.values()
+        lengths.append(len(docs))
+    query = np.repeat(np.arange(len(query_ids), dtype=np.int32), lengths)
+    grade = np.array(grades, dtype=np.float64)
+    ideal = np.lexsort((-grade, query))
+    return Judgments(query_ids, query, grade[ideal], [documents[row] for row in ideal.tolist()])
+
+
+def _judged(query_id: str, docs: Any) -> Mapping[str, float]:
+    """Check the judgments of one query, and return them with string ids."""
+    if not isinstance(docs, Mapping):
+        raise InputError(
+            f"the judgments of a query must be a dict {{doc_id: relevance}} (found {type(docs).__name__})",
+            where=f"query {query_id!r}",
+        )
+    for doc_id, relevance in docs.items():
+        number(relevance, "relevance", place=where(query_id, doc_id))
+    named = {text_id(doc_id, place=where(query_id, doc_id)): relevance for doc_id, relevance in docs.items()}
+    if len(named) < len(docs):
+        raise InputError(
+            "two document ids are the same as text", where=f"query {query_id!r}", hint="Use strings as ids"
+        )
+    return named
+
+
+def _from_frame(frame: pl.DataFrame) -> Judgments:
+    import polars as pl
+
+    wrong = frame.filter(~pl.col("relevance").is_finite())
+    if len(wrong):
+        query_id, doc_id, relevance = wrong.row(0)
+        raise not_a_number(relevance, "relevance", place=where(query_id, doc_id))
+    frame = frame.sort("query_id", "relevance", descending=[False, True], maintain_order=True)
+    twice = frame.filter(pl.struct("query_id", "doc_id").is_duplicated())
+    if len(twice):
+        query_id, doc_id, _ = twice.row(0)
+        raise InputError(
+            f"a document may be judged once per query (found {twice.height} rows that share one)",
+            where=where(query_id, doc_id),
+            hint="Remove all rows but one",
+        )
+    query_ids = frame["query_id"]
+    query = (query_ids.rle_id()).cast(pl.Int32).to_numpy()
+    return Judgments(
+        query_ids.unique(maintain_order=True).to_list(),
+        query,
+        frame["relevance"].to_numpy(),
+        frame["doc_id"],
+    )

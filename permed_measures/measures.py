@@ -1,0 +1,349 @@
+"""The measures one can ask for: parameters, formulas, sources; and their text form."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+import ir_measures
+from ir_measures.measures import Measure
+
+from permed_measures.errors import MeasureError, nearest
+from permed_measures.parameters import (
+    CUTOFF,
+    JUDGED_ONLY,
+    REL,
+    CheckedMeasure,
+    Param,
+    at_least,
+    check_given,
+    choice,
+    weights,
+)
+
+__all__ = ["LITSEARCH", "MEASURES", "MEDCORPUS", "Coverage", "GradedAP", "VariantNDCG", "parse_measure"]
+
+
+class _GradedAP(CheckedMeasure):
+    r"""Graded average precision: each precision weighted by the grade found there.
+
+    .. math::
+
+        \frac{1}{N} \sum_{i \le k,\; g_i \ge rel} P(i) \cdot w(g_i)
+
+    :math:`g_i` is the grade at rank *i*, :math:`P(i)` the share of relevant documents (grade at least
+    `rel`) among the first *i*, and :math:`w(g)` the weight of a grade: ``gains[g]``, or ``g / max_rel``.
+
+    Parameters
+    ----------
+    cutoff : int, optional
+        Ranks that count, at least 1; written ``GradedAP@10``. All ranks if left out.
+    rel : float, default 1
+        The lowest relevant grade, at least 0.
+    max_rel : float, default 2
+        The grade that weighs 1. **On binary labels set** ``max_rel=1``: with the default every value is
+        half of AP.
+    gains : dict of number to number, optional
+        The weight (at least 0) of each relevant grade, instead of ``g / max_rel``.
+    norm : str, default 'num_rel'
+        The denominator *N*: ``num_rel`` relevant documents in the qrels, *R* · ``min`` min(*R*, *k*) ·
+        ``num_rel_ret`` relevant documents found within *k* · ``gain`` the summed weight of all relevant
+        documents (NCU\ :sub:`gu,P` of [1]_) · ``ideal`` the sum that the ideal ranking has at *k*, so that a
+        perfect ranking scores 1 · ``none`` 1. Where *N* is 0 the value is 0.
+    judged_only : bool, default False
+        Rank among judged documents only (grade 0 or more), as trec_eval's ``-J`` does.
+
+    Returns
+    -------
+    float
+        Per query, from 0 to 1 unless ``norm='none'`` or weights above 1; averaged over all queries of the
+        qrels.
+
+    Raises
+    ------
+    MeasureError
+        For a parameter that is not allowed, at once; for a relevant grade above `max_rel` (without `gains`)
+        or missing from `gains`, before anything is computed.
+
+    Notes
+    -----
+    A query that is absent from the run, or has no relevant document, scores 0 and counts. Unjudged
+    documents take up ranks and are not relevant; negative grades likewise. Ties: score as float32
+    descending, then document id descending. A cutoff beyond the list changes nothing.
+
+    With every weight 1 and ``num_rel`` it is ``AP@k``. It is not GAP [2]_, which models a user whose relevance
+    threshold is unknown, nor Kishida's generalised average precision, whose precision is itself graded.
+    Where partly relevant documents exist its ceiling is below 1 (0.6076 on MedCorpus at 10):
+    ``permed_measures.ceiling`` tells it; ``norm='ideal'`` divides by it per query.
+
+    References
+    ----------
+    .. [1] Sakai and Robertson. Modelling a user population for designing information retrieval metrics.
+       EVIA 2008.
+    .. [2] Robertson, Kanoulas and Yilmaz. Extending average precision to graded relevance judgments.
+       SIGIR 2010.
+
+    Examples
+    --------
+    Rank 1 has precision 1 and weight 1/2, rank 3 precision 2/3 and weight 1; three documents are relevant.
+
+    >>> import permed_measures as pm
+    >>> qrels = {"q": {"a": 2, "b": 1, "c": 0, "d": 1}}
+    >>> run = {"q": {"b": 4.0, "x": 3.0, "a": 2.0, "c": 1.0}}
+    >>> pm.calc_aggregate([pm.GradedAP @ 10, pm.GradedAP(norm="min") @ 2], qrels, run)
+    {GradedAP@10: 0.38888888888888884, GradedAP(norm='min')@2: 0.25}
+    """
+
+    __name__ = "GradedAP"
+    NAME = __name__
+    PRETTY_NAME = "Graded Average Precision"
+    SHORT_DESC = "Average precision in which each relevant document counts by its grade."
+    SUPPORTED_PARAMS = {
+        "cutoff": CUTOFF,
+        "rel": REL,
+        "max_rel": Param(
+            at_least(0, above=True), "a number above 0", default=2, desc="the grade that weighs 1"
+        ),
+        "gains": Param(
+            weights,
+            "a mapping from each relevant grade to its weight (numbers of at least 0)",
+            default=None,
+            desc="weight of each grade, instead of grade / max_rel",
+        ),
+        "norm": choice(
+            "num_rel",
+            "min",
+            "num_rel_ret",
+            "gain",
+            "ideal",
+            "none",
+            default="num_rel",
+            desc="what the sum is divided by",
+        ),
+        "judged_only": JUDGED_ONLY,
+    }
+
+
+class _Coverage(CheckedMeasure):
+    """Coverage: 1 if a relevant document is within the first k, else 0.
+
+    Its mean is the share of queries that are covered.
+
+    Parameters
+    ----------
+    cutoff : int, optional
+        Ranks that count, at least 1; written ``Coverage@10``. All ranks if left out.
+    rel : float, default 1
+        The lowest relevant grade, at least 0.
+    judged_only : bool, default False
+        Rank among judged documents only (grade 0 or more), as trec_eval's ``-J`` does.
+
+    Returns
+    -------
+    float
+        Per query 0 or 1; averaged over all queries of the qrels.
+
+    Raises
+    ------
+    MeasureError
+        For a parameter that is not allowed, at once.
+
+    Notes
+    -----
+    Equal to ``Success@k`` of trec_eval and ir_measures (some papers say hit rate), but the cutoff may be left
+    out and `rel` may be a float. A query that is absent from the run, or has no relevant document, scores 0
+    and counts. Ties: score as float32 descending, then document id descending.
+
+    References
+    ----------
+    trec_eval, measure ``success``.
+
+    Examples
+    --------
+    >>> import permed_measures as pm
+    >>> qrels = {"q1": {"a": 1}, "q2": {"b": 2}}
+    >>> run = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 2.0, "c": 1.0}}
+    >>> pm.calc_aggregate([pm.Coverage @ 1], qrels, run)
+    {Coverage@1: 0.5}
+    """
+
+    __name__ = "Coverage"
+    NAME = __name__
+    PRETTY_NAME = "Coverage"
+    SHORT_DESC = "The share of queries with a relevant document in the top k results."
+    SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY}
+
+
+class _VariantNDCG(CheckedMeasure):
+    r"""NDCG with every choice spelled out.
+
+    .. math::
+
+        \frac{\sum_{i \le k} gain(g_i) \cdot discount(i)}{\sum_{i \le k} gain(g^*_i) \cdot discount(i)}
+
+    :math:`g_i` is the grade at rank *i* and :math:`g^*_i` that of the ideal list.
+
+    Parameters
+    ----------
+    cutoff : int, optional
+        Ranks that count, at least 1; written ``VariantNDCG@10``. All ranks if left out.
+    gain : str, default 'exp'
+        ``exp`` :math:`2^g - 1` [1]_ · ``linear`` *g* [2]_.
+    discount : str, default 'log2'
+        At rank *i*: ``log2`` :math:`1/\log_2(i+1)` · ``jk`` 1 at rank 1, then :math:`1/\log_2 i` ([2]_ with
+        base 2) · ``zipf`` :math:`1/i`.
+    ideal : str, default 'qrels'
+        Where the ideal list, sorted by grade, is taken from: ``qrels`` all judged documents · ``run`` the
+        whole retrieved list · ``cutoff`` the first *k* of the retrieved list.
+    negative : str, default 'zero'
+        Grades below 0 gain 0 (``zero``) or are used as they stand (``keep``).
+    judged_only : bool, default False
+        Rank among judged documents only (grade 0 or more), as trec_eval's ``-J`` does.
+
+    Returns
+    -------
+    float
+        Per query, at most 1 (negative values are possible with ``negative='keep'``); averaged over all
+        queries of the qrels.
+
+    Raises
+    ------
+    MeasureError
+        For a parameter that is not allowed, at once.
+
+    Notes
+    -----
+    The default is ``nDCG(dcg='exp-log2')@k``; ``gain='linear'`` is ``nDCG@k``, trec_eval's ``ndcg_cut``.
+    Where the ideal sum is not above 0, the value is 0. An ideal list taken from the run makes any run that
+    sorts what it found perfect, however little it found: it is here to explain published numbers.
+    Unjudged documents have grade 0. A query that is absent from the run scores 0 and counts.
+    Ties: score as float32 descending, then document id descending.
+
+    References
+    ----------
+    .. [1] Burges et al. Learning to rank using gradient descent. ICML 2005.
+    .. [2] Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
+
+    Examples
+    --------
+    >>> import permed_measures as pm
+    >>> qrels = {"q": {"a": -1, "b": 1}}
+    >>> run = {"q": {"a": 2.0, "b": 1.0}}
+    >>> pm.calc_aggregate([pm.VariantNDCG @ 10, pm.VariantNDCG(negative="keep") @ 10], qrels, run)
+    {VariantNDCG@10: 0.6309297535714575, VariantNDCG(negative='keep')@10: 0.19126813092755546}
+    """
+
+    __name__ = "VariantNDCG"
+    NAME = __name__
+    PRETTY_NAME = "nDCG with every choice spelled out"
+    SHORT_DESC = "nDCG with the gain, the discount, the ideal list and negative grades as one asks."
+    SUPPORTED_PARAMS = {
+        "cutoff": CUTOFF,
+        "gain": choice("exp", "linear", default="exp", desc="gain of a grade"),
+        "discount": choice("log2", "jk", "zipf", default="log2", desc="discount of a rank"),
+        "ideal": choice("qrels", "run", "cutoff", default="qrels", desc="where the ideal list comes from"),
+        "negative": choice("zero", "keep", default="zero", desc="gain of grades below 0"),
+        "judged_only": JUDGED_ONLY,
+    }
+
+
+GradedAP = _GradedAP()
+Coverage = _Coverage()
+VariantNDCG = _VariantNDCG()
+
+MEASURES: dict[str, Measure] = {
+    "GradedAP": GradedAP,
+    "GradedMAP": GradedAP,
+    "Coverage": Coverage,
+    "VariantNDCG": VariantNDCG,
+}
+"""Our measures by the names (and aliases) under which ir_measures knows them."""
+
+_EXP_NDCG_10: Measure = ir_measures.nDCG(dcg="exp-log2") @ 10
+
+MEDCORPUS: tuple[Measure, ...] = (_EXP_NDCG_10, GradedAP @ 10, ir_measures.P @ 1, Coverage @ 10)
+"""What is reported on MedCorpus."""
+
+LITSEARCH: tuple[Measure, ...] = (
+    _EXP_NDCG_10,
+    ir_measures.AP @ 10,
+    ir_measures.P @ 1,
+    ir_measures.R @ 5,
+    ir_measures.R @ 20,
+    Coverage @ 10,
+)
+"""What is reported on LitSearch."""
+
+
+def parse_measure(text: str | Measure) -> Measure:
+    """Return the measure that a text such as ``"GradedAP(norm='ideal')@10"`` names.
+
+    Parameters
+    ----------
+    text : str or Measure
+        ``Name``, ``Name@cutoff``, ``Name(parameter=value, ...)`` or ``Name(parameter=value, ...)@cutoff``,
+        the values Python literals; any measure that ir_measures has, or one of ours. A measure is returned
+        as it is.
+
+    Returns
+    -------
+    Measure
+        ``parse_measure(str(measure)) == measure`` holds for every measure of this package.
+
+    Raises
+    ------
+    MeasureError
+        If the text is no measure (with the nearest name), or a parameter is not allowed.
+
+    Notes
+    -----
+    Unlike ``ir_measures.parse_measure`` it takes negative numbers, and works on every Python version.
+
+    Examples
+    --------
+    >>> parse_measure("GradedAP(gains={1: 0.25, 2: 1}, norm='gain')@5")
+    GradedAP(gains={1:0.25,2:1},norm='gain')@5
+    """
+    if isinstance(text, Measure):
+        return text
+    name, params, at = _parse(text)
+    registry: Mapping[str, Measure] = {**ir_measures.measures.registry, **MEASURES}
+    if name not in registry:
+        raise MeasureError(f"there is no measure {name!r}", hint=_other_name(text, name, registry))
+    measure: Measure = registry[name]
+    if at is not None:
+        params[measure.AT_PARAM] = at
+    measure = measure(**params)
+    check_given(measure)
+    return measure
+
+
+def _parse(text: str) -> tuple[str, dict[str, Any], Any]:
+    """Return name, parameters and what stands behind the @ (None without one)."""
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+        at = None
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            at, node = ast.literal_eval(node.right), node.left
+        params = {}
+        if isinstance(node, ast.Call) and not node.args:
+            params = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
+            node = node.func
+        if isinstance(node, ast.Name):
+            return node.id, params, at
+    except (SyntaxError, ValueError):
+        pass
+    raise MeasureError(
+        f"a measure reads Name(parameter=value,...)@cutoff with literal values (found {text!r})",
+        hint="Examples: P@1, GradedAP(norm='ideal')@10, nDCG(dcg='exp-log2')@10",
+    )
+
+
+def _other_name(text: str, name: str, registry: Mapping[str, Measure]) -> str:
+    """Return advice for a name that is no measure: trec_eval's own names first, then spelling."""
+    try:
+        same = ir_measures.parse_trec_measure(text)
+    except (ValueError, KeyError, TypeError):
+        return nearest(name, registry)
+    return f"trec_eval's {text} is {same[0]} here"

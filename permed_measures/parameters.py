@@ -1,0 +1,216 @@
+"""What a parameter of a measure may be, and the base class of the measures that check theirs at once."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ir_measures.measures import Measure, ParamInfo
+from ir_measures.providers.base import NOT_PROVIDED
+
+from permed_measures.errors import MeasureError, nearest
+
+__all__ = [
+    "CUTOFF",
+    "JUDGED_ONLY",
+    "REL",
+    "CheckedMeasure",
+    "Param",
+    "at_least",
+    "check_given",
+    "check_measure",
+    "choice",
+    "cutoff_of",
+    "values_of",
+    "weights",
+]
+
+
+class Param(ParamInfo):
+    """A parameter that says what it allows and brings a value into one form.
+
+    Parameters
+    ----------
+    convert : callable
+        Returns the value in its one form; raises ValueError for what is not allowed.
+    allowed : str
+        What is allowed, for the error message.
+    default, desc
+        As in ``ir_measures.ParamInfo``.
+    """
+
+    def __init__(
+        self, convert: Callable[[Any], Any], allowed: str, *, default: Any = NOT_PROVIDED, desc: str
+    ) -> None:
+        super().__init__(default=default, desc=desc)  # type: ignore[no-untyped-call]
+        self.convert = convert
+        self.allowed = allowed
+
+
+def _number(value: Any) -> float | int:
+    """Return a finite number as int where it is whole, so that 2.0 and 2 are one parameter."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
+        raise ValueError(value)
+    number = float(value)
+    return int(number) if number.is_integer() else number
+
+
+def at_least(low: float, *, above: bool = False) -> Callable[[Any], float | int]:
+    """Return what takes numbers from `low` on, or only those above it."""
+
+    def convert(value: Any) -> float | int:
+        number = _number(value)
+        if number < low or (above and number == low):
+            raise ValueError(value)
+        return number
+
+    return convert
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+        raise ValueError(value)
+    return int(value)
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(value)
+    return value
+
+
+def _gains(value: Any) -> dict[float | int, float | int]:
+    if not isinstance(value, Mapping) or not value:
+        raise ValueError(value)
+    return {_number(grade): _number(gain) for grade, gain in sorted(value.items())}
+
+
+def weights(value: Any) -> dict[float | int, float | int]:
+    """Return a mapping from grades to numbers of at least 0, by grade ascending."""
+    return {grade: at_least(0)(weight) for grade, weight in _gains(value).items()}
+
+
+def choice(*choices: str, default: str, desc: str) -> Param:
+    """Return a parameter that is one of some strings."""
+
+    def convert(value: Any) -> str:
+        if not isinstance(value, str) or value not in choices:
+            raise ValueError(value)
+        return value
+
+    return Param(convert, "one of " + ", ".join(map(repr, choices)), default=default, desc=desc)
+
+
+CUTOFF = Param(_whole, "a whole number of at least 1", desc="ranks that count; all if left out")
+REL = Param(
+    at_least(0),
+    "a number of at least 0 (negative grades are never relevant)",
+    default=1,
+    desc="lowest relevant grade",
+)
+JUDGED_ONLY = Param(_flag, "True or False", default=False, desc="leave unjudged documents out of the ranking")
+
+
+class CheckedMeasure(Measure):
+    """What our measures share: parameters checked when given, and a text form that loses nothing."""
+
+    SUPPORTED_PARAMS: dict[str, ParamInfo] = {}
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**self._checked(params))  # type: ignore[no-untyped-call]
+        self.validated = True
+
+    @classmethod
+    def _checked(cls, params: dict[str, Any]) -> dict[str, Any]:
+        checked = {}
+        for name, value in params.items():
+            param = cls.SUPPORTED_PARAMS.get(name)
+            if not isinstance(param, Param):
+                raise _unknown_parameter(cls.NAME, name, cls.SUPPORTED_PARAMS)
+            if value is None or value is NOT_PROVIDED:
+                continue
+            checked[name] = _converted(cls.NAME, name, param, value)
+        return {name: checked[name] for name in cls.SUPPORTED_PARAMS if name in checked}
+
+    def __repr__(self) -> str:
+        """Return the measure as one types it; ``parse_measure`` reads it back to an equal measure."""
+        given = ",".join(
+            f"{name}={_literal(value)}"
+            for name, value in self.params.items()
+            if name != self.AT_PARAM and value != self.SUPPORTED_PARAMS[name].default
+        )
+        at = f"@{self.params[self.AT_PARAM]}" if self.AT_PARAM in self.params else ""
+        return f"{self.NAME}({given}){at}" if given else f"{self.NAME}{at}"
+
+
+def _converted(measure: str | None, name: str, param: Param, value: Any) -> Any:
+    try:
+        return param.convert(value)
+    except (TypeError, ValueError):
+        raise MeasureError(f"{measure}: {name} must be {param.allowed} (found {value!r})") from None
+
+
+def _literal(value: Any) -> str:
+    """Return `value` as a Python literal without blanks (ir_measures' own drops identity gains)."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{key!r}:{item!r}" for key, item in value.items()) + "}"
+    return repr(value)
+
+
+def values_of(measure: Measure) -> dict[str, Any]:
+    """Return the value of each parameter of a measure, None where it was left out and has no default."""
+    values = {name: measure[name] for name in measure.SUPPORTED_PARAMS}
+    return {name: None if value is NOT_PROVIDED else value for name, value in values.items()}
+
+
+def cutoff_of(measure: Measure) -> int | None:
+    """Return the cutoff of a measure, or None."""
+    cutoff: int | None = values_of(measure).get("cutoff")
+    return cutoff
+
+
+def check_measure(measure: Measure) -> None:
+    """Raise MeasureError for a measure with a missing, unknown or impossible parameter.
+
+    ir_measures itself only asserts, and lets a cutoff of 0 through to C code that ends the process.
+    """
+    check_given(measure)
+    for name, param in measure.SUPPORTED_PARAMS.items():
+        if param.required and name not in measure.params:
+            at = "@10" if name == measure.AT_PARAM else f"({name}=...)"
+            raise MeasureError(f"{measure.NAME} needs a {name}", hint=f"Write {measure.NAME}{at}")
+
+
+_STANDARD_PARAMS = {
+    "cutoff": CUTOFF,
+    "rel": REL,
+    "gains": Param(_gains, "a mapping from grades to gains, all of them numbers", desc="gain of each grade"),
+}
+"""What holds for the parameters of ir_measures' own measures beyond their type."""
+
+
+def check_given(measure: Measure) -> None:
+    """Raise MeasureError for an unknown or impossible parameter."""
+    for name, value in measure.params.items():
+        if name not in measure.SUPPORTED_PARAMS:
+            raise _unknown_parameter(measure.NAME, name, measure.SUPPORTED_PARAMS)
+        param = measure.SUPPORTED_PARAMS[name]
+        if isinstance(param, Param):
+            continue
+        if name in _STANDARD_PARAMS:
+            _converted(measure.NAME, name, _STANDARD_PARAMS[name], value)
+        if name != "cutoff" and not param.validate(value):  # type: ignore[no-untyped-call]
+            raise MeasureError(f"{measure.NAME}: {name} must be {_allowed(param)} (found {value!r})")
+
+
+def _allowed(param: ParamInfo) -> str:
+    if param.choices is not NOT_PROVIDED:
+        return "one of " + ", ".join(map(repr, param.choices))
+    return f"of type {getattr(param.dtype, '__name__', param.dtype)}"
+
+
+def _unknown_parameter(measure: str | None, name: str, params: Mapping[str, ParamInfo]) -> MeasureError:
+    known = ", ".join(params) or "none"
+    return MeasureError(f"{measure} has no parameter {name!r} (it has: {known})", hint=nearest(name, params))
