@@ -15,7 +15,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from permed_measures.errors import InputError, MeasureError, PermedError, PermedWarning
+from permed_measures.errors import InputError, MeasureError, NoSharedQueryWarning, PermedError, PermedWarning
 from permed_measures.files import from_relevance_lists, read_qrels, read_run, write_run
 from permed_measures.measures import (
     LITSEARCH,
@@ -37,6 +37,7 @@ __all__ = [
     "GradedAP",
     "InputError",
     "MeasureError",
+    "NoSharedQueryWarning",
     "PermedError",
     "PermedWarning",
     "VariantNDCG",

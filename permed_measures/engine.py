@@ -131,13 +131,12 @@ def _checked(measure: Measure | str) -> Measure:
 
 
 def _check_on_data(measure: Measure, judgments: Judgments) -> None:
-    if measure.NAME == "GradedAP":
-        kernels.check_grades(judgments, **_only(measure, "rel", "max_rel", "gains"))
-
-
-def _only(measure: Measure, *names: str) -> dict[str, Any]:
+    """Raise MeasureError if these judgments have a grade that the measure cannot take."""
     given = values_of(measure)
-    return {name: given[name] for name in names}
+    if measure.NAME == "GradedAP":
+        kernels.check_grades(judgments, rel=given["rel"], max_rel=given["max_rel"], gains=given["gains"])
+    if given.get("gain") == "exp" or given.get("dcg") == "exp-log2":
+        kernels.check_exponent(judgments)
 
 
 def _evaluate(measures: list[Measure], rankings: JudgedRankings) -> Evaluation:

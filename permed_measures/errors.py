@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["InputError", "MeasureError", "PermedError", "PermedWarning", "nearest"]
+__all__ = ["InputError", "MeasureError", "NoSharedQueryWarning", "PermedError", "PermedWarning", "nearest"]
 
 
 class PermedError(ValueError):
@@ -50,6 +50,10 @@ class InputError(PermedError):
 
 class PermedWarning(UserWarning):
     """The numbers are defined, but the data look as if something else was meant."""
+
+
+class NoSharedQueryWarning(PermedWarning):
+    """The run is not empty, and none of its queries is in the qrels."""
 
 
 def nearest(name: str, options: Iterable[str]) -> str:

@@ -238,7 +238,7 @@ def _refuse_repeated(
 
 
 def _score_by_order(table: Run, source: _Source, *, force: bool, lists: bool) -> list[str]:
-    """Give lists without scores theirs, and tell which lists stand in another order than that of their scores."""
+    """Give lists without scores theirs, and tell which lists are in another order than their scores."""
     reordered = []
     for query_id, documents in table.items():
         scored = [score is not None for score in documents.values()]

@@ -235,13 +235,13 @@ def _typed(column: pl.Series, name: str) -> pl.Series:
 
     wanted = pl.String if name in ("query_id", "doc_id") else pl.Float64
     dtype = column.dtype
-    if dtype == pl.Null and not len(column):
-        return column.cast(wanted)
+    if not len(column):
+        return pl.Series(name, [], dtype=wanted)
     if wanted is pl.String:
         if not (dtype.is_integer() or dtype in (pl.String, pl.Categorical, pl.Enum)):
             raise InputError(
                 f"ids must be strings or integers (found {dtype} in column {name})",
-                where=f"row 0, {name} {column[0]!r}" if len(column) else "",
+                where=f"row 0, {name} {column[0]!r}",
                 hint="Convert ids to strings before evaluating, so that nothing is rounded",
             )
     elif not (dtype.is_numeric() or dtype == pl.Boolean):

@@ -19,6 +19,7 @@ from permed_measures.rankings import JudgedRankings
 
 __all__ = [
     "average_precision",
+    "check_exponent",
     "check_grades",
     "graded_average_precision",
     "judged",
@@ -209,6 +210,22 @@ def check_grades(judgments: Judgments, *, rel: float, max_rel: float, gains: Gai
     raise MeasureError(problem, where=judgments.where(row), hint=hint)
 
 
+def check_exponent(judgments: Judgments) -> None:
+    """Raise MeasureError if a grade is too high for a gain of 2^g - 1."""
+    wrong = np.flatnonzero(judgments.grade > _MAX_EXPONENT)
+    if len(wrong):
+        row = int(wrong[0])
+        raise MeasureError(
+            f"the gain 2^g - 1 of a grade must be a number (found grade {judgments.grade[row]:g})",
+            where=judgments.where(row),
+            hint="Use a linear gain, or nDCG with gains={...}",
+        )
+
+
+_MAX_EXPONENT = 1000
+"""Gains up to 2^1000 - 1, so that their sum is finite too."""
+
+
 # --- discounted cumulated gain ---------------------------------------------------------------------
 
 _GAINS: dict[str, Callable[[Floats], Floats]] = {
@@ -251,7 +268,7 @@ def variant_ndcg(
     negative: str,
     judged_only: bool,
 ) -> Floats:
-    """Compute nDCG with the given gain, discount, ideal list and use of negative grades; see `VariantNDCG`."""
+    """Compute nDCG with the given gain, discount, ideal list and negative grades; see `VariantNDCG`."""
     ranked = rankings.condensed if judged_only else rankings
 
     def discounted(rows: JudgedRankings) -> Floats:
@@ -288,7 +305,7 @@ _IDEALS: dict[str, Callable[[JudgedRankings, int | None], JudgedRankings]] = {
 
 
 def _regraded(rankings: JudgedRankings, gains: Gains) -> JudgedRankings:
-    """Return the rankings as if each grade had been its gain in the qrels: what ir_measures does for `gains`."""
+    """Return the rankings as if each grade were its gain in the qrels, as ir_measures does for `gains`."""
     judgments = rankings.judgments
     gain = look_up(judgments.grade, gains)
     order = np.lexsort((-gain, judgments.query))

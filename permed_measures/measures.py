@@ -72,8 +72,8 @@ class _GradedAP(CheckedMeasure):
     documents take up ranks and are not relevant; negative grades likewise. Ties: score as float32
     descending, then document id descending. A cutoff beyond the list changes nothing.
 
-    With every weight 1 and ``num_rel`` it is ``AP@k``. It is not GAP [2]_, which models a user whose relevance
-    threshold is unknown, nor Kishida's generalised average precision, whose precision is itself graded.
+    With every weight 1 and ``num_rel`` it is ``AP@k``. It is not GAP [2]_, which models a user whose
+    relevance threshold is unknown, nor Kishida's generalised average precision, whose precision is graded.
     Where partly relevant documents exist its ceiling is below 1 (0.6076 on MedCorpus at 10):
     ``permed_measures.ceiling`` tells it; ``norm='ideal'`` divides by it per query.
 

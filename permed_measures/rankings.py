@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.errors import InputError, PermedWarning
+from permed_measures.errors import InputError, NoSharedQueryWarning, PermedWarning
 from permed_measures.inputs import Nested, as_mapping_or_frame, not_a_number, text_id, where
 from permed_measures.judgments import Judgments, offsets_of, position_in_query
 from permed_measures.ranks import Hits, Ints, Rows, TieBreak, ranks
@@ -158,7 +158,9 @@ def _warn_if_disjoint(rankings: JudgedRankings, some_ids: list[str]) -> None:
     judgments = rankings.judgments
     if not rankings.n_run_queries or not len(judgments.query):
         return
+    kind = PermedWarning
     if not rankings.n_answered:
+        kind = NoSharedQueryWarning
         problem = (
             f"the run and the qrels share no query: the run has {_some(some_ids)}, "
             f"the qrels {_some(judgments.query_ids)}"
@@ -170,7 +172,7 @@ def _warn_if_disjoint(rankings: JudgedRankings, some_ids: list[str]) -> None:
         )
     else:
         return
-    warnings.warn(f"{problem}; every value is that of an empty run", PermedWarning, stacklevel=6)
+    warnings.warn(f"{problem}; every value is that of an empty run", kind, stacklevel=6)
 
 
 def _some(ids: Iterable[str]) -> str:

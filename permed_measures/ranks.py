@@ -132,7 +132,7 @@ def _break_ties(rank: Ints, tied: Ints, rows: Rows, hits: Hits, judgments: Judgm
         members[hits.group[hit], hits.score[hit]].append(hit)
     for (group, score), some in members.items():
         positions = np.flatnonzero(rows.score[rows.starts[group] : rows.starts[group + 1]] == score)
-        row_of = {judgments.documents[hits.row[hit]]: hit for hit in some}
+        row_of = {judgments.documents[int(hits.row[hit])]: hit for hit in some}
         order = _tie_order(rows.ids(group, positions), row_of, hits, judgments, ties)
         for before, doc_id in enumerate(order):
             if doc_id in row_of:

@@ -1,0 +1,5 @@
+"""``python -m permed_measures`` is the command line."""
+
+from permed_measures.cli import main
+
+main()
