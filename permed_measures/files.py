@@ -133,12 +133,7 @@ def _lines(path: Path) -> list[str]:
         start = file.read(4)
         file.seek(0)
         if start == b"\x28\xb5\x2f\xfd":
-            import polars as pl
-
-            try:
-                return pl.read_lines(path).to_series().to_list()
-            except pl.exceptions.ComputeError as error:
-                raise InputError(f"cannot be decompressed as zstd ({error})", where=str(path)) from None
+            return _zstd_lines(path)
         data = file.read()
     if start[:2] == b"\x1f\x8b":
         try:
@@ -151,6 +146,17 @@ def _lines(path: Path) -> list[str]:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(f"must be UTF-8 text (found {error.reason})", where=f"{path}:{line}") from None
     return text.split("\n")
+
+
+def _zstd_lines(path: Path) -> list[str]:
+    """Return the lines of a zstd file: polars decompresses it, as if it were a table of one column."""
+    import polars as pl
+
+    try:
+        frame = pl.read_csv(path, has_header=False, separator="\x01", quote_char=None, infer_schema=False)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"cannot be read as text under zstd ({error})", where=str(path)) from None
+    return frame.to_series().fill_null("").to_list()
 
 
 def _recognise(source: _Source, wanted: str) -> Format:

@@ -143,7 +143,8 @@ def _no_record(record: object, value: str) -> InputError:
             "call permed_measures.calc_aggregate, or convert the frame to pandas"
         )
     return InputError(
-        f"expected {_FORMS}; an item needs query_id, doc_id and {value} (found {str(record)[:80]!r})",
+        f"expected {_FORMS}; an item needs query_id, doc_id and {value} "
+        f"(found {type(record).__name__} {' '.join(str(record).split()):.80})",
         hint=hint,
     )
 

@@ -114,7 +114,11 @@ JUDGED_ONLY = Param(_flag, "True or False", default=False, desc="leave unjudged 
 
 
 class CheckedMeasure(Measure):
-    """What our measures share: parameters checked when given, and a text form that loses nothing."""
+    """What our measures share: parameters checked when given, and a text form that loses nothing.
+
+    ``params`` holds what differs from the defaults, in the order of ``SUPPORTED_PARAMS``, so that measures
+    that mean the same are equal.
+    """
 
     SUPPORTED_PARAMS: dict[str, ParamInfo] = {}
 
@@ -131,15 +135,15 @@ class CheckedMeasure(Measure):
                 raise _unknown_parameter(cls.NAME, name, cls.SUPPORTED_PARAMS)
             if value is None or value is NOT_PROVIDED:
                 continue
-            checked[name] = _converted(cls.NAME, name, param, value)
+            value = _converted(cls.NAME, name, param, value)
+            if value != param.default:
+                checked[name] = value
         return {name: checked[name] for name in cls.SUPPORTED_PARAMS if name in checked}
 
     def __repr__(self) -> str:
         """Return the measure as one types it; ``parse_measure`` reads it back to an equal measure."""
         given = ",".join(
-            f"{name}={_literal(value)}"
-            for name, value in self.params.items()
-            if name != self.AT_PARAM and value != self.SUPPORTED_PARAMS[name].default
+            f"{name}={_literal(value)}" for name, value in self.params.items() if name != self.AT_PARAM
         )
         at = f"@{self.params[self.AT_PARAM]}" if self.AT_PARAM in self.params else ""
         return f"{self.NAME}({given}){at}" if given else f"{self.NAME}{at}"

@@ -1,0 +1,193 @@
+"""The command line: golden output, every format, and one clear message for what is wrong."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import permed_measures as pm
+from permed_measures import cli
+from permed_measures.datasets import SAMPLES
+
+GOLDEN = Path(__file__).parent / "golden"
+MEDICAL, LITERATURE = SAMPLES
+
+
+def run_cli(*arguments, status=0):
+    """Return stdout and stderr of the command line in this process."""
+    result = CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
+    error = result.exception
+    if error is not None and not isinstance(error, SystemExit):
+        raise error
+    assert result.exit_code == status, result.output
+    return result.stdout, result.stderr
+
+
+def run_command(*arguments):
+    """Return status, stdout and stderr of the installed command."""
+    command = [sys.executable, "-m", "permed_measures", *map(str, arguments)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    return result.returncode, result.stdout, result.stderr
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "qrels").write_text("q1 0 a 2\nq1 0 b 1\nq1 0 c 0\nq2 0 d 1\nq3 0 e 0\n")
+    (tmp_path / "run.trec").write_text("q1 Q0 b 1 3 t\nq1 Q0 x 2 2 t\nq1 Q0 a 3 1 t\nq9 Q0 z 1 1 t\n")
+    (tmp_path / "other.trec").write_text("q2 Q0 d 1 3 t\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("table.txt", ["qrels", "run.trec", "best=other.trec", "-m", "GradedAP@10", "-m", "P@1"]),
+        ("by_query.txt", ["qrels", "run.trec", "-m", "GradedAP@10", "-m", "AP", "--by-query"]),
+        ("values.tsv", ["qrels", "run.trec", "other.trec", "-m", "P@1", "--format", "tsv"]),
+        ("by_query.tsv", ["qrels", "run.trec", "-m", "P@1", "--format", "tsv", "--by-query"]),
+        ("values.json", ["qrels", "run.trec", "other.trec", "-m", "GradedAP@10", "--format", "json"]),
+        ("by_query.json", ["qrels", "run.trec", "-m", "P@1", "--format", "json", "--by-query"]),
+        ("values.jsonl", ["qrels", "run.trec", "other.trec", "-m", "P@1", "--format", "jsonl"]),
+        ("by_query.jsonl", ["qrels", "run.trec", "-m", "P@1", "--format", "jsonl", "--by-query"]),
+    ],
+)
+def test_output_is_as_written_down(files, monkeypatch, name, arguments):
+    monkeypatch.chdir(files)
+    stdout, stderr = run_cli("evaluate", *arguments)
+    assert stdout == (GOLDEN / name).read_text()
+    assert stderr == ""
+
+
+def test_demo_is_as_written_down():
+    stdout, stderr = run_cli("demo")
+    folder = str(MEDICAL.qrels.parent.parent)
+    assert stdout.replace(folder, "SAMPLE") == (GOLDEN / "demo.txt").read_text()
+    assert stderr == ""
+
+
+def test_json_holds_the_numbers_of_the_library():
+    runs = [f"{name}={path}" for name, path in MEDICAL.runs.items()]
+    stdout, _ = run_cli("evaluate", MEDICAL.qrels, *runs, "--preset", "medcorpus", "--format", "json")
+    objects = json.loads(stdout)
+    assert [content["run"] for content in objects] == list(MEDICAL.runs)
+    qrels = pm.read_qrels(MEDICAL.qrels)
+    for content in objects:
+        expected = pm.calc_aggregate(pm.MEDCORPUS, qrels, pm.read_run(MEDICAL.runs[content["run"]]))
+        assert content["metrics"] == {str(measure): value for measure, value in expected.items()}
+        assert content["ceilings"] == {str(m): pm.ceiling(m, qrels) for m in pm.MEDCORPUS}
+        assert content["queries"] == {"judged": 48, "in_run": 48, "without_relevant": 1, "ignored": 0}
+
+
+def test_without_measures_the_labels_decide_which_preset(files):
+    stdout, stderr = run_cli("evaluate", files / "qrels", files / "run.trec", "--format", "json")
+    assert list(json.loads(stdout)[0]["metrics"]) == list(map(str, pm.MEDCORPUS))
+    assert "note: no measure was named; these are those of --preset medcorpus" in stderr
+    stdout, stderr = run_cli("evaluate", LITERATURE.qrels, LITERATURE.runs["lsa"], "--format", "json")
+    assert list(json.loads(stdout)[0]["metrics"]) == list(map(str, pm.LITSEARCH))
+    assert "--preset litsearch" in stderr
+
+
+def test_preset_and_measures_add_up(files):
+    arguments = ["--preset", "medcorpus", "-m", "P@1", "-m", "RR", "--format", "json"]
+    stdout, _ = run_cli("evaluate", files / "qrels", files / "run.trec", *arguments)
+    assert list(json.loads(stdout)[0]["metrics"]) == [*map(str, pm.MEDCORPUS), "RR"]
+
+
+def test_labels_as_run_and_reordered_lists_are_said(files):
+    labels, results = files / "labels.jsonl", files / "results.jsonl"
+    labels.write_text(
+        "".join(
+            json.dumps({"conversation_id": "t", "turn_id": 1, "doc_id": d, "rel": r}) + "\n"
+            for d, r in [("a", 1), ("b", 2)]
+        )
+    )
+    items = [{"text_id": "a", "score": 1}, {"text_id": "b", "score": 2}]
+    results.write_text(json.dumps({"query_id": "t_1", "results": items}) + "\n")
+    stdout, stderr = run_cli("evaluate", labels, labels, "-m", "GradedAP@1", "--format", "json")
+    assert json.loads(stdout)[0]["metrics"] == {"GradedAP@1": 0.25}
+    assert "holds MedCorpus labels: the order of its lines is taken as the run" in stderr
+    arguments = ["evaluate", labels, results, "-m", "GradedAP@1", "--format", "json"]
+    stdout, stderr = run_cli(*arguments)
+    assert json.loads(stdout)[0]["metrics"] == {"GradedAP@1": 0.5}
+    assert "--order list" in stderr
+    stdout, stderr = run_cli(*arguments, "--order", "list")
+    assert json.loads(stdout)[0]["metrics"] == {"GradedAP@1": 0.25}
+    assert stderr == ""
+
+
+def test_a_run_without_judged_documents_is_a_note(files):
+    (files / "run.trec").write_text("q1 Q0 x 1 3 t\n")
+    _, stderr = run_cli("evaluate", files / "qrels", files / "run.trec", "-m", "P@1")
+    assert stderr.startswith(
+        "note: no retrieved document is judged: the run has 'x', the qrels judge 'a', 'b'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["qrels", "nothing"], "error: nothing: No such file or directory"),
+        (["nothing.txt", "run.trec"], "error: nothing.txt: No such file or directory"),
+        (
+            ["nothing", "run.trec"],
+            "error: 'nothing' is neither a file nor the id of a data set of ir_datasets",
+        ),
+        (["run.trec", "qrels"], "error: run.trec: expected qrels, but this is a file of TREC run"),
+        (
+            ["qrels", "short"],
+            "error: short:2: a line of TREC run reads query Q0 document rank score tag (found 5",
+        ),
+        (["qrels", "unknown"], "error: unknown:1: unknown format: expected run (found 'a,b')"),
+        (
+            ["qrels", "foreign"],
+            "error: the run and the qrels share no query: the run has 'x1', the qrels 'q1', 'q2'",
+        ),
+        (
+            ["qrels", "run.trec", "-m", "GradedPA@10"],
+            "error: there is no measure 'GradedPA'. Did you mean 'GradedAP'?",
+        ),
+        (
+            ["qrels", "run.trec", "-m", "P@0"],
+            "error: P: cutoff must be a whole number of at least 1 (found 0)",
+        ),
+        (["qrels", "run.trec", "-m", "P"], "error: P needs a cutoff. Write P@10"),
+        (
+            ["qrels", "run.trec", "-m", "GradedAP(max_rel=1)@5"],
+            "error: query 'q1', document 'a': GradedAP: no grade",
+        ),
+        (
+            ["qrels", "run.trec", "run.trec"],
+            "error: two runs are named 'run' (run.trec and run.trec). Name them: NAME=",
+        ),
+        (["qrels"], "Missing argument"),
+        (["qrels", "run.trec", "--format", "xml"], "Invalid value for '--format'"),
+    ],
+)
+def test_what_is_wrong_is_one_message_and_status_2(files, monkeypatch, arguments, message):
+    (files / "short").write_text("q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 2.5\n")
+    (files / "unknown").write_text("a,b\n")
+    (files / "foreign").write_text("x1 Q0 d1 1 2.5 t\n")
+    monkeypatch.chdir(files)
+    status, stdout, stderr = run_command("evaluate", *arguments)
+    assert (status, stdout) == (2, "")
+    assert message in stderr
+    assert "Traceback" not in stderr
+
+
+def test_names_from_files_are_no_markup(files):
+    (files / "[red]x.trec").write_text("q1 Q0 a 1 3 t\n")
+    stdout, _ = run_cli(
+        "evaluate", files / "qrels", f"[bold]y={files / 'run.trec'}", files / "[red]x.trec", "-m", "P@1"
+    )
+    assert "[bold]y " in stdout
+    assert "[red]x " in stdout
+
+
+def test_version_and_list_of_measures():
+    assert run_cli("--version")[0] == f"{pm.__version__}\n"
+    stdout, _ = run_cli("measures")
+    assert "GradedAP: Average precision in which each relevant document counts by its grade.\n" in stdout
+    assert "    max_rel: the grade that weighs 1 (default 2)\n" in stdout

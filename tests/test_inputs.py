@@ -1,0 +1,198 @@
+"""Bad judgments and runs in memory: each is an error that names query and document."""
+
+import math
+
+import ir_measures
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import permed_measures as pm
+from permed_measures.datasets import load_qrels
+
+QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
+RUN = {"q1": {"a": 2.0, "x": 1.0}, "q2": {"c": 1.0}}
+MEASURES = [pm.GradedAP @ 10]
+
+
+def frame(**columns):
+    return {"query_id": ["q1", "q1"], "doc_id": ["a", "x"], "score": [2.0, 1.0], **columns}
+
+
+def labels(**columns):
+    return {"query_id": ["q1", "q1"], "doc_id": ["a", "x"], "relevance": [2, 1], **columns}
+
+
+def mixed(*values):
+    return pd.Series(list(values), dtype=object)
+
+
+NAN = float("nan")
+A, X = "query 'q1', document 'a'", "query 'q1', document 'x'"
+
+BAD_RUNS = [
+    ("a NaN score, judged", {"q1": {"a": NAN, "x": 1.0}}, f"{A}: a score must be a number (found nan)"),
+    ("a NaN score, unjudged", {"q1": {"a": 1.0, "x": NAN}}, f"{X}: a score must be a number (found nan)"),
+    ("no score", {"q1": {"a": None}}, f"{A}: a score must be a number (found None)"),
+    ("no score, later", {"q1": {"a": 1.0, "x": None}}, f"{X}: a score must be a number (found None)"),
+    ("a text as score", {"q1": {"a": "1.5"}}, f"{A}: a score must be a number (found '1.5')"),
+    ("a word as score", {"q1": {"a": 1.0, "x": "high"}}, f"{X}: a score must be a number (found 'high')"),
+    ("a complex score", {"q1": {"a": 1j}}, f"{A}: a score must be a number (found 1j)"),
+    ("a score beyond float64", {"q1": {"a": 10**400}}, f"{A}: a score must be a number (found 1000"),
+    ("a float id", {"q1": {1.0: 1.0}}, "query 'q1', document 1.0: an id must be a string or an integer"),
+    ("a float query id", {1.0: {"a": 1.0}}, "an id must be a string or an integer (found 1.0)"),
+    ("a list per query", {"q1": ["a", "b"]}, "query 'q1': the results of a query must be a dict"),
+    ("a path", "run.trec", "Read a file with permed_measures.read_qrels or read_run"),
+    ("a number", 3, "expected a dict {query_id: {doc_id: number}}"),
+    ("tuples", [("q1", "a", 1.0)], "an item needs query_id, doc_id and score (found tuple ('q1', 'a', 1.0))"),
+    (
+        "a duplicate namedtuple",
+        [ir_measures.ScoredDoc("q1", "x", 1.0), ir_measures.ScoredDoc("q1", "x", 2.0)],
+        f"{X}: a document may stand once per query (found 1.0 and 2.0)",
+    ),
+    ("pandas, NaN", pd.DataFrame(frame(score=[2.0, NAN])), f"{X}: a score must be a number (found nan)"),
+    ("polars, NaN", pl.DataFrame(frame(score=[2.0, NAN])), f"{X}: a score must be a number (found nan)"),
+    ("polars, null", pl.DataFrame(frame(score=[2.0, None])), f"row 1: {X}: no value may be missing"),
+    (
+        "polars, null id",
+        pl.DataFrame(frame(doc_id=["a", None])),
+        "no value may be missing (found none in column",
+    ),
+    ("polars, text", pl.DataFrame(frame(score=["2", "1"])), "column score must hold numbers (found String)"),
+    (
+        "polars, float ids",
+        pl.DataFrame(frame(doc_id=[1.0, 2.0])),
+        "ids must be strings or integers (found Float64",
+    ),
+    (
+        "pandas, float ids",
+        pd.DataFrame(frame(doc_id=[1.0, 2.0])),
+        "ids must be strings or integers (found Float64",
+    ),
+    (
+        "pandas, mixed ids",
+        pd.DataFrame(frame(doc_id=mixed("a", 2.0))),
+        "row 1, column doc_id: an id must be a",
+    ),
+    (
+        "pandas, None id",
+        pd.DataFrame(frame(doc_id=mixed("a", None))),
+        "row 1, column doc_id: an id must be a",
+    ),
+    (
+        "pandas, text",
+        pd.DataFrame(frame(score=mixed(1.0, "b"))),
+        "row 1: a score must be a number (found 'b')",
+    ),
+    (
+        "pandas, missing category",
+        pd.DataFrame(frame(doc_id=pd.Categorical(["a", None]))),
+        "no value may be missing (found none in column doc_id)",
+    ),
+    (
+        "a missing column",
+        pd.DataFrame({"query_id": ["q1"], "document": ["a"], "score": [1.0]}),
+        "a frame needs the columns query_id, doc_id and score (or PyTerrier's qid, docno and score); "
+        "doc_id is missing (found ['query_id', 'document', 'score'])",
+    ),
+    (
+        "pandas, a judged document twice",
+        pd.DataFrame(frame(doc_id=["a", "a"])),
+        f"{A}: a document may stand once per query (found 2 times)",
+    ),
+    (
+        "polars, a judged document twice",
+        pl.DataFrame(frame(doc_id=["a", "a"])),
+        f"{A}: a document may stand once per query (found 2 times)",
+    ),
+    (
+        "pyarrow, a judged document twice",
+        pa.table(frame(doc_id=["a", "a"])),
+        f"{A}: a document may stand once per query (found 2 times)",
+    ),
+]
+
+BAD_QRELS = [
+    ("NaN", {"q1": {"a": NAN}}, f"{A}: a relevance must be a number (found nan)"),
+    ("infinite", {"q1": {"a": math.inf}}, f"{A}: a relevance must be a number (found inf)"),
+    ("text", {"q1": {"a": "2"}}, f"{A}: a relevance must be a number (found '2')"),
+    ("none", {"q1": {"a": None}}, f"{A}: a relevance must be a number (found None)"),
+    ("a float id", {"q1": {2.0: 1}}, "query 'q1', document 2.0: an id must be a string or an integer"),
+    ("a list per query", {"q1": ["a"]}, "query 'q1': the judgments of a query must be a dict"),
+    ("ids that meet as text", {"q1": {"1": 1, 1: 2}}, "query 'q1': two document ids are the same as text"),
+    ("query ids that meet as text", {"1": {"a": 1}, 1: {"a": 2}}, "two query ids of the qrels are the same"),
+    (
+        "a duplicate namedtuple",
+        [ir_measures.Qrel("q1", "a", 1), ir_measures.Qrel("q1", "a", 2)],
+        f"{A}: a document may stand once per query (found 1 and 2)",
+    ),
+    (
+        "polars, NaN",
+        pl.DataFrame(labels(relevance=[1.0, NAN])),
+        f"{X}: a relevance must be a number (found nan)",
+    ),
+    (
+        "pandas, twice",
+        pd.DataFrame(labels(doc_id=["a", "a"])),
+        f"{A}: a document may be judged once per query",
+    ),
+    ("pandas, text", pd.DataFrame(labels(relevance=mixed("a", 1))), "row 0: a relevance must be a number"),
+]
+
+
+@pytest.mark.parametrize(
+    ("run", "message"), [pytest.param(run, text, id=name) for name, run, text in BAD_RUNS]
+)
+def test_a_bad_run_is_an_error_that_says_where(run, message):
+    qrels = {"q1": {**QRELS["q1"], "1.0": 1}, "1.0": {"a": 1}}
+    with pytest.raises(pm.InputError) as error:
+        pm.calc_aggregate(MEASURES, qrels, run)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("qrels", "message"), [pytest.param(q, text, id=name) for name, q, text in BAD_QRELS]
+)
+def test_bad_qrels_are_an_error_that_says_where(qrels, message):
+    with pytest.raises(pm.InputError) as error:
+        pm.calc_aggregate(MEASURES, qrels, RUN)
+    assert message in str(error.value)
+
+
+def test_a_frame_that_ir_measures_took_apart_gets_advice():
+    with pytest.raises(pm.InputError, match=r"call permed_measures\.calc_aggregate"):
+        ir_measures.calc_aggregate([pm.GradedAP @ 10], pl.DataFrame(labels()), RUN)
+
+
+def test_a_run_of_other_queries_warns_with_ids_of_both_sides():
+    qrels = {"topic_001_1": {"a": 1}, "topic_001_2": {"a": 1}}
+    run = {"topic_001_turn_1": {"a": 1.0}}
+    for given in (run, pd.DataFrame({"query_id": ["topic_001_turn_1"], "doc_id": ["a"], "score": [1]})):
+        with pytest.warns(pm.NoSharedQueryWarning) as caught:
+            assert pm.calc_aggregate(MEASURES, qrels, given) == {MEASURES[0]: 0}
+        assert "'topic_001_turn_1', the qrels 'topic_001_1', 'topic_001_2'" in str(caught[0].message)
+
+
+def test_a_run_without_judged_documents_warns_with_ids_of_both_sides():
+    with pytest.warns(
+        pm.PermedWarning, match="no retrieved document is judged: the run has 'x1', 'x2', the qrels"
+    ):
+        pm.calc_aggregate(MEASURES, QRELS, {"q1": {"x1": 1.0, "x2": 0.5}})
+
+
+def test_an_empty_run_is_no_reason_to_warn():
+    for empty in ({}, [], pd.DataFrame([], columns=["query_id", "doc_id", "score"]), {"q1": {}}):
+        assert pm.calc_aggregate(MEASURES, QRELS, empty) == {MEASURES[0]: 0}
+
+
+def test_errors_keep_their_parts_across_processes():
+    import pickle
+
+    error = pickle.loads(pickle.dumps(pm.InputError("wrong", where="here", hint="Do that")))
+    assert (str(error), error.where, error.hint) == ("here: wrong. Do that", "here", "Do that")
+
+
+def test_an_unknown_data_set_is_an_error():
+    with pytest.raises(pm.InputError, match="'no-such-set' is neither a file nor the id of a data set"):
+        load_qrels("no-such-set")

@@ -1,0 +1,149 @@
+"""Registration with ir_measures: what importing the package changes, and what it does not."""
+
+import importlib
+import json
+import subprocess
+import sys
+
+import ir_measures
+import numpy as np
+import pytest
+
+import permed_measures as pm
+from permed_measures.datasets import SAMPLES
+
+
+def run_python(code, *arguments):
+    """Return what a new Python process prints."""
+    result = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_the_provider_stands_directly_before_gdeval_once():
+    pm.register()
+    pm.register()
+    names = [provider.NAME for provider in ir_measures.DefaultPipeline.providers]
+    assert names.count("permed") == 1
+    assert names.index("permed") == names.index("gdeval") - 1
+    assert ir_measures.providers.registry["permed"] is pm.provider
+    assert pm.provider.NAME == "permed"
+
+
+def test_reloading_changes_nothing():
+    before = list(ir_measures.DefaultPipeline.providers)
+    importlib.reload(pm)
+    assert ir_measures.DefaultPipeline.providers == before
+    assert ir_measures.measures.registry["GradedAP"] == pm.GradedAP
+
+
+def test_importing_all_anew_leaves_one_working_provider():
+    code = """
+import importlib, sys, ir_measures, permed_measures as pm
+count = len(ir_measures.DefaultPipeline.providers)
+for name in [name for name in sys.modules if name.startswith("permed_measures")]:
+    del sys.modules[name]
+import permed_measures as pm
+importlib.reload(pm)
+assert len(ir_measures.DefaultPipeline.providers) == count
+assert pm.provider in ir_measures.DefaultPipeline.providers
+print(ir_measures.calc_aggregate([pm.GradedAP @ 10, ir_measures.P @ 1], {"q": {"d": 2}}, {"q": {"d": 1.0}}))
+"""
+    assert run_python(code) in ("{GradedAP@10: 1.0, P@1: 1.0}\n", "{P@1: 1.0, GradedAP@10: 1.0}\n")
+
+
+TABLE = """
+import sys, json, warnings, ir_measures
+if sys.argv[1] == "with": import permed_measures
+cutoffs = ["", "@1", "@10"]
+texts = [f"{name}{at}" for name in ir_measures.measures.registry for at in cutoffs]
+texts += ["nDCG(dcg='exp-log2')@10"]
+texts += ["AP(rel=2)@5", "P(judged_only=True)@5", "RR(rel=2)@3", "nDCG(gains={1:3,2:1})@5"]
+names = set(ir_measures.measures.registry) - {"GradedAP", "GradedMAP", "Coverage", "VariantNDCG"}
+qrels, run = json.loads(sys.argv[2])
+values = {}
+for text in texts:
+    if text.partition("@")[0].partition("(")[0] not in names:
+        continue
+    try:
+        measure = ir_measures.parse_measure(text)
+        values[text] = ir_measures.calc_aggregate([measure], qrels, run)[measure]
+    except Exception as error:
+        values[text] = type(error).__name__
+print(json.dumps(values))
+"""
+
+
+@pytest.mark.parametrize("numeric", [True, False])
+def test_importing_the_package_changes_no_number_but_exp_gain_ndcg(numeric):
+    rng = np.random.default_rng(1)
+    names = {i: str(i) if numeric else f"topic_{i}" for i in range(1, 6)}
+    qrels = {q: {f"d{d}": int(rng.integers(0, 3)) for d in range(8)} for q in names.values()}
+    run = {q: {f"d{d}": float(rng.random()) for d in range(3, 20)} for q in names.values()}
+    arguments = json.dumps([qrels, run])
+    before = json.loads(run_python(TABLE, "without", arguments))
+    after = json.loads(run_python(TABLE, "with", arguments))
+    assert sum(isinstance(value, float) for value in before.values()) > 30
+    for text, value in before.items():
+        if text != "nDCG(dcg='exp-log2')@10":
+            assert after[text] == value or not isinstance(value, float), text
+            assert np.isnan(value) if value != value else True
+    exact = pm.calc_aggregate([pm.VariantNDCG @ 10], qrels, run)[pm.VariantNDCG @ 10]
+    assert after["nDCG(dcg='exp-log2')@10"] == exact
+    rounded = before["nDCG(dcg='exp-log2')@10"]
+    assert rounded == pytest.approx(exact, abs=1e-5) if isinstance(rounded, float) else True
+
+
+def test_exp_gain_ndcg_works_on_string_query_ids_through_plain_ir_measures():
+    measure = ir_measures.nDCG(dcg="exp-log2") @ 10
+    qrels, run = {"topic_001_1": {"a": 2, "b": 1, "c": 0}}, {"topic_001_1": {"b": 3.0, "a": 2.0, "c": 1.0}}
+    assert ir_measures.calc_aggregate([measure], qrels, run)[measure] == pytest.approx(
+        0.7967075809905066, abs=1e-15
+    )
+
+
+def test_all_entry_points_give_the_same_numbers():
+    qrels, run = pm.read_qrels(SAMPLES[0].qrels), pm.read_run(SAMPLES[0].runs["bm25"])
+    measures = list(pm.MEDCORPUS)
+    expected = pm.calc_aggregate(measures, qrels, run)
+    aggregated, per_query = pm.calc(measures, qrels, run)
+    assert aggregated == expected
+    assert per_query == list(pm.iter_calc(measures, qrels, run))
+    assert [m.query_id for m in per_query[:: len(measures)]] == sorted(qrels)
+    assert {m.measure for m in per_query} == set(measures)
+    assert pm.evaluator(measures, qrels).calc_aggregate(run) == expected
+    assert pm.provider.calc_aggregate(measures, qrels, run) == expected
+    by_ir_measures = ir_measures.calc_aggregate(measures, qrels, run)
+    assert by_ir_measures == pytest.approx(expected, abs=1e-12)
+    for measure in measures:
+        values = [m.value for m in per_query if m.measure == measure]
+        assert sum(values) / len(qrels) == pytest.approx(expected[measure], abs=1e-12)
+        assert (pm.GradedAP @ 10).calc_aggregate(qrels, run) == pytest.approx(expected[pm.GradedAP @ 10])
+
+
+def test_values_are_plain_python_numbers():
+    metric = next(pm.iter_calc([pm.Coverage @ 1], {"q": {"d": 1}}, {"q": {"d": 1.0}}))
+    assert type(metric.value) is float
+    assert type(metric.query_id) is str
+
+
+def test_the_command_line_of_ir_measures_takes_the_provider(tmp_path):
+    (tmp_path / "qrels").write_text("q1 0 d1 2\nq1 0 d2 1\n")
+    pm.write_run({"q1": {"d2": 2.0, "d1": 1.0}}, tmp_path / "run")
+    code = (
+        "import sys, permed_measures\nfrom ir_measures.__main__ import main_cli\n"
+        "sys.argv[1:1] = ['--provider', 'permed']\nmain_cli()"
+    )
+    arguments = [str(tmp_path / "qrels"), str(tmp_path / "run"), "GradedAP@10 Success@1"]
+    assert run_python(code, *arguments) == "GradedAP@10\t0.7500\nSuccess@1\t1.0000\n"
+
+
+@pytest.mark.parametrize("first", ["pyterrier", "permed_measures"])
+def test_either_import_order_with_pyterrier_gives_its_measures_module_ours(first):
+    second = {"pyterrier": "permed_measures", "permed_measures": "pyterrier"}[first]
+    code = f"import {first}, {second}\nimport pyterrier as pt, ir_measures\nimport pyterrier.measures\n"
+    code += "names = [p.NAME for p in ir_measures.DefaultPipeline.providers]\n"
+    code += "print(pt.measures.GradedAP @ 10, names.count('permed'))"
+    assert run_python(code).splitlines()[-1] == "GradedAP@10 1"
