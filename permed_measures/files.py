@@ -73,6 +73,13 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
         document judged twice for a query; the message names file and line.
     OSError
         If the file cannot be opened.
+
+    Examples
+    --------
+    >>> from permed_measures.datasets import SAMPLES
+    >>> qrels = read_qrels(SAMPLES[0].qrels)
+    >>> len(qrels), qrels["sample_01_1"]["sample-032"]
+    (48, 2)
     """
     return load(path, "qrels").table
 
@@ -106,6 +113,13 @@ def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
     -----
     PermedWarning
         If the scores rank a list differently from its order.
+
+    Examples
+    --------
+    >>> from permed_measures.datasets import SAMPLES
+    >>> run = read_run(SAMPLES[0].runs["bm25"])
+    >>> len(run), len(run["sample_01_1"])
+    (48, 20)
     """
     loaded = load(path, "run", order=order)
     for note in loaded.notes:
@@ -348,6 +362,15 @@ def write_run(run: Any, path: str | os.PathLike[str], *, tag: str = "permed-meas
     Notes
     -----
     Scores are written so that they read back exactly.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_run({"q": {"b": 0.5, "a": 2}}, f"{folder}/run", tag="mine")
+    ...     print(Path(f"{folder}/run").read_text(), end="")
+    q Q0 a 1 2.0 mine
+    q Q0 b 2 0.5 mine
     """
     path = Path(path)
     if path.suffix == ".zst":

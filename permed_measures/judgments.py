@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from permed_measures.inputs import Nested, as_mapping_or_frame, not_a_number, nu
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Judgments", "offsets_of", "position_in_query"]
+__all__ = ["Judgments", "offsets_of", "position_in_query", "segments"]
 
 
 def offsets_of(query: NDArray[np.int32], n_queries: int) -> NDArray[np.int64]:
@@ -41,6 +42,19 @@ def offsets_of(query: NDArray[np.int32], n_queries: int) -> NDArray[np.int64]:
 def position_in_query(query: NDArray[np.int32], n_queries: int) -> NDArray[np.int64]:
     """Return the position of each row among the rows of its query, from 1; `query` is ascending."""
     return np.arange(1, len(query) + 1) - offsets_of(query, n_queries)[query]
+
+
+def segments(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the indices start, start + 1, … of each segment, one segment after the other.
+
+    Examples
+    --------
+    >>> segments(np.array([10, 20]), np.array([2, 3])).tolist()
+    [10, 11, 20, 21, 22]
+    """
+    before = np.cumsum(lengths) - lengths
+    indices: NDArray[np.int64] = np.arange(lengths.sum()) + np.repeat(starts - before, lengths)
+    return indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,27 +131,44 @@ def _from_mapping(qrels: Nested) -> Judgments:
     if len(named) < len(qrels):
         raise InputError("two query ids of the qrels are the same as text", hint="Use strings as ids")
     query_ids = sorted(named)
-    documents: list[str] = []
-    grades: list[float] = []
-    lengths = []
-    for query_id in query_ids:
-        docs = _judged(query_id, named[query_id])
-        documents += docs
-        grades += docs.values()
-        lengths.append(len(docs))
+    per_query = [_mapping(query_id, named[query_id]) for query_id in query_ids]
+    if not _is_plain(per_query):
+        per_query = [_judged(query_id, docs) for query_id, docs in zip(query_ids, per_query, strict=True)]
+    lengths = [len(docs) for docs in per_query]
     query = np.repeat(np.arange(len(query_ids), dtype=np.int32), lengths)
-    grade = np.array(grades, dtype=np.float64)
+    documents = list(chain.from_iterable(per_query))
+    grade = _grades(per_query, len(documents))
     ideal = np.lexsort((-grade, query))
     return Judgments(query_ids, query, grade[ideal], [documents[row] for row in ideal.tolist()])
 
 
-def _judged(query_id: str, docs: Any) -> Mapping[str, float]:
-    """Check the judgments of one query, and return them with string ids."""
-    if not isinstance(docs, Mapping):
-        raise InputError(
-            f"the judgments of a query must be a dict {{doc_id: relevance}} (found {type(docs).__name__})",
-            where=f"query {query_id!r}",
-        )
+def _mapping(query_id: str, docs: Any) -> Mapping[str, float]:
+    if isinstance(docs, Mapping):
+        return docs
+    raise InputError(
+        f"the judgments of a query must be a dict {{doc_id: relevance}} (found {type(docs).__name__})",
+        where=f"query {query_id!r}",
+    )
+
+
+def _is_plain(per_query: list[Mapping[str, float]]) -> bool:
+    """Return whether all ids are strings and all grades finite Python numbers: what needs no closer look."""
+    ids = set(map(type, chain.from_iterable(per_query)))
+    numbers = set(map(type, chain.from_iterable(docs.values() for docs in per_query)))
+    if not (ids <= {str} and numbers <= {int, float}):
+        return False
+    try:
+        return bool(np.isfinite(_grades(per_query, -1)).all())
+    except OverflowError:
+        return False
+
+
+def _grades(per_query: list[Mapping[str, float]], count: int) -> NDArray[np.float64]:
+    return np.fromiter(chain.from_iterable(docs.values() for docs in per_query), np.float64, count)
+
+
+def _judged(query_id: str, docs: Mapping[str, float]) -> Mapping[str, float]:
+    """Check the judgments of one query one by one, and return them with string ids."""
     for doc_id, relevance in docs.items():
         number(relevance, "relevance", place=where(query_id, doc_id))
     named = {text_id(doc_id, place=where(query_id, doc_id)): relevance for doc_id, relevance in docs.items()}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import ir_measures
-from ir_measures import Evaluator, Provider
+from ir_measures import CalcResults, Evaluator, Metric, Provider
 from ir_measures.measures import Measure
 
 from permed_measures.measures import MEASURES, Coverage, GradedAP, VariantNDCG
@@ -35,10 +35,100 @@ class PermedProvider(Provider):
         ir_measures.Judged,
     ]
 
-    def _evaluator(self, measures: Iterable[Measure], qrels: Any) -> Evaluator:
+    def evaluator(self, measures: Iterable[Measure | str], qrels: Any) -> Evaluator:
+        """Return an evaluator, which scores any number of runs by the same measures and judgments.
+
+        Parameters
+        ----------
+        measures : iterable of Measure or str
+        qrels : mapping, iterable of namedtuples, or pandas, polars or pyarrow frame
+            ``{query_id: {doc_id: relevance}}``, or rows with query_id, doc_id and relevance.
+
+        Returns
+        -------
+        Evaluator
+            With ``calc_aggregate(run)``, ``iter_calc(run)`` and ``calc(run)``.
+
+        Raises
+        ------
+        MeasureError
+            For a measure that is not supported, or a parameter that is not allowed on these judgments.
+        InputError
+            For judgments that cannot be read; the message names query and document.
+
+        Examples
+        --------
+        >>> evaluator = provider.evaluator(["P@1", "RR"], {"q": {"a": 1}})
+        >>> evaluator.calc_aggregate({"q": {"a": 1.0, "b": 2.0}})
+        {P@1: 0.0, RR: 0.5}
+        """
         from permed_measures.engine import PermedEvaluator
 
         return PermedEvaluator(measures, qrels)
+
+    def calc_aggregate(
+        self, measures: Iterable[Measure | str], qrels: Any, run: Any
+    ) -> dict[Measure, float | int]:
+        """Return the mean of each measure over all queries of the qrels.
+
+        Parameters
+        ----------
+        measures : iterable of Measure or str
+        qrels, run : mapping, iterable of namedtuples, or pandas, polars or pyarrow frame
+            Rows in any order. A query that is absent from the run, or has no relevant document, scores 0 and
+            counts; a query without judgments is ignored.
+
+        Returns
+        -------
+        dict of Measure to float
+            NaN where the qrels have no query.
+
+        Raises
+        ------
+        MeasureError
+            For a measure that is not supported, or a parameter that is not allowed on these judgments.
+        InputError
+            For qrels or a run that cannot be read; the message names query and document.
+
+        Warns
+        -----
+        PermedWarning
+            If the run is not empty, but has no query of the qrels, or no judged document.
+
+        Examples
+        --------
+        >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+        >>> provider.calc_aggregate(["Coverage@10"], qrels, {"q1": {"a": 1.0}})
+        {Coverage@10: 0.5}
+        """
+        return dict(self.evaluator(measures, qrels).calc_aggregate(run))
+
+    def iter_calc(self, measures: Iterable[Measure | str], qrels: Any, run: Any) -> Iterator[Metric]:
+        """Return an iterator over the value of each measure for each query of the qrels, by query id.
+
+        Parameters, errors and conventions are those of `calc_aggregate`.
+
+        Examples
+        --------
+        >>> qrels = {"q2": {"b": 1}, "q1": {"a": 1}}
+        >>> for metric in provider.iter_calc(["RR"], qrels, {"q1": {"a": 1.0}}):
+        ...     print(metric)
+        Metric(query_id='q1', measure=RR, value=1.0)
+        Metric(query_id='q2', measure=RR, value=0.0)
+        """
+        return self.evaluator(measures, qrels).iter_calc(run)
+
+    def calc(self, measures: Iterable[Measure | str], qrels: Any, run: Any) -> CalcResults:
+        """Return both: the means as ``aggregated``, and a list of the metrics as ``per_query``.
+
+        Parameters, errors and conventions are those of `calc_aggregate`.
+
+        Examples
+        --------
+        >>> provider.calc(["RR"], {"q": {"a": 1}}, {"q": {"a": 1.0}})
+        CalcResults(aggregated={RR: 1.0}, per_query=[Metric(query_id='q', measure=RR, value=1.0)])
+        """
+        return self.evaluator(measures, qrels).calc(run)
 
 
 provider = PermedProvider()  # type: ignore[no-untyped-call]

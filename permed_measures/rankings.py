@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from permed_measures.errors import InputError, NoSharedQueryWarning, PermedWarning
 from permed_measures.inputs import Nested, as_mapping_or_frame, not_a_number, text_id, where
-from permed_measures.judgments import Judgments, offsets_of, position_in_query
+from permed_measures.judgments import Judgments, offsets_of, position_in_query, segments
 from permed_measures.ranks import Hits, Ints, Rows, TieBreak, ranks
 
 if TYPE_CHECKING:
@@ -233,19 +233,18 @@ def _place_batch(
 ) -> tuple[Ints, Ints]:
     """Return judgment row and rank of each judged document in these queries."""
     scores = _scores(judgments, index, docs, int(lengths.sum()))
-    group: list[int] = []
-    row: list[int] = []
-    score: list[float] = []
-    documents, offsets = judgments.document_list, judgments.offsets[index].tolist()
-    ends = judgments.offsets[1:][index].tolist()
-    for i, (retrieved, start, end) in enumerate(zip(docs, offsets, ends, strict=True)):
-        for judged in range(start, end):
-            doc_id = documents[judged]
-            if doc_id in retrieved:
-                group.append(i)
-                row.append(judged)
-                score.append(retrieved[doc_id])
-    hits = Hits(np.array(group, np.int64), np.array(row, np.int64), np.array(score, np.float64))
+    first = judgments.offsets[index]
+    judged = judgments.offsets[1:][index] - first
+    row = segments(first, judged)
+    documents = judgments.document_list
+    looked_up = (
+        map(retrieved.get, documents[start:end])
+        for retrieved, start, end in zip(docs, first.tolist(), (first + judged).tolist(), strict=True)
+    )
+    # A document that was not retrieved is None, which numpy reads as NaN; no score is.
+    score = np.fromiter(chain.from_iterable(looked_up), np.float64, len(row))
+    hit = ~np.isnan(score)
+    hits = Hits(np.repeat(np.arange(len(index)), judged)[hit], row[hit], score[hit])
     starts = np.concatenate([[0], np.cumsum(lengths)])
 
     def ids(i: int, positions: Ints) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.judgments import Judgments, position_in_query
+from permed_measures.judgments import Judgments, position_in_query, segments
 
 __all__ = ["Hits", "Ints", "Rows", "TieBreak", "ranks"]
 
@@ -95,20 +95,19 @@ def _count_by_layer(rows: Rows, hits: Hits, layer: Ints) -> tuple[Ints, Ints]:
         chosen = np.flatnonzero(layer == number)
         group = hits.group[chosen]
         lengths = rows.starts[group + 1] - rows.starts[group]
-        bounds = np.concatenate([[0], np.cumsum(lengths)])
-        score = _segments(rows, group, lengths, bounds)
+        score = _scores_of(rows, group, lengths)
         threshold = np.repeat(hits.score[chosen], lengths)
-        above[chosen] = np.add.reduceat(score > threshold, bounds[:-1], dtype=np.int64)
-        tied[chosen] = np.add.reduceat(score == threshold, bounds[:-1], dtype=np.int64)
+        first = np.cumsum(lengths) - lengths
+        above[chosen] = np.add.reduceat(score > threshold, first, dtype=np.int64)
+        tied[chosen] = np.add.reduceat(score == threshold, first, dtype=np.int64)
     return above, tied
 
 
-def _segments(rows: Rows, group: Ints, lengths: Ints, bounds: Ints) -> NDArray[Any]:
+def _scores_of(rows: Rows, group: Ints, lengths: Ints) -> NDArray[Any]:
     """Return the scores of these groups one after the other, without a copy where that is all of them."""
-    if bounds[-1] == len(rows.score) and (np.diff(group) > 0).all():
+    if lengths.sum() == len(rows.score) and (np.diff(group) > 0).all():
         return rows.score
-    at = np.arange(bounds[-1]) + np.repeat(rows.starts[group] - bounds[:-1], lengths)
-    scores: NDArray[Any] = rows.score[at]
+    scores: NDArray[Any] = rows.score[segments(rows.starts[group], lengths)]
     return scores
 
 
