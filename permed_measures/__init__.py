@@ -17,20 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 from permed_measures.errors import InputError, MeasureError, NoSharedQueryWarning, PermedError, PermedWarning
 from permed_measures.files import from_relevance_lists, read_qrels, read_run, write_run
-from permed_measures.measures import (
-    LITSEARCH,
-    MEDCORPUS,
-    Coverage,
-    GradedAP,
-    VariantNDCG,
-    parse_measure,
-)
+from permed_measures.measures import GAP, LITSEARCH, MEDCORPUS, Coverage, GradedAP, QMeasure, VariantNDCG
+from permed_measures.parsing import parse_measure
 from permed_measures.provider import calc, calc_aggregate, evaluator, iter_calc, provider, register
 
 if TYPE_CHECKING:
     from permed_measures.engine import ceiling as ceiling
 
 __all__ = [
+    "GAP",
     "LITSEARCH",
     "MEDCORPUS",
     "Coverage",
@@ -40,6 +35,7 @@ __all__ = [
     "NoSharedQueryWarning",
     "PermedError",
     "PermedWarning",
+    "QMeasure",
     "VariantNDCG",
     "calc",
     "calc_aggregate",

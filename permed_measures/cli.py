@@ -14,11 +14,13 @@ import typer
 
 from permed_measures import __version__, files
 from permed_measures.datasets import SAMPLES, load_qrels
-from permed_measures.engine import KERNELS, PermedEvaluator
+from permed_measures.engine import PermedEvaluator
 from permed_measures.errors import InputError, NoSharedQueryWarning, PermedError
 from permed_measures.judgments import Judgments
-from permed_measures.measures import LITSEARCH, MEDCORPUS, parse_measure
+from permed_measures.kernels import KERNELS
+from permed_measures.measures import LITSEARCH, MEDCORPUS
 from permed_measures.parameters import values_of
+from permed_measures.parsing import parse_measure
 from permed_measures.report import FORMATS, Report, meaning, with_judged
 
 __all__ = ["app", "main"]

@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from ir_measures import CalcResults, Evaluator, Metric
-from ir_measures.measures import Measure
+from ir_measures.measures import Measure, SumAgg
 from numpy.typing import NDArray
 
-from permed_measures import kernels
 from permed_measures.errors import MeasureError
 from permed_measures.judgments import Judgments
-from permed_measures.measures import parse_measure
+from permed_measures.kernels import CHECKS, KERNELS
+from permed_measures.kernels.shared import look_up
 from permed_measures.parameters import check_measure, values_of
+from permed_measures.parsing import parse_measure
 from permed_measures.rankings import JudgedRankings
 from permed_measures.ranks import TieBreak
 
 __all__ = ["Evaluation", "PermedEvaluator", "ceiling"]
-
-KERNELS: dict[str, Callable[..., NDArray[np.float64]]] = {
-    "GradedAP": kernels.graded_average_precision,
-    "Coverage": kernels.success,
-    "VariantNDCG": kernels.variant_ndcg,
-    "nDCG": kernels.ndcg,
-    "P": kernels.precision,
-    "R": kernels.recall,
-    "RR": kernels.reciprocal_rank,
-    "AP": kernels.average_precision,
-    "Success": kernels.success,
-    "Judged": kernels.judged,
-}
-"""The kernel of each measure; it takes the measure's parameters by name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +42,12 @@ class Evaluation:
 
     @property
     def aggregated(self) -> dict[Measure, float]:
-        """The mean of each measure over all queries of the qrels; NaN without queries."""
+        """The mean of each measure over all queries of the qrels (NaN without any); of counts, the sum."""
         n_queries = self.values.shape[1]
-        means = self.values.mean(axis=1) if n_queries else np.full(len(self.measures), np.nan)
-        return dict(zip(self.measures, means.tolist(), strict=True))
+        totals = self.values.sum(axis=1)
+        means = totals / n_queries if n_queries else np.full(len(self.measures), np.nan)
+        summed = [isinstance(measure.aggregator(), SumAgg) for measure in self.measures]
+        return dict(zip(self.measures, np.where(summed, totals, means).tolist(), strict=True))
 
     def per_query(self) -> Iterator[tuple[str, list[float]]]:
         """Yield each query id with its values, in the order of the measures."""
@@ -93,7 +82,8 @@ class PermedEvaluator(Evaluator):
         self.judgments = Judgments.of(qrels)
         self.ties = ties
         for measure in checked:
-            _check_on_data(measure, self.judgments)
+            if measure.NAME in CHECKS:
+                CHECKS[measure.NAME](self.judgments, values_of(measure))
         super().__init__(list(dict.fromkeys(checked)), self.judgments.query_ids)
 
     def evaluate(self, run: Any) -> Evaluation:
@@ -114,29 +104,52 @@ class PermedEvaluator(Evaluator):
         return CalcResults(dict(evaluation.aggregated), list(evaluation.metrics()))
 
 
+_NEAREST = {
+    "Accuracy": "P@10",
+    "alpha_DCG": "nDCG@10",
+    "alpha_nDCG": "nDCG@10",
+    "AP_IA": "AP",
+    "BPM": "RBP(rel=1)",
+    "Compat": "RBP(rel=1)",
+    "ERR_IA": "ERR@10",
+    "INSQ": "RBP(rel=1)",
+    "INST": "RBP(rel=1)",
+    "NERR8": "ERR@10",
+    "NERR9": "ERR@10",
+    "NERR10": "ERR@10",
+    "NERR11": "ERR@10",
+    "nERR_IA": "ERR@10",
+    "nNRBP": "RBP(rel=1)",
+    "NRBP": "RBP(rel=1)",
+    "P_IA": "P@10",
+    "SDCG": "nDCG@10",
+    "StRecall": "R@10",
+}
+"""For measures of ir_measures that are not computed here, the nearest one that is."""
+
+
 def _checked(measure: Measure | str) -> Measure:
+    """Return the measure, or raise MeasureError if it is not supported in this form."""
     measure = parse_measure(measure)
-    if measure.NAME not in KERNELS:
+    name = str(measure.NAME)
+    if name not in KERNELS:
+        near = f"The nearest is {_NEAREST[name]}; " if name in _NEAREST else ""
         raise MeasureError(
             f"permed-measures does not compute {measure}",
-            hint=f"It computes {', '.join(KERNELS)}; ir_measures may have another provider for it",
+            hint=f"{near}ir_measures.calc_aggregate may have another provider for it",
         )
     check_measure(measure)
-    if measure.NAME == "nDCG" and measure.params.get("gains") and measure["dcg"] != "log2":
+    if name == "nDCG" and measure.params.get("gains") and measure["dcg"] != "log2":
         raise MeasureError(
             f"nDCG takes gains with dcg='log2' only (found {measure})",
             hint="Give the gains themselves: nDCG(gains={1:1,2:3}) has the gains of exp-log2",
         )
+    if name == "RBP" and "rel" not in measure.params:
+        raise MeasureError(
+            f"RBP needs rel (found {measure}): it has no agreed scale for grades",
+            hint="The nearest is RBP(rel=1)",
+        )
     return measure
-
-
-def _check_on_data(measure: Measure, judgments: Judgments) -> None:
-    """Raise MeasureError if these judgments have a grade that the measure cannot take."""
-    given = values_of(measure)
-    if measure.NAME == "GradedAP":
-        kernels.check_grades(judgments, rel=given["rel"], max_rel=given["max_rel"], gains=given["gains"])
-    if given.get("gain") == "exp" or given.get("dcg") == "exp-log2":
-        kernels.check_exponent(judgments)
 
 
 def _evaluate(measures: list[Measure], rankings: JudgedRankings) -> Evaluation:
@@ -184,5 +197,5 @@ def _ideal_gain(measure: Measure, judgments: Judgments) -> NDArray[np.float64] |
     gains = values_of(measure).get("gains")
     if not gains:
         return None
-    gain = kernels.look_up(judgments.grade, gains)
+    gain = look_up(judgments.grade, gains)
     return np.where(judgments.grade >= values_of(measure).get("rel", -np.inf), gain, -np.inf)

@@ -1,15 +1,10 @@
-"""The measures one can ask for: parameters, formulas, sources; and their text form."""
+"""The measures one can ask for: their parameters, formulas and sources."""
 
 from __future__ import annotations
-
-import ast
-from collections.abc import Mapping
-from typing import Any
 
 import ir_measures
 from ir_measures.measures import Measure
 
-from permed_measures.errors import MeasureError, nearest
 from permed_measures.parameters import (
     CUTOFF,
     JUDGED_ONLY,
@@ -17,12 +12,13 @@ from permed_measures.parameters import (
     CheckedMeasure,
     Param,
     at_least,
-    check_given,
     choice,
+    probabilities,
     weights,
+    whole,
 )
 
-__all__ = ["LITSEARCH", "MEASURES", "MEDCORPUS", "Coverage", "GradedAP", "VariantNDCG", "parse_measure"]
+__all__ = ["GAP", "LITSEARCH", "MEASURES", "MEDCORPUS", "Coverage", "GradedAP", "QMeasure", "VariantNDCG"]
 
 
 class _GradedAP(CheckedMeasure):
@@ -248,15 +244,157 @@ class _VariantNDCG(CheckedMeasure):
     }
 
 
+class _GAP(CheckedMeasure):
+    r"""GAP: average precision for a user whose relevance threshold is not known.
+
+    .. math::
+
+        \frac{\sum_j g_j \, R_{\ge j} \, AP_{rel=j}}{\sum_j g_j \, R_{\ge j}}
+
+    The user takes grade *j* and above as relevant with probability :math:`g_j`; :math:`R_{\ge j}` documents
+    are then relevant.
+
+    Parameters
+    ----------
+    cutoff : int, optional
+        Ranks that count, at least 1; written ``GAP@10``. All ranks if left out.
+    g : dict of number to number, optional
+        The probability of each threshold; a list gives those of 1, 2, … They sum to 1.
+    max_rel : int, default 2
+        Without `g`, the thresholds 1 to `max_rel` are equally probable.
+
+    Returns
+    -------
+    float
+        Per query, from 0 to 1; averaged over all queries of the qrels.
+
+    Raises
+    ------
+    MeasureError
+        For a parameter that is not allowed, or probabilities that do not sum to 1, at once.
+
+    Notes
+    -----
+    An ideal ranking scores 1, unlike with `GradedAP`, which weighs each relevant document by its grade. With
+    a single threshold it is ``AP``. With a cutoff the sums stop at rank *k*; the denominator does not change.
+    A query that is absent from the run, or has no relevant document, scores 0 and counts. Ties: score as
+    float32 descending, then document id descending.
+
+    References
+    ----------
+    Robertson, Kanoulas and Yilmaz. Extending average precision to graded relevance judgments. SIGIR 2010.
+
+    Examples
+    --------
+    At threshold 1, (1 + 2/3) over 2 relevant documents; at threshold 2, 1/3 over 1.
+
+    >>> import permed_measures as pm
+    >>> run = {"q": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}
+    >>> pm.calc_aggregate([pm.GAP], {"q": {"d1": 1, "d2": 0, "d3": 2}}, run)
+    {GAP: 0.6666666666666666}
+    """
+
+    __name__ = "GAP"
+    NAME = __name__
+    PRETTY_NAME = "GAP, average precision over unknown thresholds"
+    SHORT_DESC = "Average precision, averaged over what the user may take as relevant."
+    SUPPORTED_PARAMS = {
+        "cutoff": CUTOFF,
+        "g": Param(
+            probabilities,
+            "a mapping from thresholds above 0 to probabilities that sum to 1",
+            default=None,
+            desc="probability of each threshold; equal ones if left out",
+        ),
+        "max_rel": Param(
+            whole, "a whole number of at least 1", default=2, desc="the highest threshold without g"
+        ),
+    }
+
+
+class _QMeasure(CheckedMeasure):
+    r"""Q-measure: average precision whose precision is blended with cumulated gain.
+
+    .. math::
+
+        \frac{1}{N} \sum_{i \le k,\; g_i \ge 1} \frac{C(i) + \beta\, cg(i)}{i + \beta\, cg^*(i)}
+
+    :math:`C(i)` is the number of relevant documents (grade at least 1) within rank *i*, :math:`cg(i)` their
+    cumulated gain, and :math:`cg^*(i)` that of the ideal list.
+
+    Parameters
+    ----------
+    cutoff : int, optional
+        Ranks that count, at least 1; written ``QMeasure@10``. All ranks if left out.
+    beta : float, default 1.0
+        How much the gain counts, at least 0. With 0 it is AP.
+    gains : dict of number to number, optional
+        The gain (at least 0) of each relevant grade; the grade itself if left out.
+
+    Returns
+    -------
+    float
+        Per query, from 0 to 1; averaged over all queries of the qrels.
+
+    Raises
+    ------
+    MeasureError
+        For a parameter that is not allowed, at once; for a relevant grade that is missing from `gains`,
+        before anything is computed.
+
+    Notes
+    -----
+    *N* is the number of relevant documents *R* without a cutoff, min(*R*, *k*) with one, as NTCIREVAL has it:
+    so ``QMeasure(beta=0)@k`` is not trec_eval's ``map_cut``, which divides by *R*. A query that is absent
+    from the run, or has no relevant document, scores 0 and counts. Ties: score as float32 descending, then
+    document id descending.
+
+    References
+    ----------
+    Sakai. New performance metrics based on multigrade relevance: their application to question answering.
+    NTCIR-4, 2004.
+
+    Examples
+    --------
+    At rank 1, (1 + 1) / (1 + 2); at rank 3, (2 + 3) / (3 + 3).
+
+    >>> import permed_measures as pm
+    >>> run = {"q": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}
+    >>> pm.calc_aggregate([pm.QMeasure], {"q": {"d1": 1, "d2": 0, "d3": 2}}, run)
+    {QMeasure: 0.75}
+    """
+
+    __name__ = "QMeasure"
+    NAME = __name__
+    PRETTY_NAME = "Q-measure"
+    SHORT_DESC = "Average precision blended with cumulated gain."
+    SUPPORTED_PARAMS = {
+        "cutoff": CUTOFF,
+        "beta": Param(
+            at_least(0), "a number of at least 0", default=1, desc="how much the gain counts; with 0 it is AP"
+        ),
+        "gains": Param(
+            weights,
+            "a mapping from each relevant grade to its gain (numbers of at least 0)",
+            default=None,
+            desc="gain of each grade, instead of the grade",
+        ),
+    }
+
+
 GradedAP = _GradedAP()
 Coverage = _Coverage()
 VariantNDCG = _VariantNDCG()
+GAP = _GAP()
+QMeasure = _QMeasure()
 
 MEASURES: dict[str, Measure] = {
     "GradedAP": GradedAP,
     "GradedMAP": GradedAP,
     "Coverage": Coverage,
     "VariantNDCG": VariantNDCG,
+    "GAP": GAP,
+    "QMeasure": QMeasure,
 }
 """Our measures by the names (and aliases) under which ir_measures knows them."""
 
@@ -274,76 +412,3 @@ LITSEARCH: tuple[Measure, ...] = (
     Coverage @ 10,
 )
 """What is reported on LitSearch."""
-
-
-def parse_measure(text: str | Measure) -> Measure:
-    """Return the measure that a text such as ``"GradedAP(norm='ideal')@10"`` names.
-
-    Parameters
-    ----------
-    text : str or Measure
-        ``Name``, ``Name@cutoff``, ``Name(parameter=value, ...)`` or ``Name(parameter=value, ...)@cutoff``,
-        the values Python literals; any measure that ir_measures has, or one of ours. A measure is returned
-        as it is.
-
-    Returns
-    -------
-    Measure
-        ``parse_measure(str(measure)) == measure`` holds for every measure of this package.
-
-    Raises
-    ------
-    MeasureError
-        If the text is no measure (with the nearest name), or a parameter is not allowed.
-
-    Notes
-    -----
-    Unlike ``ir_measures.parse_measure`` it takes negative numbers, and works on every Python version.
-
-    Examples
-    --------
-    >>> parse_measure("GradedAP(gains={1: 0.25, 2: 1}, norm='gain')@5")
-    GradedAP(gains={1:0.25,2:1},norm='gain')@5
-    """
-    if isinstance(text, Measure):
-        return text
-    name, params, at = _parse(text)
-    registry: Mapping[str, Measure] = {**ir_measures.measures.registry, **MEASURES}
-    if name not in registry:
-        raise MeasureError(f"there is no measure {name!r}", hint=_other_name(text, name, registry))
-    measure: Measure = registry[name]
-    if at is not None:
-        params[measure.AT_PARAM] = at
-    measure = measure(**params)
-    check_given(measure)
-    return measure
-
-
-def _parse(text: str) -> tuple[str, dict[str, Any], Any]:
-    """Return name, parameters and what stands behind the @ (None without one)."""
-    try:
-        node = ast.parse(text.strip(), mode="eval").body
-        at = None
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-            at, node = ast.literal_eval(node.right), node.left
-        params = {}
-        if isinstance(node, ast.Call) and not node.args:
-            params = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
-            node = node.func
-        if isinstance(node, ast.Name):
-            return node.id, params, at
-    except (SyntaxError, ValueError):
-        pass
-    raise MeasureError(
-        f"a measure reads Name(parameter=value,...)@cutoff with literal values (found {text!r})",
-        hint="Examples: P@1, GradedAP(norm='ideal')@10, nDCG(dcg='exp-log2')@10",
-    )
-
-
-def _other_name(text: str, name: str, registry: Mapping[str, Measure]) -> str:
-    """Return advice for a name that is no measure: trec_eval's own names first, then spelling."""
-    try:
-        same = ir_measures.parse_trec_measure(text)
-    except (ValueError, KeyError, TypeError):
-        return nearest(name, registry)
-    return f"trec_eval's {text} is {same[0]} here"

@@ -23,8 +23,10 @@ __all__ = [
     "check_measure",
     "choice",
     "cutoff_of",
+    "probabilities",
     "values_of",
     "weights",
+    "whole",
 ]
 
 
@@ -69,7 +71,15 @@ def at_least(low: float, *, above: bool = False) -> Callable[[Any], float | int]
     return convert
 
 
-def _whole(value: Any) -> int:
+def _share(value: Any) -> float | int:
+    number = _number(value)
+    if not 0 <= number <= 1:
+        raise ValueError(value)
+    return number
+
+
+def whole(value: Any) -> int:
+    """Return a whole number of at least 1 as int."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
         raise ValueError(value)
     return int(value)
@@ -92,6 +102,16 @@ def weights(value: Any) -> dict[float | int, float | int]:
     return {grade: at_least(0)(weight) for grade, weight in _gains(value).items()}
 
 
+def probabilities(value: Any) -> dict[float | int, float | int]:
+    """Return a mapping from numbers above 0 to probabilities; those of a list belong to 1, 2, and so on."""
+    if isinstance(value, (list, tuple)):
+        value = dict(enumerate(value, start=1))
+    found = weights(value)
+    if min(found) <= 0 or abs(math.fsum(found.values()) - 1) > 1e-9:
+        raise ValueError(value)
+    return found
+
+
 def choice(*choices: str, default: str, desc: str) -> Param:
     """Return a parameter that is one of some strings."""
 
@@ -103,7 +123,7 @@ def choice(*choices: str, default: str, desc: str) -> Param:
     return Param(convert, "one of " + ", ".join(map(repr, choices)), default=default, desc=desc)
 
 
-CUTOFF = Param(_whole, "a whole number of at least 1", desc="ranks that count; all if left out")
+CUTOFF = Param(whole, "a whole number of at least 1", desc="ranks that count; all if left out")
 REL = Param(
     at_least(0),
     "a number of at least 0 (negative grades are never relevant)",
@@ -191,6 +211,9 @@ _STANDARD_PARAMS = {
     "cutoff": CUTOFF,
     "rel": REL,
     "gains": Param(_gains, "a mapping from grades to gains, all of them numbers", desc="gain of each grade"),
+    "beta": Param(at_least(0), "a number of at least 0", desc="weight of precision"),
+    "recall": Param(_share, "a number from 0 to 1", desc="recall level"),
+    "p": Param(_share, "a number from 0 to 1", desc="persistence"),
 }
 """What holds for the parameters of ir_measures' own measures beyond their type."""
 

@@ -10,7 +10,7 @@ import ir_measures
 from ir_measures import CalcResults, Evaluator, Metric, Provider
 from ir_measures.measures import Measure
 
-from permed_measures.measures import MEASURES, Coverage, GradedAP, VariantNDCG
+from permed_measures.measures import GAP, MEASURES, Coverage, GradedAP, QMeasure, VariantNDCG
 
 __all__ = ["PermedProvider", "calc", "calc_aggregate", "evaluator", "iter_calc", "provider", "register"]
 
@@ -26,14 +26,39 @@ class PermedProvider(Provider):
         GradedAP,
         Coverage,
         VariantNDCG,
+        GAP,
+        QMeasure,
         ir_measures.nDCG,
+        ir_measures.ERR,
+        ir_measures.RBP,
         ir_measures.P,
         ir_measures.R,
         ir_measures.RR,
         ir_measures.AP,
         ir_measures.Success,
         ir_measures.Judged,
+        ir_measures.Rprec,
+        ir_measures.IPrec,
+        ir_measures.Bpref,
+        ir_measures.infAP,
+        ir_measures.SetP,
+        ir_measures.SetR,
+        ir_measures.SetF,
+        ir_measures.SetAP,
+        ir_measures.NumQ,
+        ir_measures.NumRet,
+        ir_measures.NumRel,
     ]
+
+    def supports(self, measure: Measure) -> bool:
+        """Return whether a pipeline should give this measure to us.
+
+        ERR is computed when asked of this provider, but left to gdeval in a pipeline where Perl is, so that
+        importing the package changes no number.
+        """
+        if measure.NAME == "ERR" and ir_measures.gdeval.is_available():
+            return bool(not ir_measures.gdeval.supports(measure))
+        return bool(super().supports(measure))
 
     def evaluator(self, measures: Iterable[Measure | str], qrels: Any) -> Evaluator:
         """Return an evaluator, which scores any number of runs by the same measures and judgments.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,10 +24,27 @@ from permed_measures.ranks import Hits, Ints, Rows, TieBreak, ranks
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["JudgedRankings"]
+__all__ = ["JudgedRankings", "Relevant"]
 
 _BATCH = 1 << 18
 """Rows of a mapping that are looked at together: enough for numpy, small enough for the cache."""
+
+
+class Relevant(NamedTuple):
+    """The relevant documents of a ranking, sorted by query and rank.
+
+    Attributes
+    ----------
+    query, rank, grade : ndarray
+        As in `JudgedRankings`.
+    found : ndarray of int64
+        How many relevant documents the query has up to this rank.
+    """
+
+    query: NDArray[np.int32]
+    rank: NDArray[np.int32]
+    grade: NDArray[np.float64]
+    found: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +76,7 @@ class JudgedRankings:
     retrieved: Ints
     n_run_queries: int
     n_answered: int
+    _relevant: dict[float, Relevant] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, judgments: Judgments, run: Any, ties: TieBreak = TieBreak.TREC) -> JudgedRankings:
@@ -126,6 +144,19 @@ class JudgedRankings:
         kept = self.keep(self.grade >= 0)
         rank = position_in_query(kept.query, self.n_queries).astype(np.int32)
         return replace(kept, rank=rank, retrieved=np.diff(kept.offsets))
+
+    @cached_property
+    def ideal_of_qrels(self) -> JudgedRankings:
+        """The rankings that retrieve all judged documents, by grade descending."""
+        return JudgedRankings.ideal(self.judgments)
+
+    def relevant(self, rel: float) -> Relevant:
+        """Return the documents with a grade of at least `rel`; many measures share them."""
+        if rel not in self._relevant:
+            rows = self.keep(self.grade >= rel)
+            found = position_in_query(rows.query, self.n_queries)
+            self._relevant[rel] = Relevant(rows.query, rows.rank, rows.grade, found)
+        return self._relevant[rel]
 
     def keep(self, rows: NDArray[np.bool_]) -> JudgedRankings:
         """Return the rankings with only these rows, ranks unchanged."""

@@ -96,6 +96,25 @@ PARAMETERS: dict[str, dict[str, Callable[[random.Random], Any]]] = {
     "AP": {"cutoff": _CUTOFF, "rel": _LEVEL, "judged_only": _FLAG},
     "Success": {"cutoff": _NEEDED, "rel": _LEVEL, "judged_only": _FLAG},
     "Judged": {"cutoff": _CUTOFF},
+    "GAP": {
+        "cutoff": _CUTOFF,
+        "g": _pick(None, {1: 0.5, 2: 0.5}, {0.5: 0.25, 3: 0.75}),
+        "max_rel": _pick(None, 1, 4),
+    },
+    "QMeasure": {"cutoff": _CUTOFF, "beta": _pick(None, 0.0, 0.5, 10.0), "gains": _gains},
+    "ERR": {"cutoff": _CUTOFF},
+    "RBP": {"cutoff": _CUTOFF, "rel": _LEVEL, "p": _pick(None, 0.5, 0.95)},
+    "Rprec": {"rel": _LEVEL, "judged_only": _FLAG},
+    "IPrec": {"recall": _pick(0.0, 0.1, 0.25, 0.5, 0.75, 1.0), "rel": _LEVEL, "judged_only": _FLAG},
+    "Bpref": {"rel": _LEVEL},
+    "infAP": {"rel": _LEVEL},
+    "SetP": {"rel": _LEVEL, "relative": _FLAG, "judged_only": _FLAG},
+    "SetR": {"rel": _LEVEL},
+    "SetF": {"rel": _LEVEL, "beta": _pick(None, 0.5, 2.0), "judged_only": _FLAG},
+    "SetAP": {"rel": _LEVEL, "judged_only": _FLAG},
+    "NumQ": {},
+    "NumRet": {"rel": _pick(None, 1, 2)},
+    "NumRel": {"rel": _LEVEL},
 }
 
 Rows = list[tuple[str, str, Any]]

@@ -213,6 +213,58 @@ def rank_biased_precision(
     return (1 - p) * total
 
 
+def binary_preference(ranking: Ranking, judgments: Grades, *, rel: float = 1) -> float:
+    """Bpref: 1 - min(n, R) / min(N, R) for each relevant document, n judged not relevant above it; over R.
+
+    As in trec_eval, negative grades are neither relevant nor judged not relevant.
+    """
+    num_rel = num_relevant(judgments, rel)
+    num_nonrel = sum(1 for grade in judgments.values() if 0 <= grade < rel)
+    total, nonrel = 0.0, 0
+    for _, grade in ranking:
+        if grade is not None and 0 <= grade < rel:
+            nonrel += 1
+        elif is_relevant(grade, rel):
+            total += 1 - min(nonrel, num_rel) / min(num_nonrel, num_rel) if nonrel else 1
+    return ratio(total, num_rel)
+
+
+def inferred_average_precision(ranking: Ranking, judgments: Grades, *, rel: float = 1) -> float:
+    """InfAP with trec_eval's smoothing; a negative grade is in the pool, but not judged."""
+    epsilon = 0.00001
+    total, relevant, nonrel, unjudged = 0.0, 0, 0, 0
+    for i, (_, grade) in enumerate(ranking, start=1):
+        if grade is None:
+            continue
+        if grade < 0:
+            unjudged += 1
+        elif grade < rel:
+            nonrel += 1
+        else:
+            total += 1 / i
+            if i > 1:
+                pooled = (relevant + nonrel + unjudged) / (i - 1)
+                share = (relevant + epsilon) / (relevant + nonrel + 2 * epsilon)
+                total += (i - 1) / i * pooled * share
+            relevant += 1
+    return ratio(total, num_relevant(judgments, rel))
+
+
+def expected_reciprocal_rank(ranking: Ranking, _: Grades, *, cutoff: Cutoff = None) -> float:
+    """ERR as gdeval has it: a document stops the user with probability (2^g - 1) / 16."""
+    total, reached = 0.0, 1.0
+    for i, grade in enumerate(top(ranking, cutoff, judged_only=False), start=1):
+        stops = (2 ** max(grade or 0, 0) - 1) / 16
+        total += reached * stops / i
+        reached *= 1 - stops
+    return total
+
+
+def num_q(_ranking: Ranking, _: Grades) -> float:
+    """NumQ: 1 for each query of the qrels."""
+    return 1.0
+
+
 # --- discounted cumulated gain -------------------------------------------------------------------------
 
 DISCOUNTS: dict[str, Callable[[int], float]] = {
@@ -345,6 +397,10 @@ def q_measure(
 
 MEASURES: Mapping[str, Callable[..., float]] = {
     "AP": average_precision,
+    "Bpref": binary_preference,
+    "ERR": expected_reciprocal_rank,
+    "NumQ": num_q,
+    "infAP": inferred_average_precision,
     "Coverage": success,
     "GAP": gap,
     "GradedAP": graded_average_precision,
@@ -367,7 +423,7 @@ MEASURES: Mapping[str, Callable[..., float]] = {
     "nDCG": ndcg,
 }
 
-SUMMED = {"NumRel", "NumRet"}
+SUMMED = {"NumQ", "NumRel", "NumRet"}
 
 Run = Mapping[str, Mapping[str, float]]
 Qrels = Mapping[str, Grades]
@@ -376,15 +432,12 @@ Qrels = Mapping[str, Grades]
 def evaluate(
     measure_name: str, params: Mapping[str, object], qrels: Qrels, run: Run, ties: str = "trec"
 ) -> dict[str, float]:
-    """Compute the measure for every query of the qrels; a query absent from the run scores 0."""
+    """Compute the measure for every query of the qrels; one absent from the run has an empty ranking."""
     values = {}
     for query, judgments in qrels.items():
-        if query in run:
-            order = rank(run[query], ties, judgments)
-            ranking = [(doc, judgments.get(doc)) for doc in order]
-            values[query] = MEASURES[measure_name](ranking, judgments, **params)
-        else:
-            values[query] = 0.0
+        order = rank(run.get(query, {}), ties, judgments)
+        ranking = [(doc, judgments.get(doc)) for doc in order]
+        values[query] = MEASURES[measure_name](ranking, judgments, **params)
     return values
 
 

@@ -21,6 +21,7 @@ ROOMS = [
     "errors",
     "parameters",
     "measures",
+    "parsing",
     "inputs",
     "judgments",
     "ranks",
@@ -38,6 +39,8 @@ ROOMS = [
 """Each module may import those above it only."""
 
 PUBLIC = {
+    "GAP",
+    "QMeasure",
     "LITSEARCH",
     "MEDCORPUS",
     "Coverage",

@@ -1,0 +1,258 @@
+"""The engine against pytrec_eval, pyNTCIREVAL and trec_eval's own published output."""
+
+import math
+import random
+import warnings
+
+import pytest
+import pytrec
+from cases import DOCUMENTS, QUERIES, SCORES
+from pyNTCIREVAL import metrics as ntcir
+
+import permed_measures as pm
+
+CASES = 6000
+CHUNKS = 12
+GRADES = [[0, 1], [-1, 0, 1, 2], [0, 1, 2, 3, 4], [-3, -2, 0, 1, 4], [0], [1, 2]]
+
+
+def random_case(rng):
+    """Return integer qrels and a run: ties, collisions, queries missing on either side, short lists."""
+    qrels, run = {}, {}
+    for query_id in rng.sample(QUERIES, rng.randint(1, 4)):
+        grades, score = rng.choice(GRADES), rng.choice(SCORES)
+        if rng.random() < 0.9:
+            judged = rng.sample(DOCUMENTS, rng.randint(1, len(DOCUMENTS)))
+            qrels[query_id] = {doc_id: rng.choice(grades) for doc_id in judged}
+        if rng.random() < 0.9:
+            retrieved = rng.sample(DOCUMENTS, rng.choice([0, 1, 3, 9, len(DOCUMENTS)]))
+            run[query_id] = {doc_id: score(rng) for doc_id in retrieved}
+    return qrels, run
+
+
+def compared(qrels, run, rel, judged_only, beta):
+    """Return how many values were compared, and those that differ by more than 1e-9."""
+    names = pytrec.pairs(rel, judged_only, beta)
+    theirs = pytrec.values_of(names.values(), qrels, run, rel, judged_only)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pm.PermedWarning)
+        metrics = list(pm.iter_calc(names, qrels, run))
+    count, wrong = 0, []
+    for query_id, measure, value in metrics:
+        if query_id in theirs:
+            reference = theirs[query_id][names[measure]]
+            if pytrec.is_undefined(reference):
+                assert measure.NAME == "IPrec"
+                reference = 0.0
+            count += 1
+            if abs(value - reference) > 1e-9:
+                wrong.append((query_id, measure, value, reference, qrels.get(query_id), run.get(query_id)))
+        elif measure.NAME not in ("NumQ", "NumRel"):
+            assert value == 0 or query_id in run, (query_id, measure)
+    return count, wrong
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_every_measure_of_pytrec_eval_agrees_on_random_cases(chunk, record_property, capsys):
+    rng = random.Random(1000 + chunk)
+    total, mismatches = 0, []
+    for _ in range(CASES // CHUNKS):
+        qrels, run = random_case(rng)
+        options = rng.choice([1, 1, 2, 3]), rng.random() < 0.4, rng.choice([1.0, 0.5, 2.0])
+        count, wrong = compared(qrels, run, *options)
+        total += count
+        mismatches += wrong
+    record_property("values", total)
+    with capsys.disabled():
+        print(f"\n{total:,} values against pytrec_eval, {len(mismatches)} mismatches", end=" ")
+    assert total > 20_000
+    assert mismatches == []
+
+
+@pytest.mark.parametrize("judged_only", [False, True])
+def test_gains_are_those_of_pytrec_eval_on_mapped_grades(judged_only):
+    rng = random.Random(77)
+    for _ in range(300):
+        qrels, run = random_case(rng)
+        gains = {grade: rng.choice([-1, 0, 1, 3, 8]) for grade in (-1, 0, 1, 2, 3)}
+        mapped = {q: {d: gains.get(g, g) for d, g in docs.items()} for q, docs in qrels.items()}
+        exponential = {
+            q: {d: 2**g - 1 if g >= 0 else g for d, g in docs.items()} for q, docs in qrels.items()
+        }
+        for measure, labels in (
+            (pm.parse_measure("nDCG")(gains=gains, judged_only=judged_only) @ 5, mapped),
+            (pm.parse_measure("nDCG")(dcg="exp-log2", judged_only=judged_only) @ 5, exponential),
+            (pm.VariantNDCG(judged_only=judged_only) @ 5, exponential),
+        ):
+            theirs = pytrec.values_of(["ndcg_cut_5"], labels, run, judged_only=judged_only)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", pm.PermedWarning)
+                for query_id, _, value in pm.iter_calc([measure], qrels, run):
+                    if query_id in theirs:
+                        assert value == pytest.approx(theirs[query_id]["ndcg_cut_5"], abs=1e-9), measure
+
+
+def ntcir_case(rng):
+    """Return grades, a ranking of one query, and the counts per level that pyNTCIREVAL wants."""
+    highest = rng.randint(1, 4)
+    docs = [f"d{i}" for i in range(20)]
+    qrels = {doc_id: rng.randint(0, highest) for doc_id in rng.sample(docs, rng.randint(1, 20))}
+    ranking = rng.sample(docs, rng.randint(1, 20))
+    levels = [sum(grade == level for grade in qrels.values()) for level in range(highest + 1)]
+    return qrels, ranking, levels
+
+
+def test_q_measure_and_ncu_agree_with_pyntcireval():
+    rng = random.Random(5)
+    compared = 0
+    for _ in range(1500):
+        qrels, ranking, levels = ntcir_case(rng)
+        if not sum(levels[1:]):
+            continue
+        run = {"q": {doc_id: -float(i) for i, doc_id in enumerate(ranking)}}
+        listed = [(doc_id, qrels.get(doc_id)) for doc_id in ranking]
+        gains = sorted(rng.sample(range(1, 12), len(levels) - 1))
+        beta, cutoff = rng.choice([0.5, 1.0, 10.0]), rng.choice([None, 1, 3, 10, 30])
+        by_grade = dict(enumerate(gains, start=1))
+        weights = [gain / 10 for gain in gains]
+        graded = pm.GradedAP(gains=dict(enumerate(weights, start=1)), norm="gain")
+        measures = {
+            pm.QMeasure(beta=beta, gains=by_grade)(cutoff=cutoff): ntcir.QMeasure(
+                levels, gains, beta, cutoff
+            ),
+            graded: ntcir.NCUguP(levels, gains, weights),
+        }
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pm.PermedWarning)
+            values = pm.calc_aggregate(measures, {"q": qrels}, run)
+        for measure, reference in measures.items():
+            compared += 1
+            assert values[measure] == pytest.approx(reference.compute(listed), abs=1e-9), measure
+    assert compared > 2500
+
+
+def test_ap_of_pyntcireval_has_another_denominator_with_a_cutoff_than_trec_eval_s():
+    qrels, listed = {"a": 1, "b": 1, "c": 1}, [("a", 1), ("x", None), ("b", 1)]
+    run = {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}
+    measures = [pm.GradedAP(max_rel=1, norm="min") @ 2, pm.QMeasure(beta=0) @ 2, "AP@2"]
+    graded, q_measure, ap = pm.calc_aggregate(measures, {"q": qrels}, run).values()
+    theirs = ntcir.AP([0, 3], [1], 2).compute(listed)
+    assert graded == q_measure == theirs == pytest.approx(1 / 2)  # over min(R, k)
+    assert ap == pytest.approx(1 / 3)  # over R
+
+
+def test_err_is_gdeval_s_to_its_five_digits():
+    import ir_measures
+
+    if not ir_measures.gdeval.is_available():
+        pytest.skip("gdeval needs Perl")
+    rng = random.Random(9)
+    qrels = {str(q): {f"d{d}": rng.randint(-1, 4) for d in range(12)} for q in range(1, 40)}
+    run = {q: {f"d{d}": rng.random() for d in rng.sample(range(30), 20)} for q in qrels}
+    for measure in (ir_measures.ERR @ 3, ir_measures.ERR @ 20):
+        theirs = {m.query_id: m.value for m in ir_measures.gdeval.iter_calc([measure], qrels, run)}
+        for query_id, _, value in pm.iter_calc([measure], qrels, run):
+            assert round(value, 5) == pytest.approx(theirs[query_id], abs=1.1e-5)
+        assert ir_measures.calc_aggregate([measure], qrels, run)[measure] == pytest.approx(
+            math.fsum(theirs.values()) / len(theirs)
+        )
+
+
+# --- trec_eval's own files -------------------------------------------------------------------------
+
+NAMES = {
+    "map": "AP",
+    "recip_rank": "RR",
+    "ndcg": "nDCG",
+    "set_P": "SetP",
+    "set_relative_P": "SetP(relative=True)",
+    "set_recall": "SetR",
+    "set_map": "SetAP",
+    "set_F": "SetF",
+    "bpref": "Bpref",
+    "Rprec": "Rprec",
+    "infAP": "infAP",
+    "num_q": "NumQ",
+    "num_ret": "NumRet",
+    "num_rel": "NumRel",
+    "num_rel_ret": "NumRelRet",
+    "rbp": "RBP(p=0.9,rel=1)",
+}
+FAMILIES = {"P": "P", "recall": "R", "map_cut": "AP", "ndcg_cut": "nDCG", "success": "Success"}
+
+FILES = [
+    ("out.test.a", "qrels.test", "results.test", 1),
+    ("out.test.aq", "qrels.test", "results.test", 1),
+    ("out.test.aqc", "qrels.test", "results.trunc", 1),
+    ("out.test.aql", "qrels.rel_level", "results.test", 2),
+]
+
+ROUNDED_BY_TREC_EVAL_10 = {
+    "out.test.a": {("iprec_at_recall_0.10", "all"), ("iprec_at_recall_0.60", "all")},
+    "out.test.aq": {
+        ("iprec_at_recall_0.10", "301"),
+        ("iprec_at_recall_0.60", "302"),
+        ("iprec_at_recall_0.10", "all"),
+        ("iprec_at_recall_0.60", "all"),
+    },
+    "out.test.aqc": {("iprec_at_recall_0.10", "301")},
+    "out.test.aql": {
+        ("iprec_at_recall_0.10", "301"),
+        ("iprec_at_recall_0.60", "302"),
+        ("iprec_at_recall_0.90", "303"),
+        ("iprec_at_recall_0.10", "all"),
+        ("iprec_at_recall_0.60", "all"),
+        ("iprec_at_recall_0.90", "all"),
+    },
+}
+"""Lines where trec_eval 10 rounds recall * R to a number of documents, and trec_eval 9 truncates it."""
+
+
+def measure_of(name, rel):
+    """Return our measure for trec_eval's name, or None."""
+    family, _, number = name.rpartition("_")
+    if name == "rbp" and rel > 1:
+        return None  # trec_eval 10 weighs by grade, ours is binary: the same on binary labels only
+    if name in NAMES:
+        text = NAMES[name]
+    elif family in FAMILIES:
+        text = f"{FAMILIES[family]}@{number}"
+    elif family == "iprec_at_recall":
+        text = f"IPrec@{float(number)}"
+    else:
+        return None
+    measure = pm.parse_measure(text)
+    if "rel" in measure.SUPPORTED_PARAMS and (name != "num_ret"):
+        measure = measure(rel=rel)
+    return measure
+
+
+@pytest.mark.parametrize(("output", "qrels", "run", "rel"), FILES)
+def test_trec_eval_s_published_output_line_by_line(data, output, qrels, run, rel):
+    folder = data / "trec_eval"
+    lines = [line.split(maxsplit=2) for line in (folder / output).read_text().splitlines()]
+    measures = {name: measure_of(name, rel) for name, *_ in lines}
+    wanted = [measure for measure in measures.values() if measure is not None]
+    aggregated, per_query = pm.calc(wanted, pm.read_qrels(folder / qrels), pm.read_run(folder / run))
+    values = {(m.query_id, m.measure): m.value for m in per_query}
+    compared, different = 0, set()
+    for name, query_id, printed in lines:
+        measure = measures[name]
+        if measure is None:
+            continue
+        value = aggregated[measure] if query_id == "all" else values[query_id, measure]
+        compared += 1
+        if (f"{value:.4f}" if "." in printed else f"{value:.0f}") != printed:
+            different.add((name, query_id))
+    assert compared > 60
+    assert different == ROUNDED_BY_TREC_EVAL_10[output]
+
+
+@pytest.mark.parametrize(("output", "qrels", "run", "rel"), FILES)
+def test_where_trec_eval_10_rounds_we_have_pytrec_eval_s_value(data, output, qrels, run, rel):
+    labels, results = (pm.read_qrels(data / "trec_eval" / qrels), pm.read_run(data / "trec_eval" / run))
+    names = {name for name, _ in ROUNDED_BY_TREC_EVAL_10[output]}
+    theirs = pytrec.values_of(names, labels, results, rel)
+    for name in names:
+        for query_id, _, value in pm.iter_calc([measure_of(name, rel)], labels, results):
+            assert value == pytest.approx(theirs.get(query_id, {name: 0})[name], abs=1e-12)
