@@ -22,6 +22,7 @@ from permed_measures.parsing import parse_measure
 from permed_measures.provider import calc, calc_aggregate, evaluator, iter_calc, provider, register
 
 if TYPE_CHECKING:
+    from permed_measures.crosschecks import crosscheck as crosscheck
     from permed_measures.engine import ceiling as ceiling
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "calc",
     "calc_aggregate",
     "ceiling",
+    "crosscheck",
     "evaluator",
     "from_relevance_lists",
     "iter_calc",
@@ -53,7 +55,7 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-_NEEDS_NUMPY = {"ceiling": "permed_measures.engine"}
+_NEEDS_NUMPY = {"ceiling": "permed_measures.engine", "crosscheck": "permed_measures.crosschecks"}
 
 
 def __getattr__(name: str) -> Any:

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from ir_measures.measures import Measure
 
 from permed_measures import __version__, files
+from permed_measures.crosschecks import crosscheck as pm_crosscheck
 from permed_measures.datasets import SAMPLES, load_qrels
 from permed_measures.engine import PermedEvaluator
 from permed_measures.errors import InputError, NoSharedQueryWarning, PermedError
@@ -30,6 +32,14 @@ PRESETS = {"medcorpus": MEDCORPUS, "litsearch": LITSEARCH}
 Preset = Enum("Preset", {name: name for name in PRESETS})  # type: ignore[misc]
 Format = Enum("Format", {name: name for name in FORMATS})  # type: ignore[misc]
 Order = Enum("Order", {"score": "score", "list": "list"})
+
+Qrels = Annotated[str, typer.Argument(help="A file of judgments, or an id of ir_datasets.")]
+Runs = Annotated[list[str], typer.Argument(metavar="RUN...", help="Run files: FILE or NAME=FILE.")]
+Measures = Annotated[
+    list[str] | None,
+    typer.Option("-m", "--measure", help="A measure, such as GradedAP@10; may be given several times."),
+]
+ByOrder = Annotated[Order, typer.Option(help="Rank a list by its scores, or as it is.")]
 
 app = typer.Typer(
     help="Graded MAP, Coverage and exact nDCG for MedCorpus and LitSearch.",
@@ -82,16 +92,13 @@ def _options(
 
 @app.command()
 def evaluate(
-    qrels: Annotated[str, typer.Argument(help="A file of judgments, or an id of ir_datasets.")],
-    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Run files: FILE or NAME=FILE.")],
-    measures: Annotated[
-        list[str] | None,
-        typer.Option("-m", "--measure", help="A measure, such as GradedAP@10; may be given several times."),
-    ] = None,
+    qrels: Qrels,
+    runs: Runs,
+    measures: Measures = None,
     preset: Annotated[Preset | None, typer.Option(help="The measures of a benchmark.")] = None,
     by_query: Annotated[bool, typer.Option("--by-query", help="Give the values of each query.")] = False,
     format_: Annotated[Format, typer.Option("--format", help="How to print.")] = Format("table"),  # noqa: B008
-    order: Annotated[Order, typer.Option(help="Rank a list by its scores, or as it is.")] = Order.score,
+    order: ByOrder = Order.score,
 ) -> None:
     """Evaluate runs: a row per run, with the share of judged documents and the best possible values.
 
@@ -99,9 +106,8 @@ def evaluate(
     """
     named = _named(runs)
     with _notes():
-        judgments = _judgments(qrels)
-        asked = [*(PRESETS[preset.value] if preset else ()), *(measures or ())] or _default(judgments)
-        parsed = list(dict.fromkeys(map(parse_measure, asked)))
+        judgments = Judgments.of(_qrels(qrels))
+        parsed = _asked(preset, measures) or _default(judgments)
         evaluator = PermedEvaluator(with_judged(parsed), judgments)
         evaluations = {name: evaluator.evaluate(_run(path, order.value)) for name, path in named.items()}
     print(FORMATS[format_.value](Report(parsed, evaluations, by_query)), end="")
@@ -123,10 +129,16 @@ def _named(runs: list[str]) -> dict[str, Path]:
     return named
 
 
-def _judgments(qrels: str) -> Judgments:
+def _asked(preset: Preset | None, measures: list[str] | None) -> list[Measure] | None:
+    """Return the measures of the preset, then those named one by one; None if there are none."""
+    asked = [*(PRESETS[preset.value] if preset else ()), *(measures or ())]
+    return list(dict.fromkeys(map(parse_measure, asked))) or None
+
+
+def _qrels(qrels: str) -> Any:
     if not Path(qrels).exists() and not Path(qrels).suffix:
-        return Judgments.of(load_qrels(qrels))
-    return Judgments.of(files.read_qrels(qrels))
+        return load_qrels(qrels)
+    return files.read_qrels(qrels)
 
 
 def _run(path: Path, order: str) -> Any:
@@ -138,10 +150,36 @@ def _run(path: Path, order: str) -> Any:
     return loaded.table
 
 
-def _default(judgments: Judgments) -> tuple[Any, ...]:
+def _default(judgments: Judgments) -> list[Measure]:
     name = "medcorpus" if len(judgments.grade) and judgments.grade.max() > 1 else "litsearch"
     _say(f"note: no measure was named; these are those of --preset {name}")
-    return PRESETS[name]
+    return list(PRESETS[name])
+
+
+@app.command()
+def crosscheck(
+    qrels: Qrels,
+    runs: Runs,
+    measures: Measures = None,
+    preset: Annotated[Preset | None, typer.Option(help="The measures of a benchmark.")] = None,
+    order: ByOrder = Order.score,
+) -> None:
+    """Compare our values with pytrec_eval's, query by query; exit status 1 if any differs.
+
+    Without measures, those of the presets and some that papers report often are compared. Measures that
+    pytrec_eval does not have are compared by an identity, which the table shows.
+    """
+    named = _named(runs)
+    with _notes():
+        labels = _qrels(qrels)
+        asked = _asked(preset, measures)
+        results = {
+            name: pm_crosscheck(labels, _run(path, order.value), asked) for name, path in named.items()
+        }
+    for name, result in results.items():
+        print(f"{name}\n\n{result}\n")
+    if not all(result.ok for result in results.values()):
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -31,7 +31,7 @@ def with_judged(measures: Iterable[Measure]) -> list[Measure]:
     share of judged documents says little.
     """
     measures = list(measures)
-    cutoffs = dict.fromkeys(cutoff_of(measure) for measure in measures)
+    cutoffs = dict.fromkeys(cutoff_of(m) for m in measures if "cutoff" in m.SUPPORTED_PARAMS)
     judged = [ir_measures.Judged if k is None else ir_measures.Judged @ k for k in cutoffs]
     return list(dict.fromkeys([*measures, *judged]))
 
@@ -168,10 +168,10 @@ def _table(report: Report) -> str:
         table.add_column("ignored", justify="right")
     for names, values in report.rows():
         counts = [] if report.by_query else _counts(report.queries(names[0]))
-        table.add_row(*map(Text, names), *(f"{value:.4f}" for value in values), *counts)
+        table.add_row(*map(Text, names), *map(_shown, report.columns, values), *counts)
     ceilings = report.ceilings
     if ceilings and not report.by_query:
-        best = [f"{ceilings[m]:.4f}" if m in ceilings else "" for m in report.columns]
+        best = [_shown(m, ceilings[m]) if m in ceilings else "" for m in report.columns]
         table.add_row("best possible", *best, "", "", style="dim")
     console.print(table)
     console.print(
@@ -180,6 +180,11 @@ def _table(report: Report) -> str:
     )
     output: str = console.file.getvalue()  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in output.strip("\n").split("\n")) + "\n"
+
+
+def _shown(measure: Measure, value: float) -> str:
+    """Return a value as the table has it: counts whole, anything else with four digits."""
+    return f"{value:,.0f}" if measure.NAME in ("NumQ", "NumRet", "NumRel") else f"{value:.4f}"
 
 
 def _counts(queries: Mapping[str, int]) -> list[str]:

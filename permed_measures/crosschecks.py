@@ -1,0 +1,334 @@
+"""The same numbers from pytrec_eval, query by query: that they agree, or where and why they don't."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+import ir_measures
+import numpy as np
+from ir_measures.measures import Measure
+from numpy.typing import NDArray
+
+from permed_measures.engine import PermedEvaluator
+from permed_measures.identities import Comparison, Facts, comparison_of
+from permed_measures.inputs import as_mapping, text_id
+from permed_measures.judgments import Judgments
+from permed_measures.measures import LITSEARCH, MEDCORPUS
+from permed_measures.parameters import cutoff_of
+from permed_measures.parsing import parse_measure
+from permed_measures.ranks import TieBreak
+
+__all__ = ["DEFAULT_MEASURES", "CrossCheck", "Row", "crosscheck"]
+
+TOLERANCE = 1e-9
+"""The largest difference between our value and pytrec_eval's, per query, that counts as agreement."""
+
+_COMMON = """AP AP@100 nDCG nDCG@10 nDCG@100 P@5 P@10 R@100 RR Rprec Bpref infAP Success@1 Success@5
+SetP SetR SetF IPrec@0.1"""
+
+DEFAULT_MEASURES = tuple(dict.fromkeys([*MEDCORPUS, *LITSEARCH, *map(parse_measure, _COMMON.split())]))
+"""What is checked if no measure is named: the presets and what papers report most."""
+
+Grades = dict[str, dict[str, int]]
+Scores = dict[str, dict[str, float]]
+Values = dict[str, float]
+
+
+# --- their values ----------------------------------------------------------------------------------
+
+
+def _their_values(comparisons: Iterable[Comparison], qrels: Grades, run: Scores) -> Iterator[Values]:
+    """Yield {query: value} for each comparison, of the queries that may safely be given to pytrec_eval."""
+    for comparison in comparisons:
+        gains = comparison.gains or {}
+        mapped = {q: {d: gains.get(g, g) for d, g in docs.items()} for q, docs in qrels.items()}
+        # A query with negative grades only, or with nothing retrieved, crashes pytrec-eval-terrier 0.5.11.
+        safe_qrels = {q: docs for q, docs in mapped.items() if max(docs.values(), default=-1) >= 0}
+        safe_run = {q: _floats(docs) for q, docs in run.items() if q in safe_qrels and docs}
+        change = comparison.value or float
+        metrics = ir_measures.pytrec_eval.iter_calc([comparison.theirs], safe_qrels, safe_run)
+        yield {m.query_id: change(m.value) for m in metrics if m.query_id in safe_run and m.value == m.value}
+
+
+def _floats(docs: Mapping[str, float]) -> dict[str, float]:
+    """Return the scores as Python floats: pytrec_eval takes no numpy numbers."""
+    return {doc_id: float(score) for doc_id, score in docs.items()}
+
+
+# --- ours, and why they may differ -----------------------------------------------------------------
+
+
+def _our_values(
+    measures: list[Measure], qrels: Any, run: Scores, ties: TieBreak = TieBreak.TREC
+) -> dict[Measure, Values]:
+    evaluation = PermedEvaluator(measures, qrels, ties).evaluate(run)
+    ids = evaluation.rankings.judgments.query_ids
+    return {
+        measure: dict(zip(ids, values.tolist(), strict=True))
+        for measure, values in zip(evaluation.measures, evaluation.values, strict=True)
+    }
+
+
+def _cause(measure: Measure, query_id: str, theirs: float, qrels: Grades, run: Scores) -> str:
+    """Return what explains the difference on a query: each cause is tried, not guessed."""
+    labels, documents = {query_id: qrels[query_id]}, {query_id: run[query_id]}
+
+    def gives_theirs(labels: Grades, ties: TieBreak = TieBreak.TREC) -> bool:
+        value = _our_values([measure], labels, documents, ties)[measure][query_id]
+        return abs(value - theirs) <= TOLERANCE
+
+    scores = _floats(documents[query_id]).values()
+    collide = len(set(map(np.float32, scores))) < len(set(scores))
+    if collide and gives_theirs(labels, TieBreak.TREC10):
+        return "float32: with scores compared as float64 we have pytrec_eval's value"
+    for ties in TieBreak:
+        if ties not in (TieBreak.TREC, TieBreak.TREC10) and gives_theirs(labels, ties):
+            return f"ties: with equal scores in the order {ties.value!r} we have pytrec_eval's value"
+    for text, low in (("as unjudged", None), ("as 0", 0)):
+        changed = {d: max(g, 0) for d, g in labels[query_id].items() if g >= 0 or low is not None}
+        if changed != labels[query_id] and gives_theirs({query_id: changed}):
+            return f"negative grade: with negative grades {text} we have pytrec_eval's value"
+    return "unknown: neither ties, float32 nor negative grades explain it"
+
+
+class _TieEffect(NamedTuple):
+    """The mean of a measure, its range over orders of ties, and the queries with ties within the cutoff."""
+
+    measure: Measure
+    value: float
+    least: float
+    most: float
+    tied_queries: int
+
+
+def _tie_effects(measures: list[Measure], judgments: Judgments, run: Scores) -> Iterator[_TieEffect]:
+    first = _first_tie(judgments, run)
+    value, least, most = (
+        PermedEvaluator(measures, judgments, ties).evaluate(run).aggregated
+        for ties in (TieBreak.TREC, TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)
+    )
+    for measure in measures:
+        tied = first <= (cutoff_of(measure) or np.finfo(float).max)
+        yield _TieEffect(measure, value[measure], least[measure], most[measure], int(tied.sum()))
+
+
+def _first_tie(judgments: Judgments, run: Scores) -> NDArray[np.float64]:
+    """Return the rank at which the first tie of each judged query begins; infinite without one."""
+    first = np.full(judgments.n_queries, np.inf)
+    for query, query_id in enumerate(judgments.query_ids):
+        with np.errstate(over="ignore"):
+            scores = np.fromiter(run.get(query_id, {}).values(), np.float64).astype(np.float32)
+        scores = np.sort(scores)[::-1]
+        tied = np.flatnonzero(scores[1:] == scores[:-1])
+        if len(tied):
+            first[query] = tied[0] + 1
+    return first
+
+
+# --- the result ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """How a measure compares.
+
+    Attributes
+    ----------
+    measure : Measure
+        What was asked for.
+    value : float
+        Its mean over all queries of the qrels.
+    least, most : float
+        That mean in the least and the most favourable order of ties.
+    tied_queries : int
+        Queries with equal scores that begin within the cutoff of the measure.
+    compared : str
+        What was compared: the measure, or an identity (``GradedAP(gains={1:1,2:1})@10 = AP@10``).
+    ours, theirs : float
+        The means of what was compared, over all queries; a query that only we score has our value in both.
+        NaN if not cross-checked.
+    largest_difference : float
+        Over the queries.
+    queries, differing : int
+        How many queries both computed, and how many differ by more than 1e-9.
+    verdict : str
+        ``agrees``, ``differs``, or ``not cross-checked: `` and why.
+    query_id, cause : str or None
+        The query that differs most, and what explains it.
+    """
+
+    measure: Measure
+    value: float
+    least: float
+    most: float
+    tied_queries: int
+    compared: str
+    verdict: str
+    ours: float = math.nan
+    theirs: float = math.nan
+    largest_difference: float = math.nan
+    queries: int = 0
+    differing: int = 0
+    query_id: str | None = None
+    cause: str | None = None
+
+
+@dataclass(frozen=True)
+class CrossCheck:
+    """The outcome of a cross-check; ``print`` shows it as a table.
+
+    Attributes
+    ----------
+    rows : list of Row
+        One for each measure.
+    n_queries : int
+        Queries of the qrels.
+    alone : int
+        Queries that only we score: not in the run, or with negative grades only.
+    """
+
+    rows: list[Row]
+    n_queries: int
+    alone: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether no measure differs."""
+        return not any(row.verdict == "differs" for row in self.rows)
+
+    def __str__(self) -> str:
+        """Return the table, what explains each difference, and what ties could change."""
+        header = ["measure", "value", "least", "most", "ties", "compared", "ours", "theirs", "largest |Δ|"]
+        cells = [
+            [
+                str(row.measure),
+                *(f"{value:.4f}" for value in (row.value, row.least, row.most)),
+                f"{row.tied_queries:,}",
+                row.compared,
+                *(f"{value:.4f}" if row.queries else "" for value in (row.ours, row.theirs)),
+                f"{row.largest_difference:.0e}" if row.queries else "",
+                f"{row.differing:,}" if row.queries else "",
+                row.verdict,
+            ]
+            for row in self.rows
+        ]
+        causes = [
+            f"{row.compared} differs most on query {row.query_id!r}; {row.cause}"
+            for row in self.rows
+            if row.verdict == "differs"
+        ]
+        summary = (
+            f"{self.n_queries:,} judged queries, {self.alone:,} of them scored by us alone; "
+            f"pytrec-eval-terrier {version('pytrec-eval-terrier')}. ties: queries with equal scores within "
+            "the cutoff; least, most: the mean in the least and most favourable order of ties."
+        )
+        return "\n".join([*_aligned([[*header, "differ", "verdict"], *cells]), "", *causes, summary])
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    """Return rows as lines with aligned columns: texts to the left, numbers to the right."""
+    columns = []
+    for header, *cells in zip(*rows, strict=True):
+        width = max(map(len, [header, *cells]))
+        text = header in ("measure", "compared", "verdict")
+        columns.append([cell.ljust(width) if text else cell.rjust(width) for cell in (header, *cells)])
+    return ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
+
+
+def crosscheck(qrels: Any, run: Any, measures: Iterable[Measure | str] | None = None) -> CrossCheck:
+    """Compare our values with pytrec_eval's, query by query.
+
+    Parameters
+    ----------
+    qrels, run : mapping, iterable of namedtuples, or pandas, polars or pyarrow frame
+    measures : iterable of Measure or str, optional
+        Those of the presets and some that papers report often, if left out. Measures that pytrec_eval does
+        not have are compared by an identity: GradedAP with all weights 1 is AP, Coverage is Success, exp-gain
+        nDCG is nDCG on grades 2^g - 1, RR@k is RR where the first relevant document is within k, GAP with one
+        threshold and Q-measure with beta 0 are AP.
+
+    Returns
+    -------
+    CrossCheck
+        With ``ok``, ``rows`` and a table as its text. A difference names the query and the cause, which was
+        found by trying it: another order of ties, float64 scores, negative grades. Each row also has the
+        range that the order of ties spans.
+
+    Raises
+    ------
+    MeasureError, InputError
+        As for an evaluation. What pytrec_eval cannot take, or would crash on, is never given to it.
+
+    Examples
+    --------
+    >>> result = crosscheck({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, ["RR", "GradedAP@10"])
+    >>> result.ok, result.rows[0].least, result.rows[0].most
+    (True, 0.5, 1.0)
+    """
+    labels = _with_text_ids(as_mapping(qrels, "relevance"))
+    scores = _with_text_ids(as_mapping(run, "score"))
+    judgments = Judgments.of(labels)
+    asked = list(PermedEvaluator(DEFAULT_MEASURES if measures is None else measures, judgments).measures)
+    facts = Facts(sorted(set(judgments.grade.tolist())), max(map(len, scores.values()), default=0))
+    comparisons = {measure: comparison_of(measure, facts) for measure in asked}
+    possible = {m: c for m, c in comparisons.items() if isinstance(c, Comparison)}
+    integers = {q: {d: int(g) for d, g in docs.items()} for q, docs in labels.items()} if possible else {}
+    ours = _our_values([comparison.ours for comparison in possible.values()], judgments, scores)
+    theirs = dict(zip(possible, _their_values(possible.values(), integers, scores), strict=True))
+    rows = []
+    for effect in _tie_effects(asked, judgments, scores):
+        comparison = comparisons[effect.measure]
+        if isinstance(comparison, str):
+            rows.append(_not_compared(effect, comparison))
+        else:
+            values = ours[comparison.ours], theirs[effect.measure]
+            rows.append(_compared(effect, comparison, *values, integers, scores))
+    both = [q for q in labels if scores.get(q) and max(labels[q].values(), default=-1) >= 0]
+    return CrossCheck(rows, len(labels), len(labels) - len(both))
+
+
+def _with_text_ids(nested: Mapping[Any, Mapping[Any, Any]]) -> dict[str, dict[str, Any]]:
+    return {text_id(q): {text_id(d): value for d, value in docs.items()} for q, docs in nested.items()}
+
+
+def _not_compared(effect: _TieEffect, reason: str) -> Row:
+    return Row(**effect._asdict(), compared="", verdict=f"not cross-checked: {reason}")
+
+
+def _compared(
+    effect: _TieEffect, comparison: Comparison, ours: Values, theirs: Values, qrels: Grades, run: Scores
+) -> Row:
+    differences = {query_id: abs(ours[query_id] - value) for query_id, value in theirs.items()}
+    differing = sum(difference > TOLERANCE for difference in differences.values())
+    query_id = max(differences, key=differences.__getitem__) if differing else None
+    return Row(
+        **effect._asdict(),
+        compared=_named(comparison),
+        verdict="differs" if differing else "agrees",
+        ours=_mean(ours.values()),
+        theirs=_mean({**ours, **theirs}.values()),
+        largest_difference=max(differences.values(), default=0.0),
+        queries=len(theirs),
+        differing=differing,
+        query_id=query_id,
+        cause=_cause(comparison.ours, query_id, theirs[query_id], qrels, run)
+        if query_id is not None
+        else None,
+    )
+
+
+def _named(comparison: Comparison) -> str:
+    """Return what was compared, as an equation unless it is one measure on the same grades."""
+    exponential = comparison.gains and "gains" not in comparison.ours.params
+    if comparison.ours == comparison.theirs and not exponential:
+        return str(comparison.ours)
+    return f"{comparison.ours} = {comparison.theirs}{' on grades 2^g-1' if exponential else ''}"
+
+
+def _mean(values: Iterable[float]) -> float:
+    values = list(values)
+    return math.fsum(values) / len(values) if values else math.nan
