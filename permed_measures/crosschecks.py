@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
-import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from permed_measures.judgments import Judgments
 from permed_measures.measures import LITSEARCH, MEDCORPUS
 from permed_measures.parameters import cutoff_of
 from permed_measures.parsing import parse_measure
+from permed_measures.pytrec import can_take, pytrec_values
 from permed_measures.ranks import TieBreak
 
 __all__ = ["DEFAULT_MEASURES", "CrossCheck", "Row", "crosscheck"]
@@ -38,27 +38,6 @@ Scores = dict[str, dict[str, float]]
 Values = dict[str, float]
 
 
-# --- their values ----------------------------------------------------------------------------------
-
-
-def _their_values(comparisons: Iterable[Comparison], qrels: Grades, run: Scores) -> Iterator[Values]:
-    """Yield {query: value} for each comparison, of the queries that may safely be given to pytrec_eval."""
-    for comparison in comparisons:
-        gains = comparison.gains or {}
-        mapped = {q: {d: gains.get(g, g) for d, g in docs.items()} for q, docs in qrels.items()}
-        # A query with negative grades only, or with nothing retrieved, crashes pytrec-eval-terrier 0.5.11.
-        safe_qrels = {q: docs for q, docs in mapped.items() if max(docs.values(), default=-1) >= 0}
-        safe_run = {q: _floats(docs) for q, docs in run.items() if q in safe_qrels and docs}
-        change = comparison.value or float
-        metrics = ir_measures.pytrec_eval.iter_calc([comparison.theirs], safe_qrels, safe_run)
-        yield {m.query_id: change(m.value) for m in metrics if m.query_id in safe_run and m.value == m.value}
-
-
-def _floats(docs: Mapping[str, float]) -> dict[str, float]:
-    """Return the scores as Python floats: pytrec_eval takes no numpy numbers."""
-    return {doc_id: float(score) for doc_id, score in docs.items()}
-
-
 # --- ours, and why they may differ -----------------------------------------------------------------
 
 
@@ -73,6 +52,16 @@ def _our_values(
     }
 
 
+def _their_values(comparison: Comparison, qrels: Grades, run: Scores) -> Values:
+    """Return {query: value} of the queries that pytrec_eval can take."""
+    gains = comparison.gains or {}
+    mapped = (
+        {q: {d: gains.get(g, g) for d, g in docs.items()} for q, docs in qrels.items()} if gains else qrels
+    )
+    change = comparison.value or float
+    return {q: change(value) for q, value in pytrec_values(comparison.theirs, mapped, run).items()}
+
+
 def _cause(measure: Measure, query_id: str, theirs: float, qrels: Grades, run: Scores) -> str:
     """Return what explains the difference on a query: each cause is tried, not guessed."""
     labels, documents = {query_id: qrels[query_id]}, {query_id: run[query_id]}
@@ -81,9 +70,7 @@ def _cause(measure: Measure, query_id: str, theirs: float, qrels: Grades, run: S
         value = _our_values([measure], labels, documents, ties)[measure][query_id]
         return abs(value - theirs) <= TOLERANCE
 
-    scores = _floats(documents[query_id]).values()
-    collide = len(set(map(np.float32, scores))) < len(set(scores))
-    if collide and gives_theirs(labels, TieBreak.TREC10):
+    if _collide(documents[query_id]) and gives_theirs(labels, TieBreak.TREC10):
         return "float32: with scores compared as float64 we have pytrec_eval's value"
     for ties in TieBreak:
         if ties not in (TieBreak.TREC, TieBreak.TREC10) and gives_theirs(labels, ties):
@@ -93,6 +80,17 @@ def _cause(measure: Measure, query_id: str, theirs: float, qrels: Grades, run: S
         if changed != labels[query_id] and gives_theirs({query_id: changed}):
             return f"negative grade: with negative grades {text} we have pytrec_eval's value"
     return "unknown: neither ties, float32 nor negative grades explain it"
+
+
+def _collide(docs: Mapping[str, float]) -> bool:
+    """Return whether scores that differ are equal as float32."""
+    scores = np.fromiter(docs.values(), np.float64)
+    return len(np.unique(_as_float32(scores))) < len(np.unique(scores))
+
+
+def _as_float32(scores: NDArray[np.float64]) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):  # beyond float32 is infinite, as it is in C
+        return scores.astype(np.float32)
 
 
 class _TieEffect(NamedTuple):
@@ -120,9 +118,7 @@ def _first_tie(judgments: Judgments, run: Scores) -> NDArray[np.float64]:
     """Return the rank at which the first tie of each judged query begins; infinite without one."""
     first = np.full(judgments.n_queries, np.inf)
     for query, query_id in enumerate(judgments.query_ids):
-        with np.errstate(over="ignore"):
-            scores = np.fromiter(run.get(query_id, {}).values(), np.float64).astype(np.float32)
-        scores = np.sort(scores)[::-1]
+        scores = np.sort(_as_float32(np.fromiter(run.get(query_id, {}).values(), np.float64)))[::-1]
         tied = np.flatnonzero(scores[1:] == scores[:-1])
         if len(tied):
             first[query] = tied[0] + 1
@@ -188,7 +184,8 @@ class CrossCheck:
     n_queries : int
         Queries of the qrels.
     alone : int
-        Queries that only we score: not in the run, or with negative grades only.
+        Queries that only we score: not in the run, with negative grades only, or with ids that pytrec_eval
+        cannot take.
     """
 
     rows: list[Row]
@@ -278,7 +275,9 @@ def crosscheck(qrels: Any, run: Any, measures: Iterable[Measure | str] | None = 
     possible = {m: c for m, c in comparisons.items() if isinstance(c, Comparison)}
     integers = {q: {d: int(g) for d, g in docs.items()} for q, docs in labels.items()} if possible else {}
     ours = _our_values([comparison.ours for comparison in possible.values()], judgments, scores)
-    theirs = dict(zip(possible, _their_values(possible.values(), integers, scores), strict=True))
+    theirs = {
+        measure: _their_values(comparison, integers, scores) for measure, comparison in possible.items()
+    }
     rows = []
     for effect in _tie_effects(asked, judgments, scores):
         comparison = comparisons[effect.measure]
@@ -287,8 +286,8 @@ def crosscheck(qrels: Any, run: Any, measures: Iterable[Measure | str] | None = 
         else:
             values = ours[comparison.ours], theirs[effect.measure]
             rows.append(_compared(effect, comparison, *values, integers, scores))
-    both = [q for q in labels if scores.get(q) and max(labels[q].values(), default=-1) >= 0]
-    return CrossCheck(rows, len(labels), len(labels) - len(both))
+    both = sum(can_take(docs, scores.get(query_id, {})) for query_id, docs in labels.items())
+    return CrossCheck(rows, len(labels), len(labels) - both)
 
 
 def _with_text_ids(nested: Mapping[Any, Mapping[Any, Any]]) -> dict[str, dict[str, Any]]:

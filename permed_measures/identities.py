@@ -11,11 +11,9 @@ from ir_measures.measures import Measure
 
 from permed_measures.measures import GAP, Coverage, GradedAP, QMeasure
 from permed_measures.parameters import cutoff_of, values_of
+from permed_measures.pytrec import HIGHEST_GRADE, HIGHEST_REL
 
 __all__ = ["Comparison", "Facts", "comparison_of"]
-
-HIGHEST_GRADE = 100_000
-"""trec_eval reserves memory for every grade from 0 to the highest: beyond this nothing is given to it."""
 
 
 class Comparison(NamedTuple):
@@ -143,6 +141,7 @@ def comparison_of(measure: Measure, facts: Facts) -> Comparison | str:
     highest = max([*facts.grades, *(found.gains or {}).values()], default=0)
     if highest > HIGHEST_GRADE:
         return _too_high(f"{highest:g}")
-    if values_of(found.theirs).get("rel", 1) in (0, None):
-        return "pytrec_eval takes a rel of at least 1"
+    level = values_of(found.theirs).get("rel")
+    if level is not None and not 1 <= level <= HIGHEST_REL:
+        return f"pytrec_eval takes a rel from 1 to {HIGHEST_REL}"
     return found

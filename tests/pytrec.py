@@ -56,8 +56,11 @@ def pairs(rel, judged_only, beta):
 
 
 def values_of(names, qrels, run, rel=1, judged_only=False):
-    """Return {query: {name: value}} without what crashes it: only negative grades, or nothing retrieved."""
-    safe = {q: docs for q, docs in qrels.items() if any(grade >= 0 for grade in docs.values())}
+    """Return {query: {name: value}} without the queries that crash it.
+
+    These have only negative grades, nothing retrieved, or (bpref) a level more than one above their grades.
+    """
+    safe = {q: docs for q, docs in qrels.items() if max(docs.values()) >= max(0, rel - 1)}
     evaluator = pytrec_eval.RelevanceEvaluator(
         safe, set(names), relevance_level=rel, judged_docs_only_flag=judged_only
     )

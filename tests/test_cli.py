@@ -186,6 +186,36 @@ def test_names_from_files_are_no_markup(files):
     assert "[red]x " in stdout
 
 
+def test_crosscheck_prints_a_table_for_each_run(files):
+    arguments = [files / "qrels", files / "run.trec", f"best={files / 'other.trec'}", "-m", "GradedAP@10"]
+    stdout, stderr = run_cli("crosscheck", *arguments)
+    assert stdout.startswith("run\n\nmeasure ")
+    assert "\nbest\n\nmeasure " in stdout
+    assert stdout.count("agrees") == 2
+    assert "3 judged queries, 2 of them scored by us alone; pytrec-eval-terrier " in stdout
+    assert stderr == ""
+
+
+def test_crosscheck_has_status_1_if_a_value_differs(files, monkeypatch):
+    from permed_measures.kernels import KERNELS, binary
+
+    monkeypatch.setitem(KERNELS, "P", lambda *args, **given: binary.precision(*args, **given) / 2)
+    stdout, _ = run_cli("crosscheck", files / "qrels", files / "run.trec", "-m", "P@1", "-m", "RR", status=1)
+    assert "P@1 differs most on query 'q1'; unknown" in stdout
+    assert stdout.count("agrees") == 1
+
+
+def test_crosscheck_of_bad_input_has_status_2(files):
+    status, stdout, stderr = run_command("crosscheck", files / "qrels", files / "run.trec", "-m", "P@0")
+    assert (status, stdout) == (2, "")
+    assert stderr == "error: P: cutoff must be a whole number of at least 1 (found 0)\n"
+
+
+def test_counts_are_shown_whole(files):
+    stdout, _ = run_cli("evaluate", files / "qrels", files / "run.trec", "-m", "NumRet", "-m", "NumQ")
+    assert stdout.split("\n")[2].split() == ["run", "3", "3", "1", "of", "3", "1"]
+
+
 def test_version_and_list_of_measures():
     assert run_cli("--version")[0] == f"{pm.__version__}\n"
     stdout, _ = run_cli("measures")

@@ -1,7 +1,10 @@
 """The cross-check with pytrec_eval: that it agrees, that it can fail, and that it lets nothing crash."""
 
 import random
+import subprocess
+import sys
 import warnings
+from importlib.metadata import version
 
 import ir_measures
 import numpy as np
@@ -11,7 +14,7 @@ import pytest
 from cases import random_case
 
 import permed_measures as pm
-from permed_measures import ranks
+from permed_measures import crosschecks, ranks
 from permed_measures.crosschecks import DEFAULT_MEASURES
 from permed_measures.engine import PermedEvaluator
 from permed_measures.kernels import KERNELS
@@ -87,7 +90,7 @@ def test_what_is_compared_is_said_and_agrees(measure, compared):
             "pytrec_eval has no such discount, ideal list or use of negative grades",
         ),
         ("IPrec@0.333", "pytrec_eval takes two digits"),
-        ("Coverage(rel=0)", "pytrec_eval takes a rel of at least 1"),
+        ("Coverage(rel=0)", "pytrec_eval takes a rel from 1 to 2147483647"),
         ("nDCG(gains={1:0.5})", "pytrec_eval takes ints"),
     ],
 )
@@ -150,11 +153,7 @@ def test_a_gain_off_by_one_is_named(monkeypatch):
 
 def pretend_pytrec_eval_has(monkeypatch, values):
     """Let the other side have these values, as a pytrec_eval of other conventions would."""
-    monkeypatch.setattr(
-        ir_measures.pytrec_eval,
-        "iter_calc",
-        lambda measures, *_: [ir_measures.Metric(q, measures[0], value) for q, value in values.items()],
-    )
+    monkeypatch.setattr(crosschecks, "pytrec_values", lambda *_: values)
 
 
 def test_scores_compared_as_float64_are_found_as_the_cause(monkeypatch):
@@ -208,6 +207,65 @@ def test_what_crashes_pytrec_eval_never_reaches_it():
     assert (result.n_queries, result.alone) == (4, 3)
     assert {row.queries for row in result.rows} == {1}
     assert "4 judged queries, 3 of them scored by us alone" in str(result)
+
+
+HAZARDS = """
+import warnings, permed_measures as pm
+warnings.simplefilter("ignore")
+fine, fine_run = {"d": 1, "e": 0}, {"d": 2.0, "e": 1.0}
+cases = [
+    ({"q": {"d": -1}}, {"q": {"d": 1.0}}),
+    ({"a": fine, "q": {"d": -2}}, {"a": fine_run, "q": {"d": 1.0}}),
+    ({"q": fine}, {"q": {}}),
+    ({"no query": fine}, {"no query": fine_run}),
+    ({"a": fine, "no_query": fine}, {"a": fine_run, "no_query": fine_run}),
+    ({"a\\0b": fine, "a\\0c": fine}, {"a\\0b": fine_run, "a\\0c": fine_run}),
+    ({"q": {"d\\0b": 1, "d": 2}}, {"q": {"d\\0b": 1.0, "d": 2.0}}),
+    ({"q": fine}, {"q": {"\\ud800": 1.0, "d": 0.5}}),
+    ({"\\ud800": fine}, {"\\ud800": fine_run}),
+    ({"q": {"d": 10**6}}, {"q": {"d": 1.0}}),
+    ({"q": {"d": 2**62}}, {"q": {"d": 1.0}}),
+    ({"q": {"d": -(2**70), "e": 1}}, {"q": {"d": 1.0, "e": 0.5}}),
+]
+measures = ["AP", "nDCG", "nDCG@5", "Bpref", "Bpref(rel=1000000)", "IPrec@0.0"]
+for qrels, run in cases:
+    for _ in range(3):
+        result = pm.crosscheck(qrels, run, measures)
+        assert result.ok, str(result)
+print(len(cases))
+"""
+
+
+def test_no_known_hazard_ends_the_process():
+    result = subprocess.run(
+        [sys.executable, "-c", HAZARDS], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (result.returncode, result.stdout) == (0, "12\n"), result.stderr
+
+
+@pytest.mark.skipif(
+    version("pytrec-eval-terrier") != "0.5.11",
+    reason="seen with pytrec-eval-terrier 0.5.11, not the one here",
+)
+@pytest.mark.parametrize(
+    "call",
+    [
+        "R({'q': {'d': 1}}, ['P_0']).evaluate({'q': {'d': 1.0}})",
+        "R({'q': {'d': -1}}, ['map', 'ndcg', 'bpref']).evaluate({'q': {'d': 1.0}})",
+        "R({'q': {'d': 1}}, ['map', 'bpref']).evaluate({'q': {}})",
+        "R({'no query': {'d': 1}}, ['bpref']).evaluate({'no query': {'d': 1.0}})",
+        "R({'q': {'d': 1}}, ['map']).evaluate({'q': {'\\ud800': 1.0}})",
+    ],
+)
+def test_the_hazards_are_real(call):
+    code = f"from pytrec_eval import RelevanceEvaluator as R; {call}; print('alive')"
+    try:
+        result = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=20
+        )
+    except subprocess.TimeoutExpired:
+        return
+    assert "alive" not in result.stdout
 
 
 def test_ids_and_numbers_of_other_types_are_converted():

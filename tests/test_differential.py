@@ -4,6 +4,7 @@ import math
 import random
 import warnings
 
+import ir_measures
 import pytest
 import pytrec
 from cases import DOCUMENTS, QUERIES, SCORES
@@ -142,8 +143,6 @@ def test_ap_of_pyntcireval_has_another_denominator_with_a_cutoff_than_trec_eval_
 
 
 def test_err_is_gdeval_s_to_its_five_digits():
-    import ir_measures
-
     if not ir_measures.gdeval.is_available():
         pytest.skip("gdeval needs Perl")
     rng = random.Random(9)
@@ -156,6 +155,16 @@ def test_err_is_gdeval_s_to_its_five_digits():
         assert ir_measures.calc_aggregate([measure], qrels, run)[measure] == pytest.approx(
             math.fsum(theirs.values()) / len(theirs)
         )
+
+
+def test_rbp_is_cwl_eval_s():
+    rng = random.Random(13)
+    qrels = {f"q{q}": {f"d{d}": rng.randint(-1, 3) for d in range(12)} for q in range(40)}
+    run = {q: {f"d{d}": rng.random() for d in rng.sample(range(30), 20)} for q in qrels}
+    measures = [pm.parse_measure(text) for text in ("RBP(rel=1)", "RBP(rel=2,p=0.5)", "RBP(rel=1,p=0.95)")]
+    theirs = {m[:2]: m.value for m in ir_measures.cwl_eval.iter_calc(measures, qrels, run)}
+    for metric in pm.iter_calc(measures, qrels, run):
+        assert metric.value == pytest.approx(theirs[metric[:2]], abs=1e-9)
 
 
 # --- trec_eval's own files -------------------------------------------------------------------------
