@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from permed_measures.engine import PermedEvaluator
 from permed_measures.identities import Comparison, Facts, comparison_of
-from permed_measures.inputs import as_mapping, text_id
+from permed_measures.inputs import as_mapping, with_text_ids
 from permed_measures.judgments import Judgments
 from permed_measures.measures import LITSEARCH, MEDCORPUS
 from permed_measures.parameters import cutoff_of
@@ -155,6 +155,8 @@ class Row:
         ``agrees``, ``differs``, or ``not cross-checked: `` and why.
     query_id, cause : str or None
         The query that differs most, and what explains it.
+    per_query : dict of str to (float, float)
+        Our value and pytrec_eval's of what was compared, for each query that both computed.
     """
 
     measure: Measure
@@ -171,6 +173,7 @@ class Row:
     differing: int = 0
     query_id: str | None = None
     cause: str | None = None
+    per_query: dict[str, tuple[float, float]] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -291,7 +294,8 @@ def crosscheck(qrels: Any, run: Any, measures: Iterable[Measure | str] | None = 
 
 
 def _with_text_ids(nested: Mapping[Any, Mapping[Any, Any]]) -> dict[str, dict[str, Any]]:
-    return {text_id(q): {text_id(d): value for d, value in docs.items()} for q, docs in nested.items()}
+    named = with_text_ids(nested, "query ids")
+    return {q: with_text_ids(docs, "document ids", query_id=q) for q, docs in named.items()}
 
 
 def _not_compared(effect: _TieEffect, reason: str) -> Row:
@@ -314,6 +318,7 @@ def _compared(
         queries=len(theirs),
         differing=differing,
         query_id=query_id,
+        per_query={query_id: (ours[query_id], value) for query_id, value in theirs.items()},
         cause=_cause(comparison.ours, query_id, theirs[query_id], qrels, run)
         if query_id is not None
         else None,

@@ -13,7 +13,16 @@ from permed_measures.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["COLUMNS", "Nested", "as_mapping", "as_mapping_or_frame", "number", "text_id", "where"]
+__all__ = [
+    "COLUMNS",
+    "Nested",
+    "as_mapping",
+    "as_mapping_or_frame",
+    "number",
+    "text_id",
+    "where",
+    "with_text_ids",
+]
 
 Nested = Mapping[str, Mapping[str, float]]
 """``{query_id: {doc_id: number}}``."""
@@ -48,6 +57,20 @@ def text_id(value: object, *, place: str = "") -> str:
         where=place,
         hint="Convert ids to strings before evaluating, so that nothing is rounded",
     )
+
+
+def with_text_ids(mapping: Mapping[Any, Any], what: str, *, query_id: str | None = None) -> dict[str, Any]:
+    """Return the mapping with its ids as text; two ids that are one text are an error."""
+    place = "" if query_id is None else f"query {query_id!r}"
+    named = {}
+    for key, value in mapping.items():
+        name = text_id(key, place=place if query_id is None else where(query_id, key))
+        if name in named:
+            raise InputError(
+                f"two {what} are the same as text (found {name!r})", where=place, hint="Use strings as ids"
+            )
+        named[name] = value
+    return named
 
 
 def number(value: object, what: str, *, place: str) -> float | int:

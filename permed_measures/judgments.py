@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.errors import InputError
-from permed_measures.inputs import Nested, as_mapping_or_frame, not_a_number, number, text_id, where
+from permed_measures.inputs import Nested, as_mapping_or_frame, not_a_number, number, where, with_text_ids
 
 if TYPE_CHECKING:
     import polars as pl
@@ -127,9 +127,7 @@ class Judgments:
 
 
 def _from_mapping(qrels: Nested) -> Judgments:
-    named = {text_id(query_id): docs for query_id, docs in qrels.items()}
-    if len(named) < len(qrels):
-        raise InputError("two query ids of the qrels are the same as text", hint="Use strings as ids")
+    named = with_text_ids(qrels, "query ids of the qrels")
     query_ids = sorted(named)
     per_query = [_mapping(query_id, named[query_id]) for query_id in query_ids]
     if not _is_plain(per_query):
@@ -171,12 +169,7 @@ def _judged(query_id: str, docs: Mapping[str, float]) -> Mapping[str, float]:
     """Check the judgments of one query one by one, and return them with string ids."""
     for doc_id, relevance in docs.items():
         number(relevance, "relevance", place=where(query_id, doc_id))
-    named = {text_id(doc_id, place=where(query_id, doc_id)): relevance for doc_id, relevance in docs.items()}
-    if len(named) < len(docs):
-        raise InputError(
-            "two document ids are the same as text", where=f"query {query_id!r}", hint="Use strings as ids"
-        )
-    return named
+    return with_text_ids(docs, "document ids", query_id=query_id)
 
 
 def _from_frame(frame: pl.DataFrame) -> Judgments:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.errors import InputError, NoSharedQueryWarning, PermedWarning
-from permed_measures.inputs import Nested, as_mapping_or_frame, not_a_number, text_id, where
+from permed_measures.inputs import Nested, as_mapping_or_frame, not_a_number, text_id, where, with_text_ids
 from permed_measures.judgments import Judgments, offsets_of, position_in_query, segments
 from permed_measures.ranks import Hits, Ints, Rows, TieBreak, ranks
 
@@ -214,7 +214,7 @@ def _some(ids: Iterable[str]) -> str:
 
 
 def _read_mapping(judgments: Judgments, run: Nested, ties: TieBreak) -> _Found:
-    named = {text_id(query_id): docs for query_id, docs in run.items()}
+    named = with_text_ids(run, "query ids of the run")
     index = [query for query, query_id in enumerate(judgments.query_ids) if query_id in named]
     docs = [_scored(judgments.query_ids[query], named[judgments.query_ids[query]]) for query in index]
     retrieved = np.zeros(judgments.n_queries, dtype=np.int64)
@@ -246,7 +246,7 @@ def _scored(query_id: str, docs: Any) -> Mapping[str, float]:
         raise not_a_number(score, "score", place=where(query_id, first))
     if isinstance(first, str):
         return docs
-    return {text_id(doc_id, place=where(query_id, doc_id)): item for doc_id, item in docs.items()}
+    return with_text_ids(docs, "document ids", query_id=query_id)
 
 
 def _batches(lengths: Ints) -> Iterator[slice]:

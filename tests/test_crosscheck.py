@@ -127,6 +127,7 @@ def test_a_wrong_denominator_is_named(monkeypatch):
     wrong, right = result.rows
     assert (wrong.verdict, right.verdict) == ("differs", "agrees")
     assert (wrong.differing, wrong.query_id) == (1, "q1")
+    assert wrong.per_query == {"q1": (pytest.approx(5 / 6), pytest.approx(5 / 9)), "q2": (0.5, 0.5)}
     assert wrong.cause == "unknown: neither ties, float32 nor negative grades explain it"
     assert "AP@10 differs most on query 'q1'; unknown" in str(result)
 

@@ -42,6 +42,16 @@ BAD_RUNS = [
     ("a score beyond float64", {"q1": {"a": 10**400}}, f"{A}: a score must be a number (found 1000"),
     ("a float id", {"q1": {1.0: 1.0}}, "query 'q1', document 1.0: an id must be a string or an integer"),
     ("a float query id", {1.0: {"a": 1.0}}, "an id must be a string or an integer (found 1.0)"),
+    (
+        "ids that meet as text",
+        {"q1": {1: 1.0, "1": 2.0}},
+        "query 'q1': two document ids are the same as text",
+    ),
+    (
+        "query ids that meet as text",
+        {1: {"a": 1.0}, "1": {}},
+        "two query ids of the run are the same as text",
+    ),
     ("a list per query", {"q1": ["a", "b"]}, "query 'q1': the results of a query must be a dict"),
     ("a path", "run.trec", "Read a file with permed_measures.read_qrels or read_run"),
     ("a number", 3, "expected a dict {query_id: {doc_id: number}}"),
