@@ -110,12 +110,22 @@ class Judgments:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """The judged documents as a frame of query, doc_id and row, to join a run with."""
+        """The judged documents as a frame of query_id, doc_id, query and row, to join a run with."""
         import polars as pl
 
         row = pl.int_range(len(self.query), dtype=pl.Int64, eager=True)
+        query = pl.Series(self.query)
+        query_id = self.queries["query_id"].gather(query)
         documents = pl.Series(self.documents, dtype=pl.String)
-        return pl.DataFrame({"query": pl.Series(self.query), "doc_id": documents, "row": row})
+        return pl.DataFrame({"query_id": query_id, "doc_id": documents, "query": query, "row": row})
+
+    @cached_property
+    def queries(self) -> pl.DataFrame:
+        """The queries as a frame of query_id and query."""
+        import polars as pl
+
+        query = pl.int_range(self.n_queries, dtype=pl.Int32, eager=True)
+        return pl.DataFrame({"query_id": pl.Series(self.query_ids, dtype=pl.String), "query": query})
 
     def num_rel(self, rel: float) -> NDArray[np.int64]:
         """Return the number of documents with a grade of at least `rel`, per query."""

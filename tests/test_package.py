@@ -25,6 +25,7 @@ ROOMS = [
     "inputs",
     "judgments",
     "ranks",
+    "hits",
     "rankings",
     "kernels",
     "engine",
