@@ -9,9 +9,12 @@ import struct
 import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+from permed_measures import trec
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.formats import FORMATS, Format, Line, Said
 from permed_measures.inputs import as_mapping, number, text_id, where
@@ -22,11 +25,23 @@ Qrels = dict[str, dict[str, float | int]]
 Run = dict[str, dict[str, float]]
 
 
-class _Source(NamedTuple):
-    """A file as text lines."""
+@dataclass(frozen=True)
+class _Source:
+    """A file, decompressed."""
 
     path: Path
-    lines: list[str]
+    data: bytes
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines as text."""
+        try:
+            text = self.data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = self.data.count(b"\n", 0, error.start) + 1
+            place = f"{self.path}:{line}"
+            raise InputError(f"must be UTF-8 text (found {error.reason})", where=place) from None
+        return text.split("\n")
 
     def place(self, line: int) -> str:
         """Return ``file:line`` for the line of this index."""
@@ -39,11 +54,19 @@ class _Source(NamedTuple):
             if text and not (comments and text.startswith("#")):
                 yield index, text
 
+    def first(self) -> tuple[int, str]:
+        """Return index and text of the first line that says something; reads on only if need be."""
+        head = _Source(self.path, self.data[:_HEAD].rpartition(b"\n")[0] or self.data)
+        return next(head.content(comments=True), None) or next(self.content(comments=True), (0, ""))
+
+
+_HEAD = 1 << 16
+
 
 class Loaded(NamedTuple):
-    """A file that was read: the nested dict, its format, and what the reader should know."""
+    """A file that was read: nested dicts (a large TREC run: a polars frame), its format, and notes."""
 
-    table: dict[str, dict[str, Any]]
+    table: Any
     format: Format
     notes: list[str]
 
@@ -81,7 +104,8 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     >>> len(qrels), qrels["sample_01_1"]["sample-032"]
     (48, 2)
     """
-    return load(path, "qrels").table
+    qrels: Qrels = load(path, "qrels").table
+    return qrels
 
 
 def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
@@ -124,15 +148,30 @@ def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
     loaded = load(path, "run", order=order)
     for note in loaded.notes:
         warnings.warn(note, PermedWarning, stacklevel=2)
-    return loaded.table
+    return _as_run(loaded.table)
+
+
+def _as_run(table: Any) -> Run:
+    """Return a table as nested dicts, in the order of its rows."""
+    if isinstance(table, dict):
+        return table
+    run: Run = {}
+    columns = (table[name].to_list() for name in ("query_id", "doc_id", "score"))
+    for query_id, doc_id, score in zip(*columns, strict=True):
+        run.setdefault(query_id, {})[doc_id] = score
+    return run
 
 
 def load(path: str | os.PathLike[str], wanted: str, *, order: str = "score") -> Loaded:
     """Read a file as `wanted`, 'qrels' or 'run'; see `read_qrels` and `read_run`."""
     if order not in ("score", "list"):
         raise InputError(f"order must be 'score' or 'list' (found {order!r})")
-    source = _Source(Path(path), _lines(Path(path)))
+    source = _Source(Path(path), _read(Path(path)))
     format_ = _recognise(source, wanted)
+    if format_.name == "TREC run" and order == "score" and len(source.data) >= trec.LARGE:
+        frame = trec.read_trec_run_frame(source.data)
+        if frame is not None:
+            return Loaded(frame, format_, [])
     table: dict[str, dict[str, Any]] = {}
     for index, line in _parsed(source, format_, wanted):
         _collect(table, line, source, index, format_, wanted)
@@ -142,39 +181,34 @@ def load(path: str | os.PathLike[str], wanted: str, *, order: str = "score") -> 
     return Loaded(table, format_, notes)
 
 
-def _lines(path: Path) -> list[str]:
-    with path.open("rb") as file:
-        start = file.read(4)
-        file.seek(0)
-        if start == b"\x28\xb5\x2f\xfd":
-            return _zstd_lines(path)
-        data = file.read()
-    if start[:2] == b"\x1f\x8b":
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            raise InputError(f"cannot be decompressed as gzip ({error})", where=str(path)) from None
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"must be UTF-8 text (found {error.reason})", where=f"{path}:{line}") from None
-    return text.split("\n")
+def _read(path: Path) -> bytes:
+    """Return the content of a file, decompressed if its first bytes say that it is compressed."""
+    data = path.read_bytes()
+    for start, name, decompress in (
+        (b"\x28\xb5\x2f\xfd", "zstd", _unzstd),
+        (b"\x1f\x8b", "gzip", gzip.decompress),
+    ):
+        if data.startswith(start):
+            try:
+                return decompress(data)
+            except (OSError, EOFError, zlib.error) as error:
+                raise InputError(f"cannot be decompressed as {name} ({error})", where=str(path)) from None
+    return data
 
 
-def _zstd_lines(path: Path) -> list[str]:
-    """Return the lines of a zstd file: polars decompresses it, as if it were a table of one column."""
+def _unzstd(data: bytes) -> bytes:
+    """Return zstd data decompressed: polars does it, as if it were a table of one column."""
     import polars as pl
 
     try:
-        frame = pl.read_csv(path, has_header=False, separator="\x01", quote_char=None, infer_schema=False)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"cannot be read as text under zstd ({error})", where=str(path)) from None
-    return frame.to_series().fill_null("").to_list()
+        frame = pl.read_csv(data, has_header=False, separator="\x01", quote_char=None, infer_schema=False)
+    except pl.exceptions.PolarsError as error:
+        raise OSError(str(error)) from None
+    return "\n".join(frame.to_series().fill_null("").to_list()).encode()
 
 
 def _recognise(source: _Source, wanted: str) -> Format:
-    index, first = next(source.content(comments=True), (0, ""))
+    index, first = source.first()
     content = _json_or_columns(first)
     found = next((format_ for format_ in FORMATS if format_.recognise(content)), None)
     if found is None:

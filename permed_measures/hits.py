@@ -64,7 +64,7 @@ def _scored(query_id: str, docs: Any) -> Mapping[str, float]:
 
     Only the first id and score are looked at: checking the type of each would cost as much as reading them.
     """
-    if not isinstance(docs, Mapping):
+    if not isinstance(docs, (dict, Mapping)):  # a dict is told at once
         raise InputError(
             f"the results of a query must be a dict {{doc_id: score}} (found {type(docs).__name__})",
             where=f"query {query_id!r}",

@@ -140,12 +140,13 @@ def _from_mapping(qrels: Nested) -> Judgments:
     named = with_text_ids(qrels, "query ids of the qrels")
     query_ids = sorted(named)
     per_query = [_mapping(query_id, named[query_id]) for query_id in query_ids]
-    if not _is_plain(per_query):
+    grade = _plain_grades(per_query)
+    if grade is None:
         per_query = [_judged(query_id, docs) for query_id, docs in zip(query_ids, per_query, strict=True)]
+        grade = _grades(per_query)
     lengths = [len(docs) for docs in per_query]
     query = np.repeat(np.arange(len(query_ids), dtype=np.int32), lengths)
     documents = list(chain.from_iterable(per_query))
-    grade = _grades(per_query, len(documents))
     ideal = np.lexsort((-grade, query))
     return Judgments(query_ids, query, grade[ideal], [documents[row] for row in ideal.tolist()])
 
@@ -159,20 +160,21 @@ def _mapping(query_id: str, docs: Any) -> Mapping[str, float]:
     )
 
 
-def _is_plain(per_query: list[Mapping[str, float]]) -> bool:
-    """Return whether all ids are strings and all grades finite Python numbers: what needs no closer look."""
+def _plain_grades(per_query: list[Mapping[str, float]]) -> NDArray[np.float64] | None:
+    """Return all grades, or None where ids are no strings or grades no finite Python numbers."""
     ids = set(map(type, chain.from_iterable(per_query)))
     numbers = set(map(type, chain.from_iterable(docs.values() for docs in per_query)))
     if not (ids <= {str} and numbers <= {int, float}):
-        return False
+        return None
     try:
-        return bool(np.isfinite(_grades(per_query, -1)).all())
+        grades = _grades(per_query)
     except OverflowError:
-        return False
+        return None
+    return grades if np.isfinite(grades).all() else None
 
 
-def _grades(per_query: list[Mapping[str, float]], count: int) -> NDArray[np.float64]:
-    return np.fromiter(chain.from_iterable(docs.values() for docs in per_query), np.float64, count)
+def _grades(per_query: list[Mapping[str, float]]) -> NDArray[np.float64]:
+    return np.fromiter(chain.from_iterable(docs.values() for docs in per_query), np.float64)
 
 
 def _judged(query_id: str, docs: Mapping[str, float]) -> Mapping[str, float]:

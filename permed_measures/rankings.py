@@ -162,7 +162,7 @@ class JudgedRankings:
 def _in_order(judgments: Judgments, found: Found) -> tuple[Any, Any, Any]:
     """Return query, rank and grade, sorted by query and rank."""
     query = judgments.query[found.row]
-    order = np.lexsort((found.rank, query))
+    order = np.argsort((query.astype(np.int64) << 32) | found.rank)
     return query[order], found.rank[order].astype(np.int32), judgments.grade[found.row[order]]
 
 

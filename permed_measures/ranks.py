@@ -16,7 +16,7 @@ __all__ = ["Hits", "Ints", "Rows", "TieBreak", "ranks"]
 
 Ints = NDArray[np.int64]
 
-_DENSE = 8
+_DENSE = 4
 """From so many judged documents per query on, sorting a query's scores is cheaper than counting for each."""
 
 
@@ -112,16 +112,27 @@ def _scores_of(rows: Rows, group: Ints, lengths: Ints) -> NDArray[Any]:
 
 
 def _count_by_sorting(rows: Rows, hits: Hits) -> tuple[Ints, Ints]:
-    """Count the scores above and equal to each hit by bisection in the sorted scores of its query."""
-    above, tied = np.zeros(len(hits.group), np.int64), np.zeros(len(hits.group), np.int64)
-    order = np.argsort(hits.group, kind="stable")
-    groups, first = np.unique(hits.group[order], return_index=True)
-    for group, chosen in zip(groups, np.split(order, first[1:]), strict=True):
-        score = np.sort(rows.score[rows.starts[group] : rows.starts[group + 1]])
-        end = np.searchsorted(score, hits.score[chosen], side="right")
-        above[chosen] = len(score) - end
-        tied[chosen] = end - np.searchsorted(score, hits.score[chosen], side="left")
-    return above, tied
+    """Count the scores above and equal to each hit by bisection in all scores, sorted by query and score."""
+    lengths = np.diff(rows.starts)
+    n = len(rows.score)
+    level = _levels(np.concatenate([rows.score, hits.score]))
+    keys = np.repeat(np.arange(len(lengths), dtype=np.uint64) << np.uint64(32), lengths) | level[:n]
+    keys.sort()
+    wanted = (hits.group.astype(np.uint64) << np.uint64(32)) | level[n:]
+    order = np.argsort(wanted)  # bisection is several times faster in order
+    start, end = np.empty_like(order), np.empty_like(order)
+    start[order] = np.searchsorted(keys, wanted[order], side="left")
+    end[order] = np.searchsorted(keys, wanted[order], side="right")
+    return rows.starts[hits.group + 1] - end, end - start
+
+
+def _levels(score: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return integers below 2^32 in the order of the scores."""
+    if score.dtype != np.float32:
+        return np.unique(score, return_inverse=True)[1].astype(np.uint64)
+    bits = (score + np.float32(0)).view(np.uint32)  # + 0 makes -0 a 0
+    negative = bits >> 31 == 1
+    return np.where(negative, ~bits, bits | np.uint32(1 << 31)).astype(np.uint64)
 
 
 def _break_ties(rank: Ints, tied: Ints, rows: Rows, hits: Hits, judgments: Judgments, ties: TieBreak) -> None:

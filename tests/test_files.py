@@ -2,11 +2,13 @@
 
 import gzip
 import json
+import random
 
 import polars as pl
 import pytest
 
 import permed_measures as pm
+from permed_measures import files, trec
 from permed_measures.datasets import SAMPLES
 
 TREC_RUN = "q1 Q0 d1 1 2.5 bm25\nq1\tQ0  d2\t2 1.5 bm25\r\n\n# a comment\nq2 Q0 d1 1 -1e3 bm25 more junk\n"
@@ -145,7 +147,7 @@ BAD_QRELS = [
     ("", "the file is empty"),
     (b"q1 0 d1 1\nq1 0 d\xff 1\n", ":2: must be UTF-8 text (found invalid start byte)"),
     (b"\x1f\x8bnothing", "cannot be decompressed as gzip"),
-    (b"\x28\xb5\x2f\xfdnothing", "cannot be read as text under zstd"),
+    (b"\x28\xb5\x2f\xfdnothing", "cannot be decompressed as zstd"),
     (
         TREC_RUN,
         "expected qrels, but this is a file of TREC run (query Q0 document rank score tag). The qrels come",
@@ -207,6 +209,91 @@ def test_a_bad_run_file_is_an_error_that_names_file_and_line(write, content, mes
         pm.read_run(path)
     assert str(error.value).startswith(str(path))
     assert message in str(error.value)
+
+
+# --- large TREC runs, read as frames ---------------------------------------------------------------
+
+
+def random_trec_run(rng):
+    """Return a run as a dict, and as a TREC file with any blanks, comments, empty lines and line ends."""
+    pairs = [(q, d) for q in ("q1", "q2", "日本", "10") for d in ("d1", "d2", "é", '"x"', "#y", "d'")]
+    rows = [
+        (q, d, rng.choice([1.5, -2e-7, 3, 1e300])) for q, d in rng.sample(pairs, rng.randint(1, len(pairs)))
+    ]
+    blanks = rng.choice([[" "], [" "], ["\t"], [" ", "  ", "\t", " \t "]])
+    end = rng.choice(["\n", "\n", "\r\n"])
+    text = rng.choice(["", "\ufeff"])
+    junk = rng.choice([[], [], [], ["more", "junk"]])
+    for number, (query_id, doc_id, score) in enumerate(rows):
+        columns = [
+            query_id,
+            "Q0",
+            doc_id,
+            str(number),
+            repr(score),
+            "tag",
+            *junk,
+        ]
+        line = "".join(column + rng.choice(blanks) for column in columns).rstrip()
+        text += (
+            rng.choice(["", "", "", "# a comment" + end, end, " "]) + line + rng.choice(["", "", " "]) + end
+        )
+    run = {}
+    for query_id, doc_id, score in rows:
+        run.setdefault(query_id, {})[doc_id] = float(score)
+    return run, text if rng.random() < 0.7 else text.rstrip()
+
+
+def test_a_run_read_as_a_frame_is_that_read_line_by_line(write, monkeypatch):
+    rng = random.Random(21)
+    frames = 0
+    for _ in range(300):
+        run, text = random_trec_run(rng)
+        path = write(text)
+        monkeypatch.setattr(trec, "LARGE", 10**9)
+        assert pm.read_run(path) == run
+        monkeypatch.setattr(trec, "LARGE", 0)
+        frames += not isinstance(files.load(path, "run").table, dict)
+        found = pm.read_run(path)
+        assert found == run
+        assert [list(docs) for docs in found.values()] == [list(docs) for docs in run.values()]
+    assert frames > 150
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["q Q0 d 1 2.0"],
+        ["q Q0 d  1 2.0 t", "q Q0 e 1 2.0"],
+        ["q Q0 d 1 2.0 t u", "q Q0 e 1 2.0"],
+        ["q Q0 d 1 high t"],
+        ["q Q0 d 1 nan t"],
+        ["q Q0 d 1 1_0 t"],
+        ["q Q0 d 1 2.0 t", "q Q0 d 2 1.0 t"],
+        ["q Q0 d 1 2.0 t\tu", "q Q0 d 2 1.0 t"],
+        [b"q Q0 d\xff 1 2.0 t"],
+    ],
+)
+def test_a_bad_line_of_a_large_run_is_named_as_in_a_small_one(write, monkeypatch, lines):
+    whole = [*(f"q Q0 x{i} {i} {-i}.5 t" for i in range(50)), *lines]
+    path = write(b"".join((line if isinstance(line, bytes) else line.encode()) + b"\n" for line in whole))
+    messages = []
+    for large in (10**9, 0):
+        monkeypatch.setattr(trec, "LARGE", large)
+        with pytest.raises(pm.InputError) as error:
+            pm.read_run(path)
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
+    assert messages[0].startswith(f"{path}:{50 + len(lines)}: ")
+
+
+def test_a_large_run_is_evaluated_as_a_frame(write, monkeypatch):
+    monkeypatch.setattr(trec, "LARGE", 0)
+    path = write("q1 Q0 b 1 3 t\nq2 Q0 d 1 3 t\nq1 Q0 a 2 2 t\n")
+    table = files.load(path, "run").table
+    assert isinstance(table, pl.DataFrame)
+    qrels = {"q1": {"a": 1}, "q2": {"x": 1}}
+    assert pm.calc_aggregate(["RR"], qrels, table) == pm.calc_aggregate(["RR"], qrels, pm.read_run(path))
 
 
 def test_a_missing_file_and_an_unknown_order_are_errors(tmp_path, write):

@@ -34,6 +34,7 @@ ROOMS = [
     "identities",
     "crosschecks",
     "formats",
+    "trec",
     "files",
     "datasets",
     "report",
