@@ -158,14 +158,14 @@ def _table(report: Report) -> str:
     console = Console(file=io.StringIO(), width=width, force_terminal=sys.stdout.isatty(), highlight=False)
     first = next(iter(report.evaluations))
     queries = report.queries(first)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
     for label in ("run", "query") if report.by_query else ("run",):
-        table.add_column(label, overflow="fold")
+        table.add_column(label, no_wrap=True)
     for measure in report.columns:
-        table.add_column(Text(str(measure)), justify="right", overflow="fold")
+        table.add_column(Text(str(measure)), justify="right", overflow="fold", min_width=6)
     if not report.by_query:
-        table.add_column("queries in run", justify="right")
-        table.add_column("ignored", justify="right")
+        table.add_column("queries in run", justify="right", overflow="fold", min_width=6)
+        table.add_column("ignored", justify="right", min_width=7)
     for names, values in report.rows():
         counts = [] if report.by_query else _counts(report.queries(names[0]))
         table.add_row(*map(Text, names), *map(_shown, report.columns, values), *counts)
@@ -173,6 +173,8 @@ def _table(report: Report) -> str:
     if ceilings and not report.by_query:
         best = [_shown(m, ceilings[m]) if m in ceilings else "" for m in report.columns]
         table.add_row("best possible", *best, "", "", style="dim")
+    # Where the terminal is too narrow even for folded headings, lines wrap: no value is cut.
+    console.width = max(console.width, _least_width(report, table))
     console.print(table)
     console.print(
         f"\n{queries['judged']:,} judged queries, {queries['without_relevant']:,} of them without relevant "
@@ -180,6 +182,16 @@ def _table(report: Report) -> str:
     )
     output: str = console.file.getvalue()  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in output.strip("\n").split("\n")) + "\n"
+
+
+def _least_width(report: Report, table: Table) -> int:
+    """Return the width of the table with all headings folded."""
+    names = zip(*(names for names, _ in report.rows()), strict=True)
+    widths = [max(map(len, ["best possible", *column])) for column in names]
+    widths += [6] * len(report.columns)
+    if not report.by_query:
+        widths += [max(len(_counts(report.queries(name))[0]) for name in report.evaluations), len("ignored")]
+    return sum(widths) + 2 * (len(table.columns) - 1)
 
 
 def _shown(measure: Measure, value: float) -> str:

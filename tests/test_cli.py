@@ -1,5 +1,6 @@
 """The command line: golden output, every format, and one clear message for what is wrong."""
 
+import io
 import json
 import subprocess
 import sys
@@ -11,6 +12,9 @@ from typer.testing import CliRunner
 import permed_measures as pm
 from permed_measures import cli
 from permed_measures.datasets import SAMPLES
+from permed_measures.engine import PermedEvaluator
+from permed_measures.judgments import Judgments
+from permed_measures.report import FORMATS, Report, with_judged
 
 GOLDEN = Path(__file__).parent / "golden"
 MEDICAL, LITERATURE = SAMPLES
@@ -214,6 +218,22 @@ def test_crosscheck_of_bad_input_has_status_2(files):
 def test_counts_are_shown_whole(files):
     stdout, _ = run_cli("evaluate", files / "qrels", files / "run.trec", "-m", "NumRet", "-m", "NumQ")
     assert stdout.split("\n")[2].split() == ["run", "3", "3", "1", "of", "3", "1"]
+
+
+def test_a_narrow_terminal_cuts_no_value(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    judgments = Judgments.of(pm.read_qrels(MEDICAL.qrels))
+    evaluator = PermedEvaluator(with_judged(pm.MEDCORPUS), judgments)
+    evaluation = evaluator.evaluate(pm.read_run(MEDICAL.runs["bm25"]))
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    monkeypatch.setenv("COLUMNS", "60")
+    text = FORMATS["table"](Report(list(pm.MEDCORPUS), {"bm25": evaluation}))
+    [row] = [line for line in text.split("\n") if line.startswith("bm25")]
+    shown = row.split()[1:]
+    assert shown == [*(f"{value:.4f}" for value in evaluation.aggregated.values()), "48", "of", "48", "0"]
 
 
 def test_version_and_list_of_measures():
