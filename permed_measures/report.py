@@ -164,7 +164,7 @@ def _table(report: Report) -> str:
     for measure in report.columns:
         table.add_column(Text(str(measure)), justify="right", overflow="fold", min_width=6)
     if not report.by_query:
-        table.add_column("queries in run", justify="right", overflow="fold", min_width=6)
+        table.add_column("queries in run", justify="right", overflow="fold", min_width=_count_width(report))
         table.add_column("ignored", justify="right", min_width=7)
     for names, values in report.rows():
         counts = [] if report.by_query else _counts(report.queries(names[0]))
@@ -190,8 +190,12 @@ def _least_width(report: Report, table: Table) -> int:
     widths = [max(map(len, ["best possible", *column])) for column in names]
     widths += [6] * len(report.columns)
     if not report.by_query:
-        widths += [max(len(_counts(report.queries(name))[0]) for name in report.evaluations), len("ignored")]
+        widths += [_count_width(report), len("ignored")]
     return sum(widths) + 2 * (len(table.columns) - 1)
+
+
+def _count_width(report: Report) -> int:
+    return max(len(_counts(report.queries(name))[0]) for name in report.evaluations)
 
 
 def _shown(measure: Measure, value: float) -> str:
