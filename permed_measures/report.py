@@ -154,28 +154,23 @@ def _tsv(report: Report) -> str:
 
 def _table(report: Report) -> str:
     """Return the table as text: as wide as the terminal, or as wide as it needs to be where there is none."""
-    width = None if sys.stdout.isatty() else 10_000
-    console = Console(file=io.StringIO(), width=width, force_terminal=sys.stdout.isatty(), highlight=False)
-    first = next(iter(report.evaluations))
-    queries = report.queries(first)
+    terminal = sys.stdout.isatty()
+    console = Console(
+        file=io.StringIO(), width=None if terminal else 10_000, force_terminal=terminal, highlight=False
+    )
+    rows = _rows(report)
+    headings = [*(("run", "query") if report.by_query else ("run",)), *map(str, report.columns)]
+    headings += [] if report.by_query else ["queries in run", "ignored"]
+    widths = _widths(headings, rows, console.width)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
-    for label in ("run", "query") if report.by_query else ("run",):
-        table.add_column(label, no_wrap=True)
-    for measure in report.columns:
-        table.add_column(Text(str(measure)), justify="right", overflow="fold", min_width=6)
-    if not report.by_query:
-        table.add_column("queries in run", justify="right", overflow="fold", min_width=_count_width(report))
-        table.add_column("ignored", justify="right", min_width=7)
-    for names, values in report.rows():
-        counts = [] if report.by_query else _counts(report.queries(names[0]))
-        table.add_row(*map(Text, names), *map(_shown, report.columns, values), *counts)
-    ceilings = report.ceilings
-    if ceilings and not report.by_query:
-        best = [_shown(m, ceilings[m]) if m in ceilings else "" for m in report.columns]
-        table.add_row("best possible", *best, "", "", style="dim")
-    # Where the terminal is too narrow even for folded headings, lines wrap: no value is cut.
-    console.width = max(console.width, _least_width(report, table))
+    for heading, width in zip(headings, widths, strict=True):
+        left = heading in ("run", "query")
+        table.add_column(Text(heading), justify="left" if left else "right", overflow="fold", width=width)
+    for row in rows:
+        table.add_row(*map(Text, row), style="dim" if row[0] == _BEST else None)
+    console.width = max(console.width, sum(widths) + 2 * len(widths))
     console.print(table)
+    queries = report.queries(next(iter(report.evaluations)))
     console.print(
         f"\n{queries['judged']:,} judged queries, {queries['without_relevant']:,} of them without relevant "
         "documents; a query that is not in the run scores 0."
@@ -184,27 +179,39 @@ def _table(report: Report) -> str:
     return "\n".join(line.rstrip() for line in output.strip("\n").split("\n")) + "\n"
 
 
-def _least_width(report: Report, table: Table) -> int:
-    """Return the width of the table with all headings folded."""
-    names = zip(*(names for names, _ in report.rows()), strict=True)
-    widths = [max(map(len, ["best possible", *column])) for column in names]
-    widths += [6] * len(report.columns)
-    if not report.by_query:
-        widths += [_count_width(report), len("ignored")]
-    return sum(widths) + 2 * (len(table.columns) - 1)
+_BEST = "best possible"
 
 
-def _count_width(report: Report) -> int:
-    return max(len(_counts(report.queries(name))[0]) for name in report.evaluations)
+def _rows(report: Report) -> list[list[str]]:
+    """Return the cells of each row; last what is best possible, where that is below 1."""
+    rows = []
+    for names, values in report.rows():
+        rows.append([*names, *map(_shown, report.columns, values)])
+        if not report.by_query:
+            queries = report.queries(names[0])
+            rows[-1] += [f"{queries['in_run']:,} of {queries['judged']:,}", f"{queries['ignored']:,}"]
+    ceilings = report.ceilings
+    if ceilings and not report.by_query:
+        best = [_shown(m, ceilings[m]) if m in ceilings else "" for m in report.columns]
+        rows.append([_BEST, *best, "", ""])
+    return rows
+
+
+def _widths(headings: list[str], rows: list[list[str]], available: int) -> list[int]:
+    """Return the width of each column: headings are folded to what room there is, but no value is."""
+    needed = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    natural = [max(len(heading), width) for heading, width in zip(headings, needed, strict=True)]
+    widths = natural
+    for most in range(max(natural), 5, -1):
+        widths = [max(width, min(full, most)) for width, full in zip(needed, natural, strict=True)]
+        if sum(widths) + 2 * len(widths) <= available:
+            break
+    return widths
 
 
 def _shown(measure: Measure, value: float) -> str:
     """Return a value as the table has it: counts whole, anything else with four digits."""
     return f"{value:,.0f}" if measure.NAME in ("NumQ", "NumRet", "NumRel") else f"{value:.4f}"
-
-
-def _counts(queries: Mapping[str, int]) -> list[str]:
-    return [f"{queries['in_run']:,} of {queries['judged']:,}", f"{queries['ignored']:,}"]
 
 
 FORMATS: dict[str, Callable[[Report], str]] = {
