@@ -65,7 +65,7 @@ class PermedEvaluator(Evaluator):
 
     Parameters
     ----------
-    measures : iterable of Measure or str
+    measures : iterable of Measure or str, or one of these
     qrels : Judgments or any form of qrels
     ties : TieBreak, default TieBreak.TREC
 
@@ -77,7 +77,11 @@ class PermedEvaluator(Evaluator):
         For qrels that cannot be read.
     """
 
-    def __init__(self, measures: Iterable[Measure | str], qrels: Any, ties: TieBreak = TieBreak.TREC) -> None:
+    def __init__(
+        self, measures: Iterable[Measure | str] | Measure | str, qrels: Any, ties: TieBreak = TieBreak.TREC
+    ) -> None:
+        if isinstance(measures, (str, Measure)):
+            measures = [measures]
         checked = [_checked(measure) for measure in measures]
         self.judgments = Judgments.of(qrels)
         self.ties = ties

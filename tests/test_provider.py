@@ -125,6 +125,11 @@ def test_all_entry_points_give_the_same_numbers():
         assert (pm.GradedAP @ 10).calc_aggregate(qrels, run) == pytest.approx(expected[pm.GradedAP @ 10])
 
 
+def test_one_measure_needs_no_list():
+    for one in (pm.Coverage @ 1, "Coverage@1"):
+        assert pm.calc_aggregate(one, {"q": {"d": 1}}, {"q": {"d": 1.0}}) == {pm.Coverage @ 1: 1}
+
+
 def test_values_are_plain_python_numbers():
     metric = next(pm.iter_calc([pm.Coverage @ 1], {"q": {"d": 1}}, {"q": {"d": 1.0}}))
     assert type(metric.value) is float

@@ -1,16 +1,15 @@
 """Time and memory of permed-measures beside ir_measures on the same data, in turns.
 
-Run it with ``python tests/benchmarks/speed.py [--out FILE] [--rounds N] [SHAPE ...]``; a shape is one of those
-in ``SHAPES``. In memory, both sides get the same objects in one process and are timed in turns; peaks of memory
-are of processes that do one thing each. Asked of us: six measures; asked of ir_measures: three, as it has no
-graded AP.
+Run it with ``python tests/benchmarks/speed.py [--out FILE] [--rounds N] [SHAPE ...]``; a shape is one of
+``SHAPES``. In memory, both sides get the same objects in one process and are timed in turns; peaks of memory
+are of processes that do one thing each. We are asked for six measures, ir_measures for three of them.
 
 What dominated, before and after (7 million rows; a dict, a pandas frame of Arrow strings):
 
 * dict: pytrec_eval builds and sorts every ranking. Here reading the scores out of the dicts takes half of the
   time, and counting those above each judged document most of the rest.
-* frame: ir_measures makes a namedtuple and two dict entries per row. Here one join by document leaves few rows,
-  and query ids are compared with their neighbours only; a join of all rows by query took four times as long.
+* frame: ir_measures makes a namedtuple and two dict entries per row. Here one join by document leaves few
+  rows, and query ids are compared with their neighbours; a join of all rows by query took four times as long.
 * many judged documents per query (50 x 1,000): bisection query by query took half of the time; now all scores
   are sorted once, with the query in the upper half of an integer key, and bisected in order.
 """
@@ -18,7 +17,7 @@ What dominated, before and after (7 million rows; a dict, a pandas frame of Arro
 import argparse
 import json
 import platform
-import resource
+import re
 import statistics
 import subprocess
 import sys
@@ -107,7 +106,8 @@ def one_thing(side: str, shape: str, form: str) -> None:
         del run
     if side != "none":
         evaluate(side, qrels, given)
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    # Linux' own count: that of getrusage starts with what the parent process had.
+    print(int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024)
 
 
 def in_memory(shape: str, rounds: int) -> list[dict[str, Any]]:
