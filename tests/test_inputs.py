@@ -206,3 +206,23 @@ def test_errors_keep_their_parts_across_processes():
 def test_an_unknown_data_set_is_an_error():
     with pytest.raises(pm.InputError, match="'no-such-set' is neither a file nor the id of a data set"):
         load_qrels("no-such-set")
+
+
+@pytest.mark.parametrize("has_qrels", [True, False])
+def test_a_data_set_whose_qrels_do_not_load_is_an_error(monkeypatch, has_qrels):
+    class Dataset:
+        def has_qrels(self):
+            return has_qrels
+
+        def qrels_iter(self):
+            raise RuntimeError("All download sources failed", [])
+            yield
+
+    import ir_datasets
+
+    monkeypatch.setattr(ir_datasets, "load", lambda _: Dataset())
+    message = (
+        "cannot be loaded by ir_datasets \\(All download sources failed" if has_qrels else "has no qrels"
+    )
+    with pytest.raises(pm.InputError, match=message):
+        load_qrels("some-set")

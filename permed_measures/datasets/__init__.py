@@ -40,12 +40,12 @@ SAMPLES = (_sample("medical"), _sample("literature"))
 
 
 def load_qrels(dataset_id: str) -> Any:
-    """Return the qrels of a data set of ir_datasets, as an iterator of namedtuples.
+    """Return the qrels of a data set of ir_datasets, as a list of namedtuples.
 
     Raises
     ------
     InputError
-        If ir_datasets does not know the id, or has no qrels for it.
+        If ir_datasets does not know the id, has no qrels for it, or cannot load them.
     """
     import ir_datasets
 
@@ -59,4 +59,10 @@ def load_qrels(dataset_id: str) -> Any:
         raise InputError(
             f"the data set {dataset_id!r} of ir_datasets has no qrels", hint="Name a file of qrels"
         )
-    return dataset.qrels_iter()
+    try:
+        return list(dataset.qrels_iter())
+    except (RuntimeError, OSError) as error:
+        raise InputError(
+            f"the qrels of {dataset_id!r} cannot be loaded by ir_datasets ({error.args[0]!s:.100})",
+            hint="Check the network, or name a file of qrels",
+        ) from error
