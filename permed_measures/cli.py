@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -54,7 +55,7 @@ def main() -> None:
     """Run the command line; what is wrong with the input is one message and exit status 2."""
     try:
         app()
-    except (PermedError, NoSharedQueryWarning) as error:
+    except PermedError as error:
         _say(f"error: {error}")
     except OSError as error:
         _say(f"error: {error.filename or ''}: {error.strerror or error}")
@@ -109,7 +110,7 @@ def evaluate(
         judgments = Judgments.of(_qrels(qrels))
         parsed = _asked(preset, measures) or _default(judgments)
         evaluator = PermedEvaluator(with_judged(parsed), judgments)
-        evaluations = {name: evaluator.evaluate(_run(path, order.value)) for name, path in named.items()}
+        evaluations = {name: _on_run(evaluator.evaluate, path, order) for name, path in named.items()}
     print(FORMATS[format_.value](Report(parsed, evaluations, by_query)), end="")
 
 
@@ -139,6 +140,14 @@ def _qrels(qrels: str) -> Any:
     if not Path(qrels).exists() and not Path(qrels).suffix:
         return load_qrels(qrels)
     return files.read_qrels(qrels)
+
+
+def _on_run(evaluate: Callable[[Any], Any], path: Path, order: Order) -> Any:
+    """Evaluate a run file; an error that is about the run as a whole names the file."""
+    try:
+        return evaluate(_run(path, order.value))
+    except NoSharedQueryWarning as warning:
+        raise InputError(str(warning), where=str(path)) from None
 
 
 def _run(path: Path, order: str) -> Any:
@@ -173,9 +182,8 @@ def crosscheck(
     with _notes():
         labels = _qrels(qrels)
         asked = _asked(preset, measures)
-        results = {
-            name: pm_crosscheck(labels, _run(path, order.value), asked) for name, path in named.items()
-        }
+        check = partial(pm_crosscheck, labels, measures=asked)
+        results = {name: _on_run(check, path, order) for name, path in named.items()}
     for name, result in results.items():
         print(f"{name}\n\n{result}\n")
     if not all(result.ok for result in results.values()):

@@ -147,7 +147,7 @@ def test_a_run_without_judged_documents_is_a_note(files):
         (["qrels", "unknown"], "error: unknown:1: unknown format: expected run (found 'a,b')"),
         (
             ["qrels", "foreign"],
-            "error: the run and the qrels share no query: the run has 'x1', the qrels 'q1', 'q2'",
+            "error: foreign: the run and the qrels share no query: the run has 'x1', the qrels 'q1', 'q2'",
         ),
         (
             ["qrels", "run.trec", "-m", "GradedPA@10"],

@@ -32,7 +32,7 @@ def random_case(rng):
 
 
 def compared(qrels, run, rel, judged_only, beta):
-    """Return how many values were compared, and those that differ by more than 1e-9."""
+    """Return how many values were compared, and those that differ by more than 1e-12."""
     names = pytrec.pairs(rel, judged_only, beta)
     theirs = pytrec.values_of(names.values(), qrels, run, rel, judged_only)
     with warnings.catch_warnings():
@@ -46,7 +46,7 @@ def compared(qrels, run, rel, judged_only, beta):
                 assert measure.NAME == "IPrec"
                 reference = 0.0
             count += 1
-            if abs(value - reference) > 1e-9:
+            if abs(value - reference) > 1e-12:
                 wrong.append((query_id, measure, value, reference, qrels.get(query_id), run.get(query_id)))
         elif measure.NAME not in ("NumQ", "NumRel"):
             assert value == 0 or query_id in run, (query_id, measure)

@@ -91,11 +91,11 @@ def test_importing_the_package_changes_no_number_but_exp_gain_ndcg(numeric):
     for text, value in before.items():
         if text != "nDCG(dcg='exp-log2')@10":
             assert after[text] == value or not isinstance(value, float), text
-            assert np.isnan(value) if value != value else True
     exact = pm.calc_aggregate([pm.VariantNDCG @ 10], qrels, run)[pm.VariantNDCG @ 10]
     assert after["nDCG(dcg='exp-log2')@10"] == exact
     rounded = before["nDCG(dcg='exp-log2')@10"]
-    assert rounded == pytest.approx(exact, abs=1e-5) if isinstance(rounded, float) else True
+    if isinstance(rounded, float):  # gdeval, for numeric query ids and where Perl is
+        assert rounded == pytest.approx(exact, abs=1e-5)
 
 
 def test_exp_gain_ndcg_works_on_string_query_ids_through_plain_ir_measures():

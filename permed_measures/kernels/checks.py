@@ -49,7 +49,7 @@ def check_gains(judgments: Judgments, given: dict[str, Any]) -> None:
 
 def check_exponent(judgments: Judgments, given: dict[str, Any]) -> None:
     """No grade is too high for a gain of 2^g - 1."""
-    if "exp" in (given.get("gain"), str(given.get("dcg")).removesuffix("-log2")):
+    if given.get("gain") == "exp" or given.get("dcg") == "exp-log2":
         problem = "the gain 2^g - 1 of a grade must be a number (found grade {grade})"
         hint = "Use a linear gain, or nDCG with gains={{...}}"
         _refuse(judgments, judgments.grade > _MAX_EXPONENT, problem, hint)
