@@ -16,7 +16,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from permed_measures.errors import InputError, MeasureError, NoSharedQueryWarning, PermedError, PermedWarning
-from permed_measures.files import from_relevance_lists, read_qrels, read_run, write_run
 from permed_measures.measures import GAP, LITSEARCH, MEDCORPUS, Coverage, GradedAP, QMeasure, VariantNDCG
 from permed_measures.parsing import parse_measure
 from permed_measures.provider import calc, calc_aggregate, evaluator, iter_calc, provider, register
@@ -24,6 +23,11 @@ from permed_measures.provider import calc, calc_aggregate, evaluator, iter_calc,
 if TYPE_CHECKING:
     from permed_measures.crosschecks import crosscheck as crosscheck
     from permed_measures.engine import ceiling as ceiling
+    from permed_measures.files import from_relevance_lists as from_relevance_lists
+    from permed_measures.files import read_qrels as read_qrels
+    from permed_measures.files import read_run as read_run
+    from permed_measures.files import scan_run as scan_run
+    from permed_measures.files import write_run as write_run
 
 __all__ = [
     "GAP",
@@ -50,17 +54,27 @@ __all__ = [
     "read_qrels",
     "read_run",
     "register",
+    "scan_run",
     "write_run",
 ]
 
 __version__ = "0.1.0"
 
-_NEEDS_NUMPY = {"ceiling": "permed_measures.engine", "crosscheck": "permed_measures.crosschecks"}
+_MODULES = {
+    "ceiling": "engine",
+    "crosscheck": "crosschecks",
+    "from_relevance_lists": "files",
+    "read_qrels": "files",
+    "read_run": "files",
+    "scan_run": "files",
+    "write_run": "files",
+}
+"""Where the functions are that load numpy: on first use, so that the import stays cheap."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _NEEDS_NUMPY:
-        return getattr(import_module(_NEEDS_NUMPY[name]), name)
+    if name in _MODULES:
+        return getattr(import_module(f"permed_measures.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

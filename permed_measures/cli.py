@@ -15,7 +15,6 @@ import typer
 from ir_measures.measures import Measure
 
 from permed_measures import __version__, files
-from permed_measures.crosschecks import crosscheck as pm_crosscheck
 from permed_measures.datasets import SAMPLES, load_qrels
 from permed_measures.engine import PermedEvaluator
 from permed_measures.errors import InputError, NoSharedQueryWarning, PermedError
@@ -24,7 +23,9 @@ from permed_measures.kernels import KERNELS
 from permed_measures.measures import LITSEARCH, MEDCORPUS
 from permed_measures.parameters import values_of
 from permed_measures.parsing import parse_measure
+from permed_measures.progress import progress
 from permed_measures.report import FORMATS, Report, meaning, with_judged
+from permed_measures.sources import Tick
 
 __all__ = ["app", "main"]
 
@@ -145,15 +146,16 @@ def _qrels(qrels: str) -> Any:
 def _on_run(evaluate: Callable[[Any], Any], path: Path, order: Order) -> Any:
     """Evaluate a run file; an error that is about the run as a whole names the file."""
     try:
-        return evaluate(_run(path, order.value))
+        with progress(path.name) as tick:
+            return evaluate(_run(path, order.value, tick))
     except NoSharedQueryWarning as warning:
         raise InputError(str(warning), where=str(path)) from None
 
 
-def _run(path: Path, order: str) -> Any:
-    loaded = files.load(path, "run", order=order)
-    if loaded.format.holds == "qrels":
-        _say(f"note: {path} holds {loaded.format.name}: the order of its lines is taken as the run")
+def _run(path: Path, order: str, tick: Tick) -> Any:
+    loaded = files.load(path, "run", order=order, tick=tick)
+    if loaded.labels:
+        _say(f"note: {path} holds {loaded.labels}: the order of its lines is taken as the run")
     for note in loaded.notes:
         _say(f"note: {note}")
     return loaded.table
@@ -178,6 +180,8 @@ def crosscheck(
     Without measures, those of the presets and some that papers report often are compared. Measures that
     pytrec_eval does not have are compared by an identity, which the table shows.
     """
+    from permed_measures.crosschecks import crosscheck as pm_crosscheck
+
     named = _named(runs)
     with _notes():
         labels = _qrels(qrels)

@@ -295,7 +295,7 @@ def crosscheck(qrels: Any, run: Any, measures: Iterable[Measure | str] | None = 
 
 def _with_text_ids(nested: Mapping[Any, Mapping[Any, Any]]) -> dict[str, dict[str, Any]]:
     named = with_text_ids(nested, "query ids")
-    return {q: with_text_ids(docs, "document ids", query_id=q) for q, docs in named.items()}
+    return {q: dict(with_text_ids(docs, "document ids", query_id=q)) for q, docs in named.items()}
 
 
 def _not_compared(effect: _TieEffect, reason: str) -> Row:

@@ -3,72 +3,41 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import struct
 import warnings
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
-from permed_measures import trec
 from permed_measures.errors import InputError, PermedWarning
-from permed_measures.formats import FORMATS, Format, Line, Said
-from permed_measures.inputs import as_mapping, number, text_id, where
+from permed_measures.inputs import Batches, as_mapping, number, text_id, where
+from permed_measures.lines import LineFile
+from permed_measures.scans import ParquetRun, ScannedRun, TrecRun, read_parquet_qrels
+from permed_measures.sources import Source, Tick
 
-__all__ = ["Loaded", "from_relevance_lists", "load", "read_qrels", "read_run", "write_run"]
+__all__ = ["Loaded", "from_relevance_lists", "load", "read_qrels", "read_run", "scan_run", "write_run"]
 
 Qrels = dict[str, dict[str, float | int]]
 Run = dict[str, dict[str, float]]
 
 
-@dataclass(frozen=True)
-class _Source:
-    """A file, decompressed."""
-
-    path: Path
-    data: bytes
-
-    @cached_property
-    def lines(self) -> list[str]:
-        """The lines as text."""
-        try:
-            text = self.data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = self.data.count(b"\n", 0, error.start) + 1
-            place = f"{self.path}:{line}"
-            raise InputError(f"must be UTF-8 text (found {error.reason})", where=place) from None
-        return text.split("\n")
-
-    def place(self, line: int) -> str:
-        """Return ``file:line`` for the line of this index."""
-        return f"{self.path}:{line + 1}"
-
-    def content(self, comments: bool) -> Iterator[tuple[int, str]]:
-        """Yield index and text of the lines that say something."""
-        for index, line in enumerate(self.lines):
-            text = line.strip()
-            if text and not (comments and text.startswith("#")):
-                yield index, text
-
-    def first(self) -> tuple[int, str]:
-        """Return index and text of the first line that says something; reads on only if need be."""
-        head = _Source(self.path, self.data[:_HEAD].rpartition(b"\n")[0] or self.data)
-        return next(head.content(comments=True), None) or next(self.content(comments=True), (0, ""))
-
-
-_HEAD = 1 << 16
-
-
 class Loaded(NamedTuple):
-    """A file that was read: nested dicts (a large TREC run: a polars frame), its format, and notes."""
+    """A file that was read.
 
-    table: Any
-    format: Format
+    Attributes
+    ----------
+    table : dict or Batches
+        Nested dicts, or a run that is read when it is evaluated.
+    notes : list of str
+        What the user should know.
+    labels : str
+        What the file is, where a run was asked for and it holds judgments.
+    """
+
+    table: dict[str, dict[str, Any]] | Batches
     notes: list[str]
+    labels: str = ""
 
 
 # --- reading ---------------------------------------------------------------------------------------
@@ -104,8 +73,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     >>> len(qrels), qrels["sample_01_1"]["sample-032"]
     (48, 2)
     """
-    qrels: Qrels = load(path, "qrels").table
-    return qrels
+    return _nested(load(path, "qrels"))
 
 
 def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
@@ -148,150 +116,98 @@ def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
     loaded = load(path, "run", order=order)
     for note in loaded.notes:
         warnings.warn(note, PermedWarning, stacklevel=2)
-    return _as_run(loaded.table)
+    return _nested(loaded)
 
 
-def _as_run(table: Any) -> Run:
-    """Return a table as nested dicts, in the order of its rows."""
-    if isinstance(table, dict):
-        return table
-    run: Run = {}
-    columns = (table[name].to_list() for name in ("query_id", "doc_id", "score"))
-    for query_id, doc_id, score in zip(*columns, strict=True):
-        run.setdefault(query_id, {})[doc_id] = score
+def _nested(loaded: Loaded) -> dict[str, dict[str, Any]]:
+    return loaded.table.nested() if isinstance(loaded.table, Batches) else loaded.table
+
+
+def scan_run(path: str | os.PathLike[str]) -> Batches:
+    """Return a run in a TREC or Parquet file that is read while it is evaluated, and never as a whole.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A TREC run (plain, ``.gz`` or ``.zst``) or a Parquet file with the columns query_id, doc_id and score
+        (or PyTerrier's qid, docno and score). It may be larger than memory: it is read in batches of rows,
+        a second time if the rows of a query do not stand together. (A ``.zst`` file is decompressed as a
+        whole.)
+
+    Returns
+    -------
+    Batches
+        A run for ``calc_aggregate``, ``iter_calc``, ``calc`` and ``evaluator(...)`` of this package, any
+        number of times.
+
+    Raises
+    ------
+    InputError
+        For a file of another format; when it is evaluated, for what `read_run` refuses.
+    OSError
+        If the file cannot be opened.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import permed_measures as pm
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_run({"q": {"a": 2.0, "b": 1.0}}, f"{folder}/run.trec.gz")
+    ...     pm.calc_aggregate(["RR"], {"q": {"b": 1}}, scan_run(f"{folder}/run.trec.gz"))
+    {RR: 0.5}
+    """
+    source = Source(Path(path))
+    run = _scanned(source)
+    if run is None:
+        raise InputError(
+            "a run that is read while it is evaluated must be a TREC run or a Parquet file",
+            where=str(path),
+            hint="Read it with read_run",
+        )
     return run
 
 
-def load(path: str | os.PathLike[str], wanted: str, *, order: str = "score") -> Loaded:
-    """Read a file as `wanted`, 'qrels' or 'run'; see `read_qrels` and `read_run`."""
+def _scanned(source: Source) -> ScannedRun | None:
+    if source.starts_with(_PARQUET):
+        return ParquetRun(source)
+    file = LineFile.recognised(source, "run")
+    return TrecRun(file) if file.format.name == "TREC run" else None
+
+
+_PARQUET = b"PAR1"
+_LARGE = 1 << 20
+"""Bytes from which reading a file as frames pays for loading polars."""
+
+
+def load(
+    path: str | os.PathLike[str], wanted: str, *, order: str = "score", tick: Tick | None = None
+) -> Loaded:
+    """Read a file as `wanted`, 'qrels' or 'run'; see `read_qrels` and `read_run`.
+
+    A large TREC run and a Parquet file are left to be read when they are evaluated.
+    """
     if order not in ("score", "list"):
         raise InputError(f"order must be 'score' or 'list' (found {order!r})")
-    source = _Source(Path(path), _read(Path(path)))
-    format_ = _recognise(source, wanted)
-    if format_.name == "TREC run" and order == "score" and len(source.data) >= trec.LARGE:
-        frame = trec.read_trec_run_frame(source.data)
-        if frame is not None:
-            return Loaded(frame, format_, [])
-    table: dict[str, dict[str, Any]] = {}
-    for index, line in _parsed(source, format_, wanted):
-        _collect(table, line, source, index, format_, wanted)
-    if wanted == "qrels":
-        return Loaded(table, format_, [])
-    notes = _score_by_order(table, source, force=order == "list", lists=format_.lists)
-    return Loaded(table, format_, notes)
-
-
-def _read(path: Path) -> bytes:
-    """Return the content of a file, decompressed if its first bytes say that it is compressed."""
-    data = path.read_bytes()
-    for start, name, decompress in (
-        (b"\x28\xb5\x2f\xfd", "zstd", _unzstd),
-        (b"\x1f\x8b", "gzip", gzip.decompress),
-    ):
-        if data.startswith(start):
-            try:
-                return decompress(data)
-            except (OSError, EOFError, zlib.error) as error:
-                raise InputError(f"cannot be decompressed as {name} ({error})", where=str(path)) from None
-    return data
-
-
-def _unzstd(data: bytes) -> bytes:
-    """Return zstd data decompressed: polars does it, as if it were a table of one column."""
-    import polars as pl
-
-    try:
-        frame = pl.read_csv(data, has_header=False, separator="\x01", quote_char=None, infer_schema=False)
-    except pl.exceptions.PolarsError as error:
-        raise OSError(str(error)) from None
-    return "\n".join(frame.to_series().fill_null("").to_list()).encode()
-
-
-def _recognise(source: _Source, wanted: str) -> Format:
-    index, first = source.first()
-    content = _json_or_columns(first)
-    found = next((format_ for format_ in FORMATS if format_.recognise(content)), None)
-    if found is None:
-        known = "; ".join(f"{f.name}: {f.shape}" for f in FORMATS if wanted == f.holds or f.doubles)
-        problem = f"unknown format: expected {wanted} (found {first!r:.80})" if first else "the file is empty"
-        raise InputError(problem, where=source.place(index), hint=f"Known formats of {wanted} are {known}")
-    if found.holds != wanted and not found.doubles:
-        raise InputError(
-            f"expected {wanted}, but this is a file of {found.name} ({found.shape})",
-            where=str(source.path),
-            hint="The qrels come first, then the runs",
+    source = Source(Path(path), tick)
+    if source.starts_with(_PARQUET):
+        if wanted == "qrels":
+            return Loaded(read_parquet_qrels(source), [])
+        run = ParquetRun(source)
+        return Loaded(
+            run if order == "score" else {q: _by_position(docs) for q, docs in run.nested().items()}, []
         )
-    return found
+    file = LineFile.recognised(source, wanted)
+    if file.format.name == "TREC run" and order == "score" and source.size >= _LARGE:
+        return Loaded(TrecRun(file), [])
+    table = file.table()
+    if wanted == "qrels":
+        return Loaded(table, [])
+    labels = file.format.name if file.format.holds == "qrels" else ""
+    notes = _score_by_order(table, source, force=order == "list", lists=file.format.lists)
+    return Loaded(table, notes, labels)
 
 
-def _json_or_columns(text: str) -> Any:
-    if not text.startswith("{"):
-        return text.split()
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
-
-
-def _parsed(source: _Source, format_: Format, wanted: str) -> Iterator[tuple[int, Said]]:
-    for index, text in source.content(comments=not format_.is_json):
-        try:
-            content = json.loads(text) if format_.is_json else text.split()
-            yield index, format_.read(Line(content, index, wanted))
-        except (KeyError, TypeError, ValueError) as error:
-            _refuse_line(source, index, format_, text, error)
-
-
-def _refuse_line(source: _Source, index: int, format_: Format, text: str, error: Exception) -> NoReturn:
-    """Raise the error for a line that is not of the file's format."""
-    if isinstance(error, InputError):
-        reason = error.problem
-    elif isinstance(error, KeyError):
-        reason = f"{error} is missing"
-    elif isinstance(error, json.JSONDecodeError):
-        reason = f"not valid JSON ({error})"
-    elif "unpack" in str(error):
-        reason = f"{len(text.split())} columns"
-    else:
-        reason = str(error)
-    raise InputError(
-        f"a line of {format_.name} reads {format_.shape} (found {reason}: {text!r:.100})",
-        where=source.place(index),
-        hint="Correct or remove this line",
-    ) from None
-
-
-def _collect(
-    table: dict[str, dict[str, Any]], line: Said, source: _Source, index: int, format_: Format, wanted: str
-) -> None:
-    if format_.lists and line.query_id in table:
-        _refuse_repeated(source, index, format_, wanted, line.query_id, None)
-    documents = table.setdefault(line.query_id, {})
-    for doc_id, value in line.documents:
-        if doc_id in documents:
-            _refuse_repeated(source, index, format_, wanted, line.query_id, doc_id)
-        documents[doc_id] = value
-
-
-def _refuse_repeated(
-    source: _Source, index: int, format_: Format, wanted: str, query_id: str, doc_id: str | None
-) -> NoReturn:
-    """Raise the error for a query or document that stands twice; the file is read again to find the first."""
-    first = next(
-        i
-        for i, line in _parsed(source, format_, wanted)
-        if line.query_id == query_id and (doc_id is None or doc_id in [doc for doc, _ in line.documents])
-    )
-    what = f"query {query_id!r}" if doc_id is None else where(query_id, doc_id)
-    raise InputError(
-        f"each {'query' if doc_id is None else 'document of a query'} may stand once "
-        f"(found {what} again, first on line {first + 1})",
-        where=source.place(index),
-        hint="Remove one of the two",
-    )
-
-
-def _score_by_order(table: Run, source: _Source, *, force: bool, lists: bool) -> list[str]:
+def _score_by_order(table: Run, source: Source, *, force: bool, lists: bool) -> list[str]:
     """Give lists without scores theirs, and tell which lists are in another order than their scores."""
     reordered = []
     for query_id, documents in table.items():
@@ -304,7 +220,7 @@ def _score_by_order(table: Run, source: _Source, *, force: bool, lists: bool) ->
                 hint="Add the missing score, or leave out all scores",
             )
         if force or not all(scored):
-            documents.update((doc_id, -float(rank)) for rank, doc_id in enumerate(documents, start=1))
+            table[query_id] = _by_position(documents)
         elif lists and (ranked := _ranked(documents)) != list(documents):
             reordered.append((query_id, next(a for a, b in zip(documents, ranked, strict=True) if a != b)))
     if not reordered:
@@ -314,6 +230,11 @@ def _score_by_order(table: Run, source: _Source, *, force: bool, lists: bool) ->
         f"order than the list does (first: {where(*reordered[0])}); the scores are used, order='list' "
         "(--order list) takes the list"
     ]
+
+
+def _by_position(documents: Iterable[str]) -> dict[str, float]:
+    """Return the documents with scores that rank them as they stand."""
+    return {doc_id: -float(rank) for rank, doc_id in enumerate(documents, start=1)}
 
 
 def _ranked(documents: Mapping[str, float]) -> list[str]:
@@ -370,7 +291,7 @@ def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> t
             for doc_id, grade in named
             if grade is not None
         }
-        run[query_id] = {doc_id: -float(position) for position, (doc_id, _) in enumerate(named, start=1)}
+        run[query_id] = _by_position(doc_id for doc_id, _ in named)
     return qrels, run
 
 

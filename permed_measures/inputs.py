@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
+import struct
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from permed_measures.errors import InputError
@@ -15,10 +16,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLUMNS",
+    "NO_NUMBER",
+    "Batches",
     "Nested",
     "as_mapping",
     "as_mapping_or_frame",
+    "checked_frame",
+    "columns_of",
+    "not_a_number",
     "number",
+    "packed",
     "text_id",
     "where",
     "with_text_ids",
@@ -34,6 +41,38 @@ COLUMNS = {
     "relevance": ("relevance", "label"),
 }
 """The names a column may have: ir_measures' own first, then PyTerrier's."""
+
+
+class Batches:
+    """A run as frames of query_id, doc_id (strings) and score (Float64) that can be gone through again.
+
+    Parameters
+    ----------
+    frames : iterable of polars.DataFrame, optional
+        Frames in memory, of which only judged documents are checked for duplicates.
+    """
+
+    def __init__(self, frames: Iterable[pl.DataFrame] = ()) -> None:
+        self._frames = frames
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        """Yield the frames."""
+        return iter(self._frames)
+
+    def nested(self) -> dict[str, dict[str, float]]:
+        """Return all rows as nested dicts."""
+        nested: dict[str, dict[str, float]] = {}
+        for frame in self:
+            for row in zip(*(column.to_list() for column in frame), strict=True):
+                _add(nested, *row)
+        return nested
+
+    def refuse_duplicates(self, frame: pl.DataFrame) -> None:
+        """Raise an error if a document stands twice in a query of this frame."""
+
+    def refuse_duplicates_between_batches(self) -> None:
+        """Raise an error if a document stands twice in a query, in different frames."""
+
 
 _FORMS = (
     "a dict {query_id: {doc_id: number}}, an iterable of ir_measures namedtuples, "
@@ -59,8 +98,10 @@ def text_id(value: object, *, place: str = "") -> str:
     )
 
 
-def with_text_ids(mapping: Mapping[Any, Any], what: str, *, query_id: str | None = None) -> dict[str, Any]:
+def with_text_ids(mapping: Mapping[Any, Any], what: str, *, query_id: str | None = None) -> Mapping[str, Any]:
     """Return the mapping with its ids as text; two ids that are one text are an error."""
+    if set(map(type, mapping)) <= {str}:
+        return mapping
     place = "" if query_id is None else f"query {query_id!r}"
     named = {}
     for key, value in mapping.items():
@@ -75,9 +116,31 @@ def with_text_ids(mapping: Mapping[Any, Any], what: str, *, query_id: str | None
 
 def number(value: object, what: str, *, place: str) -> float | int:
     """Return a finite relevance, or a score that is not NaN; anything else is an error."""
-    if isinstance(value, numbers.Real) and (math.isfinite(value) or (what == "score" and value == value)):
+    if isinstance(value, numbers.Real) and (_is_finite(value) or (what == "score" and value == value)):
         return value  # type: ignore[return-value]
     raise not_a_number(value, what, place=place)
+
+
+def _is_finite(value: numbers.Real) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond all floats
+        return False
+
+
+def packed(parts: Iterable[Iterable[Any]]) -> bytes:
+    """Return the numbers of all parts as the bytes of doubles: twice as fast as numpy reads Python floats.
+
+    Raises one of NO_NUMBER if an item is no number; a string is none.
+    """
+    values: list[Any] = []
+    for part in parts:
+        values.extend(part)
+    return struct.pack(f"{len(values)}d", *values)
+
+
+NO_NUMBER = (struct.error, TypeError, ValueError, OverflowError)
+"""What `packed` raises."""
 
 
 def not_a_number(value: object, what: str, *, place: str) -> InputError:
@@ -110,6 +173,8 @@ def as_mapping_or_frame(data: Any, value: str) -> Nested | pl.DataFrame:
     """
     if isinstance(data, Mapping):
         return data
+    if isinstance(data, Batches):
+        return data.nested()
     for library, convert in (("polars", _polars), ("pandas", _pandas), ("pyarrow", _pyarrow)):
         if library in sys.modules:
             frame = convert(data, value)
@@ -126,10 +191,7 @@ def as_mapping(data: Any, value: str) -> Nested:
     table = as_mapping_or_frame(data, value)
     if isinstance(table, Mapping):
         return table
-    nested: dict[str, dict[str, float]] = {}
-    for query_id, doc_id, item in table.iter_rows():
-        _add(nested, query_id, doc_id, item)
-    return nested
+    return Batches([table]).nested()
 
 
 def _add(nested: dict[str, dict[str, Any]], query_id: str, doc_id: str, value: Any) -> None:
@@ -172,7 +234,7 @@ def _no_record(record: object, value: str) -> InputError:
     )
 
 
-def _columns(names: Iterable[str], value: str) -> dict[str, str]:
+def columns_of(names: Iterable[str], value: str) -> dict[str, str]:
     """Return which of the frame's columns is which of ours."""
     names = list(map(str, names))
     found = {}
@@ -187,15 +249,21 @@ def _columns(names: Iterable[str], value: str) -> dict[str, str]:
     return found
 
 
+def checked_frame(data: pl.DataFrame, value: str, first_row: int = 0) -> pl.DataFrame:
+    """Return query_id and doc_id (strings) and `value` (Float64) of a polars frame, or raise an error."""
+    columns = {ours: data[theirs] for ours, theirs in columns_of(data.columns, value).items()}
+    return _checked(columns, first_row)
+
+
 def _polars(data: Any, value: str) -> pl.DataFrame | None:
     import polars as pl
 
     if isinstance(data, pl.LazyFrame):
-        columns = _columns(data.collect_schema().names(), value)
+        columns = columns_of(data.collect_schema().names(), value)
         data = data.select(list(columns.values())).collect()
     if not isinstance(data, pl.DataFrame):
         return None
-    return _checked({ours: data[theirs] for ours, theirs in _columns(data.columns, value).items()})
+    return checked_frame(data, value)
 
 
 def _pyarrow(data: Any, value: str) -> pl.DataFrame | None:
@@ -205,7 +273,7 @@ def _pyarrow(data: Any, value: str) -> pl.DataFrame | None:
         return None
     import polars as pl
 
-    columns = _columns(data.schema.names, value)
+    columns = columns_of(data.schema.names, value)
     return _checked({ours: pl.Series(data.column(theirs)) for ours, theirs in columns.items()})
 
 
@@ -214,7 +282,7 @@ def _pandas(data: Any, value: str) -> pl.DataFrame | None:
 
     if not isinstance(data, pd.DataFrame):
         return None
-    columns = _columns(data.columns, value)
+    columns = columns_of(data.columns, value)
     return _checked({ours: _from_pandas(data[theirs], ours) for ours, theirs in columns.items()})
 
 
@@ -238,7 +306,7 @@ def _from_pandas(column: Any, name: str) -> pl.Series:
     return pl.Series([text_id(item, place=f"row {row}, column {name}") for row, item in enumerate(values)])
 
 
-def _checked(columns: dict[str, pl.Series]) -> pl.DataFrame:
+def _checked(columns: dict[str, pl.Series], first_row: int = 0) -> pl.DataFrame:
     """Return the frame with string ids and float values, or raise for what cannot be made so."""
     import polars as pl
 
@@ -248,9 +316,13 @@ def _checked(columns: dict[str, pl.Series]) -> pl.DataFrame:
             row = frame[name].is_null().arg_true()[0]
             raise InputError(
                 f"no value may be missing (found none in column {name})",
-                where=f"row {row}: {where(*frame.row(row)[:2])}",
+                where=f"row {first_row + row}: {where(*frame.row(row)[:2])}",
                 hint="Correct or remove this row",
             )
+    if "score" in frame.columns and frame["score"].is_nan().any():
+        row = frame["score"].is_nan().arg_true()[0]
+        query_id, doc_id, score = frame.row(row)
+        raise not_a_number(score, "score", place=f"row {first_row + row}: {where(query_id, doc_id)}")
     return frame
 
 

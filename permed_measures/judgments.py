@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.errors import InputError
-from permed_measures.inputs import Nested, as_mapping_or_frame, not_a_number, number, where, with_text_ids
+from permed_measures.inputs import (
+    NO_NUMBER,
+    Nested,
+    as_mapping_or_frame,
+    not_a_number,
+    number,
+    packed,
+    where,
+    with_text_ids,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,14 +78,18 @@ class Judgments:
         The query of each judged document, as an index into `query_ids`.
     grade : ndarray of float64, shape (n_judged,)
         Its grade; negative grades are kept.
+    order : ndarray of int64, shape (n_judged,)
+        Where its id stands in `documents`.
     documents : list of str or polars.Series, length n_judged
-        Its id.
+        The ids by query, as they were given.
     """
 
     query_ids: list[str]
     query: NDArray[np.int32]
     grade: NDArray[np.float64]
+    order: NDArray[np.int64]
     documents: Sequence[str] | pl.Series
+    _num_rel: dict[float, NDArray[np.int64]] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, qrels: Any) -> Judgments:
@@ -104,9 +117,20 @@ class Judgments:
         return offsets_of(self.query, self.n_queries)
 
     @cached_property
+    def row_at(self) -> NDArray[np.int64]:
+        """The row of each place in `documents`: the inverse of `order`."""
+        row = np.empty_like(self.order)
+        row[self.order] = np.arange(len(row))
+        return row
+
+    @cached_property
     def document_list(self) -> list[str]:
-        """The document ids as Python strings."""
+        """The documents as Python strings."""
         return list(self.documents)
+
+    def ids(self, rows: NDArray[np.int64]) -> list[str]:
+        """Return the document ids of these rows."""
+        return [self.document_list[place] for place in self.order[rows].tolist()]
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -116,8 +140,13 @@ class Judgments:
         row = pl.int_range(len(self.query), dtype=pl.Int64, eager=True)
         query = pl.Series(self.query)
         query_id = self.queries["query_id"].gather(query)
-        documents = pl.Series(self.documents, dtype=pl.String)
+        documents = pl.Series(self.documents, dtype=pl.String).gather(self.order)
         return pl.DataFrame({"query_id": query_id, "doc_id": documents, "query": query, "row": row})
+
+    @cached_property
+    def judged_documents(self) -> pl.DataFrame:
+        """The ids of the judged documents, each once."""
+        return self.frame.select("doc_id").unique()
 
     @cached_property
     def queries(self) -> pl.DataFrame:
@@ -129,30 +158,31 @@ class Judgments:
 
     def num_rel(self, rel: float) -> NDArray[np.int64]:
         """Return the number of documents with a grade of at least `rel`, per query."""
-        return np.bincount(self.query[self.grade >= rel], minlength=self.n_queries)
+        if rel not in self._num_rel:
+            self._num_rel[rel] = np.bincount(self.query[self.grade >= rel], minlength=self.n_queries)
+        return self._num_rel[rel]
 
     def where(self, row: int) -> str:
         """Return query and document of a row, for an error message."""
-        return where(self.query_ids[self.query[row]], self.documents[row])
+        return where(self.query_ids[self.query[row]], self.documents[int(self.order[row])])
 
 
 def _from_mapping(qrels: Nested) -> Judgments:
     named = with_text_ids(qrels, "query ids of the qrels")
     query_ids = sorted(named)
     per_query = [_mapping(query_id, named[query_id]) for query_id in query_ids]
-    grade = _plain_grades(per_query)
-    if grade is None:
-        per_query = [_judged(query_id, docs) for query_id, docs in zip(query_ids, per_query, strict=True)]
-        grade = _grades(per_query)
-    lengths = [len(docs) for docs in per_query]
-    query = np.repeat(np.arange(len(query_ids), dtype=np.int32), lengths)
     documents = list(chain.from_iterable(per_query))
+    grade = _grades(per_query)
+    if not set(map(type, documents)) <= {str} or not np.isfinite(grade).all():
+        per_query = [_judged(query_id, docs) for query_id, docs in zip(query_ids, per_query, strict=True)]
+        documents = list(chain.from_iterable(per_query))
+    query = np.repeat(np.arange(len(query_ids), dtype=np.int32), list(map(len, per_query)))
     ideal = np.lexsort((-grade, query))
-    return Judgments(query_ids, query, grade[ideal], [documents[row] for row in ideal.tolist()])
+    return Judgments(query_ids, query, grade[ideal], ideal, documents)
 
 
 def _mapping(query_id: str, docs: Any) -> Mapping[str, float]:
-    if isinstance(docs, Mapping):
+    if isinstance(docs, (dict, Mapping)):  # a dict is told at once
         return docs
     raise InputError(
         f"the judgments of a query must be a dict {{doc_id: relevance}} (found {type(docs).__name__})",
@@ -160,21 +190,12 @@ def _mapping(query_id: str, docs: Any) -> Mapping[str, float]:
     )
 
 
-def _plain_grades(per_query: list[Mapping[str, float]]) -> NDArray[np.float64] | None:
-    """Return all grades, or None where ids are no strings or grades no finite Python numbers."""
-    ids = set(map(type, chain.from_iterable(per_query)))
-    numbers = set(map(type, chain.from_iterable(docs.values() for docs in per_query)))
-    if not (ids <= {str} and numbers <= {int, float}):
-        return None
-    try:
-        grades = _grades(per_query)
-    except OverflowError:
-        return None
-    return grades if np.isfinite(grades).all() else None
-
-
 def _grades(per_query: list[Mapping[str, float]]) -> NDArray[np.float64]:
-    return np.fromiter(chain.from_iterable(docs.values() for docs in per_query), np.float64)
+    """Return all grades; a NaN where one is no number."""
+    try:
+        return np.frombuffer(packed(docs.values() for docs in per_query))
+    except NO_NUMBER:
+        return np.full(1, np.nan)
 
 
 def _judged(query_id: str, docs: Mapping[str, float]) -> Mapping[str, float]:
@@ -206,5 +227,6 @@ def _from_frame(frame: pl.DataFrame) -> Judgments:
         query_ids.unique(maintain_order=True).to_list(),
         query,
         frame["relevance"].to_numpy(),
+        np.arange(len(frame)),
         frame["doc_id"],
     )

@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.errors import NoSharedQueryWarning, PermedWarning
-from permed_measures.hits import Found, find_in_frame, find_in_mapping
-from permed_measures.inputs import as_mapping_or_frame
+from permed_measures.hits import Found, Ints
+from permed_measures.inputs import Batches, as_mapping_or_frame
+from permed_measures.joins import find_in_batches
 from permed_measures.judgments import Judgments, offsets_of, position_in_query
-from permed_measures.ranks import Ints, TieBreak
+from permed_measures.lookups import find_in_mapping
+from permed_measures.ranks import TieBreak
 
 __all__ = ["JudgedRankings", "Relevant"]
 
@@ -71,7 +73,8 @@ class JudgedRankings:
     retrieved: Ints
     n_run_queries: int
     n_answered: int
-    _relevant: dict[float, Relevant] = field(default_factory=dict, init=False, repr=False)
+    _relevant: dict[tuple[float, int | None], Relevant] = field(default_factory=dict, init=False, repr=False)
+    _within: dict[int, JudgedRankings] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, judgments: Judgments, run: Any, ties: TieBreak = TieBreak.TREC) -> JudgedRankings:
@@ -101,11 +104,12 @@ class JudgedRankings:
         PermedWarning
             If the run is not empty, but has no query of the qrels, or no judged document.
         """
-        table = as_mapping_or_frame(run, "score")
+        table = run if isinstance(run, Batches) else as_mapping_or_frame(run, "score")
         if isinstance(table, Mapping):
             found = find_in_mapping(judgments, table, ties)
         else:
-            found = find_in_frame(judgments, table, ties)
+            batches = table if isinstance(table, Batches) else Batches([table])
+            found = find_in_batches(judgments, batches, ties)
         counts = found.retrieved, found.n_run_queries, found.n_answered
         rankings = cls(judgments, *_in_order(judgments, found), *counts)
         _warn_if_disjoint(rankings, found.some_ids)
@@ -146,13 +150,27 @@ class JudgedRankings:
         """The rankings that retrieve all judged documents, by grade descending."""
         return JudgedRankings.ideal(self.judgments)
 
-    def relevant(self, rel: float) -> Relevant:
-        """Return the documents with a grade of at least `rel`; many measures share them."""
-        if rel not in self._relevant:
-            rows = self.keep(self.grade >= rel)
-            found = position_in_query(rows.query, self.n_queries)
-            self._relevant[rel] = Relevant(rows.query, rows.rank, rows.grade, found)
-        return self._relevant[rel]
+    def relevant(self, rel: float, cutoff: int | None = None) -> Relevant:
+        """Return the documents within the cutoff with a grade of at least `rel`; many measures share them."""
+        if (rel, cutoff) not in self._relevant:
+            if cutoff is None:
+                rows = self.keep(self.grade >= rel)
+                found = position_in_query(rows.query, self.n_queries)
+                hits = Relevant(rows.query, rows.rank, rows.grade, found)
+            else:
+                every = self.relevant(rel)
+                top = every.rank <= cutoff
+                hits = Relevant(every.query[top], every.rank[top], every.grade[top], every.found[top])
+            self._relevant[rel, cutoff] = hits
+        return self._relevant[rel, cutoff]
+
+    def within(self, cutoff: int | None) -> JudgedRankings:
+        """Return the rankings cut at rank k; many measures share them."""
+        if cutoff is None:
+            return self
+        if cutoff not in self._within:
+            self._within[cutoff] = self.keep(self.rank <= cutoff)
+        return self._within[cutoff]
 
     def keep(self, rows: NDArray[np.bool_]) -> JudgedRankings:
         """Return the rankings with only these rows, ranks unchanged."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.hits import Hits, Ints, Rows
 from permed_measures.judgments import Judgments, position_in_query, segments
 
-__all__ = ["Hits", "Ints", "Rows", "TieBreak", "ranks"]
+if TYPE_CHECKING:
+    import polars as pl
 
-Ints = NDArray[np.int64]
+__all__ = ["TieBreak", "standing_before"]
 
 _DENSE = 4
 """From so many judged documents per query on, sorting a query's scores is cheaper than counting for each."""
@@ -41,55 +42,46 @@ class TieBreak(Enum):
 
 
 class _Tied(NamedTuple):
-    doc_id: str
-    position: int
-    grade: float
+    """Hits and rows that share a score, the hits first."""
+
+    id_number: Ints
+    position: Ints
+    grade: NDArray[np.float64]
 
 
-_ORDERS: dict[TieBreak, Callable[[_Tied], Any]] = {
-    TieBreak.DOCID_ASCENDING: lambda tied: tied.doc_id,
+_ORDERS: dict[TieBreak, Callable[[_Tied], Ints]] = {
+    TieBreak.TREC: lambda tied: -tied.id_number,
+    TieBreak.TREC10: lambda tied: -tied.id_number,
+    TieBreak.DOCID_ASCENDING: lambda tied: tied.id_number,
     TieBreak.INPUT: lambda tied: tied.position,
-    TieBreak.OPTIMISTIC: lambda tied: -tied.grade,
-    TieBreak.PESSIMISTIC: lambda tied: tied.grade,
+    TieBreak.OPTIMISTIC: lambda tied: _numbered(-tied.grade) * len(tied.grade) - tied.id_number,
+    TieBreak.PESSIMISTIC: lambda tied: _numbered(tied.grade) * len(tied.grade) - tied.id_number,
 }
-"""The order within a tie; what it leaves equal, and the rules that are not here, go by id descending."""
+"""What a tie is sorted by."""
 
 
-class Rows(NamedTuple):
-    """The scores of a run, grouped by query, and the ids on demand."""
+def standing_before(rows: Rows, hits: Hits, judgments: Judgments, ties: TieBreak) -> Ints:
+    """Count, for each hit, the rows of its group that are ranked before it.
 
-    score: NDArray[Any]
-    starts: Ints
-    ids: Callable[[int, Ints], Sequence[str]]
-
-
-class Hits(NamedTuple):
-    """The judged documents among them: group, judgment row and score of each."""
-
-    group: Ints
-    row: Ints
-    score: NDArray[Any]
-
-
-def ranks(rows: Rows, hits: Hits, judgments: Judgments, ties: TieBreak) -> Ints:
-    """Return the rank of each hit, from 1."""
+    If the hits are among the rows, that is the rank minus 1. The counts for parts of a run add up.
+    """
     if ties is not TieBreak.TREC10:
         with np.errstate(over="ignore"):  # beyond float32 is infinite, as it is in C
             rows = rows._replace(score=rows.score.astype(np.float32))
             hits = hits._replace(score=hits.score.astype(np.float32))
+    dense = np.bincount(hits.group, minlength=1).max() > _DENSE
+    before, tied = _count_by_sorting(rows, hits) if dense else _count_by_layer(rows, hits)
+    unsettled = tied > (hits.part == 0)
+    if unsettled.any():
+        before += _before_in_ties(rows, hits, unsettled, judgments, ties)
+    return before
+
+
+def _count_by_layer(rows: Rows, hits: Hits) -> tuple[Ints, Ints]:
+    """Count the scores above and equal to each hit: one pass for the first hits of all groups, and so on."""
     order = np.argsort(hits.group, kind="stable")
     layer = np.empty_like(order)
     layer[order] = position_in_query(hits.group[order].astype(np.int32), len(rows.starts) - 1) - 1
-    dense = layer.max(initial=0) >= _DENSE
-    above, tied = _count_by_sorting(rows, hits) if dense else _count_by_layer(rows, hits, layer)
-    rank = above + 1
-    if (tied > 1).any():
-        _break_ties(rank, np.flatnonzero(tied > 1), rows, hits, judgments, ties)
-    return rank
-
-
-def _count_by_layer(rows: Rows, hits: Hits, layer: Ints) -> tuple[Ints, Ints]:
-    """Count the scores above and equal to each hit: one pass for the first hits of all queries, and so on."""
     above, tied = np.zeros(len(layer), np.int64), np.zeros(len(layer), np.int64)
     for number in range(layer.max(initial=-1) + 1):
         chosen = np.flatnonzero(layer == number)
@@ -112,18 +104,24 @@ def _scores_of(rows: Rows, group: Ints, lengths: Ints) -> NDArray[Any]:
 
 
 def _count_by_sorting(rows: Rows, hits: Hits) -> tuple[Ints, Ints]:
-    """Count the scores above and equal to each hit by bisection in all scores, sorted by query and score."""
-    lengths = np.diff(rows.starts)
+    """Count the scores above and equal to each hit by bisection in all scores, sorted by group and score."""
+    keys, wanted = _keys(rows, hits)
+    keys.sort()
+    order = np.argsort(wanted)  # bisection is several times faster in order
+    end = np.empty_like(order)
+    end[order] = np.searchsorted(keys, wanted[order], side="right")
+    tied = ((end > 0) & (keys[end - 1] == wanted)).astype(np.int64)
+    several = np.flatnonzero((tied > 0) & (end > 1) & (keys[np.maximum(end - 2, 0)] == wanted))
+    tied[several] = end[several] - np.searchsorted(keys, wanted[several], side="left")
+    return rows.starts[hits.group + 1] - end, tied
+
+
+def _keys(rows: Rows, hits: Hits) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return integers for the rows and for the hits, in the order of groups, and of scores within a group."""
     n = len(rows.score)
     level = _levels(np.concatenate([rows.score, hits.score]))
-    keys = np.repeat(np.arange(len(lengths), dtype=np.uint64) << np.uint64(32), lengths) | level[:n]
-    keys.sort()
-    wanted = (hits.group.astype(np.uint64) << np.uint64(32)) | level[n:]
-    order = np.argsort(wanted)  # bisection is several times faster in order
-    start, end = np.empty_like(order), np.empty_like(order)
-    start[order] = np.searchsorted(keys, wanted[order], side="left")
-    end[order] = np.searchsorted(keys, wanted[order], side="right")
-    return rows.starts[hits.group + 1] - end, end - start
+    group = np.arange(len(rows.starts) - 1, dtype=np.uint64) << np.uint64(32)
+    return np.repeat(group, np.diff(rows.starts)) | level[:n], group[hits.group] | level[n:]
 
 
 def _levels(score: NDArray[Any]) -> NDArray[np.uint64]:
@@ -135,30 +133,78 @@ def _levels(score: NDArray[Any]) -> NDArray[np.uint64]:
     return np.where(negative, ~bits, bits | np.uint32(1 << 31)).astype(np.uint64)
 
 
-def _break_ties(rank: Ints, tied: Ints, rows: Rows, hits: Hits, judgments: Judgments, ties: TieBreak) -> None:
-    """Add to the rank of each tied hit how many of the tied documents come before it."""
-    members = defaultdict(list)
-    for hit in tied.tolist():
-        members[hits.group[hit], hits.score[hit]].append(hit)
-    for (group, score), some in members.items():
-        positions = np.flatnonzero(rows.score[rows.starts[group] : rows.starts[group + 1]] == score)
-        row_of = {judgments.documents[int(hits.row[hit])]: hit for hit in some}
-        order = _tie_order(rows.ids(group, positions), row_of, hits, judgments, ties)
-        for before, doc_id in enumerate(order):
-            if doc_id in row_of:
-                rank[row_of[doc_id]] += before
+def _before_in_ties(
+    rows: Rows, hits: Hits, unsettled: NDArray[np.bool_], judgments: Judgments, ties: TieBreak
+) -> Ints:
+    """Count, for each hit, the rows with its score that the rule puts before it.
+
+    Hits and rows are sorted together: a hit then stands just before the row that it is.
+    """
+    which, tie, position = _tied_rows(rows, hits, unsettled)
+    n = len(which)
+    row = hits.row[which]
+    id_number = _numbered_ids(judgments.ids(row), rows.ids(position))
+    grade = np.concatenate([judgments.grade[row], np.zeros(len(position))])
+    part = hits.part[which]
+    place = np.concatenate([np.where(part < 0, -1, len(rows.score)), position])
+    # A hit and the row that it is have one tie and one id: that tells the hit's place and the row's grade.
+    order, is_hit = _sorted(tie, id_number, n)
+    pair = np.flatnonzero(
+        is_hit[:-1] & ~is_hit[1:] & (np.diff(tie[order]) == 0) & (np.diff(id_number[order]) == 0)
+    )
+    hit, same = order[pair], order[pair + 1]
+    place[hit], grade[same] = place[same], grade[hit]
+    order, is_hit = _sorted(tie, _ORDERS[ties](_Tied(id_number, place, grade)), n)
+    rows_of_tie = np.bincount(tie[n:], minlength=int(tie.max()) + 1)
+    before_tie = np.cumsum(rows_of_tie) - rows_of_tie
+    before = np.zeros(len(hits.row), np.int64)
+    before[which[order[is_hit]]] = (np.cumsum(~is_hit) - before_tie[tie[order]])[is_hit]
+    return before
 
 
-def _tie_order(
-    ids: Sequence[str], hit_of: Mapping[str, int], hits: Hits, judgments: Judgments, ties: TieBreak
-) -> list[str]:
-    """Return the ids of a tie in their order."""
+def _tied_rows(rows: Rows, hits: Hits, unsettled: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints]:
+    """Return the hits that share a score with an unsettled one, and the rows that do.
 
-    def grade(doc_id: str) -> float:
-        return float(judgments.grade[hits.row[hit_of[doc_id]]]) if doc_id in hit_of else 0.0
+    Returns which hits, the number of the tie of each hit and then of each row, and the position of each row.
+    """
+    groups = np.unique(hits.group[unsettled])
+    near = np.flatnonzero(np.isin(hits.group, groups))
+    lengths = np.diff(rows.starts)[groups]
+    position = segments(rows.starts[groups], lengths)
+    part = Rows(rows.score[position], np.concatenate([[0], np.cumsum(lengths)]), rows.ids)
+    group = np.searchsorted(groups, hits.group[near])
+    row_key, hit_key = _keys(part, Hits(group, hits.row[near], hits.score[near], hits.part[near]))
+    keys = np.unique(hit_key[unsettled[near]])
+    tied_hits, hit_tie = _members(hit_key, keys)
+    tied_rows, row_tie = _members(row_key, keys)
+    return near[tied_hits], np.concatenate([hit_tie, row_tie]), position[tied_rows]
 
-    tied = [_Tied(doc_id, position, grade(doc_id)) for position, doc_id in enumerate(ids)]
-    tied.sort(key=lambda document: document.doc_id, reverse=True)
-    if ties in _ORDERS:
-        tied.sort(key=_ORDERS[ties])
-    return [document.doc_id for document in tied]
+
+def _members(keys: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> tuple[Ints, Ints]:
+    """Return which of the keys are wanted, and the number of each in `wanted`, which is sorted."""
+    number = np.minimum(np.searchsorted(wanted, keys), len(wanted) - 1)
+    which = np.flatnonzero(wanted[number] == keys)
+    return which, number[which]
+
+
+def _sorted(tie: Ints, key: Ints, n_hits: int) -> tuple[Ints, NDArray[np.bool_]]:
+    """Return the order by tie and key, hits first, and which in this order is a hit."""
+    order = np.lexsort((np.arange(len(tie)) >= n_hits, key, tie))
+    return order, order < n_hits
+
+
+def _numbered_ids(hit_ids: list[str], row_ids: list[str] | pl.Series) -> Ints:
+    """Return numbers in the order of the ids: by code point, which is that of their UTF-8 bytes."""
+    if isinstance(row_ids, list):
+        ids = hit_ids + row_ids
+        number = {doc_id: i for i, doc_id in enumerate(sorted(set(ids)))}
+        return np.array(list(map(number.__getitem__, ids)), np.int64)
+    import polars as pl
+
+    both = pl.concat([pl.Series(hit_ids, dtype=pl.String), row_ids.rename("")])
+    return both.rank("dense").to_numpy().astype(np.int64)
+
+
+def _numbered(values: NDArray[np.float64]) -> Ints:
+    """Return numbers in the order of the values."""
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)

@@ -13,10 +13,6 @@ from typing import Any
 
 import ir_measures
 from ir_measures.measures import Measure
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from permed_measures.engine import Evaluation, ceiling
 from permed_measures.parameters import cutoff_of
@@ -154,6 +150,11 @@ def _tsv(report: Report) -> str:
 
 def _table(report: Report) -> str:
     """Return the table as text: as wide as the terminal, or as wide as it needs to be where there is none."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     terminal = sys.stdout.isatty()
     console = Console(
         file=io.StringIO(), width=None if terminal else 10_000, force_terminal=terminal, highlight=False

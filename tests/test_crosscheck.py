@@ -133,10 +133,9 @@ def test_a_wrong_denominator_is_named(monkeypatch):
 
 
 def test_a_wrong_order_of_ties_is_named(monkeypatch):
-    right = ranks._tie_order
-    swap = {TieBreak.TREC: TieBreak.DOCID_ASCENDING, TieBreak.DOCID_ASCENDING: TieBreak.TREC}
+    trec, other = ranks._ORDERS[TieBreak.TREC], ranks._ORDERS[TieBreak.DOCID_ASCENDING]
     monkeypatch.setattr(
-        ranks, "_tie_order", lambda *arguments: right(*arguments[:-1], swap.get(arguments[-1], arguments[-1]))
+        ranks, "_ORDERS", {**ranks._ORDERS, TieBreak.TREC: other, TieBreak.DOCID_ASCENDING: trec}
     )
     row = row_of("RR", run=TIED)
     assert (row.verdict, row.query_id) == ("differs", "q1")

@@ -129,7 +129,7 @@ def test_many_batches_of_a_mapping_give_the_same_ranks(monkeypatch):
     run = {f"q{q}": {f"d{d}": rng.randrange(9) for d in range(4, 30)} for q in range(40)}
     judgments = Judgments.of(qrels)
     whole = JudgedRankings.of(judgments, run)
-    monkeypatch.setattr("permed_measures.hits._BATCH", 60)
+    monkeypatch.setattr("permed_measures.lookups._BATCH", 60)
     parts = JudgedRankings.of(judgments, run)
     np.testing.assert_array_equal(whole.rank, parts.rank)
     np.testing.assert_array_equal(whole.grade, parts.grade)

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 
 import permed_measures as pm
-from permed_measures import files, trec
+from permed_measures import files
 from permed_measures.datasets import SAMPLES
+from permed_measures.scans import TrecRun
 
 TREC_RUN = "q1 Q0 d1 1 2.5 bm25\nq1\tQ0  d2\t2 1.5 bm25\r\n\n# a comment\nq2 Q0 d1 1 -1e3 bm25 more junk\n"
 TREC_QRELS = "# labels\nq1 0 d1 2\nq1 0 d2 -1\nq2\t0\td3\t0.5\n"
@@ -250,9 +251,9 @@ def test_a_run_read_as_a_frame_is_that_read_line_by_line(write, monkeypatch):
     for _ in range(300):
         run, text = random_trec_run(rng)
         path = write(text)
-        monkeypatch.setattr(trec, "LARGE", 10**9)
+        monkeypatch.setattr(files, "_LARGE", 10**9)
         assert pm.read_run(path) == run
-        monkeypatch.setattr(trec, "LARGE", 0)
+        monkeypatch.setattr(files, "_LARGE", 0)
         frames += not isinstance(files.load(path, "run").table, dict)
         found = pm.read_run(path)
         assert found == run
@@ -279,7 +280,7 @@ def test_a_bad_line_of_a_large_run_is_named_as_in_a_small_one(write, monkeypatch
     path = write(b"".join((line if isinstance(line, bytes) else line.encode()) + b"\n" for line in whole))
     messages = []
     for large in (10**9, 0):
-        monkeypatch.setattr(trec, "LARGE", large)
+        monkeypatch.setattr(files, "_LARGE", large)
         with pytest.raises(pm.InputError) as error:
             pm.read_run(path)
         messages.append(str(error.value))
@@ -288,10 +289,10 @@ def test_a_bad_line_of_a_large_run_is_named_as_in_a_small_one(write, monkeypatch
 
 
 def test_a_large_run_is_evaluated_as_a_frame(write, monkeypatch):
-    monkeypatch.setattr(trec, "LARGE", 0)
+    monkeypatch.setattr(files, "_LARGE", 0)
     path = write("q1 Q0 b 1 3 t\nq2 Q0 d 1 3 t\nq1 Q0 a 2 2 t\n")
     table = files.load(path, "run").table
-    assert isinstance(table, pl.DataFrame)
+    assert isinstance(table, TrecRun)
     qrels = {"q1": {"a": 1}, "q2": {"x": 1}}
     assert pm.calc_aggregate(["RR"], qrels, table) == pm.calc_aggregate(["RR"], qrels, pm.read_run(path))
 

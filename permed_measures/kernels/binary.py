@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from permed_measures.judgments import position_in_query
-from permed_measures.kernels.shared import Floats, count, divide, relevant, running_sum, sums, within
+from permed_measures.kernels.shared import Floats, count, divide, relevant, running_sum, sums
 from permed_measures.rankings import JudgedRankings
 
 __all__ = [
@@ -104,7 +104,7 @@ def rank_biased_precision(rankings: JudgedRankings, *, cutoff: int | None, p: fl
 def judged(rankings: JudgedRankings, *, cutoff: int | None) -> Floats:
     """Judged documents (negative grades too) within the first k, over the documents retrieved there."""
     limit = rankings.retrieved if cutoff is None else np.minimum(rankings.retrieved, cutoff)
-    return divide(sums(within(rankings, cutoff).query, None, rankings.n_queries), limit)
+    return divide(sums(rankings.within(cutoff).query, None, rankings.n_queries), limit)
 
 
 # --- against judged documents that are not relevant ------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,6 @@ from permed_measures.kernels.shared import (
     relevant,
     running_sum,
     sums,
-    within,
 )
 from permed_measures.rankings import JudgedRankings
 
@@ -55,14 +55,12 @@ def graded_average_precision(
     hits = relevant(rankings, cutoff, rel, judged_only)
     weight = weight_of_grade(hits.grade, max_rel=max_rel, gains=gains)
     total = sums(hits.query, hits.found / hits.rank * weight, rankings.n_queries)
-    judgments = rankings.judgments
-    rows = judgments.grade >= rel
     facts = _Facts(
-        cutoff=cutoff,
-        num_rel=judgments.num_rel(rel).astype(np.float64),
-        num_rel_ret=count(rankings, hits),
-        query=judgments.query[rows],
-        weight=weight_of_grade(judgments.grade[rows], max_rel=max_rel, gains=gains),
+        rankings.judgments,
+        cutoff,
+        rel,
+        count(rankings, hits),
+        partial(weight_of_grade, max_rel=max_rel, gains=gains),
     )
     return divide(total, _NORMS[norm](facts))
 
@@ -70,15 +68,20 @@ def graded_average_precision(
 class _Facts(NamedTuple):
     """What a denominator of GradedAP may be made of."""
 
+    judgments: Judgments
     cutoff: int | None
-    num_rel: Floats
+    rel: float
     num_rel_ret: Floats
-    query: NDArray[np.int32]
-    weight: Floats
+    weigh: Callable[[Floats], Floats]
 
     @property
-    def n_queries(self) -> int:
-        return len(self.num_rel)
+    def num_rel(self) -> Floats:
+        return self.judgments.num_rel(self.rel).astype(np.float64)
+
+    def weights(self) -> tuple[NDArray[np.int32], Floats]:
+        """Return query and weight of each relevant document of the judgments."""
+        rows = self.judgments.grade >= self.rel
+        return self.judgments.query[rows], self.weigh(self.judgments.grade[rows])
 
 
 def _capped(facts: _Facts) -> Floats:
@@ -87,19 +90,20 @@ def _capped(facts: _Facts) -> Floats:
 
 def _ideal_weight(facts: _Facts) -> Floats:
     """Return the sum of the k largest weights: with only relevant documents ahead each precision is 1."""
-    order = np.lexsort((-facts.weight, facts.query))
-    query, weight = facts.query[order], facts.weight[order]
-    within = position_in_query(query, facts.n_queries) <= (facts.cutoff or len(query))
-    return sums(query[within], weight[within], facts.n_queries)
+    query, weight = facts.weights()
+    order = np.lexsort((-weight, query))
+    query, weight = query[order], weight[order]
+    top = position_in_query(query, facts.judgments.n_queries) <= (facts.cutoff or len(query))
+    return sums(query[top], weight[top], facts.judgments.n_queries)
 
 
 _NORMS: dict[str, Callable[[_Facts], Floats]] = {
     "num_rel": lambda facts: facts.num_rel,
     "min": _capped,
     "num_rel_ret": lambda facts: facts.num_rel_ret,
-    "gain": lambda facts: sums(facts.query, facts.weight, facts.n_queries),
+    "gain": lambda facts: sums(*facts.weights(), facts.judgments.n_queries),
     "ideal": _ideal_weight,
-    "none": lambda facts: np.ones(facts.n_queries),
+    "none": lambda facts: np.ones(facts.judgments.n_queries),
 }
 
 
@@ -149,7 +153,7 @@ def variant_ndcg(
     ranked = rankings.condensed if judged_only else rankings
 
     def discounted(rows: JudgedRankings) -> Floats:
-        rows = within(rows, cutoff)
+        rows = rows.within(cutoff)
         grade = np.maximum(rows.grade, 0) if negative == "zero" else rows.grade
         return sums(rows.query, _GAINS[gain](grade) * _DISCOUNTS[discount](rows.rank), rows.n_queries)
 
@@ -170,7 +174,7 @@ def _ideal_of_cutoff(rankings: JudgedRankings, cutoff: int | None) -> JudgedRank
     """Return the first k of the retrieved list, sorted by grade."""
     if cutoff is None:
         return _ideal_of_run(rankings)
-    top = replace(within(rankings, cutoff), retrieved=np.minimum(rankings.retrieved, cutoff))
+    top = replace(rankings.within(cutoff), retrieved=np.minimum(rankings.retrieved, cutoff))
     return _ideal_of_run(top)
 
 
@@ -186,7 +190,7 @@ def _regraded(rankings: JudgedRankings, gains: Gains) -> JudgedRankings:
     judgments = rankings.judgments
     gain = look_up(judgments.grade, gains)
     order = np.lexsort((-gain, judgments.query))
-    regraded = Judgments(judgments.query_ids, judgments.query, gain[order], ())
+    regraded = replace(judgments, grade=gain[order], order=judgments.order[order])
     return replace(rankings, judgments=regraded, grade=look_up(rankings.grade, gains))
 
 
@@ -240,7 +244,7 @@ def expected_reciprocal_rank(rankings: JudgedRankings, *, cutoff: int | None) ->
     The user stops at a document with probability (2^g - 1) / 16: gdeval fixes the highest grade at 4.
     Unjudged documents and negative grades never satisfy.
     """
-    hits = within(rankings.keep(rankings.grade > 0), cutoff)
+    hits = rankings.keep(rankings.grade > 0).within(cutoff)
     stops = (np.exp2(hits.grade) - 1) / 2**ERR_MAX_GRADE
     position = position_in_query(hits.query, rankings.n_queries)
     value, reached = np.zeros(rankings.n_queries), np.ones(rankings.n_queries)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from permed_measures.judgments import offsets_of
 from permed_measures.rankings import JudgedRankings, Relevant
 
-__all__ = ["Floats", "Gains", "count", "divide", "look_up", "relevant", "running_sum", "sums", "within"]
+__all__ = ["Floats", "Gains", "count", "divide", "look_up", "relevant", "running_sum", "sums"]
 
 Floats = NDArray[np.float64]
 Gains = Mapping[float, float]
@@ -19,16 +19,7 @@ Gains = Mapping[float, float]
 
 def relevant(rankings: JudgedRankings, cutoff: int | None, rel: float, judged_only: bool = False) -> Relevant:
     """Return the relevant documents within the cutoff."""
-    hits = (rankings.condensed if judged_only else rankings).relevant(rel)
-    if cutoff is None:
-        return hits
-    rows = hits.rank <= cutoff
-    return Relevant(hits.query[rows], hits.rank[rows], hits.grade[rows], hits.found[rows])
-
-
-def within(rankings: JudgedRankings, cutoff: int | None) -> JudgedRankings:
-    """Return the rankings cut at rank k."""
-    return rankings if cutoff is None else rankings.keep(rankings.rank <= cutoff)
+    return (rankings.condensed if judged_only else rankings).relevant(rel, cutoff)
 
 
 def sums(query: NDArray[np.int32], values: NDArray[np.floating[Any]] | None, n_queries: int) -> Floats:

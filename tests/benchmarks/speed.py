@@ -1,87 +1,123 @@
-"""Time and memory of permed-measures beside ir_measures on the same data, in turns.
+"""Time and memory of permed-measures beside other tools on the same data, in turns.
 
 Run it with ``python tests/benchmarks/speed.py [--out FILE] [--rounds N] [SHAPE ...]``; a shape is one of
-``SHAPES``. In memory, both sides get the same objects in one process and are timed in turns; peaks of memory
-are of processes that do one thing each. We are asked for six measures, ir_measures for three of them.
+``SHAPES``, or ``growth``: files of 1, 10 and 100 million rows. We are asked for six measures, the other tools
+for three of them (ranx and pytrec_eval have no more of ours).
 
-What dominated, before and after (7 million rows; a dict, a pandas frame of Arrow strings):
+In memory all tools get the same objects in one process and are called in turns; the table has medians. A
+frame that a tool does not take is converted before the time is taken. *ranx, built* evaluates a Run that was
+made before. Files are timed as commands, from start to numbers. Peaks of memory are of processes that do one
+thing each, from the moment when the data are there.
 
-* dict: pytrec_eval builds and sorts every ranking. Here reading the scores out of the dicts takes half of the
-  time, and counting those above each judged document most of the rest.
+What dominated, before and after (7 million rows; a dict, a pandas frame of Arrow strings, a TREC file):
+
+* dict: pytrec_eval builds and sorts every ranking. Here reading the scores out of the dicts took half of the
+  time; `struct.pack` of a list does it in half of what `numpy.fromiter` takes. Most of the rest is counting
+  the scores above each judged document. What is left is cache misses on the objects of the dicts.
 * frame: ir_measures makes a namedtuple and two dict entries per row. Here one join by document leaves few
   rows, and query ids are compared with their neighbours; a join of all rows by query took four times as long.
 * many judged documents per query (50 x 1,000): bisection query by query took half of the time; now all scores
-  are sorted once, with the query in the upper half of an integer key, and bisected in order.
+  are sorted once, with the query in the upper half of an integer key, and bisected in order. Then a third was
+  the judgments: their ids are no longer put into the order of the grades.
+* ties: a Python loop per tie made runs with coarse scores five times slower; now all ties are sorted at once.
+* TREC file: polars parses it on all cores, in chunks that are read ahead in another thread while the one
+  before is searched; that took 1.3 s in one piece. A quarter of what is left is starting Python.
 """
 
 import argparse
 import json
+import os
+import pickle
 import platform
 import re
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import ir_measures
-import numpy as np
 import pandas as pd
 import polars as pl
+from synthetic import SHAPES, columns_of, make, write_large, write_qrels
 
 import permed_measures as pm
 
 OURS = ["GradedAP@10", "Coverage@10", "nDCG(dcg='exp-log2')@10", "nDCG@10", "AP@10", "P@1"]
 THEIRS = ["nDCG@10", "AP@10", "P@1"]
+GROWTH = [1_000_000, 10_000_000, 100_000_000]
 
-SHAPES = {
-    "PerMed": (3440, 100, 10, 8),
-    "MS MARCO": (6980, 1000, 2, 1),
-    "TREC": (50, 1000, 500, 400),
-}
-"""Queries, documents each, judged documents each, and how many of these are retrieved."""
+Call = Callable[[], Any]
+
+# --- the tools, in memory --------------------------------------------------------------------------
 
 
-def make(shape: str) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
-    """Return synthetic qrels and a run, the same at each call."""
-    queries, depth, judged, retrieved = SHAPES[shape]
-    rng = np.random.default_rng(1)
-    qrels, run = {}, {}
-    for query in range(queries):
-        ids = [f"d{i}" for i in rng.choice(8_800_000, depth, replace=False).tolist()]
-        scores = (np.sort(rng.random(depth))[::-1] * 30).tolist()
-        run[f"q{query}"] = dict(zip(ids, scores, strict=True))
-        found = [ids[i] for i in rng.choice(depth, retrieved, replace=False)]
-        documents = [*found, *(f"x{i}" for i in range(judged - retrieved))]
-        qrels[f"q{query}"] = {doc_id: int(rng.integers(0, 3)) for doc_id in documents}
-    return qrels, run
+def ours(qrels: Any, run: Any) -> Call:
+    """Return the call of permed-measures."""
+    return partial(pm.calc_aggregate, OURS, qrels, run)
 
 
-def columns_of(run: dict[str, dict[str, float]]) -> dict[str, list[Any]]:
-    """Return the rows of a run as columns."""
-    rows = [(query_id, doc_id, score) for query_id, docs in run.items() for doc_id, score in docs.items()]
-    return dict(zip(("query_id", "doc_id", "score"), map(list, zip(*rows, strict=True)), strict=True))
+def by_ir_measures(qrels: Any, run: Any) -> Call:
+    """Return the call of ir_measures."""
+    measures = [ir_measures.parse_measure(text) for text in THEIRS]
+    run = run.to_pandas() if isinstance(run, pl.DataFrame) else run
+    return partial(ir_measures.calc_aggregate, measures, qrels, run)
 
 
-FORMS: dict[str, Callable[[dict[str, dict[str, float]]], Any]] = {
+def by_pytrec_eval(qrels: Any, run: Any) -> Call:
+    """Return the call of pytrec_eval, which takes dicts only; the means are taken in Python."""
+    import pytrec_eval
+
+    def call() -> dict[str, float]:
+        values = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10", "map_cut.10", "P.1"}).evaluate(run)
+        names = ("ndcg_cut_10", "map_cut_10", "P_1")
+        return {name: statistics.fmean(query[name] for query in values.values()) for name in names}
+
+    return call
+
+
+def by_ranx(qrels: Any, run: Any, built: bool = False) -> Call:
+    """Return the call of ranx, which takes dicts, and frames with Python strings only."""
+    import ranx
+
+    names = ["ndcg@10", "map@10", "precision@1"]
+    if isinstance(run, dict):
+        make_run = partial(ranx.Run, run)
+    else:
+        frame = (run.to_pandas() if isinstance(run, pl.DataFrame) else run).astype(
+            {"query_id": object, "doc_id": object}
+        )
+        make_run = partial(ranx.Run.from_df, frame, "query_id", "doc_id", "score")
+    if built:
+        return partial(ranx.evaluate, ranx.Qrels(qrels), make_run(), names)
+    return lambda: ranx.evaluate(ranx.Qrels(qrels), make_run(), names)
+
+
+FORMS: dict[str, Callable[[Any], Any]] = {
     "dict": lambda run: run,
     "pandas": lambda run: pd.DataFrame(columns_of(run)),
     "polars": lambda run: pl.DataFrame(columns_of(run)),
 }
+TOOLS: dict[str, Callable[[Any, Any], Call]] = {
+    "ours": ours,
+    "ir_measures": by_ir_measures,
+    "pytrec_eval": by_pytrec_eval,
+    "ranx": by_ranx,
+    "ranx, built": partial(by_ranx, built=True),
+}
+TAKES = {"pytrec_eval": ["dict"], "ranx, built": ["dict"]}
+"""The forms that a tool is tried with, if not all."""
 
 
-def evaluate(side: str, qrels: Any, run: Any) -> None:
-    """Evaluate once by one side."""
-    if side == "ours":
-        pm.calc_aggregate(OURS, qrels, run)
-    else:
-        ir_measures.calc_aggregate([ir_measures.parse_measure(text) for text in THEIRS], qrels, run)
+# --- measuring -------------------------------------------------------------------------------------
 
 
-def in_turns(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+def in_turns(calls: dict[str, Call], rounds: int) -> dict[str, float]:
     """Return the median seconds of each call, made in turns."""
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds):
@@ -92,108 +128,181 @@ def in_turns(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, floa
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 
-def peak(arguments: list[str]) -> float:
-    """Return the peak memory in MB of this script doing one thing."""
-    command = [sys.executable, __file__, *arguments]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+def peak_of_call(tool: str, data: Path, form: str) -> float:
+    """Return the peak memory in MB of a process that calls a tool once."""
+    command = [sys.executable, __file__, "--one", tool, str(data), form]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1])
 
 
-def one_thing(side: str, shape: str, form: str) -> None:
-    """Evaluate once, and print the peak memory of this process in MB."""
-    qrels, run = make(shape)
-    given = FORMS[form](run)
-    if form != "dict":
-        del run
-    if side != "none":
-        evaluate(side, qrels, given)
-    # Linux' own count: that of getrusage starts with what the parent process had.
+def one_call(tool: str, data: Path, form: str) -> None:
+    """Load the data, call the tool once, and print the peak memory of that in MB."""
+    qrels = pickle.loads((data / "qrels.pickle").read_bytes())
+    run: Any = {}
+    if form == "dict":
+        for query_id, doc_id, score in pl.read_parquet(data / "run.parquet").iter_rows():
+            run.setdefault(query_id, {})[doc_id] = score
+    else:
+        run = {"pandas": pd.read_parquet, "polars": pl.read_parquet}[form](data / "run.parquet")
+    call = TOOLS[tool](qrels, run)
+    Path("/proc/self/clear_refs").write_text("5")  # Linux: the peak starts again from here
+    call()
     print(int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024)
 
 
+def peak_of_command(command: list[str]) -> float:
+    """Return the peak memory in MB of a command."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise RuntimeError(f"{command} failed")
+    return usage.ru_maxrss / 1024
+
+
+# --- what is compared ------------------------------------------------------------------------------
+
+
 def in_memory(shape: str, rounds: int) -> list[dict[str, Any]]:
-    """Return a row for each form of the run."""
+    """Return a row for each form of the run in memory."""
     qrels, run = make(shape)
     rows = []
-    for form, convert in FORMS.items():
-        given = convert(run)
-        # ir_measures takes no polars frame: its user would make a pandas frame of it.
-        theirs = given if form != "polars" else given.to_pandas()
-        calls = {
-            "ours": lambda given=given: evaluate("ours", qrels, given),
-            "ir_measures": lambda theirs=theirs: evaluate("ir_measures", qrels, theirs),
-        }
-        memory = {
-            side: peak(["--one", side, shape, form if side == "ours" else form.replace("polars", "pandas")])
-            for side in ("ours", "ir_measures")
-        }
-        rows.append({"shape": shape, "form": form, "seconds": in_turns(calls, rounds), "peak MB": memory})
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder)
+        (data / "qrels.pickle").write_bytes(pickle.dumps(qrels))
+        pl.DataFrame(columns_of(run)).write_parquet(data / "run.parquet")
+        for form, convert in FORMS.items():
+            given = convert(run)
+            tools = [tool for tool in TOOLS if form in TAKES.get(tool, FORMS)]
+            calls = {tool: TOOLS[tool](qrels, given) for tool in tools}
+            for tool in tools:
+                if tool.startswith("ranx"):
+                    calls[tool]()  # compiles
+            peaks = {tool: peak_of_call(tool, data, form) for tool in tools if "built" not in tool}
+            rows.append({"run": name_of(shape, form), "seconds": in_turns(calls, rounds), "peak MB": peaks})
     return rows
 
 
-def from_file(shape: str, rounds: int) -> dict[str, Any]:
-    """Return the row for a TREC file, from the command to the numbers."""
+def from_files(shape: str, rounds: int) -> list[dict[str, Any]]:
+    """Return a row for a TREC file and for a Parquet file, from the command to the numbers."""
     qrels, run = make(shape)
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
-        labels, results = Path(folder, "qrels"), Path(folder, "run")
-        labels.write_text("".join(f"{q} 0 {d} {g}\n" for q, docs in qrels.items() for d, g in docs.items()))
-        pm.write_run(run, results)
-        files = [str(labels), str(results)]
-        measures = [part for text in OURS for part in ("-m", text)]
-        commands = {
-            "ours": [
-                sys.executable,
-                "-m",
-                "permed_measures",
-                "evaluate",
-                *files,
-                *measures,
-                "--format",
-                "tsv",
-            ],
-            "ir_measures": [sys.executable, "-m", "ir_measures", *files, *THEIRS],
-        }
-        calls = {
-            side: lambda command=command: subprocess.run(command, capture_output=True, check=True)
-            for side, command in commands.items()
-        }
-        return {"shape": shape, "form": "TREC file", "seconds": in_turns(calls, rounds), "peak MB": {}}
+        data = Path(folder)
+        write_qrels(qrels, data / "qrels")
+        pm.write_run(run, data / "run.trec", tag="bm25")
+        pl.DataFrame(columns_of(run)).write_parquet(data / "run.parquet")
+        del qrels, run
+        for form, file in (("TREC file", data / "run.trec"), ("Parquet file", data / "run.parquet")):
+            commands = commands_for(data / "qrels", file)
+            calls = {
+                tool: partial(subprocess.run, command, capture_output=True, check=True)
+                for tool, command in commands.items()
+            }
+            peaks = {tool: peak_of_command(command) for tool, command in commands.items()}
+            rows.append({"run": name_of(shape, form), "seconds": in_turns(calls, rounds), "peak MB": peaks})
+    return rows
 
 
-def line_of(row: dict[str, Any]) -> str:
-    """Return a row of the Markdown table."""
-    seconds, memory = row["seconds"], row["peak MB"]
-    ratio = seconds["ir_measures"] / seconds["ours"]
-    peaks = [f"{memory[side]:,.0f} MB" if memory else "" for side in ("ours", "ir_measures")]
-    queries, depth, judged, _ = SHAPES[row["shape"]]
-    cells = [
-        f"{row['form']}, {queries:,} x {depth:,}, {judged} judged each",
-        *(f"{seconds[side]:.3f} s" for side in ("ours", "ir_measures")),
-        f"{ratio:.1f}",
-        *peaks,
-    ]
-    return f"| {' | '.join(cells)} |"
+def commands_for(qrels: Path, run: Path) -> dict[str, list[str]]:
+    """Return the command of each tool that reads this kind of file."""
+    measures = [part for text in OURS for part in ("-m", text)]
+    arguments = ["evaluate", str(qrels), str(run), *measures, "--format", "tsv"]
+    commands = {"ours": [sys.executable, "-m", "permed_measures", *arguments]}
+    if run.suffix == ".parquet":  # what a user of ir_measures would write
+        code = (
+            "import sys, ir_measures, pandas\n"
+            "print(ir_measures.calc_aggregate([ir_measures.parse_measure(m) for m in sys.argv[3:]],\n"
+            "    ir_measures.read_trec_qrels(sys.argv[1]), pandas.read_parquet(sys.argv[2])))"
+        )
+        commands["ir_measures"] = [sys.executable, "-c", code, str(qrels), str(run), *THEIRS]
+        return commands
+    commands["ir_measures"] = [sys.executable, "-m", "ir_measures", str(qrels), str(run), *THEIRS]
+    if trec_eval := shutil.which("trec_eval"):
+        names = [part for name in ("ndcg_cut.10", "map_cut.10", "P.1") for part in ("-m", name)]
+        commands["trec_eval"] = [trec_eval, "-c", *names, str(qrels), str(run)]
+    return commands
+
+
+def name_of(shape: str, form: str) -> str:
+    """Return what the table calls a run."""
+    queries, depth, judged, _ = SHAPES[shape]
+    return f"{form}, {queries:,} x {depth:,}, {judged} judged each"
+
+
+def growth(rounds: int) -> list[dict[str, Any]]:
+    """Return a row for each number of rows and kind of file: what a row costs us, and the peak memory."""
+    rows = []
+    for kind in ("parquet", "trec"):
+        for n_rows in GROWTH:
+            with tempfile.TemporaryDirectory() as folder:
+                run, qrels = Path(folder, f"run.{kind}"), Path(folder, "qrels")
+                write_large(run, qrels, n_rows)
+                labels = pm.read_qrels(qrels)
+                call = partial(pm.calc_aggregate, OURS, labels, pm.scan_run(run))
+                [seconds] = in_turns({"ours": call}, rounds).values()
+                peak = peak_of_command(commands_for(qrels, run)["ours"])
+            rows.append({"kind": kind, "rows": n_rows, "seconds": seconds, "peak MB": peak})
+    return rows
+
+
+# --- printing --------------------------------------------------------------------------------------
+
+
+def print_comparison(rows: list[dict[str, Any]]) -> None:
+    """Print a table in Markdown with a line for each tool."""
+    for row in rows:
+        mine = row["seconds"]["ours"]
+        for tool, seconds in row["seconds"].items():
+            peak = row["peak MB"].get(tool)
+            cells = [
+                row["run"] if tool == "ours" else "",
+                tool,
+                f"{seconds:.3f} s",
+                f"{seconds / mine:.1f}",
+                "" if peak is None else f"{peak:,.0f} MB",
+            ]
+            print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def print_growth(rows: list[dict[str, Any]]) -> None:
+    """Print a table in Markdown with a line for each size."""
+    print("\n| file | rows | time | time per million rows | peak |\n|---|---|---|---|---|")
+    for row in rows:
+        each = f"{row['seconds'] / row['rows'] * 1e6:.3f} s"
+        cells = [
+            row["kind"],
+            f"{row['rows']:,}",
+            f"{row['seconds']:.2f} s",
+            each,
+            f"{row['peak MB']:,.0f} MB",
+        ]
+        print(f"| {' | '.join(cells)} |", flush=True)
 
 
 def main() -> None:
-    """Print the table, and write it as JSON."""
+    """Print the tables, and write them as JSON."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("shapes", nargs="*", default=list(SHAPES), metavar="SHAPE")
+    parser.add_argument("shapes", nargs="*", default=[*SHAPES, "growth"], metavar="SHAPE")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--one", nargs=3, metavar=("SIDE", "SHAPE", "FORM"), help=argparse.SUPPRESS)
+    parser.add_argument("--one", nargs=3, metavar=("TOOL", "DATA", "FORM"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
-        one_thing(*arguments.one)
+        tool, data, form = arguments.one
+        one_call(tool, Path(data), form)
         return
-    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}")
-    print("| run | ours | ir_measures | times faster | our peak | its peak |\n|---|---|---|---|---|---|")
-    rows = []
+    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+    report: dict[str, Any] = {"machine": machine, "comparison": []}
+    print(f"{machine}\n\n| run | tool | time | times ours | peak |\n|---|---|---|---|---|")
     for shape in arguments.shapes:
-        for row in (*in_memory(shape, arguments.rounds), from_file(shape, arguments.rounds)):
-            rows.append(row)
-            print(line_of(row), flush=True)
+        if shape != "growth":
+            for rows in (in_memory(shape, arguments.rounds), from_files(shape, arguments.rounds)):
+                report["comparison"] += rows
+                print_comparison(rows)
+    if "growth" in arguments.shapes:
+        report["growth"] = growth(arguments.rounds)
+        print_growth(report["growth"])
     if arguments.out:
-        arguments.out.write_text(json.dumps(rows, indent=1) + "\n")
+        arguments.out.write_text(json.dumps(report, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,223 @@
+"""Runs in files that are read in batches of rows: TREC and Parquet, in bounded memory."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn, TypeVar
+
+import numpy as np
+
+from permed_measures.errors import InputError
+from permed_measures.inputs import Batches, checked_frame, columns_of, where
+from permed_measures.lines import LineFile
+from permed_measures.sources import Source
+from permed_measures.trec import frame_of_lines, single_blanks
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+__all__ = ["ParquetRun", "ScannedRun", "TrecRun", "read_parquet_qrels"]
+
+T = TypeVar("T")
+
+_ROWS = 1 << 21
+"""Rows of a batch; of one query there may be twice as many before it is divided."""
+_HASHES = 1 << 26
+"""Hashes of rows that are compared at a time."""
+
+
+class ScannedRun(Batches):
+    """A run in a file, as batches of frames; each time it is gone through, the file is read.
+
+    Unlike frames in memory it may not have any document twice in a query, judged or not.
+    """
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        """Yield frames of query_id, doc_id and score."""
+        return _whole_queries(_ahead(self._read()))
+
+    @abstractmethod
+    def _read(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows in the order of the file."""
+
+    @abstractmethod
+    def refuse_repeated(self, query_id: str, doc_id: str) -> NoReturn:
+        """Raise the error for a document that stands twice."""
+
+    def refuse_duplicates(self, frame: pl.DataFrame) -> None:
+        """Raise an error if a document stands twice in a query of this frame."""
+        if len(_repeated(_hashes(frame))):
+            self._compare(frame)
+
+    def refuse_duplicates_between_batches(self) -> None:
+        """Raise an error if a document stands twice in a query.
+
+        All rows are compared by hashes, as many at a time as fit into memory.
+        """
+        import polars as pl
+
+        n_rows = sum(frame.height for frame in self)
+        parts = -(-n_rows // _HASHES)
+        for part in range(parts):
+            hashes = np.concatenate([h[h % parts == part] for h in map(_hashes, self)])
+            repeated = _repeated(hashes)
+            for some in np.split(repeated, range(_ROWS, len(repeated), _ROWS)):
+                if len(some):
+                    self._compare(pl.concat([f.filter(np.isin(_hashes(f), some)) for f in self]))
+
+    def _compare(self, frame: pl.DataFrame) -> None:
+        """Raise the error if there are equal rows among these, which have equal hashes."""
+        import polars as pl
+
+        again = frame.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
+        if len(again):
+            self.refuse_repeated(*again.row(0)[:2])
+
+    def nested(self) -> dict[str, dict[str, float]]:
+        """Return all rows as nested dicts."""
+        nested: dict[str, dict[str, float]] = {}
+        for frame in self:
+            for query_id, doc_id, score in zip(*(column.to_list() for column in frame), strict=True):
+                documents = nested.setdefault(query_id, {})
+                if doc_id in documents:
+                    self.refuse_repeated(query_id, doc_id)
+                documents[doc_id] = score
+        return nested
+
+
+def _hashes(frame: pl.DataFrame) -> NDArray[np.uint64]:
+    return frame.select("query_id", "doc_id").hash_rows().to_numpy()
+
+
+def _repeated(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the hashes that occur more than once."""
+    hashes = np.sort(hashes)
+    return np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
+
+
+def _ahead(items: Iterator[T]) -> Iterator[T]:
+    """Yield the items, while the next one is made in another thread."""
+    with ThreadPoolExecutor(1) as worker:
+        coming = worker.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = worker.submit(next, items, None)
+            yield item
+
+
+def _whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield the rows cut between queries, so that the rows of a query that stand together stay together."""
+    import polars as pl
+
+    held = None
+    for frame in frames:
+        rows = frame if held is None else pl.concat([held, frame], rechunk=True)
+        query_id = rows["query_id"]
+        changes = (query_id != query_id[-1]).arg_true()
+        last = int(changes[-1]) + 1 if len(changes) else 0
+        if not last and len(rows) > 2 * _ROWS:
+            last = len(rows)
+        if last:
+            yield rows[:last]
+        held = rows[last:] if last < len(rows) else None
+    if held is not None:
+        yield held
+
+
+class TrecRun(ScannedRun):
+    """A TREC run; see `ScannedRun`."""
+
+    def __init__(self, file: LineFile) -> None:
+        super().__init__()
+        self._file = file
+
+    def _read(self) -> Iterator[pl.DataFrame]:
+        source, n_lines = self._file.source, 0
+        for chunk in source.chunks():
+            frame = frame_of_lines(chunk.data)
+            n_chunk = chunk.data.count(b"\n") if frame is None else len(frame)
+            if frame is None:
+                frame = frame_of_lines(single_blanks(chunk.data))
+            if frame is None:
+                frame = self._line_by_line(source.lines_of(chunk, n_lines))
+            if len(frame):
+                yield frame
+            n_lines += n_chunk
+
+    def _line_by_line(self, lines: Iterable[tuple[int, str]]) -> pl.DataFrame:
+        """Return what the lines say, or raise the error for the one that is wrong."""
+        import polars as pl
+
+        rows = [(said.query_id, *said.documents[0]) for _, said in self._file.said(lines)]
+        schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def refuse_repeated(self, query_id: str, doc_id: str) -> NoReturn:
+        """Raise the error for a document that stands twice."""
+        self._file.refuse_repeated(query_id, doc_id)
+
+
+def read_parquet_qrels(source: Source) -> dict[str, dict[str, float]]:
+    """Return the judgments of a Parquet file with the columns query_id, doc_id and relevance."""
+    import polars as pl
+
+    with _named(source):
+        rows = pl.read_parquet(source.path, glob=False)
+        frame = checked_frame(rows, "relevance")
+        if rows[columns_of(rows.columns, "relevance")["relevance"]].dtype.is_integer():
+            frame = frame.cast({"relevance": pl.Int64})
+        return Batches([frame]).nested()
+
+
+@contextmanager
+def _named(source: Source) -> Iterator[None]:
+    """Name the file in what goes wrong with a Parquet file."""
+    import polars as pl
+
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).split("\n")[0]
+        raise InputError(f"cannot be read as Parquet ({reason})", where=str(source.path)) from None
+    except InputError as error:
+        place = f"{source.path}: {error.where}" if error.where else str(source.path)
+        raise InputError(error.problem, where=place, hint=error.hint) from None
+
+
+class ParquetRun(ScannedRun):
+    """A run in a Parquet file with the columns query_id, doc_id and score; see `ScannedRun`."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self._source = source
+
+    def _read(self) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        with _named(self._source):
+            lazy = pl.scan_parquet(self._source.path, glob=False)
+            lazy = lazy.select(columns_of(lazy.collect_schema().names(), "score").values())
+            n_rows = lazy.select(pl.len()).collect().item()
+        for start in range(0, n_rows, _ROWS):
+            with _named(self._source):
+                frame = checked_frame(lazy.slice(start, _ROWS).collect(), "score", first_row=start)
+            yield frame
+            self._source.tick(min((start + _ROWS) / n_rows, 1))
+
+    def refuse_repeated(self, query_id: str, doc_id: str) -> NoReturn:
+        """Raise the error for a document that stands twice."""
+        rows: list[int] = []
+        start = 0
+        for frame in self._read():
+            same = (frame["query_id"] == query_id) & (frame["doc_id"] == doc_id)
+            rows += [start + row for row in same.arg_true()]
+            start += frame.height
+        raise InputError(
+            f"each document of a query may stand once (found {where(query_id, doc_id)} again, "
+            f"first in row {rows[0]})",
+            where=f"{self._source.path}: row {rows[1]}",
+            hint="Remove one of the two",
+        )
