@@ -97,14 +97,14 @@ def _place_batch(
 
 def _ids(docs: Sequence[Mapping[str, float]], starts: Ints, positions: Ints) -> list[str]:
     """Return the document ids at these positions of all documents, one query after the other."""
-    group = np.searchsorted(starts, positions, side="right") - 1
-    names: dict[int, list[str]] = {}
-    found = []
-    for query, place in zip(group.tolist(), (positions - starts[group]).tolist(), strict=True):
-        if query not in names:
-            names[query] = list(docs[query])
-        found.append(text_id(names[query][place]))
-    return found
+    query = np.searchsorted(starts, positions, side="right") - 1
+    queries = np.unique(query)
+    names = list(chain.from_iterable(docs[i] for i in queries.tolist()))
+    lengths = np.diff(starts)[queries]
+    before = np.cumsum(lengths) - lengths
+    places = before[np.searchsorted(queries, query)] + positions - starts[query]
+    found = list(map(names.__getitem__, places.tolist()))
+    return found if set(map(type, found)) <= {str} else list(map(text_id, found))
 
 
 def _scores(judgments: Judgments, index: list[int], docs: list[Mapping[str, float]]) -> NDArray[np.float64]:

@@ -73,7 +73,7 @@ class JudgedRankings:
     retrieved: Ints
     n_run_queries: int
     n_answered: int
-    _relevant: dict[tuple[float, int | None], Relevant] = field(default_factory=dict, init=False, repr=False)
+    _relevant: dict[float, Relevant] = field(default_factory=dict, init=False, repr=False)
     _within: dict[int, JudgedRankings] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
@@ -152,17 +152,13 @@ class JudgedRankings:
 
     def relevant(self, rel: float, cutoff: int | None = None) -> Relevant:
         """Return the documents within the cutoff with a grade of at least `rel`; many measures share them."""
-        if (rel, cutoff) not in self._relevant:
-            if cutoff is None:
-                rows = self.keep(self.grade >= rel)
-                found = position_in_query(rows.query, self.n_queries)
-                hits = Relevant(rows.query, rows.rank, rows.grade, found)
-            else:
-                every = self.relevant(rel)
-                top = every.rank <= cutoff
-                hits = Relevant(every.query[top], every.rank[top], every.grade[top], every.found[top])
-            self._relevant[rel, cutoff] = hits
-        return self._relevant[rel, cutoff]
+        if cutoff is not None:
+            return self.within(cutoff).relevant(rel)
+        if rel not in self._relevant:
+            rows = self.keep(self.grade >= rel)
+            found = position_in_query(rows.query, self.n_queries)
+            self._relevant[rel] = Relevant(rows.query, rows.rank, rows.grade, found)
+        return self._relevant[rel]
 
     def within(self, cutoff: int | None) -> JudgedRankings:
         """Return the rankings cut at rank k; many measures share them."""

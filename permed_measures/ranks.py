@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from operator import eq
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -142,19 +143,17 @@ def _before_in_ties(
     """
     which, tie, position = _tied_rows(rows, hits, unsettled)
     n = len(which)
-    row = hits.row[which]
-    id_number = _numbered_ids(judgments.ids(row), rows.ids(position))
+    row, part = hits.row[which], hits.part[which]
     grade = np.concatenate([judgments.grade[row], np.zeros(len(position))])
-    part = hits.part[which]
     place = np.concatenate([np.where(part < 0, -1, len(rows.score)), position])
+    order, same_id = _by_id(tie, judgments.ids(row), rows.ids(position))
     # A hit and the row that it is have one tie and one id: that tells the hit's place and the row's grade.
-    order, is_hit = _sorted(tie, id_number, n)
-    pair = np.flatnonzero(
-        is_hit[:-1] & ~is_hit[1:] & (np.diff(tie[order]) == 0) & (np.diff(id_number[order]) == 0)
-    )
-    hit, same = order[pair], order[pair + 1]
-    place[hit], grade[same] = place[same], grade[hit]
-    order, is_hit = _sorted(tie, _ORDERS[ties](_Tied(id_number, place, grade)), n)
+    pair = np.flatnonzero(same_id & (order[:-1] < n) & (order[1:] >= n))
+    place[order[pair]], grade[order[pair + 1]] = place[order[pair + 1]], grade[order[pair]]
+    id_number = np.empty_like(order)
+    id_number[order] = np.cumsum(np.append(0, ~same_id))
+    order = _by_key(tie, _ORDERS[ties](_Tied(id_number, place, grade)), n)
+    is_hit = order < n
     rows_of_tie = np.bincount(tie[n:], minlength=int(tie.max()) + 1)
     before_tie = np.cumsum(rows_of_tie) - rows_of_tie
     before = np.zeros(len(hits.row), np.int64)
@@ -187,22 +186,44 @@ def _members(keys: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> tuple[Ints
     return which, number[which]
 
 
-def _sorted(tie: Ints, key: Ints, n_hits: int) -> tuple[Ints, NDArray[np.bool_]]:
-    """Return the order by tie and key, hits first, and which in this order is a hit."""
-    order = np.lexsort((np.arange(len(tie)) >= n_hits, key, tie))
-    return order, order < n_hits
+def _by_id(tie: Ints, hit_ids: list[str], row_ids: list[str] | pl.Series) -> tuple[Ints, NDArray[np.bool_]]:
+    """Return the order by tie and document id, and whether the next has the same of both.
 
-
-def _numbered_ids(hit_ids: list[str], row_ids: list[str] | pl.Series) -> Ints:
-    """Return numbers in the order of the ids: by code point, which is that of their UTF-8 bytes."""
+    Ids go by code point, which is the order of their UTF-8 bytes; where they are equal, hits come first.
+    """
     if isinstance(row_ids, list):
-        ids = hit_ids + row_ids
-        number = {doc_id: i for i, doc_id in enumerate(sorted(set(ids)))}
-        return np.array(list(map(number.__getitem__, ids)), np.int64)
-    import polars as pl
+        order = np.argsort(tie, kind="stable")
+        all_ids = hit_ids + row_ids
+        ids = list(map(all_ids.__getitem__, order.tolist()))
+        starts = np.flatnonzero(np.diff(tie[order], prepend=-1)).tolist()
+        within = [
+            i
+            for start, end in zip(starts, [*starts[1:], len(ids)], strict=True)
+            for i in sorted(range(start, end), key=ids.__getitem__)
+        ]
+        order = order[within]
+        ids = list(map(ids.__getitem__, within))
+        same = np.fromiter(map(eq, ids, ids[1:]), np.bool_, len(ids) - 1)
+    else:
+        import polars as pl
 
-    both = pl.concat([pl.Series(hit_ids, dtype=pl.String), row_ids.rename("")])
-    return both.rank("dense").to_numpy().astype(np.int64)
+        both = pl.concat([pl.Series("id", hit_ids, dtype=pl.String), row_ids.rename("id")])
+        frame = pl.DataFrame({"tie": tie, "id": both, "index": np.arange(len(tie))}).sort(
+            "tie", "id", "index"
+        )
+        order = frame["index"].to_numpy()
+        same = (frame["id"].slice(1) == frame["id"].head(-1)).to_numpy()
+    return order, same & (np.diff(tie[order]) == 0)
+
+
+def _by_key(tie: Ints, key: Ints, n_hits: int) -> Ints:
+    """Return the order by tie and key, hits first.
+
+    All three are parts of one integer: below 2^63, for there are at most as many ties, documents and grades
+    as documents that are tied.
+    """
+    key = key - key.min()
+    return np.argsort(((tie * (int(key.max()) + 1) + key) << 1) | (np.arange(len(tie)) >= n_hits))
 
 
 def _numbered(values: NDArray[np.float64]) -> Ints:

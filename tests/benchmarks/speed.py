@@ -36,8 +36,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -82,20 +83,13 @@ def by_pytrec_eval(qrels: Any, run: Any) -> Call:
 
 
 def by_ranx(qrels: Any, run: Any, built: bool = False) -> Call:
-    """Return the call of ranx, which takes dicts, and frames with Python strings only."""
+    """Return the call of ranx: with its Qrels and Run made from dicts each time, or once before."""
     import ranx
 
     names = ["ndcg@10", "map@10", "precision@1"]
-    if isinstance(run, dict):
-        make_run = partial(ranx.Run, run)
-    else:
-        frame = (run.to_pandas() if isinstance(run, pl.DataFrame) else run).astype(
-            {"query_id": object, "doc_id": object}
-        )
-        make_run = partial(ranx.Run.from_df, frame, "query_id", "doc_id", "score")
     if built:
-        return partial(ranx.evaluate, ranx.Qrels(qrels), make_run(), names)
-    return lambda: ranx.evaluate(ranx.Qrels(qrels), make_run(), names)
+        return partial(ranx.evaluate, ranx.Qrels(qrels), ranx.Run(run), names)
+    return lambda: ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), names)
 
 
 FORMS: dict[str, Callable[[Any], Any]] = {
@@ -110,7 +104,7 @@ TOOLS: dict[str, Callable[[Any, Any], Call]] = {
     "ranx": by_ranx,
     "ranx, built": partial(by_ranx, built=True),
 }
-TAKES = {"pytrec_eval": ["dict"], "ranx, built": ["dict"]}
+TAKES = dict.fromkeys(("pytrec_eval", "ranx", "ranx, built"), ("dict",))
 """The forms that a tool is tried with, if not all."""
 
 
@@ -151,20 +145,22 @@ def one_call(tool: str, data: Path, form: str) -> None:
 
 def peak_of_command(command: list[str]) -> float:
     """Return the peak memory in MB of a command."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise RuntimeError(f"{command} failed")
-    return usage.ru_maxrss / 1024
+    # From a small process: what a child is said to use at most starts with what its parent uses.
+    code = (
+        "import resource, subprocess, sys\n"
+        "subprocess.run(sys.argv[1:], check=True, capture_output=True)\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=True)
+    return float(done.stdout)
 
 
 # --- what is compared ------------------------------------------------------------------------------
 
 
-def in_memory(shape: str, rounds: int) -> list[dict[str, Any]]:
-    """Return a row for each form of the run in memory."""
+def in_memory(shape: str, rounds: int) -> Iterator[dict[str, Any]]:
+    """Yield a row for each form of the run in memory."""
     qrels, run = make(shape)
-    rows = []
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder)
         (data / "qrels.pickle").write_bytes(pickle.dumps(qrels))
@@ -177,14 +173,12 @@ def in_memory(shape: str, rounds: int) -> list[dict[str, Any]]:
                 if tool.startswith("ranx"):
                     calls[tool]()  # compiles
             peaks = {tool: peak_of_call(tool, data, form) for tool in tools if "built" not in tool}
-            rows.append({"run": name_of(shape, form), "seconds": in_turns(calls, rounds), "peak MB": peaks})
-    return rows
+            yield {"run": name_of(shape, form), "seconds": in_turns(calls, rounds), "peak MB": peaks}
 
 
-def from_files(shape: str, rounds: int) -> list[dict[str, Any]]:
-    """Return a row for a TREC file and for a Parquet file, from the command to the numbers."""
+def from_files(shape: str, rounds: int) -> Iterator[dict[str, Any]]:
+    """Yield a row for a TREC file and for a Parquet file, from the command to the numbers."""
     qrels, run = make(shape)
-    rows = []
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder)
         write_qrels(qrels, data / "qrels")
@@ -198,8 +192,7 @@ def from_files(shape: str, rounds: int) -> list[dict[str, Any]]:
                 for tool, command in commands.items()
             }
             peaks = {tool: peak_of_command(command) for tool, command in commands.items()}
-            rows.append({"run": name_of(shape, form), "seconds": in_turns(calls, rounds), "peak MB": peaks})
-    return rows
+            yield {"run": name_of(shape, form), "seconds": in_turns(calls, rounds), "peak MB": peaks}
 
 
 def commands_for(qrels: Path, run: Path) -> dict[str, list[str]]:
@@ -228,54 +221,41 @@ def name_of(shape: str, form: str) -> str:
     return f"{form}, {queries:,} x {depth:,}, {judged} judged each"
 
 
-def growth(rounds: int) -> list[dict[str, Any]]:
-    """Return a row for each number of rows and kind of file: what a row costs us, and the peak memory."""
-    rows = []
+def growth(rounds: int) -> Iterator[dict[str, Any]]:
+    """Yield a row for each number of rows and kind of file: what a row costs us, and the peak memory."""
     for kind in ("parquet", "trec"):
         for n_rows in GROWTH:
             with tempfile.TemporaryDirectory() as folder:
                 run, qrels = Path(folder, f"run.{kind}"), Path(folder, "qrels")
                 write_large(run, qrels, n_rows)
-                labels = pm.read_qrels(qrels)
-                call = partial(pm.calc_aggregate, OURS, labels, pm.scan_run(run))
+                call = partial(pm.calc_aggregate, OURS, pm.read_qrels(qrels), pm.scan_run(run))
                 [seconds] = in_turns({"ours": call}, rounds).values()
                 peak = peak_of_command(commands_for(qrels, run)["ours"])
-            rows.append({"kind": kind, "rows": n_rows, "seconds": seconds, "peak MB": peak})
-    return rows
+            yield {"kind": kind, "rows": n_rows, "seconds": seconds, "peak MB": peak}
 
 
 # --- printing --------------------------------------------------------------------------------------
 
 
-def print_comparison(rows: list[dict[str, Any]]) -> None:
-    """Print a table in Markdown with a line for each tool."""
-    for row in rows:
-        mine = row["seconds"]["ours"]
-        for tool, seconds in row["seconds"].items():
-            peak = row["peak MB"].get(tool)
-            cells = [
-                row["run"] if tool == "ours" else "",
-                tool,
-                f"{seconds:.3f} s",
-                f"{seconds / mine:.1f}",
-                "" if peak is None else f"{peak:,.0f} MB",
-            ]
-            print(f"| {' | '.join(cells)} |", flush=True)
-
-
-def print_growth(rows: list[dict[str, Any]]) -> None:
-    """Print a table in Markdown with a line for each size."""
-    print("\n| file | rows | time | time per million rows | peak |\n|---|---|---|---|---|")
-    for row in rows:
-        each = f"{row['seconds'] / row['rows'] * 1e6:.3f} s"
+def print_comparison(row: dict[str, Any]) -> None:
+    """Print a line in Markdown for each tool."""
+    for tool, seconds in row["seconds"].items():
+        peak = row["peak MB"].get(tool)
         cells = [
-            row["kind"],
-            f"{row['rows']:,}",
-            f"{row['seconds']:.2f} s",
-            each,
-            f"{row['peak MB']:,.0f} MB",
+            row["run"] if tool == "ours" else "",
+            tool,
+            f"{seconds:.3f} s",
+            f"{seconds / row['seconds']['ours']:.1f}",
+            "" if peak is None else f"{peak:,.0f} MB",
         ]
         print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def print_growth(row: dict[str, Any]) -> None:
+    """Print a line in Markdown for one size."""
+    each = f"{row['seconds'] / row['rows'] * 1e6:.3f} s"
+    cells = [row["kind"], f"{row['rows']:,}", f"{row['seconds']:.2f} s", each, f"{row['peak MB']:,.0f} MB"]
+    print(f"| {' | '.join(cells)} |", flush=True)
 
 
 def main() -> None:
@@ -284,6 +264,7 @@ def main() -> None:
     parser.add_argument("shapes", nargs="*", default=[*SHAPES, "growth"], metavar="SHAPE")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--out", type=Path)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # commands are timed as they are installed: compiled
     parser.add_argument("--one", nargs=3, metavar=("TOOL", "DATA", "FORM"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
@@ -291,16 +272,18 @@ def main() -> None:
         one_call(tool, Path(data), form)
         return
     machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-    report: dict[str, Any] = {"machine": machine, "comparison": []}
+    report: dict[str, Any] = {"machine": machine, "comparison": [], "growth": []}
+    shapes = [shape for shape in arguments.shapes if shape != "growth"]
     print(f"{machine}\n\n| run | tool | time | times ours | peak |\n|---|---|---|---|---|")
-    for shape in arguments.shapes:
-        if shape != "growth":
-            for rows in (in_memory(shape, arguments.rounds), from_files(shape, arguments.rounds)):
-                report["comparison"] += rows
-                print_comparison(rows)
+    for shape, rows_of in product(shapes, (in_memory, from_files)):
+        for row in rows_of(shape, arguments.rounds):
+            report["comparison"].append(row)
+            print_comparison(row)
     if "growth" in arguments.shapes:
-        report["growth"] = growth(arguments.rounds)
-        print_growth(report["growth"])
+        print("\n| file | rows | time | time per million rows | peak |\n|---|---|---|---|---|")
+        for row in growth(arguments.rounds):
+            report["growth"].append(row)
+            print_growth(row)
     if arguments.out:
         arguments.out.write_text(json.dumps(report, indent=1) + "\n")
 
