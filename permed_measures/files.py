@@ -175,7 +175,7 @@ def _scanned(source: Source) -> ScannedRun | None:
 
 
 _PARQUET = b"PAR1"
-_LARGE = 1 << 20
+_LARGE = 1 << 22
 """Bytes from which reading a file as frames pays for loading polars."""
 
 

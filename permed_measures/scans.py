@@ -24,7 +24,7 @@ __all__ = ["ParquetRun", "ScannedRun", "TrecRun", "read_parquet_qrels"]
 
 T = TypeVar("T")
 
-_ROWS = 1 << 21
+_ROWS = 1 << 20
 """Rows of a batch; of one query there may be twice as many before it is divided."""
 _HASHES = 1 << 26
 """Hashes of rows that are compared at a time."""
