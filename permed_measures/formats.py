@@ -82,13 +82,13 @@ def _read_trec_qrels(line: Line) -> Said:
 
 def _read_trec_run(line: Line) -> Said:
     query_id, _, doc_id, _, score, _, *_ = line.content  # trec_eval too ignores what follows the sixth column
-    return Said(query_id, [(doc_id, float(_parse_number(score, "score")))])
+    return Said(query_id, [(doc_id, _parse_number(score, "score", (float,)))])
 
 
-def _parse_number(text: str, what: str) -> float | int:
+def _parse_number(text: str, what: str, kinds: tuple[type[float], ...] = (int, float)) -> float | int:
     if "_" in text:  # Python would read 1_0 as 10
         raise ValueError(f"a {what} must be a number (found {text!r})")
-    for kind in (int, float):
+    for kind in kinds:
         try:
             return number(kind(text), what, place="")
         except ValueError:

@@ -116,12 +116,13 @@ def with_text_ids(mapping: Mapping[Any, Any], what: str, *, query_id: str | None
 
 def number(value: object, what: str, *, place: str) -> float | int:
     """Return a finite relevance, or a score that is not NaN; anything else is an error."""
-    if isinstance(value, numbers.Real) and (_is_finite(value) or (what == "score" and value == value)):
+    real = isinstance(value, (float, int, numbers.Real))  # the first two are told at once
+    if real and (_is_finite(value) or (what == "score" and value == value)):
         return value  # type: ignore[return-value]
     raise not_a_number(value, what, place=place)
 
 
-def _is_finite(value: numbers.Real) -> bool:
+def _is_finite(value: Any) -> bool:
     try:
         return math.isfinite(value)
     except OverflowError:  # an integer beyond all floats
@@ -303,7 +304,9 @@ def _from_pandas(column: Any, name: str) -> pl.Series:
     values = column.tolist()
     if name in ("score", "relevance"):
         return pl.Series([number(item, name, place=f"row {row}") for row, item in enumerate(values)])
-    return pl.Series([text_id(item, place=f"row {row}, column {name}") for row, item in enumerate(values)])
+    if not set(map(type, values)) <= {str}:
+        values = [text_id(item, place=f"row {row}, column {name}") for row, item in enumerate(values)]
+    return pl.Series(values)
 
 
 def _checked(columns: dict[str, pl.Series], first_row: int = 0) -> pl.DataFrame:

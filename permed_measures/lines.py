@@ -101,9 +101,12 @@ class LineFile:
 
         The file is read again up to the second: where the first was had not been kept.
         """
+        lines = self.source.lines()
+        if not self.format.is_json:  # in JSON, an id may be written in several ways
+            lines = ((index, text) for index, text in lines if (doc_id or query_id) in text)
         indices = (
             index
-            for index, line in self.said(self.source.lines())
+            for index, line in self.said(lines)
             if line.query_id == query_id
             for name in ([doc_id] if doc_id is None else (name for name, _ in line.documents))
             if name == doc_id
