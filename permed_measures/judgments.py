@@ -177,8 +177,15 @@ def _from_mapping(qrels: Nested) -> Judgments:
         per_query = [_judged(query_id, docs) for query_id, docs in zip(query_ids, per_query, strict=True)]
         documents = list(chain.from_iterable(per_query))
     query = np.repeat(np.arange(len(query_ids), dtype=np.int32), list(map(len, per_query)))
-    ideal = np.lexsort((-grade, query))
+    ideal = np.lexsort((_compact(-grade), _compact(query)))
     return Judgments(query_ids, query, grade[ideal], ideal, documents)
+
+
+def _compact(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the values as 16-bit integers if they are such: numpy sorts these five times faster, by radix."""
+    with np.errstate(invalid="ignore"):
+        small = values.astype(np.int16)
+    return small if np.array_equal(small, values) else values
 
 
 def _mapping(query_id: str, docs: Any) -> Mapping[str, float]:

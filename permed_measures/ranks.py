@@ -166,8 +166,9 @@ def _tied_rows(rows: Rows, hits: Hits, unsettled: NDArray[np.bool_]) -> tuple[In
 
     Returns which hits, the number of the tie of each hit and then of each row, and the position of each row.
     """
-    groups = np.unique(hits.group[unsettled])
-    near = np.flatnonzero(np.isin(hits.group, groups))
+    has_tie = np.zeros(len(rows.starts) - 1, np.bool_)
+    has_tie[hits.group[unsettled]] = True
+    groups, near = np.flatnonzero(has_tie), np.flatnonzero(has_tie[hits.group])
     lengths = np.diff(rows.starts)[groups]
     position = segments(rows.starts[groups], lengths)
     part = Rows(rows.score[position], np.concatenate([[0], np.cumsum(lengths)]), rows.ids)
