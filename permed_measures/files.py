@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.inputs import Batches, as_mapping, number, text_id, where
 from permed_measures.lines import LineFile
-from permed_measures.scans import ParquetRun, ScannedRun, TrecRun, read_parquet_qrels
+from permed_measures.scans import ParquetRun, TrecRun, read_parquet_qrels
 from permed_measures.sources import Source, Tick
 
 __all__ = ["Loaded", "from_relevance_lists", "load", "read_qrels", "read_run", "scan_run", "write_run"]
@@ -50,7 +50,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     ----------
     path : str or path-like
         TREC qrels, MedCorpus labels, PerMed ground truth or LitSearch labels (every listed document has
-        grade 1), or LitSearch results with ``corpusids``; plain, ``.gz`` or ``.zst``.
+        grade 1), or LitSearch results with ``corpusids``; plain, ``.gz`` or ``.zst``. Or a Parquet file.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
     ----------
     path : str or path-like
         A TREC run, PerMed results or LitSearch results; or MedCorpus labels, whose order is a run.
-        Plain, ``.gz`` or ``.zst``.
+        Plain, ``.gz`` or ``.zst``. Or a Parquet file.
     order : {'score', 'list'}, default 'score'
         Rank by the scores, or by the order of the list (the lines, in a TREC run). Lists without scores
         are always ranked by their order: the score is -1 for the first document, -2 for the second, …
@@ -157,21 +157,16 @@ def scan_run(path: str | os.PathLike[str]) -> Batches:
     {RR: 0.5}
     """
     source = Source(Path(path))
-    run = _scanned(source)
-    if run is None:
-        raise InputError(
-            "a run that is read while it is evaluated must be a TREC run or a Parquet file",
-            where=str(path),
-            hint="Read it with read_run",
-        )
-    return run
-
-
-def _scanned(source: Source) -> ScannedRun | None:
     if source.starts_with(_PARQUET):
         return ParquetRun(source)
     file = LineFile.recognised(source, "run")
-    return TrecRun(file) if file.format.name == "TREC run" else None
+    if file.format.name == "TREC run":
+        return TrecRun(file)
+    raise InputError(
+        "a run that is read while it is evaluated must be a TREC run or a Parquet file",
+        where=str(path),
+        hint="Read it with read_run",
+    )
 
 
 _PARQUET = b"PAR1"

@@ -63,15 +63,20 @@ class Batches:
         """Return all rows as nested dicts."""
         nested: dict[str, dict[str, float]] = {}
         for frame in self:
-            for row in zip(*(column.to_list() for column in frame), strict=True):
-                _add(nested, *row)
+            for query_id, doc_id, value in zip(*(column.to_list() for column in frame), strict=True):
+                if doc_id in nested.get(query_id, ()):
+                    self.refuse_repeated(query_id, doc_id)
+                _add(nested, query_id, doc_id, value)
         return nested
+
+    def refuse_repeated(self, query_id: str, doc_id: str) -> None:
+        """Raise an error that tells where the document stands twice, where there are such places."""
 
     def refuse_duplicates(self, frame: pl.DataFrame) -> None:
         """Raise an error if a document stands twice in a query of this frame."""
 
-    def refuse_duplicates_between_batches(self) -> None:
-        """Raise an error if a document stands twice in a query, in different frames."""
+    def refuse_duplicates_between_batches(self, n_rows: int) -> None:
+        """Raise an error if a document stands twice in a query, in different frames of so many rows."""
 
 
 _FORMS = (

@@ -38,6 +38,7 @@ class _Bar:
         self._shown: Progress | None = None
 
     def tick(self, share: float) -> None:
+        """Show the share, once it is time."""
         if self._shown is None and time.monotonic() - self._start >= _AFTER:
             self._shown = self._show()
         if self._shown is not None:
@@ -54,5 +55,6 @@ class _Bar:
         return shown
 
     def stop(self) -> None:
+        """Take the bar away, if it was shown."""
         if self._shown is not None:
             self._shown.stop()

@@ -1,4 +1,4 @@
-"""From scores to ranks, without sorting a run: how many scores are above, and which rule breaks a tie."""
+"""From scores to ranks, without building rankings: how many scores are above, which rule breaks a tie."""
 
 from __future__ import annotations
 

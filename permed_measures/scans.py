@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -30,7 +30,7 @@ _HASHES = 1 << 26
 """Hashes of rows that are compared at a time."""
 
 
-class ScannedRun(Batches):
+class ScannedRun(Batches, ABC):
     """A run in a file, as batches of frames; each time it is gone through, the file is read.
 
     Unlike frames in memory it may not have any document twice in a query, judged or not.
@@ -53,14 +53,13 @@ class ScannedRun(Batches):
         if len(_repeated(_hashes(frame))):
             self._compare(frame)
 
-    def refuse_duplicates_between_batches(self) -> None:
+    def refuse_duplicates_between_batches(self, n_rows: int) -> None:
         """Raise an error if a document stands twice in a query.
 
         All rows are compared by hashes, as many at a time as fit into memory.
         """
         import polars as pl
 
-        n_rows = sum(frame.height for frame in self)
         parts = -(-n_rows // _HASHES)
         for part in range(parts):
             hashes = np.concatenate([h[h % parts == part] for h in map(_hashes, self)])
@@ -76,17 +75,6 @@ class ScannedRun(Batches):
         again = frame.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
         if len(again):
             self.refuse_repeated(*again.row(0)[:2])
-
-    def nested(self) -> dict[str, dict[str, float]]:
-        """Return all rows as nested dicts."""
-        nested: dict[str, dict[str, float]] = {}
-        for frame in self:
-            for query_id, doc_id, score in zip(*(column.to_list() for column in frame), strict=True):
-                documents = nested.setdefault(query_id, {})
-                if doc_id in documents:
-                    self.refuse_repeated(query_id, doc_id)
-                documents[doc_id] = score
-        return nested
 
 
 def _hashes(frame: pl.DataFrame) -> NDArray[np.uint64]:

@@ -30,7 +30,9 @@ def frame_of_lines(data: bytes) -> pl.DataFrame | None:
     """
     import polars as pl
 
-    if data.startswith((b"#", _MARK)) or (b"#" in data and b"\n#" in data):  # one byte is found much faster
+    if data[:1] <= b" " or data.startswith((b"#", _MARK)):
+        return None
+    if b"#" in data and b"\n#" in data:  # one byte is found much faster
         return None
     schema = {name: pl.Float64 if name == "score" else pl.String for name in _COLUMNS}
     try:

@@ -142,9 +142,19 @@ def test_different_rows_with_equal_hashes_are_no_duplicates(tmp_path, monkeypatc
     assert pm.calc_aggregate(["RR"], {"q0": {"d57": 1}}, pm.scan_run(path)) == {pm.parse_measure("RR"): 1.0}
 
 
-@pytest.mark.parametrize("bad", ["q0 Q0 d99 1 high tag", "q0 Q0 d99 1 2.0", "q0 Q0 d99 1 nan tag"])
-def test_a_bad_line_in_any_chunk_is_named(tmp_path, monkeypatch, bad):
-    monkeypatch.setattr(sources, "_CHUNK", 50)
+@pytest.mark.parametrize("chunk", [1, 50])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "q0 Q0 d99 1 high tag",
+        "q0 Q0 d99 1 2.0",
+        " Q0 d99 1 2.0 tag",
+        "q0 Q0 d99  2.0 tag",
+        "q0 Q0 d99 1 nan tag",
+    ],
+)
+def test_a_bad_line_in_any_chunk_is_named(tmp_path, monkeypatch, bad, chunk):
+    monkeypatch.setattr(sources, "_CHUNK", chunk)
     path = write_rows(tmp_path / "run.trec", ROWS)
     lines = path.read_text().splitlines()
     lines = ["# two", "", *lines[:20], "#", *lines[20:40], bad, *lines[40:]]

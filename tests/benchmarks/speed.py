@@ -19,7 +19,8 @@ What dominated, before and after (7 million rows; a dict, a pandas frame of Arro
 * many judged documents per query (50 x 1,000): bisection query by query took half of the time; now all scores
   are sorted once, with the query in the upper half of an integer key, and bisected in order. Then a third was
   the judgments: their ids are no longer put into the order of the grades.
-* ties: a Python loop per tie made runs with coarse scores five times slower; now all ties are sorted at once.
+* ties: each cost a Python loop; now all are sorted at once. In a dict of many judged documents with few
+  different scores they still take most of the time.
 * TREC file: polars parses it on all cores, in chunks that are read ahead in another thread while the one
   before is searched; that took 1.3 s in one piece. A quarter of what is left is starting Python.
 """
