@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from permed_measures.files import read_qrels as read_qrels
     from permed_measures.files import read_run as read_run
     from permed_measures.files import scan_run as scan_run
-    from permed_measures.files import write_run as write_run
+    from permed_measures.queryids import match_query_ids as match_query_ids
+    from permed_measures.writing import write_qrels as write_qrels
+    from permed_measures.writing import write_run as write_run
 
 __all__ = [
     "GAP",
@@ -49,12 +51,14 @@ __all__ = [
     "evaluator",
     "from_relevance_lists",
     "iter_calc",
+    "match_query_ids",
     "parse_measure",
     "provider",
     "read_qrels",
     "read_run",
     "register",
     "scan_run",
+    "write_qrels",
     "write_run",
 ]
 
@@ -64,10 +68,12 @@ _MODULES = {
     "ceiling": "engine",
     "crosscheck": "crosschecks",
     "from_relevance_lists": "files",
+    "match_query_ids": "queryids",
     "read_qrels": "files",
     "read_run": "files",
     "scan_run": "files",
-    "write_run": "files",
+    "write_qrels": "writing",
+    "write_run": "writing",
 }
 """Where the functions are that load numpy: on first use, so that the import stays cheap."""
 

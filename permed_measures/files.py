@@ -1,8 +1,7 @@
-"""Reading judgments and runs from files of any known format, and writing runs as TREC files."""
+"""Reading judgments and runs from files of any known format."""
 
 from __future__ import annotations
 
-import gzip
 import os
 import struct
 import warnings
@@ -11,12 +10,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from permed_measures.errors import InputError, PermedWarning
-from permed_measures.inputs import Batches, as_mapping, number, text_id, where
-from permed_measures.lines import LineFile
+from permed_measures.inputs import Batches, number, text_id, where
 from permed_measures.scans import ParquetRun, TrecRun, read_parquet_qrels
 from permed_measures.sources import Source, Tick
+from permed_measures.texts import TextFile
 
-__all__ = ["Loaded", "from_relevance_lists", "load", "read_qrels", "read_run", "scan_run", "write_run"]
+__all__ = [
+    "Loaded",
+    "Qrels",
+    "Run",
+    "from_relevance_lists",
+    "load",
+    "ranked",
+    "read_qrels",
+    "read_run",
+    "scan_run",
+]
 
 Qrels = dict[str, dict[str, float | int]]
 Run = dict[str, dict[str, float]]
@@ -49,8 +58,9 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     Parameters
     ----------
     path : str or path-like
-        TREC qrels, MedCorpus labels, PerMed ground truth or LitSearch labels (every listed document has
-        grade 1), or LitSearch results with ``corpusids``; plain, ``.gz`` or ``.zst``. Or a Parquet file.
+        TREC, BEIR, CSV or TSV qrels, MedCorpus labels, PerMed ground truth or LitSearch labels (every listed
+        document has grade 1), LitSearch results with ``corpusids``, or JSON ``{query_id: {doc_id: grade}}``;
+        plain, ``.gz`` or ``.zst``. Or a Parquet file.
 
     Returns
     -------
@@ -82,8 +92,9 @@ def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
     Parameters
     ----------
     path : str or path-like
-        A TREC run, PerMed results or LitSearch results; or MedCorpus labels, whose order is a run.
-        Plain, ``.gz`` or ``.zst``. Or a Parquet file.
+        A TREC run, PerMed or LitSearch results, BEIR or MTEB results (JSON), CSV or TSV with a header (such
+        as PyTerrier's frames); or MedCorpus labels, whose order is a run. Plain, ``.gz`` or ``.zst``. Or a
+        Parquet file.
     order : {'score', 'list'}, default 'score'
         Rank by the scores, or by the order of the list (the lines, in a TREC run). Lists without scores
         are always ranked by their order: the score is -1 for the first document, -2 for the second, …
@@ -157,9 +168,9 @@ def scan_run(path: str | os.PathLike[str]) -> Batches:
     {RR: 0.5}
     """
     source = Source(Path(path))
-    if source.starts_with(_PARQUET):
+    if source.is_parquet:
         return ParquetRun(source)
-    file = LineFile.recognised(source, "run")
+    file = TextFile.recognised(source, "run")
     if file.format.name == "TREC run":
         return TrecRun(file)
     raise InputError(
@@ -169,7 +180,6 @@ def scan_run(path: str | os.PathLike[str]) -> Batches:
     )
 
 
-_PARQUET = b"PAR1"
 _LARGE = 1 << 22
 """Bytes from which reading a file as frames pays for loading polars."""
 
@@ -184,14 +194,14 @@ def load(
     if order not in ("score", "list"):
         raise InputError(f"order must be 'score' or 'list' (found {order!r})")
     source = Source(Path(path), tick)
-    if source.starts_with(_PARQUET):
+    if source.is_parquet:
         if wanted == "qrels":
             return Loaded(read_parquet_qrels(source), [])
         run = ParquetRun(source)
         return Loaded(
             run if order == "score" else {q: _by_position(docs) for q, docs in run.nested().items()}, []
         )
-    file = LineFile.recognised(source, wanted)
+    file = TextFile.recognised(source, wanted)
     if file.format.name == "TREC run" and order == "score" and source.size >= _LARGE:
         return Loaded(TrecRun(file), [])
     table = file.table()
@@ -216,8 +226,8 @@ def _score_by_order(table: Run, source: Source, *, force: bool, lists: bool) -> 
             )
         if force or not all(scored):
             table[query_id] = _by_position(documents)
-        elif lists and (ranked := _ranked(documents)) != list(documents):
-            reordered.append((query_id, next(a for a, b in zip(documents, ranked, strict=True) if a != b)))
+        elif lists and (by_score := ranked(documents)) != list(documents):
+            reordered.append((query_id, next(a for a, b in zip(documents, by_score, strict=True) if a != b)))
     if not reordered:
         return []
     return [
@@ -232,7 +242,7 @@ def _by_position(documents: Iterable[str]) -> dict[str, float]:
     return {doc_id: -float(rank) for rank, doc_id in enumerate(documents, start=1)}
 
 
-def _ranked(documents: Mapping[str, float]) -> list[str]:
+def ranked(documents: Mapping[str, float]) -> list[str]:
     """Return the ids by score (as float32) descending, then id descending: trec_eval's order."""
     by_id = sorted(documents, reverse=True)
     return sorted(by_id, key=lambda doc_id: -_float32(documents[doc_id]))
@@ -246,7 +256,7 @@ def _float32(score: float) -> float:
     return value
 
 
-# --- making and writing ----------------------------------------------------------------------------
+# --- making ----------------------------------------------------------------------------------------
 
 
 def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> tuple[Qrels, Run]:
@@ -288,67 +298,3 @@ def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> t
         }
         run[query_id] = _by_position(doc_id for doc_id, _ in named)
     return qrels, run
-
-
-def write_run(run: Any, path: str | os.PathLike[str], *, tag: str = "permed-measures") -> None:
-    """Write a run as a TREC file, best document first; the file is written whole or not at all.
-
-    Parameters
-    ----------
-    run : mapping, iterable of namedtuples, or pandas, polars or pyarrow frame
-    path : str or path-like
-        Compressed if it ends in ``.gz``.
-    tag : str, default 'permed-measures'
-        The name of the run, the last column.
-
-    Raises
-    ------
-    InputError
-        For an id or tag that is empty or has white space (a TREC file cannot hold it), or a score that is
-        no number.
-    OSError
-        If the file cannot be written.
-
-    Notes
-    -----
-    Scores are written so that they read back exactly.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_run({"q": {"b": 0.5, "a": 2}}, f"{folder}/run", tag="mine")
-    ...     print(Path(f"{folder}/run").read_text(), end="")
-    q Q0 a 1 2.0 mine
-    q Q0 b 2 0.5 mine
-    """
-    path = Path(path)
-    if path.suffix == ".zst":
-        raise InputError("a run is written plain or as .gz", where=str(path), hint="Choose another name")
-    data = "".join(f"{line}\n" for line in _trec_lines(as_mapping(run, "score"), tag)).encode()
-    part = path.with_name(path.name + ".part")
-    try:
-        part.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _trec_lines(run: Mapping[str, Mapping[str, float]], tag: str) -> Iterable[str]:
-    _refuse_white_space(tag, "tag", tag)
-    for query, documents in run.items():
-        query_id = text_id(query)
-        _refuse_white_space(query_id, "query id", f"query {query_id!r}")
-        for doc_id, score in documents.items():
-            _refuse_white_space(text_id(doc_id), "document id", where(query_id, doc_id))
-            number(score, "score", place=where(query_id, doc_id))
-        named = {text_id(doc_id): float(score) for doc_id, score in documents.items()}
-        for rank, doc_id in enumerate(_ranked(named), start=1):
-            yield f"{query_id} Q0 {doc_id} {rank} {named[doc_id]!r} {tag}"
-
-
-def _refuse_white_space(text: str, what: str, place: str) -> None:
-    if text.split() != [text]:
-        raise InputError(
-            f"a {what} in a TREC file may not be empty or have white space (found {text!r})", where=place
-        )

@@ -7,7 +7,7 @@ import numbers
 import struct
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from permed_measures.errors import InputError
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
+    "BEIR_COLUMNS",
     "COLUMNS",
     "NO_NUMBER",
     "Batches",
@@ -35,12 +36,15 @@ Nested = Mapping[str, Mapping[str, float]]
 """``{query_id: {doc_id: number}}``."""
 
 COLUMNS = {
-    "query_id": ("query_id", "qid"),
+    "query_id": ("query_id", "qid", "q_id"),
     "doc_id": ("doc_id", "docno"),
     "score": ("score",),
     "relevance": ("relevance", "label"),
 }
-"""The names a column may have: ir_measures' own first, then PyTerrier's."""
+"""The names a column may have: ir_measures' own first, then PyTerrier's and ranx's."""
+
+BEIR_COLUMNS = {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score"}
+"""The names of the columns in BEIR's qrels, where the relevance is called score."""
 
 
 class Batches:
@@ -81,7 +85,7 @@ class Batches:
 
 _FORMS = (
     "a dict {query_id: {doc_id: number}}, an iterable of ir_measures namedtuples, "
-    "or a pandas, polars or pyarrow frame"
+    "a pandas, polars or pyarrow frame, a ranx.Run or Qrels"
 )
 
 
@@ -161,8 +165,8 @@ def as_mapping_or_frame(data: Any, value: str) -> Nested | pl.DataFrame:
 
     Parameters
     ----------
-    data : mapping, iterable of namedtuples, or pandas, polars or pyarrow frame
-        Judgments or a run. An iterable is consumed once.
+    data : mapping, iterable of namedtuples, pandas, polars or pyarrow frame, ranx.Run or ranx.Qrels
+        Judgments or a run; judgments also as a data set of ir_datasets. An iterable is consumed once.
     value : {'relevance', 'score'}
         What the numbers are.
 
@@ -181,6 +185,10 @@ def as_mapping_or_frame(data: Any, value: str) -> Nested | pl.DataFrame:
         return data
     if isinstance(data, Batches):
         return data.nested()
+    if "ranx" in sys.modules and type(data).__module__.startswith("ranx."):
+        return cast(Nested, data.to_dict())
+    if value == "relevance" and hasattr(data, "qrels_iter"):
+        return _records(data.qrels_iter(), value)
     for library, convert in (("polars", _polars), ("pandas", _pandas), ("pyarrow", _pyarrow)):
         if library in sys.modules:
             frame = convert(data, value)
@@ -243,6 +251,8 @@ def _no_record(record: object, value: str) -> InputError:
 def columns_of(names: Iterable[str], value: str) -> dict[str, str]:
     """Return which of the frame's columns is which of ours."""
     names = list(map(str, names))
+    if value == "relevance" and set(BEIR_COLUMNS.values()) <= set(names):
+        return BEIR_COLUMNS
     found = {}
     for column in ("query_id", "doc_id", value):
         source = next((name for name in COLUMNS[column] if name in names), None)

@@ -22,6 +22,7 @@ from permed_measures.inputs import Batches, as_mapping_or_frame
 from permed_measures.joins import find_in_batches
 from permed_measures.judgments import Judgments, offsets_of, position_in_query
 from permed_measures.lookups import find_in_mapping
+from permed_measures.queryids import suggestion
 from permed_measures.ranks import TieBreak
 
 __all__ = ["JudgedRankings", "Relevant"]
@@ -184,13 +185,14 @@ def _warn_if_disjoint(rankings: JudgedRankings, some_ids: list[str]) -> None:
     judgments = rankings.judgments
     if not rankings.n_run_queries or not len(judgments.query):
         return
-    kind = PermedWarning
+    kind, hint = PermedWarning, ""
     if not rankings.n_answered:
         kind = NoSharedQueryWarning
         problem = (
             f"the run and the qrels share no query: the run has {_some(some_ids)}, "
             f"the qrels {_some(judgments.query_ids)}"
         )
+        hint = suggestion(some_ids, judgments.query_ids)
     elif not len(rankings.query) and rankings.retrieved.any():
         judged = list(islice(judgments.documents, 2))
         problem = (
@@ -198,7 +200,8 @@ def _warn_if_disjoint(rankings: JudgedRankings, some_ids: list[str]) -> None:
         )
     else:
         return
-    warnings.warn(f"{problem}; every value is that of an empty run", kind, stacklevel=6)
+    advice = f". {hint}" if hint else ""
+    warnings.warn(f"{problem}; every value is that of an empty run{advice}", kind, stacklevel=6)
 
 
 def _some(ids: Iterable[str]) -> str:

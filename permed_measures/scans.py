@@ -12,15 +12,22 @@ import numpy as np
 
 from permed_measures.errors import InputError
 from permed_measures.inputs import Batches, checked_frame, columns_of, where
-from permed_measures.lines import LineFile
 from permed_measures.sources import Source
+from permed_measures.texts import TextFile
 from permed_measures.trec import frame_of_lines, single_blanks
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = ["ParquetRun", "ScannedRun", "TrecRun", "read_parquet_qrels"]
+__all__ = [
+    "ParquetRun",
+    "ScannedRun",
+    "TrecRun",
+    "parquet_columns",
+    "read_parquet",
+    "read_parquet_qrels",
+]
 
 T = TypeVar("T")
 
@@ -118,7 +125,7 @@ def _whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 class TrecRun(ScannedRun):
     """A TREC run; see `ScannedRun`."""
 
-    def __init__(self, file: LineFile) -> None:
+    def __init__(self, file: TextFile) -> None:
         super().__init__()
         self._file = file
 
@@ -148,15 +155,29 @@ class TrecRun(ScannedRun):
         self._file.refuse_repeated(query_id, doc_id)
 
 
-def read_parquet_qrels(source: Source) -> dict[str, dict[str, float]]:
-    """Return the judgments of a Parquet file with the columns query_id, doc_id and relevance."""
+def parquet_columns(source: Source) -> list[str]:
+    """Return the names of the columns of a Parquet file."""
+    import polars as pl
+
+    with _named(source):
+        return pl.scan_parquet(source.path, glob=False).collect_schema().names()
+
+
+def read_parquet(source: Source, value: str) -> pl.DataFrame:
+    """Return query_id, doc_id and `value` of a Parquet file; relevance may be integers."""
     import polars as pl
 
     with _named(source):
         rows = pl.read_parquet(source.path, glob=False)
-        frame = checked_frame(rows, "relevance")
-        if rows[columns_of(rows.columns, "relevance")["relevance"]].dtype.is_integer():
-            frame = frame.cast({"relevance": pl.Int64})
+        frame = checked_frame(rows, value)
+        integers = rows[columns_of(rows.columns, value)[value]].dtype.is_integer()
+        return frame.cast({value: pl.Int64}) if integers and value == "relevance" else frame
+
+
+def read_parquet_qrels(source: Source) -> dict[str, dict[str, float]]:
+    """Return the judgments of a Parquet file with the columns query_id, doc_id and relevance."""
+    frame = read_parquet(source, "relevance")
+    with _named(source):
         return Batches([frame]).nested()
 
 

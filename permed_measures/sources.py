@@ -21,6 +21,7 @@ Tick = Callable[[float], None]
 HEAD = 1 << 16
 """Bytes that are enough to tell what a file is."""
 _CHUNK = 1 << 24
+_PARQUET = b"PAR1"
 _ZSTD, _GZIP = b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
 _NAMES = {_ZSTD: "zstd", _GZIP: "gzip"}
 
@@ -50,6 +51,11 @@ class Source:
         """Return whether these are the first bytes of the file, which is not decompressed for that."""
         with self._file() as file:
             return file.read(len(magic)) == magic
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether this is a Parquet file."""
+        return self.starts_with(_PARQUET)
 
     @cached_property
     def size(self) -> int:
@@ -125,9 +131,9 @@ class Source:
             raise InputError(f"must be UTF-8 text (found {error.reason})", where=self.place(line)) from None
         yield from enumerate(text.removesuffix("\n").split("\n"), start=first)
 
-    def place(self, line: int) -> str:
-        """Return ``file:line`` for the line of this index."""
-        return f"{self.path}:{line + 1}"
+    def place(self, line: int | None) -> str:
+        """Return ``file:line`` for the line of this index, or the file if it is about no line."""
+        return f"{self.path}" if line is None else f"{self.path}:{line + 1}"
 
 
 def _whole_lines(content: BinaryIO, size: int) -> bytes:

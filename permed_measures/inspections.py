@@ -1,0 +1,217 @@
+"""What a file holds: its format, counts, grades, ids, ties, duplicates, and lists against their scores."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from permed_measures.errors import InputError
+from permed_measures.files import Loaded, load, ranked
+from permed_measures.formats import Kind
+from permed_measures.inputs import columns_of, where
+from permed_measures.scans import TrecRun, parquet_columns, read_parquet
+from permed_measures.sources import Source, Tick
+from permed_measures.texts import TextFile
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Inspection", "inspect_file", "load_whatever"]
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What a file is and holds; ``print`` shows it.
+
+    Attributes
+    ----------
+    path : Path
+    format : str
+        The name of the format.
+    holds : {'qrels', 'run'}
+        What it says.
+    facts : dict of str to str
+        What was counted, by what it is.
+    """
+
+    path: Path
+    format: str
+    holds: str
+    facts: dict[str, str]
+
+    def __str__(self) -> str:
+        """Return a line for each fact."""
+        facts = {"format": self.format, "holds": self.holds, **self.facts}
+        width = max(map(len, facts))
+        return "\n".join([str(self.path), *(f"  {name:<{width}}  {fact}" for name, fact in facts.items())])
+
+
+def holds_of(path: Path) -> str | None:
+    """Return what a file holds, 'qrels' or 'run'; None if that cannot be told."""
+    source = Source(path)
+    if source.is_parquet:
+        names = parquet_columns(source)
+        could_be = [value for value in ("relevance", "score") if _has_columns(names, value)]
+        return {"relevance": "qrels", "score": "run"}[could_be[0]] if len(could_be) == 1 else None
+    file = TextFile.recognised(source)
+    if file.format.kind is Kind.JSON:
+        numbers = [number for _, line in file.said(source.lines()) for _, number in line.documents]
+        return None if all(float(number or 0).is_integer() for number in numbers) else "run"
+    return file.format.holds
+
+
+def _has_columns(names: list[str], value: str) -> bool:
+    try:
+        return bool(columns_of(names, value))
+    except InputError:
+        return False
+
+
+def load_whatever(
+    path: str | os.PathLike[str], wanted: str | None, tick: Tick | None = None
+) -> tuple[str, Loaded]:
+    """Read a file as what it holds; return 'qrels' or 'run', and what it says."""
+    holds = wanted or holds_of(Path(path))
+    if holds is None:
+        raise InputError(
+            "this file can be read as qrels and as a run",
+            where=str(path),
+            hint="Say which, with --as qrels or --as run",
+        )
+    return holds, load(path, holds, tick=tick)
+
+
+def inspect_file(path: str | os.PathLike[str], tick: Tick | None = None) -> Inspection:
+    """Return what a file is and what it holds; nothing is refused that can be counted.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file of any format that is known.
+
+    Returns
+    -------
+    Inspection
+
+    Raises
+    ------
+    InputError
+        For an unknown format, or a line that is not of the file's format.
+    OSError
+        If the file cannot be opened.
+
+    Examples
+    --------
+    >>> from permed_measures.datasets import SAMPLES
+    >>> inspection = inspect_file(SAMPLES[0].qrels)
+    >>> inspection.format, inspection.facts["grades"]
+    ('MedCorpus labels', '2: 120, 1: 110, 0: 246, -1: 2')
+    """
+    source = Source(Path(path), tick)
+    holds = holds_of(Path(path)) or "run"
+    name, lists, frame, queries = _rows(source, holds)
+    facts = {
+        **_counts(frame, queries),
+        **_duplicates(frame),
+        **(_grades(frame, queries) if holds == "qrels" else _scores(frame, lists)),
+    }
+    return Inspection(Path(path), name, holds, facts)
+
+
+def _rows(source: Source, holds: str) -> tuple[str, bool, pl.DataFrame, list[str]]:
+    """Return the format, whether it has lists, the rows as they stand, and all queries in their order."""
+    import polars as pl
+
+    value = "relevance" if holds == "qrels" else "score"
+    schema = {"query_id": pl.String, "doc_id": pl.String, "value": pl.Float64}
+    if source.is_parquet:
+        frame = read_parquet(source, value).rename({value: "value"})
+        return "Parquet", False, frame, _queries(frame)
+    file = TextFile.recognised(source, holds)
+    if file.format.name == "TREC run":
+        frame = pl.concat([pl.DataFrame(schema=schema), *(f.rename({value: "value"}) for f in TrecRun(file))])
+        return file.format.name, False, frame, _queries(frame)
+    said = [line for _, line in file.said(source.lines())]
+    rows = [(line.query_id, doc_id, number) for line in said for doc_id, number in line.documents]
+    frame = pl.DataFrame(rows, schema=schema, orient="row", strict=False)
+    return file.format.name, file.format.lists, frame, list(dict.fromkeys(line.query_id for line in said))
+
+
+def _queries(frame: pl.DataFrame) -> list[str]:
+    return frame["query_id"].unique(maintain_order=True).to_list()
+
+
+def _counts(frame: pl.DataFrame, queries: list[str]) -> dict[str, str]:
+    lengths = frame["query_id"].value_counts()["count"].to_list()
+    n_empty = len(queries) - len(lengths)
+    facts = {"queries": f"{len(queries):,}", "rows": f"{len(frame):,}"}
+    if queries:
+        facts["query ids"] = _from_to(queries)
+    if len(frame):
+        facts["document ids"] = _from_to(frame["doc_id"].to_list())
+        facts["documents"] = f"{frame['doc_id'].n_unique():,} different"
+        least = 0 if n_empty else min(lengths)
+        facts["per query"] = (
+            f"{least} to {lengths.max()} documents, {len(frame) / len(queries):.1f} on average"
+        )
+    if n_empty:
+        facts["empty"] = f"{n_empty:,} queries without documents"
+    return facts
+
+
+def _from_to(ids: list[str]) -> str:
+    return repr(ids[0]) if len(ids) == 1 else f"{ids[0]!r} to {ids[-1]!r}"
+
+
+def _duplicates(frame: pl.DataFrame) -> dict[str, str]:
+    import polars as pl
+
+    again = frame.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
+    first = f" (first: {where(*again.row(0)[:2])})" if len(again) else ""
+    return {"duplicates": f"{len(again):,} rows{first}"}
+
+
+def _grades(frame: pl.DataFrame, queries: list[str]) -> dict[str, str]:
+    import polars as pl
+
+    counts = frame["value"].value_counts().sort("value", descending=True).iter_rows()
+    n_relevant = frame.filter(pl.col("value") >= 1)["query_id"].n_unique()
+    return {
+        "grades": ", ".join(f"{grade:g}: {count:,}" for grade, count in counts),
+        "without relevant": f"{len(queries) - n_relevant:,} queries",
+    }
+
+
+def _scores(frame: pl.DataFrame, lists: bool) -> dict[str, str]:
+    import polars as pl
+
+    scores = frame["value"].drop_nulls().to_list()
+    if not scores:
+        return {"scores": "none: the order of the lists counts"}
+    facts = {"scores": f"{min(scores):g} to {max(scores):g}"}
+    if frame["value"].null_count():
+        facts["no score"] = f"{frame['value'].null_count():,} rows"
+    tied = {dtype: _tied(frame, dtype) for dtype in (pl.Float64, pl.Float32)}
+    facts["ties"] = f"{tied[pl.Float32]:,} queries with equal scores"
+    if tied[pl.Float32] > tied[pl.Float64]:
+        facts["ties"] += f", {tied[pl.Float32] - tied[pl.Float64]:,} of them only as float32"
+    if lists:
+        facts["order"] = f"{_disordered(frame):,} lists are in another order than their scores"
+    return facts
+
+
+def _tied(frame: pl.DataFrame, dtype: Any) -> int:
+    """Return how many queries have two documents with equal scores."""
+    import polars as pl
+
+    scores = frame.select("query_id", pl.col("value").cast(dtype, strict=False)).drop_nulls()
+    return int(scores.filter(pl.struct("query_id", "value").is_duplicated())["query_id"].n_unique())
+
+
+def _disordered(frame: pl.DataFrame) -> int:
+    lists: dict[str, dict[str, float]] = {}
+    for query_id, doc_id, score in frame.drop_nulls().iter_rows():
+        lists.setdefault(query_id, {}).setdefault(doc_id, score)
+    return sum(ranked(documents) != list(documents) for documents in lists.values())
