@@ -15,6 +15,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from permed_measures.datasets import register_when_imported
 from permed_measures.errors import InputError, MeasureError, NoSharedQueryWarning, PermedError, PermedWarning
 from permed_measures.measures import GAP, LITSEARCH, MEDCORPUS, Coverage, GradedAP, QMeasure, VariantNDCG
 from permed_measures.parsing import parse_measure
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from permed_measures.files import read_qrels as read_qrels
     from permed_measures.files import read_run as read_run
     from permed_measures.files import scan_run as scan_run
+    from permed_measures.groups import evaluate_by as evaluate_by
     from permed_measures.queryids import match_query_ids as match_query_ids
     from permed_measures.writing import write_qrels as write_qrels
     from permed_measures.writing import write_run as write_run
@@ -48,6 +50,7 @@ __all__ = [
     "calc_aggregate",
     "ceiling",
     "crosscheck",
+    "evaluate_by",
     "evaluator",
     "from_relevance_lists",
     "iter_calc",
@@ -67,6 +70,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "ceiling": "engine",
     "crosscheck": "crosschecks",
+    "evaluate_by": "groups",
     "from_relevance_lists": "files",
     "match_query_ids": "queryids",
     "read_qrels": "files",
@@ -89,3 +93,4 @@ def __dir__() -> list[str]:
 
 
 register()
+register_when_imported()

@@ -9,23 +9,28 @@ from contextlib import contextmanager
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from ir_measures.measures import Measure
 
 from permed_measures import __version__, files
-from permed_measures.datasets import SAMPLES, load_qrels
+from permed_measures.datasets import SAMPLES, load, qrels_of
 from permed_measures.engine import PermedEvaluator
 from permed_measures.errors import InputError, NoSharedQueryWarning, PermedError
+from permed_measures.groups import Groups
+from permed_measures.inspections import holds_of, inspect_file
 from permed_measures.judgments import Judgments
 from permed_measures.kernels import KERNELS
 from permed_measures.measures import LITSEARCH, MEDCORPUS
 from permed_measures.parameters import values_of
 from permed_measures.parsing import parse_measure
 from permed_measures.progress import progress
+from permed_measures.queryids import REWRITINGS, renamed
 from permed_measures.report import FORMATS, Report, meaning, with_judged
 from permed_measures.sources import Tick
+from permed_measures.writing import FORMATS as WRITTEN
+from permed_measures.writing import write_qrels, write_run
 
 __all__ = ["app", "main"]
 
@@ -34,6 +39,9 @@ PRESETS = {"medcorpus": MEDCORPUS, "litsearch": LITSEARCH}
 Preset = Enum("Preset", {name: name for name in PRESETS})  # type: ignore[misc]
 Format = Enum("Format", {name: name for name in FORMATS})  # type: ignore[misc]
 Order = Enum("Order", {"score": "score", "list": "list"})
+Rewriting = Enum("Rewriting", {name: name for name in REWRITINGS})  # type: ignore[misc]
+Holds = Enum("Holds", {"qrels": "qrels", "run": "run"})
+Written = Enum("Written", {name: name for name in WRITTEN})  # type: ignore[misc]
 
 Qrels = Annotated[str, typer.Argument(help="A file of judgments, or an id of ir_datasets.")]
 Runs = Annotated[list[str], typer.Argument(metavar="RUN...", help="Run files: FILE or NAME=FILE.")]
@@ -42,6 +50,10 @@ Measures = Annotated[
     typer.Option("-m", "--measure", help="A measure, such as GradedAP@10; may be given several times."),
 ]
 ByOrder = Annotated[Order, typer.Option(help="Rank a list by its scores, or as it is.")]
+QueryIds = Annotated[
+    Rewriting | None,
+    typer.Option("--query-ids", help="Rewrite the query ids of the runs so that they meet the qrels."),
+]
 
 app = typer.Typer(
     help="Graded MAP, Coverage and exact nDCG for MedCorpus and LitSearch.",
@@ -101,18 +113,35 @@ def evaluate(
     by_query: Annotated[bool, typer.Option("--by-query", help="Give the values of each query.")] = False,
     format_: Annotated[Format, typer.Option("--format", help="How to print.")] = Format("table"),  # noqa: B008
     order: ByOrder = Order.score,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="Give the means by turn_number, conversation_id, specificity or another field of a data "
+            "set's queries, or by what a REGEX with one group finds in the query ids."
+        ),
+    ] = None,
+    query_ids: QueryIds = None,
 ) -> None:
     """Evaluate runs: a row per run, with the share of judged documents and the best possible values.
 
-    Files may be TREC, MedCorpus, PerMed or LitSearch files, plain, .gz or .zst; their content tells which.
+    Files may be TREC, BEIR, MTEB, MedCorpus, PerMed, LitSearch, CSV or Parquet files; their content tells
+    which.
     """
+    if by and by_query:
+        raise InputError("either --by or --by-query can be given (found both)")
     named = _named(runs)
     with _notes():
-        judgments = Judgments.of(_qrels(qrels))
+        labels = _labels(qrels)
+        judgments = Judgments.of(labels.qrels)
+        groups = Groups.of(judgments.query_ids, by, labels.dataset) if by else None
         parsed = _asked(preset, measures) or _default(judgments)
-        evaluator = PermedEvaluator(with_judged(parsed), judgments)
-        evaluations = {name: _on_run(evaluator.evaluate, path, order) for name, path in named.items()}
-    print(FORMATS[format_.value](Report(parsed, evaluations, by_query)), end="")
+        evaluate_run = _Reader(order, query_ids, judgments).on(
+            PermedEvaluator(with_judged(parsed), judgments).evaluate
+        )
+        evaluations = {name: evaluate_run(path) for name, path in named.items()}
+    for note in groups.notes() if groups else []:
+        _say(f"note: {note}")
+    print(FORMATS[format_.value](Report(parsed, evaluations, by_query, groups)), end="")
 
 
 def _named(runs: list[str]) -> dict[str, Path]:
@@ -137,28 +166,57 @@ def _asked(preset: Preset | None, measures: list[str] | None) -> list[Measure] |
     return list(dict.fromkeys(map(parse_measure, asked))) or None
 
 
-def _qrels(qrels: str) -> Any:
-    if not Path(qrels).exists() and not Path(qrels).suffix:
-        return load_qrels(qrels)
-    return files.read_qrels(qrels)
+class _Labels(NamedTuple):
+    """Judgments as they were read, and the data set that they are of, if any."""
+
+    qrels: Any
+    dataset: Any
 
 
-def _on_run(evaluate: Callable[[Any], Any], path: Path, order: Order) -> Any:
-    """Evaluate a run file; an error that is about the run as a whole names the file."""
-    try:
-        with progress(path.name) as tick:
-            return evaluate(_run(path, order.value, tick))
-    except NoSharedQueryWarning as warning:
-        raise InputError(str(warning), where=str(path)) from None
+def _labels(qrels: str) -> _Labels:
+    """Read the judgments of a file, or of a data set by its id or folder."""
+    path = Path(qrels)
+    if path.is_dir() or (not path.exists() and not path.suffix):
+        dataset = load(qrels)
+        return _Labels(qrels_of(dataset, qrels), dataset)
+    return _Labels(files.read_qrels(path), None)
 
 
-def _run(path: Path, order: str, tick: Tick) -> Any:
-    loaded = files.load(path, "run", order=order, tick=tick)
-    if loaded.labels:
-        _say(f"note: {path} holds {loaded.labels}: the order of its lines is taken as the run")
-    for note in loaded.notes:
-        _say(f"note: {note}")
-    return loaded.table
+class _Reader(NamedTuple):
+    """How run files are read."""
+
+    order: Order
+    query_ids: Rewriting | None
+    judgments: Judgments
+
+    def on(self, evaluate: Callable[[Any], Any]) -> Callable[[Path], Any]:
+        """Return what evaluates a run file; an error that is about the run as a whole names the file."""
+
+        def evaluate_file(path: Path) -> Any:
+            try:
+                with progress(path.name) as tick:
+                    return evaluate(self._run(path, tick))
+            except NoSharedQueryWarning as warning:
+                raise InputError(str(warning), where=str(path)) from None
+
+        return evaluate_file
+
+    def _run(self, path: Path, tick: Tick) -> Any:
+        loaded = files.load(path, "run", order=self.order.value, tick=tick)
+        if loaded.labels:
+            _say(f"note: {path} holds {loaded.labels}: the order of its lines is taken as the run")
+        for note in loaded.notes:
+            _say(f"note: {note}")
+        if self.query_ids is None:
+            return loaded.table
+        try:
+            run, renaming = renamed(loaded.table, self.judgments, self.query_ids.value)
+        except InputError as error:
+            raise InputError(error.problem, where=str(path), hint=error.hint) from None
+        changed = [f"{old!r} to {new!r}" for old, new in renaming.items() if old != new]
+        if changed:
+            _say(f"note: {path}: {len(changed):,} query ids were rewritten (the first: {changed[0]})")
+        return run
 
 
 def _default(judgments: Judgments) -> list[Measure]:
@@ -174,6 +232,7 @@ def crosscheck(
     measures: Measures = None,
     preset: Annotated[Preset | None, typer.Option(help="The measures of a benchmark.")] = None,
     order: ByOrder = Order.score,
+    query_ids: QueryIds = None,
 ) -> None:
     """Compare our values with pytrec_eval's, query by query; exit status 1 if any differs.
 
@@ -184,14 +243,53 @@ def crosscheck(
 
     named = _named(runs)
     with _notes():
-        labels = _qrels(qrels)
+        labels = _labels(qrels).qrels
         asked = _asked(preset, measures)
-        check = partial(pm_crosscheck, labels, measures=asked)
-        results = {name: _on_run(check, path, order) for name, path in named.items()}
+        check_run = _Reader(order, query_ids, Judgments.of(labels)).on(
+            partial(pm_crosscheck, labels, measures=asked)
+        )
+        results = {name: check_run(path) for name, path in named.items()}
     for name, result in results.items():
         print(f"{name}\n\n{result}\n")
     if not all(result.ok for result in results.values()):
         raise typer.Exit(1)
+
+
+@app.command()
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="A run or qrels in any format.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="Its ending tells the format.")],
+    to: Annotated[Written | None, typer.Option(help="The format, whatever the ending.")] = None,
+    as_: Annotated[Holds | None, typer.Option("--as", help="Read IN as this.")] = None,
+    order: ByOrder = Order.score,
+) -> None:
+    """Write a run or qrels in another format.
+
+    OUT ends in .trec, .jsonl (PerMed results; for qrels MedCorpus labels or PerMed ground truth), .json (BEIR
+    and MTEB), .parquet, .csv or .tsv (for qrels BEIR's), perhaps followed by .gz.
+    """
+    with _notes(), progress(source.name) as tick:
+        holds = as_.value if as_ else holds_of(source)
+        if holds is None:
+            raise InputError(
+                "this file can be read as qrels and as a run", where=str(source), hint="Say which by --as"
+            )
+        loaded = files.load(source, holds, order=order.value, tick=tick)
+        for note in loaded.notes:
+            _say(f"note: {note}")
+        write = write_qrels if holds == "qrels" else write_run
+        write(loaded.table, target, to=to.value if to else None)
+    _say(f"{target}: {holds} of {source}")
+
+
+@app.command()
+def inspect(
+    paths: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Run or qrels files.")],
+) -> None:
+    """Say what files are and hold: format, counts, ids, grades, ties, duplicates, lists against scores."""
+    for path in paths:
+        with progress(path.name) as tick:
+            print(inspect_file(path, tick), end="\n\n" if path != paths[-1] else "\n")
 
 
 @app.command()

@@ -20,7 +20,7 @@ from permed_measures.parsing import parse_measure
 from permed_measures.rankings import JudgedRankings
 from permed_measures.ranks import TieBreak
 
-__all__ = ["Evaluation", "PermedEvaluator", "ceiling"]
+__all__ = ["Evaluation", "PermedEvaluator", "aggregated", "ceiling", "ideal_evaluation"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +43,7 @@ class Evaluation:
     @property
     def aggregated(self) -> dict[Measure, float]:
         """The mean of each measure over all queries of the qrels (NaN without any); of counts, the sum."""
-        n_queries = self.values.shape[1]
-        totals = self.values.sum(axis=1)
-        means = totals / n_queries if n_queries else np.full(len(self.measures), np.nan)
-        summed = [isinstance(measure.aggregator(), SumAgg) for measure in self.measures]
-        return dict(zip(self.measures, np.where(summed, totals, means).tolist(), strict=True))
+        return aggregated(self.measures, self.values)
 
     def per_query(self) -> Iterator[tuple[str, list[float]]]:
         """Yield each query id with its values, in the order of the measures."""
@@ -58,6 +54,15 @@ class Evaluation:
         for query_id, values in self.per_query():
             for measure, value in zip(self.measures, values, strict=True):
                 yield Metric(query_id=query_id, measure=measure, value=value)
+
+
+def aggregated(measures: list[Measure], values: NDArray[np.float64]) -> dict[Measure, float]:
+    """Return the mean of each measure over the queries (the columns of `values`); of counts, the sum."""
+    n_queries = values.shape[1]
+    totals = values.sum(axis=1)
+    means = totals / n_queries if n_queries else np.full(len(measures), np.nan)
+    summed = [isinstance(measure.aggregator(), SumAgg) for measure in measures]
+    return dict(zip(measures, np.where(summed, totals, means).tolist(), strict=True))
 
 
 class PermedEvaluator(Evaluator):
@@ -189,11 +194,16 @@ def ceiling(measure: Measure | str, qrels: Any) -> float:
     >>> pm.ceiling(pm.GradedAP @ 10, {"q": {"a": 2, "b": 1, "c": 0, "d": 1}})
     0.6666666666666666
     """
+    [value] = ideal_evaluation(measure, qrels).aggregated.values()
+    return value
+
+
+def ideal_evaluation(measure: Measure | str, qrels: Any) -> Evaluation:
+    """Return the values of a measure for the ideal ranking of each query."""
     evaluator = PermedEvaluator([measure], qrels)
     [checked] = evaluator.measures
     rankings = JudgedRankings.ideal(evaluator.judgments, _ideal_gain(checked, evaluator.judgments))
-    [value] = _evaluate([checked], rankings).aggregated.values()
-    return value
+    return _evaluate([checked], rankings)
 
 
 def _ideal_gain(measure: Measure, judgments: Judgments) -> NDArray[np.float64] | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from permed_measures.errors import InputError
-from permed_measures.files import Loaded, load, ranked
+from permed_measures.files import ranked
 from permed_measures.formats import Kind
 from permed_measures.inputs import columns_of, where
 from permed_measures.scans import TrecRun, parquet_columns, read_parquet
@@ -18,7 +18,7 @@ from permed_measures.texts import TextFile
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Inspection", "inspect_file", "load_whatever"]
+__all__ = ["Inspection", "holds_of", "inspect_file"]
 
 
 @dataclass(frozen=True)
@@ -67,20 +67,6 @@ def _has_columns(names: list[str], value: str) -> bool:
         return bool(columns_of(names, value))
     except InputError:
         return False
-
-
-def load_whatever(
-    path: str | os.PathLike[str], wanted: str | None, tick: Tick | None = None
-) -> tuple[str, Loaded]:
-    """Read a file as what it holds; return 'qrels' or 'run', and what it says."""
-    holds = wanted or holds_of(Path(path))
-    if holds is None:
-        raise InputError(
-            "this file can be read as qrels and as a run",
-            where=str(path),
-            hint="Say which, with --as qrels or --as run",
-        )
-    return holds, load(path, holds, tick=tick)
 
 
 def inspect_file(path: str | os.PathLike[str], tick: Tick | None = None) -> Inspection:
@@ -153,9 +139,8 @@ def _counts(frame: pl.DataFrame, queries: list[str]) -> dict[str, str]:
         facts["document ids"] = _from_to(frame["doc_id"].to_list())
         facts["documents"] = f"{frame['doc_id'].n_unique():,} different"
         least = 0 if n_empty else min(lengths)
-        facts["per query"] = (
-            f"{least} to {lengths.max()} documents, {len(frame) / len(queries):.1f} on average"
-        )
+        mean = len(frame) / len(queries)
+        facts["per query"] = f"{least} to {max(lengths)} documents, {mean:.1f} on average"
     if n_empty:
         facts["empty"] = f"{n_empty:,} queries without documents"
     return facts

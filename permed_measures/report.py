@@ -9,12 +9,15 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import ir_measures
+import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.engine import Evaluation, ceiling
+from permed_measures.engine import Evaluation, ideal_evaluation
+from permed_measures.groups import Groups
 from permed_measures.parameters import cutoff_of
 
 __all__ = ["FORMATS", "Report", "meaning", "with_judged"]
@@ -37,6 +40,28 @@ def meaning(measure: Measure) -> str:
     return str(getattr(measure, "SHORT_DESC", ""))
 
 
+class Row(NamedTuple):
+    """A row of a table.
+
+    Attributes
+    ----------
+    labels : list of str
+        The run, and the query or the group.
+    values : list of float
+        By the columns.
+    queries : dict of str to int
+        How many queries it is about.
+    """
+
+    labels: list[str]
+    values: list[float]
+    queries: dict[str, int]
+
+
+_ALL = "all"
+"""The label of the row for all queries."""
+
+
 @dataclass(frozen=True)
 class Report:
     """Evaluations of several runs by the same measures and qrels.
@@ -49,11 +74,14 @@ class Report:
         By the name of the run, at least one.
     by_query : bool
         Whether to give the values of each query instead of the means.
+    groups : Groups, optional
+        Give the means of each group of queries, then those of all.
     """
 
     measures: list[Measure]
     evaluations: Mapping[str, Evaluation]
     by_query: bool = False
+    groups: Groups | None = None
 
     @property
     def columns(self) -> list[Measure]:
@@ -61,11 +89,24 @@ class Report:
         return next(iter(self.evaluations.values())).measures
 
     @property
+    def labels(self) -> list[str]:
+        """What the labels of a row are."""
+        if self.by_query:
+            return ["run", "query_id"]
+        return ["run"] if self.groups is None else ["run", self.groups.name]
+
+    @cached_property
+    def ideal(self) -> Evaluation:
+        """What an ideal ranking scores."""
+        judgments = next(iter(self.evaluations.values())).rankings.judgments
+        evaluations = [ideal_evaluation(measure, judgments) for measure in self.measures]
+        values = np.concatenate([evaluation.values for evaluation in evaluations])
+        return Evaluation(self.measures, values, evaluations[0].rankings)
+
+    @property
     def ceilings(self) -> dict[Measure, float]:
         """The best possible value of each measure where that is below 1."""
-        judgments = next(iter(self.evaluations.values())).rankings.judgments
-        ceilings = {measure: ceiling(measure, judgments) for measure in self.measures}
-        return {measure: value for measure, value in ceilings.items() if value < 1 - 1e-12}
+        return {measure: value for measure, value in self.ideal.aggregated.items() if value < 1 - 1e-12}
 
     def queries(self, name: str) -> dict[str, int]:
         """Return how many queries are judged, in the run, without relevant documents, and ignored."""
@@ -86,19 +127,31 @@ class Report:
             "best possible": "What an ideal ranking of these judgments scores, where that is below 1.",
         }
 
-    def rows(self) -> Iterator[tuple[list[str], list[float]]]:
-        """Yield the labels (run, and query if by query) and the values of each row."""
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows: a run, a query of a run, or a group of queries of a run."""
         for name, evaluation in self.evaluations.items():
             if self.by_query:
-                yield from (([name, query_id], values) for query_id, values in evaluation.per_query())
+                yield from (Row([name, query_id], values, {}) for query_id, values in evaluation.per_query())
+            elif self.groups is not None:
+                yield from self.rows_of_groups(name, evaluation)
             else:
-                yield [name], list(evaluation.aggregated.values())
+                yield Row([name], list(evaluation.aggregated.values()), self.queries(name))
+
+    def rows_of_groups(self, name: str, evaluation: Evaluation) -> Iterator[Row]:
+        """Yield a row for each group, and one for all queries."""
+        assert self.groups is not None
+        for (value, means), size in zip(
+            self.groups.means(evaluation).items(), self.groups.sizes, strict=True
+        ):
+            yield Row([name, str(value)], list(means.values()), {"judged": size})
+        n_queries = evaluation.rankings.n_queries
+        yield Row([name, _ALL], list(evaluation.aggregated.values()), {"judged": n_queries})
 
     def objects(self) -> Iterator[dict[str, Any]]:
         """Yield a JSON object per run."""
         for name, evaluation in self.evaluations.items():
             means = _json_values(evaluation.measures, evaluation.aggregated.values())
-            content = {
+            content: dict[str, Any] = {
                 "run": name,
                 "metrics": {str(measure): means[str(measure)] for measure in self.measures},
                 "judged": {key: value for key, value in means.items() if key.startswith("Judged")},
@@ -110,7 +163,18 @@ class Report:
                     query_id: _json_values(evaluation.measures, values)
                     for query_id, values in evaluation.per_query()
                 }
+            if self.groups is not None:
+                content["by"] = self.groups.name
+                content["groups"] = [
+                    {"group": row.labels[1], **_values_and_queries(evaluation.measures, row)}
+                    for row in self.rows_of_groups(name, evaluation)
+                    if row.labels[1] != _ALL
+                ]
             yield content
+
+
+def _values_and_queries(measures: Iterable[Measure], row: Row) -> dict[str, Any]:
+    return {"queries": row.queries["judged"], "metrics": _json_values(measures, row.values)}
 
 
 def _json_values(measures: Iterable[Measure], values: Iterable[float]) -> dict[str, float | None]:
@@ -128,7 +192,12 @@ def _jsonl(report: Report) -> str:
     if report.by_query:
         objects = (
             {"run": name, "query_id": query_id, "metrics": _json_values(report.columns, values)}
-            for (name, query_id), values in report.rows()
+            for (name, query_id), values, _ in report.rows()
+        )
+    elif report.groups is not None:
+        objects = (
+            {**dict(zip(report.labels, row.labels, strict=True)), **_values_and_queries(report.columns, row)}
+            for row in report.rows()
         )
     return "".join(json.dumps(content, ensure_ascii=False) + "\n" for content in objects)
 
@@ -136,15 +205,10 @@ def _jsonl(report: Report) -> str:
 def _tsv(report: Report) -> str:
     text = io.StringIO()
     writer = csv.writer(text, dialect="excel-tab", lineterminator="\n")
-    labels = ["run", "query_id"] if report.by_query else ["run"]
-    counts = (
-        []
-        if report.by_query
-        else [f"queries_{key}" for key in report.queries(next(iter(report.evaluations)))]
-    )
-    writer.writerow([*labels, *report.columns, *counts])
-    for names, values in report.rows():
-        writer.writerow([*names, *values, *([] if report.by_query else report.queries(names[0]).values())])
+    rows = list(report.rows())
+    counts = [f"queries_{key}" for key in rows[0].queries] if rows else []
+    writer.writerow([*report.labels, *report.columns, *counts])
+    writer.writerows([*row.labels, *row.values, *row.queries.values()] for row in rows)
     return text.getvalue()
 
 
@@ -160,12 +224,14 @@ def _table(report: Report) -> str:
         file=io.StringIO(), width=None if terminal else 10_000, force_terminal=terminal, highlight=False
     )
     rows = _rows(report)
-    headings = [*(("run", "query") if report.by_query else ("run",)), *map(str, report.columns)]
-    headings += [] if report.by_query else ["queries in run", "ignored"]
+    labels = ["run", "query"] if report.by_query else report.labels
+    headings = [*labels, *map(str, report.columns)]
+    if not report.by_query:
+        headings += ["queries in run", "ignored"] if report.groups is None else ["queries"]
     widths = _widths(headings, rows, console.width)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
     for heading, width in zip(headings, widths, strict=True):
-        left = heading in ("run", "query")
+        left = heading in labels
         table.add_column(Text(heading), justify="left" if left else "right", overflow="fold", width=width)
     for row in rows:
         table.add_row(*map(Text, row), style="dim" if row[0] == _BEST else None)
@@ -186,15 +252,31 @@ _BEST = "best possible"
 def _rows(report: Report) -> list[list[str]]:
     """Return the cells of each row; last what is best possible, where that is below 1."""
     rows = []
-    for names, values in report.rows():
-        rows.append([*names, *map(_shown, report.columns, values)])
-        if not report.by_query:
-            queries = report.queries(names[0])
-            rows[-1] += [f"{queries['in_run']:,} of {queries['judged']:,}", f"{queries['ignored']:,}"]
-    ceilings = report.ceilings
-    if ceilings and not report.by_query:
-        best = [_shown(m, ceilings[m]) if m in ceilings else "" for m in report.columns]
-        rows.append([_BEST, *best, "", ""])
+    for row in report.rows():
+        rows.append([*row.labels, *map(_shown, report.columns, row.values), *_shown_queries(row.queries)])
+    if report.ceilings and not report.by_query:
+        rows += _best_rows(report)
+    return rows
+
+
+def _shown_queries(queries: dict[str, int]) -> list[str]:
+    if "in_run" in queries:
+        return [f"{queries['in_run']:,} of {queries['judged']:,}", f"{queries['ignored']:,}"]
+    return [f"{count:,}" for count in queries.values()]
+
+
+def _best_rows(report: Report) -> list[list[str]]:
+    """Return the rows of an ideal ranking, with the values of the measures that cannot reach 1."""
+    if report.groups is None:
+        ideal = [Row([_BEST], list(report.ideal.aggregated.values()), {})]
+    else:
+        ideal = list(report.rows_of_groups(_BEST, report.ideal))
+    rows = []
+    for row in ideal:
+        best = dict(zip(report.measures, row.values, strict=True))
+        cells = [_shown(m, best[m]) if m in report.ceilings else "" for m in report.columns]
+        counts = ["", ""] if report.groups is None else _shown_queries(row.queries)
+        rows.append([*row.labels, *cells, *counts])
     return rows
 
 

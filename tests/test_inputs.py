@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import permed_measures as pm
-from permed_measures.datasets import load_qrels
+from permed_measures.datasets import load, qrels_of
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
 RUN = {"q1": {"a": 2.0, "x": 1.0}, "q2": {"c": 1.0}}
@@ -205,7 +205,7 @@ def test_errors_keep_their_parts_across_processes():
 
 def test_an_unknown_data_set_is_an_error():
     with pytest.raises(pm.InputError, match="'no-such-set' is neither a file nor the id of a data set"):
-        load_qrels("no-such-set")
+        load("no-such-set")
 
 
 @pytest.mark.parametrize("has_qrels", [True, False])
@@ -225,4 +225,4 @@ def test_a_data_set_whose_qrels_do_not_load_is_an_error(monkeypatch, has_qrels):
         "cannot be loaded by ir_datasets \\(All download sources failed" if has_qrels else "has no qrels"
     )
     with pytest.raises(pm.InputError, match=message):
-        load_qrels("some-set")
+        qrels_of(load("some-set"), "some-set")

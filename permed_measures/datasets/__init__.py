@@ -1,68 +1,175 @@
-"""Data sets: the packaged sample, and the qrels of any data set that ir_datasets knows."""
+"""Data sets for ir_datasets, PyTerrier and the command line: MedCorpus, LitSearch and the packaged sample.
+
+They are registered when ir_datasets is imported, by whomever:
+
+>>> import ir_datasets
+>>> import permed_measures
+>>> dataset = ir_datasets.load("permed-sample")
+>>> dataset.queries_count(), dataset.qrels_count(), dataset.docs_count()
+(48, 478, 157)
+>>> next(dataset.queries_iter()).turn_number
+1
+"""
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import Any
 
-from permed_measures.errors import InputError
+from permed_measures.datasets.samples import SAMPLES, Sample
+from permed_measures.errors import InputError, nearest
 
-__all__ = ["SAMPLES", "Sample", "load_qrels"]
+__all__ = [
+    "NAMES",
+    "SAMPLES",
+    "Sample",
+    "from_folder",
+    "load",
+    "qrels_of",
+    "register",
+    "register_when_imported",
+]
 
-_FOLDER = Path(__file__).parent / "sample"
+NAMES = (
+    "medcorpus",
+    *(f"medcorpus/turn/{turn}" for turn in range(1, 7)),
+    "litsearch",
+    *(f"litsearch/{part}" for part in ("broad", "specific", "inline", "author")),
+    "permed-sample",
+    "permed-sample/literature",
+)
+"""The ids of the data sets."""
 
 
-class Sample(NamedTuple):
-    """A part of the packaged sample: synthetic, written for this package, no medical evidence.
+def register() -> None:
+    """Make the data sets known to ir_datasets, which is imported; calling it again changes nothing.
 
-    Attributes
-    ----------
-    name : str
-        ``medical`` (turns of conversations, grades -1 to 2) or ``literature`` (single questions, binary).
-    qrels : Path
-        Its label file.
-    runs : dict of str to Path
-        Rankings of it by BM25, TF-IDF and LSA.
+    An id that ir_datasets has already is left as it is.
     """
-
-    name: str
-    qrels: Path
-    runs: dict[str, Path]
+    importlib.import_module("permed_measures.datasets.catalogue")  # which registers them at its end
 
 
-def _sample(name: str) -> Sample:
-    runs = {system: _FOLDER / "runs" / f"{name}-{system}.jsonl" for system in ("bm25", "tfidf", "lsa")}
-    return Sample(name, _FOLDER / name / "query_to_texts.jsonl", runs)
+def register_when_imported() -> None:
+    """Register the data sets as soon as ir_datasets is imported; now if it has been."""
+    module = sys.modules.get("ir_datasets")
+    if module is not None and hasattr(module, "main_cli"):  # defined at its end: it is imported as a whole
+        register()
+    elif not any(isinstance(finder, _AfterImport) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _AfterImport())
 
 
-SAMPLES = (_sample("medical"), _sample("literature"))
-"""The two parts of ``permed-sample``."""
+class _AfterImport(MetaPathFinder):
+    """Lets ir_datasets be found as ever, and registers the data sets when it has been executed."""
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,  # noqa: ARG002 (the interface of a finder)
+        target: ModuleType | None = None,  # noqa: ARG002
+    ) -> ModuleSpec | None:
+        """Return the spec of ir_datasets with a loader that registers; None for any other module."""
+        if fullname != "ir_datasets":
+            return None
+        sys.meta_path.remove(self)
+        try:
+            spec = importlib.util.find_spec(fullname)
+        except BaseException:
+            sys.meta_path.insert(0, self)
+            raise
+        if spec is None or spec.loader is None:
+            sys.meta_path.insert(0, self)
+            return spec
+        execute = spec.loader.exec_module
+
+        def execute_and_register(module: ModuleType) -> None:
+            execute(module)
+            register()
+
+        spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
+        return spec
 
 
-def load_qrels(dataset_id: str) -> Any:
-    """Return the qrels of a data set of ir_datasets, as a list of namedtuples.
+def from_folder(path: str | os.PathLike[str], id: str) -> Any:
+    """Register a folder as a data set of ir_datasets, and return it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A folder with ``queries.jsonl`` and ``query_to_texts.jsonl``, and perhaps ``corpus.jsonl`` (plain or
+        ``.gz``), in one of two layouts: MedCorpus' (a conversation per line of the queries, the query ids are
+        ``<conversation_id>_<turn_id>``), or that of PerMed's baselines (a query per line with its id,
+        ``query``, ``history`` and ``ground_truth``, which serves where there are no labels; a listed
+        document has grade 1).
+    id : str
+        Under which id ir_datasets shall know it.
+
+    Returns
+    -------
+    ir_datasets.Dataset
+        Its queries have text, conversation_id, turn_number and history.
 
     Raises
     ------
     InputError
-        If ir_datasets does not know the id, has no qrels for it, or cannot load them.
+        If the id is taken, a file is missing or wrong, or a judged query is not among the queries.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     line = '{"query_id": "t_turn_1", "query": "why?", "history": [], "ground_truth": ["d1"]}'
+    ...     _ = Path(folder, "queries.jsonl").write_text(line)
+    ...     dataset = from_folder(folder, "my-example")
+    ...     next(dataset.qrels_iter())
+    GenericQrel(query_id='t_turn_1', doc_id='d1', relevance=1)
     """
+    register()
+    from permed_measures.datasets.catalogue import register_folder
+
+    return register_folder(path, id)
+
+
+def load(dataset: str) -> Any:
+    """Return a data set of ir_datasets with qrels, by its id or as a folder.
+
+    Raises
+    ------
+    InputError
+        If ir_datasets does not know the id, or has no qrels for it.
+    """
+    register()
     import ir_datasets
 
+    if Path(dataset).is_dir() and dataset not in set(ir_datasets.registry):
+        from permed_measures.datasets.catalogue import folder
+
+        return folder(dataset, Path(dataset).resolve().name)
     try:
-        dataset = ir_datasets.load(dataset_id)
+        found = ir_datasets.load(dataset)
     except KeyError:
         raise InputError(
-            f"{dataset_id!r} is neither a file nor the id of a data set of ir_datasets"
+            f"{dataset!r} is neither a file nor the id of a data set of ir_datasets",
+            hint=nearest(dataset, NAMES) or f"Ours are {', '.join(NAMES)}",
         ) from None
-    if not dataset.has_qrels():
-        raise InputError(
-            f"the data set {dataset_id!r} of ir_datasets has no qrels", hint="Name a file of qrels"
-        )
+    if not found.has_qrels():
+        raise InputError(f"the data set {dataset!r} of ir_datasets has no qrels", hint="Name a file of qrels")
+    return found
+
+
+def qrels_of(dataset: Any, name: str) -> list[Any]:
+    """Return the qrels of a data set, as a list of namedtuples; an InputError if they cannot be loaded."""
     try:
         return list(dataset.qrels_iter())
     except (RuntimeError, OSError) as error:
         raise InputError(
-            f"the qrels of {dataset_id!r} cannot be loaded by ir_datasets ({error.args[0]!s:.100})",
+            f"the qrels of {name!r} cannot be loaded by ir_datasets ({error.args[0]!s:.100})",
             hint="Check the network, or name a file of qrels",
         ) from error

@@ -1,0 +1,266 @@
+"""The files of the data sets, as records."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from permed_measures.datasets.records import (
+    ConversationQuery,
+    LitSearchDoc,
+    LitSearchQuery,
+    Specificity,
+    TitledDoc,
+)
+from permed_measures.errors import InputError
+from permed_measures.files import read_qrels
+from permed_measures.inputs import text_id
+from permed_measures.sources import Source
+
+__all__ = [
+    "Attributes",
+    "Labels",
+    "read_attributes",
+    "read_documents",
+    "read_labels",
+    "read_papers",
+    "read_questions",
+    "read_turns",
+]
+
+T = TypeVar("T")
+Labels = Mapping[str, Mapping[str, float]]
+
+_ROWS = 1000
+"""Papers that are held at a time; each with its full text."""
+
+
+def _once(read: Callable[[Path], T]) -> Callable[[Path], T]:
+    """Return a reader that reads a file again only if it has changed."""
+    known = lru_cache(maxsize=8)(lambda path, *_: read(path))
+
+    def read_once(path: Path) -> T:
+        status = path.stat()
+        return known(path, status.st_mtime_ns, status.st_size)
+
+    return read_once
+
+
+def _objects(path: Path, shape: str, read: Callable[[dict[str, Any]], T]) -> Iterator[T]:
+    """Yield what `read` makes of each line of a JSONL file, or raise the error that names the line."""
+    source = Source(path)
+    for index, line in source.lines():
+        if not line.strip():
+            continue
+        try:
+            yield read(json.loads(line))
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+            raise InputError(
+                f"a line of this file reads {shape} (found {reason}: {line!r:.80})",
+                where=source.place(index),
+                hint="Correct or remove this line",
+            ) from None
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"a text must be a string (found {value!r:.40})")
+    return value
+
+
+# --- queries ---------------------------------------------------------------------------------------
+
+_TURN = re.compile(r"(.+)_turn_([0-9]+)")
+_TURNS = '{"conversation_id": ..., "turns": [{"turn_id": ..., "text": ...}]}'
+_QUERY = '{"query_id": ..., "query": ..., "history": [texts]}'
+
+
+class _Asked(NamedTuple):
+    """The queries that a line has, and their ground truth if it has one."""
+
+    queries: list[ConversationQuery]
+    ground_truth: dict[str, dict[str, float]]
+
+
+@_once
+def _read_queries(path: Path) -> _Asked:
+    lines = list(_objects(path, f"{_TURNS} or {_QUERY}", _asked))
+    queries = [query for line in lines for query in line.queries]
+    seen: set[str] = set()
+    for query in queries:
+        if query.query_id in seen:
+            raise InputError(
+                f"each query may stand once (found {query.query_id!r} again)",
+                where=str(path),
+                hint="Remove one of the two",
+            )
+        seen.add(query.query_id)
+    return _Asked(queries, {q: docs for line in lines for q, docs in line.ground_truth.items()})
+
+
+def _asked(content: dict[str, Any]) -> _Asked:
+    return _conversation(content) if "turns" in content else _single(content)
+
+
+def _conversation(content: dict[str, Any]) -> _Asked:
+    """Read a conversation as MedCorpus has it."""
+    conversation_id = text_id(content["conversation_id"])
+    texts = [_text(turn["text"]) for turn in content["turns"]]
+    numbers = [_turn_number(turn["turn_id"]) for turn in content["turns"]]
+    queries = [
+        ConversationQuery(f"{conversation_id}_{number}", text, conversation_id, number, tuple(texts[:place]))
+        for place, (number, text) in enumerate(zip(numbers, texts, strict=True))
+    ]
+    return _Asked(queries, {})
+
+
+def _turn_number(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"a turn_id must be an integer (found {value!r})")
+    return value
+
+
+def _single(content: dict[str, Any]) -> _Asked:
+    """Read a query as PerMed's baselines have it."""
+    query_id = text_id(content["query_id"])
+    history = tuple(map(_text, content.get("history") or ()))
+    turn = _TURN.fullmatch(query_id)
+    conversation = content.get("conversation_id") or (turn[1] if turn else query_id)
+    number = content.get("turn_id") or (int(turn[2]) if turn else len(history) + 1)
+    text = _text(content["query"] if "query" in content else content["text"])
+    query = ConversationQuery(query_id, text, text_id(conversation), _turn_number(number), history)
+    if "ground_truth" not in content:
+        return _Asked([query], {})
+    return _Asked([query], {query_id: {text_id(doc_id): 1 for doc_id in content["ground_truth"]}})
+
+
+def read_turns(path: Path) -> list[ConversationQuery]:
+    """Return the queries of a file in MedCorpus' layout, or with a query per line."""
+    return _read_queries(path).queries
+
+
+def read_questions(path: Path) -> list[LitSearchQuery]:
+    """Return the questions of LitSearch without their attributes."""
+    return [LitSearchQuery(query.query_id, query.text, None, None, None) for query in read_turns(path)]
+
+
+def read_labels(labels: Path | None, queries: Path) -> Labels:
+    """Return the labels of a file, or the ground truth that stands beside the queries."""
+    found = _read_labels(labels) if labels else _read_queries(queries).ground_truth
+    if not found and labels is None:
+        raise InputError(
+            "there is neither a file query_to_texts.jsonl beside the queries nor a ground_truth in them",
+            where=str(queries),
+            hint="Add the labels",
+        )
+    known = {query.query_id for query in read_turns(queries)}
+    unknown = [query_id for query_id in found if query_id not in known]
+    if unknown:
+        raise InputError(
+            f"each judged query must be among the queries (found {unknown[0]!r} in the labels, and "
+            f"{len(unknown) - 1} more that are not; the queries have {next(iter(known), None)!r})",
+            where=str(labels or queries),
+            hint=f"Use the labels that belong to {queries}",
+        )
+    return found
+
+
+@_once
+def _read_labels(path: Path) -> Labels:
+    return read_qrels(path)
+
+
+# --- documents -------------------------------------------------------------------------------------
+
+
+def read_documents(path: Path) -> Iterator[TitledDoc]:
+    """Yield the documents of a corpus.jsonl."""
+    shape = '{"text_id" or "doc_id": ..., "title": ..., "text": ...}'
+    return _objects(path, shape, _document)
+
+
+def _document(content: dict[str, Any]) -> TitledDoc:
+    doc_id = next((content[key] for key in ("text_id", "doc_id", "_id") if key in content), None)
+    if doc_id is None:
+        raise KeyError("text_id")
+    return TitledDoc(text_id(doc_id), _text(content.get("title", "")), _text(content["text"]))
+
+
+# --- LitSearch's Parquet files ---------------------------------------------------------------------
+
+
+class Attributes(NamedTuple):
+    """What the official query file says of a question, beside its text."""
+
+    query_set: str
+    specificity: Specificity
+    quality: int
+
+
+def read_attributes(path: Path, texts: Iterable[str]) -> dict[str, Attributes]:
+    """Return the attributes of each text; the file must have just these."""
+    found: dict[str, Attributes] = {}
+    for row in _parquet_rows(path, ("query", *Attributes._fields)):
+        text = row.pop("query")
+        if text in found:
+            raise InputError(f"each query may stand once (found {text!r:.80} again)", where=str(path))
+        found[text] = _attributes(path, row)
+    wanted = set(texts)
+    for text in [*(wanted - found.keys()), *(found.keys() - wanted)][:1]:
+        lacking = "lacks" if text in wanted else "has, but LitSearch lacks,"
+        raise InputError(
+            f"the queries must be those of LitSearch, text by text (the file {lacking} {text!r:.100}; "
+            f"{len(found.keys() & wanted)} of {len(wanted)} meet)",
+            where=str(path),
+            hint="Use the query file of the data set princeton-nlp/LitSearch",
+        )
+    return found
+
+
+def _attributes(path: Path, row: dict[str, Any]) -> Attributes:
+    try:
+        return Attributes(_text(row["query_set"]), Specificity(row["specificity"]), int(row["quality"]))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"a query has a query_set (text), a specificity of 0 or 1 and a quality (found {row}: {error})",
+            where=str(path),
+        ) from None
+
+
+def read_papers(paths: Iterable[Path]) -> Iterator[LitSearchDoc]:
+    """Yield the papers of the official corpus files."""
+    for path in paths:
+        for row in _parquet_rows(path, ("corpusid", "title", "abstract", "citations", "full_paper")):
+            yield LitSearchDoc(
+                text_id(row["corpusid"], place=str(path)),
+                row["title"] or "",
+                row["abstract"] or "",
+                tuple(map(str, row["citations"] or ())),
+                row["full_paper"] or "",
+            )
+
+
+def _parquet_rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    import polars as pl
+
+    try:
+        lazy = pl.scan_parquet(path, glob=False)
+        names = lazy.collect_schema().names()
+        missing = [name for name in columns if name not in names]
+        if missing:
+            raise InputError(
+                f"the columns {', '.join(columns)} must be there (found {', '.join(names)})",
+                where=str(path),
+                hint="Use the files of the data set princeton-nlp/LitSearch",
+            )
+        n_rows = lazy.select(pl.len()).collect().item()
+        for start in range(0, n_rows, _ROWS):
+            yield from lazy.select(columns).slice(start, _ROWS).collect().iter_rows(named=True)
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).split("\n")[0]
+        raise InputError(f"cannot be read as Parquet ({reason})", where=str(path)) from None

@@ -1,0 +1,29 @@
+"""The data sets for PyTerrier, which loads this module by the entry point of the package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pyterrier as pt
+
+from permed_measures.datasets import NAMES, register
+
+__all__ = ["PermedDatasetProvider"]
+
+
+class PermedDatasetProvider(pt.datasets.DatasetProvider):
+    """Gives ``pt.get_dataset("permed:medcorpus")``: ``irds:medcorpus`` without an import of this package."""
+
+    def __init__(self) -> None:
+        register()
+
+    def get_dataset(self, name: str) -> Any:
+        """Return the data set of this id."""
+        if name not in NAMES:
+            raise KeyError(name)
+        return pt.get_dataset(f"irds:{name}")
+
+    def list_dataset_names(self) -> Iterable[str]:
+        """Return the ids."""
+        return list(NAMES)
