@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.inputs import Batches, number, text_id, where
-from permed_measures.scans import ParquetRun, TrecRun, read_parquet_qrels
+from permed_measures.scans import SCANNED, ParquetRun, read_parquet_qrels
 from permed_measures.sources import Source, Tick
 from permed_measures.texts import TextFile
 
@@ -135,15 +135,15 @@ def _nested(loaded: Loaded) -> dict[str, dict[str, Any]]:
 
 
 def scan_run(path: str | os.PathLike[str]) -> Batches:
-    """Return a run in a TREC or Parquet file that is read while it is evaluated, and never as a whole.
+    """Return a run in a TREC, CSV or Parquet file that is read while it is evaluated, and never as a whole.
 
     Parameters
     ----------
     path : str or path-like
-        A TREC run (plain, ``.gz`` or ``.zst``) or a Parquet file with the columns query_id, doc_id and score
-        (or PyTerrier's qid, docno and score). It may be larger than memory: it is read in batches of rows,
-        a second time if the rows of a query do not stand together. (A ``.zst`` file is decompressed as a
-        whole.)
+        A TREC run, a CSV or TSV run (plain, ``.gz`` or ``.zst``) or a Parquet file with the columns query_id,
+        doc_id and score (or PyTerrier's qid, docno and score). It may be larger than memory: it is read in
+        batches of rows, a second time if the rows of a query do not stand together. (A ``.zst`` file is
+        decompressed as a whole.)
 
     Returns
     -------
@@ -163,7 +163,7 @@ def scan_run(path: str | os.PathLike[str]) -> Batches:
     >>> import tempfile
     >>> import permed_measures as pm
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_run({"q": {"a": 2.0, "b": 1.0}}, f"{folder}/run.trec.gz")
+    ...     pm.write_run({"q": {"a": 2.0, "b": 1.0}}, f"{folder}/run.trec.gz")
     ...     pm.calc_aggregate(["RR"], {"q": {"b": 1}}, scan_run(f"{folder}/run.trec.gz"))
     {RR: 0.5}
     """
@@ -171,10 +171,10 @@ def scan_run(path: str | os.PathLike[str]) -> Batches:
     if source.is_parquet:
         return ParquetRun(source)
     file = TextFile.recognised(source, "run")
-    if file.format.name == "TREC run":
-        return TrecRun(file)
+    if file.format.name in SCANNED:
+        return SCANNED[file.format.name](file)
     raise InputError(
-        "a run that is read while it is evaluated must be a TREC run or a Parquet file",
+        "a run that is read while it is evaluated must be a TREC, CSV or TSV run or a Parquet file",
         where=str(path),
         hint="Read it with read_run",
     )
@@ -189,7 +189,7 @@ def load(
 ) -> Loaded:
     """Read a file as `wanted`, 'qrels' or 'run'; see `read_qrels` and `read_run`.
 
-    A large TREC run and a Parquet file are left to be read when they are evaluated.
+    A large TREC, CSV or TSV run and a Parquet file are left to be read when they are evaluated.
     """
     if order not in ("score", "list"):
         raise InputError(f"order must be 'score' or 'list' (found {order!r})")
@@ -202,8 +202,8 @@ def load(
             run if order == "score" else {q: _by_position(docs) for q, docs in run.nested().items()}, []
         )
     file = TextFile.recognised(source, wanted)
-    if file.format.name == "TREC run" and order == "score" and source.size >= _LARGE:
-        return Loaded(TrecRun(file), [])
+    if file.format.name in SCANNED and order == "score" and source.size >= _LARGE:
+        return Loaded(SCANNED[file.format.name](file), [])
     table = file.table()
     if wanted == "qrels":
         return Loaded(table, [])

@@ -11,7 +11,7 @@ from permed_measures.errors import InputError
 from permed_measures.files import ranked
 from permed_measures.formats import Kind
 from permed_measures.inputs import columns_of, where
-from permed_measures.scans import TrecRun, parquet_columns, read_parquet
+from permed_measures.scans import SCANNED, parquet_columns, read_parquet
 from permed_measures.sources import Source, Tick
 from permed_measures.texts import TextFile
 
@@ -30,8 +30,8 @@ class Inspection:
     path : Path
     format : str
         The name of the format.
-    holds : {'qrels', 'run'}
-        What it says.
+    holds : {'qrels', 'run', 'qrels or run'}
+        What it says; of a JSON file of integers that cannot be told.
     facts : dict of str to str
         What was counted, by what it is.
     """
@@ -93,17 +93,18 @@ def inspect_file(path: str | os.PathLike[str], tick: Tick | None = None) -> Insp
     >>> from permed_measures.datasets import SAMPLES
     >>> inspection = inspect_file(SAMPLES[0].qrels)
     >>> inspection.format, inspection.facts["grades"]
-    ('MedCorpus labels', '2: 120, 1: 110, 0: 246, -1: 2')
+    ('MedCorpus labels', '2: 68, 1: 65, 0: 339, -1: 6')
     """
     source = Source(Path(path), tick)
-    holds = holds_of(Path(path)) or "run"
-    name, lists, frame, queries = _rows(source, holds)
+    holds = holds_of(Path(path))
+    name, lists, frame, queries = _rows(source, holds or "run")
     facts = {
         **_counts(frame, queries),
         **_duplicates(frame),
-        **(_grades(frame, queries) if holds == "qrels" else _scores(frame, lists)),
+        **(_grades(frame, queries) if holds != "run" else {}),
+        **(_scores(frame, lists) if holds != "qrels" else {}),
     }
-    return Inspection(Path(path), name, holds, facts)
+    return Inspection(Path(path), name, holds or "qrels or run", facts)
 
 
 def _rows(source: Source, holds: str) -> tuple[str, bool, pl.DataFrame, list[str]]:
@@ -116,8 +117,9 @@ def _rows(source: Source, holds: str) -> tuple[str, bool, pl.DataFrame, list[str
         frame = read_parquet(source, value).rename({value: "value"})
         return "Parquet", False, frame, _queries(frame)
     file = TextFile.recognised(source, holds)
-    if file.format.name == "TREC run":
-        frame = pl.concat([pl.DataFrame(schema=schema), *(f.rename({value: "value"}) for f in TrecRun(file))])
+    if holds == "run" and file.format.name in SCANNED:
+        frames = SCANNED[file.format.name](file)
+        frame = pl.concat([pl.DataFrame(schema=schema), *(f.rename({value: "value"}) for f in frames)])
         return file.format.name, False, frame, _queries(frame)
     said = [line for _, line in file.said(source.lines())]
     rows = [(line.query_id, doc_id, number) for line in said for doc_id, number in line.documents]

@@ -1,4 +1,4 @@
-"""Runs in files that are read in batches of rows: TREC and Parquet, in bounded memory."""
+"""Runs in files that are read in batches of rows: TREC, CSV and Parquet, in bounded memory."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import numpy as np
@@ -13,7 +14,8 @@ import numpy as np
 from permed_measures.errors import InputError
 from permed_measures.inputs import Batches, checked_frame, columns_of, where
 from permed_measures.sources import Source
-from permed_measures.texts import TextFile
+from permed_measures.tables import frame_of_rows
+from permed_measures.texts import TextFile, header_of
 from permed_measures.trec import frame_of_lines, single_blanks
 
 if TYPE_CHECKING:
@@ -21,8 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "SCANNED",
     "ParquetRun",
     "ScannedRun",
+    "TableRun",
     "TrecRun",
     "parquet_columns",
     "read_parquet",
@@ -122,12 +126,28 @@ def _whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield held
 
 
-class TrecRun(ScannedRun):
-    """A TREC run; see `ScannedRun`."""
+class TextRun(ScannedRun):
+    """A run in a text file with a row per line; see `ScannedRun`."""
 
     def __init__(self, file: TextFile) -> None:
         super().__init__()
         self._file = file
+
+    def _line_by_line(self, lines: Iterable[tuple[int, str]]) -> pl.DataFrame:
+        """Return what the lines say, or raise the error for the one that is wrong."""
+        import polars as pl
+
+        rows = [(said.query_id, *said.documents[0]) for _, said in self._file.said(lines)]
+        schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def refuse_repeated(self, query_id: str, doc_id: str) -> NoReturn:
+        """Raise the error for a document that stands twice."""
+        self._file.refuse_repeated(query_id, doc_id)
+
+
+class TrecRun(TextRun):
+    """A TREC run; see `ScannedRun`."""
 
     def _read(self) -> Iterator[pl.DataFrame]:
         source, n_lines = self._file.source, 0
@@ -142,17 +162,33 @@ class TrecRun(ScannedRun):
                 yield frame
             n_lines += n_chunk
 
-    def _line_by_line(self, lines: Iterable[tuple[int, str]]) -> pl.DataFrame:
-        """Return what the lines say, or raise the error for the one that is wrong."""
-        import polars as pl
 
-        rows = [(said.query_id, *said.documents[0]) for _, said in self._file.said(lines)]
-        schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
-        return pl.DataFrame(rows, schema=schema, orient="row")
+class TableRun(TextRun):
+    """A CSV or TSV run with a header; see `ScannedRun`."""
 
-    def refuse_repeated(self, query_id: str, doc_id: str) -> NoReturn:
-        """Raise the error for a document that stands twice."""
-        self._file.refuse_repeated(query_id, doc_id)
+    def _read(self) -> Iterator[pl.DataFrame]:
+        source, first = self._file.source, self._file.first_line
+        header = header_of(first.text)
+        assert header is not None  # which told the format
+        chunks, n_lines = source.chunks(), 0
+        for chunk in chunks:
+            n_chunk = chunk.data.count(b"\n")
+            n_before = min(max(first.row + 1 - n_lines, 0), n_chunk)
+            data = chunk.data.split(b"\n", n_before)[-1] if n_before else chunk.data
+            frame = frame_of_rows(data, header) if data else None
+            if frame is None:
+                lines = source.lines_of(chunk, n_lines)
+                if b'"' in data:  # a cell may go on in the next chunk
+                    lines = chain(lines, source.lines_of_all(chunks, n_lines + n_chunk))
+                rows = (line for line in lines if line[0] > first.row)
+                frame = self._line_by_line(chain([(first.row, first.text)], rows))
+            if len(frame):
+                yield frame
+            n_lines += n_chunk
+
+
+SCANNED: dict[str, type[TextRun]] = {"TREC run": TrecRun, "CSV or TSV run": TableRun}
+"""The text formats that are read as frames, by the name of the format."""
 
 
 def parquet_columns(source: Source) -> list[str]:

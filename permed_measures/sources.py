@@ -6,7 +6,7 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -117,10 +117,13 @@ class Source:
 
     def lines(self, size: int | None = None) -> Iterator[tuple[int, str]]:
         """Yield the index and the text of each line."""
-        n = 0
-        for chunk in self.chunks(size):
-            yield from self.lines_of(chunk, n)
-            n += chunk.data.count(b"\n")
+        yield from self.lines_of_all(self.chunks(size), 0)
+
+    def lines_of_all(self, chunks: Iterable[Chunk], first: int) -> Iterator[tuple[int, str]]:
+        """Yield the index and the text of each line of chunks that begin with line `first`."""
+        for chunk in chunks:
+            yield from self.lines_of(chunk, first)
+            first += chunk.data.count(b"\n")
 
     def lines_of(self, chunk: Chunk, first: int) -> Iterator[tuple[int, str]]:
         """Yield the index and the text of each line of a chunk that begins with line `first`."""

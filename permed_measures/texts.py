@@ -14,13 +14,20 @@ from permed_measures.formats import FORMATS, Document, Format, Header, Kind, Lin
 from permed_measures.inputs import where
 from permed_measures.sources import HEAD, Source
 
-__all__ = ["TextFile"]
+__all__ = ["FirstLine", "TextFile", "header_of"]
 
 _BLANKS = " \t\v\f\r"
 _BETWEEN = re.compile(f"[{_BLANKS}]+")
 _DELIMITERS = "\t,;"
 
 Lines = Iterable[tuple[int, str]]
+
+
+class FirstLine(NamedTuple):
+    """The index and the text of a line."""
+
+    row: int
+    text: str
 
 
 @dataclass(frozen=True)
@@ -33,11 +40,14 @@ class TextFile:
     format : Format
     wanted : {'qrels', 'run'}
         What it is read as.
+    first_line : FirstLine
+        The first line that says something.
     """
 
     source: Source
     format: Format
     wanted: str
+    first_line: FirstLine
 
     @classmethod
     def recognised(cls, source: Source, wanted: str | None = None) -> TextFile:
@@ -45,7 +55,7 @@ class TextFile:
 
         Without `wanted` it is read as what it holds.
         """
-        index, line = _first(source.lines(HEAD))
+        index, line = head = _first(source.lines(HEAD))
         first = _seen(line)
         found = [format_ for format_ in FORMATS if format_.recognise(first)]
         if not found:
@@ -64,7 +74,7 @@ class TextFile:
                 where=str(source.path),
                 hint="The qrels come first, then the runs",
             )
-        return cls(source, fitting, wanted or fitting.holds)
+        return cls(source, fitting, wanted or fitting.holds, head)
 
     def table(self) -> dict[str, dict[str, Any]]:
         """Return what the file says as ``{query_id: {doc_id: number or None}}``, in its order."""
@@ -136,9 +146,10 @@ class TextFile:
 # --- what the first line is ------------------------------------------------------------------------
 
 
-def _first(lines: Lines) -> tuple[int, str]:
+def _first(lines: Lines) -> FirstLine:
     """Return the first line that is neither empty nor a comment."""
-    return next(((i, line) for i, line in lines if not _says_nothing(line, comments=True)), (0, ""))
+    found = (FirstLine(i, line) for i, line in lines if not _says_nothing(line, comments=True))
+    return next(found, FirstLine(0, ""))
 
 
 def _seen(line: str) -> Any:
@@ -146,7 +157,7 @@ def _seen(line: str) -> Any:
     text = line.strip(_BLANKS)
     if text.startswith("{"):
         return _json_object_or_document(text)
-    return _header(line) or _columns(text)
+    return header_of(line) or _columns(text)
 
 
 def _json_object_or_document(text: str) -> Any:
@@ -162,7 +173,7 @@ def _names_a_field(text: str) -> bool:
     return any(f'"{key}"' in text[:200] for key in ("query_id", "conversation_id", "retrieved", "corpusids"))
 
 
-def _header(line: str) -> Header | None:
+def header_of(line: str) -> Header | None:
     """Return the names of the columns, if these are the names of a table of queries and documents."""
     for delimiter in _DELIMITERS:
         names = _table_row(line, delimiter)
@@ -225,7 +236,7 @@ def _json(text: str, **options: Any) -> Any:
 def _table_rows(lines: Lines) -> Iterator[_Entry]:
     """Yield each row under the header as a dict by our names; a quoted cell may hold line ends."""
     taken = _Taken(lines)
-    header = next((_header(line) for line in taken if not _says_nothing(line, comments=True)), None)
+    header = next((header_of(line) for line in taken if not _says_nothing(line[:-1], comments=True)), None)
     if header is None:
         return
     places = header.places

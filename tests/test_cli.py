@@ -241,3 +241,129 @@ def test_version_and_list_of_measures():
     stdout, _ = run_cli("measures")
     assert "GradedAP: Average precision in which each relevant document counts by its grade.\n" in stdout
     assert "    max_rel: the grade that weighs 1 (default 2)\n" in stdout
+
+
+# --- groups, query ids, convert, inspect -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("by.txt", []), ("by.tsv", ["--format", "tsv"]), ("by.jsonl", ["--format", "jsonl"])],
+)
+def test_means_by_group_are_as_written_down(files, monkeypatch, name, options):
+    monkeypatch.chdir(files)
+    runs = ["run.trec", "best=other.trec"]
+    stdout, stderr = run_cli("evaluate", "qrels", *runs, "-m", "GradedAP@10", "--by", "q([12])", *options)
+    assert stdout == (GOLDEN / name).read_text()
+    assert stderr == "note: q([12]): 1 judged queries are in no group; they do not count\n"
+
+
+def test_means_by_turn_are_those_of_the_data_sets_of_the_turns():
+    run = MEDICAL.runs["bm25"]
+    stdout, _ = run_cli(
+        "evaluate", "permed-sample", run, "-m", "GradedAP@10", "--by", "turn_number", "--format", "json"
+    )
+    [content] = json.loads(stdout)
+    qrels, ranking = pm.read_qrels(MEDICAL.qrels), pm.read_run(run)
+    assert content["by"] == "turn_number"
+    assert [group["group"] for group in content["groups"]] == ["1", "2", "3", "4", "5"]
+    for group in content["groups"]:
+        part = {q: docs for q, docs in qrels.items() if q.endswith(f"_{group['group']}")}
+        assert group["queries"] == len(part)
+        [expected] = pm.calc_aggregate(["GradedAP@10"], part, ranking).values()
+        assert group["metrics"]["GradedAP@10"] == pytest.approx(expected, abs=1e-15)
+
+
+def test_a_folder_is_a_data_set_too():
+    by_turn = ["-m", "P@10", "--by", "turn_number"]
+    stdout, _ = run_cli("evaluate", MEDICAL.qrels.parent, MEDICAL.runs["bm25"], *by_turn)
+    assert stdout == run_cli("evaluate", "permed-sample", MEDICAL.runs["bm25"], *by_turn)[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["permed-sample", "--by", "turn"], "'turn', a pattern with 0 groups). Did you mean 'turn_number'?"),
+        (["qrels", "--by", "turn_number"], "Fields such as turn_number need a data set as qrels"),
+        (["qrels", "--by", "(x)"], "the pattern '(x)' finds nothing in any query id (such as 'q1')"),
+        (["qrels", "--by", "("], "not a pattern: "),
+        (["qrels", "--by", "(q)", "--by-query"], "either --by or --by-query can be given (found both)"),
+        (["permed-sampel"], "data set of ir_datasets. Did you mean 'permed-sample'?"),
+    ],
+)
+def test_what_queries_cannot_be_grouped_by_is_said(files, monkeypatch, arguments, message):
+    monkeypatch.chdir(files)
+    status, stdout, stderr = run_command("evaluate", arguments[0], "run.trec", *arguments[1:])
+    assert (status, stdout) == (2, "")
+    assert message in stderr
+    assert "Traceback" not in stderr
+
+
+def test_query_ids_are_rewritten_only_if_asked_for(files):
+    qrels, run = files / "labels", files / "ranked"
+    qrels.write_text("topic_001_1 0 a 1\n")
+    run.write_text("topic_001_turn_1 Q0 a 1 1 t\n")
+    status, stdout, stderr = run_command("evaluate", qrels, run, "-m", "P@1")
+    assert (status, stdout) == (2, "")
+    assert "'topic_001_turn_1' is 'topic_001_1' if the ids are rewritten: --query-ids permed" in stderr
+    arguments = [qrels, run, "-m", "P@1", "--query-ids", "permed"]
+    stdout, stderr = run_cli("evaluate", *arguments, "--format", "tsv")
+    assert stdout.splitlines()[1].startswith("ranked\t1.0\t")
+    assert "1 query ids were rewritten (the first: 'topic_001_turn_1' to 'topic_001_1')" in stderr
+    assert "agrees" in run_cli("crosscheck", *arguments)[0]
+    status, _, stderr = run_command("evaluate", qrels, run, "--query-ids", "litsearch")
+    assert status == 2
+    assert f"{run}: no query id of the run meets the qrels when rewritten by 'litsearch'" in stderr
+
+
+def test_a_large_run_with_other_query_ids_is_still_read_in_batches(files, monkeypatch):
+    monkeypatch.setattr("permed_measures.files._LARGE", 0)
+    (files / "prefixed").write_text("x-q1 Q0 b 1 3 t\nx-q2 Q0 d 1 3 t\nx-q1 Q0 a 2 2 t\n")
+    arguments = [files / "prefixed", "-m", "RR", "-m", "P@1", "--format", "json", "--query-ids", "prefix"]
+    stdout, _ = run_cli("evaluate", files / "qrels", *arguments)
+    assert json.loads(stdout)[0]["metrics"]["RR"] == pytest.approx(2 / 3)
+    (files / "prefixed").write_text("x-q1 Q0 b 1 3 t\nx-q2 Q0 d 1 3 t\nx-q1 Q0 b 2 2 t\n")
+    status, _, stderr = run_command("evaluate", files / "qrels", *arguments)
+    assert status == 2
+    assert f"{files / 'prefixed'}:3: each document of a query may stand once (found query 'x-q1'" in stderr
+
+
+def test_convert_goes_round(files):
+    start = MEDICAL.runs["lsa"]
+    names = ["1.trec", "2.json.gz", "3.csv", "4.parquet", "5.jsonl", "6.tsv"]
+    path = start
+    for name in names:
+        _, stderr = run_cli("convert", path, files / name)
+        assert stderr == f"{files / name}: run of {path}\n"
+        path = files / name
+    assert pm.read_run(path) == pm.read_run(start)
+    for name, options in [("a.tsv", []), ("b.json", []), ("c.trec", ["--as", "qrels"]), ("d.jsonl", [])]:
+        source = MEDICAL.qrels if name == "a.tsv" else path
+        run_cli("convert", source, files / name, *options)
+        path = files / name
+    assert pm.read_qrels(path) == pm.read_qrels(MEDICAL.qrels)
+    run_cli("convert", MEDICAL.qrels, files / "any.txt", "--to", "json")
+    assert json.loads((files / "any.txt").read_text()) == pm.read_qrels(MEDICAL.qrels)
+    _, stderr = run_cli("convert", MEDICAL.qrels, files / "run.trec", "--as", "run")
+    assert pm.read_run(files / "run.trec") == pm.read_run(MEDICAL.qrels)
+
+
+def test_convert_asks_what_a_file_of_integers_is(files):
+    (files / "numbers.json").write_text('{"q": {"a": 1}}')
+    status, _, stderr = run_command("convert", files / "numbers.json", files / "out.trec")
+    assert status == 2
+    assert "can be read as qrels and as a run. Say which by --as" in stderr
+    assert not (files / "out.trec").exists()
+
+
+def test_inspect_says_what_is_in_files(files):
+    (files / "twice.trec").write_text("q1 Q0 a 1 2.0 t\nq1 Q0 b 2 2.0 t\nq1 Q0 a 3 1.0 t\nq2 Q0 c 1 0.1 t\n")
+    stdout, stderr = run_cli("inspect", files / "twice.trec", MEDICAL.qrels)
+    assert (
+        stdout.replace(str(files), "FILES").replace(str(MEDICAL.qrels), "SAMPLE")
+        == (GOLDEN / "inspect.txt").read_text()
+    )
+    assert stderr == ""
+    status, _, stderr = run_command("inspect", files / "none")
+    assert status == 2
+    assert "No such file" in stderr

@@ -1,6 +1,8 @@
 """Files of every format, good and bad; writing runs."""
 
+import csv
 import gzip
+import io
 import json
 import random
 
@@ -9,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 import permed_measures as pm
-from permed_measures import files
+from permed_measures import files, sources
 from permed_measures.datasets import SAMPLES
-from permed_measures.scans import TrecRun
+from permed_measures.scans import TableRun, TrecRun
 
 TREC_RUN = "q1 Q0 d1 1 2.5 bm25\nq1\tQ0  d2\t2 1.5 bm25\r\n\n# a comment\nq2 Q0 d1 1 -1e3 bm25 more junk\n"
 TREC_QRELS = "# labels\nq1 0 d1 2\nq1 0 d2 -1\nq2\t0\td3\t0.5\n"
@@ -356,3 +358,73 @@ def test_the_packaged_sample_is_whole():
 def test_a_grade_of_lists_is_checked():
     with pytest.raises(pm.InputError, match="query 'q', document 'd2': a relevance must be a number"):
         pm.from_relevance_lists({"q": [1, "x"]})
+
+
+# --- large CSV and TSV runs, read as frames --------------------------------------------------------
+
+
+def random_table(rng):
+    """Return a run as a dict, and as a table with other columns, quotes, empty cells and any line ends."""
+    pairs = [(q, d) for q in ("1", "日本", "q;2") for d in ("d1", "é", "a b", "#y", 'quo"ted', "two\nlines")]
+    plain = rng.random() < 0.6
+    pairs = [(q, d) for q, d in pairs if not plain or not set('"\n;') & set(q + d)]
+    rows = [(q, d, rng.choice([1.5, -2e-7, 3])) for q, d in rng.sample(pairs, rng.randint(1, len(pairs)))]
+    columns = ["qid", "docno", "score", *rng.choice([[], ["rank"], ["query", ""], ["query"]])]
+    rng.shuffle(columns)
+    text = io.StringIO()
+    ends = {"lineterminator": rng.choice(["\n", "\r\n"]), "delimiter": rng.choice(",\t;")}
+    writer = csv.writer(text, **ends)
+    writer.writerow(columns)
+    for query_id, doc_id, score in rows:
+        cells = {"qid": query_id, "docno": doc_id, "score": repr(score), "rank": "1"}
+        writer.writerow([cells.get(column, rng.choice(["", "some words"])) for column in columns])
+        if rng.random() < 0.05:
+            text.write(ends["lineterminator"])
+    run = {}
+    for query_id, doc_id, score in rows:
+        run.setdefault(query_id, {})[doc_id] = float(score)
+    return run, rng.choice(["", "\ufeff", "\n", "# made by hand\n"]) + text.getvalue()
+
+
+def test_a_table_read_as_a_frame_is_that_read_row_by_row(write, monkeypatch):
+    rng = random.Random(22)
+    frames = 0
+    for _ in range(300):
+        run, text = random_table(rng)
+        path = write(text)
+        monkeypatch.setattr(files, "_LARGE", 10**9)
+        assert pm.read_run(path) == run
+        monkeypatch.setattr(files, "_LARGE", 0)
+        monkeypatch.setattr(sources, "_CHUNK", rng.choice([1, 20, 100, 10**6]))
+        frames += isinstance(files.load(path, "run").table, TableRun)
+        found = pm.read_run(path)
+        assert found == run
+        assert [list(docs) for docs in found.values()] == [list(docs) for docs in run.values()]
+    assert frames == 300
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "q,d",
+        "q,d,1,2",
+        "q,d,high",
+        "q,d,nan",
+        "q,d,",
+        'q,"d,1',
+        "q,x1,2",
+        'q,"a""b",1\nq,"x1",3',
+        "q,d,1\rr,e,2",
+    ],
+)
+def test_a_bad_row_of_a_large_table_is_named_as_in_a_small_one(write, monkeypatch, lines):
+    path = write("qid,docno,score\n" + "".join(f"q,x{i},{-i}.5\n" for i in range(50)) + lines + "\n")
+    messages = []
+    for large in (10**9, 0):
+        monkeypatch.setattr(files, "_LARGE", large)
+        monkeypatch.setattr(sources, "_CHUNK", 64)
+        with pytest.raises(pm.InputError) as error:
+            pm.read_run(path)
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
+    assert messages[0].startswith(f"{path}:{52 + lines.count(chr(10))}: ")

@@ -225,10 +225,12 @@ def test_parquet_qrels_and_runs_are_read(tmp_path):
         pm.read_qrels(tmp_path / "run")
 
 
-def test_only_trec_and_parquet_runs_are_read_in_batches(tmp_path):
+def test_only_runs_with_a_row_per_line_are_read_in_batches(tmp_path):
     path = tmp_path / "run.jsonl"
     path.write_text('{"query_id": "q", "retrieved": ["a"]}\n')
-    with pytest.raises(pm.InputError, match=r"run\.jsonl: .*must be a TREC run or a Parquet file.*read_run"):
+    with pytest.raises(
+        pm.InputError, match=r"run\.jsonl: .*must be a TREC, CSV or TSV run or a Parquet file.*read_run"
+    ):
         pm.scan_run(path)
 
 
