@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,9 @@ class Groups:
     def of(cls, query_ids: list[str], by: By, qrels: Any = None) -> Groups:
         """Divide judged queries; see `evaluate_by`."""
         found = _groups(query_ids, by, qrels)
+        for query_id, value in found.items():
+            if not isinstance(value, Hashable):
+                raise InputError(f"a group must be a text or a number (found {value!r} for {query_id!r})")
         here = {found[query_id] for query_id in query_ids if found.get(query_id) is not None}
         values = _ascending(here)
         place = {value: index for index, value in enumerate(values)}
@@ -82,14 +86,15 @@ class Groups:
 
 
 def _ascending(values: Iterable[Any]) -> list[Any]:
-    """Return the values sorted: numbers by size, texts with the numbers in them by size."""
-    return sorted(values, key=lambda value: [(not isinstance(value, str), *_naturally(value))])
+    """Return the values sorted: texts, the numbers in them by size, then numbers."""
+    return sorted(values, key=_place)
 
 
-def _naturally(value: Any) -> tuple[Any, ...]:
-    if not isinstance(value, str):
-        return (value,)
-    return tuple((part.isdigit(), int(part) if part.isdigit() else part) for part in _DIGITS.split(value))
+def _place(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, Real):
+        return (1, value)
+    parts = enumerate(_DIGITS.split(str(value)))
+    return (0, *((index % 2, int(part) if index % 2 else part) for index, part in parts))
 
 
 _DIGITS = re.compile(r"([0-9]+)")
@@ -99,6 +104,8 @@ def _groups(query_ids: list[str], by: By, qrels: Any) -> dict[str, Any]:
     """Return the group of each query; of a data set, also of queries that are not judged."""
     if isinstance(by, Mapping):
         return {str(query_id): value for query_id, value in by.items()}
+    if not isinstance(by, str) and not callable(by):
+        raise InputError(f"by must be a field, a pattern, a mapping or a function (found {by!r})")
     if not isinstance(by, str):
         return {query_id: by(query_id) for query_id in query_ids}
     fields = _fields(qrels)
@@ -130,7 +137,7 @@ def _found_in_ids(query_ids: list[str], pattern: str, fields: list[str]) -> dict
     if n_groups != 1:
         raise _no_group(pattern, known, f"a pattern with {n_groups} groups", fields)
     matches = {query_id: compiled.search(query_id) for query_id in query_ids}
-    found = {query_id: match[1] for query_id, match in matches.items() if match}
+    found = {query_id: match[1] for query_id, match in matches.items() if match and match[1] is not None}
     if query_ids and not found:
         raise InputError(f"the pattern {pattern!r} finds nothing in any query id (such as {query_ids[0]!r})")
     return found
@@ -185,8 +192,8 @@ def evaluate_by(
     {'1': {RR: 0.5}, '2': {RR: 0.5}}
     """
     evaluator = PermedEvaluator(measures, qrels)
-    evaluation = evaluator.evaluate(run)
     groups = Groups.of(evaluator.judgments.query_ids, by, qrels)
+    evaluation = evaluator.evaluate(run)
     for note in groups.notes():
         warnings.warn(note, PermedWarning, stacklevel=2)
     return groups.means(evaluation)

@@ -126,7 +126,7 @@ def with_text_ids(mapping: Mapping[Any, Any], what: str, *, query_id: str | None
 def number(value: object, what: str, *, place: str) -> float | int:
     """Return a finite relevance, or a score that is not NaN; anything else is an error."""
     real = isinstance(value, (float, int, numbers.Real))  # the first two are told at once
-    if real and (_is_finite(value) or (what == "score" and value == value)):
+    if real and (_is_finite(value) or (what == "score" and value in (math.inf, -math.inf))):
         return value  # type: ignore[return-value]
     raise not_a_number(value, what, place=place)
 

@@ -52,11 +52,11 @@ def _by_prefix(run_ids: list[str], qrels_ids: list[str]) -> dict[str, str]:
         candidates |= {query_id[:place] for place in _joints(query_id) if query_id[place:] in known}
     joined = [
         {query_id: query_id[len(prefix) :] for query_id in run_ids if query_id[len(prefix) :] in known}
-        for prefix in candidates
+        for prefix in sorted(candidates)
         if prefix and all(query_id.startswith(prefix) for query_id in run_ids)
     ]
     wanted = set(run_ids)
-    for prefix in {q[:place] for q in qrels_ids[:3] for place in _joints(q)}:
+    for prefix in sorted({q[:place] for q in qrels_ids[:3] for place in _joints(q)}):
         if all(query_id.startswith(prefix) for query_id in qrels_ids):
             joined.append({q[len(prefix) :]: q for q in qrels_ids if q[len(prefix) :] in wanted})
     return max(joined, key=len, default={})
@@ -123,7 +123,7 @@ def renamed(run: Any, qrels: Any, rewriting: str) -> Renamed:
             f"no query id of the run meets the qrels when rewritten by {rewriting!r} "
             f"(found {run_ids[0]!r} in the run, {qrels_ids[0]!r} in the qrels)"
         )
-    before: dict[str, str] = {}
+    before = {query_id: query_id for query_id in run_ids if query_id not in renaming}
     for ours, theirs in renaming.items():
         if before.setdefault(theirs, ours) != ours:
             raise _same(before[theirs], ours, "run")

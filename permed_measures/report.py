@@ -58,10 +58,6 @@ class Row(NamedTuple):
     queries: dict[str, int]
 
 
-_ALL = "all"
-"""The label of the row for all queries."""
-
-
 @dataclass(frozen=True)
 class Report:
     """Evaluations of several runs by the same measures and qrels.
@@ -134,18 +130,22 @@ class Report:
                 yield from (Row([name, query_id], values, {}) for query_id, values in evaluation.per_query())
             elif self.groups is not None:
                 yield from self.rows_of_groups(name, evaluation)
+                yield self.row_of_all(name, evaluation)
             else:
                 yield Row([name], list(evaluation.aggregated.values()), self.queries(name))
 
     def rows_of_groups(self, name: str, evaluation: Evaluation) -> Iterator[Row]:
-        """Yield a row for each group, and one for all queries."""
+        """Yield a row for each group."""
         assert self.groups is not None
         for (value, means), size in zip(
             self.groups.means(evaluation).items(), self.groups.sizes, strict=True
         ):
             yield Row([name, str(value)], list(means.values()), {"judged": size})
-        n_queries = evaluation.rankings.n_queries
-        yield Row([name, _ALL], list(evaluation.aggregated.values()), {"judged": n_queries})
+
+    def row_of_all(self, name: str, evaluation: Evaluation) -> Row:
+        """Return the row for all queries."""
+        values = list(evaluation.aggregated.values())
+        return Row([name, "(all)"], values, {"judged": evaluation.rankings.n_queries})
 
     def objects(self) -> Iterator[dict[str, Any]]:
         """Yield a JSON object per run."""
@@ -168,7 +168,6 @@ class Report:
                 content["groups"] = [
                     {"group": row.labels[1], **_values_and_queries(evaluation.measures, row)}
                     for row in self.rows_of_groups(name, evaluation)
-                    if row.labels[1] != _ALL
                 ]
             yield content
 
@@ -270,7 +269,7 @@ def _best_rows(report: Report) -> list[list[str]]:
     if report.groups is None:
         ideal = [Row([_BEST], list(report.ideal.aggregated.values()), {})]
     else:
-        ideal = list(report.rows_of_groups(_BEST, report.ideal))
+        ideal = [*report.rows_of_groups(_BEST, report.ideal), report.row_of_all(_BEST, report.ideal)]
     rows = []
     for row in ideal:
         best = dict(zip(report.measures, row.values, strict=True))

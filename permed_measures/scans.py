@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 import numpy as np
 
 from permed_measures.errors import InputError
-from permed_measures.inputs import Batches, checked_frame, columns_of, where
+from permed_measures.inputs import Batches, checked_frame, columns_of, not_a_number, where
 from permed_measures.sources import Source
 from permed_measures.tables import frame_of_rows
 from permed_measures.texts import TextFile, header_of
@@ -206,8 +206,14 @@ def read_parquet(source: Source, value: str) -> pl.DataFrame:
     with _named(source):
         rows = pl.read_parquet(source.path, glob=False)
         frame = checked_frame(rows, value)
-        integers = rows[columns_of(rows.columns, value)[value]].dtype.is_integer()
-        return frame.cast({value: pl.Int64}) if integers and value == "relevance" else frame
+        if value == "relevance":
+            values = rows[columns_of(rows.columns, value)[value]]
+            wrong = frame.filter(~pl.col(value).is_finite())
+            if len(wrong):
+                raise not_a_number(wrong[value][0], value, place=where(*wrong.row(0)[:2]))
+            if values.dtype.is_integer():
+                frame = frame.with_columns(values.alias(value))
+        return frame
 
 
 def read_parquet_qrels(source: Source) -> dict[str, dict[str, float]]:
@@ -224,7 +230,7 @@ def _named(source: Source) -> Iterator[None]:
 
     try:
         yield
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = str(error).split("\n")[0]
         raise InputError(f"cannot be read as Parquet ({reason})", where=str(source.path)) from None
     except InputError as error:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from permed_measures.formats import Header
 
 if TYPE_CHECKING:
@@ -35,7 +37,10 @@ def frame_of_rows(data: bytes, header: Header) -> pl.DataFrame | None:
         frame = rows.select("query_id", "doc_id", "score", last=columns[-1]).collect()
     except pl.exceptions.PolarsError:
         return None
-    # More cells than in the header are an error of the reader, and with the last one each row has all.
+    # Each row has the last cell, so all of them; and with as many divisions as that needs, no row has more.
+    divisions = np.count_nonzero(np.frombuffer(data, np.uint8) == ord(header.delimiter))
+    if divisions != (len(header) - 1) * frame.height:
+        return None
     if any(frame[name].null_count() for name in frame.columns) or frame["score"].is_nan().any():
         return None
     return frame.drop("last")

@@ -18,6 +18,7 @@ __all__ = ["FirstLine", "TextFile", "header_of"]
 
 _BLANKS = " \t\v\f\r"
 _BETWEEN = re.compile(f"[{_BLANKS}]+")
+_SEPARATORS = re.compile("[\x1c-\x1f]")  # which divide for str.split
 _DELIMITERS = "\t,;"
 
 Lines = Iterable[tuple[int, str]]
@@ -178,7 +179,7 @@ def header_of(line: str) -> Header | None:
     for delimiter in _DELIMITERS:
         names = _table_row(line, delimiter)
         header = Header(name.strip(_BLANKS) for name in names)
-        if header.has("query_id", "doc_id"):
+        if header.has("query_id", "doc_id") and (header.has("score") or header.has("relevance")):
             header.delimiter = delimiter
             return header
     return None
@@ -216,21 +217,39 @@ def _columns_of_lines(lines: Lines) -> Iterator[_Entry]:
 
 def _columns(text: str) -> list[str]:
     """Return the columns of a line: blanks and tabs divide them, and no other character does."""
-    return text.split() if text.isascii() else _BETWEEN.split(text)
+    plain = text.isascii() and not _SEPARATORS.search(text)
+    return text.split() if plain else _BETWEEN.split(text)
 
 
 def _json_lines(lines: Lines) -> Iterator[_Entry]:
     for index, line in lines:
         if not _says_nothing(line, comments=False):
             text = line.strip(_BLANKS)
-            yield _Entry(index, text, _json(text))
+            content = _json(text, _object)
+            if not isinstance(content, dict | Exception):
+                content = ValueError("no JSON object")
+            yield _Entry(index, text, content)
 
 
-def _json(text: str, **options: Any) -> Any:
+def _json(text: str, make_object: Callable[[list[tuple[str, Any]]], Any]) -> Any:
+    """Return what a JSON text says, or why it says nothing."""
     try:
-        return json.loads(text, **options)
+        content = json.loads(text, object_pairs_hook=make_object)
+        if "\\ud" in text.lower():  # half of a character, perhaps without the other
+            json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return ValueError("half of a character: ids must be Unicode text")
     except (ValueError, RecursionError) as error:
         return error
+    return content
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} stands twice")
+    return content
 
 
 def _table_rows(lines: Lines) -> Iterator[_Entry]:
@@ -276,7 +295,7 @@ class _Taken:
 def _json_entries(lines: Lines) -> Iterator[_Entry]:
     """Yield the queries of a JSON file, with their documents as pairs."""
     text = "\n".join(line for _, line in lines)
-    content = _json(text, object_pairs_hook=Pairs)
+    content = _json(text, Pairs)
     if isinstance(content, json.JSONDecodeError):
         index = content.lineno - 1
         yield _Entry(index, text.split("\n")[index], content)

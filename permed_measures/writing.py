@@ -129,7 +129,7 @@ def _write(output: _Output, data: Any, to: str | None) -> None:
     suffixes = [suffix.lower() for suffix in output.path.suffixes]
     compressed = suffixes[-1:] == [".gz"]
     ending = (suffixes[-2:-1] if compressed else suffixes[-1:] or [""])[:1]
-    name = to or (ending[0][1:] if ending and ending[0][1:] in FORMATS else "trec")
+    name = to if to is not None else (ending[0][1:] if ending and ending[0][1:] in FORMATS else "trec")
     if name not in FORMATS:
         raise InputError(f"a format must be one of {', '.join(FORMATS)} (found {name!r})")
     if ".zst" in suffixes[-1:] or (compressed and name == "parquet"):
@@ -207,7 +207,7 @@ def _trec(output: _Output, nested: Nested) -> str:
         _refuse_white_space(doc_id, "document id", where(query_id, doc_id))
         run = f"Q0 {doc_id} {rank[query_id]} {value!r} {output.tag}"
         lines.append(f"{query_id} {run if output.is_run else f'0 {doc_id} {value!r}'}\n")
-    marked = next((query_id for query_id in rank if query_id.startswith(("#", "\ufeff"))), None)
+    marked = next((query_id for query_id in rank if query_id.startswith(("#", "{", "\ufeff"))), None)
     if marked is not None:
         raise output.refuse(
             f"a line of a TREC file may not begin with {marked[0]!r} (found query {marked!r})"
@@ -226,6 +226,9 @@ def _table(delimiter: str) -> Callable[[_Output, Nested], str]:
     def write(output: _Output, nested: Nested) -> str:
         text = io.StringIO()
         rows = list(_rows(output, nested))
+        long = max((len(name) for row in rows for name in row[:2]), default=0)
+        if long > csv.field_size_limit():
+            raise output.refuse(f"a cell has {csv.field_size_limit()} characters at most (found {long})")
         returns = any("\r" in query_id or "\r" in doc_id for query_id, doc_id, _ in rows)
         options: dict[str, Any] = {"delimiter": delimiter, "lineterminator": "\n"}
         # Where only what needs it is quoted, a \r alone is not.
@@ -241,6 +244,8 @@ def _table(delimiter: str) -> Callable[[_Output, Nested], str]:
 def _json(output: _Output, nested: Nested) -> str:
     if not output.is_run:
         _refuse_no_integers(nested)
+    if "mteb_model_meta" in nested:
+        raise output.refuse("the query id 'mteb_model_meta' means something else in JSON files")
     return f"{_dumped(output, nested)}\n"
 
 
@@ -262,7 +267,7 @@ def _results(nested: Nested) -> Iterator[dict[str, Any]]:
         yield {"query_id": query_id, "ranked_results": results}
 
 
-_TURN = re.compile(r"(.+)_(0|[1-9][0-9]*)")
+_TURN = re.compile(r"(?s)(.+)_(0|[1-9][0-9]{0,17})")
 
 
 def _labels(output: _Output, nested: Nested) -> Iterator[dict[str, Any]]:
@@ -300,10 +305,22 @@ def _write_parquet(output: _Output, data: Any, part: Path) -> None:
         frame = pl.concat([pl.DataFrame(schema=_schema(pl.Float64)), *data])
         again = frame.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
         if len(again):
-            data.refuse_repeated(*again.row(0)[:2])
+            query_id, doc_id, _ = again.row(0)
+            data.refuse_repeated(query_id, doc_id)
+            raise output.refuse(
+                f"a document may stand once in a query (found {where(query_id, doc_id)} again)"
+            )
     else:
         rows = list(_rows(output, _named(output, data)))
-        whole = not output.is_run and all(isinstance(value, int) for _, _, value in rows)
+        whole = not output.is_run and all(
+            isinstance(value, int) and abs(value) < 2**63 for _, _, value in rows
+        )
+        if not whole:
+            rows = [(q, d, float(value)) if float(value) == value else (q, d, value) for q, d, value in rows]
+        if not whole and (changed := next((row for row in rows if isinstance(row[2], int)), None)):
+            raise output.refuse(
+                f"a column of floats cannot hold {changed[2]}, the relevance of {where(*changed[:2])}"
+            )
         schema = {**_schema(pl.Int64 if whole else pl.Float64, output.value)}
         try:
             frame = pl.DataFrame(rows, schema=schema, orient="row")

@@ -14,7 +14,6 @@ They are registered when ir_datasets is imported, by whomever:
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import sys
 from collections.abc import Sequence
@@ -72,25 +71,23 @@ class _AfterImport(MetaPathFinder):
     def find_spec(
         self,
         fullname: str,
-        path: Sequence[str] | None,  # noqa: ARG002 (the interface of a finder)
-        target: ModuleType | None = None,  # noqa: ARG002
+        path: Sequence[str] | None,
+        target: ModuleType | None = None,
     ) -> ModuleSpec | None:
         """Return the spec of ir_datasets with a loader that registers; None for any other module."""
         if fullname != "ir_datasets":
             return None
-        sys.meta_path.remove(self)
-        try:
-            spec = importlib.util.find_spec(fullname)
-        except BaseException:
-            sys.meta_path.insert(0, self)
-            raise
+        others = (finder for finder in sys.meta_path if finder is not self)
+        found = (finder.find_spec(fullname, path, target) for finder in others)
+        spec = next((spec for spec in found if spec is not None), None)
         if spec is None or spec.loader is None:
-            sys.meta_path.insert(0, self)
             return spec
         execute = spec.loader.exec_module
 
         def execute_and_register(module: ModuleType) -> None:
             execute(module)
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
             register()
 
         spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
@@ -170,6 +167,6 @@ def qrels_of(dataset: Any, name: str) -> list[Any]:
         return list(dataset.qrels_iter())
     except (RuntimeError, OSError) as error:
         raise InputError(
-            f"the qrels of {name!r} cannot be loaded by ir_datasets ({error.args[0]!s:.100})",
+            f"the qrels of {name!r} cannot be loaded by ir_datasets ({str(error) or type(error).__name__:.100})",
             hint="Check the network, or name a file of qrels",
         ) from error

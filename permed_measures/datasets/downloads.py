@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,12 +83,13 @@ class RemoteFile:
     def _download(self, place: Path) -> None:
         from ir_datasets.util import Download, RequestsDownload
 
+        place.parent.mkdir(parents=True, exist_ok=True)
+        part = place.with_name(f"{place.name}.{os.getpid()}-{threading.get_ident()}.part")  # nobody else's
         try:
-            Download([RequestsDownload(self.url)], place, expected_md5=self.md5).path()
-            wrong = self._wrong(place)
-            if wrong:
-                place.unlink()
+            Download([RequestsDownload(self.url)], part, expected_md5=self.md5).path()
+            if wrong := self._wrong(part):
                 raise OSError(wrong)
+            part.replace(place)
         except (OSError, RuntimeError) as error:
             md5 = f" (its md5 is {self.md5})" if self.md5 else ""
             raise InputError(
@@ -95,6 +97,8 @@ class RemoteFile:
                 where=str(place),
                 hint=f"Check the network, or download it by hand and put it at {place}{md5}",
             ) from error
+        finally:
+            part.unlink(missing_ok=True)
 
     def _wrong(self, path: Path) -> str:
         """Return what is wrong with the file; empty if nothing is."""
@@ -145,7 +149,7 @@ def official_litsearch(configuration: str, *, download: bool = True) -> list[Pat
     """
     source = os.environ.get("PERMED_LITSEARCH_DIR", "")
     if source and "://" not in source:
-        return _in_folder(Path(source), configuration)
+        return _in_folder(Path(source), configuration, required=download)
     base = source.rstrip("/") or LITSEARCH
     remote = [RemoteFile(f"litsearch/{name}", f"{base}/{name}") for name in _CONFIGURATIONS[configuration]]
     if not download and not all(file.place().exists() for file in remote):
@@ -153,12 +157,14 @@ def official_litsearch(configuration: str, *, download: bool = True) -> list[Pat
     return [file.path() for file in remote]
 
 
-def _in_folder(folder: Path, configuration: str) -> list[Path]:
+def _in_folder(folder: Path, configuration: str, *, required: bool) -> list[Path]:
     """Return the files in the folder of the configuration, or beside each other with its name."""
     for pattern in (f"{configuration}/*.parquet", f"{configuration}*.parquet"):
         found = sorted(folder.glob(pattern))
         if found:
             return found
+    if not required and any(folder.glob("**/*.parquet")):
+        return []
     raise InputError(
         f"there must be Parquet files {configuration}/*.parquet or {configuration}*.parquet (found none)",
         where=str(folder),

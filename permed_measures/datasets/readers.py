@@ -128,20 +128,30 @@ def _turn_number(value: Any) -> int:
 def _single(content: dict[str, Any]) -> _Asked:
     """Read a query as PerMed's baselines have it."""
     query_id = text_id(content["query_id"])
-    history = tuple(map(_text, content.get("history") or ()))
+    history = tuple(map(_text, _list(content, "history")))
     turn = _TURN.fullmatch(query_id)
-    conversation = content.get("conversation_id") or (turn[1] if turn else query_id)
-    number = content.get("turn_id") or (int(turn[2]) if turn else len(history) + 1)
+    conversation, number = content.get("conversation_id"), content.get("turn_id")
+    if conversation is None:
+        conversation = turn[1] if turn else query_id
+    if number is None:
+        number = int(turn[2]) if turn else len(history) + 1
     text = _text(content["query"] if "query" in content else content["text"])
     query = ConversationQuery(query_id, text, text_id(conversation), _turn_number(number), history)
     if "ground_truth" not in content:
         return _Asked([query], {})
-    return _Asked([query], {query_id: {text_id(doc_id): 1 for doc_id in content["ground_truth"]}})
+    return _Asked([query], {query_id: {text_id(doc_id): 1 for doc_id in _list(content, "ground_truth")}})
+
+
+def _list(content: dict[str, Any], key: str) -> list[Any]:
+    items = content.get(key)
+    if items is not None and not isinstance(items, list):
+        raise ValueError(f"{key} must be a list (found {items!r:.40})")
+    return items or []
 
 
 def read_turns(path: Path) -> list[ConversationQuery]:
     """Return the queries of a file in MedCorpus' layout, or with a query per line."""
-    return _read_queries(path).queries
+    return list(_read_queries(path).queries)
 
 
 def read_questions(path: Path) -> list[LitSearchQuery]:
