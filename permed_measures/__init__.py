@@ -22,6 +22,7 @@ from permed_measures.parsing import parse_measure
 from permed_measures.provider import calc, calc_aggregate, evaluator, iter_calc, provider, register
 
 if TYPE_CHECKING:
+    from permed_measures.audits import audit as audit
     from permed_measures.crosschecks import crosscheck as crosscheck
     from permed_measures.engine import ceiling as ceiling
     from permed_measures.files import from_relevance_lists as from_relevance_lists
@@ -46,6 +47,7 @@ __all__ = [
     "PermedWarning",
     "QMeasure",
     "VariantNDCG",
+    "audit",
     "calc",
     "calc_aggregate",
     "ceiling",
@@ -68,6 +70,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _MODULES = {
+    "audit": "audits",
     "ceiling": "engine",
     "crosscheck": "crosschecks",
     "evaluate_by": "groups",

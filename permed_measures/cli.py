@@ -15,6 +15,7 @@ import typer
 from ir_measures.measures import Measure
 
 from permed_measures import __version__, files
+from permed_measures.claims import read_claims
 from permed_measures.datasets import SAMPLES, load, qrels_of
 from permed_measures.engine import PermedEvaluator
 from permed_measures.errors import InputError, NoSharedQueryWarning, PermedError
@@ -40,6 +41,7 @@ Preset = Enum("Preset", {name: name for name in PRESETS})  # type: ignore[misc]
 Format = Enum("Format", {name: name for name in FORMATS})  # type: ignore[misc]
 Order = Enum("Order", {"score": "score", "list": "list"})
 Rewriting = Enum("Rewriting", {name: name for name in REWRITINGS})  # type: ignore[misc]
+AuditFormat = Enum("AuditFormat", {"table": "table", "json": "json", "markdown": "markdown"})
 Holds = Enum("Holds", {"qrels": "qrels", "run": "run"})
 Written = Enum("Written", {name: name for name in WRITTEN})  # type: ignore[misc]
 
@@ -252,6 +254,41 @@ def crosscheck(
     for name, result in results.items():
         print(f"{name}\n\n{result}\n")
     if not all(result.ok for result in results.values()):
+        raise typer.Exit(1)
+
+
+@app.command()
+def audit(
+    qrels: Qrels,
+    runs: Runs,
+    claim: Annotated[
+        list[str] | None, typer.Option("--claim", help="A published number, such as 'MAP@10=0.5357'.")
+    ] = None,
+    claims: Annotated[
+        Path | None,
+        typer.Option("--claims", help="A CSV file with a row for each run: its name, then the numbers."),
+    ] = None,
+    decimals: Annotated[int | None, typer.Option(help="How many digits were printed.", min=0, max=15)] = None,
+    format_: Annotated[AuditFormat, typer.Option("--format", help="How to print.")] = AuditFormat("table"),  # noqa: B008
+    order: ByOrder = Order.score,
+    query_ids: QueryIds = None,
+) -> None:
+    """Say which convention gives published numbers; exit status 1 if none explains all of them.
+
+    Names are read generously: map@10, NDCG_cut_10, mrr, hit@10, coverage@10. In percent where above 1 or
+    with %.
+    """
+    from permed_measures.audits import FORMATS as AUDIT_FORMATS
+    from permed_measures.audits import audit as pm_audit
+
+    named = _named(runs)
+    rows = read_claims(claims, claim or [], list(named))
+    with _notes():
+        labels = _labels(qrels).qrels
+        read_run = _Reader(order, query_ids, Judgments.of(labels)).on(lambda run: run)
+        result = pm_audit(labels, {name: read_run(path) for name, path in named.items()}, rows, decimals)
+    print(AUDIT_FORMATS[format_.value](result), end="")
+    if not result.ok:
         raise typer.Exit(1)
 
 

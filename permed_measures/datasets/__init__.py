@@ -166,7 +166,8 @@ def qrels_of(dataset: Any, name: str) -> list[Any]:
     try:
         return list(dataset.qrels_iter())
     except (RuntimeError, OSError) as error:
+        reason = str(error) or type(error).__name__
         raise InputError(
-            f"the qrels of {name!r} cannot be loaded by ir_datasets ({str(error) or type(error).__name__:.100})",
+            f"the qrels of {name!r} cannot be loaded by ir_datasets ({reason:.100})",
             hint="Check the network, or name a file of qrels",
         ) from error

@@ -1,0 +1,207 @@
+"""Published numbers: which measure a loose name means, and which values print as the number."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Mapping
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.errors import InputError, MeasureError, nearest
+from permed_measures.parsing import parse_measure
+
+__all__ = ["Claim", "longest", "parse_claims", "read_claims"]
+
+
+class Claim(NamedTuple):
+    """A published number.
+
+    Attributes
+    ----------
+    name : str
+        What it was called.
+    text : str
+        The number as it was printed.
+    measure : {'AP', 'nDCG', 'P', 'R', 'RR', 'Success'} or str
+        What the name means; another measure as one would type it.
+    cutoffs : tuple
+        The cutoffs that are tried, the one that the name says first.
+    value : Decimal
+        The number as a fraction of 1, unless the measure counts.
+    decimals : int
+        Its digits after the point, as a fraction.
+    percent : bool
+        Whether it was printed in percent.
+    """
+
+    name: str
+    text: str
+    measure: str
+    cutoffs: tuple[int | None, ...]
+    value: Decimal
+    decimals: int
+    percent: bool
+
+    @property
+    def family(self) -> str:
+        """Which measures are computed by the same choices."""
+        return _FAMILIES.get(self.measure, self.measure)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the measure was written out."""
+        return self.measure not in _FAMILIES
+
+    def prints(self, value: float) -> str:
+        """Return how a value would be printed."""
+        shown = value * 100 if self.percent else value
+        digits = self.decimals - 2 if self.percent else self.decimals
+        return f"{shown:.{max(digits, 0)}f}{'%' if self.text.endswith('%') else ''}"
+
+    def matches(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which values print as the claim, rounded half up or half to even."""
+        step = 10.0**-self.decimals
+        near = np.abs(values - float(self.value)) <= step / 2 + 1e-9
+        for index in np.argwhere(near):
+            near[tuple(index)] = self._rounds_to(float(values[tuple(index)]))
+        return near
+
+    def _rounds_to(self, value: float) -> bool:
+        unit = Decimal(1).scaleb(-self.decimals)
+        exact, shown = Decimal(value), Decimal(repr(value))
+        return any(
+            number.quantize(unit, rounding=rounding) == self.value
+            for number in (exact, shown)
+            for rounding in (ROUND_HALF_EVEN, ROUND_HALF_UP)
+        )
+
+
+_FAMILIES = {"AP": "ap", "nDCG": "ndcg", **dict.fromkeys(("P", "R", "RR", "Success"), "level")}
+_NAMES = {
+    "AP": "ap map gradedap gradedmap meanaverageprecision averageprecision",
+    "nDCG": "ndcg normalizeddcg normalizeddiscountedcumulativegain variantndcg ndcgcut",
+    "P": "p prec precision",
+    "R": "r rec recall",
+    "RR": "rr mrr reciprank reciprocalrank meanreciprocalrank",
+    "Success": "success hit hits hitrate hr coverage cov acc",
+}
+_MEANING = {word: measure for measure, words in _NAMES.items() for word in words.split()}
+_NAME = re.compile(r"(?P<word>[a-z _-]*?)[ _-]*(?:@|at|cut|top)?[ _@-]*(?P<cutoff>[0-9]+)?")
+_NEEDS_CUTOFF = ("P", "R", "Success")
+_USUAL = (None, 10, 100, 1000)
+
+
+def _meaning(name: str) -> tuple[str, tuple[int | None, ...]]:
+    """Return the measure that a name means, and the cutoffs to try."""
+    found = _NAME.fullmatch(name.strip().lower())
+    measure = _MEANING.get(re.sub(r"[ _-]", "", found["word"])) if found else None
+    if measure is None or not found:
+        return _written_out(name)
+    if found["cutoff"]:
+        cutoff = int(found["cutoff"])
+        if cutoff < 1:
+            raise MeasureError(f"a cutoff must be at least 1 (found {name!r})")
+        return measure, (cutoff, None) if measure == "AP" else (cutoff,)
+    if measure in _NEEDS_CUTOFF:
+        raise MeasureError(f"{measure} needs a cutoff (found {name!r})", hint=f"Write {name}@10")
+    return measure, _USUAL
+
+
+def _written_out(name: str) -> tuple[str, tuple[int | None, ...]]:
+    try:
+        return str(parse_measure(name)), (None,)
+    except MeasureError as error:
+        hint = nearest(name, ["MAP@10", "nDCG@10", "P@1", "recall@20", "MRR", "hit@10", "coverage@10"])
+        raise MeasureError(
+            f"no measure is known by the name {name!r} ({error.problem})", hint=hint or error.hint
+        ) from None
+
+
+def read_claims(path: Path | None, texts: list[str], runs: list[str]) -> dict[str, dict[str, str]]:
+    """Return the claims about each run: of a CSV file with a row per run, or ``NAME=VALUE`` about one run."""
+    if bool(texts) == bool(path):
+        raise InputError("the published numbers must be given by --claim or by --claims (one of the two)")
+    if path is None:
+        if len(runs) > 1:
+            raise InputError(
+                f"--claim is about one run (found {len(runs)})", hint="Give a row for each run by --claims"
+            )
+        return {runs[0]: _one_by_one(texts)}
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        header, *rows = [*csv.reader(file, strict=True), list[str]()]
+    found: dict[str, dict[str, str]] = {}
+    for line, row in enumerate(rows, start=2):
+        if not row:
+            continue
+        place = f"{path}:{line}"
+        if len(row) != len(header):
+            problem = f"a row must have as many cells as the header (found {len(row)}, not {len(header)})"
+            raise InputError(problem, where=place)
+        name = row[0].strip()
+        if name not in runs or name in found:
+            known = f"one of the runs {', '.join(runs)}, each once"
+            raise InputError(f"a row must begin with {known} (found {name!r})", where=place)
+        cells = zip(header[1:], row[1:], strict=True)
+        found[name] = {title.strip(): cell.strip() for title, cell in cells if cell.strip()}
+    missing = [name for name in runs if not found.get(name)]
+    if missing:
+        raise InputError(
+            f"there must be a row of claims for each run (found none for {missing[0]!r})", where=str(path)
+        )
+    return found
+
+
+def _one_by_one(texts: list[str]) -> dict[str, str]:
+    claims: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.rpartition("=")
+        if not equals or name in claims:
+            raise InputError(f"a claim reads NAME=VALUE, each name once (found {text!r})")
+        claims[name] = value
+    return claims
+
+
+def parse_claims(claims: Mapping[str, Any], decimals: int | None = None) -> list[Claim]:
+    """Return the claims of a row; numbers that are no texts have as many digits as the longest of them."""
+    if not claims:
+        raise InputError("there must be a claim, such as {'MAP@10': 0.5357} (found none)")
+    digits = decimals if decimals is not None else longest(claims.values())
+    return [_claim(name, value, digits, decimals is not None) for name, value in claims.items()]
+
+
+def longest(values: Iterable[Any]) -> int:
+    """Return the most digits after the point among the numbers that are no texts."""
+    return max((_digits(repr(float(value))) for value in values if not isinstance(value, str)), default=0)
+
+
+def _digits(text: str) -> int:
+    exponent = Decimal(text).normalize().as_tuple().exponent
+    return max(-int(exponent), 0)
+
+
+def _claim(name: str, value: Any, digits: int, fixed: bool) -> Claim:
+    measure, cutoffs = _meaning(name)
+    text = str(value).strip()
+    try:
+        number = Decimal(text.rstrip("% "))
+        if not number.is_finite():
+            raise InvalidOperation
+    except InvalidOperation:
+        raise InputError(f"a claim must be a number (found {value!r})", where=f"claim {name!r}") from None
+    counts = measure.startswith("Num")
+    percent = text.endswith("%") or (abs(number) > 1 and not counts)
+    if abs(number) > 100 and not counts:
+        raise InputError(f"a value is at most 1, or 100 percent (found {value!r})", where=f"claim {name!r}")
+    if isinstance(value, str) and not fixed:
+        digits = max(-int(number.as_tuple().exponent), 0)
+    number = number.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_EVEN)
+    if not isinstance(value, str):
+        text = f"{number:f}"
+    if percent:
+        return Claim(name, text, measure, cutoffs, number.scaleb(-2), digits + 2, True)
+    return Claim(name, text, measure, cutoffs, number, digits, False)

@@ -1,0 +1,368 @@
+"""Every convention tried on a run: the rankings under each setting, and the means of each claim."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.claims import Claim
+from permed_measures.conventions import (
+    NAMED,
+    APChoice,
+    Choice,
+    Denominator,
+    Discount,
+    FixedChoice,
+    Gain,
+    Ideal,
+    Labels,
+    LevelChoice,
+    NamedConvention,
+    NDCGChoice,
+    Negative,
+    QuerySet,
+    RecallBase,
+    SelfMatch,
+    Setting,
+    Weights,
+)
+from permed_measures.inputs import Batches, as_mapping_or_frame, with_text_ids
+from permed_measures.judgments import Judgments
+from permed_measures.kernels import KERNELS
+from permed_measures.kernels.shared import divide
+from permed_measures.parameters import values_of
+from permed_measures.rankings import JudgedRankings
+from permed_measures.ranks import TieBreak
+
+__all__ = [
+    "COMMUNITY",
+    "SAME",
+    "SETTINGS",
+    "ClaimAudit",
+    "Labelled",
+    "Match",
+    "Table",
+    "TriedRun",
+    "choices_of",
+    "differences",
+    "label_policies",
+    "named_choice",
+    "place_of",
+    "tabulate",
+]
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+SAME = 1e-12
+"""Means that differ by no more than this are one number."""
+
+
+# --- the rankings of a run under each setting ------------------------------------------------------
+
+
+class Labelled(NamedTuple):
+    """Judgments under a label policy, with what the measures need to know of their grades."""
+
+    judgments: Judgments
+    top: float
+    grades: tuple[float, ...]
+
+
+def _labelled(judgments: Judgments) -> Labelled:
+    grades = np.unique(judgments.grade[judgments.grade > 0])
+    return Labelled(judgments, float(grades[-1]) if len(grades) else 1.0, tuple(grades.tolist()))
+
+
+def label_policies(judgments: Judgments) -> dict[Labels, Labelled]:
+    """Return the judgments under each label policy."""
+    pool = replace(judgments, grade=np.ones_like(judgments.grade))
+    return {Labels.GRADES: _labelled(judgments), Labels.POOL: _labelled(pool)}
+
+
+SETTINGS = [
+    Setting(ties, QuerySet.QRELS, labels, self_match)
+    for ties, labels, self_match in product(TieBreak, Labels, SelfMatch)
+]
+"""The settings but for the query set."""
+
+
+class RankedRun(NamedTuple):
+    """A ranking, and the weights of its queries in the mean of each query set."""
+
+    labelled: Labelled
+    rankings: JudgedRankings
+    weights: Floats
+
+
+class TriedRun:
+    """The rankings of a run under each setting, each different one once.
+
+    Attributes
+    ----------
+    ranked : list of RankedRun
+    of_setting : list of int
+        Which of them belongs to each of SETTINGS.
+    """
+
+    def __init__(self, policies: dict[Labels, Labelled], run: Any) -> None:
+        table = as_mapping_or_frame(_in_memory(run), "score")
+        if isinstance(table, Mapping):
+            table = with_text_ids(table, "query ids")
+        ids = set(table) if isinstance(table, Mapping) else set(table["query_id"].unique().to_list())
+        judgments = policies[Labels.GRADES].judgments
+        self._in_run = np.array([query_id in ids for query_id in judgments.query_ids], bool)
+        self._n_run_queries = len(ids)
+        self._policies, self._tables = (
+            policies,
+            {SelfMatch.KEPT: table, SelfMatch.REMOVED: _without_self(table)},
+        )
+        self.ranked: list[RankedRun] = []
+        self._places: dict[tuple[object, ...], int] = {}
+        JudgedRankings.of(judgments, table)  # which warns if nothing meets
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            of = {(s.labels, s.self_match): self._of_ties(s.labels, s.self_match) for s in SETTINGS}
+        self.of_setting = [of[s.labels, s.self_match][s.ties] for s in SETTINGS]
+
+    def _of_ties(self, labels: Labels, self_match: SelfMatch) -> dict[TieBreak, int]:
+        """Return the place of the ranking of each tie rule."""
+        table = self._tables[self_match]
+        if table is None:  # there is no such document
+            return self._of_ties(labels, SelfMatch.KEPT)
+        bounds = [self._place(labels, table, ties) for ties in (TieBreak.OPTIMISTIC, TieBreak.PESSIMISTIC)]
+        if bounds[0] == bounds[1]:  # no tie matters, so no rule does
+            return dict.fromkeys(TieBreak, bounds[0])
+        return {ties: self._place(labels, table, ties) for ties in TieBreak}
+
+    def _place(self, labels: Labels, table: Any, ties: TieBreak) -> int:
+        labelled = self._policies[labels]
+        rankings = JudgedRankings.of(labelled.judgments, table, ties)
+        arrays = (rankings.query, rankings.rank, rankings.grade, rankings.retrieved)
+        key = (labels, *(array.tobytes() for array in arrays))
+        if key not in self._places:
+            self._places[key] = len(self.ranked)
+            self.ranked.append(RankedRun(labelled, rankings, self._weights(labelled.judgments)))
+        return self._places[key]
+
+    def _weights(self, judgments: Judgments) -> Floats:
+        """Return how much each query weighs in the mean of each query set; shape (n_sets, n_queries)."""
+        counted = {
+            QuerySet.QRELS: (np.ones_like(self._in_run), judgments.n_queries),
+            QuerySet.BOTH: (self._in_run, int(self._in_run.sum())),
+            QuerySet.WITH_RELEVANT: ((relevant := judgments.num_rel(1) > 0), int(relevant.sum())),
+            QuerySet.RUN: (self._in_run, self._n_run_queries),
+        }
+        return np.array(
+            [mask / (size or np.nan) for mask, size in (counted[queries] for queries in QuerySet)]
+        )
+
+
+def _in_memory(run: Any) -> Any:
+    if not isinstance(run, Batches):
+        return run
+    import polars as pl
+
+    frames = list(run)
+    return pl.concat(frames) if frames else {}
+
+
+def _without_self(table: Any) -> Any:
+    """Return the run without documents whose id is the query's; None if there are none."""
+    if isinstance(table, Mapping):
+        if not any(query_id in documents for query_id, documents in table.items()):
+            return None
+        return {q: {d: score for d, score in docs.items() if d != q} for q, docs in table.items()}
+    import polars as pl
+
+    kept = table.filter(pl.col("query_id") != pl.col("doc_id"))
+    return kept if len(kept) < len(table) else None
+
+
+# --- the choices of each family, and their values --------------------------------------------------
+
+
+def choices_of(family: str, levels: tuple[float, ...]) -> list[Choice]:
+    """Return everything that a family of measures may be computed by."""
+    if family == "ap":
+        weighted = [(Weights.BINARY, level) for level in levels]
+        weighted += [(weights, 1.0) for weights in (Weights.LINEAR, Weights.HALF, Weights.EXP)]
+        return [APChoice(denominator, *each) for denominator in Denominator for each in weighted]
+    if family == "ndcg":
+        return [NDCGChoice(*each) for each in product(Gain, Discount, Ideal, Negative)]
+    if family == "level":
+        return [LevelChoice(level, base) for level in levels for base in RecallBase]
+    return [FixedChoice(family)]
+
+
+def _possible(choice: Choice, labelled: Labelled) -> bool:
+    """Return whether a choice means something on these labels: g/2 does not, where grades are above 2."""
+    return not (isinstance(choice, APChoice) and choice.weights is Weights.HALF and labelled.top > 2)
+
+
+def _values(ranked: RankedRun, claim: Claim, choice: Choice, cutoff: int | None) -> Floats:
+    """Return the value of each query."""
+    rankings, (_, top, grades) = ranked.rankings, ranked.labelled
+    measure = choice.measure(claim.measure, cutoff, top, grades)
+    if measure is not None:
+        return KERNELS[str(measure.NAME)](rankings, **values_of(measure))
+    assert isinstance(choice, LevelChoice)  # recall over min(R, k), which is no measure of its own
+    assert cutoff is not None
+    found = cutoff * KERNELS["P"](rankings, cutoff=cutoff, rel=choice.level, judged_only=False)
+    return divide(found, np.minimum(rankings.judgments.num_rel(choice.level), cutoff))
+
+
+class Table(NamedTuple):
+    """The means of a claim: by ranking, cutoff, choice and query set; and which of them print as it."""
+
+    claim: Claim
+    choices: list[Choice]
+    means: Floats
+    prints: Bools
+
+
+def tabulate(run: TriedRun, claim: Claim, choices: list[Choice]) -> Table:
+    """Compute a claim by every choice, under every setting."""
+    shape = (len(run.ranked), len(claim.cutoffs), len(choices), len(QuerySet))
+    means = np.full(shape, np.nan)
+    for r, ranked in enumerate(run.ranked):
+        for o, cutoff in enumerate(claim.cutoffs):
+            for c, choice in enumerate(choices):
+                if _possible(choice, ranked.labelled):
+                    means[r, o, c] = ranked.weights @ _values(ranked, claim, choice, cutoff)
+    return Table(claim, choices, means, claim.matches(means))
+
+
+# --- what gives a claim ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Match:
+    """A convention, and what it gives.
+
+    Attributes
+    ----------
+    claim : Claim
+    setting : Setting
+    choice : Choice
+    cutoff : int or None
+    measure : Measure or None
+        As one would type it; None where there is no such measure.
+    value : float
+    printed : str
+        As the claim was printed.
+    """
+
+    claim: Claim
+    setting: Setting
+    choice: Choice
+    cutoff: int | None
+    measure: Any
+    value: float
+    printed: str
+
+
+@dataclass(frozen=True)
+class ClaimAudit:
+    """What gives a claim, each claim by itself.
+
+    Attributes
+    ----------
+    claim : Claim
+    n_tried : int
+        How many conventions were computed.
+    table : Table
+    run : TriedRun
+    """
+
+    claim: Claim
+    n_tried: int
+    table: Table = field(repr=False)
+    run: TriedRun = field(repr=False)
+
+    @cached_property
+    def matches(self) -> list[Match]:
+        """All conventions that print the same digits."""
+        return list(self._where(self.table.prints))
+
+    @property
+    def explained(self) -> bool:
+        """Whether any convention prints the same digits."""
+        return bool(self.table.prints.any())
+
+    @property
+    def n_matches(self) -> int:
+        """How many conventions print the same digits."""
+        return int(self.table.prints[self.run.of_setting].sum())
+
+    @cached_property
+    def nearest(self) -> list[Match]:
+        """The three nearest values that print otherwise, each with its simplest convention."""
+        means = np.where(self.table.prints, np.nan, self.table.means)
+        off = np.abs(means - float(self.claim.value))
+        found: dict[str, Match] = {}
+        for flat in np.argsort(off, axis=None, kind="stable"):
+            index = np.unravel_index(flat, off.shape)
+            if len(found) == 3 or np.isnan(off[index]):
+                break
+            printed = self.claim.prints(float(means[index]))
+            if printed not in found:
+                here = np.abs(means - means[index]) <= SAME
+                found[printed] = min(self._where(here), key=_distance_to_default)
+        return list(found.values())
+
+    @property
+    def simplest(self) -> Match | None:
+        """The match that differs least from the community's default."""
+        return min(self._where(self.table.prints), key=_distance_to_default, default=None)
+
+    def _where(self, mask: Bools) -> Iterator[Match]:
+        for s, setting in enumerate(SETTINGS):
+            r = self.run.of_setting[s]
+            for o, c, q in np.argwhere(mask[r]):
+                yield self.at(replace(setting, queries=list(QuerySet)[q]), int(c), int(o))
+
+    def at(self, setting: Setting, c: int, o: int) -> Match:
+        """Return what a convention gives."""
+        r, q = place_of(self.run, setting)
+        choice, cutoff = self.table.choices[c], self.claim.cutoffs[o]
+        value = float(self.table.means[r, o, c, q])
+        _, top, grades = self.run.ranked[r].labelled
+        measure = choice.measure(self.claim.measure, cutoff, top, grades)
+        return Match(self.claim, setting, choice, cutoff, measure, value, self.claim.prints(value))
+
+
+def place_of(run: TriedRun, setting: Setting) -> tuple[int, int]:
+    """Return the ranking and the query set of a setting."""
+    s = SETTINGS.index(replace(setting, queries=QuerySet.QRELS))
+    return run.of_setting[s], list(QuerySet).index(setting.queries)
+
+
+COMMUNITY = NAMED[0]
+"""The community's default: ir_measures."""
+
+
+def _distance_to_default(match: Match) -> int:
+    family = match.claim.family
+    return differences(match.setting, COMMUNITY.setting) + differences(
+        match.choice, named_choice(COMMUNITY, family)
+    )
+
+
+def named_choice(convention: NamedConvention, family: str) -> Choice:
+    """Return how a convention computes a family; a measure that is written out is as it is."""
+    return {"ap": convention.ap, "ndcg": convention.ndcg, "level": convention.level}.get(
+        family, FixedChoice(family)
+    )
+
+
+def differences(a: Any, b: Any) -> int:
+    """Return in how many axes two settings, or two choices of a family, differ."""
+    return sum(getattr(a, each.name) != getattr(b, each.name) for each in fields(a))
