@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,11 +18,11 @@ from ir_measures.measures import Measure
 
 from permed_measures import __version__, files
 from permed_measures.claims import read_claims
-from permed_measures.datasets import SAMPLES, load, qrels_of
+from permed_measures.datasets import NAMES, SAMPLES, load, qrels_of
 from permed_measures.engine import PermedEvaluator
 from permed_measures.errors import InputError, NoSharedQueryWarning, PermedError
 from permed_measures.groups import Groups
-from permed_measures.inspections import holds_of, inspect_file
+from permed_measures.inspections import inspect_file
 from permed_measures.judgments import Judgments
 from permed_measures.kernels import KERNELS
 from permed_measures.measures import LITSEARCH, MEDCORPUS
@@ -29,7 +31,7 @@ from permed_measures.parsing import parse_measure
 from permed_measures.progress import progress
 from permed_measures.queryids import REWRITINGS, renamed
 from permed_measures.report import FORMATS, Report, meaning, with_judged
-from permed_measures.sources import Tick
+from permed_measures.sources import Source, Tick
 from permed_measures.writing import FORMATS as WRITTEN
 from permed_measures.writing import write_qrels, write_run
 
@@ -68,6 +70,11 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; what is wrong with the input is one message and exit status 2."""
+    if hasattr(signal, "SIGPIPE"):  # end as other programs do when nobody reads on
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what the terminal cannot show is escaped
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except PermedError as error:
@@ -129,13 +136,13 @@ def evaluate(
     Files may be TREC, BEIR, MTEB, MedCorpus, PerMed, LitSearch, CSV or Parquet files; their content tells
     which.
     """
-    if by and by_query:
+    if by is not None and by_query:
         raise InputError("either --by or --by-query can be given (found both)")
     named = _named(runs)
     with _notes():
         labels = _labels(qrels)
         judgments = Judgments.of(labels.qrels)
-        groups = Groups.of(judgments.query_ids, by, labels.dataset) if by else None
+        groups = Groups.of(judgments.query_ids, by, labels.dataset) if by is not None else None
         parsed = _asked(preset, measures) or _default(judgments)
         evaluate_run = _Reader(order, query_ids, judgments).on(
             PermedEvaluator(with_judged(parsed), judgments).evaluate
@@ -153,6 +160,8 @@ def _named(runs: list[str]) -> dict[str, Path]:
         name, equals, file = argument.partition("=")
         if not equals or Path(argument).exists():
             name, file = Path(argument).name.partition(".")[0], argument
+        if not name or not file:
+            raise InputError(f"a run is FILE or NAME=FILE (found {argument!r})")
         if name in named:
             raise InputError(
                 f"two runs are named {name!r} ({named[name]} and {file})",
@@ -178,6 +187,8 @@ class _Labels(NamedTuple):
 def _labels(qrels: str) -> _Labels:
     """Read the judgments of a file, or of a data set by its id or folder."""
     path = Path(qrels)
+    if qrels in NAMES and path.is_file():
+        _say(f"note: {qrels} is a file here, and is taken rather than the data set of this name")
     if path.is_dir() or (not path.exists() and not path.suffix):
         dataset = load(qrels)
         return _Labels(qrels_of(dataset, qrels), dataset)
@@ -306,12 +317,13 @@ def convert(
     and MTEB), .parquet, .csv or .tsv (for qrels BEIR's), perhaps followed by .gz.
     """
     with _notes(), progress(source.name) as tick:
-        holds = as_.value if as_ else holds_of(source)
+        file = Source(source, tick)
+        holds = as_.value if as_ else files.holds_of(file)
         if holds is None:
             raise InputError(
                 "this file can be read as qrels and as a run", where=str(source), hint="Say which by --as"
             )
-        loaded = files.load(source, holds, order=order.value, tick=tick)
+        loaded = files.load(file, holds, order=order.value)
         for note in loaded.notes:
             _say(f"note: {note}")
         write = write_qrels if holds == "qrels" else write_run

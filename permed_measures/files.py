@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from permed_measures.errors import InputError, PermedWarning
-from permed_measures.inputs import Batches, number, text_id, where
-from permed_measures.scans import SCANNED, ParquetRun, read_parquet_qrels
+from permed_measures.formats import Kind
+from permed_measures.inputs import Batches, columns_of, number, text_id, where
+from permed_measures.scans import SCANNED, ParquetRun, parquet_columns, read_parquet_qrels
 from permed_measures.sources import Source, Tick
 from permed_measures.texts import TextFile
 
@@ -20,6 +21,7 @@ __all__ = [
     "Qrels",
     "Run",
     "from_relevance_lists",
+    "holds_of",
     "load",
     "ranked",
     "read_qrels",
@@ -184,8 +186,31 @@ _LARGE = 1 << 22
 """Bytes from which reading a file as frames pays for loading polars."""
 
 
+def holds_of(source: Source) -> str | None:
+    """Return what a file holds, 'qrels' or 'run'; None if it can be read as both."""
+    if source.is_parquet:
+        names = parquet_columns(source)
+        could_be = {holds for holds, value in _VALUES.items() if _has_columns(names, value)}
+        return could_be.pop() if len(could_be) == 1 else None
+    file = TextFile.recognised(source)
+    if file.format.kind is Kind.JSON:
+        numbers = [number for _, line in file.said(source.lines()) for _, number in line.documents]
+        return None if all(float(number or 0).is_integer() for number in numbers) else "run"
+    return file.format.holds if file.is_certain else None
+
+
+_VALUES = {"qrels": "relevance", "run": "score"}
+
+
+def _has_columns(names: list[str], value: str) -> bool:
+    try:
+        return bool(columns_of(names, value))
+    except InputError:
+        return False
+
+
 def load(
-    path: str | os.PathLike[str], wanted: str, *, order: str = "score", tick: Tick | None = None
+    path: str | os.PathLike[str] | Source, wanted: str, *, order: str = "score", tick: Tick | None = None
 ) -> Loaded:
     """Read a file as `wanted`, 'qrels' or 'run'; see `read_qrels` and `read_run`.
 
@@ -193,7 +218,7 @@ def load(
     """
     if order not in ("score", "list"):
         raise InputError(f"order must be 'score' or 'list' (found {order!r})")
-    source = Source(Path(path), tick)
+    source = path if isinstance(path, Source) else Source(Path(path), tick)
     if source.is_parquet:
         if wanted == "qrels":
             return Loaded(read_parquet_qrels(source), [])

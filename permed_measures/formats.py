@@ -32,11 +32,14 @@ class Line(NamedTuple):
         Which line it is, from 0.
     wanted : {'qrels', 'run'}
         What the file is read as.
+    place : int
+        How many lines before say something.
     """
 
     content: Any
     row: int
     wanted: str
+    place: int = 0
 
 
 class Header(tuple[str, ...]):
@@ -179,6 +182,8 @@ def _result(item: Any) -> tuple[str, float | None]:
 
 
 def _read_litsearch(line: Line) -> Said:
+    if "query_id" not in line.content and line.row != line.place:
+        raise ValueError("an empty line before, where the number of the line is the query id")
     query_id = text_id(line.content.get("query_id", line.row + 1))
     key, value = ("corpusids", 1) if line.wanted == "qrels" else ("retrieved", None)
     return Said(query_id, [(text_id(doc_id), value) for doc_id in _list(line.content, key)])

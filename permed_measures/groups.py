@@ -45,7 +45,10 @@ class Groups:
     @classmethod
     def of(cls, query_ids: list[str], by: By, qrels: Any = None) -> Groups:
         """Divide judged queries; see `evaluate_by`."""
-        found = _groups(query_ids, by, qrels)
+        found = {
+            query_id: None if each != each else each
+            for query_id, each in _groups(query_ids, by, qrels).items()
+        }
         for query_id, value in found.items():
             if not isinstance(value, Hashable):
                 raise InputError(f"a group must be a text or a number (found {value!r} for {query_id!r})")
@@ -94,7 +97,8 @@ def _place(value: Any) -> tuple[Any, ...]:
     if isinstance(value, Real):
         return (1, value)
     parts = enumerate(_DIGITS.split(str(value)))
-    return (0, *((index % 2, int(part) if index % 2 else part) for index, part in parts))
+    numbered = ((index % 2, part.lstrip("0") if index % 2 else part) for index, part in parts)
+    return (0, *((number, len(part), part) if number else (number, 0, part) for number, part in numbered))
 
 
 _DIGITS = re.compile(r"([0-9]+)")
@@ -102,16 +106,23 @@ _DIGITS = re.compile(r"([0-9]+)")
 
 def _groups(query_ids: list[str], by: By, qrels: Any) -> dict[str, Any]:
     """Return the group of each query; of a data set, also of queries that are not judged."""
+    if hasattr(by, "to_dict"):  # a pandas Series
+        by = by.to_dict()
     if isinstance(by, Mapping):
         return {str(query_id): value for query_id, value in by.items()}
     if not isinstance(by, str) and not callable(by):
         raise InputError(f"by must be a field, a pattern, a mapping or a function (found {by!r})")
     if not isinstance(by, str):
         return {query_id: by(query_id) for query_id in query_ids}
+    qrels = _dataset(qrels)
     fields = _fields(qrels)
     if by in fields:
         return {query.query_id: getattr(query, by) for query in _queries(qrels)}
     return _found_in_ids(query_ids, by, fields)
+
+
+def _dataset(qrels: Any) -> Any:
+    return qrels.irds_ref() if hasattr(qrels, "irds_ref") else qrels  # PyTerrier holds one of ir_datasets
 
 
 def _fields(qrels: Any) -> list[str]:
@@ -132,7 +143,7 @@ def _found_in_ids(query_ids: list[str], pattern: str, fields: list[str]) -> dict
     try:
         compiled = re.compile(pattern)
         n_groups = compiled.groups
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise _no_group(pattern, known, f"not a pattern: {error}", fields) from None
     if n_groups != 1:
         raise _no_group(pattern, known, f"a pattern with {n_groups} groups", fields)

@@ -27,6 +27,7 @@ __all__ = [
     "not_a_number",
     "number",
     "packed",
+    "repeated_rows",
     "text_id",
     "where",
     "with_text_ids",
@@ -81,6 +82,13 @@ class Batches:
 
     def refuse_duplicates_between_batches(self, n_rows: int) -> None:
         """Raise an error if a document stands twice in a query, in different frames of so many rows."""
+
+
+def repeated_rows(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows whose query and document have stood before."""
+    import polars as pl
+
+    return frame.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
 
 
 _FORMS = (
@@ -166,7 +174,8 @@ def as_mapping_or_frame(data: Any, value: str) -> Nested | pl.DataFrame:
     Parameters
     ----------
     data : mapping, iterable of namedtuples, pandas, polars or pyarrow frame, ranx.Run or ranx.Qrels
-        Judgments or a run; judgments also as a data set of ir_datasets. An iterable is consumed once.
+        Judgments or a run; judgments also as a data set of ir_datasets or PyTerrier. An iterable is consumed
+        once.
     value : {'relevance', 'score'}
         What the numbers are.
 
@@ -187,8 +196,11 @@ def as_mapping_or_frame(data: Any, value: str) -> Nested | pl.DataFrame:
         return data.nested()
     if "ranx" in sys.modules and type(data).__module__.startswith("ranx."):
         return cast(Nested, data.to_dict())
+    if value == "relevance" and hasattr(data, "irds_ref"):
+        data = data.irds_ref()
     if value == "relevance" and hasattr(data, "qrels_iter"):
-        return _records(data.qrels_iter(), value)
+        nested = getattr(data, "qrels_nested", None)
+        return nested() if nested else _records(data.qrels_iter(), value)
     for library, convert in (("polars", _polars), ("pandas", _pandas), ("pyarrow", _pyarrow)):
         if library in sys.modules:
             frame = convert(data, value)

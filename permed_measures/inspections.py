@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from permed_measures.errors import InputError
-from permed_measures.files import ranked
-from permed_measures.formats import Kind
-from permed_measures.inputs import columns_of, where
-from permed_measures.scans import SCANNED, parquet_columns, read_parquet
+from permed_measures.files import holds_of, ranked
+from permed_measures.inputs import repeated_rows, where
+from permed_measures.scans import SCANNED, read_parquet
 from permed_measures.sources import Source, Tick
 from permed_measures.texts import TextFile
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Inspection", "holds_of", "inspect_file"]
+__all__ = ["Inspection", "inspect_file"]
+
+_GRADES = 20
+"""So many different grades are counted one by one."""
 
 
 @dataclass(frozen=True)
@@ -48,27 +49,6 @@ class Inspection:
         return "\n".join([str(self.path), *(f"  {name:<{width}}  {fact}" for name, fact in facts.items())])
 
 
-def holds_of(path: Path) -> str | None:
-    """Return what a file holds, 'qrels' or 'run'; None if that cannot be told."""
-    source = Source(path)
-    if source.is_parquet:
-        names = parquet_columns(source)
-        could_be = [value for value in ("relevance", "score") if _has_columns(names, value)]
-        return {"relevance": "qrels", "score": "run"}[could_be[0]] if len(could_be) == 1 else None
-    file = TextFile.recognised(source)
-    if file.format.kind is Kind.JSON:
-        numbers = [number for _, line in file.said(source.lines()) for _, number in line.documents]
-        return None if all(float(number or 0).is_integer() for number in numbers) else "run"
-    return file.format.holds
-
-
-def _has_columns(names: list[str], value: str) -> bool:
-    try:
-        return bool(columns_of(names, value))
-    except InputError:
-        return False
-
-
 def inspect_file(path: str | os.PathLike[str], tick: Tick | None = None) -> Inspection:
     """Return what a file is and what it holds; nothing is refused that can be counted.
 
@@ -96,14 +76,12 @@ def inspect_file(path: str | os.PathLike[str], tick: Tick | None = None) -> Insp
     ('MedCorpus labels', '2: 68, 1: 65, 0: 339, -1: 6')
     """
     source = Source(Path(path), tick)
-    holds = holds_of(Path(path))
-    name, lists, frame, queries = _rows(source, holds or "run")
-    facts = {
-        **_counts(frame, queries),
-        **_duplicates(frame),
-        **(_grades(frame, queries) if holds != "run" else {}),
-        **(_scores(frame, lists) if holds != "qrels" else {}),
-    }
+    holds = holds_of(source)
+    facts: dict[str, str] = {}
+    for each in [holds] if holds else ["qrels", "run"]:
+        name, lists, frame, queries = _rows(source, each)
+        facts |= {**_counts(frame, queries), **_duplicates(frame)}
+        facts |= _grades(frame, queries) if each == "qrels" else _scores(frame, lists)
     return Inspection(Path(path), name, holds or "qrels or run", facts)
 
 
@@ -153,9 +131,7 @@ def _from_to(ids: list[str]) -> str:
 
 
 def _duplicates(frame: pl.DataFrame) -> dict[str, str]:
-    import polars as pl
-
-    again = frame.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
+    again = repeated_rows(frame)
     first = f" (first: {where(*again.row(0)[:2])})" if len(again) else ""
     return {"duplicates": f"{len(again):,} rows{first}"}
 
@@ -163,10 +139,12 @@ def _duplicates(frame: pl.DataFrame) -> dict[str, str]:
 def _grades(frame: pl.DataFrame, queries: list[str]) -> dict[str, str]:
     import polars as pl
 
-    counts = frame["value"].value_counts().sort("value", descending=True).iter_rows()
+    counts = list(frame["value"].value_counts().sort("value", descending=True).iter_rows())
+    some = ", ".join(f"{grade:g}: {count:,}" for grade, count in counts[:_GRADES])
+    more = f" and {len(counts) - _GRADES:,} others" if len(counts) > _GRADES else ""
     n_relevant = frame.filter(pl.col("value") >= 1)["query_id"].n_unique()
     return {
-        "grades": ", ".join(f"{grade:g}: {count:,}" for grade, count in counts),
+        "grades": some + more,
         "without relevant": f"{len(queries) - n_relevant:,} queries",
     }
 
@@ -177,16 +155,24 @@ def _scores(frame: pl.DataFrame, lists: bool) -> dict[str, str]:
     scores = frame["value"].drop_nulls().to_list()
     if not scores:
         return {"scores": "none: the order of the lists counts"}
-    facts = {"scores": f"{min(scores):g} to {max(scores):g}"}
+    facts = {"scores": f"{min(scores):.9g} to {max(scores):.9g}"}
     if frame["value"].null_count():
         facts["no score"] = f"{frame['value'].null_count():,} rows"
     tied = {dtype: _tied(frame, dtype) for dtype in (pl.Float64, pl.Float32)}
     facts["ties"] = f"{tied[pl.Float32]:,} queries with equal scores"
     if tied[pl.Float32] > tied[pl.Float64]:
         facts["ties"] += f", {tied[pl.Float32] - tied[pl.Float64]:,} of them only as float32"
-    if lists:
-        facts["order"] = f"{_disordered(frame):,} lists are in another order than their scores"
+    disordered = _disordered(frame) if lists else _rising(frame)
+    facts["order"] = f"{disordered:,} queries whose documents stand in another order than their scores"
     return facts
+
+
+def _rising(frame: pl.DataFrame) -> int:
+    """Return how many queries have a score above the one before it."""
+    import polars as pl
+
+    rows = frame.drop_nulls().select("query_id", rises=pl.col("value").diff().over("query_id") > 0)
+    return int(rows.filter("rises")["query_id"].n_unique())
 
 
 def _tied(frame: pl.DataFrame, dtype: Any) -> int:

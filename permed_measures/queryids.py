@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["REWRITINGS", "Renamed", "match_query_ids", "renamed", "suggestion"]
 
 _TURN = re.compile(r"(.+)_turn_([0-9]+)")
-_LITSEARCH = re.compile(r"litsearch_([0-9]+)")
+_LITSEARCH = re.compile(r"litsearch_([0-9]{1,18})")
 
 
 def _permed(query_id: str) -> str:
@@ -48,6 +48,7 @@ def _by_form(form: Callable[[str], str]) -> Callable[[list[str], list[str]], dic
 def _by_prefix(run_ids: list[str], qrels_ids: list[str]) -> dict[str, str]:
     """Join ids of which those of one side all have one prefix more."""
     known, candidates = set(qrels_ids), {""}
+    same = {query_id: query_id for query_id in run_ids if query_id in known}
     for query_id in run_ids[:3]:
         candidates |= {query_id[:place] for place in _joints(query_id) if query_id[place:] in known}
     joined = [
@@ -55,6 +56,7 @@ def _by_prefix(run_ids: list[str], qrels_ids: list[str]) -> dict[str, str]:
         for prefix in sorted(candidates)
         if prefix and all(query_id.startswith(prefix) for query_id in run_ids)
     ]
+    joined.insert(0, same)
     wanted = set(run_ids)
     for prefix in sorted({q[:place] for q in qrels_ids[:3] for place in _joints(q)}):
         if all(query_id.startswith(prefix) for query_id in qrels_ids):
@@ -71,9 +73,23 @@ def _joints(query_id: str) -> list[int]:
     ]
 
 
+def _litsearch_ids(run_ids: list[str], qrels_ids: list[str]) -> dict[str, str]:
+    """Join ids that count from 0 with those that count from 1; refuse what counts from 1 on both sides."""
+    joined = _by_form(_litsearch)(run_ids, qrels_ids)
+    numbers = [int(match[1]) for query_id in run_ids if (match := _LITSEARCH.fullmatch(query_id))]
+    beyond = [f"litsearch_{n:03}" for n in numbers if str(n + 1) not in qrels_ids and str(n) in qrels_ids]
+    if beyond and 0 not in numbers:
+        raise InputError(
+            f"litsearch_000 must be query 1 (found no such id in the run, and {beyond[0]!r}, which would be "
+            "beyond the last one: do they count from 1?)",
+            hint="Give the run the ids of the qrels",
+        )
+    return joined
+
+
 REWRITINGS: dict[str, Callable[[list[str], list[str]], dict[str, str]]] = {
     "permed": _by_form(_permed),
-    "litsearch": _by_form(_litsearch),
+    "litsearch": _litsearch_ids,
     "prefix": _by_prefix,
 }
 """Returns ``{id in the run: id in the qrels}`` of the ids that meet, by the name of the rewriting."""

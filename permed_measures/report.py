@@ -165,15 +165,20 @@ class Report:
                 }
             if self.groups is not None:
                 content["by"] = self.groups.name
-                content["groups"] = [
-                    {"group": row.labels[1], **_values_and_queries(evaluation.measures, row)}
-                    for row in self.rows_of_groups(name, evaluation)
-                ]
+                content["groups"] = list(self.objects_of_groups(name, evaluation))
             yield content
 
-
-def _values_and_queries(measures: Iterable[Measure], row: Row) -> dict[str, Any]:
-    return {"queries": row.queries["judged"], "metrics": _json_values(measures, row.values)}
+    def objects_of_groups(self, name: str, evaluation: Evaluation) -> Iterator[dict[str, Any]]:
+        """Yield a JSON object for each group, with the best possible values where they are below 1."""
+        assert self.groups is not None
+        best = self.groups.means(self.ideal)
+        for value, row in zip(self.groups.values, self.rows_of_groups(name, evaluation), strict=True):
+            yield {
+                "group": value if type(value) in (int, str) else str(value),
+                "queries": row.queries["judged"],
+                "metrics": _json_values(evaluation.measures, row.values),
+                "ceilings": {str(m): v for m, v in best[value].items() if v < 1 - 1e-12},
+            }
 
 
 def _json_values(measures: Iterable[Measure], values: Iterable[float]) -> dict[str, float | None]:
@@ -195,8 +200,9 @@ def _jsonl(report: Report) -> str:
         )
     elif report.groups is not None:
         objects = (
-            {**dict(zip(report.labels, row.labels, strict=True)), **_values_and_queries(report.columns, row)}
-            for row in report.rows()
+            {"run": name, "by": report.groups.name, **content}
+            for name, evaluation in report.evaluations.items()
+            for content in report.objects_of_groups(name, evaluation)
         )
     return "".join(json.dumps(content, ensure_ascii=False) + "\n" for content in objects)
 

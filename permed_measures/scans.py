@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import numpy as np
 
 from permed_measures.errors import InputError
-from permed_measures.inputs import Batches, checked_frame, columns_of, not_a_number, where
+from permed_measures.inputs import Batches, checked_frame, columns_of, not_a_number, repeated_rows, where
 from permed_measures.sources import Source
 from permed_measures.tables import frame_of_rows
 from permed_measures.texts import TextFile, header_of
@@ -37,6 +37,8 @@ T = TypeVar("T")
 
 _ROWS = 1 << 20
 """Rows of a batch; of one query there may be twice as many before it is divided."""
+_LINES = 1 << 17
+"""Rows that are held as Python objects at a time."""
 _HASHES = 1 << 26
 """Hashes of rows that are compared at a time."""
 
@@ -81,9 +83,7 @@ class ScannedRun(Batches, ABC):
 
     def _compare(self, frame: pl.DataFrame) -> None:
         """Raise the error if there are equal rows among these, which have equal hashes."""
-        import polars as pl
-
-        again = frame.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
+        again = repeated_rows(frame)
         if len(again):
             self.refuse_repeated(*again.row(0)[:2])
 
@@ -133,13 +133,14 @@ class TextRun(ScannedRun):
         super().__init__()
         self._file = file
 
-    def _line_by_line(self, lines: Iterable[tuple[int, str]]) -> pl.DataFrame:
-        """Return what the lines say, or raise the error for the one that is wrong."""
+    def _line_by_line(self, lines: Iterable[tuple[int, str]]) -> Iterator[pl.DataFrame]:
+        """Yield what the lines say, or raise the error for the one that is wrong."""
         import polars as pl
 
-        rows = [(said.query_id, *said.documents[0]) for _, said in self._file.said(lines)]
+        rows = ((said.query_id, *said.documents[0]) for _, said in self._file.said(lines))
         schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
-        return pl.DataFrame(rows, schema=schema, orient="row")
+        while some := list(islice(rows, _LINES)):
+            yield pl.DataFrame(some, schema=schema, orient="row")
 
     def refuse_repeated(self, query_id: str, doc_id: str) -> NoReturn:
         """Raise the error for a document that stands twice."""
@@ -157,8 +158,8 @@ class TrecRun(TextRun):
             if frame is None:
                 frame = frame_of_lines(single_blanks(chunk.data))
             if frame is None:
-                frame = self._line_by_line(source.lines_of(chunk, n_lines))
-            if len(frame):
+                yield from self._line_by_line(source.lines_of(chunk, n_lines))
+            elif len(frame):
                 yield frame
             n_lines += n_chunk
 
@@ -181,8 +182,8 @@ class TableRun(TextRun):
                 if b'"' in data:  # a cell may go on in the next chunk
                     lines = chain(lines, source.lines_of_all(chunks, n_lines + n_chunk))
                 rows = (line for line in lines if line[0] > first.row)
-                frame = self._line_by_line(chain([(first.row, first.text)], rows))
-            if len(frame):
+                yield from self._line_by_line(chain([(first.row, first.text)], rows))
+            elif len(frame):
                 yield frame
             n_lines += n_chunk
 
@@ -196,7 +197,7 @@ def parquet_columns(source: Source) -> list[str]:
     import polars as pl
 
     with _named(source):
-        return pl.scan_parquet(source.path, glob=False).collect_schema().names()
+        return pl.scan_parquet(source.for_polars(), glob=False).collect_schema().names()
 
 
 def read_parquet(source: Source, value: str) -> pl.DataFrame:
@@ -204,7 +205,7 @@ def read_parquet(source: Source, value: str) -> pl.DataFrame:
     import polars as pl
 
     with _named(source):
-        rows = pl.read_parquet(source.path, glob=False)
+        rows = pl.read_parquet(source.for_polars(), glob=False)
         frame = checked_frame(rows, value)
         if value == "relevance":
             values = rows[columns_of(rows.columns, value)[value]]
@@ -249,7 +250,7 @@ class ParquetRun(ScannedRun):
         import polars as pl
 
         with _named(self._source):
-            lazy = pl.scan_parquet(self._source.path, glob=False)
+            lazy = pl.scan_parquet(self._source.for_polars(), glob=False)
             lazy = lazy.select(columns_of(lazy.collect_schema().names(), "score").values())
             n_rows = lazy.select(pl.len()).collect().item()
         for start in range(0, n_rows, _ROWS):

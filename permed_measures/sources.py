@@ -75,6 +75,10 @@ class Source:
     def _file(self) -> BinaryIO:
         return self.path.open("rb") if self._piped is None else io.BytesIO(self._piped)
 
+    def for_polars(self) -> Path | BinaryIO:
+        """Return what polars can read the file from."""
+        return self.path if self._piped is None else io.BytesIO(self._piped)
+
     @cached_property
     def _unzstd(self) -> bytes:
         """The content of a zstd file: polars decompresses it, as if it were a table of one column."""

@@ -14,7 +14,7 @@ from permed_measures.formats import FORMATS, Document, Format, Header, Kind, Lin
 from permed_measures.inputs import where
 from permed_measures.sources import HEAD, Source
 
-__all__ = ["FirstLine", "TextFile", "header_of"]
+__all__ = ["FirstLine", "TextFile", "header_of", "json_object"]
 
 _BLANKS = " \t\v\f\r"
 _BETWEEN = re.compile(f"[{_BLANKS}]+")
@@ -43,12 +43,15 @@ class TextFile:
         What it is read as.
     first_line : FirstLine
         The first line that says something.
+    is_certain : bool
+        Whether it holds one of qrels and run, not both.
     """
 
     source: Source
     format: Format
     wanted: str
     first_line: FirstLine
+    is_certain: bool
 
     @classmethod
     def recognised(cls, source: Source, wanted: str | None = None) -> TextFile:
@@ -75,7 +78,8 @@ class TextFile:
                 where=str(source.path),
                 hint="The qrels come first, then the runs",
             )
-        return cls(source, fitting, wanted or fitting.holds, head)
+        certain = len({format_.holds for format_ in found}) == 1
+        return cls(source, fitting, wanted or fitting.holds, head, certain)
 
     def table(self) -> dict[str, dict[str, Any]]:
         """Return what the file says as ``{query_id: {doc_id: number or None}}``, in its order."""
@@ -92,11 +96,11 @@ class TextFile:
 
     def said(self, lines: Lines) -> Iterator[tuple[int | None, Said]]:
         """Yield what the lines say, with the index of each; a JSON file as a whole has no index."""
-        for entry in _ENTRIES[self.format.kind](lines):
+        for place, entry in enumerate(_ENTRIES[self.format.kind](lines)):
             try:
                 if isinstance(entry.content, Exception):
                     raise entry.content
-                yield entry.row, self.format.read(Line(entry.content, entry.row or 0, self.wanted))
+                yield entry.row, self.format.read(Line(entry.content, entry.row or 0, self.wanted, place))
             except (KeyError, TypeError, ValueError, OverflowError, RecursionError, csv.Error) as error:
                 self._refuse(entry, error)
 
@@ -178,7 +182,7 @@ def header_of(line: str) -> Header | None:
     """Return the names of the columns, if these are the names of a table of queries and documents."""
     for delimiter in _DELIMITERS:
         names = _table_row(line, delimiter)
-        header = Header(name.strip(_BLANKS) for name in names)
+        header = Header(names)
         if header.has("query_id", "doc_id") and (header.has("score") or header.has("relevance")):
             header.delimiter = delimiter
             return header
@@ -241,6 +245,16 @@ def _json(text: str, make_object: Callable[[list[tuple[str, Any]]], Any]) -> Any
         return ValueError("half of a character: ids must be Unicode text")
     except (ValueError, RecursionError) as error:
         return error
+    return content
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """Return the JSON object that a line holds, or raise ValueError."""
+    content = _json(text, _object)
+    if isinstance(content, Exception):
+        raise ValueError(str(content))
+    if not isinstance(content, dict):
+        raise ValueError("no JSON object")
     return content
 
 

@@ -120,35 +120,43 @@ class TriedRun:
         judgments = policies[Labels.GRADES].judgments
         self._in_run = np.array([query_id in ids for query_id in judgments.query_ids], bool)
         self._n_run_queries = len(ids)
-        self._policies, self._tables = (
-            policies,
-            {SelfMatch.KEPT: table, SelfMatch.REMOVED: _without_self(table)},
-        )
+        self._policies = policies
         self.ranked: list[RankedRun] = []
         self._places: dict[tuple[object, ...], int] = {}
         JudgedRankings.of(judgments, table)  # which warns if nothing meets
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            of = {(s.labels, s.self_match): self._of_ties(s.labels, s.self_match) for s in SETTINGS}
-        self.of_setting = [of[s.labels, s.self_match][s.ties] for s in SETTINGS]
+            kept = self._places_of(table)
+            without = _without_self(table)
+            places = {
+                SelfMatch.KEPT: kept,
+                SelfMatch.REMOVED: kept if without is None else self._places_of(without),
+            }
+        self.of_setting = [places[s.self_match][s.labels, s.ties] for s in SETTINGS]
 
-    def _of_ties(self, labels: Labels, self_match: SelfMatch) -> dict[TieBreak, int]:
-        """Return the place of the ranking of each tie rule."""
-        table = self._tables[self_match]
-        if table is None:  # there is no such document
-            return self._of_ties(labels, SelfMatch.KEPT)
-        bounds = [self._place(labels, table, ties) for ties in (TieBreak.OPTIMISTIC, TieBreak.PESSIMISTIC)]
-        if bounds[0] == bounds[1]:  # no tie matters, so no rule does
-            return dict.fromkeys(TieBreak, bounds[0])
-        return {ties: self._place(labels, table, ties) for ties in TieBreak}
+    def _places_of(self, table: Any) -> dict[tuple[Labels, TieBreak], int]:
+        """Return which ranking each label policy and tie rule gives."""
+        found = {}
+        graded: dict[TieBreak, JudgedRankings] = {}
+        for labels, labelled in self._policies.items():
+            bounds = {ties: JudgedRankings.of(labelled.judgments, table, ties) for ties in _BOUNDS}
+            first, last = (self._place(labels, rankings) for rankings in bounds.values())
+            for ties in TieBreak:
+                if first == last:  # no tie matters, so no rule does
+                    found[labels, ties] = first
+                    continue
+                if ties not in _BOUNDS and ties not in graded:
+                    graded[ties] = JudgedRankings.of(self._policies[Labels.GRADES].judgments, table, ties)
+                rankings = bounds.get(ties) or _relabelled(graded[ties], labels, labelled)
+                found[labels, ties] = self._place(labels, rankings)
+        return found
 
-    def _place(self, labels: Labels, table: Any, ties: TieBreak) -> int:
-        labelled = self._policies[labels]
-        rankings = JudgedRankings.of(labelled.judgments, table, ties)
+    def _place(self, labels: Labels, rankings: JudgedRankings) -> int:
         arrays = (rankings.query, rankings.rank, rankings.grade, rankings.retrieved)
         key = (labels, *(array.tobytes() for array in arrays))
         if key not in self._places:
             self._places[key] = len(self.ranked)
+            labelled = self._policies[labels]
             self.ranked.append(RankedRun(labelled, rankings, self._weights(labelled.judgments)))
         return self._places[key]
 
@@ -163,6 +171,17 @@ class TriedRun:
         return np.array(
             [mask / (size or np.nan) for mask, size in (counted[queries] for queries in QuerySet)]
         )
+
+
+_BOUNDS = (TieBreak.OPTIMISTIC, TieBreak.PESSIMISTIC)
+"""The rules that look at grades, and between which all others are."""
+
+
+def _relabelled(rankings: JudgedRankings, labels: Labels, labelled: Labelled) -> JudgedRankings:
+    """Return rankings by a rule that does not look at grades, under another label policy."""
+    if labels is Labels.GRADES:
+        return rankings
+    return replace(rankings, judgments=labelled.judgments, grade=np.ones_like(rankings.grade))
 
 
 def _in_memory(run: Any) -> Any:

@@ -8,16 +8,28 @@ import io
 import json
 import os
 import re
+import shutil
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files import ranked
-from permed_measures.inputs import BEIR_COLUMNS, Batches, as_mapping, number, where, with_text_ids
+from permed_measures.inputs import (
+    BEIR_COLUMNS,
+    Batches,
+    as_mapping,
+    number,
+    repeated_rows,
+    where,
+    with_text_ids,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["FORMATS", "write_qrels", "write_run"]
 
@@ -134,27 +146,50 @@ def _write(output: _Output, data: Any, to: str | None) -> None:
         raise InputError(f"a format must be one of {', '.join(FORMATS)} (found {name!r})")
     if ".zst" in suffixes[-1:] or (compressed and name == "parquet"):
         raise output.refuse("a file is written plain, or text as .gz", "Choose another name")
-    with _part(output.path) as part:
-        if name == "parquet":
-            _write_parquet(output, data, part)
-            return
-        text = _TEXTS[name](output, _named(output, data))
-        if not text:
-            raise output.refuse("without any query the file would be empty", "Write .json, .csv or .parquet")
-        try:
-            content = text.encode()
-        except UnicodeEncodeError as error:
-            raise output.refuse(f"ids must be Unicode text (found {error.object[error.start]!r})") from None
-        part.write_bytes(gzip.compress(content, mtime=0) if compressed else content)
+    if output.path.is_dir():
+        raise output.refuse("a file must be named (found a folder)")
+    if name == "parquet" and isinstance(data, Batches):
+        content = _parquet(_frame_of_batches(output, data))
+    else:
+        nested = _named(output, data)
+        if output.is_run and name not in ("json", "jsonl"):
+            _say_empty(output, nested)
+        content = _parquet(_frame(output, nested)) if name == "parquet" else _encoded(output, name, nested)
+    _write_whole(output.path, gzip.compress(content, mtime=0) if compressed else content)
 
 
-@contextmanager
-def _part(path: Path) -> Iterator[Path]:
-    """Yield a file beside the path that takes its place when all is written."""
-    part = path.with_name(path.name + ".part")
+def _say_empty(output: _Output, nested: Nested) -> None:
+    """Warn of queries that a file with a row per document leaves out."""
+    empty = [query_id for query_id, documents in nested.items() if not documents]
+    if empty:
+        text = f"{output.path}: {len(empty)} queries without documents are not in the file"
+        warnings.warn(f"{text} (first: {empty[0]!r})", PermedWarning, stacklevel=4)
+
+
+def _encoded(output: _Output, name: str, nested: Nested) -> bytes:
+    text = _TEXTS[name](output, nested)
+    if not text:
+        raise output.refuse("without any query the file would be empty", "Write .json, .csv or .parquet")
     try:
-        yield part
-        part.replace(path)
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise output.refuse(f"ids must be Unicode text (found {error.object[error.start]!r})") from None
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; what is no regular file, such as a pipe, is written into."""
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            file.write(content)
+        return
+    target = path.resolve()  # a link stays a link
+    part = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}.part")
+    try:
+        with part.open("xb") as file:
+            file.write(content)
+        if target.exists():
+            shutil.copymode(target, part)
+        part.replace(target)
     finally:
         part.unlink(missing_ok=True)
 
@@ -183,9 +218,6 @@ def _rows(output: _Output, nested: Nested) -> Iterator[tuple[str, str, float]]:
             f"(first: {empty[0]!r})",
             "Write them as .json",
         )
-    if empty:
-        text = f"{output.path}: {len(empty)} queries without documents are not in the file"
-        warnings.warn(f"{text} (first: {empty[0]!r})", PermedWarning, stacklevel=6)
     for query_id, documents in nested.items():
         for doc_id, value in documents.items():
             yield query_id, doc_id, value
@@ -298,35 +330,43 @@ def _refuse_no_integers(nested: Nested) -> None:
                 )
 
 
-def _write_parquet(output: _Output, data: Any, part: Path) -> None:
+def _parquet(frame: pl.DataFrame) -> bytes:
+    content = io.BytesIO()
+    frame.write_parquet(content)
+    return content.getvalue()
+
+
+def _frame_of_batches(output: _Output, batches: Batches) -> pl.DataFrame:
+    """Return the rows of a run in a file, without a Python object for each."""
     import polars as pl
 
-    if isinstance(data, Batches):
-        frame = pl.concat([pl.DataFrame(schema=_schema(pl.Float64)), *data])
-        again = frame.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
-        if len(again):
-            query_id, doc_id, _ = again.row(0)
-            data.refuse_repeated(query_id, doc_id)
-            raise output.refuse(
-                f"a document may stand once in a query (found {where(query_id, doc_id)} again)"
-            )
-    else:
-        rows = list(_rows(output, _named(output, data)))
-        whole = not output.is_run and all(
-            isinstance(value, int) and abs(value) < 2**63 for _, _, value in rows
-        )
-        if not whole:
-            rows = [(q, d, float(value)) if float(value) == value else (q, d, value) for q, d, value in rows]
-        if not whole and (changed := next((row for row in rows if isinstance(row[2], int)), None)):
-            raise output.refuse(
-                f"a column of floats cannot hold {changed[2]}, the relevance of {where(*changed[:2])}"
-            )
-        schema = {**_schema(pl.Int64 if whole else pl.Float64, output.value)}
-        try:
-            frame = pl.DataFrame(rows, schema=schema, orient="row")
-        except (TypeError, OverflowError, UnicodeEncodeError, pl.exceptions.PolarsError) as error:
-            raise output.refuse(f"cannot be written as Parquet ({str(error).splitlines()[0]})") from None
-    frame.write_parquet(part)
+    frame: pl.DataFrame = pl.concat([pl.DataFrame(schema=_schema(pl.Float64)), *batches])
+    again = repeated_rows(frame)
+    if len(again):
+        query_id, doc_id, _ = again.row(0)
+        batches.refuse_repeated(query_id, doc_id)
+        raise output.refuse(f"a document may stand once in a query (found {where(query_id, doc_id)} again)")
+    return frame
+
+
+def _frame(output: _Output, nested: Nested) -> pl.DataFrame:
+    import polars as pl
+
+    rows = list(_rows(output, nested))
+    whole = not output.is_run and all(
+        isinstance(value, int) and -(2**63) <= value < 2**63 for _, _, value in rows
+    )
+    if not whole:
+        rows = [(q, d, float(value)) if float(value) == value else (q, d, value) for q, d, value in rows]
+        changed = next((row for row in rows if isinstance(row[2], int)), None)
+        if changed:
+            problem = f"a column of floats cannot hold {changed[2]}, the relevance of {where(*changed[:2])}"
+            raise output.refuse(problem)
+    try:
+        schema = _schema(pl.Int64 if whole else pl.Float64, output.value)
+        return pl.DataFrame(rows, schema=schema, orient="row")
+    except (TypeError, OverflowError, UnicodeEncodeError, pl.exceptions.PolarsError) as error:
+        raise output.refuse(f"cannot be written as Parquet ({str(error).splitlines()[0]})") from None
 
 
 def _schema(dtype: Any, value: str = "score") -> dict[str, Any]:

@@ -266,7 +266,7 @@ def test_means_by_turn_are_those_of_the_data_sets_of_the_turns():
     [content] = json.loads(stdout)
     qrels, ranking = pm.read_qrels(MEDICAL.qrels), pm.read_run(run)
     assert content["by"] == "turn_number"
-    assert [group["group"] for group in content["groups"]] == ["1", "2", "3", "4", "5"]
+    assert [group["group"] for group in content["groups"]] == [1, 2, 3, 4, 5]
     for group in content["groups"]:
         part = {q: docs for q, docs in qrels.items() if q.endswith(f"_{group['group']}")}
         assert group["queries"] == len(part)

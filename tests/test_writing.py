@@ -636,7 +636,7 @@ INSPECTED = [
         ("PerMed results", "run"),
         {
             "queries": "3",
-            "order": "2 lists are in another order than their scores",
+            "order": "2 queries whose documents stand in another order than their scores",
             "ties": "2 queries with equal scores",
             "scores": "1 to 2",
         },

@@ -128,6 +128,8 @@ def from_folder(path: str | os.PathLike[str], id: str) -> Any:
     ...     next(dataset.qrels_iter())
     GenericQrel(query_id='t_turn_1', doc_id='d1', relevance=1)
     """
+    if not isinstance(id, str) or not id:
+        raise InputError(f"the id of a data set must be a text (found {id!r})")
     register()
     from permed_measures.datasets.catalogue import register_folder
 
@@ -161,12 +163,14 @@ def load(dataset: str) -> Any:
     return found
 
 
-def qrels_of(dataset: Any, name: str) -> list[Any]:
-    """Return the qrels of a data set, as a list of namedtuples; an InputError if they cannot be loaded."""
+def qrels_of(dataset: Any, name: str) -> Any:
+    """Return the qrels of a data set, with all its queries; an InputError if they cannot be loaded."""
     try:
-        return list(dataset.qrels_iter())
+        nested = getattr(dataset, "qrels_nested", None)
+        return nested() if nested else list(dataset.qrels_iter())
     except (RuntimeError, OSError) as error:
-        reason = str(error) or type(error).__name__
+        said = error.args[0] if error.args and isinstance(error.args[0], str) else error
+        reason = str(said) or type(error).__name__
         raise InputError(
             f"the qrels of {name!r} cannot be loaded by ir_datasets ({reason:.100})",
             hint="Check the network, or name a file of qrels",

@@ -89,17 +89,19 @@ SAMPLE = {
 }
 
 
-def _conversations(queries: Callable[[], Path], labels: Callable[[], Path | None]) -> tuple[Queries, Qrels]:
-    """Return the turns and their judgments, with grades 0 to 2."""
+def _conversations(
+    queries: Callable[[], Path], labels: Callable[[], Path | None], definitions: dict[int, str] = GRADES
+) -> tuple[Queries, Qrels]:
+    """Return the turns and their judgments."""
     return (
         Queries(ConversationQuery, lambda: read_turns(queries())),
-        Qrels(lambda: read_labels(labels(), queries()), GRADES, lambda: labels() or queries()),
+        Qrels(lambda: read_labels(labels(), queries()), definitions, lambda: labels() or queries()),
     )
 
 
 def _medcorpus() -> dict[str, list[Any]]:
     queries, qrels = _conversations(downloads.MEDCORPUS_QUERIES.path, downloads.MEDCORPUS_LABELS.path)
-    docs = Docs("medcorpus", TitledDoc, _medcorpus_corpus, lambda files: read_documents(files[0]))
+    docs = Docs("medcorpus", TitledDoc, _medcorpus_corpus, _first_file)
     sets: dict[str, list[Any]] = {"medcorpus": [docs, queries, qrels]}
     for turn in range(1, 7):
         of_turn = queries.where(partial(_is_turn, turn))
@@ -160,7 +162,9 @@ def _sample() -> dict[str, list[Any]]:
     for name, part in (("permed-sample", "medical"), ("permed-sample/literature", "literature")):
         folder = SAMPLE_FOLDER / part
         queries, qrels = _conversations(
-            partial(folder.joinpath, "queries.jsonl"), partial(folder.joinpath, "query_to_texts.jsonl")
+            partial(folder.joinpath, "queries.jsonl"),
+            partial(folder.joinpath, "query_to_texts.jsonl"),
+            GRADES if part == "medical" else BINARY,
         )
         sets[name] = [docs, queries, qrels]
     return sets

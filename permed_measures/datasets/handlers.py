@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import ir_datasets
 from ir_datasets.formats import BaseDocs, BaseQrels, BaseQueries, GenericQrel
-from ir_datasets.indices import PickleLz4FullStore
+from ir_datasets.indices import DEFAULT_DOCSTORE_OPTIONS, PickleLz4FullStore
 
 from permed_measures.datasets.downloads import home
 from permed_measures.datasets.readers import Labels
@@ -100,13 +100,17 @@ class Qrels(BaseQrels):  # type: ignore[misc]
 
     def qrels_iter(self) -> Iterator[GenericQrel]:
         """Yield the judgments."""
-        labels = self._read()
-        ids: Iterable[str] = labels
-        if self._of is not None:
-            ids = [query.query_id for query in self._of.queries_iter() if query.query_id in labels]
-        for query_id in ids:
-            for doc_id, relevance in labels[query_id].items():
+        for query_id, documents in self.qrels_nested().items():
+            for doc_id, relevance in documents.items():
                 yield GenericQrel(query_id, doc_id, relevance)
+
+    def qrels_nested(self) -> Labels:
+        """Return the judgments as nested dicts, with queries that have none: these count, and score 0."""
+        labels = self._read()
+        if self._of is None:
+            return labels
+        ids = [query.query_id for query in self._of.queries_iter()]
+        return {query_id: labels[query_id] for query_id in ids if query_id in labels}
 
     def qrels_defs(self) -> dict[int, str]:
         """Return what each grade means."""
@@ -155,15 +159,18 @@ class Docs(BaseDocs):  # type: ignore[misc]
         """Yield the documents; a slice of it is a part of them."""
         return self._read(self._files())
 
-    def docs_store(self) -> PickleLz4FullStore:
+    def docs_store(
+        self, field: str = "doc_id", options: Any = DEFAULT_DOCSTORE_OPTIONS
+    ) -> PickleLz4FullStore:
         """Return what finds documents by id."""
         files = self._files()
         return PickleLz4FullStore(
             path=str(home() / self._name / f"docs-{_fingerprint(files)}.pklz4"),
             init_iter_fn=lambda: self._read(files),
             data_cls=self._kind,
-            lookup_field="doc_id",
+            lookup_field=field,
             index_fields=["doc_id"],
+            options=options,
         )
 
     def docs_cls(self) -> type:
@@ -181,8 +188,19 @@ class Docs(BaseDocs):  # type: ignore[misc]
 
 def _fingerprint(files: list[Path]) -> str:
     """Return a text that is another one for other files: an index of files that were replaced is not used."""
-    facts = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-    return hashlib.md5(repr(facts).encode(), usedforsecurity=False).hexdigest()[:12]
+    digest = hashlib.md5(usedforsecurity=False)
+    for path in files:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            for start in (0, size // 2, max(size - _SEEN, 0)):
+                file.seek(start)
+                digest.update(file.read(_SEEN))
+        digest.update(str(size).encode())
+    return digest.hexdigest()[:12]
+
+
+_SEEN = 1 << 16
+"""Bytes at the beginning, in the middle and at the end of a file that tell it from another."""
 
 
 class Counted:
@@ -201,6 +219,6 @@ class Counted:
     def get_metadata(self, _: str, entity: Any) -> dict[str, int]:
         """Return the count, as ir_datasets' metadata have it."""
         kind = str(ir_datasets.EntityType(entity).value)
-        if kind not in self._known:
-            self._known[kind] = sum(1 for _ in getattr(self._dataset, f"{kind}_iter")())
-        return {"count": self._known[kind]}
+        if kind in self._known:
+            return {"count": self._known[kind]}
+        return {"count": sum(1 for _ in getattr(self._dataset, f"{kind}_iter")())}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -20,6 +19,7 @@ from permed_measures.errors import InputError
 from permed_measures.files import read_qrels
 from permed_measures.inputs import text_id
 from permed_measures.sources import Source
+from permed_measures.texts import json_object
 
 __all__ = [
     "Attributes",
@@ -57,7 +57,7 @@ def _objects(path: Path, shape: str, read: Callable[[dict[str, Any]], T]) -> Ite
         if not line.strip():
             continue
         try:
-            yield read(json.loads(line))
+            yield read(json_object(line))
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
             raise InputError(
@@ -139,7 +139,11 @@ def _single(content: dict[str, Any]) -> _Asked:
     query = ConversationQuery(query_id, text, text_id(conversation), _turn_number(number), history)
     if "ground_truth" not in content:
         return _Asked([query], {})
-    return _Asked([query], {query_id: {text_id(doc_id): 1 for doc_id in _list(content, "ground_truth")}})
+    documents = [text_id(doc_id) for doc_id in _list(content, "ground_truth")]
+    if len(set(documents)) < len(documents):
+        again = next(doc_id for doc_id in documents if documents.count(doc_id) > 1)
+        raise ValueError(f"document {again!r} stands twice in ground_truth")
+    return _Asked([query], {query_id: dict.fromkeys(documents, 1)})
 
 
 def _list(content: dict[str, Any], key: str) -> list[Any]:

@@ -1,6 +1,6 @@
 """What a query and a document of the data sets consist of."""
 
-from __future__ import annotations
+# Without `from __future__ import annotations`: ir_datasets and PyTerrier look for fields whose type is str.
 
 from enum import IntEnum
 from typing import NamedTuple
