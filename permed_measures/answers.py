@@ -253,7 +253,7 @@ _TITLES = {
     **{each.name: AXES[each.name][0] for each in fields(Setting)},
     "ap": "AP convention",
     "ndcg": "nDCG convention",
-    "level": "relevance level",
+    "level": "convention of P, R and RR",
 }
 
 

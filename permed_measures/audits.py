@@ -18,8 +18,8 @@ from permed_measures.answers import (
     conflicts_of,
     fit_of,
 )
-from permed_measures.claims import Claim, longest, parse_claims
-from permed_measures.conventions import AXES, Labels, QuerySet, says
+from permed_measures.claims import MOST_DIGITS, Claim, longest, parse_claims
+from permed_measures.conventions import AXES, Labels, QuerySet, RecallBase, says
 from permed_measures.crosschecks import aligned
 from permed_measures.engine import PermedEvaluator
 from permed_measures.errors import InputError
@@ -114,6 +114,8 @@ def audit(qrels: Any, run: Any, claims: Mapping[str, Any], decimals: int | None 
     >>> result.ok, result.answers[0].name
     (True, 'PerMed standard')
     """
+    if decimals is not None and (type(decimals) is not int or not 0 <= decimals <= MOST_DIGITS):
+        raise InputError(f"decimals must be a whole number from 0 to {MOST_DIGITS} (found {decimals!r})")
     several = bool(claims) and all(isinstance(row, Mapping) for row in claims.values())
     table = dict(claims) if several else {"run": claims}
     runs = run if several else {"run": run}
@@ -161,7 +163,7 @@ def _audit_row(name: str, policies: dict[Labels, Labelled], run: Any, claims: li
         if claim.is_fixed:
             PermedEvaluator([claim.measure], judgments)  # which refuses what it does not support
     tried = TriedRun(policies, run)
-    levels = tuple(sorted({1.0, *policies[Labels.GRADES].grades}))[:_LEVELS]
+    levels = (1.0, *(grade for grade in policies[Labels.GRADES].grades if grade != 1))[:_LEVELS]
     tables: dict[str, list[Table]] = {}
     audits = []
     for claim in claims:
@@ -195,8 +197,12 @@ def _cells(row: RowAudit, answers: list[Answer]) -> list[list[str]]:
 
 def _typed(match: Match) -> str:
     """Return the measure as one would type it."""
+    if match.measure is not None:
+        return str(match.measure)
     cutoff = "" if match.cutoff is None else f"@{match.cutoff}"
-    return str(match.measure) if match.measure is not None else f"R{cutoff} over min(R, k)"
+    level = getattr(match.choice, "level", 1)
+    over = " over min(R, k)" if getattr(match.choice, "base", None) is RecallBase.MIN else ""
+    return f"{match.claim.measure}{cutoff}{over}" + (f", {says(level)}" if level != 1 else "")
 
 
 def _explained(rows: list[RowAudit], answers: list[Answer]) -> list[str]:
@@ -289,7 +295,7 @@ def _as_markdown(result: Audit) -> str:
     table = [header, ["---"] * len(header), *cells]
     lines = ["| " + " | ".join(map(_escaped, each)) + " |" for each in table]
     for line in _report(result):
-        text = line.strip() if line.strip().startswith("$") else _escaped(line.strip())
+        text = line.strip() if line.startswith("  $") else _escaped(line.strip())
         lines += [f"- {text}" if line.startswith("  ") else f"\n**{text}**\n" if text else ""]
     return "\n".join(lines) + "\n"
 

@@ -37,6 +37,8 @@ class Claim(NamedTuple):
         Its digits after the point, as a fraction.
     percent : bool
         Whether it was printed in percent.
+    raw : Claim or None
+        The other reading of a number above 1 that has no percent sign, where the measure may be above 1.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Claim(NamedTuple):
     value: Decimal
     decimals: int
     percent: bool
+    raw: Claim | None = None
 
     @property
     def family(self) -> str:
@@ -59,6 +62,8 @@ class Claim(NamedTuple):
 
     def prints(self, value: float) -> str:
         """Return how a value would be printed."""
+        if self.raw is not None and value > 1:
+            return self.raw.prints(value)
         shown = value * 100 if self.percent else value
         digits = self.decimals - 2 if self.percent else self.decimals
         return f"{shown:.{max(digits, 0)}f}{'%' if self.text.endswith('%') else ''}"
@@ -69,10 +74,12 @@ class Claim(NamedTuple):
         near = np.abs(values - float(self.value)) <= step / 2 + 1e-9
         for index in np.argwhere(near):
             near[tuple(index)] = self._rounds_to(float(values[tuple(index)]))
-        return near
+        return near if self.raw is None else near | self.raw.matches(values)
 
     def _rounds_to(self, value: float) -> bool:
         unit = Decimal(1).scaleb(-self.decimals)
+        if abs(abs(value - float(self.value)) - float(unit) / 2) <= _NOISE:  # both roundings of a tie
+            return True
         exact, shown = Decimal(value), Decimal(repr(value))
         return any(
             number.quantize(unit, rounding=rounding) == self.value
@@ -91,7 +98,11 @@ _NAMES = {
     "Success": "success hit hits hitrate hr coverage cov acc",
 }
 _MEANING = {word: measure for measure, words in _NAMES.items() for word in words.split()}
-_NAME = re.compile(r"(?P<word>[a-z _-]*?)[ _-]*(?:@|at|cut|top)?[ _@-]*(?P<cutoff>[0-9]+)?")
+_NAME = re.compile(r"(?P<word>[a-z _.-]*?)[ _.-]*(?:@|at|cut|top)?[ _.@]*(?P<cutoff>[0-9]+)?")
+_NOISE = 1e-12
+"""What a sum of some thousand values may be off by."""
+MOST_DIGITS = 15
+"""So many digits after the point a claim may have."""
 _NEEDS_CUTOFF = ("P", "R", "Success")
 _USUAL = (None, 10, 100, 1000)
 
@@ -99,7 +110,7 @@ _USUAL = (None, 10, 100, 1000)
 def _meaning(name: str) -> tuple[str, tuple[int | None, ...]]:
     """Return the measure that a name means, and the cutoffs to try."""
     found = _NAME.fullmatch(name.strip().lower())
-    measure = _MEANING.get(re.sub(r"[ _-]", "", found["word"])) if found else None
+    measure = _MEANING.get(re.sub(r"[ _.-]", "", found["word"])) if found else None
     if measure is None or not found:
         return _written_out(name)
     if found["cutoff"]:
@@ -132,8 +143,15 @@ def read_claims(path: Path | None, texts: list[str], runs: list[str]) -> dict[st
                 f"--claim is about one run (found {len(runs)})", hint="Give a row for each run by --claims"
             )
         return {runs[0]: _one_by_one(texts)}
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        header, *rows = [*csv.reader(file, strict=True), list[str]()]
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            header, *rows = [*csv.reader(file, strict=True), list[str]()]
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise InputError(f"cannot be read as CSV ({error})", where=str(path)) from None
+    titles = [title.strip() for title in header]
+    twice = next((title for title in titles if titles.count(title) > 1), None)
+    if twice is not None:
+        raise InputError(f"a column may stand once (found {twice!r} again)", where=str(path))
     found: dict[str, dict[str, str]] = {}
     for line, row in enumerate(rows, start=2):
         if not row:
@@ -176,32 +194,46 @@ def parse_claims(claims: Mapping[str, Any], decimals: int | None = None) -> list
 
 def longest(values: Iterable[Any]) -> int:
     """Return the most digits after the point among the numbers that are no texts."""
-    return max((_digits(repr(float(value))) for value in values if not isinstance(value, str)), default=0)
+    numbers = [_decimal(str(value)) for value in values if not isinstance(value, str)]
+    return max((_digits(number.normalize()) for number in numbers if number is not None), default=0)
 
 
-def _digits(text: str) -> int:
-    exponent = Decimal(text).normalize().as_tuple().exponent
-    return max(-int(exponent), 0)
+def _digits(number: Decimal) -> int:
+    return max(-int(number.as_tuple().exponent), 0)
+
+
+def _decimal(text: str) -> Decimal | None:
+    """Return the number that a text says; None if it says none, or one that is not finite."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
 
 
 def _claim(name: str, value: Any, digits: int, fixed: bool) -> Claim:
+    if not isinstance(name, str):
+        raise InputError(f"the name of a claim must be a text (found {name!r})")
     measure, cutoffs = _meaning(name)
     text = str(value).strip()
-    try:
-        number = Decimal(text.rstrip("% "))
-        if not number.is_finite():
-            raise InvalidOperation
-    except InvalidOperation:
-        raise InputError(f"a claim must be a number (found {value!r})", where=f"claim {name!r}") from None
+    number = _decimal(text.rstrip("% "))
+    if number is None or isinstance(value, bool):
+        raise InputError(f"a claim must be a number (found {value!r})", where=f"claim {name!r}")
     counts = measure.startswith("Num")
     percent = text.endswith("%") or (abs(number) > 1 and not counts)
     if abs(number) > 100 and not counts:
         raise InputError(f"a value is at most 1, or 100 percent (found {value!r})", where=f"claim {name!r}")
     if isinstance(value, str) and not fixed:
-        digits = max(-int(number.as_tuple().exponent), 0)
+        digits = _digits(number)
+    if digits > MOST_DIGITS:
+        problem = f"a claim has {MOST_DIGITS} digits after the point at most (found {value!r})"
+        raise InputError(problem, where=f"claim {name!r}")
     number = number.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_EVEN)
     if not isinstance(value, str):
         text = f"{number:f}"
-    if percent:
-        return Claim(name, text, measure, cutoffs, number.scaleb(-2), digits + 2, True)
-    return Claim(name, text, measure, cutoffs, number, digits, False)
+    plain = Claim(name, text, measure, cutoffs, number, digits, False)
+    if not percent:
+        return plain
+    unbounded = not text.endswith("%") and (measure == "AP" or plain.is_fixed)
+    raw = plain if unbounded else None
+    return Claim(name, text, measure, cutoffs, number.scaleb(-2), digits + 2, True, raw)

@@ -30,6 +30,7 @@ from permed_measures.parameters import values_of
 from permed_measures.parsing import parse_measure
 from permed_measures.progress import progress
 from permed_measures.queryids import REWRITINGS, renamed
+from permed_measures.rankings import JudgedRankings
 from permed_measures.report import FORMATS, Report, meaning, with_judged
 from permed_measures.sources import Source, Tick
 from permed_measures.writing import FORMATS as WRITTEN
@@ -296,7 +297,13 @@ def audit(
     rows = read_claims(claims, claim or [], list(named))
     with _notes():
         labels = _labels(qrels).qrels
-        read_run = _Reader(order, query_ids, Judgments.of(labels)).on(lambda run: run)
+        judgments = Judgments.of(labels)
+
+        def checked(run: Any) -> Any:
+            JudgedRankings.of(judgments, run)
+            return run
+
+        read_run = _Reader(order, query_ids, judgments).on(checked)
         result = pm_audit(labels, {name: read_run(path) for name, path in named.items()}, rows, decimals)
     print(AUDIT_FORMATS[format_.value](result), end="")
     if not result.ok:

@@ -269,7 +269,8 @@ class APChoice(Choice):
     def measure(self, name: str, cutoff: int | None, top: float, grades: tuple[float, ...]) -> Measure | None:  # noqa: ARG002
         """Return AP where it is that, GradedAP otherwise."""
         level = _number(self.level)
-        if self.weights is Weights.BINARY and self.denominator is Denominator.NUM_REL:
+        plain = self.weights is Weights.BINARY and self.denominator is Denominator.NUM_REL
+        if plain and isinstance(level, int):  # AP takes no other
             return _at(ir_measures.AP if level == 1 else ir_measures.AP(rel=level), cutoff)
         params: dict[str, Any] = {} if level == 1 else {"rel": level}
         if self.denominator is not Denominator.NUM_REL:
@@ -356,16 +357,17 @@ class LevelChoice(Choice):
     base: RecallBase = RecallBase.NUM_REL
 
     def measure(self, name: str, cutoff: int | None, top: float, grades: tuple[float, ...]) -> Measure | None:  # noqa: ARG002
-        """Return the measure; recall over min(R, k) has none."""
-        if name == "R" and self.base is RecallBase.MIN:
+        """Return the measure; recall over min(R, k) has none, nor have levels between whole grades."""
+        whole = self.level == int(self.level) or name == "Success"
+        if not whole or (name == "R" and self.base is RecallBase.MIN):
             return None
         measure = {"P": ir_measures.P, "R": ir_measures.R, "RR": ir_measures.RR, "Success": Coverage}[name]
         return _at(measure if self.level == 1 else measure(rel=_number(self.level)), cutoff)
 
     def sentence(self) -> str:
         """Return what a paper says of these measures."""
-        base = "" if self.base is RecallBase.NUM_REL else f", with {self.base.says}"
-        return f"documents of grade {self.level:g} or more are relevant for P, R, RR and coverage{base}"
+        relevant = f"documents of grade {self.level:g} or more are relevant for P, R, RR and coverage"
+        return f"{relevant}, {self.base.says}"
 
 
 @dataclass(frozen=True)

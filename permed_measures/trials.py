@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+from ir_measures.measures import SumAgg
 from numpy.typing import NDArray
 
 from permed_measures.claims import Claim
@@ -36,8 +37,10 @@ from permed_measures.conventions import (
 from permed_measures.inputs import Batches, as_mapping_or_frame, with_text_ids
 from permed_measures.judgments import Judgments
 from permed_measures.kernels import KERNELS
+from permed_measures.kernels.checks import MAX_EXPONENT
 from permed_measures.kernels.shared import divide
 from permed_measures.parameters import values_of
+from permed_measures.parsing import parse_measure
 from permed_measures.rankings import JudgedRankings
 from permed_measures.ranks import TieBreak
 
@@ -95,11 +98,11 @@ SETTINGS = [
 
 
 class RankedRun(NamedTuple):
-    """A ranking, and the weights of its queries in the mean of each query set."""
+    """A ranking, and which of its queries count in each query set, and for how many."""
 
     labelled: Labelled
     rankings: JudgedRankings
-    weights: Floats
+    sets: list[tuple[Bools, int]]
 
 
 class TriedRun:
@@ -157,20 +160,19 @@ class TriedRun:
         if key not in self._places:
             self._places[key] = len(self.ranked)
             labelled = self._policies[labels]
-            self.ranked.append(RankedRun(labelled, rankings, self._weights(labelled.judgments)))
+            self.ranked.append(RankedRun(labelled, rankings, self._sets(labelled.judgments)))
         return self._places[key]
 
-    def _weights(self, judgments: Judgments) -> Floats:
-        """Return how much each query weighs in the mean of each query set; shape (n_sets, n_queries)."""
+    def _sets(self, judgments: Judgments) -> list[tuple[Bools, int]]:
+        """Return for each query set which queries are summed up, and what the sum is divided by."""
+        relevant = judgments.num_rel(1) > 0
         counted = {
             QuerySet.QRELS: (np.ones_like(self._in_run), judgments.n_queries),
             QuerySet.BOTH: (self._in_run, int(self._in_run.sum())),
-            QuerySet.WITH_RELEVANT: ((relevant := judgments.num_rel(1) > 0), int(relevant.sum())),
+            QuerySet.WITH_RELEVANT: (relevant, int(relevant.sum())),
             QuerySet.RUN: (self._in_run, self._n_run_queries),
         }
-        return np.array(
-            [mask / (size or np.nan) for mask, size in (counted[queries] for queries in QuerySet)]
-        )
+        return [counted[queries] for queries in QuerySet]
 
 
 _BOUNDS = (TieBreak.OPTIMISTIC, TieBreak.PESSIMISTIC)
@@ -196,9 +198,8 @@ def _in_memory(run: Any) -> Any:
 def _without_self(table: Any) -> Any:
     """Return the run without documents whose id is the query's; None if there are none."""
     if isinstance(table, Mapping):
-        if not any(query_id in documents for query_id, documents in table.items()):
-            return None
-        return {q: {d: score for d, score in docs.items() if d != q} for q, docs in table.items()}
+        kept = {q: {d: score for d, score in docs.items() if str(d) != q} for q, docs in table.items()}
+        return kept if any(len(docs) < len(table[q]) for q, docs in kept.items()) else None
     import polars as pl
 
     kept = table.filter(pl.col("query_id") != pl.col("doc_id"))
@@ -223,18 +224,29 @@ def choices_of(family: str, levels: tuple[float, ...]) -> list[Choice]:
 
 def _possible(choice: Choice, labelled: Labelled) -> bool:
     """Return whether a choice means something on these labels: g/2 does not, where grades are above 2."""
-    return not (isinstance(choice, APChoice) and choice.weights is Weights.HALF and labelled.top > 2)
+    if isinstance(choice, APChoice) and choice.weights is Weights.HALF:
+        return labelled.top <= 2
+    exponential = Weights.EXP in vars(choice).values() or Gain.EXP in vars(choice).values()
+    return not exponential or labelled.top <= MAX_EXPONENT
 
 
 def _values(ranked: RankedRun, claim: Claim, choice: Choice, cutoff: int | None) -> Floats:
     """Return the value of each query."""
     rankings, (_, top, grades) = ranked.rankings, ranked.labelled
+    if isinstance(choice, LevelChoice):
+        return _by_level(rankings, claim.measure, choice, cutoff)
     measure = choice.measure(claim.measure, cutoff, top, grades)
-    if measure is not None:
-        return KERNELS[str(measure.NAME)](rankings, **values_of(measure))
-    assert isinstance(choice, LevelChoice)  # recall over min(R, k), which is no measure of its own
+    assert measure is not None
+    return KERNELS[str(measure.NAME)](rankings, **values_of(measure))
+
+
+def _by_level(rankings: JudgedRankings, name: str, choice: LevelChoice, cutoff: int | None) -> Floats:
+    """Return P, R, RR or Success: these take a level that ir_measures does not, and R its own denominator."""
+    level = {"cutoff": cutoff, "rel": choice.level, "judged_only": False}
+    if name != "R" or choice.base is RecallBase.NUM_REL:
+        return KERNELS[name](rankings, **level)
     assert cutoff is not None
-    found = cutoff * KERNELS["P"](rankings, cutoff=cutoff, rel=choice.level, judged_only=False)
+    found = cutoff * KERNELS["P"](rankings, **level)
     return divide(found, np.minimum(rankings.judgments.num_rel(choice.level), cutoff))
 
 
@@ -251,11 +263,16 @@ def tabulate(run: TriedRun, claim: Claim, choices: list[Choice]) -> Table:
     """Compute a claim by every choice, under every setting."""
     shape = (len(run.ranked), len(claim.cutoffs), len(choices), len(QuerySet))
     means = np.full(shape, np.nan)
+    summed = claim.is_fixed and isinstance(parse_measure(claim.measure).aggregator(), SumAgg)
     for r, ranked in enumerate(run.ranked):
         for o, cutoff in enumerate(claim.cutoffs):
             for c, choice in enumerate(choices):
-                if _possible(choice, ranked.labelled):
-                    means[r, o, c] = ranked.weights @ _values(ranked, claim, choice, cutoff)
+                if not _possible(choice, ranked.labelled):
+                    continue
+                values = _values(ranked, claim, choice, cutoff)
+                for q, (counts, size) in enumerate(ranked.sets):  # as the engine: the sum first
+                    divisor = 1 if summed else size
+                    means[r, o, c, q] = values[counts].sum() / divisor if size else np.nan
     return Table(claim, choices, means, claim.matches(means))
 
 
@@ -355,7 +372,8 @@ class ClaimAudit:
         value = float(self.table.means[r, o, c, q])
         _, top, grades = self.run.ranked[r].labelled
         measure = choice.measure(self.claim.measure, cutoff, top, grades)
-        return Match(self.claim, setting, choice, cutoff, measure, value, self.claim.prints(value))
+        printed = self.claim.text if self.table.prints[r, o, c, q] else self.claim.prints(value)
+        return Match(self.claim, setting, choice, cutoff, measure, value, printed)
 
 
 def place_of(run: TriedRun, setting: Setting) -> tuple[int, int]:

@@ -11,9 +11,9 @@ from permed_measures.errors import MeasureError
 from permed_measures.judgments import Judgments
 from permed_measures.kernels.graded import ERR_MAX_GRADE
 
-__all__ = ["check_err", "check_exponent", "check_gains", "check_weights"]
+__all__ = ["MAX_EXPONENT", "check_err", "check_exponent", "check_gains", "check_weights"]
 
-_MAX_EXPONENT = 1000
+MAX_EXPONENT = 1000
 """Gains up to 2^1000 - 1, so that their sum is finite too."""
 
 
@@ -52,7 +52,7 @@ def check_exponent(judgments: Judgments, given: dict[str, Any]) -> None:
     if given.get("gain") == "exp" or given.get("dcg") == "exp-log2":
         problem = "the gain 2^g - 1 of a grade must be a number (found grade {grade})"
         hint = "Use a linear gain, or nDCG with gains={{...}}"
-        _refuse(judgments, judgments.grade > _MAX_EXPONENT, problem, hint)
+        _refuse(judgments, judgments.grade > MAX_EXPONENT, problem, hint)
 
 
 def check_err(judgments: Judgments, given: dict[str, Any]) -> None:  # noqa: ARG001 - ERR has no such parameter
