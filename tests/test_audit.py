@@ -10,7 +10,9 @@ from dataclasses import fields, replace
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from functools import cache
 
+import cases
 import numpy as np
+import oracle
 import pytest
 from typer.testing import CliRunner
 
@@ -41,7 +43,6 @@ from permed_measures.conventions import (
 from permed_measures.datasets import SAMPLES
 from permed_measures.ranks import TieBreak
 from permed_measures.trials import SETTINGS
-from tests import cases, oracle
 
 MEDICAL, LITERATURE = SAMPLES
 PUBLISHED = {
