@@ -186,6 +186,9 @@ class RowAudit:
             if getattr(COMMUNITY.setting, each.name) in alike.get(each.name, [])
         }
         setting = replace(answer.setting, **plain)
+        printed = [each.printed for each in self.given(answer)]
+        if [each.printed for each in self.given(replace(answer, setting=setting))] != printed:
+            setting = answer.setting  # each alone makes no difference, but together they do
         text = "; ".join(choice.sentence() for choice in answer.choices.values())
         queries = says(setting.queries)
         if setting.queries is QuerySet.QRELS:

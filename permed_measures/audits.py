@@ -212,12 +212,22 @@ def _explained(rows: list[RowAudit], answers: list[Answer]) -> list[str]:
         f"One convention explains {'all claims' if len(rows) == 1 else 'the whole table'}: {answer.name}"
     ]
     lines += [f"  ({answer.named.source})", *(f"  change: {change}" for change in answer.changes)]
+    lines += [f"  change: {change}" for row in rows for change in _other_cutoffs(row, answer)]
     if answers[1:]:
         lines += ["So do", f"  {'; '.join(other.name for other in answers[1:])}"]
     differences = answer.differences_from_default()
     lines += ["Against ir_measures' default", *(f"  {each}" for each in differences)] if differences else []
     lines += ["For the paper", f"  {row.sentence(answer)}", *(f"  ${each}$" for each in row.latex(answer))]
     return [*lines, *_otherwise(rows, answer), *_alike(rows, answer)]
+
+
+def _other_cutoffs(row: RowAudit, answer: Answer) -> list[str]:
+    """Return which claims need another cutoff than they say."""
+    return [
+        f"cutoff of {match.claim.name}: {match.cutoff or 'none'} (not: {match.claim.cutoffs[0] or 'none'})"
+        for match in row.given(answer)
+        if match.cutoff != match.claim.cutoffs[0]
+    ]
 
 
 def _unexplained(row: RowAudit) -> list[str]:
