@@ -23,6 +23,13 @@ from permed_measures.provider import calc, calc_aggregate, evaluator, iter_calc,
 
 if TYPE_CHECKING:
     from permed_measures.audits import audit as audit
+    from permed_measures.comparisons import compare as compare
+    from permed_measures.comparisons.plots import plot_by_group as plot_by_group
+    from permed_measures.comparisons.plots import plot_cutoffs as plot_cutoffs
+    from permed_measures.comparisons.plots import plot_differences as plot_differences
+    from permed_measures.comparisons.plots import plot_distribution as plot_distribution
+    from permed_measures.comparisons.reranking import reranking as reranking
+    from permed_measures.comparisons.saving import save_plot as save_plot
     from permed_measures.crosschecks import crosscheck as crosscheck
     from permed_measures.engine import ceiling as ceiling
     from permed_measures.files import from_relevance_lists as from_relevance_lists
@@ -51,6 +58,7 @@ __all__ = [
     "calc",
     "calc_aggregate",
     "ceiling",
+    "compare",
     "crosscheck",
     "evaluate_by",
     "evaluator",
@@ -58,10 +66,16 @@ __all__ = [
     "iter_calc",
     "match_query_ids",
     "parse_measure",
+    "plot_by_group",
+    "plot_cutoffs",
+    "plot_differences",
+    "plot_distribution",
     "provider",
     "read_qrels",
     "read_run",
     "register",
+    "reranking",
+    "save_plot",
     "scan_run",
     "write_qrels",
     "write_run",
@@ -71,13 +85,20 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "audit": "audits",
+    "compare": "comparisons",
     "ceiling": "engine",
     "crosscheck": "crosschecks",
     "evaluate_by": "groups",
     "from_relevance_lists": "files",
     "match_query_ids": "queryids",
+    "reranking": "comparisons.reranking",
+    "plot_by_group": "comparisons.plots",
+    "plot_cutoffs": "comparisons.plots",
+    "plot_differences": "comparisons.plots",
+    "plot_distribution": "comparisons.plots",
     "read_qrels": "files",
     "read_run": "files",
+    "save_plot": "comparisons.saving",
     "scan_run": "files",
     "write_qrels": "writing",
     "write_run": "writing",

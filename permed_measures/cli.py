@@ -6,8 +6,8 @@ import io
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,10 @@ import typer
 from ir_measures.measures import Measure
 
 from permed_measures import __version__, files
-from permed_measures.claims import read_claims
+from permed_measures.audits.claims import read_claims
+from permed_measures.comparisons.reports import ENDINGS
+from permed_measures.comparisons.reports import FORMATS as COMPARE_FORMATS
+from permed_measures.comparisons.significance import CORRECTIONS
 from permed_measures.datasets import NAMES, SAMPLES, load, qrels_of
 from permed_measures.engine import PermedEvaluator
 from permed_measures.errors import InputError, NoSharedQueryWarning, PermedError
@@ -34,7 +37,7 @@ from permed_measures.rankings import JudgedRankings
 from permed_measures.report import FORMATS, Report, meaning, with_judged
 from permed_measures.sources import Source, Tick
 from permed_measures.writing import FORMATS as WRITTEN
-from permed_measures.writing import write_qrels, write_run
+from permed_measures.writing import write_qrels, write_run, write_whole
 
 __all__ = ["app", "main"]
 
@@ -45,6 +48,8 @@ Format = Enum("Format", {name: name for name in FORMATS})  # type: ignore[misc]
 Order = Enum("Order", {"score": "score", "list": "list"})
 Rewriting = Enum("Rewriting", {name: name for name in REWRITINGS})  # type: ignore[misc]
 AuditFormat = Enum("AuditFormat", {"table": "table", "json": "json", "markdown": "markdown"})
+Correction = Enum("Correction", {name: name for name in CORRECTIONS})  # type: ignore[misc]
+CompareFormat = Enum("CompareFormat", {name: name for name in COMPARE_FORMATS})  # type: ignore[misc]
 Holds = Enum("Holds", {"qrels": "qrels", "run": "run"})
 Written = Enum("Written", {name: name for name in WRITTEN})  # type: ignore[misc]
 
@@ -155,21 +160,49 @@ def evaluate(
 
 
 def _named(runs: list[str]) -> dict[str, Path]:
-    """Return the run files by name: what stands before the =, or the name of the file."""
+    """Return the run files by name: what stands before the =, or the name of the file; of a folder all."""
     named: dict[str, Path] = {}
-    for argument in runs:
-        name, equals, file = argument.partition("=")
-        if not equals or Path(argument).exists():
-            name, file = Path(argument).name.partition(".")[0], argument
-        if not name or not file:
-            raise InputError(f"a run is FILE or NAME=FILE (found {argument!r})")
+    for name, file in [each for run in runs for each in _files(run)]:
         if name in named:
             raise InputError(
                 f"two runs are named {name!r} ({named[name]} and {file})",
                 hint="Name them: NAME=FILE NAME=FILE",
             )
-        named[name] = Path(file)
+        named[name] = file
     return named
+
+
+def _files(run: str) -> list[tuple[str, Path]]:
+    """Return the files of an argument with their names."""
+    if Path(run).is_dir():
+        return _in_folder(Path(run))
+    name, equals, file = run.partition("=")
+    if not equals or Path(run).exists():
+        name, file = _name(Path(run)), run
+    if not name or not file:
+        raise InputError(f"a run is FILE or NAME=FILE (found {run!r})")
+    return [(name, Path(file))]
+
+
+def _in_folder(folder: Path) -> list[tuple[str, Path]]:
+    """Return the files of a folder with their names, but for hidden ones."""
+    inside = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    found = [path for path in inside if path.is_file()]
+    if not found:
+        raise InputError("a folder of runs must hold run files (found none)", where=str(folder))
+    if len(found) < len(inside):
+        others = [path.name for path in inside if path not in found]
+        _say(f"note: {folder}: what is no file is not read ({', '.join(others)})")
+    return [(_name(path), path) for path in found]
+
+
+_RUN_ENDINGS = (".trec", ".run", ".res", ".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", "")
+
+
+def _name(path: Path) -> str:
+    """Return the name of a file without the ending of its format: a dot may be part of the name."""
+    name = path.name.removesuffix(".gz").removesuffix(".zst")
+    return next(name.removesuffix(each) for each in _RUN_ENDINGS if name.endswith(each))
 
 
 def _asked(preset: Preset | None, measures: list[str] | None) -> list[Measure] | None:
@@ -290,24 +323,164 @@ def audit(
     Names are read generously: map@10, NDCG_cut_10, mrr, hit@10, coverage@10. In percent where above 1 or
     with %.
     """
-    from permed_measures.audits import FORMATS as AUDIT_FORMATS
     from permed_measures.audits import audit as pm_audit
+    from permed_measures.audits.reports import FORMATS as AUDIT_FORMATS
 
     named = _named(runs)
     rows = read_claims(claims, claim or [], list(named))
     with _notes():
         labels = _labels(qrels).qrels
         judgments = Judgments.of(labels)
-
-        def checked(run: Any) -> Any:
-            JudgedRankings.of(judgments, run)
-            return run
-
-        read_run = _Reader(order, query_ids, judgments).on(checked)
+        read_run = _Reader(order, query_ids, judgments).on(_checked(judgments))
         result = pm_audit(labels, {name: read_run(path) for name, path in named.items()}, rows, decimals)
     print(AUDIT_FORMATS[format_.value](result), end="")
     if not result.ok:
         raise typer.Exit(1)
+
+
+@app.command()
+def compare(
+    qrels: Qrels,
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN...", help="Run files or folders of them: FILE or NAME=FILE.")
+    ],
+    baseline: Annotated[
+        str | None, typer.Option(help="The run to compare with; without one, every pair is compared.")
+    ] = None,
+    measures: Measures = None,
+    preset: Annotated[Preset | None, typer.Option(help="The measures of a benchmark.")] = None,
+    by: Annotated[
+        str | None, typer.Option(help="Compare by group of queries too: a field or REGEX, as for evaluate.")
+    ] = None,
+    clusters: Annotated[
+        str | None,
+        typer.Option(
+            help="Queries that belong together: a field or REGEX, or none. By default the conversation_id of "
+            "a data set that has it."
+        ),
+    ] = None,
+    correction: Annotated[Correction, typer.Option(help="For testing several times.")] = Correction("holm"),  # noqa: B008
+    resamples: Annotated[int, typer.Option(help="Of randomization test and bootstrap.", min=1)] = 10_000,
+    seed: Annotated[int, typer.Option(help="Of the resamples.", min=0)] = 0,
+    level: Annotated[float, typer.Option(help="Of the confidence intervals.")] = 0.95,
+    format_: Annotated[
+        CompareFormat | None, typer.Option("--format", help="How to print; by default a table.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            help=f"Write to this file. Its ending tells the format ({', '.join(ENDINGS)}) unless --format "
+            "does."
+        ),
+    ] = None,
+    order: ByOrder = Order.score,
+    query_ids: QueryIds = None,
+) -> None:
+    """Compare runs: differences, intervals and tests, as a table for a terminal, a paper or a browser.
+
+    A folder of runs is one table. Turns of a conversation are not independent: tests and intervals take
+    whole conversations of a data set that has them.
+    """
+    from permed_measures.comparisons import compare as pm_compare
+
+    named = _named(runs)
+    form = format_.value if format_ else _form_of(output)
+    if output is not None and not output.parent.is_dir():  # said before the work is done
+        raise InputError(f"there is no folder {str(output.parent)!r} to write into", where=str(output))
+    with _notes():
+        labels = _labels(qrels)
+        judgments = Judgments.of(labels.qrels)
+        parsed = _asked(preset, measures) or _default(judgments)
+        read_run = _Reader(order, query_ids, judgments).on(_checked(judgments))
+        result = pm_compare(
+            labels.qrels if labels.dataset is None else labels.dataset,
+            _RunFiles(named, read_run),
+            parsed,
+            baseline,
+            clusters,
+            correction.value,
+            resamples=resamples,
+            seed=seed,
+            level=level,
+            by=by,
+        )
+    if output is None:
+        print(COMPARE_FORMATS[form](result), end="")
+        return
+    with redirect_stdout(io.StringIO()):  # a file is as wide as it needs to be, and has no bold letters
+        text = COMPARE_FORMATS[form](result)
+    write_whole(output, text.encode(errors="backslashreplace"))
+    _say(f"{output}: {form} of {len(named):,} runs")
+
+
+def _form_of(output: Path | None) -> str:
+    """Return the format that the ending of a file tells."""
+    if output is None:
+        return "table"
+    if output.suffix.lower() not in ENDINGS:
+        raise InputError(
+            f"a comparison is written as {', '.join(ENDINGS)} (found the ending {output.suffix!r})",
+            where=str(output),
+            hint="Or name the format: --format",
+        )
+    return ENDINGS[output.suffix.lower()]
+
+
+class _RunFiles(Mapping[str, Any]):
+    """Runs by name, each read when it is asked for: one is held at a time."""
+
+    def __init__(self, named: dict[str, Path], read_run: Callable[[Path], Any]) -> None:
+        self._named, self._read_run = named, read_run
+
+    def __getitem__(self, name: str) -> Any:
+        return self._read_run(self._named[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._named)
+
+    def __len__(self) -> int:
+        return len(self._named)
+
+
+def _checked(judgments: Judgments) -> Callable[[Any], Any]:
+    """Return what gives back a run after a look at it, so that an error in it names its file."""
+
+    def check(run: Any) -> Any:
+        JudgedRankings.of(judgments, run)
+        return run
+
+    return check
+
+
+@app.command()
+def reranking(
+    qrels: Qrels,
+    before: Annotated[Path, typer.Argument(help="The run that was reranked.")],
+    after: Annotated[Path, typer.Argument(help="The reranked run.")],
+    measure: Annotated[
+        str, typer.Option("-m", "--measure", help="What queries gain and lose in.")
+    ] = "nDCG@10",
+    top: Annotated[
+        int, typer.Option(help="So many queries that gained most, and that lost most.", min=0)
+    ] = 5,
+    rel: Annotated[float, typer.Option(help="The grade from which a document is relevant.")] = 1,
+    judged_only: Annotated[
+        bool, typer.Option("--judged-only", help="Pairs of judged documents only.")
+    ] = False,
+    order: ByOrder = Order.score,
+    query_ids: QueryIds = None,
+) -> None:
+    """Say what a reranking changed: ranks of relevant documents, pairs of documents, queries."""
+    from permed_measures.comparisons.reranking import reranking as pm_reranking
+
+    with _notes():
+        labels = _labels(qrels)
+        judgments = Judgments.of(labels.qrels)
+        read_run = _Reader(order, query_ids, judgments).on(_checked(judgments))
+        result = pm_reranking(
+            judgments, read_run(before), read_run(after), measure, labels.dataset, top, rel, judged_only
+        )
+    print(result)
 
 
 @app.command()

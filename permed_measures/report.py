@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +18,7 @@ from ir_measures.measures import Measure
 from permed_measures.engine import Evaluation, ideal_evaluation
 from permed_measures.groups import Groups
 from permed_measures.parameters import cutoff_of
+from permed_measures.terminal import terminal_table
 
 __all__ = ["FORMATS", "Report", "meaning", "with_judged"]
 
@@ -218,37 +218,18 @@ def _tsv(report: Report) -> str:
 
 
 def _table(report: Report) -> str:
-    """Return the table as text: as wide as the terminal, or as wide as it needs to be where there is none."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    terminal = sys.stdout.isatty()
-    console = Console(
-        file=io.StringIO(), width=None if terminal else 10_000, force_terminal=terminal, highlight=False
-    )
-    rows = _rows(report)
+    """Return the table as text."""
     labels = ["run", "query"] if report.by_query else report.labels
     headings = [*labels, *map(str, report.columns)]
     if not report.by_query:
         headings += ["queries in run", "ignored"] if report.groups is None else ["queries"]
-    widths = _widths(headings, rows, console.width)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
-    for heading, width in zip(headings, widths, strict=True):
-        left = heading in labels
-        table.add_column(Text(heading), justify="left" if left else "right", overflow="fold", width=width)
-    for row in rows:
-        table.add_row(*map(Text, row), style="dim" if row[0] == _BEST else None)
-    console.width = max(console.width, sum(widths) + 2 * len(widths))
-    console.print(table)
+    rows = [[(cell, "dim" if row[0] == _BEST else "") for cell in row] for row in _rows(report)]
     queries = report.queries(next(iter(report.evaluations)))
-    console.print(
-        f"\n{queries['judged']:,} judged queries, {queries['without_relevant']:,} of them without relevant "
-        "documents; a query that is not in the run scores 0."
+    return (
+        f"{terminal_table(headings, rows, len(labels))}\n"
+        f"{queries['judged']:,} judged queries, {queries['without_relevant']:,} of them without relevant "
+        "documents; a query that is not in the run scores 0.\n"
     )
-    output: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join(line.rstrip() for line in output.strip("\n").split("\n")) + "\n"
 
 
 _BEST = "best possible"
@@ -283,18 +264,6 @@ def _best_rows(report: Report) -> list[list[str]]:
         counts = ["", ""] if report.groups is None else _shown_queries(row.queries)
         rows.append([*row.labels, *cells, *counts])
     return rows
-
-
-def _widths(headings: list[str], rows: list[list[str]], available: int) -> list[int]:
-    """Return the width of each column: headings are folded to what room there is, but no value is."""
-    needed = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    natural = [max(len(heading), width) for heading, width in zip(headings, needed, strict=True)]
-    widths = natural
-    for most in range(max(natural), 5, -1):
-        widths = [max(width, min(full, most)) for width, full in zip(needed, natural, strict=True)]
-        if sum(widths) + 2 * len(widths) <= available:
-            break
-    return widths
 
 
 def _shown(measure: Measure, value: float) -> str:

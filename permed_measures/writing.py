@@ -31,7 +31,7 @@ from permed_measures.inputs import (
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FORMATS", "write_qrels", "write_run"]
+__all__ = ["FORMATS", "write_qrels", "write_run", "write_whole"]
 
 
 def write_run(
@@ -155,7 +155,7 @@ def _write(output: _Output, data: Any, to: str | None) -> None:
         if output.is_run and name not in ("json", "jsonl"):
             _say_empty(output, nested)
         content = _parquet(_frame(output, nested)) if name == "parquet" else _encoded(output, name, nested)
-    _write_whole(output.path, gzip.compress(content, mtime=0) if compressed else content)
+    write_whole(output.path, gzip.compress(content, mtime=0) if compressed else content)
 
 
 def _say_empty(output: _Output, nested: Nested) -> None:
@@ -176,7 +176,7 @@ def _encoded(output: _Output, name: str, nested: Nested) -> bytes:
         raise output.refuse(f"ids must be Unicode text (found {error.object[error.start]!r})") from None
 
 
-def _write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; what is no regular file, such as a pipe, is written into."""
     if path.exists() and not path.is_file():
         with path.open("wb") as file:

@@ -4,7 +4,6 @@ import ast
 import doctest
 import importlib
 import pkgutil
-import re
 import subprocess
 import sys
 import tomllib
@@ -19,6 +18,8 @@ ROOT = Path(__file__).parents[1]
 
 ROOMS = [
     "errors",
+    "markup",
+    "terminal",
     "parameters",
     "measures",
     "parsing",
@@ -46,10 +47,7 @@ ROOMS = [
     "files",
     "inspections",
     "writing",
-    "conventions",
-    "claims",
-    "trials",
-    "answers",
+    "comparisons",
     "audits",
     "progress",
     "datasets",
@@ -76,6 +74,7 @@ PUBLIC = {
     "calc",
     "calc_aggregate",
     "ceiling",
+    "compare",
     "crosscheck",
     "evaluate_by",
     "evaluator",
@@ -83,10 +82,16 @@ PUBLIC = {
     "iter_calc",
     "match_query_ids",
     "parse_measure",
+    "plot_by_group",
+    "plot_cutoffs",
+    "plot_differences",
+    "plot_distribution",
     "provider",
     "read_qrels",
     "read_run",
     "register",
+    "reranking",
+    "save_plot",
     "scan_run",
     "write_qrels",
     "write_run",
@@ -175,28 +180,3 @@ def test_the_version_is_the_same_everywhere():
 def test_the_package_has_its_types_and_its_sample():
     assert (FOLDER / "py.typed").exists()
     assert (FOLDER / "datasets" / "sample" / "corpus.jsonl").exists()
-
-
-# --- the README ---
-
-
-def blocks(language):
-    return re.findall(
-        rf"^```{language}\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
-    )
-
-
-@pytest.mark.parametrize("number", range(len(blocks("python"))))
-def test_python_in_the_readme_runs(number, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    namespace = {}
-    for block in blocks("python")[: number + 1]:
-        exec(compile(block, "README.md", "exec"), namespace)
-
-
-def test_the_readme_lists_every_measure_and_every_module():
-    text = (ROOT / "README.md").read_text()
-    for name in [measure.NAME for measure in pm.provider.SUPPORTED_MEASURES]:
-        assert f"`{name}" in text, name
-    for room in ROOMS[:-1]:
-        assert f"`{room}" in text, room

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Mapping
-from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, InvalidOperation
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import ir_measures
 import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.errors import InputError, MeasureError, nearest
+from permed_measures.measures import MEASURES
 from permed_measures.parsing import parse_measure
 
 __all__ = ["Claim", "longest", "parse_claims", "read_claims"]
@@ -62,8 +64,6 @@ class Claim(NamedTuple):
 
     def prints(self, value: float) -> str:
         """Return how a value would be printed."""
-        if self.raw is not None and value > 1:
-            return self.raw.prints(value)
         shown = value * 100 if self.percent else value
         digits = self.decimals - 2 if self.percent else self.decimals
         return f"{shown:.{max(digits, 0)}f}{'%' if self.text.endswith('%') else ''}"
@@ -74,7 +74,17 @@ class Claim(NamedTuple):
         near = np.abs(values - float(self.value)) <= step / 2 + 1e-9
         for index in np.argwhere(near):
             near[tuple(index)] = self._rounds_to(float(values[tuple(index)]))
-        return near if self.raw is None else near | self.raw.matches(values)
+        return near
+
+    def distance(self, values: NDArray[np.float64]) -> float:
+        """Return how far the nearest value is from the claim, against the claim."""
+        known = values[~np.isnan(values)]
+        return float(np.abs(known - float(self.value)).min() / float(self.value)) if len(known) else np.inf
+
+    def printed_as(self, text: str) -> Claim:
+        """Return the claim that would have been printed so."""
+        number = Decimal(text.rstrip("%"))
+        return self._replace(text=text, value=number.scaleb(-2) if self.percent else number, raw=None)
 
     def _rounds_to(self, value: float) -> bool:
         unit = Decimal(1).scaleb(-self.decimals)
@@ -98,34 +108,58 @@ _NAMES = {
     "Success": "success hit hits hitrate hr coverage cov acc",
 }
 _MEANING = {word: measure for measure, words in _NAMES.items() for word in words.split()}
-_NAME = re.compile(r"(?P<word>[a-z _.-]*?)[ _.-]*(?:@|at|cut|top)?[ _.@]*(?P<cutoff>[0-9]+)?")
+_NAME = re.compile(
+    r"(?P<word>[a-z _.-]*?)[ _.-]*(?:@|at|cut|top)?[ _.@]*(?P<cutoff>[0-9]+|\([0-9]+\)|(?<=@)all)?", re.ASCII
+)
+_ARROWS = "↑↓"
+_IN_PERCENT = re.compile(r"[(\[] *(?:in *)?% *[)\]]$|%$")
+_MARKS = " *_†‡§¶△▲▽▼"
+"""What stands around a number in a table to say that it is the best, or significant."""
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NO_NUMBER = ("", "-", "\u2013", "\u2014", "n/a", "na")
+"""What stands in a cell that holds no claim; two of them are dashes."""
 _NOISE = 1e-12
 """What a sum of some thousand values may be off by."""
+_LARGEST_COUNT = 10**12
 MOST_DIGITS = 15
 """So many digits after the point a claim may have."""
 _NEEDS_CUTOFF = ("P", "R", "Success")
 _USUAL = (None, 10, 100, 1000)
 
 
+def _heading(title: str) -> tuple[str, bool]:
+    """Return the name that the title of a column says, without arrows; and whether it is in percent."""
+    name = title.strip().rstrip(_ARROWS).rstrip()
+    percent = _IN_PERCENT.search(name)
+    return (name[: percent.start()] if percent else name).rstrip(_ARROWS + " "), bool(percent)
+
+
 def _meaning(name: str) -> tuple[str, tuple[int | None, ...]]:
     """Return the measure that a name means, and the cutoffs to try."""
-    found = _NAME.fullmatch(name.strip().lower())
+    found = _NAME.fullmatch(name.lower())
     measure = _MEANING.get(re.sub(r"[ _.-]", "", found["word"])) if found else None
     if measure is None or not found:
         return _written_out(name)
-    if found["cutoff"]:
-        cutoff = int(found["cutoff"])
+    if found["cutoff"] and found["cutoff"] != "all":
+        cutoff = int(found["cutoff"].strip("()"))
         if cutoff < 1:
             raise MeasureError(f"a cutoff must be at least 1 (found {name!r})")
         return measure, (cutoff, None) if measure == "AP" else (cutoff,)
     if measure in _NEEDS_CUTOFF:
-        raise MeasureError(f"{measure} needs a cutoff (found {name!r})", hint=f"Write {name}@10")
-    return measure, _USUAL
+        example = re.sub("@all$", "", name, flags=re.IGNORECASE)
+        raise MeasureError(f"{measure} needs a cutoff (found {name!r})", hint=f"Write {example}@10")
+    return measure, (None,) if found["cutoff"] else _USUAL
 
 
 def _written_out(name: str) -> tuple[str, tuple[int | None, ...]]:
+    """Return the measure that is written out, in whatever case."""
+    names = [*MEASURES, *ir_measures.measures.registry]
+    known = {each.lower(): each for each in reversed(names)}  # of two that differ in case, the first
+    word = re.match(r"[A-Za-z _-]*", name)
+    assert word  # which may be empty
+    typed = known.get(re.sub(r"[ _-]", "", word[0]).lower(), word[0]) + name[word.end() :]
     try:
-        return str(parse_measure(name)), (None,)
+        return str(parse_measure(typed)), (None,)
     except MeasureError as error:
         hint = nearest(name, ["MAP@10", "nDCG@10", "P@1", "recall@20", "MRR", "hit@10", "coverage@10"])
         raise MeasureError(
@@ -143,6 +177,22 @@ def read_claims(path: Path | None, texts: list[str], runs: list[str]) -> dict[st
                 f"--claim is about one run (found {len(runs)})", hint="Give a row for each run by --claims"
             )
         return {runs[0]: _one_by_one(texts)}
+    found: dict[str, dict[str, str]] = {}
+    for place, name, cells in _csv_rows(path):
+        if name not in runs or name in found:
+            known = f"one of the runs {', '.join(runs)}, each once"
+            raise InputError(f"a row must begin with {known} (found {name!r})", where=place)
+        found[name] = {title: cell for title, cell in cells.items() if cell.lower() not in _NO_NUMBER}
+    missing = [name for name in runs if not found.get(name)]
+    if missing:
+        raise InputError(
+            f"there must be a row of claims for each run (found none for {missing[0]!r})", where=str(path)
+        )
+    return found
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Yield the rows of a CSV file: where each stands, its first cell, and the others by title."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             header, *rows = [*csv.reader(file, strict=True), list[str]()]
@@ -152,26 +202,13 @@ def read_claims(path: Path | None, texts: list[str], runs: list[str]) -> dict[st
     twice = next((title for title in titles if titles.count(title) > 1), None)
     if twice is not None:
         raise InputError(f"a column may stand once (found {twice!r} again)", where=str(path))
-    found: dict[str, dict[str, str]] = {}
     for line, row in enumerate(rows, start=2):
-        if not row:
-            continue
-        place = f"{path}:{line}"
-        if len(row) != len(header):
-            problem = f"a row must have as many cells as the header (found {len(row)}, not {len(header)})"
-            raise InputError(problem, where=place)
-        name = row[0].strip()
-        if name not in runs or name in found:
-            known = f"one of the runs {', '.join(runs)}, each once"
-            raise InputError(f"a row must begin with {known} (found {name!r})", where=place)
-        cells = zip(header[1:], row[1:], strict=True)
-        found[name] = {title.strip(): cell.strip() for title, cell in cells if cell.strip()}
-    missing = [name for name in runs if not found.get(name)]
-    if missing:
-        raise InputError(
-            f"there must be a row of claims for each run (found none for {missing[0]!r})", where=str(path)
-        )
-    return found
+        if row and len(row) != len(titles):
+            problem = f"a row must have as many cells as the header (found {len(row)}, not {len(titles)})"
+            raise InputError(problem, where=f"{path}:{line}")
+        if row:
+            name, *cells = map(str.strip, row)
+            yield f"{path}:{line}", name, dict(zip(titles[1:], cells, strict=True))
 
 
 def _one_by_one(texts: list[str]) -> dict[str, str]:
@@ -184,56 +221,74 @@ def _one_by_one(texts: list[str]) -> dict[str, str]:
     return claims
 
 
-def parse_claims(claims: Mapping[str, Any], decimals: int | None = None) -> list[Claim]:
-    """Return the claims of a row; numbers that are no texts have as many digits as the longest of them."""
+def parse_claims(
+    claims: Mapping[str, Any], decimals: int | None = None, digits: int | None = None
+) -> list[Claim]:
+    """Return the claims of a row.
+
+    Parameters
+    ----------
+    claims : mapping of str to number or str
+    decimals : int, optional
+        How many digits were printed; if left out, those of each text, and `digits` for numbers.
+    digits : int, optional
+        Those of the longest number if left out.
+    """
     if not claims:
         raise InputError("there must be a claim, such as {'MAP@10': 0.5357} (found none)")
-    digits = decimals if decimals is not None else longest(claims.values())
-    return [_claim(name, value, digits, decimals is not None) for name, value in claims.items()]
+    if digits is None:
+        digits = longest(claims.values())
+    return [_claim(name, value, decimals, digits) for name, value in claims.items()]
 
 
 def longest(values: Iterable[Any]) -> int:
     """Return the most digits after the point among the numbers that are no texts."""
-    numbers = [_decimal(str(value)) for value in values if not isinstance(value, str)]
-    return max((_digits(number.normalize()) for number in numbers if number is not None), default=0)
+    texts = [str(value) for value in values if not isinstance(value, str)]
+    return max((_digits(Decimal(text).normalize()) for text in texts if _NUMBER.fullmatch(text)), default=0)
 
 
 def _digits(number: Decimal) -> int:
     return max(-int(number.as_tuple().exponent), 0)
 
 
-def _decimal(text: str) -> Decimal | None:
-    """Return the number that a text says; None if it says none, or one that is not finite."""
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None
-
-
-def _claim(name: str, value: Any, digits: int, fixed: bool) -> Claim:
+def _claim(name: str, value: Any, decimals: int | None, digits: int) -> Claim:
     if not isinstance(name, str):
         raise InputError(f"the name of a claim must be a text (found {name!r})")
-    measure, cutoffs = _meaning(name)
-    text = str(value).strip()
-    number = _decimal(text.rstrip("% "))
-    if number is None or isinstance(value, bool):
-        raise InputError(f"a claim must be a number (found {value!r})", where=f"claim {name!r}")
+    heading, in_percent = _heading(name)
+    measure, cutoffs = _meaning(heading)
+    number, sign = _number(name, value)
     counts = measure.startswith("Num")
-    percent = text.endswith("%") or (abs(number) > 1 and not counts)
-    if abs(number) > 100 and not counts:
-        raise InputError(f"a value is at most 1, or 100 percent (found {value!r})", where=f"claim {name!r}")
-    if isinstance(value, str) and not fixed:
+    percent = bool(sign) or in_percent or (abs(number) > 1 and not counts)
+    if abs(number) > (_LARGEST_COUNT if counts else 100):
+        most = f"a count is at most {_LARGEST_COUNT:,}" if counts else "a value is at most 1, or 100 percent"
+        raise InputError(f"{most} (found {value!r})", where=f"claim {name!r}")
+    if decimals is not None:
+        digits = decimals
+    elif isinstance(value, str):
         digits = _digits(number)
     if digits > MOST_DIGITS:
         problem = f"a claim has {MOST_DIGITS} digits after the point at most (found {value!r})"
         raise InputError(problem, where=f"claim {name!r}")
     number = number.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_EVEN)
-    if not isinstance(value, str):
-        text = f"{number:f}"
-    plain = Claim(name, text, measure, cutoffs, number, digits, False)
+    plain = Claim(name, f"{number:f}{sign}", measure, cutoffs, number, digits, False)
     if not percent:
         return plain
-    unbounded = not text.endswith("%") and (measure == "AP" or plain.is_fixed)
-    raw = plain if unbounded else None
-    return Claim(name, text, measure, cutoffs, number.scaleb(-2), digits + 2, True, raw)
+    may_be_above_1 = not sign and not in_percent and (measure == "AP" or plain.is_fixed)
+    raw = plain if may_be_above_1 else None
+    return plain._replace(value=number.scaleb(-2), decimals=digits + 2, percent=True, raw=raw)
+
+
+def _number(name: str, value: Any) -> tuple[Decimal, str]:
+    """Return the number that a value says, without marks of significance; and its percent sign."""
+    text = str(value).strip(_MARKS)
+    sign = "%" if text.endswith("%") else ""
+    text = text.rstrip("%").strip(_MARKS)
+    if isinstance(value, bool) or not _NUMBER.fullmatch(text):
+        problem, hint = "a claim must be a number", "Write it as 0.5357 or 53.57%"
+        if re.fullmatch(r"[+-]?[0-9]*,[0-9]+", text):
+            problem, hint = (
+                "a claim must have a decimal point, not a comma",
+                f"Write {text.replace(',', '.')}",
+            )
+        raise InputError(f"{problem} (found {value!r})", where=f"claim {name!r}", hint=hint)
+    return Decimal(text), sign

@@ -1,0 +1,221 @@
+"""How each family of measures is computed: the choices, their names as measures, sentences and formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, cast
+
+import ir_measures
+from ir_measures.measures import Measure
+
+from permed_measures.audits.axes import Denominator, Discount, Gain, Ideal, Negative, RecallBase, Weights
+from permed_measures.measures import Coverage, GradedAP, VariantNDCG
+from permed_measures.parsing import parse_measure
+
+__all__ = ["APChoice", "Choice", "FixedChoice", "LevelChoice", "NDCGChoice", "Wanted"]
+
+
+class Wanted(NamedTuple):
+    """A measure that is to be named.
+
+    Attributes
+    ----------
+    name : str
+        The measure within its family.
+    cutoff : int or None
+    top : float
+        The highest grade of the labels.
+    grades : tuple of float
+        The relevant grades.
+    """
+
+    name: str
+    cutoff: int | None
+    top: float
+    grades: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How a family of measures is computed: a value for each of its axes."""
+
+    def measure(self, wanted: Wanted) -> Measure | None:
+        """Return the measure as one would type it; None if there is none."""
+        raise NotImplementedError
+
+    def sentence(self, measures: set[str], pooled: bool) -> str:
+        """Return what a paper says, given the measures it reports and whether all judged are relevant."""
+        raise NotImplementedError
+
+    def latex(self) -> str:
+        """Return the formula; empty where there is nothing to choose."""
+        return ""
+
+
+def _at(measure: Measure, cutoff: int | None) -> Measure:
+    return measure if cutoff is None else measure @ cutoff
+
+
+def _with(measure: Measure, params: dict[str, Any]) -> Measure:
+    return cast(Measure, measure(**params)) if params else measure
+
+
+def _number(value: float) -> float | int:
+    return int(value) if value == int(value) else value
+
+
+_WEIGHTS: dict[Weights, Callable[[float, float], float]] = {
+    Weights.BINARY: lambda _, __: 1.0,
+    Weights.LINEAR: lambda grade, top: grade / top,
+    Weights.HALF: lambda grade, _: grade / 2,
+    Weights.EXP: lambda grade, top: float((2**grade - 1) / (2**top - 1)),
+}
+"""The weight of a grade, given the highest one."""
+
+
+@dataclass(frozen=True)
+class APChoice(Choice):
+    """Average precision: 1/N times the sum of precision times weight at each relevant document."""
+
+    denominator: Denominator
+    weights: Weights
+    ap_level: float = 1
+
+    def measure(self, wanted: Wanted) -> Measure | None:
+        """Return AP where it is that, GradedAP otherwise."""
+        level = _number(self.ap_level)
+        plain = self.weights is Weights.BINARY and self.denominator is Denominator.NUM_REL
+        if plain and isinstance(level, int):  # AP takes no other
+            return _at(ir_measures.AP if level == 1 else ir_measures.AP(rel=level), wanted.cutoff)
+        params: dict[str, Any] = {} if level == 1 else {"rel": level}
+        if self.denominator is not Denominator.NUM_REL:
+            params["norm"] = self.denominator.value
+        weight = {_number(g): _WEIGHTS[self.weights](g, wanted.top) for g in wanted.grades if g >= level}
+        scales = (
+            s for s in (2, _number(wanted.top)) if all(w == g / s and g <= s for g, w in weight.items())
+        )
+        scale = next(scales, None)
+        if scale is None:
+            params["gains"] = {grade: _number(each) for grade, each in weight.items()}
+        elif scale != 2:
+            params["max_rel"] = scale
+        return _at(_with(GradedAP, params), wanted.cutoff)
+
+    def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
+        """Return what a paper says of AP."""
+        level = "" if pooled or self.ap_level == 1 else f" (relevant from grade {self.ap_level:g} on)"
+        divided = f"and {'not divided' if self.denominator is Denominator.NONE else 'divided by'} "
+        divided += "" if self.denominator is Denominator.NONE else self.denominator.says
+        if self.weights is Weights.BINARY:
+            return f"AP is binary{level} {divided}".rstrip()
+        ratio = {
+            Weights.LINEAR: "g over the highest grade",
+            Weights.HALF: "g/2: 1.0 for grade 2, 0.5 for grade 1",
+            Weights.EXP: "2^g - 1 over that of the highest grade",
+        }[self.weights]
+        return f"AP is weighted by relevance ({ratio}){level} {divided}".rstrip()
+
+    def latex(self) -> str:
+        """Return the formula of AP."""
+        n = {
+            Denominator.NUM_REL: "R",
+            Denominator.MIN: r"\min(R, k)",
+            Denominator.NUM_REL_RET: r"|\{i \le k : g_i \ge \ell\}|",
+            Denominator.GAIN: r"\sum_{d:\, g_d \ge \ell} w(g_d)",
+            Denominator.IDEAL: r"\sum_{i \le \min(R, k)} w(g^*_i)",
+            Denominator.NONE: "",
+        }[self.denominator]
+        w = {
+            Weights.BINARY: "1",
+            Weights.LINEAR: r"g / g_{\max}",
+            Weights.HALF: "g / 2",
+            Weights.EXP: r"(2^g - 1) / (2^{g_{\max}} - 1)",
+        }[self.weights]
+        over = rf"\frac{{1}}{{{n}}} " if n else ""
+        total = r"\sum_{i \le k,\, g_i \ge \ell} P(i)\, w(g_i)"
+        return rf"\mathrm{{AP}}@k = {over}{total}, \quad w(g) = {w}, \quad \ell = {self.ap_level:g}"
+
+
+@dataclass(frozen=True)
+class NDCGChoice(Choice):
+    """nDCG with gain, discount, ideal list and negative grades."""
+
+    gain: Gain
+    discount: Discount
+    ideal: Ideal
+    negative: Negative
+
+    def measure(self, wanted: Wanted) -> Measure | None:
+        """Return nDCG where it is that, VariantNDCG otherwise; binary gains have a measure in nDCG only."""
+        plain = (self.discount, self.ideal) == (Discount.LOG2, Ideal.QRELS)
+        if self.gain is Gain.BINARY:
+            grades = [_number(grade) for grade in wanted.grades]
+            if not plain or not all(isinstance(grade, int) for grade in grades):
+                return None
+            gains = {grade: 1 for grade in grades if grade != 1}  # a grade that is left out is its own gain
+            return _at(_with(ir_measures.nDCG, {"gains": gains} if gains else {}), wanted.cutoff)
+        if plain and self.negative is Negative.ZERO:
+            exp = {"dcg": "exp-log2"} if self.gain is Gain.EXP else {}
+            return _at(_with(ir_measures.nDCG, exp), wanted.cutoff)
+        chosen = {each.name: getattr(self, each.name).value for each in fields(self)}
+        default = {name: info.default for name, info in VariantNDCG.SUPPORTED_PARAMS.items()}
+        params = {axis: value for axis, value in chosen.items() if value != default[axis]}
+        return _at(_with(VariantNDCG, params), wanted.cutoff)
+
+    def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
+        """Return what a paper says of nDCG."""
+        negative = "" if pooled or self.gain is Gain.BINARY else f"; {self.negative.says}"
+        return f"nDCG has {self.gain.says}, {self.discount.says} and {self.ideal.says}{negative}"
+
+    def latex(self) -> str:
+        """Return the formula of nDCG."""
+        grade = r"\max(g_i, 0)" if self.negative is Negative.ZERO else "g_i"
+        gain = {Gain.EXP: f"2^{{{grade}}} - 1", Gain.LINEAR: grade, Gain.BINARY: "[g_i \\ge 1]"}[self.gain]
+        discount = {Discount.LOG2: r"\log_2(i + 1)", Discount.JK: r"\max(1, \log_2 i)", Discount.ZIPF: "i"}
+        ideal = {Ideal.QRELS: "judged", Ideal.RUN: "retrieved", Ideal.CUTOFF: "first k"}[self.ideal]
+        dcg = rf"\mathrm{{DCG}}@k = \sum_{{i \le k}} \frac{{{gain}}}{{{discount[self.discount]}}}"
+        return (
+            rf"{dcg}, \quad \mathrm{{nDCG}} = \mathrm{{DCG}} / \mathrm{{DCG}}_{{\mathrm{{ideal: {ideal}}}}}"
+        )
+
+
+@dataclass(frozen=True)
+class LevelChoice(Choice):
+    """P, R, RR and Success: from which grade on a document is relevant, and what recall is divided by."""
+
+    level: float = 1
+    base: RecallBase = RecallBase.NUM_REL
+
+    def measure(self, wanted: Wanted) -> Measure | None:
+        """Return the measure; recall over min(R, k) has none, nor have levels between whole grades."""
+        whole = self.level == int(self.level) or wanted.name == "Success"
+        if not whole or (wanted.name == "R" and self.base is RecallBase.MIN):
+            return None
+        measures = {"P": ir_measures.P, "R": ir_measures.R, "RR": ir_measures.RR, "Success": Coverage}
+        return _at(
+            _with(measures[wanted.name], {} if self.level == 1 else {"rel": _number(self.level)}),
+            wanted.cutoff,
+        )
+
+    def sentence(self, measures: set[str], pooled: bool) -> str:
+        """Return what a paper says of these measures."""
+        names = [name for name in ("P", "R", "RR", "Success") if name in measures]
+        relevant = f"documents of grade {self.level:g} or more are relevant for {' and '.join(names)}"
+        parts = [] if pooled else [relevant]
+        return ", ".join([*parts, *([self.base.says] if "R" in names else [])])
+
+
+@dataclass(frozen=True)
+class FixedChoice(Choice):
+    """A measure that was written out, with its parameters."""
+
+    fixed: str
+
+    def measure(self, wanted: Wanted) -> Measure | None:  # noqa: ARG002 (it says all itself)
+        """Return the measure."""
+        return parse_measure(self.fixed)
+
+    def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
+        """Return what a paper says."""
+        return f"{self.fixed} is as its definition says"

@@ -1,0 +1,213 @@
+"""Conventions: settings and choices together, those with a name, and what tells them apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from permed_measures.audits.axes import (
+    Denominator,
+    Discount,
+    Gain,
+    Ideal,
+    Labels,
+    Negative,
+    QuerySet,
+    SelfMatch,
+    Weights,
+)
+from permed_measures.audits.choices import APChoice, Choice, FixedChoice, LevelChoice, NDCGChoice
+from permed_measures.ranks import TieBreak
+
+__all__ = [
+    "COMMUNITY",
+    "FAMILIES",
+    "NAMED",
+    "NamedConvention",
+    "Setting",
+    "asides",
+    "differences",
+    "to_tell",
+]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What holds for all measures of a row."""
+
+    ties: TieBreak = TieBreak.TREC
+    queries: QuerySet = QuerySet.QRELS
+    labels: Labels = Labels.GRADES
+    self_match: SelfMatch = SelfMatch.KEPT
+
+
+def differences(a: Any, b: Any) -> int:
+    """Return in how many axes two settings, or two choices of a family, differ."""
+    return sum(getattr(a, each.name) != getattr(b, each.name) for each in fields(a))
+
+
+def asides(setting: Setting) -> list[str]:
+    """Return the sentences on what is not as the community has it."""
+    texts = {
+        Labels.POOL: "every judged document counts as relevant, whatever its grade",
+        SelfMatch.REMOVED: "a retrieved document whose id is that of the query is removed",
+        TieBreak.TREC10: "scores are compared as doubles, equal ones ranked by document id, descending",
+        TieBreak.DOCID_ASCENDING: "documents with equal scores are ranked by document id, ascending",
+        TieBreak.INPUT: "documents with equal scores are ranked as they stand in the run",
+        TieBreak.OPTIMISTIC: "of documents with equal scores the best is ranked first",
+        TieBreak.PESSIMISTIC: "of documents with equal scores the worst is ranked first",
+    }
+    return [texts[each] for each in (setting.labels, setting.self_match, setting.ties) if each in texts]
+
+
+_TELL: dict[Any, str] = {
+    "ties": "equal scores where it matters",
+    QuerySet.QRELS: "judged queries that the run lacks, or without relevant documents",
+    QuerySet.BOTH: "judged queries that the run lacks",
+    QuerySet.WITH_RELEVANT: "judged queries without relevant documents",
+    QuerySet.RUN: "queries of the run without judgments, or judged ones that it lacks",
+    "labels": "judged documents that are not relevant, and retrieved",
+    "self_match": "a retrieved document with the id of its query",
+    Denominator.NUM_REL: "more relevant documents than the cutoff, or than are found",
+    Denominator.MIN: "a query with more relevant documents than the cutoff",
+    Denominator.NUM_REL_RET: "a relevant document that is not found within the cutoff",
+    Denominator.GAIN: "partly relevant documents",
+    Denominator.IDEAL: "partly relevant documents, or more relevant ones than the cutoff",
+    Denominator.NONE: "several relevant documents for a query",
+    "weights": "several relevant grades, or a highest one other than 2",
+    "ap_level": "several relevant grades",
+    "level": "several relevant grades",
+    "gain": "several relevant grades",
+    "discount": "relevant documents at rank 2 or below",
+    "ideal": "a relevant document that the run lacks, or has beyond the cutoff",
+    "negative": "retrieved documents with negative grades",
+    "base": "a query with more relevant documents than the cutoff",
+}
+
+
+def to_tell(axis: str, value: Any, measures: set[str], setting: Setting, choices: dict[str, Choice]) -> str:
+    """Return what in the data would tell a value of an axis from another; empty if nothing would."""
+    if axis.startswith("cutoff of "):
+        return "a run with relevant documents beyond the cutoff"
+    graded = ("weights", "ap_level", "level", "gain", "negative")
+    if (axis == "base" and "R" not in measures) or (axis in graded and setting.labels is Labels.POOL):
+        return ""
+    ap = choices.get("ap")
+    binary = isinstance(ap, APChoice) and ap.weights is Weights.BINARY
+    if axis == "denominator" and binary and value in (Denominator.GAIN, Denominator.IDEAL):
+        return ""  # the same by definition: each weight is 1
+    return _TELL.get(value) or _TELL[axis]
+
+
+@dataclass(frozen=True)
+class NamedConvention:
+    """A convention that has a name.
+
+    Attributes
+    ----------
+    name, source : str
+    setting : Setting
+    choices : dict of str to Choice
+        By the family of measures, ``ap``, ``ndcg`` and ``level``; a family that it does not have is missing.
+    """
+
+    name: str
+    source: str
+    setting: Setting
+    choices: dict[str, Choice]
+
+    def has(self, family: str) -> bool:
+        """Return whether it says how a family is computed; a measure that is written out says so itself."""
+        return family in self.choices or family not in FAMILIES
+
+    def choice(self, family: str) -> Choice:
+        """Return how a family is computed."""
+        return self.choices[family] if family in FAMILIES else FixedChoice(family)
+
+
+FAMILIES = ("ap", "ndcg", "level")
+"""The families of measures that may be computed in several ways."""
+
+_AP = APChoice(Denominator.NUM_REL, Weights.BINARY)
+_HALF = APChoice(Denominator.NUM_REL, Weights.HALF)
+_NDCG = NDCGChoice(Gain.LINEAR, Discount.LOG2, Ideal.QRELS, Negative.ZERO)
+_EXP = NDCGChoice(Gain.EXP, Discount.LOG2, Ideal.QRELS, Negative.ZERO)
+_PERMED = NDCGChoice(Gain.EXP, Discount.LOG2, Ideal.QRELS, Negative.KEEP)
+_BINARY = NDCGChoice(Gain.BINARY, Discount.LOG2, Ideal.QRELS, Negative.ZERO)
+_TREC = Setting(queries=QuerySet.BOTH)
+_SCRIPT = Setting(ties=TieBreak.INPUT, queries=QuerySet.BOTH)
+
+
+def _all(ap: APChoice, ndcg: NDCGChoice) -> dict[str, Choice]:
+    return {"ap": ap, "ndcg": ndcg, "level": LevelChoice()}
+
+
+COMMUNITY = NamedConvention("ir_measures", "ir-measur.es, default pipeline", Setting(), _all(_AP, _NDCG))
+"""The community's default."""
+
+NAMED = (
+    COMMUNITY,
+    NamedConvention("trec_eval, pytrec_eval", "github.com/usnistgov/trec_eval", _TREC, _all(_AP, _NDCG)),
+    NamedConvention(
+        "trec_eval -c", "trec_eval's help: all queries of the qrels", Setting(), _all(_AP, _NDCG)
+    ),
+    NamedConvention("gdeval", "trec.nist.gov/data/web/10/gdeval.pl", _TREC, {"ndcg": _EXP}),
+    NamedConvention(
+        "ranx",
+        "github.com/AmenRa/ranx (its sort leaves the order of ties open)",
+        Setting(ties=TieBreak.INPUT),
+        _all(_AP, _NDCG),
+    ),
+    NamedConvention(
+        "BEIR",
+        "github.com/beir-cellar/beir: EvaluateRetrieval.evaluate, which uses pytrec_eval",
+        Setting(queries=QuerySet.BOTH, self_match=SelfMatch.REMOVED),
+        _all(_AP, _NDCG),
+    ),
+    NamedConvention(
+        "MTEB", "github.com/embeddings-benchmark/mteb, which uses pytrec_eval", _TREC, _all(_AP, _NDCG)
+    ),
+    NamedConvention(
+        "sentence-transformers",
+        "sbert.net: InformationRetrievalEvaluator",
+        Setting(ties=TieBreak.INPUT, queries=QuerySet.WITH_RELEVANT),
+        _all(APChoice(Denominator.MIN, Weights.BINARY), _BINARY),
+    ),
+    NamedConvention(
+        "PerMed standard",
+        "github.com/kcisgroup/CLPR: core/evaluate.py, docs/EVALUATION_METRICS_STANDARD.md",
+        _SCRIPT,
+        _all(_HALF, _PERMED),
+    ),
+    NamedConvention(
+        "PerMed, divided by the hits found",
+        "PerMed scripts that take the mean over the relevant documents found",
+        _SCRIPT,
+        _all(APChoice(Denominator.NUM_REL_RET, Weights.HALF), _PERMED),
+    ),
+    NamedConvention(
+        "LitSearch repository",
+        "github.com/princeton-nlp/LitSearch: utils/utils.py",
+        Setting(ties=TieBreak.INPUT),
+        {"ndcg": NDCGChoice(Gain.BINARY, Discount.ZIPF, Ideal.QRELS, Negative.ZERO), "level": LevelChoice()},
+    ),
+    NamedConvention(
+        "tweet-search lab",
+        "course notes: discount 1/log2(rank), ideal list from the ranking itself",
+        _SCRIPT,
+        _all(
+            APChoice(Denominator.NUM_REL_RET, Weights.HALF),
+            NDCGChoice(Gain.LINEAR, Discount.JK, Ideal.RUN, Negative.ZERO),
+        ),
+    ),
+    NamedConvention(
+        "top-3 note",
+        "hybrid retrieval note: lists of 0/1 without qrels, ideal list from the run",
+        _SCRIPT,
+        _all(
+            APChoice(Denominator.NUM_REL_RET, Weights.BINARY),
+            NDCGChoice(Gain.BINARY, Discount.LOG2, Ideal.RUN, Negative.ZERO),
+        ),
+    ),
+)
+"""The conventions with a name, the community's first."""

@@ -1,0 +1,283 @@
+"""Every convention computed for a claim, and which of them print it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from ir_measures.measures import SumAgg
+from numpy.typing import NDArray
+
+from permed_measures.audits.axes import (
+    Denominator,
+    Discount,
+    Gain,
+    Ideal,
+    Labels,
+    Negative,
+    QuerySet,
+    RecallBase,
+    Weights,
+)
+from permed_measures.audits.choices import (
+    APChoice,
+    Choice,
+    FixedChoice,
+    LevelChoice,
+    NDCGChoice,
+    Wanted,
+)
+from permed_measures.audits.claims import Claim
+from permed_measures.audits.conventions import COMMUNITY, Setting, differences
+from permed_measures.audits.trials import SETTINGS, Labelled, RankedRun, TriedRun
+from permed_measures.kernels import KERNELS
+from permed_measures.kernels.checks import MAX_EXPONENT
+from permed_measures.kernels.shared import divide
+from permed_measures.parameters import values_of
+from permed_measures.parsing import parse_measure
+from permed_measures.rankings import JudgedRankings
+
+__all__ = ["ClaimAudit", "Match", "Table", "choices_of", "tabulate"]
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+def choices_of(family: str, levels: tuple[float, ...]) -> list[Choice]:
+    """Return everything that a family of measures may be computed by."""
+    if family == "ap":
+        weighted = [(Weights.BINARY, level) for level in levels]
+        weighted += [(weights, 1.0) for weights in (Weights.LINEAR, Weights.HALF, Weights.EXP)]
+        return [APChoice(denominator, *each) for denominator in Denominator for each in weighted]
+    if family == "ndcg":
+        every = (NDCGChoice(*each) for each in product(Gain, Discount, Ideal, Negative))
+        # where each relevant document gains 1, negative grades gain nothing anyway
+        return [each for each in every if (each.gain, each.negative) != (Gain.BINARY, Negative.KEEP)]
+    if family == "level":
+        return [LevelChoice(level, base) for level in levels for base in RecallBase]
+    return [FixedChoice(family)]
+
+
+def _possible(choice: Choice, labels: Labels, labelled: Labelled) -> bool:
+    """Return whether a choice means something on these labels."""
+    levels = {vars(choice).get(axis, 1) for axis in ("ap_level", "level")}
+    if labels is Labels.POOL and levels != {1}:
+        return False  # where all are relevant, there is one grade
+    if isinstance(choice, APChoice) and choice.weights is Weights.HALF:
+        return labelled.top <= 2
+    exponential = Weights.EXP in vars(choice).values() or Gain.EXP in vars(choice).values()
+    return not exponential or labelled.top <= MAX_EXPONENT
+
+
+def _values(ranked: RankedRun, claim: Claim, choice: Choice, cutoff: int | None) -> Floats:
+    """Return the value of each query."""
+    rankings = ranked.rankings
+    if isinstance(choice, LevelChoice):
+        return _by_level(rankings, claim.measure, choice, cutoff)
+    if isinstance(choice, NDCGChoice) and choice.gain is Gain.BINARY:
+        binary = replace(rankings.judgments, grade=_binary(rankings.judgments.grade))
+        rankings = replace(rankings, judgments=binary, grade=_binary(rankings.grade))
+        choice = replace(choice, gain=Gain.LINEAR)
+    measure = choice.measure(Wanted(claim.measure, cutoff, ranked.labelled.top, ranked.labelled.grades))
+    assert measure is not None
+    return KERNELS[str(measure.NAME)](rankings, **values_of(measure))
+
+
+def _binary(grade: Floats) -> Floats:
+    return (grade >= 1).astype(np.float64)
+
+
+def _by_level(rankings: JudgedRankings, name: str, choice: LevelChoice, cutoff: int | None) -> Floats:
+    """Return P, R, RR or Success: these take a level that ir_measures does not, and R its own denominator."""
+    level = {"cutoff": cutoff, "rel": choice.level, "judged_only": False}
+    if name != "R" or choice.base is RecallBase.NUM_REL:
+        return KERNELS[name](rankings, **level)
+    assert cutoff is not None
+    found = cutoff * KERNELS["P"](rankings, **level)
+    return divide(found, np.minimum(rankings.judgments.num_rel(choice.level), cutoff))
+
+
+class Table(NamedTuple):
+    """The means of a claim: by ranking, cutoff, choice and query set; and which of them print as it."""
+
+    claim: Claim
+    choices: list[Choice]
+    place: dict[Choice, int]
+    means: Floats
+    prints: Bools
+
+    @property
+    def family(self) -> str:
+        """The family of measures."""
+        return self.claim.family
+
+
+def tabulate(run: TriedRun, claim: Claim, choices: list[Choice]) -> Table:
+    """Compute a claim by every choice, under every setting."""
+    shape = (len(run.ranked), len(claim.cutoffs), len(choices), len(QuerySet))
+    means = np.full(shape, np.nan)
+    place = {choice: c for c, choice in enumerate(choices)}
+    summed = claim.is_fixed and isinstance(parse_measure(claim.measure).aggregator(), SumAgg)
+    for r, ranked in enumerate(run.ranked):
+        for o, cutoff in enumerate(claim.cutoffs):
+            for c, choice in enumerate(choices):
+                if not _possible(choice, ranked.labels, ranked.labelled):
+                    continue
+                if isinstance(choice, LevelChoice) and claim.measure != "R" and choice.base is RecallBase.MIN:
+                    means[r, o, c] = means[r, o, place[replace(choice, base=RecallBase.NUM_REL)]]
+                    continue
+                means[r, o, c] = _means(_values(ranked, claim, choice, cutoff), ranked, summed)
+    read, prints = _read(claim, means)
+    return Table(read, choices, place, means, prints)
+
+
+def _means(values: Floats, ranked: RankedRun, summed: bool) -> list[float]:
+    """Return the mean by query set, as the engine: the sum first; or the sum itself."""
+    return [
+        values[counts].sum() / (1 if summed else size) if size else np.nan for counts, size in ranked.sets
+    ]
+
+
+def _read(claim: Claim, means: Floats) -> tuple[Claim, Bools]:
+    """Return the claim as it was meant, percent or not, and which means print as it by either reading."""
+    prints = claim.matches(means)
+    if claim.raw is None:
+        return claim, prints
+    raw = claim.raw.matches(means)
+    if prints.any() == raw.any():  # the reading that is nearer, each by its own measure
+        read = min((claim, claim.raw), key=lambda reading: reading.distance(means))
+    else:
+        read = claim if prints.any() else claim.raw
+    return read, prints | raw
+
+
+# --- what gives a claim ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Match:
+    """A convention, and what it gives.
+
+    Attributes
+    ----------
+    claim : Claim
+    setting : Setting
+    choice : Choice
+    cutoff : int or None
+    measure : Measure or None
+        As one would type it; None where there is no such measure.
+    value : float
+    printed : str
+        As the claim was printed.
+    prints_claim : bool
+        Whether that is the claim.
+    """
+
+    claim: Claim
+    setting: Setting
+    choice: Choice
+    cutoff: int | None
+    measure: Any
+    value: float
+    printed: str
+    prints_claim: bool
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimAudit:
+    """What gives a claim, each claim by itself.
+
+    Attributes
+    ----------
+    table : Table
+    run : TriedRun
+    """
+
+    table: Table = field(repr=False)
+    run: TriedRun = field(repr=False)
+
+    @property
+    def claim(self) -> Claim:
+        """The claim, as it was read."""
+        return self.table.claim
+
+    @cached_property
+    def n_tried(self) -> int:
+        """How many conventions were computed."""
+        return int((self._once & ~np.isnan(self.table.means))[self.run.of_setting].sum())
+
+    @property
+    def n_matches(self) -> int:
+        """How many conventions print the same digits."""
+        return int((self._once & self.table.prints)[self.run.of_setting].sum())
+
+    @cached_property
+    def _once(self) -> Bools:
+        """Which choices count: those of recall's denominator for recall only."""
+        counts = [
+            self.claim.measure == "R" or getattr(choice, "base", None) is not RecallBase.MIN
+            for choice in self.table.choices
+        ]
+        return np.array(counts)[:, None]
+
+    @cached_property
+    def matches(self) -> list[Match]:
+        """All conventions that print the same digits."""
+        return list(self._where(self.table.prints & self._once))
+
+    @property
+    def explained(self) -> bool:
+        """Whether any convention prints the same digits."""
+        return bool(self.table.prints.any())
+
+    @cached_property
+    def nearest(self) -> list[Match]:
+        """The three nearest values that print otherwise, each with its simplest convention."""
+        means = np.where(self.table.prints, np.nan, self.table.means)
+        values = np.unique(means[~np.isnan(means)])
+        values = values[np.argsort(np.abs(values - float(self.claim.value)), kind="stable")]
+        found: dict[str, Match] = {}
+        for value in values.tolist():
+            printed = self.claim.prints(value)
+            if printed not in found:
+                same = self.claim.printed_as(printed).matches(means) & self._once
+                found[printed] = min(self._where(same), key=_distance_to_default)
+            if len(found) == _NEAREST:
+                break
+        return list(found.values())
+
+    @property
+    def simplest(self) -> Match | None:
+        """The match that differs least from the community's default."""
+        return min(self._where(self.table.prints), key=_distance_to_default, default=None)
+
+    def _where(self, mask: Bools) -> Iterator[Match]:
+        for s, setting in enumerate(SETTINGS):
+            r = self.run.of_setting[s]
+            for o, c, q in np.argwhere(mask[r]).tolist():
+                yield self.at(replace(setting, queries=_QUERY_SETS[q]), c, o, r, q)
+
+    def at(self, setting: Setting, c: int, o: int, r: int, q: int) -> Match:
+        """Return what a convention gives: choice, cutoff, ranking and query set by their places."""
+        choice, cutoff = self.table.choices[c], self.claim.cutoffs[o]
+        value = float(self.table.means[r, o, c, q])
+        _, labelled, _, _ = self.run.ranked[r]
+        measure = choice.measure(Wanted(self.claim.measure, cutoff, labelled.top, labelled.grades))
+        prints = bool(self.table.prints[r, o, c, q])
+        printed = self.claim.text if prints else self.claim.prints(value)
+        return Match(self.claim, setting, choice, cutoff, measure, value, printed, prints)
+
+
+_NEAREST = 3
+_QUERY_SETS = list(QuerySet)
+
+
+def _distance_to_default(match: Match) -> int:
+    """Return in how many axes a match differs from the community's default."""
+    default = COMMUNITY.choice(match.claim.family)
+    n = differences(match.setting, COMMUNITY.setting) + differences(match.choice, default)
+    return n + (match.cutoff != match.claim.cutoffs[0])

@@ -1,0 +1,298 @@
+"""What the tests say of each pair of runs and measure, corrected for how many they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from ir_measures.measures import Measure
+
+from permed_measures.comparisons.differences import PairedRuns
+from permed_measures.comparisons.resampling import bootstrap_intervals, n_patterns, randomization_test
+from permed_measures.comparisons.significance import (
+    CORRECTIONS,
+    Estimate,
+    Floats,
+    Ints,
+    Outcome,
+    effect_sizes,
+    t_test,
+    wilcoxon_test,
+)
+from permed_measures.errors import InputError, nearest
+
+__all__ = ["TESTS", "ComparisonRow", "Options", "SignificanceTest", "coarse", "contrasts", "corrected"]
+
+
+@dataclass(frozen=True)
+class SignificanceTest:
+    """What a test says of a pair of runs.
+
+    Attributes
+    ----------
+    p : float or None
+        Two-sided, as the test gives it.
+    adjusted : float or None
+        Corrected for the number of tests of its kind.
+    statistic : float or None
+        t; Wilcoxon's smaller rank sum; for the randomization test the mean difference.
+    naive : bool
+        Whether queries of one cluster were taken as independent, though there are clusters: the p-value is
+        too small where they are alike.
+    method : str
+        How it was computed, such as ``10,000 random sign patterns of 843 clusters``.
+    reason : str
+        Why there is no p-value, where there is none.
+    """
+
+    p: float | None
+    adjusted: float | None
+    statistic: float | None
+    naive: bool
+    method: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """How a run compares with another by a measure.
+
+    Attributes
+    ----------
+    run, baseline : str
+    measure : Measure
+    mean, baseline_mean : float
+        Over all queries of the qrels; of counts such as NumRet too, not their sum.
+    difference : float
+        The mean of the differences run - baseline.
+    relative : float or None
+        The difference over the absolute value of the baseline's mean; None where that mean is 0.
+    wins, ties, losses : int
+        Queries on which the run is above the baseline, equal (within 1e-12), below.
+    interval : (float, float) or None
+        Bootstrap confidence interval of the difference.
+    effect_size : float or None
+        Cohen's d_z: the difference over the standard deviation of the queries' differences.
+    tests : dict of str to SignificanceTest
+        By name: those that were asked for; with clusters also ``clustered t-test`` and
+        ``naive randomization``.
+    reasons : dict of str to str
+        Why a field is None: by ``relative``, ``interval``, ``effect_size``.
+    """
+
+    run: str
+    baseline: str
+    measure: Measure
+    mean: float
+    baseline_mean: float
+    difference: float
+    relative: float | None
+    wins: int
+    ties: int
+    losses: int
+    interval: tuple[float, float] | None
+    effect_size: float | None
+    tests: dict[str, SignificanceTest]
+    reasons: dict[str, str]
+
+
+class _Test(NamedTuple):
+    """A test under its name in the result, and whether it takes queries as independent."""
+
+    name: str
+    naive: bool
+    run: Callable[[Floats, Ints, Options], list[Outcome]]
+
+
+def _t(differences: Floats, cluster: Ints, _: Options) -> list[Outcome]:
+    return t_test(differences, cluster)
+
+
+def _wilcoxon(differences: Floats, cluster: Ints, _: Options) -> list[Outcome]:  # noqa: ARG001 - knows no clusters
+    return wilcoxon_test(differences)
+
+
+def _randomization(differences: Floats, cluster: Ints, options: Options) -> list[Outcome]:
+    return randomization_test(differences, cluster, options.resamples, options.seed)
+
+
+TESTS: dict[str, tuple[_Test, ...]] = {
+    "t-test": (_Test("clustered t-test", False, _t), _Test("t-test", True, _t)),
+    "wilcoxon": (_Test("wilcoxon", True, _wilcoxon),),
+    "randomization": (
+        _Test("randomization", False, _randomization),
+        _Test("naive randomization", True, _randomization),
+    ),
+    "bootstrap": (),
+}
+"""What is computed for each test that can be asked for; without clusters only what bears its name.
+
+The bootstrap gives an interval.
+"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to test; checked when made.
+
+    Attributes
+    ----------
+    tests : tuple of str
+    correction : str
+    resamples, seed : int
+    level : float
+    """
+
+    tests: tuple[str, ...]
+    correction: str
+    resamples: int
+    seed: int
+    level: float
+
+    def __post_init__(self) -> None:
+        """Raise InputError for what is not allowed."""
+        if self.correction not in CORRECTIONS:
+            raise InputError(
+                f"correction must be one of {', '.join(CORRECTIONS)} (found {self.correction!r})",
+                hint=nearest(str(self.correction), CORRECTIONS),
+            )
+        for name, least in (("resamples", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise InputError(f"{name} must be a whole number from {least} on (found {value!r})")
+        if not isinstance(self.level, (int, float)) or not 0 < self.level < 1:
+            raise InputError(
+                f"level must be between 0 and 1 (found {self.level!r})", hint="95 percent are 0.95"
+            )
+
+    @classmethod
+    def of(
+        cls, tests: Iterable[str] | str, correction: str, resamples: int, seed: int, level: float
+    ) -> Options:
+        """Check the options of `compare`."""
+        return cls(_tests(tests), correction, resamples, seed, level)
+
+
+def _tests(names: Iterable[str] | str) -> tuple[str, ...]:
+    """Return the tests, each once."""
+    wanted = tuple(dict.fromkeys([names] if isinstance(names, str) else names))
+    for name in wanted:
+        if name not in TESTS:
+            raise InputError(
+                f"a test must be one of {', '.join(TESTS)} (found {name!r})", hint=nearest(str(name), TESTS)
+            )
+    return wanted
+
+
+# --- rows ------------------------------------------------------------------------------------------
+
+
+def contrasts(paired: PairedRuns, options: Options) -> list[ComparisonRow]:
+    """Return a row for each measure and pair, its p-values not yet adjusted."""
+    differences = paired.differences()
+    tested = {test.name: _tested(test, differences, paired, options) for test in _chosen(paired, options)}
+    intervals = _intervals(differences, paired, options)
+    effects = effect_sizes(differences)
+    places = [(number, *pair) for number in range(len(paired.measures)) for pair in paired.pairs]
+    rows = []
+    for column, (number, run, baseline) in enumerate(places):
+        means = (float(paired.values[name][number].mean()) for name in (run, baseline))
+        estimates = {"interval": intervals[column], "effect_size": effects[column]}
+        tests = {name: each[column] for name, each in tested.items()}
+        names = run, baseline, paired.measures[number]
+        rows.append(_row(names, (next(means), next(means)), differences[:, column], estimates, tests))
+    return rows
+
+
+def corrected(rows: list[ComparisonRow], correction: str) -> tuple[list[ComparisonRow], dict[str, int]]:
+    """Return the rows with the p-values of each test adjusted together, and how many they are."""
+    tests, families = [dict(row.tests) for row in rows], {}
+    for name in tests[0]:
+        answered = [(each, p) for each in tests if (p := each[name].p) is not None]
+        adjusted = CORRECTIONS[correction](np.array([p for _, p in answered], np.float64))
+        for (each, _), value in zip(answered, adjusted.tolist(), strict=True):
+            each[name] = replace(each[name], adjusted=value)
+        families[name] = len(answered)
+    return [replace(row, tests=each) for row, each in zip(rows, tests, strict=True)], families
+
+
+def _chosen(paired: PairedRuns, options: Options) -> list[_Test]:
+    """Return what is computed: without clusters nothing is naive, and nothing clustered by itself."""
+    tests = [test for name in options.tests for test in TESTS[name]]
+    if paired.clusters:
+        return tests
+    return [test._replace(naive=False) for test in tests if test.name in TESTS]
+
+
+def _tested(test: _Test, differences: Floats, paired: PairedRuns, options: Options) -> list[SignificanceTest]:
+    """Return the result of a test for each column."""
+    cluster = np.arange(len(differences)) if test.naive else paired.cluster
+    return [
+        SignificanceTest(each.p, each.p, each.statistic, test.naive, each.method, each.reason)
+        for each in test.run(differences, cluster, options)
+    ]
+
+
+def _intervals(differences: Floats, paired: PairedRuns, options: Options) -> list[Estimate]:
+    if "bootstrap" not in options.tests:
+        return [Estimate(None, "the bootstrap was not asked for")] * differences.shape[1]
+    how = options.resamples, options.seed, options.level
+    return bootstrap_intervals(differences, paired.cluster, *how)
+
+
+def _row(
+    names: tuple[str, str, Measure],
+    means: tuple[float, float],
+    differences: Floats,
+    estimates: dict[str, Estimate],
+    tests: dict[str, SignificanceTest],
+) -> ComparisonRow:
+    difference = float(differences.mean())
+    undefined = Estimate(None, "the mean of the baseline is 0")
+    relative = Estimate(difference / abs(means[1])) if means[1] else undefined
+    wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
+    return ComparisonRow(
+        *names,
+        *means,
+        difference=difference,
+        relative=relative.value,
+        wins=wins,
+        ties=len(differences) - wins - losses,
+        losses=losses,
+        interval=estimates["interval"].value,
+        effect_size=estimates["effect_size"].value,
+        tests=tests,
+        reasons={
+            name: each.reason
+            for name, each in {"relative": relative, **estimates}.items()
+            if each.value is None
+        },
+    )
+
+
+_USUAL = 0.05
+"""The level of significance that most papers use."""
+
+
+def coarse(paired: PairedRuns, options: Options, n_tests: int, n_here: int) -> list[str]:
+    """Return a note if no data at all could be significant: too few clusters, or too few resamples.
+
+    Of the `n_tests` that are corrected together, `n_here` are on these queries. Holm's correction multiplies
+    the smallest p of these by so many at least: all others may be smaller still.
+    """
+    if "randomization" not in options.tests:
+        return []
+    n = int(paired.cluster.max()) + 1
+    patterns = n_patterns(n, options.resamples)
+    family = {"holm": n_here, "bonferroni": n_tests}.get(options.correction, 1)
+    least = min(family * (2 / patterns if patterns else 1 / (1 + options.resamples)), 1.0)
+    if least <= _USUAL:
+        return []
+    cause = f"{options.resamples:,} resamples"
+    if patterns:
+        cause = f"{n:,} {'clusters' if paired.clusters else 'queries'}"
+    or_more = " or more" if options.correction == "holm" and n_here < n_tests else ""
+    corrected = f", corrected for {family:,} tests{or_more}," if family > 1 else ""
+    return [f"randomization: with {cause} no p-value{corrected} is below {least:.4g}, whatever the runs"]

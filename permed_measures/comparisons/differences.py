@@ -1,0 +1,180 @@
+"""From runs to paired differences: who is compared with whom, on which queries, and which belong together."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from ir_measures.measures import Measure
+from numpy.typing import NDArray
+
+from permed_measures.comparisons.significance import settled
+from permed_measures.engine import Evaluation, PermedEvaluator
+from permed_measures.errors import InputError, PermedWarning, nearest
+from permed_measures.groups import By, Groups
+
+__all__ = ["PairedRuns", "naming"]
+
+_DEFAULT_FIELD = "conversation_id"
+"""What queries of a data set are clustered by if they have it."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairedRuns:
+    """Runs on the same queries, and which of them are compared.
+
+    Attributes
+    ----------
+    measures : list of Measure
+    query_ids : list of str
+        All queries of the qrels.
+    values : dict of str to ndarray of float64, shape (n_measures, n_queries)
+        Of each run.
+    pairs : list of (str, str)
+        Run and baseline.
+    clusters : str
+        What the clusters are; empty without any.
+    cluster : ndarray of int64, shape (n_queries,)
+        The cluster of each query, from 0; without clusters each has its own.
+    notes : list of str
+        What to know of the runs and the clusters.
+    """
+
+    measures: list[Measure]
+    query_ids: list[str]
+    values: dict[str, NDArray[np.float64]] = field(repr=False)
+    pairs: list[tuple[str, str]]
+    clusters: str
+    cluster: NDArray[np.int64] = field(repr=False)
+    notes: list[str]
+
+    @classmethod
+    def of(
+        cls,
+        qrels: Any,
+        runs: Mapping[str, Any],
+        measures: Iterable[Measure | str] | Measure | str,
+        baseline: str | None,
+        clusters: By | None,
+    ) -> PairedRuns:
+        """Evaluate the runs; see `compare`."""
+        pairs = _pairs(runs, baseline)
+        evaluator = PermedEvaluator(measures, qrels)
+        query_ids = evaluator.judgments.query_ids
+        if not query_ids or not evaluator.measures:
+            raise InputError(
+                f"there must be a query in the qrels, and a measure (found {len(query_ids)} queries and "
+                f"{len(list(evaluator.measures))} measures)"
+            )
+        name, cluster, notes = _clusters(query_ids, clusters, qrels)
+        values = {}
+        for run_name, run in runs.items():
+            with naming(run_name):
+                evaluation = evaluator.evaluate(run)
+            values[run_name] = evaluation.values
+            notes += _notes(run_name, evaluation)
+        return cls(list(evaluator.measures), query_ids, values, pairs, name, cluster, notes)
+
+    def of_queries(self, chosen: NDArray[np.bool_]) -> PairedRuns:
+        """Return the same for some of the queries; the clusters keep their name, even if all are of one."""
+        query_ids = [query_id for query_id, here in zip(self.query_ids, chosen, strict=True) if here]
+        values = {name: each[:, chosen] for name, each in self.values.items()}
+        cluster = _numbered(self.cluster[chosen])
+        return replace(self, query_ids=query_ids, values=values, cluster=cluster, notes=[])
+
+    def differences(self) -> NDArray[np.float64]:
+        """Return run - baseline; shape (n_queries, n_measures * n_pairs), the pairs of a measure together."""
+        stacked = [settled(self.values[run] - self.values[baseline]) for run, baseline in self.pairs]
+        by_measure = np.stack(stacked, axis=1)
+        return by_measure.reshape(-1, len(self.query_ids)).T
+
+
+def _pairs(runs: Any, baseline: str | None) -> list[tuple[str, str]]:
+    """Return run and baseline of each comparison."""
+    if not isinstance(runs, Mapping) or not all(isinstance(name, str) for name in runs):
+        raise InputError(
+            f"runs must be a dict {{name: run}} (found {type(runs).__name__} {str(runs)[:80]!r})",
+            hint="Give each run a name: {'bm25': run, ...}",
+        )
+    if len(runs) < 2:
+        raise InputError(f"a comparison needs two runs or more (found {len(runs)})")
+    if baseline is None:
+        return [(later, earlier) for earlier, later in combinations(runs, 2)]
+    if baseline not in runs:
+        raise InputError(
+            f"the baseline must be one of the runs {', '.join(map(repr, runs))} (found {baseline!r})",
+            hint=nearest(str(baseline), runs),
+        )
+    return [(name, baseline) for name in runs if name != baseline]
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Let errors and warnings about a run name it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        except InputError as error:
+            where = f"run {name!r}" + (f", {error.where}" if error.where else "")
+            raise InputError(error.problem, where=where, hint=error.hint) from error
+    for each in caught:
+        ours = issubclass(each.category, PermedWarning)
+        message = f"run {name!r}: {each.message}" if ours else str(each.message)
+        warnings.warn(message, each.category, stacklevel=5)  # two calls above this block: the user's
+
+
+def _notes(name: str, evaluation: Evaluation) -> list[str]:
+    """Return what the query set of a run lacks, or has beyond the qrels."""
+    rankings = evaluation.rankings
+    query_ids, notes = rankings.judgments.query_ids, []
+    lacking = np.flatnonzero(rankings.retrieved == 0)
+    if len(lacking):
+        notes.append(
+            f"run {name!r} lacks {len(lacking):,} of {len(query_ids):,} queries "
+            f"(first: {query_ids[lacking[0]]!r}); they score 0"
+        )
+    beyond = rankings.n_run_queries - rankings.n_answered
+    if beyond:
+        notes.append(f"run {name!r} has queries without judgments ({beyond:,}), which do not count")
+    return notes
+
+
+def _clusters(query_ids: list[str], by: By | None, qrels: Any) -> tuple[str, NDArray[np.int64], list[str]]:
+    """Return what the clusters are, the cluster of each query, and what to know of them."""
+    if by is None:
+        by = _DEFAULT_FIELD if _has_field(qrels, _DEFAULT_FIELD) else "none"
+    n = len(query_ids)
+    if isinstance(by, str) and by == "none":
+        return "", np.arange(n), []
+    groups = Groups.of(query_ids, by, qrels)
+    name = "clusters" if groups.name == "group" else groups.name
+    alone = groups.group < 0
+    label = np.where(alone, len(groups.values) + np.arange(n), groups.group)
+    notes = []
+    if alone.any():
+        notes.append(f"{name}: {alone.sum():,} of {n:,} queries are in no cluster; each is its own")
+    cluster = _numbered(label)
+    if cluster.max() + 1 == n:
+        notes.append(f"{name}: no cluster has two queries, so that queries are taken as independent")
+        return "", np.arange(n), notes
+    return name, cluster, notes
+
+
+def _numbered(label: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the labels numbered from 0 by first appearance: clusters of one are then in query order."""
+    _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
+    number = np.empty_like(first)
+    number[np.argsort(first)] = np.arange(len(first))
+    return number[inverse]
+
+
+def _has_field(qrels: Any, name: str) -> bool:
+    """Return whether qrels are a data set whose queries have a field."""
+    dataset = qrels.irds_ref() if hasattr(qrels, "irds_ref") else qrels  # PyTerrier holds one of ir_datasets
+    return hasattr(dataset, "queries_cls") and name in getattr(dataset.queries_cls(), "_fields", ())

@@ -1,0 +1,283 @@
+"""The table and the sentences of a paper: means, the best marked, and what differs significantly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from string import ascii_lowercase
+from typing import NamedTuple
+
+from ir_measures.measures import Measure
+
+from permed_measures.comparisons.contrasts import ComparisonRow
+from permed_measures.comparisons.results import (
+    CORRECTION_NAMES,
+    Comparison,
+    in_clusters,
+    is_random,
+    long_names,
+    method_of,
+    sections,
+    short_names,
+    signed,
+)
+
+__all__ = ["LEVELS", "Cell", "PaperTable", "TableRow", "deciding_tests", "paper_table", "sentences"]
+
+LEVELS = {"‡": 0.01, "†": 0.05}
+"""The marks of significance, and below which p they are set."""
+
+_PREFERRED = {
+    "randomization": "naive randomization",
+    "clustered t-test": "t-test",
+    "t-test": "",
+    "wilcoxon": "",
+}
+"""Which test gives the marks: the first of these that was made and takes clusters into account.
+
+By it, its naive counterpart.
+"""
+
+
+class Cell(NamedTuple):
+    """A mean.
+
+    Attributes
+    ----------
+    text : str
+    place : int
+        1 for the best of its column, 2 for the second, 0 for the others: by what is printed.
+    mark : str
+        What it differs from significantly.
+    """
+
+    text: str
+    place: int
+    mark: str
+
+
+class TableRow(NamedTuple):
+    """A run, or a run on a group of queries.
+
+    Attributes
+    ----------
+    labels : list of str
+    cells : list of Cell
+    """
+
+    labels: list[str]
+    cells: list[Cell]
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table for a paper.
+
+    Attributes
+    ----------
+    labels : list of str
+        The headings of the labels.
+    measures : dict of str to str
+        The measures as they print, by their headings.
+    blocks : list of list of TableRow
+        A block for each group of queries.
+    about : str
+        What the numbers are.
+    explanations : list of str
+        Which test, correction and clusters the marks come from; what short headings stand for.
+    lettered : bool
+        Whether the marks are letters or numbers of runs, and not daggers.
+    notes : list of str
+        What to know of the runs and the groups.
+    """
+
+    labels: list[str]
+    measures: dict[str, str]
+    blocks: list[list[TableRow]]
+    about: str
+    explanations: list[str]
+    lettered: bool
+    notes: list[str]
+
+    def caption(self, styled: bool = True) -> str:
+        """Return what stands below the table; `styled` is whether there are bold and underlined cells."""
+        places = {cell.place for block in self.blocks for row in block for cell in row.cells}
+        emphasis = "; best in bold, second underlined" if styled and places != {0} else ""
+        return ". ".join([f"{self.about}{emphasis}", *self.explanations]) + "."
+
+
+def paper_table(result: Comparison) -> PaperTable:
+    """Return the table of a comparison: a row for each run, by group of queries if there are groups."""
+    runs = list(result.paired.values)
+    letters = _letters(len(runs)) if result.baseline is None and deciding_test(result) else []
+    labels = [*([result.by] if result.by else []), *([""] if letters else []), "run"]
+    by = f" by {result.by}" if result.by else ""
+    long = long_names(result)
+    return PaperTable(
+        labels,
+        short_names(result.measures),
+        [_block(group, comparison, letters, bool(result.by)) for group, comparison in sections(result)],
+        f"Means{by} over {result.n_queries:,} queries{in_clusters(result)}",
+        [_significance(result, letters), *(["; ".join(long)] if long else [])],
+        bool(letters),
+        result.notes,
+    )
+
+
+def _letters(n: int) -> list[str]:
+    return list(ascii_lowercase[:n]) if n <= len(ascii_lowercase) else [str(i) for i in range(1, n + 1)]
+
+
+def _block(group: str, comparison: Comparison, letters: list[str], grouped: bool) -> list[TableRow]:
+    """Return a row for each run."""
+    columns = [_column(comparison, number, letters) for number in range(len(comparison.measures))]
+    return [
+        TableRow([*([group] if grouped else []), *letters[number : number + 1], run], list(cells))
+        for number, (run, *cells) in enumerate(zip(comparison.paired.values, *columns, strict=True))
+    ]
+
+
+def _column(comparison: Comparison, number: int, letters: list[str]) -> list[Cell]:
+    """Return the cells of a measure."""
+    means = [float(values[number].mean()) for values in comparison.paired.values.values()]
+    texts = [f"{mean:.4f}" for mean in means]
+    printed = sorted({float(text) for text in texts}, reverse=True)
+    places = [printed.index(float(text)) + 1 for text in texts]
+    marks = _marks(comparison, comparison.measures[number], letters)
+    return [
+        Cell(text, place if place <= 2 and len(printed) > 1 else 0, mark)
+        for text, place, mark in zip(texts, places, marks, strict=True)
+    ]
+
+
+# --- marks -----------------------------------------------------------------------------------------
+
+
+def _marks(comparison: Comparison, measure: Measure, letters: list[str]) -> list[str]:
+    """Return for each run a dagger, or the letters of the runs that it is significantly better than."""
+    name, place = deciding_test(comparison), {run: i for i, run in enumerate(comparison.paired.values)}
+    rows = [row for row in comparison.rows if row.measure == measure]
+    tested = [(row, row.tests[name].adjusted) for row in rows] if name else []
+    if letters:
+        better = {_better(row) for row, p in tested if p is not None and p < LEVELS["†"]}
+        return [_lettered({place[b] for a, b in better if a == run}, letters) for run in place]
+    daggers = {row.run: _dagger(p) for row, p in tested}
+    return [daggers.get(run, "") for run in place]
+
+
+def _better(row: ComparisonRow) -> tuple[str, str]:
+    """Return the better run and the worse."""
+    return (row.run, row.baseline) if row.difference > 0 else (row.baseline, row.run)
+
+
+def _lettered(places: set[int], letters: list[str]) -> str:
+    separator = "," if letters[0].isdigit() else ""
+    return separator.join(letters[place] for place in sorted(places))
+
+
+def _dagger(p: float | None) -> str:
+    return next((mark for mark, level in LEVELS.items() if p is not None and p < level), "")
+
+
+def deciding_test(comparison: Comparison) -> str:
+    """Return the test that gives the marks; empty if none was made that holds for these clusters."""
+    tests = comparison.rows[0].tests
+    return next((name for name in _PREFERRED if name in tests and not tests[name].naive), "")
+
+
+def deciding_tests(comparison: Comparison) -> tuple[list[str], list[str]]:
+    """Return the test that gives the marks with its naive counterpart, and the others.
+
+    If none gives marks, there are no others.
+    """
+    name, made = deciding_test(comparison), list(comparison.rows[0].tests)
+    first = [each for each in made if each in (name, _PREFERRED[name])] if name else made
+    return sorted(first, key=lambda each: each != name), [each for each in made if each not in first]
+
+
+# --- what the marks mean ---------------------------------------------------------------------------
+
+
+def _significance(result: Comparison, letters: list[str]) -> str:
+    """Return what the marks mean."""
+    name = deciding_test(result)
+    if not name:
+        naive = "No marks of significance: the tests take the queries of a cluster as independent"
+        return naive if result.rows[0].tests else "No test of significance was made"
+    if result.baseline is None:
+        kind = "number" if letters[0].isdigit() else "letter"
+        marks = f"A {kind} is that of a run which this one is better than, p < {LEVELS['†']}"
+    else:
+        shown = ", ".join(f"{mark} p < {p}" for mark, p in reversed(LEVELS.items()))
+        marks = f"{shown} against {result.baseline}"
+    test = {"randomization": "randomization test", "wilcoxon": "Wilcoxon's test"}.get(name, name)
+    seed = f", seed {result.seed}" if is_random(result, name) else ""
+    return f"{marks}: {test} ({method_of(result, name)}{seed}), {_correction(result, name)}"
+
+
+def _correction(result: Comparison, name: str) -> str:
+    if result.correction == "none":
+        return "uncorrected"
+    families = f"over {_tests(result.families[name])}"
+    if result.groups:  # which are a family of their own
+        groups = next(iter(result.groups.values())).families[name]
+        families = f"over {_tests(groups)} on groups and {families} on all queries"
+    return f"{CORRECTION_NAMES[result.correction]} correction {families}"
+
+
+def _tests(n: int) -> str:
+    return "1 test" if n == 1 else f"{n:,} tests"
+
+
+# --- sentences -------------------------------------------------------------------------------------
+
+
+def sentences(result: Comparison) -> list[str]:
+    """Return a sentence for each pair of runs: where the run is better, where worse, and how surely."""
+    name = deciding_test(result)
+    names = {whole: short for short, whole in short_names(result.measures).items()}
+    return [
+        _sentence([row for row in result.rows if (row.run, row.baseline) == pair], name, names)
+        for pair in result.paired.pairs
+    ]
+
+
+def _sentence(rows: list[ComparisonRow], test: str, names: dict[str, str]) -> str:
+    found: dict[str, list[str]] = {outcome: [] for outcome in _VERBS}
+    for row in rows:
+        p = row.tests[test].adjusted if test else None
+        found[_outcome(row, p)].append(f"{names[str(row.measure)]} ({', '.join(_facts(row, p, test))})")
+    verbs = {outcome: verb.format(rows[0].baseline) for outcome, verb in _VERBS.items()}
+    parts = [f"{verbs[outcome]} {_listed(texts)}" for outcome, texts in found.items() if texts]
+    return f"{rows[0].run} {'; it '.join(parts)}."
+
+
+_VERBS = {
+    "better": "is better than {} by",
+    "worse": "is worse than {} by",
+    "open": "does not differ significantly from {} by",
+    "untested": "differs from {} by",
+    "equal": "is equal to {} by",
+}
+
+
+def _outcome(row: ComparisonRow, p: float | None) -> str:
+    """Return what a sentence may say of a row."""
+    if p is None:
+        return "untested" if row.difference else "equal"
+    if p >= LEVELS["†"]:
+        return "open"
+    return "better" if row.difference > 0 else "worse"
+
+
+def _facts(row: ComparisonRow, p: float | None, test: str) -> Iterator[str]:
+    """Yield what stands in brackets after a measure."""
+    yield f"{row.mean:.4f} against {row.baseline_mean:.4f}"
+    if row.relative is not None:
+        yield f"{signed(100 * row.relative, '+.1f')} %"
+    if test:
+        yield "no p-value" if p is None else "p < 0.001" if p < 0.001 else f"p = {p:.4f}"
+
+
+def _listed(texts: list[str]) -> str:
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)

@@ -1,0 +1,259 @@
+"""Tests on paired differences: arrays in, p-values and intervals out; no ids, no measures.
+
+All take differences of shape (n_queries, n_columns), a column for each pair of runs and measure, and the
+cluster of each query, as an index from 0. Where queries are independent, each is its own cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.errors import InputError
+
+__all__ = [
+    "CORRECTIONS",
+    "TIE",
+    "Estimate",
+    "Floats",
+    "Ints",
+    "Outcome",
+    "effect_sizes",
+    "for_columns",
+    "settled",
+    "sums_of",
+    "t_test",
+    "units_of",
+    "wilcoxon_test",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TIE = 1e-12
+"""Values of a query that differ by no more than this are equal: the rest is rounding."""
+
+
+class Outcome(NamedTuple):
+    """What a test gives for a column.
+
+    Attributes
+    ----------
+    p : float or None
+        Two-sided; None where the test has no answer.
+    statistic : float or None
+    method : str
+        How it was computed.
+    reason : str
+        Why there is no answer.
+    """
+
+    p: float | None
+    statistic: float | None
+    method: str
+    reason: str = ""
+
+
+class Estimate(NamedTuple):
+    """A number or an interval for a column, or why there is none.
+
+    Attributes
+    ----------
+    value : float, (float, float) or None
+    reason : str
+    """
+
+    value: Any
+    reason: str = ""
+
+
+def settled(differences: Floats) -> Floats:
+    """Return the differences with 0 for what is rounding."""
+    return np.where(np.abs(differences) <= TIE, 0.0, differences)
+
+
+def sums_of(differences: Floats, cluster: Ints) -> Floats:
+    """Return the sum of each cluster; shape (n_clusters, n_columns)."""
+    columns = [np.bincount(cluster, column) for column in differences.T]
+    return np.stack(columns, axis=1)
+
+
+def units_of(differences: Floats, cluster: Ints) -> tuple[int, str]:
+    """Return how many independent units there are, and what they are."""
+    n = int(cluster.max()) + 1
+    return n, "queries" if n == len(differences) else "clusters"
+
+
+def for_columns(differences: Floats, outcome: Callable[[int], Outcome], method: str) -> list[Outcome]:
+    """Return the outcome for each column, p = 1 where all differences are 0."""
+    same = Outcome(1.0, 0.0, method)
+    return [outcome(column) if values.any() else same for column, values in enumerate(differences.T)]
+
+
+# --- the t-test ------------------------------------------------------------------------------------
+
+
+def t_test(differences: Floats, cluster: Ints) -> list[Outcome]:
+    r"""Return the two-sided p-values of the cluster-robust t-test, by column.
+
+    .. math:: t = \frac{\bar d}{\sqrt{\frac{C}{C-1} \sum_c u_c^2 / n^2}}, \quad
+        u_c = \sum_{i \in c} (d_i - \bar d)
+
+    with C - 1 degrees of freedom, C clusters and n queries. Where each query is its own cluster, this is the
+    paired t-test.
+
+    Parameters
+    ----------
+    differences : ndarray of float64, shape (n_queries, n_columns)
+    cluster : ndarray of int64, shape (n_queries,)
+
+    Returns
+    -------
+    list of Outcome
+        Without p for a single unit, and where the units have no variance; with p = 1 where all differences
+        are 0.
+
+    Raises
+    ------
+    InputError
+        If scipy is not installed.
+
+    References
+    ----------
+    Cameron & Miller, A Practitioner's Guide to Cluster-Robust Inference, Journal of Human Resources 50(2),
+    2015: the sandwich estimator for an intercept alone, with the factor C / (C - 1). It needs many clusters:
+    with fewer than some 30, the randomization test is the one to trust.
+
+    Examples
+    --------
+    >>> [outcome] = t_test(np.array([[1.0], [2.0], [3.0]]), np.arange(3))
+    >>> round(outcome.statistic, 4), round(outcome.p, 4)
+    (3.4641, 0.0742)
+    """
+    stats = _scipy_stats()
+    n, (n_units, units) = len(differences), units_of(differences, cluster)
+    mean = differences.mean(axis=0)
+    centred = sums_of(differences - mean, cluster)
+    error = np.sqrt((centred**2).sum(axis=0) * n_units / max(n_units - 1, 1)) / n
+    varies = np.abs(centred).max(axis=0) > TIE * np.maximum(np.abs(differences).max(axis=0), 1)
+    method = f"{'paired' if units == 'queries' else 'cluster-robust'}, {n_units - 1:,} degrees of freedom"
+
+    def outcome(column: int) -> Outcome:
+        if n_units < 2:
+            return Outcome(None, None, method, f"a t-test needs two {units} or more")
+        if not varies[column]:
+            return Outcome(None, None, method, f"a t-test needs variance, and the {units} have none")
+        t = float(mean[column] / error[column])
+        return Outcome(float(2 * stats.t.sf(abs(t), n_units - 1)), t, method)
+
+    return for_columns(differences, outcome, method)
+
+
+def effect_sizes(differences: Floats) -> list[Estimate]:
+    """Return Cohen's d_z by column: the mean difference over the standard deviation of the differences.
+
+    The standard deviation is that over queries, with n - 1. It is 0 where all differences are 0, and has no
+    value where they are all equal to something else, or there is one alone.
+
+    Examples
+    --------
+    >>> effect_sizes(np.array([[1.0, 0.0, 1.0], [2.0, 0.0, 1.0], [3.0, 0.0, 1.0]]))[0].value
+    2.0
+    """
+    mean = differences.mean(axis=0)
+    deviation = differences.std(axis=0, ddof=1) if len(differences) > 1 else np.zeros_like(mean)
+    found = []
+    for column, values in enumerate(differences.T):
+        if not values.any():
+            found.append(Estimate(0.0))
+        elif len(values) < 2:
+            found.append(Estimate(None, "an effect size needs two queries or more"))
+        elif np.ptp(values) <= TIE * max(np.abs(values).max(), 1):
+            found.append(Estimate(None, "an effect size needs variance, and the queries have none"))
+        else:
+            found.append(Estimate(float(mean[column] / deviation[column])))
+    return found
+
+
+# --- Wilcoxon's test ---------------------------------------------------------------------------------
+
+_RANKS = "signed ranks of {:,} differences other than 0"
+
+
+def wilcoxon_test(differences: Floats) -> list[Outcome]:
+    """Return the two-sided p-values of Wilcoxon's signed-rank test, by column.
+
+    Differences of 0 are dropped (scipy's ``zero_method="wilcox"``, its default). Differences are rounded to
+    12 decimals before they are ranked, so that those that differ by rounding share a rank. The p-value is
+    exact for few queries, otherwise by the normal approximation, as ``scipy.stats.wilcoxon`` chooses.
+
+    Parameters
+    ----------
+    differences : ndarray of float64, shape (n_queries, n_columns)
+
+    Returns
+    -------
+    list of Outcome
+
+    Raises
+    ------
+    InputError
+        If scipy is not installed.
+
+    Examples
+    --------
+    >>> wilcoxon_test(np.array([[1.0], [2.0], [3.0], [0.0]]))[0].p
+    0.25
+    """
+    stats = _scipy_stats()
+    rounded = np.round(differences, 12)
+
+    def outcome(column: int) -> Outcome:
+        values = rounded[:, column]
+        values = values[values != 0]
+        result = stats.wilcoxon(values, zero_method="wilcox", alternative="two-sided")
+        return Outcome(float(result.pvalue), float(result.statistic), _RANKS.format(len(values)))
+
+    return for_columns(rounded, outcome, _RANKS.format(0))
+
+
+# --- many tests at once ------------------------------------------------------------------------------
+
+
+def _holm(p: Floats) -> Floats:
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    return np.minimum(adjusted, 1)
+
+
+def _benjamini_hochberg(p: Floats) -> Floats:
+    order = np.argsort(-p, kind="stable")
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1))
+    return np.minimum(adjusted, 1)
+
+
+CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
+    "holm": _holm,
+    "bonferroni": lambda p: np.minimum(p * len(p), 1),
+    "benjamini-hochberg": _benjamini_hochberg,
+    "none": lambda p: p,
+}
+"""How the p-values of a family are adjusted. Holm 1979 and Bonferroni hold the chance of any false rejection,
+Benjamini & Hochberg 1995 the expected share of false ones among the rejections."""
+
+
+def _scipy_stats() -> Any:
+    """Return scipy.stats, or raise an error that says how to get it."""
+    try:
+        return import_module("scipy.stats")
+    except ImportError:
+        raise InputError(
+            "the t-test and Wilcoxon's test need scipy (found none)",
+            hint="pip install 'permed-measures[stats]', or tests=('randomization', 'bootstrap')",
+        ) from None

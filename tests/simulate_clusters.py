@@ -1,0 +1,62 @@
+"""How often each test rejects a null hypothesis that is true, where turns of a conversation are alike.
+
+The difference of two equally good runs on turn i of conversation c is sqrt(icc) * a_c + sqrt(1 - icc) * e_ci,
+with independent normal a and e, so that icc is the intra-cluster correlation. A test at level 0.05 should
+reject in 5 of 100 trials.
+
+    python tests/simulate_clusters.py [trials]
+"""
+
+import sys
+
+import numpy as np
+
+from permed_measures.comparisons.resampling import randomization_test
+from permed_measures.comparisons.significance import t_test
+
+LEVEL = 0.05
+CORRELATIONS = (0.0, 0.1, 0.3, 0.6)
+TESTS = ("randomization, naive", "randomization, clustered", "t-test, naive", "t-test, clustered")
+COLUMNS = 100
+"""Trials that share the conversations' lengths and the random signs."""
+
+
+def differences(rng, cluster, correlation, n_trials):
+    """Return the differences of so many trials; shape (n_queries, n_trials)."""
+    shared = rng.normal(size=(cluster.max() + 1, n_trials))[cluster]
+    own = rng.normal(size=(len(cluster), n_trials))
+    return np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own
+
+
+def rejections(correlation, trials, n_clusters=60, resamples=2000, seed=0):
+    """Return for each test in how many of the trials it rejects."""
+    rng = np.random.default_rng([seed, round(100 * correlation)])
+    counts = dict.fromkeys(TESTS, 0)
+    for start in range(0, trials, COLUMNS):
+        cluster = np.repeat(np.arange(n_clusters), rng.integers(2, 7, n_clusters))  # 2 to 6 turns
+        d = differences(rng, cluster, correlation, min(COLUMNS, trials - start))
+        alone, signs = np.arange(len(cluster)), int(rng.integers(2**31))
+        outcomes = (
+            randomization_test(d, alone, resamples, signs),
+            randomization_test(d, cluster, resamples, signs),
+            t_test(d, alone),
+            t_test(d, cluster),
+        )
+        for name, columns in zip(TESTS, outcomes, strict=True):
+            counts[name] += sum(outcome.p <= LEVEL for outcome in columns)
+    return counts
+
+
+def main(trials=5000):
+    """Print the table."""
+    print(f"Rejections at {LEVEL} where the null hypothesis is true; {trials:,} trials, 60 conversations of")
+    print(f"2 to 6 turns. By chance within {LEVEL} ± {1.96 * np.sqrt(LEVEL * (1 - LEVEL) / trials):.4f}.\n")
+    print("  ".join(["icc ", *TESTS]))
+    for correlation in CORRELATIONS:
+        counts = rejections(correlation, trials)
+        shares = [f"{counts[name] / trials:.4f}".rjust(len(name)) for name in TESTS]
+        print("  ".join([f"{correlation:.2f}", *shares]))
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
