@@ -489,13 +489,13 @@ def test_equal_differences_of_rounded_values_have_no_variance():
     assert not settled(column([1e-17, -1e-13])).any()
 
 
-def test_queries_that_a_run_lacks_are_counted_and_said():
+def test_queries_that_a_run_has_nothing_for_are_counted_and_said():
     qrels = {f"q{i}": {"a": 1} for i in range(4)}
     full = {q: {"a": 1.0} for q in qrels}
     result = compare(qrels, {"full": full, "part": {"q0": {"a": 1.0}, "q1": {}, "z": {"a": 1.0}}}, "P@1")
     assert result.rows[0].difference == -0.75
     assert result.notes == [
-        "run 'part' lacks 3 of 4 queries (first: 'q1'); they score 0",
+        "run 'part' retrieves nothing for 3 of 4 queries (first: 'q1'); they score 0",
         "run 'part' has queries without judgments (1), which do not count",
         "randomization: with 4 queries no p-value is below 0.125, whatever the runs",
     ]

@@ -130,13 +130,13 @@ def naming(name: str) -> Iterator[None]:
 
 
 def _notes(name: str, evaluation: Evaluation) -> list[str]:
-    """Return what the query set of a run lacks, or has beyond the qrels."""
+    """Return for how many queries a run has nothing, or no judgments."""
     rankings = evaluation.rankings
     query_ids, notes = rankings.judgments.query_ids, []
     lacking = np.flatnonzero(rankings.retrieved == 0)
     if len(lacking):
         notes.append(
-            f"run {name!r} lacks {len(lacking):,} of {len(query_ids):,} queries "
+            f"run {name!r} retrieves nothing for {len(lacking):,} of {len(query_ids):,} queries "
             f"(first: {query_ids[lacking[0]]!r}); they score 0"
         )
     beyond = rankings.n_run_queries - rankings.n_answered
