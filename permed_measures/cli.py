@@ -28,6 +28,7 @@ from permed_measures.groups import Groups
 from permed_measures.inspections import inspect_file
 from permed_measures.judgments import Judgments
 from permed_measures.kernels import KERNELS
+from permed_measures.markup import one_line
 from permed_measures.measures import LITSEARCH, MEDCORPUS
 from permed_measures.parameters import values_of
 from permed_measures.parsing import parse_measure
@@ -91,16 +92,23 @@ def main() -> None:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr)
+    print(one_line(text), file=sys.stderr)  # names of files and runs could control the terminal
 
 
 @contextmanager
 def _notes() -> Iterator[None]:
-    """Show warnings as notes, and make a run that shares no query with the qrels an error."""
+    """Show warnings as notes, each once, and make a run that shares no query with the qrels an error."""
+    said: set[str] = set()
+
+    def say(message: Warning | str, *_: Any, **__: Any) -> None:
+        if str(message) not in said:
+            _say(f"note: {message}")
+        said.add(str(message))
+
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.simplefilter("error", NoSharedQueryWarning)
-        warnings.showwarning = lambda message, *_, **__: _say(f"note: {message}")
+        warnings.showwarning = say
         yield
 
 
@@ -385,8 +393,8 @@ def compare(
 
     named = _named(runs)
     form = format_.value if format_ else _form_of(output)
-    if output is not None and not output.parent.is_dir():  # said before the work is done
-        raise InputError(f"there is no folder {str(output.parent)!r} to write into", where=str(output))
+    if output is not None:  # said before the work is done
+        _check_output(output, [Path(qrels), *named.values()])
     with _notes():
         labels = _labels(qrels)
         judgments = Judgments.of(labels.qrels)
@@ -404,11 +412,12 @@ def compare(
             level=level,
             by=by,
         )
-    if output is None:
-        print(COMPARE_FORMATS[form](result), end="")
-        return
-    with redirect_stdout(io.StringIO()):  # a file is as wide as it needs to be, and has no bold letters
+    # A file is as wide as it needs to be, and has no bold letters.
+    with _notes(), redirect_stdout(sys.stdout if output is None else io.StringIO()):
         text = COMPARE_FORMATS[form](result)
+    if output is None:
+        print(text, end="")
+        return
     write_whole(output, text.encode(errors="backslashreplace"))
     _say(f"{output}: {form} of {len(named):,} runs")
 
@@ -424,6 +433,14 @@ def _form_of(output: Path | None) -> str:
             hint="Or name the format: --format",
         )
     return ENDINGS[output.suffix.lower()]
+
+
+def _check_output(output: Path, read: list[Path]) -> None:
+    """Refuse a file that cannot be written, and one of those that are read."""
+    if not output.parent.is_dir():
+        raise InputError(f"there is no folder {str(output.parent)!r} to write into", where=str(output))
+    if output.is_file() and any(path.is_file() and output.samefile(path) for path in read):
+        raise InputError("the output must be another file than the judgments and the runs", where=str(output))
 
 
 class _RunFiles(Mapping[str, Any]):

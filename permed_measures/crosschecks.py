@@ -21,8 +21,9 @@ from permed_measures.parameters import cutoff_of
 from permed_measures.parsing import parse_measure
 from permed_measures.pytrec import can_take, pytrec_values
 from permed_measures.ranks import TieBreak
+from permed_measures.terminal import aligned
 
-__all__ = ["DEFAULT_MEASURES", "CrossCheck", "Row", "aligned", "crosscheck"]
+__all__ = ["DEFAULT_MEASURES", "CrossCheck", "Row", "crosscheck"]
 
 TOLERANCE = 1e-9
 """The largest difference between our value and pytrec_eval's, per query, that counts as agreement."""
@@ -226,17 +227,8 @@ class CrossCheck:
             f"pytrec-eval-terrier {version('pytrec-eval-terrier')}. ties: queries with equal scores within "
             "the cutoff; least, most: the mean in the least and most favourable order of ties."
         )
-        return "\n".join([*aligned([[*header, "differ", "verdict"], *cells]), "", *causes, summary])
-
-
-def aligned(rows: list[list[str]], left: tuple[str, ...] = ("measure", "compared", "verdict")) -> list[str]:
-    """Return rows as lines with aligned columns: those named as texts to the left, numbers to the right."""
-    columns = []
-    for header, *cells in zip(*rows, strict=True):
-        width = max(map(len, [header, *cells]))
-        text = header in left
-        columns.append([cell.ljust(width) if text else cell.rjust(width) for cell in (header, *cells)])
-    return ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
+        table = aligned([[*header, "differ", "verdict"], *cells], ("measure", "compared", "verdict"))
+        return "\n".join([*table, "", *causes, summary])
 
 
 def crosscheck(qrels: Any, run: Any, measures: Iterable[Measure | str] | None = None) -> CrossCheck:

@@ -12,7 +12,7 @@ from permed_measures.markup import one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Styled", "paragraph", "terminal_table"]
+__all__ = ["Styled", "aligned", "paragraph", "terminal_table"]
 
 _WIDTH = 100
 """So wide are lines of text at most."""
@@ -72,8 +72,18 @@ def terminal_table(
     console.print(_table([headings[number] for number in columns], shown, widths, n_labels, block))
     lines = [line.rstrip() for line in _printed(console).strip("\n").split("\n")]
     gone = [name for number, name in enumerate(headings) if number not in columns]
-    lines += ["", f"too wide for this terminal: {', '.join(gone)}"] if gone else []
+    lines += ["", paragraph(f"too wide for this terminal: {', '.join(gone)}")] if gone else []
     return "\n".join([*lines, ""])
+
+
+def aligned(rows: Sequence[Sequence[str]], left: Collection[str]) -> list[str]:
+    """Return rows as lines without style: the columns named in `left` to the left, numbers to the right."""
+    columns = []
+    for header, *cells in zip(*rows, strict=True):
+        width = max(map(len, [header, *cells]))
+        text = header in left
+        columns.append([cell.ljust(width) if text else cell.rjust(width) for cell in (header, *cells)])
+    return ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
 
 
 def paragraph(text: str) -> str:

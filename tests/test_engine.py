@@ -2,6 +2,9 @@
 
 import random
 import warnings
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
 
 import ir_measures
 import numpy as np
@@ -33,30 +36,66 @@ def params_of(measure):
     return dict(measure.params)
 
 
+def shuffled(rows, rng):
+    """Return the rows in another order; those of a query keep theirs, which ties may go by."""
+    order = [row[0] for row in rows]
+    rng.shuffle(order)
+    of_query = {query: iter(list(same)) for query, same in groupby(rows, key=itemgetter(0))}
+    return [next(of_query[query]) for query in order]
+
+
 def assert_as_oracle(measures, qrels, run, values, ties=TieBreak.TREC):
-    for column, measure in enumerate(measures):
-        expected = oracle.evaluate(measure.NAME, params_of(measure), qrels, run, ties.value)
-        for query_id, value in expected.items():
-            assert values[query_id][column] == pytest.approx(value, abs=1e-9), (measure, query_id, qrels, run)
+    assert_equal(values, expected_of(measures, qrels, run, ties), measures)
+
+
+def expected_of(measures, qrels, run, ties):
+    """Return {query: [values]} by the oracle."""
+    columns = [oracle.evaluate(each.NAME, params_of(each), qrels, run, ties.value) for each in measures]
+    return {query: [column[query] for column in columns] for query in qrels}
+
+
+def assert_equal(values, expected, measures):
+    assert list(values) == sorted(expected)
+    for query, row in expected.items():
+        for measure, found, value in zip(measures, values[query], row, strict=True):
+            assert abs(found - value) <= 1e-9, (measure, query)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_random_cases_agree_with_the_oracle(form):
+    """Case by case: an empty run, a single query, a frame of three rows."""
+    rng = random.Random(0)
+    for _ in range(CASES if form == "dict" else CASES // CHUNKS):
+        qrels, run = random_case(rng)
+        measures = list(dict.fromkeys(random_measure(rng) for _ in range(4)))
+        ties = rng.choice(list(TieBreak))
+        given_qrels = FORMS[form](shuffled(rows_of(qrels), rng), "relevance")
+        given_run = FORMS[form](shuffled(rows_of(run), rng), "score")
+        values = values_of(measures, given_qrels, given_run, ties)
+        assert_as_oracle(measures, qrels, run, values, ties)
+
+
+@cache
+def many_cases(chunk):
+    """Return a tie rule, measures, and the qrels, run and expected values of many cases."""
+    rng = random.Random(chunk + 1)
+    ties = list(TieBreak)[chunk % len(TieBreak)]
+    qrels, run = {}, {}
+    for number in range(CASES // CHUNKS):
+        for whole, part in zip((qrels, run), random_case(rng), strict=True):
+            whole.update({f"{number} {query}": docs for query, docs in part.items()})
+    measures = list(dict.fromkeys(random_measure(rng) for _ in range(40)))
+    return ties, measures, qrels, run, expected_of(measures, qrels, run, ties)
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_random_cases_agree_with_the_oracle(form, chunk):
+def test_many_random_cases_in_one_table_agree_with_the_oracle(form, chunk):
     rng = random.Random(chunk)
-    for _ in range(CASES // CHUNKS):
-        qrels, run = random_case(rng)
-        measures = list(dict.fromkeys(random_measure(rng) for _ in range(4)))
-        ties = rng.choice(list(TieBreak))
-        qrels_rows, run_rows = rows_of(qrels), rows_of(run)
-        rng.shuffle(qrels_rows)
-        if ties is not TieBreak.INPUT:
-            rng.shuffle(run_rows)
-        given_qrels = FORMS[form](qrels_rows, "relevance")
-        given_run = FORMS[form](run_rows, "score")
-        values = values_of(measures, given_qrels, given_run, ties)
-        assert list(values) == sorted(qrels)
-        assert_as_oracle(measures, qrels, run, values, ties)
+    ties, measures, qrels, run, expected = many_cases(chunk)
+    given_qrels = FORMS[form](shuffled(rows_of(qrels), rng), "relevance")
+    given_run = FORMS[form](shuffled(rows_of(run), rng), "score")
+    assert_equal(values_of(measures, given_qrels, given_run, ties), expected, measures)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -13,7 +13,8 @@ from permed_measures.audits.axes import RecallBase, Weights, says, title
 from permed_measures.audits.choices import APChoice, NDCGChoice
 from permed_measures.audits.conventions import NAMED
 from permed_measures.audits.matches import ClaimAudit, Match
-from permed_measures.crosschecks import aligned
+from permed_measures.markup import as_markdown, one_line
+from permed_measures.terminal import aligned
 
 __all__ = ["FORMATS", "Audit", "conflicts_of"]
 
@@ -208,26 +209,16 @@ def _as_text(result: Audit) -> str:
     """Return the report as text."""
     table = aligned(_table(result), ("run", "claim", "measure"))
     tried = f"{result.n_tried:,} conventions were computed."
-    return "\n".join([*table, "", *_said(result), "", tried])
+    return "\n".join(map(one_line, [*table, "", *_said(result), "", tried]))
 
 
 def _as_markdown(result: Audit) -> str:
-    header, *cells = _table(result)
-    table = [header, ["---"] * len(header), *cells]
-    lines = ["| " + " | ".join(map(_escaped, each)) + " |" for each in table]
+    header, *cells = [[as_markdown(cell) for cell in row] for row in _table(result)]
+    lines = [f"| {' | '.join(row)} |" for row in [header, ["---"] * len(header), *cells]]
     for line in _said(result):
-        text = line.strip() if line.startswith("  $") else _escaped(line.strip())
+        text = line.strip() if line.startswith("  $") else as_markdown(line)
         lines += [f"- {text}" if line.startswith("  ") else f"\n**{text}**\n"]
     return "\n".join(lines) + "\n"
-
-
-def _escaped(text: str) -> str:
-    """Return a text whose characters mean nothing in Markdown or HTML."""
-    if text == "---":
-        return text
-    for character in "\\`*_|[]$":
-        text = text.replace(character, f"\\{character}")
-    return text.replace("<", "&lt;")
 
 
 def _as_json(result: Audit) -> str:

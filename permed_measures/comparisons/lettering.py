@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from permed_measures.errors import InputError, PermedWarning
+from permed_measures.markup import one_line
 
 __all__ = ["LONGEST", "Lettering", "matplotlib", "on_one_line", "shortened", "width_of"]
 
@@ -30,8 +31,8 @@ def matplotlib(name: str = "") -> Any:
 
 
 def on_one_line(text: str) -> str:
-    """Return the text on one line."""
-    return " ".join(text.split())
+    """Return the text on one line, without what controls a terminal."""
+    return " ".join(one_line(text).split())
 
 
 def width_of(text: str) -> int:

@@ -102,7 +102,9 @@ class _Table(NamedTuple):
 
     def html(self, kind: str = "plain") -> str:
         """Return the table, which scrolls by itself where the page is narrower."""
-        head = self._head(self.labels, "col") + "".join(f"<th>{as_html(name)}</th>" for name in self.headings)
+        head = self._head(self.labels, "col") + "".join(
+            f'<th scope="col">{as_html(name)}</th>' for name in self.headings
+        )
         bodies = [
             "".join(
                 f"<tr>{self._head(labels, 'row')}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"

@@ -133,14 +133,18 @@ def _latex_cell(cell: Cell, lettered: bool) -> str:
 def _needs_letters(table: PaperTable) -> str:
     """Return what LaTeX needs for letters beyond ASCII."""
     texts = [table.caption(), *table.labels, *(label for row in _all(table) for label in row.labels)]
-    beyond = max((ord(character) for character in "".join(texts) if character not in "†‡—Δ"), default=0)
-    if beyond > _LATIN:
+    letters = {*one_line("".join(texts))} - {*"†‡—Δ"}
+    beyond = max(map(ord, letters), default=0)
+    if beyond > _LATIN or letters & _NOT_IN_T1:
         return ", and xelatex or lualatex with a font that has the letters (such as ctex for Chinese)"
     return r", \usepackage[T1]{fontenc}" if beyond > _ASCII else ""
 
 
-_ASCII, _LATIN = 0x7F, 0x17F
+_ASCII, _LATIN = 0x7F, 0x17E
 """The last characters that LaTeX prints in any encoding, and with T1 fonts."""
+
+_NOT_IN_T1 = frozenset("ĦħĸĿŀŉŦŧ")
+"""Those before that T1 fonts lack all the same."""
 
 
 # --- other programs --------------------------------------------------------------------------------
@@ -198,7 +202,7 @@ def _part(result: Comparison) -> dict[str, Any]:
         "n_clusters": result.n_clusters,
         "families": result.families,
         "means": {
-            run: dict(zip(map(str, result.measures), values.mean(axis=1).tolist(), strict=True))
+            run: {str(m): float(each.mean()) for m, each in zip(result.measures, values, strict=True)}
             for run, values in result.paired.values.items()
         },
         "rows": [{**asdict(row), "measure": str(row.measure)} for row in result.rows],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -183,7 +184,8 @@ def reranking(
     Raises
     ------
     MeasureError, InputError
-        As for an evaluation; also if the qrels have no query, or `top` is no whole number from 0 on.
+        As for an evaluation; also if the qrels have no query, `top` is no whole number from 0 on, or `rel` is
+        nan.
 
     Notes
     -----
@@ -206,6 +208,8 @@ def reranking(
         queries = qrels
     if not isinstance(top, int) or isinstance(top, bool) or top < 0:
         raise InputError(f"top must be a whole number from 0 on (found {top!r})")
+    if math.isnan(rel):
+        raise InputError(f"rel must be a number (found {rel!r})")
     evaluator = PermedEvaluator([measure], qrels)
     [checked] = evaluator.measures
     judgments = evaluator.judgments
@@ -385,13 +389,16 @@ def _lines(result: Reranking) -> list[str]:
     moves, pairs = result.moves, result.pairs
     lines = [
         f"{result.measure}: {result.before:.4f} before, {result.after:.4f} after "
-        f"({result.after - result.before:+.4f}); {result.n_gained:,} queries gained, {result.n_lost:,} lost, "
+        f"({result.after - result.before:+.4f}); {result.n_gained:,} "
+        f"{'query' if result.n_gained == 1 else 'queries'} gained, {result.n_lost:,} lost, "
         f"{result.n_unchanged:,} unchanged",
         f"relevant documents: {moves.up:,} up, {moves.down:,} down, {moves.unchanged:,} unchanged, "
         f"{moves.entered:,} entered, {moves.left:,} left, {moves.absent:,} in neither",
     ]
     if moves.mean is not None and moves.median is not None:
         lines.append(f"ranks up: {moves.mean:+.2f} on average, {moves.median:+g} in the median")
+    else:
+        lines.append("no relevant document is in both runs")
     share = f" ({pairs.improvement:+.1%} of {pairs.total:,})" if pairs.improvement is not None else ""
     lines.append(
         f"pairs: {pairs.put_right:,} put right, {pairs.broken:,} broken, {pairs.still_right:,} still right, "

@@ -10,10 +10,10 @@ from ir_measures.measures import Measure
 
 from permed_measures.comparisons.contrasts import ComparisonRow
 from permed_measures.comparisons.differences import PairedRuns
-from permed_measures.crosschecks import aligned
 from permed_measures.errors import InputError
 from permed_measures.markup import one_line
 from permed_measures.parameters import cutoff_of
+from permed_measures.terminal import aligned
 
 __all__ = [
     "CORRECTION_NAMES",
@@ -308,9 +308,7 @@ def _corrections(result: Comparison, names: list[str]) -> list[str]:
     if result.groups:  # which are a family of their own
         groups = next(iter(result.groups.values())).families
         sizes = {f" of all {result.by} groups": groups, " of all queries": result.families}
-    texts = [
-        _sizes({name: families[name] for name in names}) + f" p-values{of}" for of, families in sizes.items()
-    ]
+    texts = [_sizes({name: families[name] for name in names}) + of for of, families in sizes.items()]
     adjusted = f"{_HEADINGS[result.correction]}: p adjusted by {result.correction}"
     return [f"{adjusted} over {', and over '.join(texts)}"]
 
@@ -318,8 +316,9 @@ def _corrections(result: Comparison, names: list[str]) -> list[str]:
 def _sizes(families: dict[str, int]) -> str:
     """Return how many p-values each test has: one number if it is the same for all."""
     if len(set(families.values())) == 1:
-        return f"{next(iter(families.values())):,}"
-    return ", ".join(f"{n:,} ({name})" for name, n in families.items())
+        n = next(iter(families.values()))
+        return "1 p-value" if n == 1 else f"{n:,} p-values"
+    return ", ".join(f"{n:,} ({name})" for name, n in families.items()) + " p-values"
 
 
 def _reasons(rows: list[ComparisonRow], tests: Collection[str]) -> list[str]:
