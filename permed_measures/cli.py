@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from enum import Enum
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -18,6 +19,7 @@ from ir_measures.measures import Measure
 
 from permed_measures import __version__, files
 from permed_measures.audits.claims import read_claims
+from permed_measures.comparisons.differences import notes_of
 from permed_measures.comparisons.reports import ENDINGS
 from permed_measures.comparisons.reports import FORMATS as COMPARE_FORMATS
 from permed_measures.comparisons.significance import CORRECTIONS
@@ -28,7 +30,7 @@ from permed_measures.groups import Groups
 from permed_measures.inspections import inspect_file
 from permed_measures.judgments import Judgments
 from permed_measures.kernels import KERNELS
-from permed_measures.markup import one_line
+from permed_measures.markup import counted, one_line
 from permed_measures.measures import LITSEARCH, MEDCORPUS
 from permed_measures.parameters import values_of
 from permed_measures.parsing import parse_measure
@@ -54,8 +56,12 @@ CompareFormat = Enum("CompareFormat", {name: name for name in COMPARE_FORMATS}) 
 Holds = Enum("Holds", {"qrels": "qrels", "run": "run"})
 Written = Enum("Written", {name: name for name in WRITTEN})  # type: ignore[misc]
 
-Qrels = Annotated[str, typer.Argument(help="A file of judgments, or an id of ir_datasets.")]
-Runs = Annotated[list[str], typer.Argument(metavar="RUN...", help="Run files: FILE or NAME=FILE.")]
+Qrels = Annotated[
+    str, typer.Argument(help="A file of judgments, an id of ir_datasets, or a folder with a data set.")
+]
+Runs = Annotated[
+    list[str], typer.Argument(metavar="RUN...", help="Run files, or folders of them: FILE or NAME=FILE.")
+]
 Measures = Annotated[
     list[str] | None,
     typer.Option("-m", "--measure", help="A measure, such as GradedAP@10; may be given several times."),
@@ -162,7 +168,8 @@ def evaluate(
             PermedEvaluator(with_judged(parsed), judgments).evaluate
         )
         evaluations = {name: evaluate_run(path) for name, path in named.items()}
-    for note in groups.notes() if groups else []:
+    lacking = (notes_of(name, each.rankings) for name, each in evaluations.items())
+    for note in chain(groups.notes(), *lacking) if groups else ():  # without groups the table has the counts
         _say(f"note: {note}")
     print(FORMATS[format_.value](Report(parsed, evaluations, by_query, groups)), end="")
 
@@ -270,7 +277,7 @@ class _Reader(NamedTuple):
             raise InputError(error.problem, where=str(path), hint=error.hint) from None
         changed = [f"{old!r} to {new!r}" for old, new in renaming.items() if old != new]
         if changed:
-            _say(f"note: {path}: {len(changed):,} query ids were rewritten (the first: {changed[0]})")
+            _say(f"note: {path}: rewrote {counted(len(changed), 'query id')} (the first: {changed[0]})")
         return run
 
 
@@ -349,9 +356,7 @@ def audit(
 @app.command()
 def compare(
     qrels: Qrels,
-    runs: Annotated[
-        list[str], typer.Argument(metavar="RUN...", help="Run files or folders of them: FILE or NAME=FILE.")
-    ],
+    runs: Runs,
     baseline: Annotated[
         str | None, typer.Option(help="The run to compare with; without one, every pair is compared.")
     ] = None,

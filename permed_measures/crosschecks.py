@@ -16,6 +16,7 @@ from permed_measures.engine import PermedEvaluator
 from permed_measures.identities import Comparison, Facts, comparison_of
 from permed_measures.inputs import as_mapping, with_text_ids
 from permed_measures.judgments import Judgments
+from permed_measures.markup import counted
 from permed_measures.measures import LITSEARCH, MEDCORPUS
 from permed_measures.parameters import cutoff_of
 from permed_measures.parsing import parse_measure
@@ -223,7 +224,7 @@ class CrossCheck:
             if row.verdict == "differs"
         ]
         summary = (
-            f"{self.n_queries:,} judged queries, {self.alone:,} of them scored by us alone; "
+            f"{counted(self.n_queries, 'judged query')}, {self.alone:,} of them scored by us alone; "
             f"pytrec-eval-terrier {version('pytrec-eval-terrier')}. ties: queries with equal scores within "
             "the cutoff; least, most: the mean in the least and most favourable order of ties."
         )

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.formats import Kind
 from permed_measures.inputs import Batches, columns_of, number, text_id, where
+from permed_measures.markup import counted
 from permed_measures.scans import SCANNED, ParquetRun, parquet_columns, read_parquet_qrels
 from permed_measures.sources import Source, Tick
 from permed_measures.texts import TextFile
@@ -255,10 +256,10 @@ def _score_by_order(table: Run, source: Source, *, force: bool, lists: bool) -> 
             reordered.append((query_id, next(a for a, b in zip(documents, by_score, strict=True) if a != b)))
     if not reordered:
         return []
+    queries = f"{len(reordered):,} of {counted(len(table), 'query')}"
     return [
-        f"{source.path}: the scores of {len(reordered)} of {len(table)} queries rank documents in another "
-        f"order than the list does (first: {where(*reordered[0])}); the scores are used, order='list' "
-        "(--order list) takes the list"
+        f"{source.path}: in {queries} the scores rank documents in another order than the list does (first: "
+        f"{where(*reordered[0])}); the scores are used, order='list' (--order list) takes the list"
     ]
 
 

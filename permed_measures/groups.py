@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from permed_measures.engine import Evaluation, PermedEvaluator, aggregated
 from permed_measures.errors import InputError, PermedWarning, nearest
+from permed_measures.markup import counted
 
 __all__ = ["Groups", "evaluate_by"]
 
@@ -75,9 +76,12 @@ class Groups:
         notes = []
         if self.empty:
             names = ", ".join(map(str, self.empty[:5])) + (", …" if len(self.empty) > 5 else "")
-            notes.append(f"{self.name}: no query of {len(self.empty)} groups is judged ({names}); left out")
+            empty = counted(len(self.empty), "group")
+            notes.append(f"{self.name}: no query of {empty} is judged ({names}); left out")
         if self.n_outside:
-            notes.append(f"{self.name}: {self.n_outside} judged queries are in no group; they do not count")
+            are, count = ("is", "counts") if self.n_outside == 1 else ("are", "count")
+            outside = counted(self.n_outside, "judged query")
+            notes.append(f"{self.name}: {outside} {are} in no group, and {count} in none")
         return notes
 
     def means(self, evaluation: Evaluation) -> dict[Any, dict[Measure, float]]:

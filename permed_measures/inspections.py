@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from permed_measures.files import holds_of, ranked
 from permed_measures.inputs import repeated_rows, where
+from permed_measures.markup import counted
 from permed_measures.scans import SCANNED, read_parquet
 from permed_measures.sources import Source, Tick
 from permed_measures.texts import TextFile
@@ -120,9 +121,11 @@ def _counts(frame: pl.DataFrame, queries: list[str]) -> dict[str, str]:
         facts["documents"] = f"{frame['doc_id'].n_unique():,} different"
         least = 0 if n_empty else min(lengths)
         mean = len(frame) / len(queries)
-        facts["per query"] = f"{least} to {max(lengths)} documents, {mean:.1f} on average"
+        most = max(lengths)
+        several = f"{least} to {counted(most, 'document')}, {mean:.1f} on average"
+        facts["per query"] = counted(most, "document") if least == most else several
     if n_empty:
-        facts["empty"] = f"{n_empty:,} queries without documents"
+        facts["empty"] = f"{counted(n_empty, 'query')} without documents"
     return facts
 
 
@@ -133,7 +136,7 @@ def _from_to(ids: list[str]) -> str:
 def _duplicates(frame: pl.DataFrame) -> dict[str, str]:
     again = repeated_rows(frame)
     first = f" (first: {where(*again.row(0)[:2])})" if len(again) else ""
-    return {"duplicates": f"{len(again):,} rows{first}"}
+    return {"duplicates": f"{counted(len(again), 'row')}{first}"}
 
 
 def _grades(frame: pl.DataFrame, queries: list[str]) -> dict[str, str]:
@@ -145,7 +148,7 @@ def _grades(frame: pl.DataFrame, queries: list[str]) -> dict[str, str]:
     n_relevant = frame.filter(pl.col("value") >= 1)["query_id"].n_unique()
     return {
         "grades": some + more,
-        "without relevant": f"{len(queries) - n_relevant:,} queries",
+        "without relevant": counted(len(queries) - n_relevant, "query"),
     }
 
 
@@ -157,13 +160,15 @@ def _scores(frame: pl.DataFrame, lists: bool) -> dict[str, str]:
         return {"scores": "none: the order of the lists counts"}
     facts = {"scores": f"{min(scores):.9g} to {max(scores):.9g}"}
     if frame["value"].null_count():
-        facts["no score"] = f"{frame['value'].null_count():,} rows"
+        facts["no score"] = counted(frame["value"].null_count(), "row")
     tied = {dtype: _tied(frame, dtype) for dtype in (pl.Float64, pl.Float32)}
-    facts["ties"] = f"{tied[pl.Float32]:,} queries with equal scores"
+    facts["ties"] = f"{counted(tied[pl.Float32], 'query')} with equal scores"
     if tied[pl.Float32] > tied[pl.Float64]:
         facts["ties"] += f", {tied[pl.Float32] - tied[pl.Float64]:,} of them only as float32"
     disordered = _disordered(frame) if lists else _rising(frame)
-    facts["order"] = f"{disordered:,} queries whose documents stand in another order than their scores"
+    facts["order"] = (
+        f"{counted(disordered, 'query')} whose documents stand in another order than their scores"
+    )
     return facts
 
 

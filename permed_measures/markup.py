@@ -1,11 +1,11 @@
-"""Texts from files in a terminal, Markdown, LaTeX and HTML: their characters mean nothing there."""
+"""Texts in a terminal, Markdown, LaTeX and HTML, where their characters mean nothing; counted nouns."""
 
 from __future__ import annotations
 
 import html
 import re
 
-__all__ = ["as_html", "as_latex", "as_markdown", "one_line"]
+__all__ = ["as_html", "as_latex", "as_markdown", "counted", "one_line", "plural"]
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
 _MARKDOWN = re.compile(r"([\\`*_|\[\]$~#!{}]|^[-+=])")
@@ -36,6 +36,22 @@ def one_line(text: str) -> str:
     Bytes of a file name that are no text are written as escapes.
     """
     return _CONTROL.sub(" ", text).encode(errors="backslashreplace").decode()
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a noun."""
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+
+
+def counted(n: int, noun: str) -> str:
+    """Return how many there are, in words that fit the number.
+
+    Examples
+    --------
+    >>> counted(1, "judged query"), counted(3440, "judged query"), counted(0, "p-value")
+    ('1 judged query', '3,440 judged queries', '0 p-values')
+    """
+    return f"{n:,} {noun if n == 1 else plural(noun)}"
 
 
 def as_markdown(text: str) -> str:

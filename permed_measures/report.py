@@ -17,6 +17,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.engine import Evaluation, ideal_evaluation
 from permed_measures.groups import Groups
+from permed_measures.markup import counted
 from permed_measures.parameters import cutoff_of
 from permed_measures.terminal import terminal_table
 
@@ -116,11 +117,12 @@ class Report:
 
     def legend(self) -> dict[str, str]:
         """Return what each column and line of the table means."""
+        best = "What an ideal ranking of these judgments scores, where that is below 1."
         return {
             **{str(measure): meaning(measure) for measure in self.columns},
             "queries in run": "How many of the judged queries the run answers; the others score 0.",
             "ignored": "Queries of the run without judgments; they do not count.",
-            "best possible": "What an ideal ranking of these judgments scores, where that is below 1.",
+            **({_BEST: best} if self.ceilings else {}),
         }
 
     def rows(self) -> Iterator[Row]:
@@ -225,10 +227,11 @@ def _table(report: Report) -> str:
         headings += ["queries in run", "ignored"] if report.groups is None else ["queries"]
     rows = [[(cell, "dim" if row[0] == _BEST else "") for cell in row] for row in _rows(report)]
     queries = report.queries(next(iter(report.evaluations)))
+    judged = counted(queries["judged"], "judged query")
     return (
         f"{terminal_table(headings, rows, len(labels))}\n"
-        f"{queries['judged']:,} judged queries, {queries['without_relevant']:,} of them without relevant "
-        "documents; a query that is not in the run scores 0.\n"
+        f"{judged}, {queries['without_relevant']:,} of them without relevant documents; a query that is not "
+        "in the run scores 0.\n"
     )
 
 

@@ -255,7 +255,12 @@ def test_means_by_group_are_as_written_down(files, monkeypatch, name, options):
     runs = ["run.trec", "best=other.trec"]
     stdout, stderr = run_cli("evaluate", "qrels", *runs, "-m", "GradedAP@10", "--by", "q([12])", *options)
     assert stdout == (GOLDEN / name).read_text()
-    assert stderr == "note: q([12]): 1 judged queries are in no group; they do not count\n"
+    assert stderr.splitlines() == [
+        "note: q([12]): 1 judged query is in no group, and counts in none",
+        "note: run 'run' retrieves nothing for 2 of 3 queries (first: 'q2'); they score 0",
+        "note: run 'run' has queries without judgments (1), which do not count",
+        "note: run 'best' retrieves nothing for 2 of 3 queries (first: 'q1'); they score 0",
+    ]
 
 
 def test_means_by_turn_are_those_of_the_data_sets_of_the_turns():
@@ -309,7 +314,7 @@ def test_query_ids_are_rewritten_only_if_asked_for(files):
     arguments = [qrels, run, "-m", "P@1", "--query-ids", "permed"]
     stdout, stderr = run_cli("evaluate", *arguments, "--format", "tsv")
     assert stdout.splitlines()[1].startswith("ranked\t1.0\t")
-    assert "1 query ids were rewritten (the first: 'topic_001_turn_1' to 'topic_001_1')" in stderr
+    assert "rewrote 1 query id (the first: 'topic_001_turn_1' to 'topic_001_1')" in stderr
     assert "agrees" in run_cli("crosscheck", *arguments)[0]
     status, _, stderr = run_command("evaluate", qrels, run, "--query-ids", "litsearch")
     assert status == 2
@@ -367,3 +372,24 @@ def test_inspect_says_what_is_in_files(files):
     status, _, stderr = run_command("inspect", files / "none")
     assert status == 2
     assert "No such file" in stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("evaluate qrels run -m P@1", "1 judged query, 0 of them"),
+        ("crosscheck qrels run -m P@1", "1 judged query, 0 of them"),
+        ("inspect run", "  per query     1 document\n"),
+        ("compare qrels run void -m P@1", "Means over 1 query."),
+        ("compare qrels run void -m P@1", "sign patterns of 1 query"),
+        ("compare qrels run void -m P@1", "run 'void' retrieves nothing for 1 of 1 query"),
+        ("reranking qrels run void", "nothing for 1 of 1 query (first: 'q'); it scores 0"),
+    ],
+)
+def test_one_is_singular(command, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_text("q 0 a 1\n")
+    Path("run").write_text("q Q0 a 1 1.0 t\n")
+    Path("void").write_text('{"query_id": "q", "results": []}\n')
+    stdout, _ = run_cli(*command.split())
+    assert said in stdout

@@ -230,7 +230,7 @@ def test_the_same_run_is_not_reranked(command):
         "nDCG@10: 0.6707 before, 0.6707 after (+0.0000); 0 queries gained, 0 lost, 48 unchanged",
         "relevant documents: 0 up, 0 down, 107 unchanged, 0 entered, 0 left, 26 in neither",
         "ranks up: +0.00 on average, +0 in the median",
-        "pairs: 0 put right, 0 broken, 1,397 still right, 250 still wrong (+0.0% of 1,647)",
+        "pairs: 0 put right, 0 broken, 1,397 still right, 250 still wrong; net +0.0% of 1,647",
     ]
 
 
@@ -245,6 +245,8 @@ def test_runs_that_share_no_query(command, tmp_path):
         "relevant documents: 0 up, 0 down, 0 unchanged, 1 entered, 1 left, 0 in neither",
         "no relevant document is in both runs",
         "pairs: 0 put right, 0 broken, 0 still right, 0 still wrong",
+        "run 'before' retrieves nothing for 1 of 2 queries (first: 'q2'); it scores 0",
+        "run 'after' retrieves nothing for 1 of 2 queries (first: 'q1'); it scores 0",
         *("", "gained most", "  +1.0000 (0.0000 to 1.0000)  q2"),
         *("", "lost most", "  -1.0000 (1.0000 to 0.0000)  q1"),
     ]

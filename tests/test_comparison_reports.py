@@ -321,10 +321,10 @@ VARIANT = "nDCG(dcg='exp-log2')@10"
         (8, {"baseline": None, "correction": "none"}, "8 queries", f"{LETTERS}{EXACT}, uncorrected."),
         (40, {"resamples": 1234, "seed": 5}, "40 queries", f"{DAGGERS}{DRAWN}, Holm correction over 1 test."),
         (
-            *(16, {"clusters": IN_FOURS}, "16 queries in 4 clusters (clusters)"),
+            *(16, {"clusters": IN_FOURS}, "16 queries in 4 clusters"),
             f"{DAGGERS}randomization test (all 16 sign patterns of 4 clusters), Holm correction over 1 test.",
         ),
-        (16, {"clusters": IN_FOURS, "tests": "wilcoxon"}, "16 queries in 4 clusters (clusters)", NONE_HOLDS),
+        (16, {"clusters": IN_FOURS, "tests": "wilcoxon"}, "16 queries in 4 clusters", NONE_HOLDS),
         (8, {"tests": "bootstrap"}, "8 queries", "No test of significance was made."),
         (
             *(8, {"tests": "wilcoxon", "correction": "benjamini-hochberg"}, "8 queries"),
@@ -353,6 +353,58 @@ def test_a_caption_says_how_the_marks_were_made(n, options, about, marks):
 def test_what_only_naive_tests_find_has_no_mark(tests):
     result = pair(16, clusters=IN_FOURS, tests=tests)  # 4 clusters: p is 2 / 16, naive 2 / 2^16
     assert cells_of(result)[0][1] == [("1.0000", 1, "")]
+
+
+def test_no_p_value_is_no_family():
+    result = pair(1, tests="t-test", measures=["RR", "P@1"])
+    caption, text = paper_table(result).caption(), str(result)
+    assert caption.endswith("second underlined. No marks of significance: no t-test has a p-value.")
+    assert "adjusted" not in text
+    assert "1 query\n" in text
+    pairs = paper_table(made({"old": [2], "new": [1]}, tests="t-test"))
+    assert pairs.labels == ["run"]
+    assert "t-test has a p-value" in pairs.caption()
+
+
+def test_groups_without_p_values_are_no_family():
+    by = {f"q{i:02}": i for i in range(3)}
+    result = made({"old": [2, 2, 2], "new": [1, 3, 1]}, baseline="old", tests="t-test", by=by)
+    assert "Holm correction over 1 test on all queries" in paper_table(result).caption()
+    assert "Holm: p adjusted by holm over 1 p-value of all queries" in str(result).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("p", "printed"),
+    [
+        *((0.04996, "0.04996"), (0.049999, "0.049999"), (0.05, "0.0500"), (0.05004, "0.0500")),
+        *((0.009996, "0.009996"), (0.01, "0.0100"), (0.0499, "0.0499"), (1.0, "1.0000")),
+    ],
+)
+def test_a_p_that_is_below_a_level_prints_so(p, printed):
+    result = pair(8, correction="none", tests="wilcoxon")
+    [row] = result.rows
+    test = dataclasses.replace(row.tests["wilcoxon"], p=p, adjusted=p)
+    result = dataclasses.replace(result, rows=[dataclasses.replace(row, tests={"wilcoxon": test})])
+    [sentence] = sentences(result)
+    assert f"p = {printed})" in sentence
+    assert ("is better" in sentence) == (p < 0.05) == (float(printed) < 0.05)
+    assert f" {printed}" in str(result)
+    mark = paper_table(result).blocks[0][1].cells[0].mark
+    assert mark == ("‡" if p < 0.01 else "†" if p < 0.05 else "")
+
+
+@pytest.mark.parametrize(("level", "printed"), [(0.9, "90%"), (0.999, "99.9%"), (0.99999, "99.999%")])
+def test_the_level_of_an_interval_is_not_rounded(level, printed):
+    assert f" {printed} interval " in str(pair(8, tests="bootstrap", level=level))
+
+
+@pytest.mark.parametrize("correction", ["holm", "none"])
+def test_intervals_are_said_not_to_be_adjusted_where_p_values_are(correction):
+    texts = [
+        str(pair(12, tests=["bootstrap", "wilcoxon"], measures=measures, correction=correction))
+        for measures in ("RR", ["RR", "P@1"])
+    ]
+    assert ["not adjusted" in text for text in texts] == [False, correction == "holm"]
 
 
 def test_a_legend_counts_the_p_values():
@@ -682,7 +734,7 @@ def test_the_best_is_bold_and_the_second_underlined_on_a_terminal(shown):
     lines, text = shown(made({"a": [4], "b": [1], "c": [2]}, tests=()), 80)
     assert text.count("\x1b[1m1.0000") == 1
     assert text.count("\x1b[4m0.5000") == 1
-    assert "Means over 1 queries; best in bold, second underlined." in " ".join(lines)
+    assert "Means over 1 query; best in bold, second underlined." in " ".join(lines)
 
 
 @pytest.mark.parametrize("width", [50, 80, 120])

@@ -498,6 +498,7 @@ def test_queries_that_a_run_has_nothing_for_are_counted_and_said():
         "run 'part' retrieves nothing for 3 of 4 queries (first: 'q1'); they score 0",
         "run 'part' has queries without judgments (1), which do not count",
         "randomization: with 4 queries no p-value is below 0.125, whatever the runs",
+        "interval: with 4 queries a percentile bootstrap gives too short intervals",
     ]
     assert all(note in str(result) for note in result.notes)
 
@@ -510,6 +511,26 @@ def test_too_few_resamples_are_said(sample_qrels, sample_runs):
     ]
     assert compare(sample_qrels, sample_runs, pm.MEDCORPUS, resamples=99, correction="none").notes == []
     assert compare(sample_qrels, sample_runs, "P@1", tests="bootstrap", resamples=9).notes == []
+
+
+@pytest.mark.parametrize(("n", "short"), [(1, False), (2, True), (9, True), (10, False)])
+@pytest.mark.parametrize("tests", ["bootstrap", "wilcoxon"])
+def test_intervals_of_few_clusters_are_said_to_be_too_short(n, short, tests):
+    qrels = {f"{i}_{turn}": {"a": 1} for i in range(n) for turn in range(2)}
+    runs = {"old": {}, "new": {q: {"a": 1.0} for q in qrels}}
+    notes = compare(qrels, runs, "RR", tests=tests, clusters="^([0-9]+)_").notes
+    said = f"interval: with {n} clusters a percentile bootstrap gives too short intervals" in notes
+    assert said == (short and tests == "bootstrap")
+
+
+def test_groups_with_the_same_note_share_it():
+    qrels = {f"{i}_{turn}": {"a": 1} for i in range(3) for turn in range(1, 8)}
+    runs = {"old": {}, "new": {q: {"a": 1.0} for q in qrels}}
+    notes = compare(qrels, runs, "RR", by="_([0-9])$", tests="bootstrap").notes
+    assert notes[1:] == [
+        "_([0-9])$ 1, 2, 3, 4, 5 and 2 more: interval: with 3 queries a percentile bootstrap gives too short "
+        "intervals"
+    ]
 
 
 def test_errors_and_warnings_name_the_run():
@@ -536,11 +557,11 @@ def test_errors_and_warnings_name_the_run():
         ({"level": 95}, r"level must be between 0 and 1 \(found 95\). 95 percent are 0.95"),
         (
             {"qrels": {}},
-            r"there must be a query in the qrels, and a measure \(found 0 queries and 1 measures",
+            r"there must be a query in the qrels, and a measure \(found 0 queries and 1 measure\)",
         ),
         (
             {"measures": []},
-            r"there must be a query .* \(found 1 queries and 0 measures",
+            r"there must be a query .* \(found 1 query and 0 measures",
         ),
         ({"clusters": "conversation_id"}, r"a pattern with one group for the query ids"),
     ],
@@ -593,7 +614,7 @@ def test_the_table_with_clusters(sample_runs):
     assert lines[3:] == [
         "",
         "Δ: run - bm25; 48 queries in 12 clusters (conversation_id); seed 0",
-        "interval: percentile bootstrap, 5,000 resamples of 12 clusters",
+        "interval: percentile bootstrap, 5,000 resamples of 12 clusters; the intervals are not adjusted",
         "randomization: all 4,096 sign patterns of 12 clusters",
         "naive randomization: 5,000 random sign patterns of 48 queries",
         "Holm: p adjusted by holm over 2 p-values",
@@ -721,7 +742,7 @@ def test_reranking_of_the_sample_with_texts(sample_runs):
         "nDCG@10: 0.6707 before, 0.6178 after (-0.0530); 21 queries gained, 24 lost, 3 unchanged",
         "relevant documents: 37 up, 47 down, 23 unchanged, 23 entered, 0 left, 3 in neither",
         "ranks up: +0.15 on average, +0 in the median",
-        "pairs: 61 put right, 48 broken, 271 still right, 46 still wrong (+3.1% of 426)",
+        "pairs: 61 put right, 48 broken, 271 still right, 46 still wrong; net +3.1% of 426",
         "",
         "gained most",
         "  +0.4337 (0.0000 to 0.4337)  sample_01_2  Is the benefit the same in very old or frail patients?",
@@ -732,7 +753,7 @@ def test_reranking_of_the_sample_with_texts(sample_runs):
     result = reranking(
         dataset, sample_runs["bm25"], sample_runs["lsa"], queries={"sample_01_2": "a\x1b[31m b"}
     )
-    assert "pairs: 110 put right, 54 broken, 656 still right, 57 still wrong (+6.4% of 877)" in str(result)
+    assert "pairs: 110 put right, 54 broken, 656 still right, 57 still wrong; net +6.4% of 877" in str(result)
     assert "sample_01_2  a [31m b\n" in str(result)
 
 
@@ -750,7 +771,13 @@ def test_nothing_reranked_and_nothing_to_rerank():
     assert same.pairs == Pairs(0, 0, 0, 0)
     assert same.pairs.improvement is None
     assert same.gained == same.lost == []
+    assert same.notes == []
     empty = reranking({"q": {"a": 1, "b": 0}}, {}, {}, "RR")
+    assert empty.notes == [
+        f"run {name!r} retrieves nothing for 1 of 1 query (first: 'q'); it scores 0"
+        for name in ("before", "after")
+    ]
+    assert all(note in str(empty).splitlines() for note in empty.notes)
     assert empty.moves == Moves(0, 0, 0, 0, 0, 1, None, None)
     assert "ranks up" not in str(empty)
 

@@ -1403,11 +1403,11 @@ def test_groups_without_judged_queries_are_left_out_with_a_warning():
 def test_queries_in_no_group_are_warned_about():
     qrels = {"a_1": {"d": 1}, "b": {"d": 1}, "c": {"d": 1}}
     with pytest.warns(
-        pm.PermedWarning, match=r"^_\(1\): 2 judged queries are in no group; they do not count$"
+        pm.PermedWarning, match=r"^_\(1\): 2 judged queries are in no group, and count in none$"
     ):
         found = pm.evaluate_by("RR", qrels, {"a_1": {"d": 1.0}}, by="_(1)")
     assert list(found) == ["1"]
-    with pytest.warns(pm.PermedWarning, match="^group: 1 judged queries are in no group"):
+    with pytest.warns(pm.PermedWarning, match="^group: 1 judged query is in no group"):
         pm.evaluate_by("RR", qrels, {"a_1": {"d": 1.0}}, by={"a_1": 1, "b": 1, "c": None})
 
 
@@ -1416,7 +1416,7 @@ def test_a_group_without_judged_queries_of_a_data_set_is_warned_about(tmp_path, 
         write_folder(tmp_path, SINGLE, [{"query_id": "topic_001_turn_2", "relevant_texts": [1]}]), new_id
     )
     with pytest.warns(
-        pm.PermedWarning, match=r"^turn_number: no query of 1 groups is judged \(1\); left out$"
+        pm.PermedWarning, match=r"^turn_number: no query of 1 group is judged \(1\); left out$"
     ):
         found = pm.evaluate_by("RR", dataset, {"topic_001_turn_2": {"1": 1.0}}, by="turn_number")
     assert found == {2: {pm.parse_measure("RR"): 1}}

@@ -87,7 +87,8 @@ def test_compressed_files_and_a_byte_order_mark_are_read_as_they_are(write, tmp_
 def test_scores_against_the_order_of_the_list_are_said_and_used(write):
     path = write([{"query_id": "q", "results": [{"text_id": "a", "score": 1}, {"text_id": "b", "score": 2}]}])
     with pytest.warns(
-        pm.PermedWarning, match=r"1 of 1 queries rank documents in another order.*'q', document 'a'"
+        pm.PermedWarning,
+        match=r"in 1 of 1 query the scores rank documents in another order.*'q', document 'a'",
     ):
         assert pm.read_run(path) == {"q": {"a": 1, "b": 2}}
     assert pm.read_run(path, order="list") == {"q": {"a": -1, "b": -2}}

@@ -144,6 +144,8 @@ def test_a_group_of_one_cluster_has_no_interval():
     ax = plot_by_group(compared, CONVERSATION)
     assert ax.get_title(loc="left") == "no intervals: no group has two clusters"
     assert not ax.collections
+    alone = plot_by_group(made(), "(.*)")
+    assert alone.get_title(loc="left") == "no intervals: no group has two queries"
     ax = plot_by_group(compared, lambda query_id: query_id[0] == "u")
     assert "none for one cluster" in ax.get_title(loc="left")
     [first, _] = ax.collections

@@ -578,7 +578,7 @@ INSPECTED = [
             "document ids": "'a' to 'a'",
             "documents": "2 different",
             "per query": "1 to 3 documents, 2.0 on average",
-            "duplicates": "1 rows (first: query 'q1', document 'a')",
+            "duplicates": "1 row (first: query 'q1', document 'a')",
             "scores": "-0.5 to 2",
             "ties": "0 queries with equal scores",
         },
@@ -595,7 +595,7 @@ INSPECTED = [
     (
         "q Q0 a 1 inf t\nq Q0 b 1 1e300 t\n",
         ("TREC run", "run"),
-        {"ties": f"1 queries with equal scores, 1 of them {TIES}", "scores": "1e+300 to inf"},
+        {"ties": f"1 query with equal scores, 1 of them {TIES}", "scores": "1e+300 to inf"},
     ),
     (
         "q 0 a 2\nq 0 b -1\nr 0 a 0\nq 0 a 0.5\n",
@@ -604,8 +604,8 @@ INSPECTED = [
             "queries": "2",
             "rows": "4",
             "grades": "2: 1, 0.5: 1, 0: 1, -1: 1",
-            "without relevant": "1 queries",
-            "duplicates": "1 rows (first: query 'q', document 'a')",
+            "without relevant": "1 query",
+            "duplicates": "1 row (first: query 'q', document 'a')",
         },
     ),
     (
@@ -622,9 +622,9 @@ INSPECTED = [
         {
             "queries": "2",
             "per query": "0 to 2 documents, 1.0 on average",
-            "empty": "1 queries without documents",
+            "empty": "1 query without documents",
             "grades": "1: 2",
-            "without relevant": "1 queries",
+            "without relevant": "1 query",
         },
     ),
     (
@@ -644,7 +644,7 @@ INSPECTED = [
     (
         json_lines(results("q", ("a", 1), ("b", None))),
         ("PerMed results", "run"),
-        {"no score": "1 rows", "scores": "1 to 1", "query ids": "'q'"},
+        {"no score": "1 row", "scores": "1 to 1", "query ids": "'q'"},
     ),
     (
         json_lines({"query": "x", "corpusids": [1], "retrieved": [5, 6, 5]}, {"query": "y", "retrieved": []}),
@@ -652,8 +652,8 @@ INSPECTED = [
         {
             "queries": "2",
             "scores": "none: the order of the lists counts",
-            "duplicates": "1 rows (first: query '1', document '5')",
-            "empty": "1 queries without documents",
+            "duplicates": "1 row (first: query '1', document '5')",
+            "empty": "1 query without documents",
         },
     ),
     (
@@ -674,7 +674,7 @@ INSPECTED = [
     (
         '{"q": {"a": 1.5, "b": 0.5}, "r": {}}',
         ("BEIR or MTEB JSON", "run"),
-        {"queries": "2", "empty": "1 queries without documents", "scores": "0.5 to 1.5"},
+        {"queries": "2", "empty": "1 query without documents", "scores": "0.5 to 1.5"},
     ),
 ]
 
@@ -696,7 +696,7 @@ def test_an_inspected_parquet_file_is_described_exactly(tmp_path):
     frame.write_parquet(path)
     inspection = inspect_file(path)
     assert (inspection.format, inspection.holds) == ("Parquet", "qrels")
-    assert inspection.facts["duplicates"] == "1 rows (first: query '1', document 'a')"
+    assert inspection.facts["duplicates"] == "1 row (first: query '1', document 'a')"
     assert inspection.facts["grades"] == "2: 1, 1: 1, 0: 1"
     frame.rename({"label": "score"}).write_parquet(path)
     inspection = inspect_file(path)

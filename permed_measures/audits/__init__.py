@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from permed_measures.audits.answers import RowAudit, Told
 from permed_measures.audits.axes import Labels
-from permed_measures.audits.claims import MOST_DIGITS, Claim, longest, parse_claims
+from permed_measures.audits.claims import MOST_DIGITS, Claim, longest, parse_claims, with_other_readings
 from permed_measures.audits.matches import ClaimAudit, choices_of, tabulate
 from permed_measures.audits.reports import Audit, conflicts_of
 from permed_measures.audits.searches import answers_to, exceptions_to
@@ -21,6 +22,8 @@ __all__ = ["audit"]
 
 _LEVELS = 20
 """So many relevance levels are tried."""
+_NAMED = 10
+"""So many runs are named in a message."""
 
 
 def audit(qrels: Any, run: Any, claims: Mapping[str, Any], decimals: int | None = None) -> Audit:
@@ -36,7 +39,8 @@ def audit(qrels: Any, run: Any, claims: Mapping[str, Any], decimals: int | None 
         are read generously (``ndcg``, ``NDCG_cut_10``, ``nDCG (10)``, ``mrr``, ``hit@10``, ``R-Prec``,
         ``MAP ↑``); a measure that is written out with its parameters is taken as it is. A number is in
         percent if it is above 1, or if it or its name ends in %; marks such as ``0.5357*`` are left out. A
-        number above 1 is also tried as it stands where the measure may be above 1.
+        number above 1 is also tried as it stands where the measure may be above 1, and the others of a table
+        with a number in percent are also tried in percent.
     decimals : int, optional
         How many digits were printed, 0 to 15. If left out, those of a text, and for numbers those of the
         longest number of the table.
@@ -77,21 +81,25 @@ def audit(qrels: Any, run: Any, claims: Mapping[str, Any], decimals: int | None 
     """
     if decimals is not None and (type(decimals) is not int or not 0 <= decimals <= MOST_DIGITS):
         raise InputError(f"decimals must be a whole number from 0 to {MOST_DIGITS} (found {decimals!r})")
+    if not isinstance(claims, Mapping):
+        example = "such as {'MAP@10': 0.5357}"
+        raise InputError(f"claims must be a mapping, {example} (found {type(claims).__name__})")
     several = bool(claims) and all(isinstance(row, Mapping) for row in claims.values())
     table = dict(claims) if several else {"run": claims}
     runs = run if several else {"run": run}
+    if not isinstance(runs, Mapping):
+        raise InputError(f"several rows of claims need runs by name (found {type(run).__name__})")
     unknown = [name for name in table if name not in runs]
     if unknown:
+        names = ", ".join(map(repr, islice(runs, _NAMED)))
         raise InputError(
-            f"there must be a run for each row of claims (found none named {unknown[0]!r}, "
-            f"but {', '.join(map(repr, runs))})"
+            f"there must be a run for each row of claims (found none named {unknown[0]!r}, but {names}"
+            f"{', ...' if len(runs) > _NAMED else ''})"
         )
     digits = longest(value for row in table.values() for value in row.values())
     policies = label_policies(Judgments.of(qrels))
-    rows = [
-        _audit_row(name, policies, runs[name], parse_claims(row, decimals, digits))
-        for name, row in table.items()
-    ]
+    parsed = with_other_readings([parse_claims(row, decimals, digits) for row in table.values()])
+    rows = [_audit_row(name, policies, runs[name], row) for name, row in zip(table, parsed, strict=True)]
     best = answers_to([Told(row, claim) for row in rows for claim in row.claims])
     exceptions = [] if best[0].complete else exceptions_to(best[0])
     return Audit(rows, best, exceptions, conflicts_of(best[0], exceptions))

@@ -160,7 +160,7 @@ class Answer:
                 found.setdefault(axis, []).append(value)
         return {axis: [ours[axis], *values] for axis, values in found.items()}
 
-    def tells(self, axis: str, value: Any) -> str:
+    def tells(self, axis: str, value: Any) -> tuple[str, ...]:
         """Return what in the data would tell this value of an axis from the one of this convention."""
         return to_tell(axis, value, self._measures, self.setting, self.choices)
 

@@ -128,6 +128,11 @@ class QuerySet(Axis):
         "the queries that have a relevant document",
         "sentence-transformers' InformationRetrievalEvaluator",
     )
+    BOTH_WITH_RELEVANT = (
+        "both_with_relevant",
+        "the queries of the run that have a relevant document",
+        "gdeval; scripts that skip queries without one",
+    )
     RUN = "run", "all queries of the run", "scripts that loop over the results"
 
 

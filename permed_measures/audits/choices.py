@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, cast
 
 import ir_measures
@@ -147,8 +147,10 @@ class NDCGChoice(Choice):
     negative: Negative
 
     def measure(self, wanted: Wanted) -> Measure | None:
-        """Return nDCG where it is that, VariantNDCG otherwise; binary gains have a measure in nDCG only."""
+        """Return nDCG where it is that, VariantNDCG otherwise; binary gains may have none."""
         plain = (self.discount, self.ideal) == (Discount.LOG2, Ideal.QRELS)
+        if self.gain is Gain.BINARY and set(wanted.grades) == {1}:
+            return replace(self, gain=Gain.LINEAR).measure(wanted)
         if self.gain is Gain.BINARY:
             grades = [_number(grade) for grade in wanted.grades]
             if not plain or not all(isinstance(grade, int) for grade in grades):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from permed_measures.errors import InputError, MeasureError, nearest
 from permed_measures.measures import MEASURES
 from permed_measures.parsing import parse_measure
 
-__all__ = ["Claim", "longest", "parse_claims", "read_claims"]
+__all__ = ["Claim", "longest", "parse_claims", "read_claims", "with_other_readings"]
 
 
 class Claim(NamedTuple):
@@ -39,8 +40,9 @@ class Claim(NamedTuple):
         Its digits after the point, as a fraction.
     percent : bool
         Whether it was printed in percent.
-    raw : Claim or None
-        The other reading of a number above 1 that has no percent sign, where the measure may be above 1.
+    other : Claim or None
+        The other reading of a number that has no percent sign: as it stands if it is above 1 and the measure
+        may be so; in percent if another number of the table is.
     """
 
     name: str
@@ -50,7 +52,7 @@ class Claim(NamedTuple):
     value: Decimal
     decimals: int
     percent: bool
-    raw: Claim | None = None
+    other: Claim | None = None
 
     @property
     def family(self) -> str:
@@ -84,7 +86,22 @@ class Claim(NamedTuple):
     def printed_as(self, text: str) -> Claim:
         """Return the claim that would have been printed so."""
         number = Decimal(text.rstrip("%"))
-        return self._replace(text=text, value=number.scaleb(-2) if self.percent else number, raw=None)
+        return self._replace(text=text, value=number.scaleb(-2) if self.percent else number, other=None)
+
+    def in_percent(self) -> Claim:
+        """Return the same number as percent."""
+        return self._replace(value=self.value.scaleb(-2), decimals=self.decimals + 2, percent=True)
+
+    def slip(self, value: float) -> str:
+        """Return which slip makes a value that prints otherwise the claim; empty if none does."""
+        unit, exact = Decimal(1).scaleb(-self.decimals), Decimal(repr(value))
+        if exact.quantize(unit, ROUND_DOWN, _WIDE) == self.value:
+            return f"cut off, not rounded, it is {self.text}"
+        for digits in (1, 2):
+            once = exact.quantize(unit.scaleb(-digits), ROUND_HALF_UP, _WIDE)
+            if once.quantize(unit, ROUND_HALF_UP, _WIDE) == self.value:
+                return f"rounded twice it is {self.text}"
+        return ""
 
     def _rounds_to(self, value: float) -> bool:
         unit = Decimal(1).scaleb(-self.decimals)
@@ -101,17 +118,20 @@ class Claim(NamedTuple):
 _FAMILIES = {"AP": "ap", "nDCG": "ndcg", **dict.fromkeys(("P", "R", "RR", "Success"), "level")}
 _NAMES = {
     "AP": "ap map gradedap gradedmap meanaverageprecision averageprecision",
-    "nDCG": "ndcg normalizeddcg normalizeddiscountedcumulativegain variantndcg ndcgcut",
+    "nDCG": "ndcg normalizeddcg normalizeddiscountedcumulativegain variantndcg ndcgcut ndcgburges",
     "P": "p prec precision",
-    "R": "r rec recall",
+    "R": "r rec recall rcap recallcap cappedrecall",
     "RR": "rr mrr reciprank reciprocalrank meanreciprocalrank",
-    "Success": "success hit hits hitrate hr coverage cov acc",
+    "Success": "success successrate hit hits hitrate hitratio hr coverage cov acc accuracy",
 }
 _MEANING = {word: measure for measure, words in _NAMES.items() for word in words.split()}
 _NAME = re.compile(
-    r"(?P<word>[a-z _.-]*?)[ _.-]*(?:@|at|cut|top)?[ _.@]*(?P<cutoff>[0-9]+|\([0-9]+\)|(?<=@)all)?", re.ASCII
+    r"(?:(?:cosine|cos_sim|dot|dot_score|euclidean|manhattan)_)?"  # as sentence-transformers prints them
+    r"(?P<word>[a-z _.-]*?)[ _.-]*(?:@|at|cut|top)?[ _.@]*(?P<cutoff>[0-9]+|\([0-9]+\)|(?<=@)all)?",
+    re.ASCII,
 )
 _ARROWS = "↑↓"
+_WRITTEN = {"rprecision": "Rprec"}
 _IN_PERCENT = re.compile(r"[(\[] *(?:in *)?% *[)\]]$|%$")
 _MARKS = " *_†‡§¶△▲▽▼"
 """What stands around a number in a table to say that it is the best, or significant."""
@@ -120,6 +140,8 @@ _NO_NUMBER = ("", "-", "\u2013", "\u2014", "n/a", "na")
 """What stands in a cell that holds no claim; two of them are dashes."""
 _NOISE = 1e-12
 """What a sum of some thousand values may be off by."""
+_WIDE = Context(prec=60)
+"""For counts with more digits after the point than a claim has."""
 _LARGEST_COUNT = 10**12
 MOST_DIGITS = 15
 """So many digits after the point a claim may have."""
@@ -128,10 +150,10 @@ _USUAL = (None, 10, 100, 1000)
 
 
 def _heading(title: str) -> tuple[str, bool]:
-    """Return the name that the title of a column says, without arrows; and whether it is in percent."""
-    name = title.strip().rstrip(_ARROWS).rstrip()
+    """Return the name that the title of a column says, without arrows and marks; and if it is in percent."""
+    name = unicodedata.normalize("NFKC", title).strip(_ARROWS + _MARKS)
     percent = _IN_PERCENT.search(name)
-    return (name[: percent.start()] if percent else name).rstrip(_ARROWS + " "), bool(percent)
+    return (name[: percent.start()] if percent else name).rstrip(_ARROWS + _MARKS), bool(percent)
 
 
 def _meaning(name: str) -> tuple[str, tuple[int | None, ...]]:
@@ -154,7 +176,9 @@ def _meaning(name: str) -> tuple[str, tuple[int | None, ...]]:
 def _written_out(name: str) -> tuple[str, tuple[int | None, ...]]:
     """Return the measure that is written out, in whatever case."""
     names = [*MEASURES, *ir_measures.measures.registry]
-    known = {each.lower(): each for each in reversed(names)}  # of two that differ in case, the first
+    known = _WRITTEN | {
+        each.lower(): each for each in reversed(names)
+    }  # of two that differ in case, the first
     word = re.match(r"[A-Za-z _-]*", name)
     assert word  # which may be empty
     typed = known.get(re.sub(r"[ _-]", "", word[0]).lower(), word[0]) + name[word.end() :]
@@ -199,6 +223,9 @@ def _csv_rows(path: Path) -> Iterator[tuple[str, str, dict[str, str]]]:
     except (csv.Error, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read as CSV ({error})", where=str(path)) from None
     titles = [title.strip() for title in header]
+    if len(titles) == 1:
+        what = "the header must name the runs and then the measures, with commas between"
+        raise InputError(f"{what} (found {','.join(titles)!r})", where=f"{path}:1")
     twice = next((title for title in titles if titles.count(title) > 1), None)
     if twice is not None:
         raise InputError(f"a column may stand once (found {twice!r} again)", where=str(path))
@@ -274,8 +301,17 @@ def _claim(name: str, value: Any, decimals: int | None, digits: int) -> Claim:
     if not percent:
         return plain
     may_be_above_1 = not sign and not in_percent and (measure == "AP" or plain.is_fixed)
-    raw = plain if may_be_above_1 else None
-    return plain._replace(value=number.scaleb(-2), decimals=digits + 2, percent=True, raw=raw)
+    return plain.in_percent()._replace(other=plain if may_be_above_1 else None)
+
+
+def with_other_readings(rows: list[list[Claim]]) -> list[list[Claim]]:
+    """Return the rows of a table; where one number is in percent, those without a sign may be too."""
+    if not any(claim.percent for row in rows for claim in row):
+        return rows
+    return [
+        [c if c.percent or c.measure.startswith("Num") else c._replace(other=c.in_percent()) for c in row]
+        for row in rows
+    ]
 
 
 def _number(name: str, value: Any) -> tuple[Decimal, str]:

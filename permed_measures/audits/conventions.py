@@ -60,12 +60,19 @@ def asides(setting: Setting) -> list[str]:
     return [texts[each] for each in (setting.labels, setting.self_match, setting.ties) if each in texts]
 
 
+_LACKED = "judged queries that the run lacks"
+_NOTHING = "judged queries without relevant documents"
+_UNJUDGED = "queries of the run without judgments"
+_CHANGED_BY = {
+    QuerySet.QRELS: (),
+    QuerySet.BOTH: (_LACKED,),
+    QuerySet.WITH_RELEVANT: (_NOTHING,),
+    QuerySet.BOTH_WITH_RELEVANT: (_LACKED, _NOTHING),
+    QuerySet.RUN: (_LACKED, _UNJUDGED),
+}
+"""What makes each query set another one than all queries of the qrels."""
 _TELL: dict[Any, str] = {
     "ties": "equal scores where it matters",
-    QuerySet.QRELS: "judged queries that the run lacks, or without relevant documents",
-    QuerySet.BOTH: "judged queries that the run lacks",
-    QuerySet.WITH_RELEVANT: "judged queries without relevant documents",
-    QuerySet.RUN: "queries of the run without judgments, or judged ones that it lacks",
     "labels": "judged documents that are not relevant, and retrieved",
     "self_match": "a retrieved document with the id of its query",
     Denominator.NUM_REL: "more relevant documents than the cutoff, or than are found",
@@ -85,18 +92,23 @@ _TELL: dict[Any, str] = {
 }
 
 
-def to_tell(axis: str, value: Any, measures: set[str], setting: Setting, choices: dict[str, Choice]) -> str:
-    """Return what in the data would tell a value of an axis from another; empty if nothing would."""
+def to_tell(
+    axis: str, value: Any, measures: set[str], setting: Setting, choices: dict[str, Choice]
+) -> tuple[str, ...]:
+    """Return what would tell a value of an axis from that of this setting: any of these."""
     if axis.startswith("cutoff of "):
-        return "a run with relevant documents beyond the cutoff"
+        return ("a run with relevant documents beyond the cutoff",)
     graded = ("weights", "ap_level", "level", "gain", "negative")
     if (axis == "base" and "R" not in measures) or (axis in graded and setting.labels is Labels.POOL):
-        return ""
+        return ()
     ap = choices.get("ap")
     binary = isinstance(ap, APChoice) and ap.weights is Weights.BINARY
     if axis == "denominator" and binary and value in (Denominator.GAIN, Denominator.IDEAL):
-        return ""  # the same by definition: each weight is 1
-    return _TELL.get(value) or _TELL[axis]
+        return ()  # the same by definition: each weight is 1
+    if axis == "queries":
+        ours, theirs = _CHANGED_BY[setting.queries], _CHANGED_BY[value]
+        return tuple(text for text in (_LACKED, _NOTHING, _UNJUDGED) if (text in ours) != (text in theirs))
+    return (_TELL.get(value) or _TELL[axis],)
 
 
 @dataclass(frozen=True)
@@ -135,6 +147,7 @@ _EXP = NDCGChoice(Gain.EXP, Discount.LOG2, Ideal.QRELS, Negative.ZERO)
 _PERMED = NDCGChoice(Gain.EXP, Discount.LOG2, Ideal.QRELS, Negative.KEEP)
 _BINARY = NDCGChoice(Gain.BINARY, Discount.LOG2, Ideal.QRELS, Negative.ZERO)
 _TREC = Setting(queries=QuerySet.BOTH)
+_GDEVAL = Setting(queries=QuerySet.BOTH_WITH_RELEVANT)
 _SCRIPT = Setting(ties=TieBreak.INPUT, queries=QuerySet.BOTH)
 
 
@@ -151,7 +164,7 @@ NAMED = (
     NamedConvention(
         "trec_eval -c", "trec_eval's help: all queries of the qrels", Setting(), _all(_AP, _NDCG)
     ),
-    NamedConvention("gdeval", "trec.nist.gov/data/web/10/gdeval.pl", _TREC, {"ndcg": _EXP}),
+    NamedConvention("gdeval", "trec.nist.gov/data/web/10/gdeval.pl", _GDEVAL, {"ndcg": _EXP}),
     NamedConvention(
         "ranx",
         "github.com/AmenRa/ranx (its sort leaves the order of ties open)",

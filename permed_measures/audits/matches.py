@@ -145,14 +145,14 @@ def _means(values: Floats, ranked: RankedRun, summed: bool) -> list[float]:
 def _read(claim: Claim, means: Floats) -> tuple[Claim, Bools]:
     """Return the claim as it was meant, percent or not, and which means print as it by either reading."""
     prints = claim.matches(means)
-    if claim.raw is None:
+    if claim.other is None:
         return claim, prints
-    raw = claim.raw.matches(means)
-    if prints.any() == raw.any():  # the reading that is nearer, each by its own measure
-        read = min((claim, claim.raw), key=lambda reading: reading.distance(means))
+    other = claim.other.matches(means)
+    if prints.any() == other.any():  # the reading that is nearer, each by its own measure
+        read = min((claim, claim.other), key=lambda reading: reading.distance(means))
     else:
-        read = claim if prints.any() else claim.raw
-    return read, prints | raw
+        read = claim if prints.any() else claim.other
+    return read, prints | other
 
 
 # --- what gives a claim ------------------------------------------------------------------------------
@@ -265,8 +265,9 @@ class ClaimAudit:
         """Return what a convention gives: choice, cutoff, ranking and query set by their places."""
         choice, cutoff = self.table.choices[c], self.claim.cutoffs[o]
         value = float(self.table.means[r, o, c, q])
-        _, labelled, _, _ = self.run.ranked[r]
-        measure = choice.measure(Wanted(self.claim.measure, cutoff, labelled.top, labelled.grades))
+        labels, labelled, _, _ = self.run.ranked[r]
+        wanted = Wanted(self.claim.measure, cutoff, labelled.top, labelled.grades)
+        measure = choice.measure(wanted) if _possible(choice, labels, labelled) else None
         prints = bool(self.table.prints[r, o, c, q])
         printed = self.claim.text if prints else self.claim.prints(value)
         return Match(self.claim, setting, choice, cutoff, measure, value, printed, prints)

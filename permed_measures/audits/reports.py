@@ -19,7 +19,7 @@ from permed_measures.terminal import aligned
 __all__ = ["FORMATS", "Audit", "conflicts_of"]
 
 _SHOWN = 3
-"""So many single changes are shown for each claim of a row."""
+"""So many single changes are shown for each name of a claim."""
 _HEADER = ["claim", "published", "computed", "measure", "conventions"]
 
 
@@ -74,12 +74,24 @@ def conflicts_of(main: Answer, exceptions: list[Answer]) -> list[str]:
     for answer in exceptions:
         explained = answer.explained
         if explained:
-            names = ", ".join(_name_of(told, main) for told in explained)
-            texts.append(f"{names}: made differently, by {'; '.join(answer.changes)}{_half(answer)}")
+            row = [explained[0].row.name] if _several(main) else []  # an exception is about one row
+            names = ", ".join([*row, *(told.claim.claim.name for told in explained)])
+            how = [*answer.changes, *_slips(main, explained)]
+            texts.append(f"{names}: made differently, by {'; '.join(how)}{_half(answer)}")
     if not texts:
         return []
     what = "The rows were made differently" if _several(main) else "The numbers were made differently"
     return [f"{what}: no single convention fits all of them", *texts]
+
+
+def _slips(main: Answer, claims: list[Told]) -> list[str]:
+    """Return how claims that an answer leaves open would come about by a slip of rounding."""
+    texts = []
+    for told in claims:
+        ours = main.given(told)
+        if slip := told.claim.claim.slip(ours.value):
+            texts.append(f"or {_name_of(told, main)} is {ours.printed}: {slip}")
+    return texts
 
 
 def _several(main: Answer) -> bool:
@@ -171,23 +183,32 @@ def _open(main: Answer, exceptions: list[Answer]) -> list[str]:
     lines = []
     for told in (told for answer in exceptions if not answer.explained for told in answer.claims):
         lines.append(f"No convention prints {_name_of(told, main)} as {told.claim.claim.text}; nearest")
-        for match in told.claim.nearest:
-            how = "; ".join(changes_of_match(match)) or "as by default"
-            lines.append(f"  {match.printed}, {_typed(match)}: {how}")
+        ours = main.given(told)
+        near = [
+            (match, "; ".join(changes_of_match(match)) or "as by default") for match in told.claim.nearest
+        ]
+        if main.explained and ours.printed not in {match.printed for match, _ in near}:
+            near.append((ours, "by the convention of the others"))
+        for match, how in near:
+            slip = told.claim.claim.slip(match.value)
+            lines.append(f"  {match.printed}, {_typed(match)}: {how}{slip and '; '}{slip}")
     return lines
 
 
 def _otherwise(main: Answer) -> list[str]:
     """Return which single changes print something else, those first that would hardly be noticed."""
-    changes = main.otherwise()
+    changes = sorted(main.otherwise(), key=lambda each: abs(each[3].value - float(each[3].claim.value)))
     lines = []
-    for told in main.explained:
-        ours = [each for each in changes if each[2] is told]
-        ours.sort(key=lambda each: abs(each[3].value - float(each[3].claim.value)))
-        lines += [
-            f"  {match.printed} for {_name_of(told, main)}, with {title(axis)}: {says(value)}"
-            for axis, value, _, match in ours[: 1 if _several(main) else _SHOWN]
-        ]
+    for name in dict.fromkeys(told.claim.claim.name for told in main.explained):
+        said: set[tuple[str, Any]] = set()
+        shown: dict[tuple[str, str, float], str] = {}  # values of an axis that print the same share a line
+        for axis, value, told, match in changes:
+            if told.claim.claim.name == name and (axis, value) not in said:
+                said.add((axis, value))
+                start = f"  {match.printed} for {_name_of(told, main)}, with {title(axis)}: "
+                line = shown.get(same := (axis, told.row.name, match.value))
+                shown[same] = f"{line} / {says(value)}" if line else start + says(value)
+        lines += list(shown.values())[:_SHOWN]
     return ["It would print", *lines] if lines else []
 
 
@@ -197,7 +218,7 @@ def _alike(main: Answer) -> list[str]:
     for axis, values in main.alike().items():
         everything = isinstance(values[0], Enum) and len(values) == len(type(values[0]))
         names = "any" if everything else " / ".join(says(value) for value in values)
-        takes = dict.fromkeys(plain.tells(axis, value) for value in values[1:])
+        takes = dict.fromkeys(text for value in values[1:] for text in plain.tells(axis, value))
         lines.append(f"  {title(axis)}: {names}; to tell, it takes {'; or '.join(takes)}")
     return ["Makes no difference on these data", *lines] if lines else []
 

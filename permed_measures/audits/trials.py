@@ -126,10 +126,12 @@ class TriedRun:
     def _sets(self, judgments: Judgments) -> list[tuple[Bools, int]]:
         """Return for each query set which queries are summed up, and what the sum is divided by."""
         relevant = judgments.num_rel(1) > 0
+        both = self._in_run & relevant
         counted = {
             QuerySet.QRELS: (np.ones_like(self._in_run), judgments.n_queries),
             QuerySet.BOTH: (self._in_run, int(self._in_run.sum())),
             QuerySet.WITH_RELEVANT: (relevant, int(relevant.sum())),
+            QuerySet.BOTH_WITH_RELEVANT: (both, int(both.sum())),
             QuerySet.RUN: (self._in_run, self._n_run_queries),
         }
         return [counted[queries] for queries in QuerySet]

@@ -15,6 +15,7 @@ from permed_measures.comparisons.contrasts import (
     coarse,
     contrasts,
     corrected,
+    too_short,
 )
 from permed_measures.comparisons.differences import PairedRuns
 from permed_measures.comparisons.results import Comparison
@@ -94,7 +95,8 @@ def compare(
 
     Where all differences are 0, every p is 1, the interval (0, 0) and the effect size 0. What else has no
     answer is None with a reason: a t-test of one query or without variance, a bootstrap of one cluster, a
-    relative difference to 0.
+    relative difference to 0. Intervals are not corrected for their number, and with fewer than ten clusters
+    they are too short, which the notes say.
 
     Formulas and sources stand in `significance` and `resampling`. Corrections: Holm 1979; Benjamini &
     Hochberg 1995.
@@ -116,8 +118,25 @@ def compare(
     groups = Groups.of(paired.query_ids, by, qrels)
     parts = [paired.of_queries(groups.group == number) for number in range(len(groups.values))]
     of_groups = dict(zip(groups.values, _compared(parts, options, baseline), strict=True))
-    notes = [f"{groups.name} {value}: {note}" for value, part in of_groups.items() for note in part.notes]
-    return replace(whole, by=groups.name, groups=of_groups, notes=[*whole.notes, *groups.notes(), *notes])
+    notes = [*whole.notes, *groups.notes(), *_notes_of_groups(groups.name, of_groups)]
+    return replace(whole, by=groups.name, groups=of_groups, notes=notes)
+
+
+_SOME = 5
+"""So many groups are named that have the same note."""
+
+
+def _notes_of_groups(name: str, groups: Mapping[Any, Comparison]) -> list[str]:
+    """Return each note of the groups once, with the groups that it is about."""
+    values: dict[str, list[str]] = {}
+    for value, group in groups.items():
+        for note in group.notes:
+            values.setdefault(note, []).append(str(value))
+    return [
+        f"{name} {', '.join(each[:_SOME])}"
+        f"{f' and {len(each) - _SOME:,} more' if len(each) > _SOME else ''}: {note}"
+        for note, each in values.items()
+    ]
 
 
 def _compared(parts: list[PairedRuns], options: Options, baseline: str | None) -> list[Comparison]:
@@ -135,7 +154,7 @@ def _compared(parts: list[PairedRuns], options: Options, baseline: str | None) -
             options.resamples,
             options.seed,
             options.level,
-            [*paired.notes, *coarse(paired, options, len(rows), size)],
+            [*paired.notes, *coarse(paired, options, len(rows), size), *too_short(paired, options)],
             paired,
         )
         for number, paired in enumerate(parts)

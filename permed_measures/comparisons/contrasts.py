@@ -22,8 +22,18 @@ from permed_measures.comparisons.significance import (
     wilcoxon_test,
 )
 from permed_measures.errors import InputError, nearest
+from permed_measures.markup import counted
 
-__all__ = ["TESTS", "ComparisonRow", "Options", "SignificanceTest", "coarse", "contrasts", "corrected"]
+__all__ = [
+    "TESTS",
+    "ComparisonRow",
+    "Options",
+    "SignificanceTest",
+    "coarse",
+    "contrasts",
+    "corrected",
+    "too_short",
+]
 
 
 @dataclass(frozen=True)
@@ -290,9 +300,19 @@ def coarse(paired: PairedRuns, options: Options, n_tests: int, n_here: int) -> l
     least = min(family * (2 / patterns if patterns else 1 / (1 + options.resamples)), 1.0)
     if least <= _USUAL:
         return []
-    cause = f"{options.resamples:,} resamples"
-    if patterns:
-        cause = f"{n:,} {'clusters' if paired.clusters else 'queries'}"
+    cause = counted(n, paired.unit) if patterns else counted(options.resamples, "resample")
     or_more = " or more" if options.correction == "holm" and n_here < n_tests else ""
-    corrected = f", corrected for {family:,} tests{or_more}," if family > 1 else ""
+    corrected = f", corrected for {counted(family, 'test')}{or_more}," if family > 1 else ""
     return [f"randomization: with {cause} no p-value{corrected} is below {least:.4g}, whatever the runs"]
+
+
+_FEW = 10
+"""Of fewer normal differences a 95% percentile bootstrap covers the mean in less than 90 of 100 cases."""
+
+
+def too_short(paired: PairedRuns, options: Options) -> list[str]:
+    """Return a note if there are too few clusters for the intervals."""
+    n = int(paired.cluster.max()) + 1
+    if "bootstrap" not in options.tests or not 1 < n < _FEW:
+        return []
+    return [f"interval: with {counted(n, paired.unit)} a percentile bootstrap gives too short intervals"]

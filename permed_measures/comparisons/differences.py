@@ -14,11 +14,13 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.comparisons.significance import settled
-from permed_measures.engine import Evaluation, PermedEvaluator
+from permed_measures.engine import PermedEvaluator
 from permed_measures.errors import InputError, PermedWarning, nearest
 from permed_measures.groups import By, Groups
+from permed_measures.markup import counted
+from permed_measures.rankings import JudgedRankings
 
-__all__ = ["PairedRuns", "naming"]
+__all__ = ["PairedRuns", "naming", "notes_of"]
 
 _DEFAULT_FIELD = "conversation_id"
 """What queries of a data set are clustered by if they have it."""
@@ -68,8 +70,8 @@ class PairedRuns:
         query_ids = evaluator.judgments.query_ids
         if not query_ids or not evaluator.measures:
             raise InputError(
-                f"there must be a query in the qrels, and a measure (found {len(query_ids)} queries and "
-                f"{len(list(evaluator.measures))} measures)"
+                "there must be a query in the qrels, and a measure (found "
+                f"{counted(len(query_ids), 'query')} and {counted(len(list(evaluator.measures)), 'measure')})"
             )
         name, cluster, notes = _clusters(query_ids, clusters, qrels)
         values = {}
@@ -77,8 +79,13 @@ class PairedRuns:
             with naming(run_name):
                 evaluation = evaluator.evaluate(run)
             values[run_name] = evaluation.values
-            notes += _notes(run_name, evaluation)
+            notes += notes_of(run_name, evaluation.rankings)
         return cls(list(evaluator.measures), query_ids, values, pairs, name, cluster, notes)
+
+    @property
+    def unit(self) -> str:
+        """What is independent: a cluster, or a query where there are no clusters."""
+        return "cluster" if self.clusters else "query"
 
     def of_queries(self, chosen: NDArray[np.bool_]) -> PairedRuns:
         """Return the same for some of the queries; the clusters keep their name, even if all are of one."""
@@ -129,15 +136,14 @@ def naming(name: str) -> Iterator[None]:
         warnings.warn(message, each.category, stacklevel=5)  # two calls above this block: the user's
 
 
-def _notes(name: str, evaluation: Evaluation) -> list[str]:
+def notes_of(name: str, rankings: JudgedRankings) -> list[str]:
     """Return for how many queries a run has nothing, or no judgments."""
-    rankings = evaluation.rankings
     query_ids, notes = rankings.judgments.query_ids, []
     lacking = np.flatnonzero(rankings.retrieved == 0)
     if len(lacking):
         notes.append(
-            f"run {name!r} retrieves nothing for {len(lacking):,} of {len(query_ids):,} queries "
-            f"(first: {query_ids[lacking[0]]!r}); they score 0"
+            f"run {name!r} retrieves nothing for {len(lacking):,} of {counted(len(query_ids), 'query')} "
+            f"(first: {query_ids[lacking[0]]!r}); {'it scores' if len(lacking) == 1 else 'they score'} 0"
         )
     beyond = rankings.n_run_queries - rankings.n_answered
     if beyond:
@@ -158,7 +164,8 @@ def _clusters(query_ids: list[str], by: By | None, qrels: Any) -> tuple[str, NDA
     label = np.where(alone, len(groups.values) + np.arange(n), groups.group)
     notes = []
     if alone.any():
-        notes.append(f"{name}: {alone.sum():,} of {n:,} queries are in no cluster; each is its own")
+        are = "is" if alone.sum() == 1 else "are"
+        notes.append(f"{name}: {alone.sum():,} of {counted(n, 'query')} {are} in no cluster; each is its own")
     cluster = _numbered(label)
     if cluster.max() + 1 == n:
         notes.append(f"{name}: no cluster has two queries, so that queries are taken as independent")

@@ -9,7 +9,7 @@ from permed_measures import __version__
 from permed_measures.comparisons.paper import Cell, PaperTable, deciding_tests, paper_table, sentences
 from permed_measures.comparisons.results import Comparison, details, headings_of, legend
 from permed_measures.errors import InputError
-from permed_measures.markup import as_html
+from permed_measures.markup import as_html, counted
 
 __all__ = ["page"]
 
@@ -60,7 +60,7 @@ def page(result: Comparison) -> str:
         (extra ``plot``); where it is missing the page says so in their place.
     """
     runs = list(result.paired.values)
-    title = as_html(f"{len(runs)} runs, {result.n_queries:,} queries")
+    title = as_html(f"{counted(len(runs), 'run')}, {counted(result.n_queries, 'query')}")
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en">',

@@ -12,6 +12,7 @@ from ir_measures.measures import Measure
 from permed_measures.comparisons.contrasts import ComparisonRow
 from permed_measures.comparisons.results import (
     CORRECTION_NAMES,
+    LEVELS,
     Comparison,
     in_clusters,
     is_random,
@@ -19,13 +20,12 @@ from permed_measures.comparisons.results import (
     method_of,
     sections,
     short_names,
+    shown_p,
     signed,
 )
+from permed_measures.markup import counted
 
-__all__ = ["LEVELS", "Cell", "PaperTable", "TableRow", "deciding_tests", "paper_table", "sentences"]
-
-LEVELS = {"‡": 0.01, "†": 0.05}
-"""The marks of significance, and below which p they are set."""
+__all__ = ["Cell", "PaperTable", "TableRow", "deciding_tests", "paper_table", "sentences"]
 
 _PREFERRED = {
     "randomization": "naive randomization",
@@ -109,7 +109,7 @@ class PaperTable:
 def paper_table(result: Comparison) -> PaperTable:
     """Return the table of a comparison: a row for each run, by group of queries if there are groups."""
     runs = list(result.paired.values)
-    letters = _letters(len(runs)) if result.baseline is None and deciding_test(result) else []
+    letters = _letters(len(runs)) if result.baseline is None and _families(result) else []
     labels = [*([result.by] if result.by else []), *([""] if letters else []), "run"]
     by = f" by {result.by}" if result.by else ""
     long = long_names(result)
@@ -117,7 +117,7 @@ def paper_table(result: Comparison) -> PaperTable:
         labels,
         short_names(result.measures),
         [_block(group, comparison, letters, bool(result.by)) for group, comparison in sections(result)],
-        f"Means{by} over {result.n_queries:,} queries{in_clusters(result)}",
+        f"Means{by} over {counted(result.n_queries, 'query')}{in_clusters(result)}",
         [_significance(result, letters), *(["; ".join(long)] if long else [])],
         bool(letters),
         result.notes,
@@ -204,6 +204,8 @@ def _significance(result: Comparison, letters: list[str]) -> str:
     if not name:
         naive = "No marks of significance: the tests take the queries of a cluster as independent"
         return naive if result.rows[0].tests else "No test of significance was made"
+    if not _families(result):
+        return f"No marks of significance: no {name} has a p-value"
     if result.baseline is None:
         kind = "number" if letters[0].isdigit() else "letter"
         marks = f"A {kind} is that of a run which this one is better than, p < {LEVELS['†']}"
@@ -212,21 +214,23 @@ def _significance(result: Comparison, letters: list[str]) -> str:
         marks = f"{shown} against {result.baseline}"
     test = {"randomization": "randomization test", "wilcoxon": "Wilcoxon's test"}.get(name, name)
     seed = f", seed {result.seed}" if is_random(result, name) else ""
-    return f"{marks}: {test} ({method_of(result, name)}{seed}), {_correction(result, name)}"
+    return f"{marks}: {test} ({method_of(result, name)}{seed}), {_correction(result)}"
 
 
-def _correction(result: Comparison, name: str) -> str:
+def _correction(result: Comparison) -> str:
     if result.correction == "none":
         return "uncorrected"
-    families = f"over {_tests(result.families[name])}"
+    families = [f"over {counted(n, 'test')}{of}" for of, n in _families(result).items()]
+    return f"{CORRECTION_NAMES[result.correction]} correction {' and '.join(families)}"
+
+
+def _families(result: Comparison) -> dict[str, int]:
+    """Return how many p-values of the deciding test were corrected together, by what they are of."""
+    name, sizes = deciding_test(result), {"": result.families}
     if result.groups:  # which are a family of their own
-        groups = next(iter(result.groups.values())).families[name]
-        families = f"over {_tests(groups)} on groups and {families} on all queries"
-    return f"{CORRECTION_NAMES[result.correction]} correction {families}"
-
-
-def _tests(n: int) -> str:
-    return "1 test" if n == 1 else f"{n:,} tests"
+        groups = next(iter(result.groups.values())).families
+        sizes = {" on groups": groups, " on all queries": result.families}
+    return {of: families[name] for of, families in sizes.items() if families.get(name)}
 
 
 # --- sentences -------------------------------------------------------------------------------------
@@ -276,7 +280,7 @@ def _facts(row: ComparisonRow, p: float | None, test: str) -> Iterator[str]:
     if row.relative is not None:
         yield f"{signed(100 * row.relative, '+.1f')} %"
     if test:
-        yield "no p-value" if p is None else "p < 0.001" if p < 0.001 else f"p = {p:.4f}"
+        yield "no p-value" if p is None else "p < 0.001" if p < 0.001 else f"p = {shown_p(p)}"
 
 
 def _listed(texts: list[str]) -> str:

@@ -36,11 +36,12 @@ from permed_measures.comparisons.looks import (
     wrapped,
 )
 from permed_measures.comparisons.resampling import bootstrap_intervals
-from permed_measures.comparisons.results import Comparison
+from permed_measures.comparisons.results import Comparison, level_of
 from permed_measures.comparisons.significance import Floats, settled
 from permed_measures.engine import PermedEvaluator
 from permed_measures.errors import InputError, PermedWarning, nearest
 from permed_measures.groups import By, Groups
+from permed_measures.markup import plural
 from permed_measures.parsing import parse_measure
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def plot_by_group(
     The intervals are percentile bootstrap intervals of the mean, computed in each group by itself from whole
     clusters, with the resamples, seed and level of the comparison. They are of each run alone: that two of
     them overlap does not say that the paired difference of the runs may be 0. A group with a single cluster
-    has none.
+    has none; those of fewer than ten clusters are too short.
 
     Examples
     --------
@@ -529,12 +530,12 @@ def _interval_note(comparison: Comparison, bands: bool, estimates: dict[str, Est
     """Return what the intervals are."""
     missing = np.isnan([each.low for each in estimates.values()])
     if missing.all():
-        return "no intervals: no group has two clusters"
+        return f"no intervals: no group has two {plural(comparison.paired.unit)}"
     clusters = comparison.paired.clusters
     named = f" ({shortened(on_one_line(clusters))})" if clusters not in ("", "clusters") else ""
     units = f"whole clusters{named}" if clusters else "queries"
-    alone = f"; none for one {'cluster' if clusters else 'query'}" if missing.any() else ""
-    what, level = "band" if bands else "bar", f"{100 * comparison.level:.4g}%"
+    alone = f"; none for one {comparison.paired.unit}" if missing.any() else ""
+    what, level = "band" if bands else "bar", level_of(comparison)
     return (
         f"{what}: {level} interval by percentile bootstrap{alone},\n"
         f"{comparison.resamples:,} resamples of {units}, seed {comparison.seed}"

@@ -13,13 +13,13 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.comparisons.differences import naming
+from permed_measures.comparisons.differences import naming, notes_of
 from permed_measures.engine import PermedEvaluator
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.inputs import Batches, Nested, as_mapping, with_text_ids
 from permed_measures.judgments import Judgments, offsets_of, segments
 from permed_measures.kernels import KERNELS
-from permed_measures.markup import one_line
+from permed_measures.markup import counted, one_line
 from permed_measures.parameters import values_of
 from permed_measures.rankings import JudgedRankings
 
@@ -128,6 +128,8 @@ class Reranking:
         The queries that changed most, the largest change first.
     by_query : list of Pairs
         The pairs of each query of the qrels, in ascending order of the ids.
+    notes : list of str
+        What to know of the runs: queries that they lack, or that have no judgments.
     """
 
     measure: Measure
@@ -141,6 +143,7 @@ class Reranking:
     gained: list[QueryChange]
     lost: list[QueryChange]
     by_query: list[Pairs] = field(repr=False)
+    notes: list[str]
 
     def __str__(self) -> str:
         """Return the changes as lines of text."""
@@ -191,7 +194,8 @@ def reranking(
     -----
     Ranks are those among all documents retrieved, ties as in every evaluation. A grade below 0 is that of a
     document without relevance: in pairs it counts as 0. Queries with equal changes are in ascending order of
-    their ids. A query that a run lacks scores 0, and its relevant documents are not retrieved.
+    their ids. A query that a run lacks scores 0, and its relevant documents are not retrieved; the notes
+    say how many there are.
 
     Examples
     --------
@@ -241,6 +245,7 @@ def reranking(
         [_changed(q, judgments, texts, first, second) for q in best],
         [_changed(q, judgments, texts, first, second) for q in worst],
         [Pairs(*counts) for counts in pairs.tolist()],
+        [*first.notes, *second.notes],
     )
 
 
@@ -252,10 +257,12 @@ class _Ranked(NamedTuple):
     values : ndarray of float64, shape (n_queries,)
     rank : ndarray of int64, shape (n_judged,)
         By the rows of the judgments; 0 if it was not retrieved.
+    notes : list of str
     """
 
     values: NDArray[np.float64]
     rank: Ints
+    notes: list[str]
 
     @classmethod
     def of(cls, judgments: Judgments, name: str, run: Any, measure: Measure) -> _Ranked:
@@ -263,7 +270,8 @@ class _Ranked(NamedTuple):
         with naming(name):
             found, row, rank = _ranked(judgments, run)
         rankings = replace(found, judgments=judgments, grade=judgments.grade[row])
-        return cls(KERNELS[str(measure.NAME)](rankings, **values_of(measure)), rank)
+        values = KERNELS[str(measure.NAME)](rankings, **values_of(measure))
+        return cls(values, rank, notes_of(name, rankings))
 
 
 def _ranked(judgments: Judgments, run: Any) -> tuple[JudgedRankings, Ints, Ints]:
@@ -389,9 +397,8 @@ def _lines(result: Reranking) -> list[str]:
     moves, pairs = result.moves, result.pairs
     lines = [
         f"{result.measure}: {result.before:.4f} before, {result.after:.4f} after "
-        f"({result.after - result.before:+.4f}); {result.n_gained:,} "
-        f"{'query' if result.n_gained == 1 else 'queries'} gained, {result.n_lost:,} lost, "
-        f"{result.n_unchanged:,} unchanged",
+        f"({result.after - result.before:+.4f}); {counted(result.n_gained, 'query')} gained, "
+        f"{result.n_lost:,} lost, {result.n_unchanged:,} unchanged",
         f"relevant documents: {moves.up:,} up, {moves.down:,} down, {moves.unchanged:,} unchanged, "
         f"{moves.entered:,} entered, {moves.left:,} left, {moves.absent:,} in neither",
     ]
@@ -399,11 +406,12 @@ def _lines(result: Reranking) -> list[str]:
         lines.append(f"ranks up: {moves.mean:+.2f} on average, {moves.median:+g} in the median")
     else:
         lines.append("no relevant document is in both runs")
-    share = f" ({pairs.improvement:+.1%} of {pairs.total:,})" if pairs.improvement is not None else ""
+    share = "" if pairs.improvement is None else f"; net {pairs.improvement:+.1%} of {pairs.total:,}"
     lines.append(
         f"pairs: {pairs.put_right:,} put right, {pairs.broken:,} broken, {pairs.still_right:,} still right, "
         f"{pairs.still_wrong:,} still wrong{share}"
     )
+    lines += map(one_line, result.notes)
     for title, changes in (("gained most", result.gained), ("lost most", result.lost)):
         lines += ["", title, *map(_line, changes)] if changes else []
     return lines

@@ -20,6 +20,7 @@ from permed_measures.comparisons.significance import (
     sums_of,
     units_of,
 )
+from permed_measures.markup import counted, plural
 
 __all__ = ["bootstrap_intervals", "n_patterns", "randomization_test"]
 
@@ -66,7 +67,7 @@ def randomization_test(differences: Floats, cluster: Ints, resamples: int, seed:
     (0.125, 'all 16 sign patterns of 4 queries')
     """
     sums = sums_of(differences, cluster)
-    n_units, units = units_of(differences, cluster)
+    n_units, unit = units_of(differences, cluster)
     number = n_patterns(n_units, resamples)
     patterns = _all_signs(n_units) if number else _random_signs(n_units, resamples, seed)
     # Patterns that give the same sum but for rounding count as equal to it.
@@ -75,8 +76,8 @@ def randomization_test(differences: Floats, cluster: Ints, resamples: int, seed:
     for signs in patterns:
         extreme += (np.abs(signs @ sums) >= least).sum(axis=0)
     p = extreme / number if number else (1 + extreme) / (1 + resamples)
-    tried = f"all {number:,}" if number else f"{resamples:,} random"
-    method = f"{tried} sign patterns of {n_units:,} {units}"
+    tried = f"all {counted(number, 'sign pattern')}" if number else counted(resamples, "random sign pattern")
+    method = f"{tried} of {counted(n_units, unit)}"
     means = differences.mean(axis=0)
 
     def outcome(column: int) -> Outcome:
@@ -132,6 +133,11 @@ def bootstrap_intervals(
     list of Estimate
         (0, 0) where all differences are 0; no value for a single unit. All columns share the draws.
 
+    Notes
+    -----
+    With few clusters it is too short: of normal differences, a 95% interval covers the mean in 93 of 100
+    cases with 20, in 84 with 5, and in 50 with 2.
+
     References
     ----------
     Efron & Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13; for clusters, Field & Welsh,
@@ -143,7 +149,7 @@ def bootstrap_intervals(
     >>> bootstrap_intervals(d, np.arange(4), resamples=1000, seed=0, level=0.95)[0].value
     (0.25, 1.75)
     """
-    n_units, units = units_of(differences, cluster)
+    n_units, unit = units_of(differences, cluster)
     sums, sizes = sums_of(differences, cluster), np.bincount(cluster).astype(np.float64)
     means = np.empty((resamples, sums.shape[1]))
     rng = np.random.default_rng(seed)
@@ -152,7 +158,7 @@ def bootstrap_intervals(
         times = np.bincount(drawn.ravel(), minlength=rows * n_units).reshape(rows, n_units).astype(np.float64)
         means[start : start + rows] = times @ sums / (times @ sizes)[:, None]
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    missing = Estimate(None, f"a bootstrap needs two {units} or more")
+    missing = Estimate(None, f"a bootstrap needs two {plural(unit)} or more")
     return [
         Estimate((0.0, 0.0)) if not differs else missing if n_units < 2 else Estimate((float(a), float(b)))
         for differs, a, b in zip((differences != 0).any(axis=0), low, high, strict=True)

@@ -11,12 +11,13 @@ from ir_measures.measures import Measure
 from permed_measures.comparisons.contrasts import ComparisonRow
 from permed_measures.comparisons.differences import PairedRuns
 from permed_measures.errors import InputError
-from permed_measures.markup import one_line
+from permed_measures.markup import counted, one_line, plural
 from permed_measures.parameters import cutoff_of
 from permed_measures.terminal import aligned
 
 __all__ = [
     "CORRECTION_NAMES",
+    "LEVELS",
     "Comparison",
     "Details",
     "details",
@@ -24,10 +25,12 @@ __all__ = [
     "in_clusters",
     "is_random",
     "legend",
+    "level_of",
     "long_names",
     "method_of",
     "sections",
     "short_names",
+    "shown_p",
     "signed",
 ]
 
@@ -139,6 +142,8 @@ def _short(measure: Measure) -> str:
 # --- the differences as a table ---------------------------------------------------------------------
 
 NONE = "—"
+LEVELS = {"‡": 0.01, "†": 0.05}
+"""The marks of significance, and below which p they are set."""
 CORRECTION_NAMES = {"holm": "Holm", "bonferroni": "Bonferroni", "benjamini-hochberg": "Benjamini-Hochberg"}
 _SMALL = 1e-4
 _HEADINGS = {"holm": "Holm", "bonferroni": "Bonferroni", "benjamini-hochberg": "B-H"}
@@ -179,7 +184,7 @@ def details(result: Comparison, tests: Mapping[str, str] | None = None) -> Detai
     shown = headings_of(result) if tests is None else tests
     made = result.rows[0].tests
     adjusted = [name for name in shown if not made[name].naive and result.correction != "none"]
-    intervals = [f"{100 * result.level:.4g}% interval"] if _has_intervals(result) else []
+    intervals = [f"{level_of(result)} interval"] if _has_intervals(result) else []
     labels = [*([result.by] if result.by else []), "measure", "run"]
     labels += ["against"] if result.baseline is None else []
     headings = ["mean", "base", "Δ", "Δ %", *intervals, "win/tie/loss", "d_z"]
@@ -236,7 +241,28 @@ def _p_values(row: ComparisonRow, tests: Collection[str], adjusted: list[str]) -
 
 
 def _p(value: float | None) -> str:
-    return NONE if value is None else f"<{_SMALL:.4f}" if value < _SMALL else f"{value:.4f}"
+    return NONE if value is None else f"<{_SMALL:.4f}" if value < _SMALL else shown_p(value)
+
+
+def shown_p(value: float) -> str:
+    """Return a p-value with four decimals, or more where it would be rounded up to a level that it is below.
+
+    Examples
+    --------
+    >>> shown_p(0.04994), shown_p(0.04996), shown_p(0.05004)
+    ('0.0499', '0.04996', '0.0500')
+    """
+    enough = (
+        decimals
+        for decimals in range(4, 13)
+        if all((round(value, decimals) < level) == (value < level) for level in LEVELS.values())
+    )
+    return f"{value:.{next(enough, 4)}f}"
+
+
+def level_of(result: Comparison) -> str:
+    """Return the level of the intervals in percent."""
+    return f"{100 * result.level:.10g}%"
 
 
 def signed(value: float | None, form: str = "+.4f") -> str:
@@ -260,10 +286,9 @@ def legend(result: Comparison, only: Collection[str] | None = None) -> list[str]
     against = f"run - {result.baseline}" if result.baseline is not None else "run - against, every pair"
     random = _has_intervals(result) or any(is_random(result, name) for name in tests)
     seed = f"; seed {result.seed}" if random else ""
-    lines = [f"Δ: {against}; {result.n_queries:,} queries{in_clusters(result)}{seed}"]
+    lines = [f"Δ: {against}; {counted(result.n_queries, 'query')}{in_clusters(result)}{seed}"]
     if _has_intervals(result):
-        units = f"{result.n_clusters:,} {_units(result)}{', of a group those in it' if result.by else ''}"
-        lines.append(f"interval: percentile bootstrap, {result.resamples:,} resamples of {units}")
+        lines.append(_about_intervals(result))
     lines += [f"{name}: {method_of(result, name)}" for name in tests if "random" in name]
     lines += _corrections(result, [name for name, test in tests.items() if not test.naive])
     if any(test.naive for test in tests.values()):
@@ -272,14 +297,20 @@ def legend(result: Comparison, only: Collection[str] | None = None) -> list[str]
     return [*lines, *_reasons(rows, tests), *result.notes]
 
 
+def _about_intervals(result: Comparison) -> str:
+    """Return how the intervals were computed."""
+    drawn = f"{counted(result.resamples, 'resample')} of {counted(result.n_clusters, result.paired.unit)}"
+    of_groups = "; of a group, from its own" if result.by else ""
+    several = sum(len(each.rows) for _, each in sections(result)) > 1
+    each_alone = "; the intervals are not adjusted" if several and result.correction != "none" else ""
+    return f"interval: percentile bootstrap, {drawn}{of_groups}{each_alone}"
+
+
 def in_clusters(result: Comparison) -> str:
     """Return how many clusters the queries are in; nothing without clusters."""
     name = result.paired.clusters
-    return f" in {result.n_clusters:,} clusters ({name})" if name else ""
-
-
-def _units(result: Comparison) -> str:
-    return "clusters" if result.paired.clusters else "queries"
+    named = f" ({name})" if name != "clusters" else ""  # those of a mapping or a function have no name
+    return f" in {counted(result.n_clusters, 'cluster')}{named}" if name else ""
 
 
 def method_of(result: Comparison, name: str) -> str:
@@ -289,7 +320,7 @@ def method_of(result: Comparison, name: str) -> str:
     if len(methods) == 1:
         return methods.pop()
     if "randomization" in name:
-        units = "queries" if rows[0].tests[name].naive else _units(result)
+        units = plural("query" if rows[0].tests[name].naive else result.paired.unit)
         return f"all sign patterns of the {units}, or {result.resamples:,} random ones where there are more"
     return {"t-test": "paired", "clustered t-test": "cluster-robust", "wilcoxon": "signed ranks"}[name]
 
@@ -297,7 +328,7 @@ def method_of(result: Comparison, name: str) -> str:
 def is_random(result: Comparison, name: str) -> bool:
     """Return whether the p-values of a test depend on the seed."""
     rows = [row for _, each in sections(result) for row in each.rows]
-    return any(" random sign patterns" in row.tests[name].method for row in rows)
+    return any(" random sign pattern" in row.tests[name].method for row in rows)
 
 
 def _corrections(result: Comparison, names: list[str]) -> list[str]:
@@ -308,16 +339,19 @@ def _corrections(result: Comparison, names: list[str]) -> list[str]:
     if result.groups:  # which are a family of their own
         groups = next(iter(result.groups.values())).families
         sizes = {f" of all {result.by} groups": groups, " of all queries": result.families}
-    texts = [_sizes({name: families[name] for name in names}) + of for of, families in sizes.items()]
+    texts = [
+        _sizes({name: families[name] for name in names}) + of
+        for of, families in sizes.items()
+        if any(families[name] for name in names)
+    ]
     adjusted = f"{_HEADINGS[result.correction]}: p adjusted by {result.correction}"
-    return [f"{adjusted} over {', and over '.join(texts)}"]
+    return [f"{adjusted} over {', and over '.join(texts)}"] if texts else []
 
 
 def _sizes(families: dict[str, int]) -> str:
     """Return how many p-values each test has: one number if it is the same for all."""
     if len(set(families.values())) == 1:
-        n = next(iter(families.values()))
-        return "1 p-value" if n == 1 else f"{n:,} p-values"
+        return counted(next(iter(families.values())), "p-value")
     return ", ".join(f"{n:,} ({name})" for name, n in families.items()) + " p-values"
 
 
@@ -330,4 +364,4 @@ def _reasons(rows: list[ComparisonRow], tests: Collection[str]) -> list[str]:
         for name, reason in given.items():
             text = f"{NONE} {name.replace('_', ' ')}: {reason}"
             found[text] = found.get(text, 0) + 1
-    return [f"{text} ({n:,} of {len(rows):,} rows)" for text, n in found.items()]
+    return [f"{text} ({n:,} of {counted(len(rows), 'row')})" for text, n in found.items()]

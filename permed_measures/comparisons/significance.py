@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.errors import InputError
+from permed_measures.markup import counted, plural
 
 __all__ = [
     "CORRECTIONS",
@@ -83,9 +84,9 @@ def sums_of(differences: Floats, cluster: Ints) -> Floats:
 
 
 def units_of(differences: Floats, cluster: Ints) -> tuple[int, str]:
-    """Return how many independent units there are, and what they are."""
+    """Return how many independent units there are, and what one is."""
     n = int(cluster.max()) + 1
-    return n, "queries" if n == len(differences) else "clusters"
+    return n, "query" if n == len(differences) else "cluster"
 
 
 def for_columns(differences: Floats, outcome: Callable[[int], Outcome], method: str) -> list[Outcome]:
@@ -135,18 +136,19 @@ def t_test(differences: Floats, cluster: Ints) -> list[Outcome]:
     (3.4641, 0.0742)
     """
     stats = _scipy_stats()
-    n, (n_units, units) = len(differences), units_of(differences, cluster)
+    n, (n_units, unit) = len(differences), units_of(differences, cluster)
     mean = differences.mean(axis=0)
     centred = sums_of(differences - mean, cluster)
     error = np.sqrt((centred**2).sum(axis=0) * n_units / max(n_units - 1, 1)) / n
     varies = np.abs(centred).max(axis=0) > TIE * np.maximum(np.abs(differences).max(axis=0), 1)
-    method = f"{'paired' if units == 'queries' else 'cluster-robust'}, {n_units - 1:,} degrees of freedom"
+    kind = "paired" if unit == "query" else "cluster-robust"
+    method = f"{kind}, {counted(n_units - 1, 'degree')} of freedom"
 
     def outcome(column: int) -> Outcome:
         if n_units < 2:
-            return Outcome(None, None, method, f"a t-test needs two {units} or more")
+            return Outcome(None, None, method, f"a t-test needs two {plural(unit)} or more")
         if not varies[column]:
-            return Outcome(None, None, method, f"a t-test needs variance, and the {units} have none")
+            return Outcome(None, None, method, f"a t-test needs variance, and the {plural(unit)} have none")
         t = float(mean[column] / error[column])
         return Outcome(float(2 * stats.t.sf(abs(t), n_units - 1)), t, method)
 
@@ -181,7 +183,9 @@ def effect_sizes(differences: Floats) -> list[Estimate]:
 
 # --- Wilcoxon's test ---------------------------------------------------------------------------------
 
-_RANKS = "signed ranks of {:,} differences other than 0"
+
+def _ranks(n: int) -> str:
+    return f"signed ranks of {counted(n, 'difference')} other than 0"
 
 
 def wilcoxon_test(differences: Floats) -> list[Outcome]:
@@ -216,9 +220,9 @@ def wilcoxon_test(differences: Floats) -> list[Outcome]:
         values = rounded[:, column]
         values = values[values != 0]
         result = stats.wilcoxon(values, zero_method="wilcox", alternative="two-sided")
-        return Outcome(float(result.pvalue), float(result.statistic), _RANKS.format(len(values)))
+        return Outcome(float(result.pvalue), float(result.statistic), _ranks(len(values)))
 
-    return for_columns(rounded, outcome, _RANKS.format(0))
+    return for_columns(rounded, outcome, _ranks(0))
 
 
 # --- many tests at once ------------------------------------------------------------------------------
