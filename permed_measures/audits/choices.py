@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, cast
@@ -37,16 +38,16 @@ class Wanted(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(ABC):
     """How a family of measures is computed: a value for each of its axes."""
 
+    @abstractmethod
     def measure(self, wanted: Wanted) -> Measure | None:
         """Return the measure as one would type it; None if there is none."""
-        raise NotImplementedError
 
+    @abstractmethod
     def sentence(self, measures: set[str], pooled: bool) -> str:
         """Return what a paper says, given the measures it reports and whether all judged are relevant."""
-        raise NotImplementedError
 
     def latex(self) -> str:
         """Return the formula; empty where there is nothing to choose."""

@@ -132,6 +132,7 @@ _NAME = re.compile(
 )
 _ARROWS = "↑↓"
 _WRITTEN = {"rprecision": "Rprec"}
+"""Other names of measures that are written out."""
 _IN_PERCENT = re.compile(r"[(\[] *(?:in *)?% *[)\]]$|%$")
 _MARKS = " *_†‡§¶△▲▽▼"
 """What stands around a number in a table to say that it is the best, or significant."""
@@ -176,12 +177,9 @@ def _meaning(name: str) -> tuple[str, tuple[int | None, ...]]:
 def _written_out(name: str) -> tuple[str, tuple[int | None, ...]]:
     """Return the measure that is written out, in whatever case."""
     names = [*MEASURES, *ir_measures.measures.registry]
-    known = _WRITTEN | {
-        each.lower(): each for each in reversed(names)
-    }  # of two that differ in case, the first
-    word = re.match(r"[A-Za-z _-]*", name)
-    assert word  # which may be empty
-    typed = known.get(re.sub(r"[ _-]", "", word[0]).lower(), word[0]) + name[word.end() :]
+    of_lower = {each.lower(): each for each in reversed(names)}  # of two that differ in case, the first
+    [word] = re.findall(r"\A[A-Za-z _-]*", name)
+    typed = (_WRITTEN | of_lower).get(re.sub(r"[ _-]", "", word).lower(), word) + name[len(word) :]
     try:
         return str(parse_measure(typed)), (None,)
     except MeasureError as error:

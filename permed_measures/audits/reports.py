@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from permed_measures.audits.answers import Answer, RowAudit, Told, changes_of_match
 from permed_measures.audits.axes import RecallBase, Weights, says, title
-from permed_measures.audits.choices import APChoice, NDCGChoice
-from permed_measures.audits.conventions import NAMED
+from permed_measures.audits.choices import APChoice, Choice, NDCGChoice
+from permed_measures.audits.conventions import NAMED, Setting
 from permed_measures.audits.matches import ClaimAudit, Match
 from permed_measures.markup import as_markdown, one_line
 from permed_measures.terminal import aligned
@@ -292,10 +292,8 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> dict[str, Any]:
-    assert is_dataclass(value)
-    assert not isinstance(value, type)
-    return {key: each.value if isinstance(each, Enum) else each for key, each in asdict(value).items()}
+def _plain(value: Setting | Choice) -> dict[str, Any]:
+    return {key: each.value if isinstance(each, Enum) else each for key, each in vars(value).items()}
 
 
 FORMATS: dict[str, Callable[[Audit], str]] = {
