@@ -5,40 +5,46 @@ from __future__ import annotations
 import io
 import signal
 import sys
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from contextlib import redirect_stdout
 from enum import Enum
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated
 
 import typer
 from ir_measures.measures import Measure
 
 from permed_measures import __version__, files
+from permed_measures.arguments import (
+    Order,
+    Rewriting,
+    RunFiles,
+    RunReader,
+    checked,
+    labels_of,
+    notes,
+    runs_named,
+    tell,
+)
 from permed_measures.audits.claims import read_claims
 from permed_measures.comparisons.differences import notes_of
 from permed_measures.comparisons.reports import ENDINGS
 from permed_measures.comparisons.reports import FORMATS as COMPARE_FORMATS
 from permed_measures.comparisons.significance import CORRECTIONS
-from permed_measures.datasets import NAMES, SAMPLES, load, qrels_of
+from permed_measures.datasets import SAMPLES
 from permed_measures.engine import PermedEvaluator
-from permed_measures.errors import InputError, NoSharedQueryWarning, PermedError
+from permed_measures.errors import InputError, PermedError
 from permed_measures.groups import Groups
 from permed_measures.inspections import inspect_file
 from permed_measures.judgments import Judgments
 from permed_measures.kernels import KERNELS
-from permed_measures.markup import counted, one_line
 from permed_measures.measures import LITSEARCH, MEDCORPUS
 from permed_measures.parameters import values_of
 from permed_measures.parsing import parse_measure
 from permed_measures.progress import progress
-from permed_measures.queryids import REWRITINGS, renamed
-from permed_measures.rankings import JudgedRankings
 from permed_measures.report import FORMATS, Report, meaning, with_judged
-from permed_measures.sources import Source, Tick
+from permed_measures.sources import Source
 from permed_measures.writing import FORMATS as WRITTEN
 from permed_measures.writing import write_qrels, write_run, write_whole
 
@@ -48,8 +54,6 @@ PRESETS = {"medcorpus": MEDCORPUS, "litsearch": LITSEARCH}
 
 Preset = Enum("Preset", {name: name for name in PRESETS})  # type: ignore[misc]
 Format = Enum("Format", {name: name for name in FORMATS})  # type: ignore[misc]
-Order = Enum("Order", {"score": "score", "list": "list"})
-Rewriting = Enum("Rewriting", {name: name for name in REWRITINGS})  # type: ignore[misc]
 AuditFormat = Enum("AuditFormat", {"table": "table", "json": "json", "markdown": "markdown"})
 Correction = Enum("Correction", {name: name for name in CORRECTIONS})  # type: ignore[misc]
 CompareFormat = Enum("CompareFormat", {name: name for name in COMPARE_FORMATS})  # type: ignore[misc]
@@ -91,31 +95,10 @@ def main() -> None:
     try:
         app()
     except PermedError as error:
-        _say(f"error: {error}")
+        tell(f"error: {error}")
     except OSError as error:
-        _say(f"error: {error.filename or ''}: {error.strerror or error}")
+        tell(f"error: {error.filename or ''}: {error.strerror or error}")
     sys.exit(2)
-
-
-def _say(text: str) -> None:
-    print(one_line(text), file=sys.stderr)  # names of files and runs could control the terminal
-
-
-@contextmanager
-def _notes() -> Iterator[None]:
-    """Show warnings as notes, each once, and make a run that shares no query with the qrels an error."""
-    said: set[str] = set()
-
-    def say(message: Warning | str, *_: Any, **__: Any) -> None:
-        if str(message) not in said:
-            _say(f"note: {message}")
-        said.add(str(message))
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        warnings.simplefilter("error", NoSharedQueryWarning)
-        warnings.showwarning = say
-        yield
 
 
 def _print_version(wanted: bool) -> None:
@@ -158,66 +141,20 @@ def evaluate(
     """
     if by is not None and by_query:
         raise InputError("either --by or --by-query can be given (found both)")
-    named = _named(runs)
-    with _notes():
-        labels = _labels(qrels)
+    named = runs_named(runs)
+    with notes():
+        labels = labels_of(qrels)
         judgments = Judgments.of(labels.qrels)
         groups = Groups.of(judgments.query_ids, by, labels.dataset) if by is not None else None
         parsed = _asked(preset, measures) or _default(judgments)
-        evaluate_run = _Reader(order, query_ids, judgments).on(
+        evaluate_run = RunReader(order, query_ids, judgments).on(
             PermedEvaluator(with_judged(parsed), judgments).evaluate
         )
         evaluations = {name: evaluate_run(path) for name, path in named.items()}
     lacking = (notes_of(name, each.rankings) for name, each in evaluations.items())
     for note in chain(groups.notes(), *lacking) if groups else ():  # without groups the table has the counts
-        _say(f"note: {note}")
+        tell(f"note: {note}")
     print(FORMATS[format_.value](Report(parsed, evaluations, by_query, groups)), end="")
-
-
-def _named(runs: list[str]) -> dict[str, Path]:
-    """Return the run files by name: what stands before the =, or the name of the file; of a folder all."""
-    named: dict[str, Path] = {}
-    for name, file in [each for run in runs for each in _files(run)]:
-        if name in named:
-            raise InputError(
-                f"two runs are named {name!r} ({named[name]} and {file})",
-                hint="Name them: NAME=FILE NAME=FILE",
-            )
-        named[name] = file
-    return named
-
-
-def _files(run: str) -> list[tuple[str, Path]]:
-    """Return the files of an argument with their names."""
-    if Path(run).is_dir():
-        return _in_folder(Path(run))
-    name, equals, file = run.partition("=")
-    if not equals or Path(run).exists():
-        name, file = _name(Path(run)), run
-    if not name or not file:
-        raise InputError(f"a run is FILE or NAME=FILE (found {run!r})")
-    return [(name, Path(file))]
-
-
-def _in_folder(folder: Path) -> list[tuple[str, Path]]:
-    """Return the files of a folder with their names, but for hidden ones."""
-    inside = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    found = [path for path in inside if path.is_file()]
-    if not found:
-        raise InputError("a folder of runs must hold run files (found none)", where=str(folder))
-    if len(found) < len(inside):
-        others = [path.name for path in inside if path not in found]
-        _say(f"note: {folder}: what is no file is not read ({', '.join(others)})")
-    return [(_name(path), path) for path in found]
-
-
-_RUN_ENDINGS = (".trec", ".run", ".res", ".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", "")
-
-
-def _name(path: Path) -> str:
-    """Return the name of a file without the ending of its format: a dot may be part of the name."""
-    name = path.name.removesuffix(".gz").removesuffix(".zst")
-    return next(name.removesuffix(each) for each in _RUN_ENDINGS if name.endswith(each))
 
 
 def _asked(preset: Preset | None, measures: list[str] | None) -> list[Measure] | None:
@@ -226,64 +163,9 @@ def _asked(preset: Preset | None, measures: list[str] | None) -> list[Measure] |
     return list(dict.fromkeys(map(parse_measure, asked))) or None
 
 
-class _Labels(NamedTuple):
-    """Judgments as they were read, and the data set that they are of, if any."""
-
-    qrels: Any
-    dataset: Any
-
-
-def _labels(qrels: str) -> _Labels:
-    """Read the judgments of a file, or of a data set by its id or folder."""
-    path = Path(qrels)
-    if qrels in NAMES and path.is_file():
-        _say(f"note: {qrels} is a file here, and is taken rather than the data set of this name")
-    if path.is_dir() or (not path.exists() and not path.suffix):
-        dataset = load(qrels)
-        return _Labels(qrels_of(dataset, qrels), dataset)
-    return _Labels(files.read_qrels(path), None)
-
-
-class _Reader(NamedTuple):
-    """How run files are read."""
-
-    order: Order
-    query_ids: Rewriting | None
-    judgments: Judgments
-
-    def on(self, evaluate: Callable[[Any], Any]) -> Callable[[Path], Any]:
-        """Return what evaluates a run file; an error that is about the run as a whole names the file."""
-
-        def evaluate_file(path: Path) -> Any:
-            try:
-                with progress(path.name) as tick:
-                    return evaluate(self._run(path, tick))
-            except NoSharedQueryWarning as warning:
-                raise InputError(str(warning), where=str(path)) from None
-
-        return evaluate_file
-
-    def _run(self, path: Path, tick: Tick) -> Any:
-        loaded = files.load(path, "run", order=self.order.value, tick=tick)
-        if loaded.labels:
-            _say(f"note: {path} holds {loaded.labels}: the order of its lines is taken as the run")
-        for note in loaded.notes:
-            _say(f"note: {note}")
-        if self.query_ids is None:
-            return loaded.table
-        try:
-            run, renaming = renamed(loaded.table, self.judgments, self.query_ids.value)
-        except InputError as error:
-            raise InputError(error.problem, where=str(path), hint=error.hint) from None
-        changed = [f"{old!r} to {new!r}" for old, new in renaming.items() if old != new]
-        if changed:
-            _say(f"note: {path}: rewrote {counted(len(changed), 'query id')} (the first: {changed[0]})")
-        return run
-
-
 def _default(judgments: Judgments) -> list[Measure]:
     name = "medcorpus" if len(judgments.grade) and judgments.grade.max() > 1 else "litsearch"
-    _say(f"note: no measure was named; these are those of --preset {name}")
+    tell(f"note: no measure was named; these are those of --preset {name}")
     return list(PRESETS[name])
 
 
@@ -303,11 +185,11 @@ def crosscheck(
     """
     from permed_measures.crosschecks import crosscheck as pm_crosscheck
 
-    named = _named(runs)
-    with _notes():
-        labels = _labels(qrels).qrels
+    named = runs_named(runs)
+    with notes():
+        labels = labels_of(qrels).qrels
         asked = _asked(preset, measures)
-        check_run = _Reader(order, query_ids, Judgments.of(labels)).on(
+        check_run = RunReader(order, query_ids, Judgments.of(labels)).on(
             partial(pm_crosscheck, labels, measures=asked)
         )
         results = {name: check_run(path) for name, path in named.items()}
@@ -341,12 +223,12 @@ def audit(
     from permed_measures.audits import audit as pm_audit
     from permed_measures.audits.reports import FORMATS as AUDIT_FORMATS
 
-    named = _named(runs)
+    named = runs_named(runs)
     rows = read_claims(claims, claim or [], list(named))
-    with _notes():
-        labels = _labels(qrels).qrels
+    with notes():
+        labels = labels_of(qrels).qrels
         judgments = Judgments.of(labels)
-        read_run = _Reader(order, query_ids, judgments).on(_checked(judgments))
+        read_run = RunReader(order, query_ids, judgments).on(checked(judgments))
         result = pm_audit(labels, {name: read_run(path) for name, path in named.items()}, rows, decimals)
     print(AUDIT_FORMATS[format_.value](result), end="")
     if not result.ok:
@@ -396,18 +278,18 @@ def compare(
     """
     from permed_measures.comparisons import compare as pm_compare
 
-    named = _named(runs)
+    named = runs_named(runs)
     form = format_.value if format_ else _form_of(output)
     if output is not None:  # said before the work is done
         _check_output(output, [Path(qrels), *named.values()])
-    with _notes():
-        labels = _labels(qrels)
+    with notes():
+        labels = labels_of(qrels)
         judgments = Judgments.of(labels.qrels)
         parsed = _asked(preset, measures) or _default(judgments)
-        read_run = _Reader(order, query_ids, judgments).on(_checked(judgments))
+        read_run = RunReader(order, query_ids, judgments).on(checked(judgments))
         result = pm_compare(
             labels.qrels if labels.dataset is None else labels.dataset,
-            _RunFiles(named, read_run),
+            RunFiles(named, read_run),
             parsed,
             baseline,
             clusters,
@@ -418,13 +300,13 @@ def compare(
             by=by,
         )
     # A file is as wide as it needs to be, and has no bold letters.
-    with _notes(), redirect_stdout(sys.stdout if output is None else io.StringIO()):
+    with notes(), redirect_stdout(sys.stdout if output is None else io.StringIO()):
         text = COMPARE_FORMATS[form](result)
     if output is None:
         print(text, end="")
         return
     write_whole(output, text.encode(errors="backslashreplace"))
-    _say(f"{output}: {form} of {len(named):,} runs")
+    tell(f"{output}: {form} of {len(named):,} runs")
 
 
 def _form_of(output: Path | None) -> str:
@@ -448,32 +330,6 @@ def _check_output(output: Path, read: list[Path]) -> None:
         raise InputError("the output must be another file than the judgments and the runs", where=str(output))
 
 
-class _RunFiles(Mapping[str, Any]):
-    """Runs by name, each read when it is asked for: one is held at a time."""
-
-    def __init__(self, named: dict[str, Path], read_run: Callable[[Path], Any]) -> None:
-        self._named, self._read_run = named, read_run
-
-    def __getitem__(self, name: str) -> Any:
-        return self._read_run(self._named[name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._named)
-
-    def __len__(self) -> int:
-        return len(self._named)
-
-
-def _checked(judgments: Judgments) -> Callable[[Any], Any]:
-    """Return what gives back a run after a look at it, so that an error in it names its file."""
-
-    def check(run: Any) -> Any:
-        JudgedRankings.of(judgments, run)
-        return run
-
-    return check
-
-
 @app.command()
 def reranking(
     qrels: Qrels,
@@ -495,10 +351,10 @@ def reranking(
     """Say what a reranking changed: ranks of relevant documents, pairs of documents, queries."""
     from permed_measures.comparisons.reranking import reranking as pm_reranking
 
-    with _notes():
-        labels = _labels(qrels)
+    with notes():
+        labels = labels_of(qrels)
         judgments = Judgments.of(labels.qrels)
-        read_run = _Reader(order, query_ids, judgments).on(_checked(judgments))
+        read_run = RunReader(order, query_ids, judgments).on(checked(judgments))
         result = pm_reranking(
             judgments, read_run(before), read_run(after), measure, labels.dataset, top, rel, judged_only
         )
@@ -518,7 +374,7 @@ def convert(
     OUT ends in .trec, .jsonl (PerMed results; for qrels MedCorpus labels or PerMed ground truth), .json (BEIR
     and MTEB), .parquet, .csv or .tsv (for qrels BEIR's), perhaps followed by .gz.
     """
-    with _notes(), progress(source.name) as tick:
+    with notes(), progress(source.name) as tick:
         file = Source(source, tick)
         holds = as_.value if as_ else files.holds_of(file)
         if holds is None:
@@ -527,10 +383,10 @@ def convert(
             )
         loaded = files.load(file, holds, order=order.value)
         for note in loaded.notes:
-            _say(f"note: {note}")
+            tell(f"note: {note}")
         write = write_qrels if holds == "qrels" else write_run
         write(loaded.table, target, to=to.value if to else None)
-    _say(f"{target}: {holds} of {source}")
+    tell(f"{target}: {holds} of {source}")
 
 
 @app.command()

@@ -131,17 +131,14 @@ class Report:
             if self.by_query:
                 yield from (Row([name, query_id], values, {}) for query_id, values in evaluation.per_query())
             elif self.groups is not None:
-                yield from self.rows_of_groups(name, evaluation)
+                yield from self.rows_of_groups(self.groups, name, evaluation)
                 yield self.row_of_all(name, evaluation)
             else:
                 yield Row([name], list(evaluation.aggregated.values()), self.queries(name))
 
-    def rows_of_groups(self, name: str, evaluation: Evaluation) -> Iterator[Row]:
+    def rows_of_groups(self, groups: Groups, name: str, evaluation: Evaluation) -> Iterator[Row]:
         """Yield a row for each group."""
-        assert self.groups is not None
-        for (value, means), size in zip(
-            self.groups.means(evaluation).items(), self.groups.sizes, strict=True
-        ):
+        for (value, means), size in zip(groups.means(evaluation).items(), groups.sizes, strict=True):
             yield Row([name, str(value)], list(means.values()), {"judged": size})
 
     def row_of_all(self, name: str, evaluation: Evaluation) -> Row:
@@ -167,14 +164,15 @@ class Report:
                 }
             if self.groups is not None:
                 content["by"] = self.groups.name
-                content["groups"] = list(self.objects_of_groups(name, evaluation))
+                content["groups"] = list(self.objects_of_groups(self.groups, name, evaluation))
             yield content
 
-    def objects_of_groups(self, name: str, evaluation: Evaluation) -> Iterator[dict[str, Any]]:
+    def objects_of_groups(
+        self, groups: Groups, name: str, evaluation: Evaluation
+    ) -> Iterator[dict[str, Any]]:
         """Yield a JSON object for each group, with the best possible values where they are below 1."""
-        assert self.groups is not None
-        best = self.groups.means(self.ideal)
-        for value, row in zip(self.groups.values, self.rows_of_groups(name, evaluation), strict=True):
+        best = groups.means(self.ideal)
+        for value, row in zip(groups.values, self.rows_of_groups(groups, name, evaluation), strict=True):
             yield {
                 "group": value if type(value) in (int, str) else str(value),
                 "queries": row.queries["judged"],
@@ -204,7 +202,7 @@ def _jsonl(report: Report) -> str:
         objects = (
             {"run": name, "by": report.groups.name, **content}
             for name, evaluation in report.evaluations.items()
-            for content in report.objects_of_groups(name, evaluation)
+            for content in report.objects_of_groups(report.groups, name, evaluation)
         )
     return "".join(json.dumps(content, ensure_ascii=False) + "\n" for content in objects)
 
@@ -259,7 +257,8 @@ def _best_rows(report: Report) -> list[list[str]]:
     if report.groups is None:
         ideal = [Row([_BEST], list(report.ideal.aggregated.values()), {})]
     else:
-        ideal = [*report.rows_of_groups(_BEST, report.ideal), report.row_of_all(_BEST, report.ideal)]
+        of_groups = report.rows_of_groups(report.groups, _BEST, report.ideal)
+        ideal = [*of_groups, report.row_of_all(_BEST, report.ideal)]
     rows = []
     for row in ideal:
         best = dict(zip(report.measures, row.values, strict=True))

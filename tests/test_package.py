@@ -52,6 +52,7 @@ ROOMS = [
     "progress",
     "datasets",
     "report",
+    "arguments",
     "cli",
     "__main__",
 ]

@@ -83,7 +83,7 @@ def _values(ranked: RankedRun, claim: Claim, choice: Choice, cutoff: int | None)
         rankings = replace(rankings, judgments=binary, grade=_binary(rankings.grade))
         choice = replace(choice, gain=Gain.LINEAR)
     measure = choice.measure(Wanted(claim.measure, cutoff, ranked.labelled.top, ranked.labelled.grades))
-    assert measure is not None
+    assert measure is not None  # only binary gains have none, and those are linear gains by now
     return KERNELS[str(measure.NAME)](rankings, **values_of(measure))
 
 
@@ -96,7 +96,7 @@ def _by_level(rankings: JudgedRankings, name: str, choice: LevelChoice, cutoff: 
     level = {"cutoff": cutoff, "rel": choice.level, "judged_only": False}
     if name != "R" or choice.base is RecallBase.NUM_REL:
         return KERNELS[name](rankings, **level)
-    assert cutoff is not None
+    assert cutoff is not None  # R is claimed with one
     found = cutoff * KERNELS["P"](rankings, **level)
     return divide(found, np.minimum(rankings.judgments.num_rel(choice.level), cutoff))
 
