@@ -17,29 +17,37 @@ from typing import TYPE_CHECKING, Any
 
 from permed_measures.datasets import register_when_imported
 from permed_measures.errors import InputError, MeasureError, NoSharedQueryWarning, PermedError, PermedWarning
-from permed_measures.measures import GAP, LITSEARCH, MEDCORPUS, Coverage, GradedAP, QMeasure, VariantNDCG
-from permed_measures.parsing import parse_measure
+from permed_measures.measures.definitions import (
+    GAP,
+    LITSEARCH,
+    MEDCORPUS,
+    Coverage,
+    GradedAP,
+    QMeasure,
+    VariantNDCG,
+)
+from permed_measures.measures.parsing import parse_measure
 from permed_measures.provider import calc, calc_aggregate, evaluator, iter_calc, provider, register
 
 if TYPE_CHECKING:
-    from permed_measures.audits import audit as audit
-    from permed_measures.comparisons import compare as compare
-    from permed_measures.comparisons.plots import plot_by_group as plot_by_group
-    from permed_measures.comparisons.plots import plot_cutoffs as plot_cutoffs
-    from permed_measures.comparisons.plots import plot_differences as plot_differences
-    from permed_measures.comparisons.plots import plot_distribution as plot_distribution
+    from permed_measures.audits.audit import audit as audit
+    from permed_measures.comparisons.compare import compare as compare
     from permed_measures.comparisons.reranking import reranking as reranking
-    from permed_measures.comparisons.saving import save_plot as save_plot
-    from permed_measures.crosschecks import crosscheck as crosscheck
-    from permed_measures.engine import ceiling as ceiling
-    from permed_measures.files import from_relevance_lists as from_relevance_lists
-    from permed_measures.files import read_qrels as read_qrels
-    from permed_measures.files import read_run as read_run
-    from permed_measures.files import scan_run as scan_run
-    from permed_measures.groups import evaluate_by as evaluate_by
-    from permed_measures.queryids import match_query_ids as match_query_ids
-    from permed_measures.writing import write_qrels as write_qrels
-    from permed_measures.writing import write_run as write_run
+    from permed_measures.crosschecks.check import crosscheck as crosscheck
+    from permed_measures.engine.evaluator import ceiling as ceiling
+    from permed_measures.engine.groups import evaluate_by as evaluate_by
+    from permed_measures.engine.query_ids import match_query_ids as match_query_ids
+    from permed_measures.files.read import from_relevance_lists as from_relevance_lists
+    from permed_measures.files.read import read_qrels as read_qrels
+    from permed_measures.files.read import read_run as read_run
+    from permed_measures.files.read import scan_run as scan_run
+    from permed_measures.files.write import write_qrels as write_qrels
+    from permed_measures.files.write import write_run as write_run
+    from permed_measures.plots.plots import plot_by_group as plot_by_group
+    from permed_measures.plots.plots import plot_cutoffs as plot_cutoffs
+    from permed_measures.plots.plots import plot_differences as plot_differences
+    from permed_measures.plots.plots import plot_distribution as plot_distribution
+    from permed_measures.plots.save import save_plot as save_plot
 
 __all__ = [
     "GAP",
@@ -84,24 +92,24 @@ __all__ = [
 __version__ = "0.1.0"
 
 _MODULES = {
-    "audit": "audits",
-    "compare": "comparisons",
-    "ceiling": "engine",
-    "crosscheck": "crosschecks",
-    "evaluate_by": "groups",
-    "from_relevance_lists": "files",
-    "match_query_ids": "queryids",
+    "audit": "audits.audit",
+    "compare": "comparisons.compare",
+    "ceiling": "engine.evaluator",
+    "crosscheck": "crosschecks.check",
+    "evaluate_by": "engine.groups",
+    "from_relevance_lists": "files.read",
+    "match_query_ids": "engine.query_ids",
     "reranking": "comparisons.reranking",
-    "plot_by_group": "comparisons.plots",
-    "plot_cutoffs": "comparisons.plots",
-    "plot_differences": "comparisons.plots",
-    "plot_distribution": "comparisons.plots",
-    "read_qrels": "files",
-    "read_run": "files",
-    "save_plot": "comparisons.saving",
-    "scan_run": "files",
-    "write_qrels": "writing",
-    "write_run": "writing",
+    "plot_by_group": "plots.plots",
+    "plot_cutoffs": "plots.plots",
+    "plot_differences": "plots.plots",
+    "plot_distribution": "plots.plots",
+    "read_qrels": "files.read",
+    "read_run": "files.read",
+    "save_plot": "plots.save",
+    "scan_run": "files.read",
+    "write_qrels": "files.write",
+    "write_run": "files.write",
 }
 """Where the functions are that load numpy: on first use, so that the import stays cheap."""
 

@@ -1,5 +1,5 @@
 """``python -m permed_measures`` is the command line."""
 
-from permed_measures.cli import main
+from permed_measures.cli.commands import main
 
 main()

@@ -10,7 +10,7 @@ import ir_measures
 from ir_measures import CalcResults, Evaluator, Metric, Provider
 from ir_measures.measures import Measure
 
-from permed_measures.measures import GAP, MEASURES, Coverage, GradedAP, QMeasure, VariantNDCG
+from permed_measures.measures.definitions import GAP, MEASURES, Coverage, GradedAP, QMeasure, VariantNDCG
 
 __all__ = ["PermedProvider", "calc", "calc_aggregate", "evaluator", "iter_calc", "provider", "register"]
 
@@ -87,7 +87,7 @@ class PermedProvider(Provider):
         >>> evaluator.calc_aggregate({"q": {"a": 1.0, "b": 2.0}})
         {P@1: 0.0, RR: 0.5}
         """
-        from permed_measures.engine import PermedEvaluator
+        from permed_measures.engine.evaluator import PermedEvaluator
 
         return PermedEvaluator(measures, qrels)
 

@@ -41,7 +41,7 @@ from ir_measures import (
 from scipy import stats
 
 import permed_measures as pm
-from permed_measures.comparisons import compare
+from permed_measures.comparisons.compare import compare
 from permed_measures.datasets import SAMPLES
 
 with warnings.catch_warnings():

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from permed_measures.audits.axes import Cutoff, Labels, QuerySet, says, title, who
 from permed_measures.audits.choices import Choice, FixedChoice
 from permed_measures.audits.conventions import COMMUNITY, NamedConvention, Setting, asides, to_tell
 from permed_measures.audits.matches import ClaimAudit, Match, Table
-from permed_measures.audits.trials import SETTINGS, place_of
+from permed_measures.audits.options import Cutoff, Labels, QuerySet, says, title, who
+from permed_measures.audits.run_variants import SETTINGS, place_of
 
 __all__ = [
     "Answer",

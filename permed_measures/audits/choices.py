@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, cast
 import ir_measures
 from ir_measures.measures import Measure
 
-from permed_measures.audits.axes import Denominator, Discount, Gain, Ideal, Negative, RecallBase, Weights
-from permed_measures.measures import Coverage, GradedAP, VariantNDCG
-from permed_measures.parsing import parse_measure
+from permed_measures.audits.options import Denominator, Discount, Gain, Ideal, Negative, RecallBase, Weights
+from permed_measures.measures.definitions import Coverage, GradedAP, VariantNDCG
+from permed_measures.measures.parsing import parse_measure
 
 __all__ = ["APChoice", "Choice", "FixedChoice", "LevelChoice", "NDCGChoice", "Wanted"]
 

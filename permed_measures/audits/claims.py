@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.errors import InputError, MeasureError, nearest
-from permed_measures.measures import MEASURES
-from permed_measures.parsing import parse_measure
+from permed_measures.measures.definitions import MEASURES
+from permed_measures.measures.parsing import parse_measure
 
 __all__ = ["Claim", "longest", "parse_claims", "read_claims", "with_other_readings"]
 

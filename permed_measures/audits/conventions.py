@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from permed_measures.audits.axes import (
+from permed_measures.audits.choices import APChoice, Choice, FixedChoice, LevelChoice, NDCGChoice
+from permed_measures.audits.options import (
     Denominator,
     Discount,
     Gain,
@@ -16,8 +17,7 @@ from permed_measures.audits.axes import (
     SelfMatch,
     Weights,
 )
-from permed_measures.audits.choices import APChoice, Choice, FixedChoice, LevelChoice, NDCGChoice
-from permed_measures.ranks import TieBreak
+from permed_measures.engine.ranks import TieBreak
 
 __all__ = [
     "COMMUNITY",

@@ -12,17 +12,6 @@ import numpy as np
 from ir_measures.measures import SumAgg
 from numpy.typing import NDArray
 
-from permed_measures.audits.axes import (
-    Denominator,
-    Discount,
-    Gain,
-    Ideal,
-    Labels,
-    Negative,
-    QuerySet,
-    RecallBase,
-    Weights,
-)
 from permed_measures.audits.choices import (
     APChoice,
     Choice,
@@ -33,13 +22,24 @@ from permed_measures.audits.choices import (
 )
 from permed_measures.audits.claims import Claim
 from permed_measures.audits.conventions import COMMUNITY, Setting, differences
-from permed_measures.audits.trials import SETTINGS, Labelled, RankedRun, TriedRun
-from permed_measures.kernels import KERNELS
-from permed_measures.kernels.checks import MAX_EXPONENT
-from permed_measures.kernels.shared import divide
-from permed_measures.parameters import values_of
-from permed_measures.parsing import parse_measure
-from permed_measures.rankings import JudgedRankings
+from permed_measures.audits.options import (
+    Denominator,
+    Discount,
+    Gain,
+    Ideal,
+    Labels,
+    Negative,
+    QuerySet,
+    RecallBase,
+    Weights,
+)
+from permed_measures.audits.run_variants import SETTINGS, Labelled, RankedRun, TriedRun
+from permed_measures.engine.kernels import KERNELS
+from permed_measures.engine.kernels.checks import MAX_EXPONENT
+from permed_measures.engine.kernels.shared import divide
+from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.measures.parameters import values_of
+from permed_measures.measures.parsing import parse_measure
 
 __all__ = ["ClaimAudit", "Match", "Table", "choices_of", "tabulate"]
 

@@ -9,10 +9,10 @@ from enum import Enum
 from typing import Any
 
 from permed_measures.audits.answers import Answer, RowAudit, Told, changes_of_match
-from permed_measures.audits.axes import RecallBase, Weights, says, title
 from permed_measures.audits.choices import APChoice, Choice, NDCGChoice
 from permed_measures.audits.conventions import NAMED, Setting
 from permed_measures.audits.matches import ClaimAudit, Match
+from permed_measures.audits.options import RecallBase, Weights, says, title
 from permed_measures.markup import as_markdown, one_line
 from permed_measures.terminal import aligned
 

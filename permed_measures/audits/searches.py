@@ -17,11 +17,11 @@ from permed_measures.audits.answers import (
     given_by,
     table_of,
 )
-from permed_measures.audits.axes import QuerySet
 from permed_measures.audits.choices import Choice
 from permed_measures.audits.conventions import NAMED, NamedConvention, Setting, differences
 from permed_measures.audits.matches import ClaimAudit
-from permed_measures.audits.trials import SETTINGS
+from permed_measures.audits.options import QuerySet
+from permed_measures.audits.run_variants import SETTINGS
 
 __all__ = ["answers_to", "exceptions_to"]
 

@@ -14,11 +14,11 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.comparisons.significance import settled
-from permed_measures.engine import PermedEvaluator
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.groups import By, Groups
+from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, PermedWarning, nearest
-from permed_measures.groups import By, Groups
 from permed_measures.markup import counted
-from permed_measures.rankings import JudgedRankings
 
 __all__ = ["PairedRuns", "naming", "notes_of"]
 

@@ -14,14 +14,14 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.comparisons.differences import naming, notes_of
-from permed_measures.engine import PermedEvaluator
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.inputs import Batches, Nested, as_mapping, with_text_ids
+from permed_measures.engine.judgments import Judgments, offsets_of, segments
+from permed_measures.engine.kernels import KERNELS
+from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, PermedWarning
-from permed_measures.inputs import Batches, Nested, as_mapping, with_text_ids
-from permed_measures.judgments import Judgments, offsets_of, segments
-from permed_measures.kernels import KERNELS
 from permed_measures.markup import counted, one_line
-from permed_measures.parameters import values_of
-from permed_measures.rankings import JudgedRankings
+from permed_measures.measures.parameters import values_of
 
 __all__ = ["Moves", "Pairs", "QueryChange", "Reranking", "reranking"]
 

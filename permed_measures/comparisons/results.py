@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from ir_measures.measures import Measure
@@ -12,7 +13,7 @@ from permed_measures.comparisons.contrasts import ComparisonRow
 from permed_measures.comparisons.differences import PairedRuns
 from permed_measures.errors import InputError
 from permed_measures.markup import counted, one_line, plural
-from permed_measures.parameters import cutoff_of
+from permed_measures.measures.parameters import cutoff_of
 from permed_measures.terminal import aligned
 
 __all__ = [
@@ -33,6 +34,9 @@ __all__ = [
     "shown_p",
     "signed",
 ]
+
+_REPORTS = "permed_measures.reports.comparison"
+"""Reports are built on comparisons: loaded by name when one is asked for, so that imports go one way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +105,11 @@ class Comparison:
         InputError
             For another form.
         """
-        from permed_measures.comparisons.reports import FORMATS
-
-        if form not in FORMATS:
-            raise InputError(f"form must be one of {', '.join(FORMATS)} (found {form!r})")
-        return FORMATS[form](self)
+        formats = import_module(_REPORTS).FORMATS
+        if form not in formats:
+            raise InputError(f"form must be one of {', '.join(formats)} (found {form!r})")
+        text: str = formats[form](self)
+        return text
 
     def __str__(self) -> str:
         """Return the table, how it was computed, and what to know of it."""

@@ -15,11 +15,11 @@ from permed_measures.datasets.records import (
     Specificity,
     TitledDoc,
 )
+from permed_measures.engine.inputs import text_id
 from permed_measures.errors import InputError
-from permed_measures.files import read_qrels
-from permed_measures.inputs import text_id
-from permed_measures.sources import Source
-from permed_measures.texts import json_object
+from permed_measures.files.read import read_qrels
+from permed_measures.files.sources import Source
+from permed_measures.files.text import json_object
 
 __all__ = [
     "Attributes",

@@ -1,0 +1,118 @@
+"""Which convention gives a published number: all of them are computed, and compared digit by digit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from permed_measures.audits.answers import RowAudit, Told
+from permed_measures.audits.claims import MOST_DIGITS, Claim, longest, parse_claims, with_other_readings
+from permed_measures.audits.matches import ClaimAudit, choices_of, tabulate
+from permed_measures.audits.options import Labels
+from permed_measures.audits.reports import Audit, conflicts_of
+from permed_measures.audits.run_variants import Labelled, TriedRun, label_policies
+from permed_measures.audits.searches import answers_to, exceptions_to
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.judgments import Judgments
+from permed_measures.errors import InputError
+
+__all__ = ["audit"]
+
+_LEVELS = 20
+"""So many relevance levels are tried."""
+_NAMED = 10
+"""So many runs are named in a message."""
+
+
+def audit(qrels: Any, run: Any, claims: Mapping[str, Any], decimals: int | None = None) -> Audit:
+    """Say which convention gives published numbers, and where a table mixes conventions.
+
+    Parameters
+    ----------
+    qrels : any form of qrels
+    run : any form of a run, or mapping of str to runs
+        A run; with several rows of claims, the runs by name. A run without claims is left out.
+    claims : mapping of str to number or str, or mapping of str to such mappings
+        ``{"NDCG@10": 0.9044, "MAP@10": "0.5357"}``; for several runs such a row by the name of each. Names
+        are read generously (``ndcg``, ``NDCG_cut_10``, ``nDCG (10)``, ``mrr``, ``hit@10``, ``R-Prec``,
+        ``MAP ↑``); a measure that is written out with its parameters is taken as it is. A number is in
+        percent if it is above 1, or if it or its name ends in %; marks such as ``0.5357*`` are left out. A
+        number above 1 is also tried as it stands where the measure may be above 1, and the others of a table
+        with a number in percent are also tried in percent.
+    decimals : int, optional
+        How many digits were printed, 0 to 15. If left out, those of a text, and for numbers those of the
+        longest number of the table.
+
+    Returns
+    -------
+    Audit
+        ``rows`` has for each claim all conventions that print the same digits, rounded half up or half to
+        even, and the nearest that don't. ``best`` are the named conventions that explain the most claims with
+        the fewest changes, ``ok`` says whether they explain all. What they leave open is in ``exceptions``,
+        by changes from the first of them, and ``conflicts`` says in what the rows, or the claims of a row,
+        were made differently. ``print`` shows a report.
+
+    Raises
+    ------
+    MeasureError
+        For a name that means no measure, or one whose measure needs a cutoff.
+    InputError
+        For a claim that is no number, claims about a run that is not there, and as for an evaluation.
+
+    Notes
+    -----
+    A convention says the tie rule, the query set, the label policy, whether a document with the id of its
+    query is removed, and for each family of measures how it is computed: AP by denominator, weights,
+    relevance level and cutoff; nDCG by gain, discount, ideal list and negative grades; P, R, RR and Success
+    by relevance level, and R by its denominator. A claim of AP is tried without its cutoff too.
+
+    Examples
+    --------
+    >>> import permed_measures as pm
+    >>> qrels = {"q1": {"a": 2, "b": 1, "c": 1}, "q2": {"a": 1, "b": 0}}
+    >>> run = {"q1": {"b": 3.0, "x": 2.0, "a": 1.0}, "q2": {"b": 2.0, "a": 1.0}}
+    >>> result = pm.audit(qrels, run, {"MAP@10": 0.3194})
+    >>> result.ok, result.answers[0].name
+    (True, 'PerMed standard')
+    >>> [str(match.measure) for match in result.rows[0].claims[0].matches[:1]]
+    ['GradedAP@10']
+    """
+    if decimals is not None and (type(decimals) is not int or not 0 <= decimals <= MOST_DIGITS):
+        raise InputError(f"decimals must be a whole number from 0 to {MOST_DIGITS} (found {decimals!r})")
+    if not isinstance(claims, Mapping):
+        example = "such as {'MAP@10': 0.5357}"
+        raise InputError(f"claims must be a mapping, {example} (found {type(claims).__name__})")
+    several = bool(claims) and all(isinstance(row, Mapping) for row in claims.values())
+    table = dict(claims) if several else {"run": claims}
+    runs = run if several else {"run": run}
+    if not isinstance(runs, Mapping):
+        raise InputError(f"several rows of claims need runs by name (found {type(run).__name__})")
+    unknown = [name for name in table if name not in runs]
+    if unknown:
+        names = ", ".join(map(repr, islice(runs, _NAMED)))
+        raise InputError(
+            f"there must be a run for each row of claims (found none named {unknown[0]!r}, but {names}"
+            f"{', ...' if len(runs) > _NAMED else ''})"
+        )
+    digits = longest(value for row in table.values() for value in row.values())
+    policies = label_policies(Judgments.of(qrels))
+    parsed = with_other_readings([parse_claims(row, decimals, digits) for row in table.values()])
+    rows = [_audit_row(name, policies, runs[name], row) for name, row in zip(table, parsed, strict=True)]
+    best = answers_to([Told(row, claim) for row in rows for claim in row.claims])
+    exceptions = [] if best[0].complete else exceptions_to(best[0])
+    return Audit(rows, best, exceptions, conflicts_of(best[0], exceptions))
+
+
+def _audit_row(name: str, policies: dict[Labels, Labelled], run: Any, claims: list[Claim]) -> RowAudit:
+    judgments = policies[Labels.GRADES].judgments
+    fixed = [claim for claim in claims if claim.is_fixed]
+    for claim in fixed:
+        PermedEvaluator([claim.measure], judgments)  # which refuses what it does not support
+    tried = TriedRun(policies, run, all_ties=bool(fixed))
+    levels = (1.0, *(grade for grade in policies[Labels.GRADES].grades if grade != 1))[:_LEVELS]
+    tables = [tabulate(tried, claim, choices_of(claim.family, levels)) for claim in claims]
+    row = RowAudit(name, [ClaimAudit(table, tried) for table in tables], judgments.n_queries)
+    answers = answers_to([Told(row, claim) for claim in row.claims])
+    return replace(row, answers=[answer for answer in answers if answer.complete])

@@ -1,0 +1,161 @@
+"""Runs against a baseline, or against each other, query by query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ir_measures.measures import Measure
+
+from permed_measures.comparisons.contrasts import (
+    ComparisonRow,
+    Options,
+    SignificanceTest,
+    coarse,
+    contrasts,
+    corrected,
+    too_short,
+)
+from permed_measures.comparisons.differences import PairedRuns
+from permed_measures.comparisons.results import Comparison
+from permed_measures.engine.groups import By, Groups
+
+__all__ = ["Comparison", "ComparisonRow", "SignificanceTest", "compare"]
+
+
+def compare(
+    qrels: Any,
+    runs: Mapping[str, Any],
+    measures: Iterable[Measure | str] | Measure | str,
+    baseline: str | None = None,
+    clusters: By | None = None,
+    correction: str = "holm",
+    tests: Iterable[str] | str = ("t-test", "wilcoxon", "randomization", "bootstrap"),
+    resamples: int = 10_000,
+    seed: int = 0,
+    level: float = 0.95,
+    by: By | None = None,
+) -> Comparison:
+    """Compare runs with a baseline or with each other, query by query.
+
+    Parameters
+    ----------
+    qrels : any form of qrels
+        A data set of ir_datasets knows the conversation of each query.
+    runs : mapping of str to any form of a run
+        At least two, by name.
+    measures : iterable of Measure or str, or one of these
+    baseline : str, optional
+        The name of the run that all others are compared with. Without one every pair is compared, the later
+        run against the earlier.
+    clusters : str, mapping or callable, optional
+        Which queries belong together, as in `evaluate_by`: a field of the data set's queries, a pattern with
+        one group for the query ids, ``{query_id: cluster}``, or a function of the query id. If left out, the
+        field ``conversation_id`` of a data set that has it; ``"none"`` is no clusters. A query in no cluster
+        is its own.
+    correction : {'holm', 'bonferroni', 'benjamini-hochberg', 'none'}
+        For the number of tests of one kind: pairs times measures.
+    tests : iterable of {'t-test', 'wilcoxon', 'randomization', 'bootstrap'}, or one of these
+    resamples : int, at least 1
+        Of the randomization test and the bootstrap.
+    seed : int, at least 0
+        Of numpy.random.default_rng.
+    level : float, between 0 and 1
+        Of the confidence intervals.
+    by : str, mapping or callable, optional
+        Compare on each group of queries too, as in `evaluate_by`: ``"turn_number"``. The p-values of all
+        groups are corrected together.
+
+    Returns
+    -------
+    Comparison
+        A row for each pair and measure.
+
+    Raises
+    ------
+    MeasureError, InputError
+        As for an evaluation, naming the run; for fewer than two runs, an unknown baseline, test or
+        correction, clusters that `evaluate_by` could not group by, or if scipy is missing and needed.
+
+    Warns
+    -----
+    PermedWarning
+        As for an evaluation, naming the run.
+
+    Notes
+    -----
+    Every query of the qrels counts. On one that a run lacks it scores 0, and `Comparison.notes` says for how
+    many it does.
+
+    Turns of a conversation are not independent. With clusters the randomization test changes the sign of
+    whole clusters, the bootstrap draws whole clusters, and a cluster-robust t-test joins the paired one;
+    tests that take queries as independent are marked ``naive``. Effect size, wins and losses are those of
+    queries.
+
+    Where all differences are 0, every p is 1, the interval (0, 0) and the effect size 0. What else has no
+    answer is None with a reason: a t-test of one query or without variance, a bootstrap of one cluster, a
+    relative difference to 0. Intervals are not corrected for their number, and with fewer than ten clusters
+    they are too short, which the notes say.
+
+    Formulas and sources stand in `significance` and `resampling`. Corrections: Holm 1979; Benjamini &
+    Hochberg 1995.
+
+    Examples
+    --------
+    >>> from permed_measures.comparisons.compare import compare
+    >>> qrels = {f"q{i}": {"a": 1} for i in range(4)}
+    >>> runs = {"old": {q: {"b": 2.0, "a": 1.0} for q in qrels}, "new": {q: {"a": 1.0} for q in qrels}}
+    >>> [row] = compare(qrels, runs, ["RR"], baseline="old", tests="randomization").rows
+    >>> row.difference, row.relative, row.wins, row.tests["randomization"].p
+    (0.5, 1.0, 4, 0.125)
+    """
+    options = Options.of(tests, correction, resamples, seed, level)
+    paired = PairedRuns.of(qrels, runs, measures, baseline, clusters)
+    whole = _compared([paired], options, baseline)[0]
+    if by is None:
+        return whole
+    groups = Groups.of(paired.query_ids, by, qrels)
+    parts = [paired.of_queries(groups.group == number) for number in range(len(groups.values))]
+    of_groups = dict(zip(groups.values, _compared(parts, options, baseline), strict=True))
+    notes = [*whole.notes, *groups.notes(), *_notes_of_groups(groups.name, of_groups)]
+    return replace(whole, by=groups.name, groups=of_groups, notes=notes)
+
+
+_SOME = 5
+"""So many groups are named that have the same note."""
+
+
+def _notes_of_groups(name: str, groups: Mapping[Any, Comparison]) -> list[str]:
+    """Return each note of the groups once, with the groups that it is about."""
+    values: dict[str, list[str]] = {}
+    for value, group in groups.items():
+        for note in group.notes:
+            values.setdefault(note, []).append(str(value))
+    return [
+        f"{name} {', '.join(each[:_SOME])}"
+        f"{f' and {len(each) - _SOME:,} more' if len(each) > _SOME else ''}: {note}"
+        for note, each in values.items()
+    ]
+
+
+def _compared(parts: list[PairedRuns], options: Options, baseline: str | None) -> list[Comparison]:
+    """Return a comparison for each set of queries, the p-values of all corrected together."""
+    found = [contrasts(paired, options) for paired in parts]
+    rows, families = corrected([row for rows in found for row in rows], options.correction)
+    size = len(found[0])
+    return [
+        Comparison(
+            rows[number * size : (number + 1) * size],
+            paired.measures,
+            baseline,
+            options.correction,
+            families,
+            options.resamples,
+            options.seed,
+            options.level,
+            [*paired.notes, *coarse(paired, options, len(rows), size), *too_short(paired, options)],
+            paired,
+        )
+        for number, paired in enumerate(parts)
+    ]

@@ -1,0 +1,1 @@
+"""Our values against pytrec_eval's, query by query."""

@@ -1,0 +1,331 @@
+"""The same numbers from pytrec_eval, query by query: that they agree, or where and why they don't."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+import numpy as np
+from ir_measures.measures import Measure
+from numpy.typing import NDArray
+
+from permed_measures.crosschecks.identities import Comparison, Facts, comparison_of
+from permed_measures.crosschecks.pytrec import can_take, pytrec_values
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.inputs import as_mapping, with_text_ids
+from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.ranks import TieBreak
+from permed_measures.markup import counted
+from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
+from permed_measures.measures.parameters import cutoff_of
+from permed_measures.measures.parsing import parse_measure
+from permed_measures.terminal import aligned
+
+__all__ = ["DEFAULT_MEASURES", "CrossCheck", "Row", "crosscheck"]
+
+TOLERANCE = 1e-9
+"""The largest difference between our value and pytrec_eval's, per query, that counts as agreement."""
+
+_COMMON = """AP AP@100 nDCG nDCG@10 nDCG@100 P@5 P@10 R@100 RR Rprec Bpref infAP Success@1 Success@5
+SetP SetR SetF IPrec@0.1"""
+
+DEFAULT_MEASURES = tuple(dict.fromkeys([*MEDCORPUS, *LITSEARCH, *map(parse_measure, _COMMON.split())]))
+"""What is checked if no measure is named: the presets and what papers report most."""
+
+Grades = dict[str, dict[str, int]]
+Scores = dict[str, dict[str, float]]
+Values = dict[str, float]
+
+
+# --- ours, and why they may differ -----------------------------------------------------------------
+
+
+def _our_values(
+    measures: list[Measure], qrels: Any, run: Scores, ties: TieBreak = TieBreak.TREC
+) -> dict[Measure, Values]:
+    evaluation = PermedEvaluator(measures, qrels, ties).evaluate(run)
+    ids = evaluation.rankings.judgments.query_ids
+    return {
+        measure: dict(zip(ids, values.tolist(), strict=True))
+        for measure, values in zip(evaluation.measures, evaluation.values, strict=True)
+    }
+
+
+def _their_values(comparison: Comparison, qrels: Grades, run: Scores) -> Values:
+    """Return {query: value} of the queries that pytrec_eval can take."""
+    gains = comparison.gains or {}
+    mapped = (
+        {q: {d: gains.get(g, g) for d, g in docs.items()} for q, docs in qrels.items()} if gains else qrels
+    )
+    change = comparison.value or float
+    return {q: change(value) for q, value in pytrec_values(comparison.theirs, mapped, run).items()}
+
+
+def _cause(measure: Measure, query_id: str, theirs: float, qrels: Grades, run: Scores) -> str:
+    """Return what explains the difference on a query: each cause is tried, not guessed."""
+    labels, documents = {query_id: qrels[query_id]}, {query_id: run[query_id]}
+
+    def gives_theirs(labels: Grades, ties: TieBreak = TieBreak.TREC) -> bool:
+        value = _our_values([measure], labels, documents, ties)[measure][query_id]
+        return abs(value - theirs) <= TOLERANCE
+
+    if _collide(documents[query_id]) and gives_theirs(labels, TieBreak.TREC10):
+        return "float32: with scores compared as float64 we have pytrec_eval's value"
+    for ties in TieBreak:
+        if ties not in (TieBreak.TREC, TieBreak.TREC10) and gives_theirs(labels, ties):
+            return f"ties: with equal scores in the order {ties.value!r} we have pytrec_eval's value"
+    for text, low in (("as unjudged", None), ("as 0", 0)):
+        changed = {d: max(g, 0) for d, g in labels[query_id].items() if g >= 0 or low is not None}
+        if changed != labels[query_id] and gives_theirs({query_id: changed}):
+            return f"negative grade: with negative grades {text} we have pytrec_eval's value"
+    return "unknown: neither ties, float32 nor negative grades explain it"
+
+
+def _collide(docs: Mapping[str, float]) -> bool:
+    """Return whether scores that differ are equal as float32."""
+    scores = np.fromiter(docs.values(), np.float64)
+    return len(np.unique(_as_float32(scores))) < len(np.unique(scores))
+
+
+def _as_float32(scores: NDArray[np.float64]) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):  # beyond float32 is infinite, as it is in C
+        return scores.astype(np.float32)
+
+
+class _TieEffect(NamedTuple):
+    """The mean of a measure, its range over orders of ties, and the queries with ties within the cutoff."""
+
+    measure: Measure
+    value: float
+    least: float
+    most: float
+    tied_queries: int
+
+
+def _tie_effects(measures: list[Measure], judgments: Judgments, run: Scores) -> Iterator[_TieEffect]:
+    first = _first_tie(judgments, run)
+    value, least, most = (
+        PermedEvaluator(measures, judgments, ties).evaluate(run).aggregated
+        for ties in (TieBreak.TREC, TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)
+    )
+    for measure in measures:
+        tied = first <= (cutoff_of(measure) or np.finfo(float).max)
+        yield _TieEffect(measure, value[measure], least[measure], most[measure], int(tied.sum()))
+
+
+def _first_tie(judgments: Judgments, run: Scores) -> NDArray[np.float64]:
+    """Return the rank at which the first tie of each judged query begins; infinite without one."""
+    first = np.full(judgments.n_queries, np.inf)
+    for query, query_id in enumerate(judgments.query_ids):
+        scores = np.sort(_as_float32(np.fromiter(run.get(query_id, {}).values(), np.float64)))[::-1]
+        tied = np.flatnonzero(scores[1:] == scores[:-1])
+        if len(tied):
+            first[query] = tied[0] + 1
+    return first
+
+
+# --- the result ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """How a measure compares.
+
+    Attributes
+    ----------
+    measure : Measure
+        What was asked for.
+    value : float
+        Its mean over all queries of the qrels.
+    least, most : float
+        That mean in the least and the most favourable order of ties.
+    tied_queries : int
+        Queries with equal scores that begin within the cutoff of the measure.
+    compared : str
+        What was compared: the measure, or an identity (``GradedAP(gains={1:1,2:1})@10 = AP@10``).
+    ours, theirs : float
+        The means of what was compared, over all queries; a query that only we score has our value in both.
+        NaN if not cross-checked.
+    largest_difference : float
+        Over the queries.
+    queries, differing : int
+        How many queries both computed, and how many differ by more than 1e-9.
+    verdict : str
+        ``agrees``, ``differs``, or ``not cross-checked: `` and why.
+    query_id, cause : str or None
+        The query that differs most, and what explains it.
+    per_query : dict of str to (float, float)
+        Our value and pytrec_eval's of what was compared, for each query that both computed.
+    """
+
+    measure: Measure
+    value: float
+    least: float
+    most: float
+    tied_queries: int
+    compared: str
+    verdict: str
+    ours: float = math.nan
+    theirs: float = math.nan
+    largest_difference: float = math.nan
+    queries: int = 0
+    differing: int = 0
+    query_id: str | None = None
+    cause: str | None = None
+    per_query: dict[str, tuple[float, float]] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class CrossCheck:
+    """The outcome of a cross-check; ``print`` shows it as a table.
+
+    Attributes
+    ----------
+    rows : list of Row
+        One for each measure.
+    n_queries : int
+        Queries of the qrels.
+    alone : int
+        Queries that only we score: not in the run, with negative grades only, or with ids that pytrec_eval
+        cannot take.
+    """
+
+    rows: list[Row]
+    n_queries: int
+    alone: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether no measure differs."""
+        return not any(row.verdict == "differs" for row in self.rows)
+
+    def __str__(self) -> str:
+        """Return the table, what explains each difference, and what ties could change."""
+        header = ["measure", "value", "least", "most", "ties", "compared", "ours", "theirs", "largest |Δ|"]
+        cells = [
+            [
+                str(row.measure),
+                *(f"{value:.4f}" for value in (row.value, row.least, row.most)),
+                f"{row.tied_queries:,}",
+                row.compared,
+                *(f"{value:.4f}" if row.queries else "" for value in (row.ours, row.theirs)),
+                f"{row.largest_difference:.0e}" if row.queries else "",
+                f"{row.differing:,}" if row.queries else "",
+                row.verdict,
+            ]
+            for row in self.rows
+        ]
+        causes = [
+            f"{row.compared} differs most on query {row.query_id!r}; {row.cause}"
+            for row in self.rows
+            if row.verdict == "differs"
+        ]
+        summary = (
+            f"{counted(self.n_queries, 'judged query')}, {self.alone:,} of them scored by us alone; "
+            f"pytrec-eval-terrier {version('pytrec-eval-terrier')}. ties: queries with equal scores within "
+            "the cutoff; least, most: the mean in the least and most favourable order of ties."
+        )
+        table = aligned([[*header, "differ", "verdict"], *cells], ("measure", "compared", "verdict"))
+        return "\n".join([*table, "", *causes, summary])
+
+
+def crosscheck(qrels: Any, run: Any, measures: Iterable[Measure | str] | None = None) -> CrossCheck:
+    """Compare our values with pytrec_eval's, query by query.
+
+    Parameters
+    ----------
+    qrels, run : mapping, iterable of namedtuples, or pandas, polars or pyarrow frame
+    measures : iterable of Measure or str, optional
+        Those of the presets and some that papers report often, if left out. Measures that pytrec_eval does
+        not have are compared by an identity: GradedAP with all weights 1 is AP, Coverage is Success, exp-gain
+        nDCG is nDCG on grades 2^g - 1, RR@k is RR where the first relevant document is within k, GAP with one
+        threshold and Q-measure with beta 0 are AP.
+
+    Returns
+    -------
+    CrossCheck
+        With ``ok``, ``rows`` and a table as its text. A difference names the query and the cause, which was
+        found by trying it: another order of ties, float64 scores, negative grades. Each row also has the
+        range that the order of ties spans.
+
+    Raises
+    ------
+    MeasureError, InputError
+        As for an evaluation. What pytrec_eval cannot take, or would crash on, is never given to it.
+
+    Examples
+    --------
+    >>> result = crosscheck({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, ["RR", "GradedAP@10"])
+    >>> result.ok, result.rows[0].least, result.rows[0].most
+    (True, 0.5, 1.0)
+    """
+    labels = _with_text_ids(as_mapping(qrels, "relevance"))
+    scores = _with_text_ids(as_mapping(run, "score"))
+    judgments = Judgments.of(labels)
+    asked = list(PermedEvaluator(DEFAULT_MEASURES if measures is None else measures, judgments).measures)
+    facts = Facts(sorted(set(judgments.grade.tolist())), max(map(len, scores.values()), default=0))
+    comparisons = {measure: comparison_of(measure, facts) for measure in asked}
+    possible = {m: c for m, c in comparisons.items() if isinstance(c, Comparison)}
+    integers = {q: {d: int(g) for d, g in docs.items()} for q, docs in labels.items()} if possible else {}
+    ours = _our_values([comparison.ours for comparison in possible.values()], judgments, scores)
+    theirs = {
+        measure: _their_values(comparison, integers, scores) for measure, comparison in possible.items()
+    }
+    rows = []
+    for effect in _tie_effects(asked, judgments, scores):
+        comparison = comparisons[effect.measure]
+        if isinstance(comparison, str):
+            rows.append(_not_compared(effect, comparison))
+        else:
+            values = ours[comparison.ours], theirs[effect.measure]
+            rows.append(_compared(effect, comparison, *values, integers, scores))
+    both = sum(can_take(docs, scores.get(query_id, {})) for query_id, docs in labels.items())
+    return CrossCheck(rows, len(labels), len(labels) - both)
+
+
+def _with_text_ids(nested: Mapping[Any, Mapping[Any, Any]]) -> dict[str, dict[str, Any]]:
+    named = with_text_ids(nested, "query ids")
+    return {q: dict(with_text_ids(docs, "document ids", query_id=q)) for q, docs in named.items()}
+
+
+def _not_compared(effect: _TieEffect, reason: str) -> Row:
+    return Row(**effect._asdict(), compared="", verdict=f"not cross-checked: {reason}")
+
+
+def _compared(
+    effect: _TieEffect, comparison: Comparison, ours: Values, theirs: Values, qrels: Grades, run: Scores
+) -> Row:
+    differences = {query_id: abs(ours[query_id] - value) for query_id, value in theirs.items()}
+    differing = sum(difference > TOLERANCE for difference in differences.values())
+    query_id = max(differences, key=differences.__getitem__) if differing else None
+    return Row(
+        **effect._asdict(),
+        compared=_named(comparison),
+        verdict="differs" if differing else "agrees",
+        ours=_mean(ours.values()),
+        theirs=_mean({**ours, **theirs}.values()),
+        largest_difference=max(differences.values(), default=0.0),
+        queries=len(theirs),
+        differing=differing,
+        query_id=query_id,
+        per_query={query_id: (ours[query_id], value) for query_id, value in theirs.items()},
+        cause=_cause(comparison.ours, query_id, theirs[query_id], qrels, run)
+        if query_id is not None
+        else None,
+    )
+
+
+def _named(comparison: Comparison) -> str:
+    """Return what was compared, as an equation unless it is one measure on the same grades."""
+    exponential = comparison.gains and "gains" not in comparison.ours.params
+    if comparison.ours == comparison.theirs and not exponential:
+        return str(comparison.ours)
+    return f"{comparison.ours} = {comparison.theirs}{' on grades 2^g-1' if exponential else ''}"
+
+
+def _mean(values: Iterable[float]) -> float:
+    values = list(values)
+    return math.fsum(values) / len(values) if values else math.nan

@@ -1,0 +1,215 @@
+"""From judged rankings to values: which kernel computes which measure, and the means over the queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from ir_measures import CalcResults, Evaluator, Metric
+from ir_measures.measures import Measure, SumAgg
+from numpy.typing import NDArray
+
+from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.kernels import CHECKS, KERNELS
+from permed_measures.engine.kernels.shared import look_up
+from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.engine.ranks import TieBreak
+from permed_measures.errors import MeasureError
+from permed_measures.measures.parameters import check_measure, values_of
+from permed_measures.measures.parsing import parse_measure
+
+__all__ = ["Evaluation", "PermedEvaluator", "aggregated", "ceiling", "ideal_evaluation"]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The values of some measures on one run.
+
+    Attributes
+    ----------
+    measures : list of Measure
+    values : ndarray of float64, shape (n_measures, n_queries)
+        Queries in the order of ``rankings.judgments.query_ids``.
+    rankings : JudgedRankings
+        What they were computed from.
+    """
+
+    measures: list[Measure]
+    values: NDArray[np.float64]
+    rankings: JudgedRankings
+
+    @property
+    def aggregated(self) -> dict[Measure, float]:
+        """The mean of each measure over all queries of the qrels (NaN without any); of counts, the sum."""
+        return aggregated(self.measures, self.values)
+
+    def per_query(self) -> Iterator[tuple[str, list[float]]]:
+        """Yield each query id with its values, in the order of the measures."""
+        yield from zip(self.rankings.judgments.query_ids, self.values.T.tolist(), strict=True)
+
+    def metrics(self) -> Iterator[Metric]:
+        """Yield ir_measures' metrics, query by query."""
+        for query_id, values in self.per_query():
+            for measure, value in zip(self.measures, values, strict=True):
+                yield Metric(query_id=query_id, measure=measure, value=value)
+
+
+def aggregated(measures: list[Measure], values: NDArray[np.float64]) -> dict[Measure, float]:
+    """Return the mean of each measure over the queries (the columns of `values`); of counts, the sum."""
+    n_queries = values.shape[1]
+    totals = values.sum(axis=1)
+    means = totals / n_queries if n_queries else np.full(len(measures), np.nan)
+    summed = [isinstance(measure.aggregator(), SumAgg) for measure in measures]
+    return dict(zip(measures, np.where(summed, totals, means).tolist(), strict=True))
+
+
+class PermedEvaluator(Evaluator):
+    """Scores any number of runs by the same measures and qrels.
+
+    Parameters
+    ----------
+    measures : iterable of Measure or str, or one of these
+    qrels : Judgments or any form of qrels
+    ties : TieBreak, default TieBreak.TREC
+
+    Raises
+    ------
+    MeasureError
+        For a measure that is not supported, or a parameter that is not allowed.
+    InputError
+        For qrels that cannot be read.
+    """
+
+    def __init__(
+        self, measures: Iterable[Measure | str] | Measure | str, qrels: Any, ties: TieBreak = TieBreak.TREC
+    ) -> None:
+        if isinstance(measures, (str, Measure)):
+            measures = [measures]
+        checked = [_checked(measure) for measure in measures]
+        self.judgments = Judgments.of(qrels)
+        self.ties = ties
+        for measure in checked:
+            if measure.NAME in CHECKS:
+                CHECKS[measure.NAME](self.judgments, values_of(measure))
+        super().__init__(list(dict.fromkeys(checked)), self.judgments.query_ids)
+
+    def evaluate(self, run: Any) -> Evaluation:
+        """Return the values of all measures on a run in any form, as arrays."""
+        return _evaluate(list(self.measures), JudgedRankings.of(self.judgments, run, self.ties))
+
+    def iter_calc(self, run: Any) -> Iterator[Metric]:
+        """Return an iterator over the metrics of each query of the qrels."""
+        return self.evaluate(run).metrics()
+
+    def calc_aggregate(self, run: Any) -> dict[Measure, float | int]:
+        """Return the mean of each measure over all queries of the qrels."""
+        return dict(self.evaluate(run).aggregated)
+
+    def calc(self, run: Any) -> CalcResults:
+        """Return the means, and the metrics of each query."""
+        evaluation = self.evaluate(run)
+        return CalcResults(dict(evaluation.aggregated), list(evaluation.metrics()))
+
+
+_NEAREST = {
+    "Accuracy": "P@10",
+    "alpha_DCG": "nDCG@10",
+    "alpha_nDCG": "nDCG@10",
+    "AP_IA": "AP",
+    "BPM": "RBP(rel=1)",
+    "Compat": "RBP(rel=1)",
+    "ERR_IA": "ERR@10",
+    "INSQ": "RBP(rel=1)",
+    "INST": "RBP(rel=1)",
+    "NERR8": "ERR@10",
+    "NERR9": "ERR@10",
+    "NERR10": "ERR@10",
+    "NERR11": "ERR@10",
+    "nERR_IA": "ERR@10",
+    "nNRBP": "RBP(rel=1)",
+    "NRBP": "RBP(rel=1)",
+    "P_IA": "P@10",
+    "SDCG": "nDCG@10",
+    "StRecall": "R@10",
+}
+"""For measures of ir_measures that are not computed here, the nearest one that is."""
+
+
+def _checked(measure: Measure | str) -> Measure:
+    """Return the measure, or raise MeasureError if it is not supported in this form."""
+    measure = parse_measure(measure)
+    name = str(measure.NAME)
+    if name not in KERNELS:
+        near = f"The nearest is {_NEAREST[name]}; " if name in _NEAREST else ""
+        raise MeasureError(
+            f"permed-measures does not compute {measure}",
+            hint=f"{near}ir_measures.calc_aggregate may have another provider for it",
+        )
+    check_measure(measure)
+    if name == "nDCG" and measure.params.get("gains") and measure["dcg"] != "log2":
+        raise MeasureError(
+            f"nDCG takes gains with dcg='log2' only (found {measure})",
+            hint="Give the gains themselves: nDCG(gains={1:1,2:3}) has the gains of exp-log2",
+        )
+    if name == "RBP" and "rel" not in measure.params:
+        raise MeasureError(
+            f"RBP needs rel (found {measure}): it has no agreed scale for grades",
+            hint="The nearest is RBP(rel=1)",
+        )
+    return measure
+
+
+def _evaluate(measures: list[Measure], rankings: JudgedRankings) -> Evaluation:
+    values = np.empty((len(measures), rankings.n_queries))
+    for row, measure in enumerate(measures):
+        values[row] = KERNELS[str(measure.NAME)](rankings, **values_of(measure))
+    return Evaluation(measures, values, rankings)
+
+
+def ceiling(measure: Measure | str, qrels: Any) -> float:
+    """Return the best value that a measure can have on these qrels: that of an ideal ranking.
+
+    Parameters
+    ----------
+    measure : Measure or str
+    qrels : any form of qrels
+
+    Returns
+    -------
+    float
+        The mean over all queries of the ranking that retrieves all judged documents, best grade first.
+        It is below 1 where queries have no relevant document, where a measure divides by more than there
+        is to find, and for GradedAP where partly relevant documents exist.
+
+    Raises
+    ------
+    MeasureError, InputError
+        As for an evaluation.
+
+    Examples
+    --------
+    >>> import permed_measures as pm
+    >>> pm.ceiling(pm.GradedAP @ 10, {"q": {"a": 2, "b": 1, "c": 0, "d": 1}})
+    0.6666666666666666
+    """
+    [value] = ideal_evaluation(measure, qrels).aggregated.values()
+    return value
+
+
+def ideal_evaluation(measure: Measure | str, qrels: Any) -> Evaluation:
+    """Return the values of a measure for the ideal ranking of each query."""
+    evaluator = PermedEvaluator([measure], qrels)
+    [checked] = evaluator.measures
+    rankings = JudgedRankings.ideal(evaluator.judgments, _ideal_gain(checked, evaluator.judgments))
+    return _evaluate([checked], rankings)
+
+
+def _ideal_gain(measure: Measure, judgments: Judgments) -> NDArray[np.float64] | None:
+    """Return what the ideal ranking sorts by if not by grade: the gain that the measure gives each grade."""
+    gains = values_of(measure).get("gains")
+    if not gains:
+        return None
+    gain = look_up(judgments.grade, gains)
+    return np.where(judgments.grade >= values_of(measure).get("rel", -np.inf), gain, -np.inf)

@@ -1,0 +1,214 @@
+"""Means by group of queries: by a field of a data set's queries, or by what a pattern finds in their ids."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from ir_measures.measures import Measure
+from numpy.typing import NDArray
+
+from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggregated
+from permed_measures.errors import InputError, PermedWarning, nearest
+from permed_measures.markup import counted
+
+__all__ = ["Groups", "evaluate_by"]
+
+By = str | Mapping[str, Any] | Callable[[str], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Which judged query belongs to which group.
+
+    Attributes
+    ----------
+    name : str
+        What the groups are.
+    values : list
+        The groups, ascending.
+    group : ndarray of int64, shape (n_queries,)
+        The group of each query of the qrels, as an index into `values`; -1 if it is in none.
+    empty : list
+        Groups that have no judged query.
+    """
+
+    name: str
+    values: list[Any]
+    group: NDArray[np.int64]
+    empty: list[Any]
+
+    @classmethod
+    def of(cls, query_ids: list[str], by: By, qrels: Any = None) -> Groups:
+        """Divide judged queries; see `evaluate_by`."""
+        found = {
+            query_id: None if each != each else each
+            for query_id, each in _groups(query_ids, by, qrels).items()
+        }
+        for query_id, value in found.items():
+            if not isinstance(value, Hashable):
+                raise InputError(f"a group must be a text or a number (found {value!r} for {query_id!r})")
+        here = {found[query_id] for query_id in query_ids if found.get(query_id) is not None}
+        values = _ascending(here)
+        place = {value: index for index, value in enumerate(values)}
+        group = np.array([place.get(found.get(query_id), -1) for query_id in query_ids], np.int64)
+        empty = _ascending({value for value in found.values() if value is not None} - here)
+        return cls(by if isinstance(by, str) else "group", values, group, empty)
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many judged queries each group has."""
+        sizes: list[int] = np.bincount(self.group[self.group >= 0], minlength=len(self.values)).tolist()
+        return sizes
+
+    @property
+    def n_outside(self) -> int:
+        """How many judged queries are in no group."""
+        return int((self.group < 0).sum())
+
+    def notes(self) -> list[str]:
+        """Return what the user should know: groups without judged queries, queries without a group."""
+        notes = []
+        if self.empty:
+            names = ", ".join(map(str, self.empty[:5])) + (", …" if len(self.empty) > 5 else "")
+            empty = counted(len(self.empty), "group")
+            notes.append(f"{self.name}: no query of {empty} is judged ({names}); left out")
+        if self.n_outside:
+            are, count = ("is", "counts") if self.n_outside == 1 else ("are", "count")
+            outside = counted(self.n_outside, "judged query")
+            notes.append(f"{self.name}: {outside} {are} in no group, and {count} in none")
+        return notes
+
+    def means(self, evaluation: Evaluation) -> dict[Any, dict[Measure, float]]:
+        """Return the means of each group."""
+        return {
+            value: aggregated(evaluation.measures, evaluation.values[:, self.group == index])
+            for index, value in enumerate(self.values)
+        }
+
+
+def _ascending(values: Iterable[Any]) -> list[Any]:
+    """Return the values sorted: texts, the numbers in them by size, then numbers."""
+    return sorted(values, key=_place)
+
+
+def _place(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, Real):
+        return (1, value)
+    parts = enumerate(_DIGITS.split(str(value)))
+    numbered = ((index % 2, part.lstrip("0") if index % 2 else part) for index, part in parts)
+    return (0, *((number, len(part), part) if number else (number, 0, part) for number, part in numbered))
+
+
+_DIGITS = re.compile(r"([0-9]+)")
+
+
+def _groups(query_ids: list[str], by: By, qrels: Any) -> dict[str, Any]:
+    """Return the group of each query; of a data set, also of queries that are not judged."""
+    if hasattr(by, "to_dict"):  # a pandas Series
+        by = by.to_dict()
+    if isinstance(by, Mapping):
+        return {str(query_id): value for query_id, value in by.items()}
+    if not isinstance(by, str) and not callable(by):
+        raise InputError(f"by must be a field, a pattern, a mapping or a function (found {by!r})")
+    if not isinstance(by, str):
+        return {query_id: by(query_id) for query_id in query_ids}
+    qrels = _dataset(qrels)
+    fields = _fields(qrels)
+    if by in fields:
+        return {query.query_id: getattr(query, by) for query in _queries(qrels)}
+    return _found_in_ids(query_ids, by, fields)
+
+
+def _dataset(qrels: Any) -> Any:
+    return qrels.irds_ref() if hasattr(qrels, "irds_ref") else qrels  # PyTerrier holds one of ir_datasets
+
+
+def _fields(qrels: Any) -> list[str]:
+    """Return what the queries of a data set can be grouped by."""
+    if not hasattr(qrels, "queries_cls"):
+        return []
+    return [field for field in qrels.queries_cls()._fields if field not in ("query_id", "text", "history")]
+
+
+def _queries(dataset: Any) -> Iterable[Any]:
+    complete = getattr(dataset, "queries_complete", None)
+    queries: Iterable[Any] = complete() if complete else dataset.queries_iter()
+    return queries
+
+
+def _found_in_ids(query_ids: list[str], pattern: str, fields: list[str]) -> dict[str, Any]:
+    known = f"one of {', '.join(fields)}, or " if fields else ""
+    try:
+        compiled = re.compile(pattern)
+        n_groups = compiled.groups
+    except (re.error, OverflowError, RecursionError) as error:
+        raise _no_group(pattern, known, f"not a pattern: {error}", fields) from None
+    if n_groups != 1:
+        raise _no_group(pattern, known, f"a pattern with {n_groups} groups", fields)
+    matches = {query_id: compiled.search(query_id) for query_id in query_ids}
+    found = {query_id: match[1] for query_id, match in matches.items() if match and match[1] is not None}
+    if query_ids and not found:
+        raise InputError(f"the pattern {pattern!r} finds nothing in any query id (such as {query_ids[0]!r})")
+    return found
+
+
+def _no_group(by: str, known: str, reason: str, fields: list[str]) -> InputError:
+    data_set = "" if fields else "Fields such as turn_number need a data set as qrels. "
+    return InputError(
+        f"queries can be grouped by {known}a pattern with one group for the query ids, such as "
+        f"'_([0-9]+)$' (found {by!r}, {reason})",
+        hint=(data_set + nearest(by, fields)).strip(),
+    )
+
+
+def evaluate_by(
+    measures: Iterable[Measure | str] | Measure | str, qrels: Any, run: Any, by: By
+) -> dict[Any, dict[Measure, float]]:
+    """Return the means of the measures for each group of queries.
+
+    Parameters
+    ----------
+    measures : iterable of Measure or str, or one of these
+    qrels, run : any form of qrels and of a run
+        The qrels may be a data set of ir_datasets, whose queries have fields.
+    by : str, mapping or callable
+        What the groups are: a field of the data set's queries (``turn_number``, ``conversation_id``,
+        ``specificity``), or a regular expression with one group that is searched for in the query ids
+        (``'_([0-9]+)$'``); or ``{query_id: group}``; or what returns the group of a query id. A query of
+        group None is in none.
+
+    Returns
+    -------
+    dict of group to dict of Measure to float
+        Groups in ascending order. Each judged query counts in its group, as `calc_aggregate` counts it.
+
+    Raises
+    ------
+    MeasureError, InputError
+        As for an evaluation; also if `by` is neither a field nor a pattern with one group, or the pattern
+        finds nothing in any id.
+
+    Warns
+    -----
+    PermedWarning
+        If a group has no judged query (it is left out: it has no mean), or a judged query is in no group.
+
+    Examples
+    --------
+    >>> qrels = {"a_1": {"d": 1}, "a_2": {"d": 1}, "b_1": {"d": 1}}
+    >>> run = {"a_1": {"d": 1.0}, "a_2": {"d": 1.0, "e": 2.0}}
+    >>> evaluate_by("RR", qrels, run, by="_([0-9]+)$")
+    {'1': {RR: 0.5}, '2': {RR: 0.5}}
+    """
+    evaluator = PermedEvaluator(measures, qrels)
+    groups = Groups.of(evaluator.judgments.query_ids, by, qrels)
+    evaluation = evaluator.evaluate(run)
+    for note in groups.notes():
+        warnings.warn(note, PermedWarning, stacklevel=2)
+    return groups.means(evaluation)

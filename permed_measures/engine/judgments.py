@@ -1,0 +1,239 @@
+"""Relevance judgments as arrays: built once, they serve any number of runs and measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.engine.inputs import (
+    NO_NUMBER,
+    Nested,
+    as_mapping_or_frame,
+    not_a_number,
+    number,
+    packed,
+    where,
+    with_text_ids,
+)
+from permed_measures.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Judgments", "offsets_of", "position_in_query", "segments"]
+
+
+def offsets_of(query: NDArray[np.int32], n_queries: int) -> NDArray[np.int64]:
+    """Return where the rows of each query begin, and after the last where they end.
+
+    Parameters
+    ----------
+    query : ndarray of int32, shape (n_rows,)
+        The query of each row, ascending.
+    n_queries : int
+        How many queries there are.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_queries + 1,)
+    """
+    offsets = np.zeros(n_queries + 1, dtype=np.int64)
+    np.cumsum(np.bincount(query, minlength=n_queries), out=offsets[1:])
+    return offsets
+
+
+def position_in_query(query: NDArray[np.int32], n_queries: int) -> NDArray[np.int64]:
+    """Return the position of each row among the rows of its query, from 1; `query` is ascending."""
+    return np.arange(1, len(query) + 1) - offsets_of(query, n_queries)[query]
+
+
+def segments(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the indices start, start + 1, … of each segment, one segment after the other.
+
+    Examples
+    --------
+    >>> segments(np.array([10, 20]), np.array([2, 3])).tolist()
+    [10, 11, 20, 21, 22]
+    """
+    before = np.cumsum(lengths) - lengths
+    indices: NDArray[np.int64] = np.arange(lengths.sum()) + np.repeat(starts - before, lengths)
+    return indices
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments:
+    """Qrels as arrays, sorted by query id, within a query by grade descending: the ideal order.
+
+    Attributes
+    ----------
+    query_ids : list of str, length n_queries
+        All queries of the qrels, ascending.
+    query : ndarray of int32, shape (n_judged,)
+        The query of each judged document, as an index into `query_ids`.
+    grade : ndarray of float64, shape (n_judged,)
+        Its grade; negative grades are kept.
+    order : ndarray of int64, shape (n_judged,)
+        Where its id stands in `documents`.
+    documents : list of str or polars.Series, length n_judged
+        The ids by query, as they were given.
+    """
+
+    query_ids: list[str]
+    query: NDArray[np.int32]
+    grade: NDArray[np.float64]
+    order: NDArray[np.int64]
+    documents: Sequence[str] | pl.Series
+    _num_rel: dict[float, NDArray[np.int64]] = field(default_factory=dict, init=False, repr=False)
+
+    @classmethod
+    def of(cls, qrels: Any) -> Judgments:
+        """Build judgments from any form of qrels (see ``inputs``); judgments are returned as they are.
+
+        Raises
+        ------
+        InputError
+            For a relevance that is no finite number, an id that is no string or integer, a document judged
+            twice for one query; the message names query and document.
+        """
+        if isinstance(qrels, Judgments):
+            return qrels
+        table = as_mapping_or_frame(qrels, "relevance")
+        return _from_mapping(table) if isinstance(table, Mapping) else _from_frame(table)
+
+    @property
+    def n_queries(self) -> int:
+        """The number of queries in the qrels."""
+        return len(self.query_ids)
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where the rows of each query begin; shape (n_queries + 1,)."""
+        return offsets_of(self.query, self.n_queries)
+
+    @cached_property
+    def row_at(self) -> NDArray[np.int64]:
+        """The row of each place in `documents`: the inverse of `order`."""
+        row = np.empty_like(self.order)
+        row[self.order] = np.arange(len(row))
+        return row
+
+    @cached_property
+    def document_list(self) -> list[str]:
+        """The documents as Python strings."""
+        return list(self.documents)
+
+    def ids(self, rows: NDArray[np.int64]) -> list[str]:
+        """Return the document ids of these rows."""
+        return [self.document_list[place] for place in self.order[rows].tolist()]
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The judged documents as a frame of query_id, doc_id, query and row, to join a run with."""
+        import polars as pl
+
+        row = pl.int_range(len(self.query), dtype=pl.Int64, eager=True)
+        query = pl.Series(self.query)
+        query_id = self.queries["query_id"].gather(query)
+        documents = pl.Series(self.documents, dtype=pl.String).gather(self.order)
+        return pl.DataFrame({"query_id": query_id, "doc_id": documents, "query": query, "row": row})
+
+    @cached_property
+    def judged_documents(self) -> pl.DataFrame:
+        """The ids of the judged documents, each once."""
+        return self.frame.select("doc_id").unique()
+
+    @cached_property
+    def queries(self) -> pl.DataFrame:
+        """The queries as a frame of query_id and query."""
+        import polars as pl
+
+        query = pl.int_range(self.n_queries, dtype=pl.Int32, eager=True)
+        return pl.DataFrame({"query_id": pl.Series(self.query_ids, dtype=pl.String), "query": query})
+
+    def num_rel(self, rel: float) -> NDArray[np.int64]:
+        """Return the number of documents with a grade of at least `rel`, per query."""
+        if rel not in self._num_rel:
+            self._num_rel[rel] = np.bincount(self.query[self.grade >= rel], minlength=self.n_queries)
+        return self._num_rel[rel]
+
+    def where(self, row: int) -> str:
+        """Return query and document of a row, for an error message."""
+        return where(self.query_ids[self.query[row]], self.documents[int(self.order[row])])
+
+
+def _from_mapping(qrels: Nested) -> Judgments:
+    named = with_text_ids(qrels, "query ids of the qrels")
+    query_ids = sorted(named)
+    per_query = [_mapping(query_id, named[query_id]) for query_id in query_ids]
+    documents = list(chain.from_iterable(per_query))
+    grade = _grades(per_query)
+    if not set(map(type, documents)) <= {str} or not np.isfinite(grade).all():
+        per_query = [_judged(query_id, docs) for query_id, docs in zip(query_ids, per_query, strict=True)]
+        documents = list(chain.from_iterable(per_query))
+    query = np.repeat(np.arange(len(query_ids), dtype=np.int32), list(map(len, per_query)))
+    ideal = np.lexsort((_compact(-grade), _compact(query)))
+    return Judgments(query_ids, query, grade[ideal], ideal, documents)
+
+
+def _compact(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the values as 16-bit integers where they are such: numpy sorts these by radix, much faster."""
+    with np.errstate(invalid="ignore"):
+        small = values.astype(np.int16)
+    return small if np.array_equal(small, values) else values
+
+
+def _mapping(query_id: str, docs: Any) -> Mapping[str, float]:
+    if isinstance(docs, (dict, Mapping)):  # a dict is told at once
+        return docs
+    raise InputError(
+        f"the judgments of a query must be a dict {{doc_id: relevance}} (found {type(docs).__name__})",
+        where=f"query {query_id!r}",
+    )
+
+
+def _grades(per_query: list[Mapping[str, float]]) -> NDArray[np.float64]:
+    """Return all grades; a NaN where one is no number."""
+    try:
+        return np.frombuffer(packed(docs.values() for docs in per_query))
+    except NO_NUMBER:
+        return np.full(1, np.nan)
+
+
+def _judged(query_id: str, docs: Mapping[str, float]) -> Mapping[str, float]:
+    """Check the judgments of one query one by one, and return them with string ids."""
+    for doc_id, relevance in docs.items():
+        number(relevance, "relevance", place=where(query_id, doc_id))
+    return with_text_ids(docs, "document ids", query_id=query_id)
+
+
+def _from_frame(frame: pl.DataFrame) -> Judgments:
+    import polars as pl
+
+    wrong = frame.filter(~pl.col("relevance").is_finite())
+    if len(wrong):
+        query_id, doc_id, relevance = wrong.row(0)
+        raise not_a_number(relevance, "relevance", place=where(query_id, doc_id))
+    frame = frame.sort("query_id", "relevance", descending=[False, True], maintain_order=True)
+    twice = frame.filter(pl.struct("query_id", "doc_id").is_duplicated())
+    if len(twice):
+        query_id, doc_id, _ = twice.row(0)
+        raise InputError(
+            f"a document may be judged once per query (found {twice.height} rows that share one)",
+            where=where(query_id, doc_id),
+            hint="Remove all rows but one",
+        )
+    query_ids = frame["query_id"]
+    query = (query_ids.rle_id()).cast(pl.Int32).to_numpy()
+    return Judgments(
+        query_ids.unique(maintain_order=True).to_list(),
+        query,
+        frame["relevance"].to_numpy(),
+        np.arange(len(frame)),
+        frame["doc_id"],
+    )

@@ -1,0 +1,61 @@
+"""What a measure cannot be computed on: each check raises before anything is computed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.kernels.graded import ERR_MAX_GRADE
+from permed_measures.errors import MeasureError
+
+__all__ = ["MAX_EXPONENT", "check_err", "check_exponent", "check_gains", "check_weights"]
+
+MAX_EXPONENT = 1000
+"""Gains up to 2^1000 - 1, so that their sum is finite too."""
+
+
+def _refuse(judgments: Judgments, rows: NDArray[np.bool_], problem: str, hint: str) -> None:
+    """Raise MeasureError about the first of these rows; {grade} and {highest} are filled in."""
+    found = np.flatnonzero(rows)
+    if len(found):
+        row = int(found[0])
+        facts = {"grade": f"{judgments.grade[row]:g}", "highest": f"{judgments.grade.max():g}"}
+        raise MeasureError(problem.format(**facts), where=judgments.where(row), hint=hint.format(**facts))
+
+
+def check_weights(judgments: Judgments, given: dict[str, Any]) -> None:
+    """GradedAP: no relevant grade above `max_rel`, or each one in `gains`."""
+    if given["gains"] is not None:
+        check_gains(judgments, given)
+        return
+    too_high = (judgments.grade >= given["rel"]) & (judgments.grade > given["max_rel"])
+    problem = f"GradedAP: no grade may be above max_rel={given['max_rel']} (found {{grade}})"
+    hint = "Set max_rel={highest}, or give each grade its weight with gains={{...}}"
+    _refuse(judgments, too_high, problem, hint)
+
+
+def check_gains(judgments: Judgments, given: dict[str, Any]) -> None:
+    """Each relevant grade is in `gains`, where these are given."""
+    if given["gains"] is None:
+        return
+    relevant = judgments.grade >= given.get("rel", 1)
+    missing = relevant & ~np.isin(judgments.grade, list(given["gains"]))
+    problem = f"gains must have every relevant grade (found {{grade}}, gains have {list(given['gains'])})"
+    _refuse(judgments, missing, problem, "Add {grade} to gains")
+
+
+def check_exponent(judgments: Judgments, given: dict[str, Any]) -> None:
+    """No grade is too high for a gain of 2^g - 1."""
+    if given.get("gain") == "exp" or given.get("dcg") == "exp-log2":
+        problem = "the gain 2^g - 1 of a grade must be a number (found grade {grade})"
+        hint = "Use a linear gain, or nDCG with gains={{...}}"
+        _refuse(judgments, judgments.grade > MAX_EXPONENT, problem, hint)
+
+
+def check_err(judgments: Judgments, given: dict[str, Any]) -> None:  # noqa: ARG001 - ERR has no such parameter
+    """ERR: no grade above gdeval's highest."""
+    problem = f"ERR: no grade may be above {ERR_MAX_GRADE}, as in gdeval (found {{grade}})"
+    _refuse(judgments, judgments.grade > ERR_MAX_GRADE, problem, "Map the grades to 0..4 before evaluating")

@@ -1,0 +1,256 @@
+"""Measures that weigh a document by its grade."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.engine.judgments import Judgments, position_in_query
+from permed_measures.engine.kernels.shared import (
+    Floats,
+    Gains,
+    count,
+    divide,
+    look_up,
+    relevant,
+    running_sum,
+    sums,
+)
+from permed_measures.engine.rankings import JudgedRankings
+
+__all__ = [
+    "ERR_MAX_GRADE",
+    "expected_reciprocal_rank",
+    "graded_average_precision",
+    "graded_average_precision_by_thresholds",
+    "ndcg",
+    "q_measure",
+    "variant_ndcg",
+]
+
+# --- average precision with weights ----------------------------------------------------------------
+
+
+def weight_of_grade(grade: Floats, *, max_rel: float, gains: Gains | None) -> Floats:
+    """Return the weight of relevant grades in GradedAP."""
+    return grade / max_rel if gains is None else look_up(grade, gains)
+
+
+def graded_average_precision(
+    rankings: JudgedRankings,
+    *,
+    cutoff: int | None,
+    rel: float,
+    max_rel: float,
+    gains: Gains | None,
+    norm: str,
+    judged_only: bool,
+) -> Floats:
+    """Average precision with a weight for each grade; see `GradedAP` for the formula."""
+    hits = relevant(rankings, cutoff, rel, judged_only)
+    weight = weight_of_grade(hits.grade, max_rel=max_rel, gains=gains)
+    total = sums(hits.query, hits.found / hits.rank * weight, rankings.n_queries)
+    facts = _Facts(
+        rankings.judgments,
+        cutoff,
+        rel,
+        count(rankings, hits),
+        partial(weight_of_grade, max_rel=max_rel, gains=gains),
+    )
+    return divide(total, _NORMS[norm](facts))
+
+
+class _Facts(NamedTuple):
+    """What a denominator of GradedAP may be made of."""
+
+    judgments: Judgments
+    cutoff: int | None
+    rel: float
+    num_rel_ret: Floats
+    weigh: Callable[[Floats], Floats]
+
+    @property
+    def num_rel(self) -> Floats:
+        return self.judgments.num_rel(self.rel).astype(np.float64)
+
+    def weights(self) -> tuple[NDArray[np.int32], Floats]:
+        """Return query and weight of each relevant document of the judgments."""
+        rows = self.judgments.grade >= self.rel
+        return self.judgments.query[rows], self.weigh(self.judgments.grade[rows])
+
+
+def _capped(facts: _Facts) -> Floats:
+    return facts.num_rel if facts.cutoff is None else np.minimum(facts.num_rel, facts.cutoff)
+
+
+def _ideal_weight(facts: _Facts) -> Floats:
+    """Return the sum of the k largest weights: with only relevant documents ahead each precision is 1."""
+    query, weight = facts.weights()
+    order = np.lexsort((-weight, query))
+    query, weight = query[order], weight[order]
+    top = position_in_query(query, facts.judgments.n_queries) <= (facts.cutoff or len(query))
+    return sums(query[top], weight[top], facts.judgments.n_queries)
+
+
+_NORMS: dict[str, Callable[[_Facts], Floats]] = {
+    "num_rel": lambda facts: facts.num_rel,
+    "min": _capped,
+    "num_rel_ret": lambda facts: facts.num_rel_ret,
+    "gain": lambda facts: sums(*facts.weights(), facts.judgments.n_queries),
+    "ideal": _ideal_weight,
+    "none": lambda facts: np.ones(facts.judgments.n_queries),
+}
+
+
+# --- discounted cumulated gain ---------------------------------------------------------------------
+
+_GAINS: dict[str, Callable[[Floats], Floats]] = {
+    "exp": lambda grade: np.exp2(grade) - 1,
+    "linear": lambda grade: grade,
+}
+
+_DISCOUNTS: dict[str, Callable[[NDArray[np.int32]], Floats]] = {
+    "log2": lambda rank: 1 / np.log2(rank + 1.0),
+    "jk": lambda rank: 1 / np.log2(np.maximum(rank, 2.0)),
+    "zipf": lambda rank: 1 / rank,
+}
+
+
+def ndcg(
+    rankings: JudgedRankings, *, cutoff: int | None, dcg: str, gains: Gains | None, judged_only: bool
+) -> Floats:
+    """Compute trec_eval's nDCG (``log2``: a grade gains itself, or ``gains[grade]``), or that of 2^g - 1."""
+    if gains is not None:
+        rankings = _regraded(rankings, gains)
+    gain = {"log2": "linear", "exp-log2": "exp"}[dcg]
+    return variant_ndcg(
+        rankings,
+        cutoff=cutoff,
+        gain=gain,
+        discount="log2",
+        ideal="qrels",
+        negative="zero",
+        judged_only=judged_only,
+    )
+
+
+def variant_ndcg(
+    rankings: JudgedRankings,
+    *,
+    cutoff: int | None,
+    gain: str,
+    discount: str,
+    ideal: str,
+    negative: str,
+    judged_only: bool,
+) -> Floats:
+    """Compute nDCG with the given gain, discount, ideal list and negative grades; see `VariantNDCG`."""
+    ranked = rankings.condensed if judged_only else rankings
+
+    def discounted(rows: JudgedRankings) -> Floats:
+        rows = rows.within(cutoff)
+        grade = np.maximum(rows.grade, 0) if negative == "zero" else rows.grade
+        return sums(rows.query, _GAINS[gain](grade) * _DISCOUNTS[discount](rows.rank), rows.n_queries)
+
+    return divide(discounted(ranked), discounted(_IDEALS[ideal](ranked, cutoff)))
+
+
+def _ideal_of_run(rankings: JudgedRankings) -> JudgedRankings:
+    """Return the retrieved list sorted by grade; unjudged documents are 0, so negative ones stand behind."""
+    query, n = rankings.query, rankings.n_queries
+    order = np.lexsort((-rankings.grade, query))
+    grade = rankings.grade[order]
+    unjudged = rankings.retrieved - np.bincount(query, minlength=n)
+    rank = position_in_query(query, n) + np.where(grade < 0, unjudged[query], 0)
+    return replace(rankings, rank=rank.astype(np.int32), grade=grade)
+
+
+def _ideal_of_cutoff(rankings: JudgedRankings, cutoff: int | None) -> JudgedRankings:
+    """Return the first k of the retrieved list, sorted by grade."""
+    if cutoff is None:
+        return _ideal_of_run(rankings)
+    top = replace(rankings.within(cutoff), retrieved=np.minimum(rankings.retrieved, cutoff))
+    return _ideal_of_run(top)
+
+
+_IDEALS: dict[str, Callable[[JudgedRankings, int | None], JudgedRankings]] = {
+    "qrels": lambda rankings, _: rankings.ideal_of_qrels,
+    "run": lambda rankings, _: _ideal_of_run(rankings),
+    "cutoff": _ideal_of_cutoff,
+}
+
+
+def _regraded(rankings: JudgedRankings, gains: Gains) -> JudgedRankings:
+    """Return the rankings as if each grade were its gain in the qrels, as ir_measures does for `gains`."""
+    judgments = rankings.judgments
+    gain = look_up(judgments.grade, gains)
+    order = np.lexsort((-gain, judgments.query))
+    regraded = replace(judgments, grade=gain[order], order=judgments.order[order])
+    return replace(rankings, judgments=regraded, grade=look_up(rankings.grade, gains))
+
+
+# --- other user models -----------------------------------------------------------------------------
+
+ERR_MAX_GRADE = 4
+"""The highest grade that gdeval allows; a document of this grade satisfies with probability 15/16."""
+
+
+def graded_average_precision_by_thresholds(
+    rankings: JudgedRankings, *, cutoff: int | None, g: Mapping[float, float] | None, max_rel: int
+) -> Floats:
+    """GAP: AP at each threshold, weighted by its probability and its number of relevant documents."""
+    thresholds = g or dict.fromkeys(range(1, max_rel + 1), 1 / max_rel)
+    total, norm = np.zeros(rankings.n_queries), np.zeros(rankings.n_queries)
+    for rel, probability in thresholds.items():
+        hits = relevant(rankings, cutoff, rel)
+        total += probability * sums(hits.query, hits.found / hits.rank, rankings.n_queries)
+        norm += probability * rankings.judgments.num_rel(rel)
+    return divide(total, norm)
+
+
+def q_measure(rankings: JudgedRankings, *, cutoff: int | None, beta: float, gains: Gains | None) -> Floats:
+    """Blended ratio (C + beta cg) / (i + beta cg*) at each relevant document, over R or min(R, k)."""
+    hits = relevant(rankings, cutoff, 1)
+    judgments, n_queries = rankings.judgments, rankings.n_queries
+    num_rel = judgments.num_rel(1)
+    gain = hits.grade if gains is None else look_up(hits.grade, gains)
+    ideal = _ideal_cumulated_gain(judgments, gains)
+    # The ideal list has R documents: from rank R on its cumulated gain stays the same.
+    last = np.minimum(hits.rank, num_rel[hits.query])
+    ideal_gain = ideal[(np.cumsum(num_rel) - num_rel)[hits.query] + last - 1]
+    blended = (hits.found + beta * running_sum(hits.query, gain, n_queries)) / (hits.rank + beta * ideal_gain)
+    return divide(
+        sums(hits.query, blended, n_queries), num_rel if cutoff is None else np.minimum(num_rel, cutoff)
+    )
+
+
+def _ideal_cumulated_gain(judgments: Judgments, gains: Gains | None) -> Floats:
+    """Return cg* for each relevant document of the judgments, by query and gain descending."""
+    rows = judgments.grade >= 1
+    query, grade = judgments.query[rows], judgments.grade[rows]
+    gain = grade if gains is None else look_up(grade, gains)
+    order = np.lexsort((-gain, query))
+    return running_sum(query, gain[order], judgments.n_queries)
+
+
+def expected_reciprocal_rank(rankings: JudgedRankings, *, cutoff: int | None) -> Floats:
+    """ERR (Chapelle et al., CIKM 2009) as gdeval has it, not rounded.
+
+    The user stops at a document with probability (2^g - 1) / 16: gdeval fixes the highest grade at 4.
+    Unjudged documents and negative grades never satisfy.
+    """
+    hits = rankings.keep(rankings.grade > 0).within(cutoff)
+    stops = (np.exp2(hits.grade) - 1) / 2**ERR_MAX_GRADE
+    position = position_in_query(hits.query, rankings.n_queries)
+    value, reached = np.zeros(rankings.n_queries), np.ones(rankings.n_queries)
+    order = np.argsort(position, kind="stable")
+    for rows in np.split(order, np.cumsum(np.bincount(position)[1:])[:-1]):  # all firsts, all seconds, ...
+        query = hits.query[rows]
+        value[query] += reached[query] * stops[rows] / hits.rank[rows]
+        reached[query] *= 1 - stops[rows]
+    return value

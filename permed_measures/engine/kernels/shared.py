@@ -1,0 +1,52 @@
+"""What several kernels need: relevant documents with running counts, sums per query, safe division."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.engine.judgments import offsets_of
+from permed_measures.engine.rankings import JudgedRankings, Relevant
+
+__all__ = ["Floats", "Gains", "count", "divide", "look_up", "relevant", "running_sum", "sums"]
+
+Floats = NDArray[np.float64]
+Gains = Mapping[float, float]
+
+
+def relevant(rankings: JudgedRankings, cutoff: int | None, rel: float, judged_only: bool = False) -> Relevant:
+    """Return the relevant documents within the cutoff."""
+    return (rankings.condensed if judged_only else rankings).relevant(rel, cutoff)
+
+
+def sums(query: NDArray[np.int32], values: NDArray[np.floating[Any]] | None, n_queries: int) -> Floats:
+    """Return the sum of the values (without values: the number of rows) per query."""
+    return np.bincount(query, values, minlength=n_queries).astype(np.float64)
+
+
+def count(rankings: JudgedRankings, hits: Relevant) -> Floats:
+    """Return how many of these documents each query has."""
+    return sums(hits.query, None, rankings.n_queries)
+
+
+def running_sum(query: NDArray[np.int32], values: Floats, n_queries: int) -> Floats:
+    """Return the sum of the values within the query up to each row; `query` is ascending."""
+    total = np.concatenate([[0.0], np.cumsum(values)])
+    running: Floats = total[1:] - total[offsets_of(query, n_queries)[query]]
+    return running
+
+
+def divide(numerator: Floats, denominator: Floats | NDArray[np.int64]) -> Floats:
+    """Return the quotient, and 0 where the denominator is not above 0."""
+    return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator > 0)
+
+
+def look_up(grade: Floats, gains: Gains) -> Floats:
+    """Return the gain of each grade; a grade without one keeps its own value."""
+    gain = grade.copy()
+    for of_grade, value in gains.items():
+        gain[grade == of_grade] = value
+    return gain

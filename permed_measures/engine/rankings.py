@@ -1,0 +1,208 @@
+"""Where the judged documents stand in a run: the only view of a run that a measure needs.
+
+The rank of a judged document is one plus the number of scores above its own, plus the tied documents that
+come first. So a run is never sorted as a whole, and the ids of unjudged documents matter only within a tie.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.engine.from_frames import find_in_batches
+from permed_measures.engine.from_mapping import find_in_mapping
+from permed_measures.engine.hits import Found, Ints
+from permed_measures.engine.inputs import Batches, as_mapping_or_frame
+from permed_measures.engine.judgments import Judgments, offsets_of, position_in_query
+from permed_measures.engine.query_ids import suggestion
+from permed_measures.engine.ranks import TieBreak
+from permed_measures.errors import NoSharedQueryWarning, PermedWarning
+
+__all__ = ["JudgedRankings", "Relevant"]
+
+
+class Relevant(NamedTuple):
+    """The relevant documents of a ranking, sorted by query and rank.
+
+    Attributes
+    ----------
+    query, rank, grade : ndarray
+        As in `JudgedRankings`.
+    found : ndarray of int64
+        How many relevant documents the query has up to this rank.
+    """
+
+    query: NDArray[np.int32]
+    rank: NDArray[np.int32]
+    grade: NDArray[np.float64]
+    found: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRankings:
+    """The judged documents of a run, sorted by query and rank.
+
+    Attributes
+    ----------
+    judgments : Judgments
+        What the run is judged by.
+    query : ndarray of int32, shape (n_rows,)
+        The query of each judged document that was retrieved, as an index into ``judgments.query_ids``.
+    rank : ndarray of int32, shape (n_rows,)
+        Its rank among all retrieved documents, from 1.
+    grade : ndarray of float64, shape (n_rows,)
+        Its grade.
+    retrieved : ndarray of int64, shape (n_queries,)
+        How many documents were retrieved for each query.
+    n_run_queries : int
+        Queries of the run, judged or not.
+    n_answered : int
+        Queries of the qrels that the run has.
+    """
+
+    judgments: Judgments
+    query: NDArray[np.int32]
+    rank: NDArray[np.int32]
+    grade: NDArray[np.float64]
+    retrieved: Ints
+    n_run_queries: int
+    n_answered: int
+    _relevant: dict[float, Relevant] = field(default_factory=dict, init=False, repr=False)
+    _within: dict[int, JudgedRankings] = field(default_factory=dict, init=False, repr=False)
+
+    @classmethod
+    def of(cls, judgments: Judgments, run: Any, ties: TieBreak = TieBreak.TREC) -> JudgedRankings:
+        """Find the judged documents of a run in any form (see ``inputs``).
+
+        Parameters
+        ----------
+        judgments : Judgments
+        run : mapping, iterable of namedtuples, or pandas, polars or pyarrow frame
+            Rows in any order; an iterable is consumed once.
+        ties : TieBreak, default TieBreak.TREC
+            The order of documents with equal scores.
+
+        Returns
+        -------
+        JudgedRankings
+            The same arrays for every form.
+
+        Raises
+        ------
+        InputError
+            For a score that is no number, an id that is no string or integer, a judged document that
+            stands twice under its query; the message names query and document.
+
+        Warns
+        -----
+        PermedWarning
+            If the run is not empty, but has no query of the qrels, or no judged document.
+        """
+        table = run if isinstance(run, Batches) else as_mapping_or_frame(run, "score")
+        if isinstance(table, Mapping):
+            found = find_in_mapping(judgments, table, ties)
+        else:
+            batches = table if isinstance(table, Batches) else Batches([table])
+            found = find_in_batches(judgments, batches, ties)
+        counts = found.retrieved, found.n_run_queries, found.n_answered
+        rankings = cls(judgments, *_in_order(judgments, found), *counts)
+        _warn_if_disjoint(rankings, found.some_ids)
+        return rankings
+
+    @classmethod
+    def ideal(cls, judgments: Judgments, gain: NDArray[np.float64] | None = None) -> JudgedRankings:
+        """Return the rankings that retrieve all judged documents, by grade (or `gain`) descending."""
+        order = slice(None) if gain is None else np.lexsort((-gain, judgments.query))
+        rank = position_in_query(judgments.query, judgments.n_queries).astype(np.int32)
+        retrieved = np.diff(judgments.offsets)
+        n = judgments.n_queries
+        return cls(judgments, judgments.query, rank, judgments.grade[order], retrieved, n, n)
+
+    @property
+    def n_queries(self) -> int:
+        """The number of queries in the qrels."""
+        return self.judgments.n_queries
+
+    @cached_property
+    def offsets(self) -> Ints:
+        """Where the rows of each query begin; shape (n_queries + 1,)."""
+        return offsets_of(self.query, self.n_queries)
+
+    @cached_property
+    def condensed(self) -> JudgedRankings:
+        """The rankings without unjudged documents.
+
+        A negative grade counts as unjudged here: trec_eval's ``-J`` takes these documents out as well
+        (seen with pytrec-eval-terrier 0.5.11).
+        """
+        kept = self.keep(self.grade >= 0)
+        rank = position_in_query(kept.query, self.n_queries).astype(np.int32)
+        return replace(kept, rank=rank, retrieved=np.diff(kept.offsets))
+
+    @cached_property
+    def ideal_of_qrels(self) -> JudgedRankings:
+        """The rankings that retrieve all judged documents, by grade descending."""
+        return JudgedRankings.ideal(self.judgments)
+
+    def relevant(self, rel: float, cutoff: int | None = None) -> Relevant:
+        """Return the documents within the cutoff with a grade of at least `rel`; many measures share them."""
+        if cutoff is not None:
+            return self.within(cutoff).relevant(rel)
+        if rel not in self._relevant:
+            rows = self.keep(self.grade >= rel)
+            found = position_in_query(rows.query, self.n_queries)
+            self._relevant[rel] = Relevant(rows.query, rows.rank, rows.grade, found)
+        return self._relevant[rel]
+
+    def within(self, cutoff: int | None) -> JudgedRankings:
+        """Return the rankings cut at rank k; many measures share them."""
+        if cutoff is None:
+            return self
+        if cutoff not in self._within:
+            self._within[cutoff] = self.keep(self.rank <= cutoff)
+        return self._within[cutoff]
+
+    def keep(self, rows: NDArray[np.bool_]) -> JudgedRankings:
+        """Return the rankings with only these rows, ranks unchanged."""
+        return replace(self, query=self.query[rows], rank=self.rank[rows], grade=self.grade[rows])
+
+
+def _in_order(judgments: Judgments, found: Found) -> tuple[Any, Any, Any]:
+    """Return query, rank and grade, sorted by query and rank."""
+    query = judgments.query[found.row]
+    order = np.argsort((query.astype(np.int64) << 32) | found.rank)
+    return query[order], found.rank[order].astype(np.int32), judgments.grade[found.row[order]]
+
+
+def _warn_if_disjoint(rankings: JudgedRankings, some_ids: list[str]) -> None:
+    judgments = rankings.judgments
+    if not rankings.n_run_queries or not len(judgments.query):
+        return
+    kind, hint = PermedWarning, ""
+    if not rankings.n_answered:
+        kind = NoSharedQueryWarning
+        problem = (
+            f"the run and the qrels share no query: the run has {_some(some_ids)}, "
+            f"the qrels {_some(judgments.query_ids)}"
+        )
+        hint = suggestion(some_ids, judgments.query_ids)
+    elif not len(rankings.query) and rankings.retrieved.any():
+        judged = list(islice(judgments.documents, 2))
+        problem = (
+            f"no retrieved document is judged: the run has {_some(some_ids)}, the qrels judge {_some(judged)}"
+        )
+    else:
+        return
+    advice = f". {hint}" if hint else ""
+    warnings.warn(f"{problem}; every value is that of an empty run{advice}", kind, stacklevel=6)
+
+
+def _some(ids: Iterable[str]) -> str:
+    return ", ".join(map(repr, islice(ids, 2)))

@@ -1,0 +1,1 @@
+"""Qrels and runs in files: reading, streaming, writing and inspecting them."""

@@ -1,0 +1,195 @@
+"""What a file holds: its format, counts, grades, ids, ties, duplicates, and lists against their scores."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from permed_measures.engine.inputs import repeated_rows, where
+from permed_measures.files.read import holds_of, ranked
+from permed_measures.files.sources import Source, Tick
+from permed_measures.files.streams import SCANNED, read_parquet
+from permed_measures.files.text import TextFile
+from permed_measures.markup import counted
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Inspection", "inspect_file"]
+
+_GRADES = 20
+"""So many different grades are counted one by one."""
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What a file is and holds; ``print`` shows it.
+
+    Attributes
+    ----------
+    path : Path
+    format : str
+        The name of the format.
+    holds : {'qrels', 'run', 'qrels or run'}
+        What it says; of a JSON file of integers that cannot be told.
+    facts : dict of str to str
+        What was counted, by what it is.
+    """
+
+    path: Path
+    format: str
+    holds: str
+    facts: dict[str, str]
+
+    def __str__(self) -> str:
+        """Return a line for each fact."""
+        facts = {"format": self.format, "holds": self.holds, **self.facts}
+        width = max(map(len, facts))
+        return "\n".join([str(self.path), *(f"  {name:<{width}}  {fact}" for name, fact in facts.items())])
+
+
+def inspect_file(path: str | os.PathLike[str], tick: Tick | None = None) -> Inspection:
+    """Return what a file is and what it holds; nothing is refused that can be counted.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file of any format that is known.
+
+    Returns
+    -------
+    Inspection
+
+    Raises
+    ------
+    InputError
+        For an unknown format, or a line that is not of the file's format.
+    OSError
+        If the file cannot be opened.
+
+    Examples
+    --------
+    >>> from permed_measures.datasets import SAMPLES
+    >>> inspection = inspect_file(SAMPLES[0].qrels)
+    >>> inspection.format, inspection.facts["grades"]
+    ('MedCorpus labels', '2: 68, 1: 65, 0: 339, -1: 6')
+    """
+    source = Source(Path(path), tick)
+    holds = holds_of(source)
+    facts: dict[str, str] = {}
+    for each in [holds] if holds else ["qrels", "run"]:
+        name, lists, frame, queries = _rows(source, each)
+        facts |= {**_counts(frame, queries), **_duplicates(frame)}
+        facts |= _grades(frame, queries) if each == "qrels" else _scores(frame, lists)
+    return Inspection(Path(path), name, holds or "qrels or run", facts)
+
+
+def _rows(source: Source, holds: str) -> tuple[str, bool, pl.DataFrame, list[str]]:
+    """Return the format, whether it has lists, the rows as they stand, and all queries in their order."""
+    import polars as pl
+
+    value = "relevance" if holds == "qrels" else "score"
+    schema = {"query_id": pl.String, "doc_id": pl.String, "value": pl.Float64}
+    if source.is_parquet:
+        frame = read_parquet(source, value).rename({value: "value"})
+        return "Parquet", False, frame, _queries(frame)
+    file = TextFile.recognised(source, holds)
+    if holds == "run" and file.format.name in SCANNED:
+        frames = SCANNED[file.format.name](file)
+        frame = pl.concat([pl.DataFrame(schema=schema), *(f.rename({value: "value"}) for f in frames)])
+        return file.format.name, False, frame, _queries(frame)
+    said = [line for _, line in file.said(source.lines())]
+    rows = [(line.query_id, doc_id, number) for line in said for doc_id, number in line.documents]
+    frame = pl.DataFrame(rows, schema=schema, orient="row", strict=False)
+    return file.format.name, file.format.lists, frame, list(dict.fromkeys(line.query_id for line in said))
+
+
+def _queries(frame: pl.DataFrame) -> list[str]:
+    return frame["query_id"].unique(maintain_order=True).to_list()
+
+
+def _counts(frame: pl.DataFrame, queries: list[str]) -> dict[str, str]:
+    lengths = frame["query_id"].value_counts()["count"].to_list()
+    n_empty = len(queries) - len(lengths)
+    facts = {"queries": f"{len(queries):,}", "rows": f"{len(frame):,}"}
+    if queries:
+        facts["query ids"] = _from_to(queries)
+    if len(frame):
+        facts["document ids"] = _from_to(frame["doc_id"].to_list())
+        facts["documents"] = f"{frame['doc_id'].n_unique():,} different"
+        least = 0 if n_empty else min(lengths)
+        mean = len(frame) / len(queries)
+        most = max(lengths)
+        several = f"{least} to {counted(most, 'document')}, {mean:.1f} on average"
+        facts["per query"] = counted(most, "document") if least == most else several
+    if n_empty:
+        facts["empty"] = f"{counted(n_empty, 'query')} without documents"
+    return facts
+
+
+def _from_to(ids: list[str]) -> str:
+    return repr(ids[0]) if len(ids) == 1 else f"{ids[0]!r} to {ids[-1]!r}"
+
+
+def _duplicates(frame: pl.DataFrame) -> dict[str, str]:
+    again = repeated_rows(frame)
+    first = f" (first: {where(*again.row(0)[:2])})" if len(again) else ""
+    return {"duplicates": f"{counted(len(again), 'row')}{first}"}
+
+
+def _grades(frame: pl.DataFrame, queries: list[str]) -> dict[str, str]:
+    import polars as pl
+
+    counts = list(frame["value"].value_counts().sort("value", descending=True).iter_rows())
+    some = ", ".join(f"{grade:g}: {count:,}" for grade, count in counts[:_GRADES])
+    more = f" and {len(counts) - _GRADES:,} others" if len(counts) > _GRADES else ""
+    n_relevant = frame.filter(pl.col("value") >= 1)["query_id"].n_unique()
+    return {
+        "grades": some + more,
+        "without relevant": counted(len(queries) - n_relevant, "query"),
+    }
+
+
+def _scores(frame: pl.DataFrame, lists: bool) -> dict[str, str]:
+    import polars as pl
+
+    scores = frame["value"].drop_nulls().to_list()
+    if not scores:
+        return {"scores": "none: the order of the lists counts"}
+    facts = {"scores": f"{min(scores):.9g} to {max(scores):.9g}"}
+    if frame["value"].null_count():
+        facts["no score"] = counted(frame["value"].null_count(), "row")
+    tied = {dtype: _tied(frame, dtype) for dtype in (pl.Float64, pl.Float32)}
+    facts["ties"] = f"{counted(tied[pl.Float32], 'query')} with equal scores"
+    if tied[pl.Float32] > tied[pl.Float64]:
+        facts["ties"] += f", {tied[pl.Float32] - tied[pl.Float64]:,} of them only as float32"
+    disordered = _disordered(frame) if lists else _rising(frame)
+    facts["order"] = (
+        f"{counted(disordered, 'query')} whose documents stand in another order than their scores"
+    )
+    return facts
+
+
+def _rising(frame: pl.DataFrame) -> int:
+    """Return how many queries have a score above the one before it."""
+    import polars as pl
+
+    rows = frame.drop_nulls().select("query_id", rises=pl.col("value").diff().over("query_id") > 0)
+    return int(rows.filter("rises")["query_id"].n_unique())
+
+
+def _tied(frame: pl.DataFrame, dtype: Any) -> int:
+    """Return how many queries have two documents with equal scores."""
+    import polars as pl
+
+    scores = frame.select("query_id", pl.col("value").cast(dtype, strict=False)).drop_nulls()
+    return int(scores.filter(pl.struct("query_id", "value").is_duplicated())["query_id"].n_unique())
+
+
+def _disordered(frame: pl.DataFrame) -> int:
+    lists: dict[str, dict[str, float]] = {}
+    for query_id, doc_id, score in frame.drop_nulls().iter_rows():
+        lists.setdefault(query_id, {}).setdefault(doc_id, score)
+    return sum(ranked(documents) != list(documents) for documents in lists.values())

@@ -1,0 +1,326 @@
+"""Reading judgments and runs from files of any known format."""
+
+from __future__ import annotations
+
+import os
+import struct
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from permed_measures.engine.inputs import Batches, columns_of, number, text_id, where
+from permed_measures.errors import InputError, PermedWarning
+from permed_measures.files.formats import Kind
+from permed_measures.files.sources import Source, Tick
+from permed_measures.files.streams import SCANNED, ParquetRun, parquet_columns, read_parquet_qrels
+from permed_measures.files.text import TextFile
+from permed_measures.markup import counted
+
+__all__ = [
+    "Loaded",
+    "Qrels",
+    "Run",
+    "from_relevance_lists",
+    "holds_of",
+    "load",
+    "ranked",
+    "read_qrels",
+    "read_run",
+    "scan_run",
+]
+
+Qrels = dict[str, dict[str, float | int]]
+Run = dict[str, dict[str, float]]
+
+
+class Loaded(NamedTuple):
+    """A file that was read.
+
+    Attributes
+    ----------
+    table : dict or Batches
+        Nested dicts, or a run that is read when it is evaluated.
+    notes : list of str
+        What the user should know.
+    labels : str
+        What the file is, where a run was asked for and it holds judgments.
+    """
+
+    table: dict[str, dict[str, Any]] | Batches
+    notes: list[str]
+    labels: str = ""
+
+
+# --- reading ---------------------------------------------------------------------------------------
+
+
+def read_qrels(path: str | os.PathLike[str]) -> Qrels:
+    """Read judgments from a file of any format that is known, told apart by its content.
+
+    Parameters
+    ----------
+    path : str or path-like
+        TREC, BEIR, CSV or TSV qrels, MedCorpus labels, PerMed ground truth or LitSearch labels (every listed
+        document has grade 1), LitSearch results with ``corpusids``, or JSON ``{query_id: {doc_id: grade}}``;
+        plain, ``.gz`` or ``.zst``. Or a Parquet file.
+
+    Returns
+    -------
+    dict
+        ``{query_id: {doc_id: relevance}}`` in the order of the file. A query with an empty list is kept.
+        Query ids of MedCorpus are ``<conversation_id>_<turn_id>``.
+
+    Raises
+    ------
+    InputError
+        For an unknown format, a line that is not of the file's format, a relevance that is no number, a
+        document judged twice for a query; the message names file and line.
+    OSError
+        If the file cannot be opened.
+
+    Examples
+    --------
+    >>> from permed_measures.datasets import SAMPLES
+    >>> qrels = read_qrels(SAMPLES[0].qrels)
+    >>> len(qrels), qrels["sample_01_1"]["sample-032"]
+    (48, 2)
+    """
+    return _nested(load(path, "qrels"))
+
+
+def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
+    """Read a run from a file of any format that is known, told apart by its content.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A TREC run, PerMed or LitSearch results, BEIR or MTEB results (JSON), CSV or TSV with a header (such
+        as PyTerrier's frames); or MedCorpus labels, whose order is a run. Plain, ``.gz`` or ``.zst``. Or a
+        Parquet file.
+    order : {'score', 'list'}, default 'score'
+        Rank by the scores, or by the order of the list (the lines, in a TREC run). Lists without scores
+        are always ranked by their order: the score is -1 for the first document, -2 for the second, …
+
+    Returns
+    -------
+    dict
+        ``{query_id: {doc_id: score}}`` in the order of the file.
+
+    Raises
+    ------
+    InputError
+        For an unknown format, a line that is not of the file's format, a score that is no number, a document
+        that stands twice in a query; the message names file and line.
+    OSError
+        If the file cannot be opened.
+
+    Warns
+    -----
+    PermedWarning
+        If the scores rank a list differently from its order.
+
+    Examples
+    --------
+    >>> from permed_measures.datasets import SAMPLES
+    >>> run = read_run(SAMPLES[0].runs["bm25"])
+    >>> len(run), len(run["sample_01_1"])
+    (48, 20)
+    """
+    loaded = load(path, "run", order=order)
+    for note in loaded.notes:
+        warnings.warn(note, PermedWarning, stacklevel=2)
+    return _nested(loaded)
+
+
+def _nested(loaded: Loaded) -> dict[str, dict[str, Any]]:
+    return loaded.table.nested() if isinstance(loaded.table, Batches) else loaded.table
+
+
+def scan_run(path: str | os.PathLike[str]) -> Batches:
+    """Return a run in a TREC, CSV or Parquet file that is read while it is evaluated, and never as a whole.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A TREC run, a CSV or TSV run (plain, ``.gz`` or ``.zst``) or a Parquet file with the columns query_id,
+        doc_id and score (or PyTerrier's qid, docno and score). It may be larger than memory: it is read in
+        batches of rows, a second time if the rows of a query do not stand together. (A ``.zst`` file is
+        decompressed as a whole.)
+
+    Returns
+    -------
+    Batches
+        A run for ``calc_aggregate``, ``iter_calc``, ``calc`` and ``evaluator(...)`` of this package, any
+        number of times.
+
+    Raises
+    ------
+    InputError
+        For a file of another format; when it is evaluated, for what `read_run` refuses.
+    OSError
+        If the file cannot be opened.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import permed_measures as pm
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pm.write_run({"q": {"a": 2.0, "b": 1.0}}, f"{folder}/run.trec.gz")
+    ...     pm.calc_aggregate(["RR"], {"q": {"b": 1}}, scan_run(f"{folder}/run.trec.gz"))
+    {RR: 0.5}
+    """
+    source = Source(Path(path))
+    if source.is_parquet:
+        return ParquetRun(source)
+    file = TextFile.recognised(source, "run")
+    if file.format.name in SCANNED:
+        return SCANNED[file.format.name](file)
+    raise InputError(
+        "a run that is read while it is evaluated must be a TREC, CSV or TSV run or a Parquet file",
+        where=str(path),
+        hint="Read it with read_run",
+    )
+
+
+_LARGE = 1 << 22
+"""Bytes from which reading a file as frames pays for loading polars."""
+
+
+def holds_of(source: Source) -> str | None:
+    """Return what a file holds, 'qrels' or 'run'; None if it can be read as both."""
+    if source.is_parquet:
+        names = parquet_columns(source)
+        could_be = {holds for holds, value in _VALUES.items() if _has_columns(names, value)}
+        return could_be.pop() if len(could_be) == 1 else None
+    file = TextFile.recognised(source)
+    if file.format.kind is Kind.JSON:
+        numbers = [number for _, line in file.said(source.lines()) for _, number in line.documents]
+        return None if all(float(number or 0).is_integer() for number in numbers) else "run"
+    return file.format.holds if file.is_certain else None
+
+
+_VALUES = {"qrels": "relevance", "run": "score"}
+
+
+def _has_columns(names: list[str], value: str) -> bool:
+    try:
+        return bool(columns_of(names, value))
+    except InputError:
+        return False
+
+
+def load(
+    path: str | os.PathLike[str] | Source, wanted: str, *, order: str = "score", tick: Tick | None = None
+) -> Loaded:
+    """Read a file as `wanted`, 'qrels' or 'run'; see `read_qrels` and `read_run`.
+
+    A large TREC, CSV or TSV run and a Parquet file are left to be read when they are evaluated.
+    """
+    if order not in ("score", "list"):
+        raise InputError(f"order must be 'score' or 'list' (found {order!r})")
+    source = path if isinstance(path, Source) else Source(Path(path), tick)
+    if source.is_parquet:
+        if wanted == "qrels":
+            return Loaded(read_parquet_qrels(source), [])
+        run = ParquetRun(source)
+        return Loaded(
+            run if order == "score" else {q: _by_position(docs) for q, docs in run.nested().items()}, []
+        )
+    file = TextFile.recognised(source, wanted)
+    if file.format.name in SCANNED and order == "score" and source.size >= _LARGE:
+        return Loaded(SCANNED[file.format.name](file), [])
+    table = file.table()
+    if wanted == "qrels":
+        return Loaded(table, [])
+    labels = file.format.name if file.format.holds == "qrels" else ""
+    notes = _score_by_order(table, source, force=order == "list", lists=file.format.lists)
+    return Loaded(table, notes, labels)
+
+
+def _score_by_order(table: Run, source: Source, *, force: bool, lists: bool) -> list[str]:
+    """Give lists without scores theirs, and tell which lists are in another order than their scores."""
+    reordered = []
+    for query_id, documents in table.items():
+        scored = [score is not None for score in documents.values()]
+        if any(scored) and not all(scored):
+            doc_id = list(documents)[scored.index(False)]
+            raise InputError(
+                "either all documents of a query have a score, or none",
+                where=f"{source.path}: {where(query_id, doc_id)}",
+                hint="Add the missing score, or leave out all scores",
+            )
+        if force or not all(scored):
+            table[query_id] = _by_position(documents)
+        elif lists and (by_score := ranked(documents)) != list(documents):
+            reordered.append((query_id, next(a for a, b in zip(documents, by_score, strict=True) if a != b)))
+    if not reordered:
+        return []
+    queries = f"{len(reordered):,} of {counted(len(table), 'query')}"
+    return [
+        f"{source.path}: in {queries} the scores rank documents in another order than the list does (first: "
+        f"{where(*reordered[0])}); the scores are used, order='list' (--order list) takes the list"
+    ]
+
+
+def _by_position(documents: Iterable[str]) -> dict[str, float]:
+    """Return the documents with scores that rank them as they stand."""
+    return {doc_id: -float(rank) for rank, doc_id in enumerate(documents, start=1)}
+
+
+def ranked(documents: Mapping[str, float]) -> list[str]:
+    """Return the ids by score (as float32) descending, then id descending: trec_eval's order."""
+    by_id = sorted(documents, reverse=True)
+    return sorted(by_id, key=lambda doc_id: -_float32(documents[doc_id]))
+
+
+def _float32(score: float) -> float:
+    try:
+        value: float = struct.unpack("f", struct.pack("f", score))[0]
+    except OverflowError:
+        return float("inf") if score > 0 else float("-inf")
+    return value
+
+
+# --- making ----------------------------------------------------------------------------------------
+
+
+def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> tuple[Qrels, Run]:
+    """Return qrels and run for rankings of which only the grades are known.
+
+    Parameters
+    ----------
+    lists : mapping of str to sequence of number or None
+        For each query the grade of each retrieved document in the order of the ranking; None for one that
+        is not judged. Relevant documents that were not retrieved are not known, so what is divided by
+        their number (recall, AP) is computed as if there were none.
+
+    Returns
+    -------
+    qrels : dict
+        ``{query_id: {doc_id: relevance}}`` with documents ``d1``, ``d2``, … of each list.
+    run : dict
+        ``{query_id: {doc_id: score}}``, the score minus the position.
+
+    Raises
+    ------
+    InputError
+        For a grade that is no finite number.
+
+    Examples
+    --------
+    >>> from_relevance_lists({"q1": [1, 0, None]})
+    ({'q1': {'d1': 1, 'd2': 0}}, {'q1': {'d1': -1.0, 'd2': -2.0, 'd3': -3.0}})
+    """
+    qrels: Qrels = {}
+    run: Run = {}
+    for query, grades in lists.items():
+        query_id = text_id(query)
+        named = [(f"d{position}", grade) for position, grade in enumerate(grades, start=1)]
+        qrels[query_id] = {
+            doc_id: number(grade, "relevance", place=where(query_id, doc_id))
+            for doc_id, grade in named
+            if grade is not None
+        }
+        run[query_id] = _by_position(doc_id for doc_id, _ in named)
+    return qrels, run

@@ -1,0 +1,282 @@
+"""Runs in files that are read in batches of rows: TREC, CSV and Parquet, in bounded memory."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import chain, islice
+from typing import TYPE_CHECKING, NoReturn, TypeVar
+
+import numpy as np
+
+from permed_measures.engine.inputs import (
+    Batches,
+    checked_frame,
+    columns_of,
+    not_a_number,
+    repeated_rows,
+    where,
+)
+from permed_measures.errors import InputError
+from permed_measures.files.fast_csv import frame_of_rows
+from permed_measures.files.fast_trec import frame_of_lines, single_blanks
+from permed_measures.files.sources import Source
+from permed_measures.files.text import TextFile, header_of
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+__all__ = [
+    "SCANNED",
+    "ParquetRun",
+    "ScannedRun",
+    "TableRun",
+    "TrecRun",
+    "parquet_columns",
+    "read_parquet",
+    "read_parquet_qrels",
+]
+
+T = TypeVar("T")
+
+_ROWS = 1 << 20
+"""Rows of a batch; of one query there may be twice as many before it is divided."""
+_LINES = 1 << 17
+"""Rows that are held as Python objects at a time."""
+_HASHES = 1 << 26
+"""Hashes of rows that are compared at a time."""
+
+
+class ScannedRun(Batches, ABC):
+    """A run in a file, as batches of frames; each time it is gone through, the file is read.
+
+    Unlike frames in memory it may not have any document twice in a query, judged or not.
+    """
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        """Yield frames of query_id, doc_id and score."""
+        return _whole_queries(_ahead(self._read()))
+
+    @abstractmethod
+    def _read(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows in the order of the file."""
+
+    @abstractmethod
+    def refuse_repeated(self, query_id: str, doc_id: str) -> NoReturn:
+        """Raise the error for a document that stands twice."""
+
+    def refuse_duplicates(self, frame: pl.DataFrame) -> None:
+        """Raise an error if a document stands twice in a query of this frame."""
+        if len(_repeated(_hashes(frame))):
+            self._compare(frame)
+
+    def refuse_duplicates_between_batches(self, n_rows: int) -> None:
+        """Raise an error if a document stands twice in a query.
+
+        All rows are compared by hashes, as many at a time as fit into memory.
+        """
+        import polars as pl
+
+        parts = -(-n_rows // _HASHES)
+        for part in range(parts):
+            hashes = np.concatenate([h[h % parts == part] for h in map(_hashes, self)])
+            repeated = _repeated(hashes)
+            for some in np.split(repeated, range(_ROWS, len(repeated), _ROWS)):
+                if len(some):
+                    self._compare(pl.concat([f.filter(np.isin(_hashes(f), some)) for f in self]))
+
+    def _compare(self, frame: pl.DataFrame) -> None:
+        """Raise the error if there are equal rows among these, which have equal hashes."""
+        again = repeated_rows(frame)
+        if len(again):
+            self.refuse_repeated(*again.row(0)[:2])
+
+
+def _hashes(frame: pl.DataFrame) -> NDArray[np.uint64]:
+    return frame.select("query_id", "doc_id").hash_rows().to_numpy()
+
+
+def _repeated(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the hashes that occur more than once."""
+    hashes = np.sort(hashes)
+    return np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
+
+
+def _ahead(items: Iterator[T]) -> Iterator[T]:
+    """Yield the items, while the next one is made in another thread."""
+    with ThreadPoolExecutor(1) as worker:
+        coming = worker.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = worker.submit(next, items, None)
+            yield item
+
+
+def _whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield the rows cut between queries, so that the rows of a query that stand together stay together."""
+    import polars as pl
+
+    held = None
+    for frame in frames:
+        rows = frame if held is None else pl.concat([held, frame], rechunk=True)
+        query_id = rows["query_id"]
+        changes = (query_id != query_id[-1]).arg_true()
+        last = int(changes[-1]) + 1 if len(changes) else 0
+        if not last and len(rows) > 2 * _ROWS:
+            last = len(rows)
+        if last:
+            yield rows[:last]
+        held = rows[last:] if last < len(rows) else None
+    if held is not None:
+        yield held
+
+
+class TextRun(ScannedRun):
+    """A run in a text file with a row per line; see `ScannedRun`."""
+
+    def __init__(self, file: TextFile) -> None:
+        super().__init__()
+        self._file = file
+
+    def _line_by_line(self, lines: Iterable[tuple[int, str]]) -> Iterator[pl.DataFrame]:
+        """Yield what the lines say, or raise the error for the one that is wrong."""
+        import polars as pl
+
+        rows = ((said.query_id, *said.documents[0]) for _, said in self._file.said(lines))
+        schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+        while some := list(islice(rows, _LINES)):
+            yield pl.DataFrame(some, schema=schema, orient="row")
+
+    def refuse_repeated(self, query_id: str, doc_id: str) -> NoReturn:
+        """Raise the error for a document that stands twice."""
+        self._file.refuse_repeated(query_id, doc_id)
+
+
+class TrecRun(TextRun):
+    """A TREC run; see `ScannedRun`."""
+
+    def _read(self) -> Iterator[pl.DataFrame]:
+        source, n_lines = self._file.source, 0
+        for chunk in source.chunks():
+            frame = frame_of_lines(chunk.data)
+            n_chunk = chunk.data.count(b"\n") if frame is None else len(frame)
+            if frame is None:
+                frame = frame_of_lines(single_blanks(chunk.data))
+            if frame is None:
+                yield from self._line_by_line(source.lines_of(chunk, n_lines))
+            elif len(frame):
+                yield frame
+            n_lines += n_chunk
+
+
+class TableRun(TextRun):
+    """A CSV or TSV run with a header; see `ScannedRun`."""
+
+    def _read(self) -> Iterator[pl.DataFrame]:
+        source, first = self._file.source, self._file.first_line
+        header = header_of(first.text)
+        assert header is not None  # which told the format
+        chunks, n_lines = source.chunks(), 0
+        for chunk in chunks:
+            n_chunk = chunk.data.count(b"\n")
+            n_before = min(max(first.row + 1 - n_lines, 0), n_chunk)
+            data = chunk.data.split(b"\n", n_before)[-1] if n_before else chunk.data
+            frame = frame_of_rows(data, header) if data else None
+            if frame is None:
+                lines = source.lines_of(chunk, n_lines)
+                if b'"' in data:  # a cell may go on in the next chunk
+                    lines = chain(lines, source.lines_of_all(chunks, n_lines + n_chunk))
+                rows = (line for line in lines if line[0] > first.row)
+                yield from self._line_by_line(chain([(first.row, first.text)], rows))
+            elif len(frame):
+                yield frame
+            n_lines += n_chunk
+
+
+SCANNED: dict[str, type[TextRun]] = {"TREC run": TrecRun, "CSV or TSV run": TableRun}
+"""The text formats that are read as frames, by the name of the format."""
+
+
+def parquet_columns(source: Source) -> list[str]:
+    """Return the names of the columns of a Parquet file."""
+    import polars as pl
+
+    with _named(source):
+        return pl.scan_parquet(source.for_polars(), glob=False).collect_schema().names()
+
+
+def read_parquet(source: Source, value: str) -> pl.DataFrame:
+    """Return query_id, doc_id and `value` of a Parquet file; relevance may be integers."""
+    import polars as pl
+
+    with _named(source):
+        rows = pl.read_parquet(source.for_polars(), glob=False)
+        frame = checked_frame(rows, value)
+        if value == "relevance":
+            values = rows[columns_of(rows.columns, value)[value]]
+            wrong = frame.filter(~pl.col(value).is_finite())
+            if len(wrong):
+                raise not_a_number(wrong[value][0], value, place=where(*wrong.row(0)[:2]))
+            if values.dtype.is_integer():
+                frame = frame.with_columns(values.alias(value))
+        return frame
+
+
+def read_parquet_qrels(source: Source) -> dict[str, dict[str, float]]:
+    """Return the judgments of a Parquet file with the columns query_id, doc_id and relevance."""
+    frame = read_parquet(source, "relevance")
+    with _named(source):
+        return Batches([frame]).nested()
+
+
+@contextmanager
+def _named(source: Source) -> Iterator[None]:
+    """Name the file in what goes wrong with a Parquet file."""
+    import polars as pl
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        reason = str(error).split("\n")[0]
+        raise InputError(f"cannot be read as Parquet ({reason})", where=str(source.path)) from None
+    except InputError as error:
+        place = f"{source.path}: {error.where}" if error.where else str(source.path)
+        raise InputError(error.problem, where=place, hint=error.hint) from None
+
+
+class ParquetRun(ScannedRun):
+    """A run in a Parquet file with the columns query_id, doc_id and score; see `ScannedRun`."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self._source = source
+
+    def _read(self) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        with _named(self._source):
+            lazy = pl.scan_parquet(self._source.for_polars(), glob=False)
+            lazy = lazy.select(columns_of(lazy.collect_schema().names(), "score").values())
+            n_rows = lazy.select(pl.len()).collect().item()
+        for start in range(0, n_rows, _ROWS):
+            with _named(self._source):
+                frame = checked_frame(lazy.slice(start, _ROWS).collect(), "score", first_row=start)
+            yield frame
+            self._source.tick(min((start + _ROWS) / n_rows, 1))
+
+    def refuse_repeated(self, query_id: str, doc_id: str) -> NoReturn:
+        """Raise the error for a document that stands twice."""
+        rows: list[int] = []
+        start = 0
+        for frame in self._read():
+            same = (frame["query_id"] == query_id) & (frame["doc_id"] == doc_id)
+            rows += [start + row for row in same.arg_true()]
+            start += frame.height
+        raise InputError(
+            f"each document of a query may stand once (found {where(query_id, doc_id)} again, "
+            f"first in row {rows[0]})",
+            where=f"{self._source.path}: row {rows[1]}",
+            hint="Remove one of the two",
+        )

@@ -1,0 +1,414 @@
+"""The measures one can ask for: their parameters, formulas and sources."""
+
+from __future__ import annotations
+
+import ir_measures
+from ir_measures.measures import Measure
+
+from permed_measures.measures.parameters import (
+    CUTOFF,
+    JUDGED_ONLY,
+    REL,
+    CheckedMeasure,
+    Param,
+    at_least,
+    choice,
+    probabilities,
+    weights,
+    whole,
+)
+
+__all__ = ["GAP", "LITSEARCH", "MEASURES", "MEDCORPUS", "Coverage", "GradedAP", "QMeasure", "VariantNDCG"]
+
+
+class _GradedAP(CheckedMeasure):
+    r"""Graded average precision: each precision weighted by the grade found there.
+
+    .. math::
+
+        \frac{1}{N} \sum_{i \le k,\; g_i \ge rel} P(i) \cdot w(g_i)
+
+    :math:`g_i` is the grade at rank *i*, :math:`P(i)` the share of relevant documents (grade at least
+    `rel`) among the first *i*, and :math:`w(g)` the weight of a grade: ``gains[g]``, or ``g / max_rel``.
+
+    Parameters
+    ----------
+    cutoff : int, optional
+        Ranks that count, at least 1; written ``GradedAP@10``. All ranks if left out.
+    rel : float, default 1
+        The lowest relevant grade, at least 0.
+    max_rel : float, default 2
+        The grade that weighs 1. **On binary labels set** ``max_rel=1``: with the default every value is
+        half of AP.
+    gains : dict of number to number, optional
+        The weight (at least 0) of each relevant grade, instead of ``g / max_rel``.
+    norm : str, default 'num_rel'
+        The denominator *N*: ``num_rel`` relevant documents in the qrels, *R* · ``min`` min(*R*, *k*) ·
+        ``num_rel_ret`` relevant documents found within *k* · ``gain`` the summed weight of all relevant
+        documents (NCU\ :sub:`gu,P` of [1]_) · ``ideal`` the sum that the ideal ranking has at *k*, so that a
+        perfect ranking scores 1 · ``none`` 1. Where *N* is 0 the value is 0.
+    judged_only : bool, default False
+        Rank among judged documents only (grade 0 or more), as trec_eval's ``-J`` does.
+
+    Returns
+    -------
+    float
+        Per query, from 0 to 1 unless ``norm='none'`` or weights above 1; averaged over all queries of the
+        qrels.
+
+    Raises
+    ------
+    MeasureError
+        For a parameter that is not allowed, at once; for a relevant grade above `max_rel` (without `gains`)
+        or missing from `gains`, before anything is computed.
+
+    Notes
+    -----
+    A query that is absent from the run, or has no relevant document, scores 0 and counts. Unjudged
+    documents take up ranks and are not relevant; negative grades likewise. Ties: score as float32
+    descending, then document id descending. A cutoff beyond the list changes nothing.
+
+    With every weight 1 and ``num_rel`` it is ``AP@k``. It is not GAP [2]_, which models a user whose
+    relevance threshold is unknown, nor Kishida's generalised average precision, whose precision is graded.
+    Where partly relevant documents exist its ceiling is below 1 (0.6076 on MedCorpus at 10):
+    ``permed_measures.ceiling`` tells it; ``norm='ideal'`` divides by it per query.
+
+    References
+    ----------
+    .. [1] Sakai and Robertson. Modelling a user population for designing information retrieval metrics.
+       EVIA 2008.
+    .. [2] Robertson, Kanoulas and Yilmaz. Extending average precision to graded relevance judgments.
+       SIGIR 2010.
+
+    Examples
+    --------
+    Rank 1 has precision 1 and weight 1/2, rank 3 precision 2/3 and weight 1; three documents are relevant.
+
+    >>> import permed_measures as pm
+    >>> qrels = {"q": {"a": 2, "b": 1, "c": 0, "d": 1}}
+    >>> run = {"q": {"b": 4.0, "x": 3.0, "a": 2.0, "c": 1.0}}
+    >>> pm.calc_aggregate([pm.GradedAP @ 10, pm.GradedAP(norm="min") @ 2], qrels, run)
+    {GradedAP@10: 0.38888888888888884, GradedAP(norm='min')@2: 0.25}
+    """
+
+    __name__ = "GradedAP"
+    NAME = __name__
+    PRETTY_NAME = "Graded Average Precision"
+    SHORT_DESC = "Average precision in which each relevant document counts by its grade."
+    SUPPORTED_PARAMS = {
+        "cutoff": CUTOFF,
+        "rel": REL,
+        "max_rel": Param(
+            at_least(0, above=True), "a number above 0", default=2, desc="the grade that weighs 1"
+        ),
+        "gains": Param(
+            weights,
+            "a mapping from each relevant grade to its weight (numbers of at least 0)",
+            default=None,
+            desc="weight of each grade, instead of grade / max_rel",
+        ),
+        "norm": choice(
+            "num_rel",
+            "min",
+            "num_rel_ret",
+            "gain",
+            "ideal",
+            "none",
+            default="num_rel",
+            desc="what the sum is divided by",
+        ),
+        "judged_only": JUDGED_ONLY,
+    }
+
+
+class _Coverage(CheckedMeasure):
+    """Coverage: 1 if a relevant document is within the first k, else 0.
+
+    Its mean is the share of queries that are covered.
+
+    Parameters
+    ----------
+    cutoff : int, optional
+        Ranks that count, at least 1; written ``Coverage@10``. All ranks if left out.
+    rel : float, default 1
+        The lowest relevant grade, at least 0.
+    judged_only : bool, default False
+        Rank among judged documents only (grade 0 or more), as trec_eval's ``-J`` does.
+
+    Returns
+    -------
+    float
+        Per query 0 or 1; averaged over all queries of the qrels.
+
+    Raises
+    ------
+    MeasureError
+        For a parameter that is not allowed, at once.
+
+    Notes
+    -----
+    Equal to ``Success@k`` of trec_eval and ir_measures (some papers say hit rate), but the cutoff may be left
+    out and `rel` may be a float. A query that is absent from the run, or has no relevant document, scores 0
+    and counts. Ties: score as float32 descending, then document id descending.
+
+    References
+    ----------
+    trec_eval, measure ``success``.
+
+    Examples
+    --------
+    >>> import permed_measures as pm
+    >>> qrels = {"q1": {"a": 1}, "q2": {"b": 2}}
+    >>> run = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 2.0, "c": 1.0}}
+    >>> pm.calc_aggregate([pm.Coverage @ 1], qrels, run)
+    {Coverage@1: 0.5}
+    """
+
+    __name__ = "Coverage"
+    NAME = __name__
+    PRETTY_NAME = "Coverage"
+    SHORT_DESC = "The share of queries with a relevant document in the top k results."
+    SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY}
+
+
+class _VariantNDCG(CheckedMeasure):
+    r"""NDCG with every choice spelled out.
+
+    .. math::
+
+        \frac{\sum_{i \le k} gain(g_i) \cdot discount(i)}{\sum_{i \le k} gain(g^*_i) \cdot discount(i)}
+
+    :math:`g_i` is the grade at rank *i* and :math:`g^*_i` that of the ideal list.
+
+    Parameters
+    ----------
+    cutoff : int, optional
+        Ranks that count, at least 1; written ``VariantNDCG@10``. All ranks if left out.
+    gain : str, default 'exp'
+        ``exp`` :math:`2^g - 1` [1]_ · ``linear`` *g* [2]_.
+    discount : str, default 'log2'
+        At rank *i*: ``log2`` :math:`1/\log_2(i+1)` · ``jk`` 1 at rank 1, then :math:`1/\log_2 i` ([2]_ with
+        base 2) · ``zipf`` :math:`1/i`.
+    ideal : str, default 'qrels'
+        Where the ideal list, sorted by grade, is taken from: ``qrels`` all judged documents · ``run`` the
+        whole retrieved list · ``cutoff`` the first *k* of the retrieved list.
+    negative : str, default 'zero'
+        Grades below 0 gain 0 (``zero``) or are used as they stand (``keep``).
+    judged_only : bool, default False
+        Rank among judged documents only (grade 0 or more), as trec_eval's ``-J`` does.
+
+    Returns
+    -------
+    float
+        Per query, at most 1 (negative values are possible with ``negative='keep'``); averaged over all
+        queries of the qrels.
+
+    Raises
+    ------
+    MeasureError
+        For a parameter that is not allowed, at once.
+
+    Notes
+    -----
+    The default is ``nDCG(dcg='exp-log2')@k``; ``gain='linear'`` is ``nDCG@k``, trec_eval's ``ndcg_cut``.
+    Where the ideal sum is not above 0, the value is 0. An ideal list taken from the run makes any run that
+    sorts what it found perfect, however little it found: it is here to explain published numbers.
+    Unjudged documents have grade 0. A query that is absent from the run scores 0 and counts.
+    Ties: score as float32 descending, then document id descending.
+
+    References
+    ----------
+    .. [1] Burges et al. Learning to rank using gradient descent. ICML 2005.
+    .. [2] Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
+
+    Examples
+    --------
+    >>> import permed_measures as pm
+    >>> qrels = {"q": {"a": -1, "b": 1}}
+    >>> run = {"q": {"a": 2.0, "b": 1.0}}
+    >>> pm.calc_aggregate([pm.VariantNDCG @ 10, pm.VariantNDCG(negative="keep") @ 10], qrels, run)
+    {VariantNDCG@10: 0.6309297535714575, VariantNDCG(negative='keep')@10: 0.19126813092755546}
+    """
+
+    __name__ = "VariantNDCG"
+    NAME = __name__
+    PRETTY_NAME = "nDCG with every choice spelled out"
+    SHORT_DESC = "nDCG with the gain, the discount, the ideal list and negative grades as one asks."
+    SUPPORTED_PARAMS = {
+        "cutoff": CUTOFF,
+        "gain": choice("exp", "linear", default="exp", desc="gain of a grade"),
+        "discount": choice("log2", "jk", "zipf", default="log2", desc="discount of a rank"),
+        "ideal": choice("qrels", "run", "cutoff", default="qrels", desc="where the ideal list comes from"),
+        "negative": choice("zero", "keep", default="zero", desc="gain of grades below 0"),
+        "judged_only": JUDGED_ONLY,
+    }
+
+
+class _GAP(CheckedMeasure):
+    r"""GAP: average precision for a user whose relevance threshold is not known.
+
+    .. math::
+
+        \frac{\sum_j g_j \, R_{\ge j} \, AP_{rel=j}}{\sum_j g_j \, R_{\ge j}}
+
+    The user takes grade *j* and above as relevant with probability :math:`g_j`; :math:`R_{\ge j}` documents
+    are then relevant.
+
+    Parameters
+    ----------
+    cutoff : int, optional
+        Ranks that count, at least 1; written ``GAP@10``. All ranks if left out.
+    g : dict of number to number, optional
+        The probability of each threshold; a list gives those of 1, 2, … They sum to 1.
+    max_rel : int, default 2
+        Without `g`, the thresholds 1 to `max_rel` are equally probable.
+
+    Returns
+    -------
+    float
+        Per query, from 0 to 1; averaged over all queries of the qrels.
+
+    Raises
+    ------
+    MeasureError
+        For a parameter that is not allowed, or probabilities that do not sum to 1, at once.
+
+    Notes
+    -----
+    An ideal ranking scores 1, unlike with `GradedAP`, which weighs each relevant document by its grade. With
+    a single threshold it is ``AP``. With a cutoff the sums stop at rank *k*; the denominator does not change.
+    A query that is absent from the run, or has no relevant document, scores 0 and counts. Ties: score as
+    float32 descending, then document id descending.
+
+    References
+    ----------
+    Robertson, Kanoulas and Yilmaz. Extending average precision to graded relevance judgments. SIGIR 2010.
+
+    Examples
+    --------
+    At threshold 1, (1 + 2/3) over 2 relevant documents; at threshold 2, 1/3 over 1.
+
+    >>> import permed_measures as pm
+    >>> run = {"q": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}
+    >>> pm.calc_aggregate([pm.GAP], {"q": {"d1": 1, "d2": 0, "d3": 2}}, run)
+    {GAP: 0.6666666666666666}
+    """
+
+    __name__ = "GAP"
+    NAME = __name__
+    PRETTY_NAME = "GAP, average precision over unknown thresholds"
+    SHORT_DESC = "Average precision, averaged over what the user may take as relevant."
+    SUPPORTED_PARAMS = {
+        "cutoff": CUTOFF,
+        "g": Param(
+            probabilities,
+            "a mapping from thresholds above 0 to probabilities that sum to 1",
+            default=None,
+            desc="probability of each threshold; equal ones if left out",
+        ),
+        "max_rel": Param(
+            whole, "a whole number of at least 1", default=2, desc="the highest threshold without g"
+        ),
+    }
+
+
+class _QMeasure(CheckedMeasure):
+    r"""Q-measure: average precision whose precision is blended with cumulated gain.
+
+    .. math::
+
+        \frac{1}{N} \sum_{i \le k,\; g_i \ge 1} \frac{C(i) + \beta\, cg(i)}{i + \beta\, cg^*(i)}
+
+    :math:`C(i)` is the number of relevant documents (grade at least 1) within rank *i*, :math:`cg(i)` their
+    cumulated gain, and :math:`cg^*(i)` that of the ideal list.
+
+    Parameters
+    ----------
+    cutoff : int, optional
+        Ranks that count, at least 1; written ``QMeasure@10``. All ranks if left out.
+    beta : float, default 1.0
+        How much the gain counts, at least 0. With 0 it is AP.
+    gains : dict of number to number, optional
+        The gain (at least 0) of each relevant grade; the grade itself if left out.
+
+    Returns
+    -------
+    float
+        Per query, from 0 to 1; averaged over all queries of the qrels.
+
+    Raises
+    ------
+    MeasureError
+        For a parameter that is not allowed, at once; for a relevant grade that is missing from `gains`,
+        before anything is computed.
+
+    Notes
+    -----
+    *N* is the number of relevant documents *R* without a cutoff, min(*R*, *k*) with one, as NTCIREVAL has it:
+    so ``QMeasure(beta=0)@k`` is not trec_eval's ``map_cut``, which divides by *R*. A query that is absent
+    from the run, or has no relevant document, scores 0 and counts. Ties: score as float32 descending, then
+    document id descending.
+
+    References
+    ----------
+    Sakai. New performance metrics based on multigrade relevance: their application to question answering.
+    NTCIR-4, 2004.
+
+    Examples
+    --------
+    At rank 1, (1 + 1) / (1 + 2); at rank 3, (2 + 3) / (3 + 3).
+
+    >>> import permed_measures as pm
+    >>> run = {"q": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}
+    >>> pm.calc_aggregate([pm.QMeasure], {"q": {"d1": 1, "d2": 0, "d3": 2}}, run)
+    {QMeasure: 0.75}
+    """
+
+    __name__ = "QMeasure"
+    NAME = __name__
+    PRETTY_NAME = "Q-measure"
+    SHORT_DESC = "Average precision blended with cumulated gain."
+    SUPPORTED_PARAMS = {
+        "cutoff": CUTOFF,
+        "beta": Param(
+            at_least(0), "a number of at least 0", default=1, desc="how much the gain counts; with 0 it is AP"
+        ),
+        "gains": Param(
+            weights,
+            "a mapping from each relevant grade to its gain (numbers of at least 0)",
+            default=None,
+            desc="gain of each grade, instead of the grade",
+        ),
+    }
+
+
+GradedAP = _GradedAP()
+Coverage = _Coverage()
+VariantNDCG = _VariantNDCG()
+GAP = _GAP()
+QMeasure = _QMeasure()
+
+MEASURES: dict[str, Measure] = {
+    "GradedAP": GradedAP,
+    "GradedMAP": GradedAP,
+    "Coverage": Coverage,
+    "VariantNDCG": VariantNDCG,
+    "GAP": GAP,
+    "QMeasure": QMeasure,
+}
+"""Our measures by the names (and aliases) under which ir_measures knows them."""
+
+_EXP_NDCG_10: Measure = ir_measures.nDCG(dcg="exp-log2") @ 10
+
+MEDCORPUS: tuple[Measure, ...] = (_EXP_NDCG_10, GradedAP @ 10, ir_measures.P @ 1, Coverage @ 10)
+"""What is reported on MedCorpus."""
+
+LITSEARCH: tuple[Measure, ...] = (
+    _EXP_NDCG_10,
+    ir_measures.AP @ 10,
+    ir_measures.P @ 1,
+    ir_measures.R @ 5,
+    ir_measures.R @ 20,
+    Coverage @ 10,
+)
+"""What is reported on LitSearch."""

@@ -1,0 +1,139 @@
+"""Plots as files, and as parts of an HTML page."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import quoteattr
+
+from permed_measures.errors import InputError
+from permed_measures.files.write import write_whole
+from permed_measures.plots.fonts import matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["ENDINGS", "as_svg", "save_plot"]
+
+ENDINGS = (".pdf", ".svg", ".png")
+"""The kinds of files that a plot can be saved as."""
+
+
+def save_plot(ax: Axes, path: str | os.PathLike[str]) -> None:
+    """Save the figure of a plot as a file; the file is written whole or not at all.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Of any figure: it is saved with all it holds.
+    path : str or path-like
+        Its ending is ``.pdf``, ``.svg`` or ``.png`` (200 dots per inch).
+
+    Raises
+    ------
+    InputError
+        For another ending.
+    OSError
+        If the file cannot be written.
+
+    Notes
+    -----
+    The same plot gives the same bytes: no file has a date in it. Letters are embedded in a PDF as TrueType
+    fonts where the font allows it, as publishers ask, and are outlines in an SVG.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from permed_measures import plot_cutoffs
+    >>> ax = plot_cutoffs({"q": {"a": 1}}, {"mine": {"q": {"a": 1.0}}}, "P", cutoffs=(1, 10))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_plot(ax, f"{folder}/precision.pdf")
+    ...     Path(f"{folder}/precision.pdf").read_bytes()[:5]
+    b'%PDF-'
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise InputError(
+            f"a plot is saved as {', '.join(ENDINGS)} (found the ending {ending!r})", where=str(path)
+        )
+    write_whole(path, _drawn(ax, ending[1:]))
+
+
+def as_svg(ax: Axes) -> str:
+    """Return the figure of a plot as an ``<svg>`` element for an HTML page.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Of any figure: it is drawn with all it holds.
+
+    Returns
+    -------
+    str
+        The element alone, no wider than its place on the page. No rule of it touches the rest of the page,
+        and its ids begin with a hash of the picture, so that several plots can stand on one page.
+
+    Notes
+    -----
+    Letters are outlines, not text: the plot looks the same in every browser, with Chinese names too, whatever
+    fonts the reader has; no name can become markup. What the axes are is said to a screen reader.
+
+    Examples
+    --------
+    >>> from permed_measures import plot_cutoffs
+    >>> ax = plot_cutoffs({"q": {"a": 1}}, {"mine": {"q": {"a": 1.0}}}, "P", cutoffs=(1, 10))
+    >>> as_svg(ax)[:5], as_svg(ax)[-6:]
+    ('<svg ', '</svg>')
+    """
+    text = _drawn(ax, "svg").decode()
+    text = re.sub(r"<!--.*?-->", "", text[text.index("<svg") :].strip(), flags=re.DOTALL)  # they hold names
+    # matplotlib's rule for all elements, *{...}, would hold for the whole page; these are inherited instead.
+    text = re.sub(r"\s*<defs>\s*<style\b.*?</style>\s*</defs>", "", text, count=1, flags=re.DOTALL)
+    style = "max-width:100%;height:auto;stroke-linejoin:round;stroke-linecap:butt"
+    label = " ".join(f"{ax.get_ylabel()}, by {ax.get_xlabel()}".split())
+    text = text.replace("<svg", f'<svg role="img" aria-label={quoteattr(label)} style="{style}"', 1)
+    prefix = f"p{hashlib.sha256(text.encode()).hexdigest()[:10]}-"
+    return re.sub(r'(?<=\sid=")|(?<=href="#)|(?<=url\(#)', prefix, text)
+
+
+_KEYWORDS: dict[str, dict[str, Any]] = {
+    "pdf": {"metadata": {"CreationDate": None}},
+    "svg": {"metadata": {"Date": None, "Creator": None, "Format": None, "Type": None}},
+    "png": {"dpi": 200},
+}
+
+_SAVING = {
+    "svg.hashsalt": "permed-measures",
+    "svg.fonttype": "path",
+    "pdf.fonttype": 42,
+    "savefig.bbox": "tight",
+    "savefig.pad_inches": 0.05,
+}
+
+
+def _drawn(ax: Axes, ending: str) -> bytes:
+    """Return the bytes of a file."""
+    figure: Any = ax.figure
+    figure = figure.figure  # that of a part of a figure is the whole
+    content = io.BytesIO()
+    _start_again(figure)
+    with matplotlib().rc_context(_SAVING):
+        figure.savefig(content, format=ending, **_KEYWORDS[ending])
+    return content.getvalue()
+
+
+def _start_again(figure: Figure) -> None:
+    """Put what a layout has moved where it began: the last digits of a layout depend on the one before."""
+    if not isinstance(figure.get_layout_engine(), matplotlib(".layout_engine").ConstrainedLayoutEngine):
+        return
+    for ax in figure.get_axes():
+        spec = ax.get_subplotspec()
+        if spec is not None and ax.get_in_layout():
+            ax.set_position(spec.get_position(figure))
+            ax.set_in_layout(True)  # which set_position ends

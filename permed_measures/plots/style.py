@@ -1,0 +1,213 @@
+"""How runs look in a plot, its axes, labels and legend."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from permed_measures.comparisons.significance import Floats
+from permed_measures.plots.fonts import LONGEST, Lettering, matplotlib, width_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "GAIN",
+    "LOSS",
+    "Estimates",
+    "add_legend",
+    "axes_for",
+    "draw_lines",
+    "draw_points",
+    "label_categories",
+    "label_numbers",
+    "set_title",
+    "styles_of",
+    "unshown",
+    "wrapped",
+]
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Means of a run by group, and their intervals; NaN where there is none."""
+
+    mean: Floats
+    low: Floats
+    high: Floats
+
+
+GAIN, LOSS = "#0072B2", "#E69F00"
+
+# Of colours that the colour-blind tell apart (Okabe & Ito; Tol), eight whose lightness differs by 6 and more,
+# neighbours by more than that. With nine markers, 72 runs differ in the pair of them.
+_COLOURS = ("#000000", "#D55E00", "#332288", "#E69F00", "#882255", "#44AA99", "#0072B2", "#106A2E")
+_DASHES = (
+    "solid",
+    (0, (5, 1.5)),
+    (0, (1, 1.2)),
+    (0, (6, 1.5, 1, 1.5)),
+    (0, (9, 3)),
+    (0, (3, 1.2, 1, 1.2, 1, 1.2)),
+    (0, (2.5, 2.5)),
+    (0, (9, 1.5, 3, 1.5)),
+)
+_MARKERS = ("o", "s", "^", "D", "v", "X", "P", "<", ">")
+
+
+def styles_of(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return how the line of each run is drawn."""
+    return {
+        name: {
+            "color": _COLOURS[place % len(_COLOURS)],
+            "linestyle": _DASHES[place % len(_DASHES)],
+            "marker": _MARKERS[place % len(_MARKERS)],
+            "markersize": 7.0 if _MARKERS[place % len(_MARKERS)] in "XP" else 5.8,
+            "markeredgecolor": "white",  # a marker stands out from lines that cross it
+            "markeredgewidth": 0.6,
+            "linewidth": 1.5,
+        }
+        for place, name in enumerate(names)
+    }
+
+
+def draw_lines(
+    ax: Axes, x: Sequence[float], estimates: dict[str, Estimates], styles: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
+    """Draw a line for each run, with a band; return the lines."""
+    handles = {}
+    for name, each in estimates.items():
+        colour = styles[name]["color"]
+        if np.isfinite(each.low).any():
+            looks: dict[str, Any] = {
+                "facecolor": (colour, 0.1),
+                "edgecolor": (colour, 0.45),
+                "linewidth": 0.6,
+            }
+            ax.fill_between(x, each.low, each.high, linestyle=styles[name]["linestyle"], **looks)
+        handles[name] = ax.plot(x, each.mean, label=name, **styles[name])[0]
+    return handles
+
+
+def draw_points(
+    ax: Axes, x: Sequence[float], estimates: dict[str, Estimates], styles: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
+    """Draw points for each run, beside each other, with bars; return the points."""
+    handles = {}
+    for place, (name, each) in enumerate(estimates.items()):
+        beside = np.asarray(x) + 0.8 * ((place + 0.5) / len(estimates) - 0.5)
+        style = {**styles[name], "linestyle": "none", "markersize": styles[name]["markersize"] + 1}
+        if np.isfinite(each.low).any():
+            ax.vlines(beside, each.low, each.high, colors=style["color"], linewidth=1.2)
+        handles[name] = ax.plot(beside, each.mean, label=name, **style)[0]
+    return handles
+
+
+# --- axes, labels and legend ---------------------------------------------------------------------------
+
+SIZE = (5.0, 3.6)
+"""Of a figure without a legend, in inches."""
+LETTER = 0.085
+"""The width of a letter, in inches: a little more than it has on average."""
+
+
+def axes_for(ax: Axes | None) -> tuple[Axes, bool]:
+    """Return where to draw, and whether its figure is ours: one that pyplot shows, where that is in use."""
+    if ax is not None:
+        return ax, False
+    matplotlib()
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    make = pyplot.figure if pyplot is not None else matplotlib(".figure").Figure
+    return make(figsize=SIZE, layout="constrained").subplots(), True
+
+
+def unshown(ax: Axes) -> Axes:
+    """Take the figure of a plot away from pyplot."""
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close(ax.figure)
+    return ax
+
+
+def wrapped(text: str) -> str:
+    """Return the text, a measure with many parameters in lines."""
+    lines = [""]
+    for part in re.split(r"(?<=,)", text):
+        if lines[-1] and len(lines[-1]) + len(part) > LONGEST:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
+
+
+def set_title(ax: Axes, lettering: Lettering, text: str) -> None:
+    """Put a line of small letters above the axes."""
+    if text:
+        ax.set_title(lettering.shown(text), loc="left", fontsize="small", color="0.25", **lettering.style)
+
+
+def label_numbers(ax: Axes, x: Sequence[float], labels: list[str], place: Any = None) -> None:
+    """Put a tick at each number, and a label where there is room for it."""
+    place = np.asarray(x if place is None else place, float)
+    span = float(np.ptp(place)) or 1.0
+    widest = max(len(line) for label in labels for line in label.split("\n")) + 1
+    room = span * widest * LETTER / (0.8 * SIZE[0])
+    shown, last = [], -np.inf
+    for at, label in zip(place, labels, strict=True):
+        fits = at - last >= room
+        shown.append(label if fits else "")
+        last = at if fits else last
+    ax.set_xticks(x, shown, parse_math=False)
+
+
+def label_categories(
+    ax: Axes, lettering: Lettering, labels: list[str], sizes: list[int], n_runs: int, own: bool
+) -> None:
+    """Put a label below each category, upright where they are too wide to stand side by side."""
+    names = [lettering.name(label) for label in labels]
+    width = max(SIZE[0], 0.9 + len(labels) * (0.12 * n_runs + 0.15))
+    slot = 0.8 * width / len(labels) / LETTER
+    upright = max(width_of(text) for text in [*names, *(f"n={n:,}" for n in sizes)]) > slot
+    if own:
+        longest = max(map(width_of, names)) + 6 if upright else 0
+        ax.figure.set_size_inches(width, SIZE[1] + longest * LETTER)  # type: ignore[union-attr]
+    between = " " if upright else "\n"
+    shown = [f"{name}{between}n={n:,}" for name, n in zip(names, sizes, strict=True)]
+    ax.set_xticks(range(len(labels)), shown, rotation=90 if upright else 0, **lettering.style)
+    ax.set_xlim(-0.6, len(labels) - 0.4)
+
+
+def add_legend(
+    ax: Axes,
+    handles: dict[str, Any],
+    lettering: Lettering,
+    own: bool,
+    notes: Mapping[str, str] | None = None,
+    heading: str = "",
+) -> None:
+    """Put the legend beside the data, and make room for it if the figure is ours."""
+    legend = ax.legend(
+        list(handles.values()),
+        [str(place) for place in range(len(handles))],  # matplotlib leaves out names such as '_run'
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+        borderaxespad=0.8,  # a share of the width of the axes would move them a little at each drawing
+        handlelength=3.6,
+        fontsize="small",
+        title=heading or None,
+        title_fontsize="small",
+        alignment="left",
+        frameon=False,
+        ncols=-(-len(handles) // 30),
+    )
+    for text, name in zip(legend.get_texts(), handles, strict=True):
+        note = f"  {notes[name]}" if notes else ""
+        text.set(text=lettering.name(name) + note, **lettering.style)
+    if own:
+        figure: Any = ax.figure
+        box, dpi = legend.get_window_extent(), figure.dpi
+        width, height = figure.get_size_inches()
+        figure.set_size_inches(width + box.width / dpi, max(height, box.height / dpi + 0.8))

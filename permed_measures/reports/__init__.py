@@ -1,0 +1,1 @@
+"""Evaluations and comparisons as text: terminal, Markdown, LaTeX, HTML, CSV and JSON."""

@@ -1,0 +1,239 @@
+"""Comparisons for a terminal, a paper and other programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from permed_measures.comparisons.contrasts import ComparisonRow
+from permed_measures.comparisons.results import Comparison, details, legend, sections
+from permed_measures.markup import as_latex, as_markdown, one_line
+from permed_measures.reports.html import page
+from permed_measures.reports.paper_table import (
+    Cell,
+    PaperTable,
+    TableRow,
+    deciding_test,
+    deciding_tests,
+    paper_table,
+    sentences,
+)
+from permed_measures.terminal import Styled, paragraph, terminal_table
+
+__all__ = ["ENDINGS", "FORMATS"]
+
+# --- terminal --------------------------------------------------------------------------------------
+
+
+def _as_table(result: Comparison) -> str:
+    """Return the means, the differences with the test that gives the marks, and how they were computed."""
+    table = paper_table(result)
+    means = terminal_table(
+        [*table.labels, *table.measures], _styled_rows(table), len(table.labels), len(table.blocks[0])
+    )
+    caption = paragraph(
+        table.caption(styled="\x1b[" in means)
+    )  # a file has neither bold nor underlined cells
+    differences, lines = _differences(result)
+    return "\n".join([means, caption, "", differences, *map(paragraph, lines), ""])
+
+
+def _differences(result: Comparison) -> tuple[str, list[str]]:
+    """Return the table of differences with the test that gives the marks, and what to know of it."""
+    tests, others = deciding_tests(result)
+    if not deciding_test(result):
+        return terminal_table(*details(result)), legend(result)
+    headings = dict(zip(tests, ("p", "naive p"), strict=False))  # short, so that more has room
+    lines = ["; ".join(f"{heading}: {name}" for name, heading in headings.items()), *legend(result, tests)]
+    if others:
+        lines.append(f"{', '.join(others)}: in the formats html, csv and json")
+    return terminal_table(*details(result, headings)), lines
+
+
+def _styled_rows(table: PaperTable) -> list[list[str | Styled]]:
+    """Return the rows of means, the digits below each other whatever the marks."""
+    apart = " " if table.lettered else ""
+    marks = [max(len(row.cells[number].mark) for row in _all(table)) for number in range(len(table.measures))]
+    styles = {0: "", 1: "bold", 2: "underline"}
+    return [
+        [
+            *row.labels,
+            *(
+                Styled(cell.text, styles[cell.place], (apart + cell.mark.ljust(width)) if width else "")
+                for cell, width in zip(row.cells, marks, strict=True)
+            ),
+        ]
+        for row in _all(table)
+    ]
+
+
+def _all(table: PaperTable) -> list[TableRow]:
+    return [row for block in table.blocks for row in block]
+
+
+# --- paper -----------------------------------------------------------------------------------------
+
+
+def _as_markdown(result: Comparison) -> str:
+    table = paper_table(result)
+    forms = {0: "{}", 1: "**{}**", 2: "<u>{}</u>"}
+    mark = "<sup>{}</sup>" if table.lettered else "{}"
+    lines = [[*map(as_markdown, [*table.labels, *table.measures])]]
+    lines += [["---"] * len(table.labels) + ["---:"] * len(table.measures)]
+    for row in _all(table):
+        cells = [
+            forms[cell.place].format(cell.text) + (mark.format(cell.mark) if cell.mark else "")
+            for cell in row.cells
+        ]
+        lines.append([*map(as_markdown, row.labels), *cells])
+    rows = [f"| {' | '.join(line)} |" for line in lines]
+    texts = [table.caption(), *sentences(result), *result.notes]
+    return "\n".join([*rows, *(f"\n{as_markdown(text)}" for text in texts), ""])
+
+
+def _as_latex(result: Comparison) -> str:
+    """Return a table for the package booktabs."""
+    table = paper_table(result)
+    column, heading = ("r@{ }l", r"\multicolumn{{2}}{{c}}{{{}}}") if table.lettered else ("r", "{}")
+    headings = [*map(as_latex, table.labels), *(heading.format(as_latex(each)) for each in table.measures)]
+    lines = [
+        f"% needs \\usepackage{{booktabs}}{_needs_letters(table)}",
+        r"\begin{table}[t]",
+        r"\centering",
+        rf"\caption{{{as_latex(table.caption())}}}",
+        rf"\begin{{tabular}}{{{'l' * len(table.labels)}{column * len(table.measures)}}}",
+        r"\toprule",
+        rf"{' & '.join(headings)} \\",
+    ]
+    for block in table.blocks:
+        lines.append(r"\midrule")
+        for row in block:
+            cells = [_latex_cell(cell, table.lettered) for cell in row.cells]
+            lines.append(rf"{' & '.join([*map(as_latex, row.labels), *cells])} \\")
+    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+    lines += [f"% {one_line(note)}" for note in result.notes]
+    lines += [f"% {as_latex(sentence)}" for sentence in sentences(result)]
+    return "\n".join([*lines, ""])
+
+
+def _latex_cell(cell: Cell, lettered: bool) -> str:
+    """Return a mean and its mark, so that the digits of a column stand below each other."""
+    forms = {0: "{}", 1: r"\textbf{{{}}}", 2: r"\underline{{{}}}"}
+    text = forms[cell.place].format(as_latex(cell.text))
+    if lettered:
+        return rf"{text} & \textsuperscript{{{cell.mark}}}" if cell.mark else f"{text} &"
+    return rf"{text}\rlap{{{as_latex(cell.mark)}}}" if cell.mark else text
+
+
+def _needs_letters(table: PaperTable) -> str:
+    """Return what LaTeX needs for letters beyond ASCII."""
+    texts = [table.caption(), *table.labels, *(label for row in _all(table) for label in row.labels)]
+    letters = {*one_line("".join(texts))} - {*"†‡—Δ"}
+    beyond = max(map(ord, letters), default=0)
+    if beyond > _LATIN or letters & _NOT_IN_T1:
+        return ", and xelatex or lualatex with a font that has the letters (such as ctex for Chinese)"
+    return r", \usepackage[T1]{fontenc}" if beyond > _ASCII else ""
+
+
+_ASCII, _LATIN = 0x7F, 0x17E
+"""The last characters that LaTeX prints in any encoding, and with T1 fonts."""
+
+_NOT_IN_T1 = frozenset("ĦħĸĿŀŉŦŧ")
+"""Those before that T1 fonts lack all the same."""
+
+
+# --- other programs --------------------------------------------------------------------------------
+
+
+def _rows(result: Comparison) -> Iterator[tuple[str, ComparisonRow]]:
+    """Yield the rows of each group and of the whole, with the group."""
+    for label, comparison in sections(result):
+        for row in comparison.rows:
+            yield label, row
+
+
+def _as_csv(result: Comparison) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    tests = list(result.rows[0].tests)
+    header = [*([result.by] if result.by else []), "measure", "run", "baseline", "mean", "baseline_mean"]
+    header += ["difference", "relative", "low", "high", "wins", "ties", "losses", "effect_size"]
+    header += [f"{name} {column}" for name in tests for column in ("p", "adjusted")]
+    writer.writerow(header)
+    for label, row in _rows(result):
+        cells: list[Any] = [*([label] if result.by else []), row.measure, row.run, row.baseline, row.mean]
+        cells += [row.baseline_mean, row.difference, row.relative, *(row.interval or (None, None))]
+        cells += [row.wins, row.ties, row.losses, row.effect_size]
+        for name in tests:
+            cells += [row.tests[name].p, row.tests[name].adjusted]
+        writer.writerow(cells)
+    return text.getvalue()
+
+
+def _as_json(result: Comparison) -> str:
+    content = {
+        "baseline": result.baseline,
+        "clusters": result.paired.clusters or None,
+        "correction": result.correction,
+        "resamples": result.resamples,
+        "seed": result.seed,
+        "level": result.level,
+        **_part(result),
+        "by": result.by or None,
+        "groups": [
+            {"group": value if type(value) in (int, str) else str(value), **_part(group)}
+            for value, group in result.groups.items()
+        ],
+        "sentences": sentences(result),
+        "notes": result.notes,
+    }
+    return json.dumps(_finite(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _part(result: Comparison) -> dict[str, Any]:
+    """Return what a group has, and the whole."""
+    return {
+        "queries": result.n_queries,
+        "n_clusters": result.n_clusters,
+        "families": result.families,
+        "means": {
+            run: {str(m): float(each.mean()) for m, each in zip(result.measures, values, strict=True)}
+            for run, values in result.paired.values.items()
+        },
+        "rows": [{**asdict(row), "measure": str(row.measure)} for row in result.rows],
+    }
+
+
+def _finite(value: Any) -> Any:
+    """Return the content for JSON, which has no infinity: as a text."""
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(each) for each in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+FORMATS: dict[str, Callable[[Comparison], str]] = {
+    "table": _as_table,
+    "markdown": _as_markdown,
+    "latex": _as_latex,
+    "html": page,
+    "csv": _as_csv,
+    "json": _as_json,
+}
+"""How a comparison can be printed."""
+
+ENDINGS = {
+    ".txt": "table",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+    ".csv": "csv",
+    ".json": "json",
+}
+"""What the ending of a file tells of its format."""

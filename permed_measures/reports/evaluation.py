@@ -1,0 +1,282 @@
+"""Evaluations as tables, for a terminal and for other programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import ir_measures
+import numpy as np
+from ir_measures.measures import Measure
+
+from permed_measures.engine.evaluator import Evaluation, ideal_evaluation
+from permed_measures.engine.groups import Groups
+from permed_measures.markup import counted
+from permed_measures.measures.parameters import cutoff_of
+from permed_measures.terminal import terminal_table
+
+__all__ = ["FORMATS", "Report", "meaning", "with_judged"]
+
+
+def with_judged(measures: Iterable[Measure]) -> list[Measure]:
+    """Return the measures, followed by Judged@k for each cutoff k among them.
+
+    A run that was not pooled has unjudged documents, which count as not relevant: a low value beside a low
+    share of judged documents says little.
+    """
+    measures = list(measures)
+    cutoffs = dict.fromkeys(cutoff_of(m) for m in measures if "cutoff" in m.SUPPORTED_PARAMS)
+    judged = [ir_measures.Judged if k is None else ir_measures.Judged @ k for k in cutoffs]
+    return list(dict.fromkeys([*measures, *judged]))
+
+
+def meaning(measure: Measure) -> str:
+    """Return what a measure says, in a line."""
+    return str(getattr(measure, "SHORT_DESC", ""))
+
+
+class Row(NamedTuple):
+    """A row of a table.
+
+    Attributes
+    ----------
+    labels : list of str
+        The run, and the query or the group.
+    values : list of float
+        By the columns.
+    queries : dict of str to int
+        How many queries it is about.
+    """
+
+    labels: list[str]
+    values: list[float]
+    queries: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Evaluations of several runs by the same measures and qrels.
+
+    Parameters
+    ----------
+    measures : list of Measure
+        What was asked for; an evaluation may have Judged beside it.
+    evaluations : mapping of str to Evaluation
+        By the name of the run, at least one.
+    by_query : bool
+        Whether to give the values of each query instead of the means.
+    groups : Groups, optional
+        Give the means of each group of queries, then those of all.
+    """
+
+    measures: list[Measure]
+    evaluations: Mapping[str, Evaluation]
+    by_query: bool = False
+    groups: Groups | None = None
+
+    @property
+    def columns(self) -> list[Measure]:
+        """All measures, Judged included."""
+        return next(iter(self.evaluations.values())).measures
+
+    @property
+    def labels(self) -> list[str]:
+        """What the labels of a row are."""
+        if self.by_query:
+            return ["run", "query_id"]
+        return ["run"] if self.groups is None else ["run", self.groups.name]
+
+    @cached_property
+    def ideal(self) -> Evaluation:
+        """What an ideal ranking scores."""
+        judgments = next(iter(self.evaluations.values())).rankings.judgments
+        evaluations = [ideal_evaluation(measure, judgments) for measure in self.measures]
+        values = np.concatenate([evaluation.values for evaluation in evaluations])
+        return Evaluation(self.measures, values, evaluations[0].rankings)
+
+    @property
+    def ceilings(self) -> dict[Measure, float]:
+        """The best possible value of each measure where that is below 1."""
+        return {measure: value for measure, value in self.ideal.aggregated.items() if value < 1 - 1e-12}
+
+    def queries(self, name: str) -> dict[str, int]:
+        """Return how many queries are judged, in the run, without relevant documents, and ignored."""
+        rankings = self.evaluations[name].rankings
+        return {
+            "judged": rankings.n_queries,
+            "in_run": rankings.n_answered,
+            "without_relevant": int((rankings.judgments.num_rel(1) == 0).sum()),
+            "ignored": rankings.n_run_queries - rankings.n_answered,
+        }
+
+    def legend(self) -> dict[str, str]:
+        """Return what each column and line of the table means."""
+        best = "What an ideal ranking of these judgments scores, where that is below 1."
+        return {
+            **{str(measure): meaning(measure) for measure in self.columns},
+            "queries in run": "How many of the judged queries the run answers; the others score 0.",
+            "ignored": "Queries of the run without judgments; they do not count.",
+            **({_BEST: best} if self.ceilings else {}),
+        }
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows: a run, a query of a run, or a group of queries of a run."""
+        for name, evaluation in self.evaluations.items():
+            if self.by_query:
+                yield from (Row([name, query_id], values, {}) for query_id, values in evaluation.per_query())
+            elif self.groups is not None:
+                yield from self.rows_of_groups(self.groups, name, evaluation)
+                yield self.row_of_all(name, evaluation)
+            else:
+                yield Row([name], list(evaluation.aggregated.values()), self.queries(name))
+
+    def rows_of_groups(self, groups: Groups, name: str, evaluation: Evaluation) -> Iterator[Row]:
+        """Yield a row for each group."""
+        for (value, means), size in zip(groups.means(evaluation).items(), groups.sizes, strict=True):
+            yield Row([name, str(value)], list(means.values()), {"judged": size})
+
+    def row_of_all(self, name: str, evaluation: Evaluation) -> Row:
+        """Return the row for all queries."""
+        values = list(evaluation.aggregated.values())
+        return Row([name, "(all)"], values, {"judged": evaluation.rankings.n_queries})
+
+    def objects(self) -> Iterator[dict[str, Any]]:
+        """Yield a JSON object per run."""
+        for name, evaluation in self.evaluations.items():
+            means = _json_values(evaluation.measures, evaluation.aggregated.values())
+            content: dict[str, Any] = {
+                "run": name,
+                "metrics": {str(measure): means[str(measure)] for measure in self.measures},
+                "judged": {key: value for key, value in means.items() if key.startswith("Judged")},
+                "ceilings": {str(measure): value for measure, value in self.ceilings.items()},
+                "queries": self.queries(name),
+            }
+            if self.by_query:
+                content["by_query"] = {
+                    query_id: _json_values(evaluation.measures, values)
+                    for query_id, values in evaluation.per_query()
+                }
+            if self.groups is not None:
+                content["by"] = self.groups.name
+                content["groups"] = list(self.objects_of_groups(self.groups, name, evaluation))
+            yield content
+
+    def objects_of_groups(
+        self, groups: Groups, name: str, evaluation: Evaluation
+    ) -> Iterator[dict[str, Any]]:
+        """Yield a JSON object for each group, with the best possible values where they are below 1."""
+        best = groups.means(self.ideal)
+        for value, row in zip(groups.values, self.rows_of_groups(groups, name, evaluation), strict=True):
+            yield {
+                "group": value if type(value) in (int, str) else str(value),
+                "queries": row.queries["judged"],
+                "metrics": _json_values(evaluation.measures, row.values),
+                "ceilings": {str(m): v for m, v in best[value].items() if v < 1 - 1e-12},
+            }
+
+
+def _json_values(measures: Iterable[Measure], values: Iterable[float]) -> dict[str, float | None]:
+    """Return the values by the measures' names; JSON has no NaN, so that is null."""
+    pairs = zip(measures, values, strict=True)
+    return {str(measure): None if math.isnan(value) else value for measure, value in pairs}
+
+
+def _json(report: Report) -> str:
+    return json.dumps(list(report.objects()), ensure_ascii=False, indent=2) + "\n"
+
+
+def _jsonl(report: Report) -> str:
+    objects: Iterable[dict[str, Any]] = report.objects()
+    if report.by_query:
+        objects = (
+            {"run": name, "query_id": query_id, "metrics": _json_values(report.columns, values)}
+            for (name, query_id), values, _ in report.rows()
+        )
+    elif report.groups is not None:
+        objects = (
+            {"run": name, "by": report.groups.name, **content}
+            for name, evaluation in report.evaluations.items()
+            for content in report.objects_of_groups(report.groups, name, evaluation)
+        )
+    return "".join(json.dumps(content, ensure_ascii=False) + "\n" for content in objects)
+
+
+def _tsv(report: Report) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, dialect="excel-tab", lineterminator="\n")
+    rows = list(report.rows())
+    counts = [f"queries_{key}" for key in rows[0].queries] if rows else []
+    writer.writerow([*report.labels, *report.columns, *counts])
+    writer.writerows([*row.labels, *row.values, *row.queries.values()] for row in rows)
+    return text.getvalue()
+
+
+def _table(report: Report) -> str:
+    """Return the table as text."""
+    labels = ["run", "query"] if report.by_query else report.labels
+    headings = [*labels, *map(str, report.columns)]
+    if not report.by_query:
+        headings += ["queries in run", "ignored"] if report.groups is None else ["queries"]
+    rows = [[(cell, "dim" if row[0] == _BEST else "") for cell in row] for row in _rows(report)]
+    queries = report.queries(next(iter(report.evaluations)))
+    judged = counted(queries["judged"], "judged query")
+    return (
+        f"{terminal_table(headings, rows, len(labels))}\n"
+        f"{judged}, {queries['without_relevant']:,} of them without relevant documents; a query that is not "
+        "in the run scores 0.\n"
+    )
+
+
+_BEST = "best possible"
+
+
+def _rows(report: Report) -> list[list[str]]:
+    """Return the cells of each row; last what is best possible, where that is below 1."""
+    rows = []
+    for row in report.rows():
+        rows.append([*row.labels, *map(_shown, report.columns, row.values), *_shown_queries(row.queries)])
+    if report.ceilings and not report.by_query:
+        rows += _best_rows(report)
+    return rows
+
+
+def _shown_queries(queries: dict[str, int]) -> list[str]:
+    if "in_run" in queries:
+        return [f"{queries['in_run']:,} of {queries['judged']:,}", f"{queries['ignored']:,}"]
+    return [f"{count:,}" for count in queries.values()]
+
+
+def _best_rows(report: Report) -> list[list[str]]:
+    """Return the rows of an ideal ranking, with the values of the measures that cannot reach 1."""
+    if report.groups is None:
+        ideal = [Row([_BEST], list(report.ideal.aggregated.values()), {})]
+    else:
+        of_groups = report.rows_of_groups(report.groups, _BEST, report.ideal)
+        ideal = [*of_groups, report.row_of_all(_BEST, report.ideal)]
+    rows = []
+    for row in ideal:
+        best = dict(zip(report.measures, row.values, strict=True))
+        cells = [_shown(m, best[m]) if m in report.ceilings else "" for m in report.columns]
+        counts = ["", ""] if report.groups is None else _shown_queries(row.queries)
+        rows.append([*row.labels, *cells, *counts])
+    return rows
+
+
+def _shown(measure: Measure, value: float) -> str:
+    """Return a value as the table has it: counts whole, anything else with four digits."""
+    return f"{value:,.0f}" if measure.NAME in ("NumQ", "NumRet", "NumRel") else f"{value:.4f}"
+
+
+FORMATS: dict[str, Callable[[Report], str]] = {
+    "table": _table,
+    "tsv": _tsv,
+    "jsonl": _jsonl,
+    "json": _json,
+}
+"""How a report can be printed."""

@@ -1,0 +1,376 @@
+"""The command line: golden output, every format, and one clear message for what is wrong."""
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from commands import run_cli, run_command
+
+import permed_measures as pm
+from permed_measures.datasets import SAMPLES
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.judgments import Judgments
+from permed_measures.reports.evaluation import FORMATS, Report, with_judged
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+MEDICAL, LITERATURE = SAMPLES
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "qrels").write_text("q1 0 a 2\nq1 0 b 1\nq1 0 c 0\nq2 0 d 1\nq3 0 e 0\n")
+    (tmp_path / "run.trec").write_text("q1 Q0 b 1 3 t\nq1 Q0 x 2 2 t\nq1 Q0 a 3 1 t\nq9 Q0 z 1 1 t\n")
+    (tmp_path / "other.trec").write_text("q2 Q0 d 1 3 t\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("table.txt", ["qrels", "run.trec", "best=other.trec", "-m", "GradedAP@10", "-m", "P@1"]),
+        ("by_query.txt", ["qrels", "run.trec", "-m", "GradedAP@10", "-m", "AP", "--by-query"]),
+        ("values.tsv", ["qrels", "run.trec", "other.trec", "-m", "P@1", "--format", "tsv"]),
+        ("by_query.tsv", ["qrels", "run.trec", "-m", "P@1", "--format", "tsv", "--by-query"]),
+        ("values.json", ["qrels", "run.trec", "other.trec", "-m", "GradedAP@10", "--format", "json"]),
+        ("by_query.json", ["qrels", "run.trec", "-m", "P@1", "--format", "json", "--by-query"]),
+        ("values.jsonl", ["qrels", "run.trec", "other.trec", "-m", "P@1", "--format", "jsonl"]),
+        ("by_query.jsonl", ["qrels", "run.trec", "-m", "P@1", "--format", "jsonl", "--by-query"]),
+    ],
+)
+def test_output_is_as_written_down(files, monkeypatch, name, arguments):
+    monkeypatch.chdir(files)
+    stdout, stderr = run_cli("evaluate", *arguments)
+    assert stdout == (GOLDEN / name).read_text()
+    assert stderr == ""
+
+
+def test_demo_is_as_written_down():
+    stdout, stderr = run_cli("demo")
+    folder = str(MEDICAL.qrels.parent.parent)
+    assert stdout.replace(folder, "SAMPLE") == (GOLDEN / "demo.txt").read_text()
+    assert stderr == ""
+
+
+def test_json_holds_the_numbers_of_the_library():
+    runs = [f"{name}={path}" for name, path in MEDICAL.runs.items()]
+    stdout, _ = run_cli("evaluate", MEDICAL.qrels, *runs, "--preset", "medcorpus", "--format", "json")
+    objects = json.loads(stdout)
+    assert [content["run"] for content in objects] == list(MEDICAL.runs)
+    qrels = pm.read_qrels(MEDICAL.qrels)
+    for content in objects:
+        expected = pm.calc_aggregate(pm.MEDCORPUS, qrels, pm.read_run(MEDICAL.runs[content["run"]]))
+        assert content["metrics"] == {str(measure): value for measure, value in expected.items()}
+        assert content["ceilings"] == {str(m): pm.ceiling(m, qrels) for m in pm.MEDCORPUS}
+        assert content["queries"] == {"judged": 48, "in_run": 48, "without_relevant": 1, "ignored": 0}
+
+
+def test_without_measures_the_labels_decide_which_preset(files):
+    stdout, stderr = run_cli("evaluate", files / "qrels", files / "run.trec", "--format", "json")
+    assert list(json.loads(stdout)[0]["metrics"]) == list(map(str, pm.MEDCORPUS))
+    assert "note: no measure was named; these are those of --preset medcorpus" in stderr
+    stdout, stderr = run_cli("evaluate", LITERATURE.qrels, LITERATURE.runs["lsa"], "--format", "json")
+    assert list(json.loads(stdout)[0]["metrics"]) == list(map(str, pm.LITSEARCH))
+    assert "--preset litsearch" in stderr
+
+
+def test_preset_and_measures_add_up(files):
+    arguments = ["--preset", "medcorpus", "-m", "P@1", "-m", "RR", "--format", "json"]
+    stdout, _ = run_cli("evaluate", files / "qrels", files / "run.trec", *arguments)
+    assert list(json.loads(stdout)[0]["metrics"]) == [*map(str, pm.MEDCORPUS), "RR"]
+
+
+def test_labels_as_run_and_reordered_lists_are_said(files):
+    labels, results = files / "labels.jsonl", files / "results.jsonl"
+    labels.write_text(
+        "".join(
+            json.dumps({"conversation_id": "t", "turn_id": 1, "doc_id": d, "rel": r}) + "\n"
+            for d, r in [("a", 1), ("b", 2)]
+        )
+    )
+    items = [{"text_id": "a", "score": 1}, {"text_id": "b", "score": 2}]
+    results.write_text(json.dumps({"query_id": "t_1", "results": items}) + "\n")
+    stdout, stderr = run_cli("evaluate", labels, labels, "-m", "GradedAP@1", "--format", "json")
+    assert json.loads(stdout)[0]["metrics"] == {"GradedAP@1": 0.25}
+    assert "holds MedCorpus labels: the order of its lines is taken as the run" in stderr
+    arguments = ["evaluate", labels, results, "-m", "GradedAP@1", "--format", "json"]
+    stdout, stderr = run_cli(*arguments)
+    assert json.loads(stdout)[0]["metrics"] == {"GradedAP@1": 0.5}
+    assert "--order list" in stderr
+    stdout, stderr = run_cli(*arguments, "--order", "list")
+    assert json.loads(stdout)[0]["metrics"] == {"GradedAP@1": 0.25}
+    assert stderr == ""
+
+
+def test_a_run_without_judged_documents_is_a_note(files):
+    (files / "run.trec").write_text("q1 Q0 x 1 3 t\n")
+    _, stderr = run_cli("evaluate", files / "qrels", files / "run.trec", "-m", "P@1")
+    assert stderr.startswith(
+        "note: no retrieved document is judged: the run has 'x', the qrels judge 'a', 'b'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["qrels", "nothing"], "error: nothing: No such file or directory"),
+        (["nothing.txt", "run.trec"], "error: nothing.txt: No such file or directory"),
+        (
+            ["nothing", "run.trec"],
+            "error: 'nothing' is neither a file nor the id of a data set of ir_datasets",
+        ),
+        (["run.trec", "qrels"], "error: run.trec: expected qrels, but this is a file of TREC run"),
+        (
+            ["qrels", "short"],
+            "error: short:2: a line of TREC run reads query Q0 document rank score tag (found 5",
+        ),
+        (["qrels", "unknown"], "error: unknown:1: unknown format: expected run (found 'a,b')"),
+        (
+            ["qrels", "foreign"],
+            "error: foreign: the run and the qrels share no query: the run has 'x1', the qrels 'q1', 'q2'",
+        ),
+        (
+            ["qrels", "run.trec", "-m", "GradedPA@10"],
+            "error: there is no measure 'GradedPA'. Did you mean 'GradedAP'?",
+        ),
+        (
+            ["qrels", "run.trec", "-m", "P@0"],
+            "error: P: cutoff must be a whole number of at least 1 (found 0)",
+        ),
+        (["qrels", "run.trec", "-m", "P"], "error: P needs a cutoff. Write P@10"),
+        (
+            ["qrels", "run.trec", "-m", "GradedAP(max_rel=1)@5"],
+            "error: query 'q1', document 'a': GradedAP: no grade",
+        ),
+        (
+            ["qrels", "run.trec", "run.trec"],
+            "error: two runs are named 'run' (run.trec and run.trec). Name them: NAME=",
+        ),
+        (["qrels"], "Missing argument"),
+        (["qrels", "run.trec", "--format", "xml"], "Invalid value for '--format'"),
+    ],
+)
+def test_what_is_wrong_is_one_message_and_status_2(files, monkeypatch, arguments, message):
+    (files / "short").write_text("q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 2.5\n")
+    (files / "unknown").write_text("a,b\n")
+    (files / "foreign").write_text("x1 Q0 d1 1 2.5 t\n")
+    monkeypatch.chdir(files)
+    status, stdout, stderr = run_command("evaluate", *arguments)
+    assert (status, stdout) == (2, "")
+    assert message in stderr
+    assert "Traceback" not in stderr
+
+
+def test_names_from_files_are_no_markup(files):
+    (files / "[red]x.trec").write_text("q1 Q0 a 1 3 t\n")
+    stdout, _ = run_cli(
+        "evaluate", files / "qrels", f"[bold]y={files / 'run.trec'}", files / "[red]x.trec", "-m", "P@1"
+    )
+    assert "[bold]y " in stdout
+    assert "[red]x " in stdout
+
+
+def test_crosscheck_prints_a_table_for_each_run(files):
+    arguments = [files / "qrels", files / "run.trec", f"best={files / 'other.trec'}", "-m", "GradedAP@10"]
+    stdout, stderr = run_cli("crosscheck", *arguments)
+    assert stdout.startswith("run\n\nmeasure ")
+    assert "\nbest\n\nmeasure " in stdout
+    assert stdout.count("agrees") == 2
+    assert "3 judged queries, 2 of them scored by us alone; pytrec-eval-terrier " in stdout
+    assert stderr == ""
+
+
+def test_crosscheck_has_status_1_if_a_value_differs(files, monkeypatch):
+    from permed_measures.engine.kernels import KERNELS, binary
+
+    monkeypatch.setitem(KERNELS, "P", lambda *args, **given: binary.precision(*args, **given) / 2)
+    stdout, _ = run_cli("crosscheck", files / "qrels", files / "run.trec", "-m", "P@1", "-m", "RR", status=1)
+    assert "P@1 differs most on query 'q1'; unknown" in stdout
+    assert stdout.count("agrees") == 1
+
+
+def test_crosscheck_of_bad_input_has_status_2(files):
+    status, stdout, stderr = run_command("crosscheck", files / "qrels", files / "run.trec", "-m", "P@0")
+    assert (status, stdout) == (2, "")
+    assert stderr == "error: P: cutoff must be a whole number of at least 1 (found 0)\n"
+
+
+def test_counts_are_shown_whole(files):
+    stdout, _ = run_cli("evaluate", files / "qrels", files / "run.trec", "-m", "NumRet", "-m", "NumQ")
+    assert stdout.split("\n")[2].split() == ["run", "3", "3", "1", "of", "3", "1"]
+
+
+def test_a_narrow_terminal_cuts_no_value(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    judgments = Judgments.of(pm.read_qrels(MEDICAL.qrels))
+    evaluator = PermedEvaluator(with_judged(pm.MEDCORPUS), judgments)
+    evaluation = evaluator.evaluate(pm.read_run(MEDICAL.runs["bm25"]))
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    monkeypatch.setenv("COLUMNS", "60")
+    text = FORMATS["table"](Report(list(pm.MEDCORPUS), {"bm25": evaluation}))
+    [row] = [line for line in text.split("\n") if line.startswith("bm25")]
+    shown = row.split()[1:]
+    assert shown == [*(f"{value:.4f}" for value in evaluation.aggregated.values()), "48", "of", "48", "0"]
+
+
+def test_version_and_list_of_measures():
+    assert run_cli("--version")[0] == f"{pm.__version__}\n"
+    stdout, _ = run_cli("measures")
+    assert "GradedAP: Average precision in which each relevant document counts by its grade.\n" in stdout
+    assert "    max_rel: the grade that weighs 1 (default 2)\n" in stdout
+
+
+# --- groups, query ids, convert, inspect -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("by.txt", []), ("by.tsv", ["--format", "tsv"]), ("by.jsonl", ["--format", "jsonl"])],
+)
+def test_means_by_group_are_as_written_down(files, monkeypatch, name, options):
+    monkeypatch.chdir(files)
+    runs = ["run.trec", "best=other.trec"]
+    stdout, stderr = run_cli("evaluate", "qrels", *runs, "-m", "GradedAP@10", "--by", "q([12])", *options)
+    assert stdout == (GOLDEN / name).read_text()
+    assert stderr.splitlines() == [
+        "note: q([12]): 1 judged query is in no group, and counts in none",
+        "note: run 'run' retrieves nothing for 2 of 3 queries (first: 'q2'); they score 0",
+        "note: run 'run' has queries without judgments (1), which do not count",
+        "note: run 'best' retrieves nothing for 2 of 3 queries (first: 'q1'); they score 0",
+    ]
+
+
+def test_means_by_turn_are_those_of_the_data_sets_of_the_turns():
+    run = MEDICAL.runs["bm25"]
+    stdout, _ = run_cli(
+        "evaluate", "permed-sample", run, "-m", "GradedAP@10", "--by", "turn_number", "--format", "json"
+    )
+    [content] = json.loads(stdout)
+    qrels, ranking = pm.read_qrels(MEDICAL.qrels), pm.read_run(run)
+    assert content["by"] == "turn_number"
+    assert [group["group"] for group in content["groups"]] == [1, 2, 3, 4, 5]
+    for group in content["groups"]:
+        part = {q: docs for q, docs in qrels.items() if q.endswith(f"_{group['group']}")}
+        assert group["queries"] == len(part)
+        [expected] = pm.calc_aggregate(["GradedAP@10"], part, ranking).values()
+        assert group["metrics"]["GradedAP@10"] == pytest.approx(expected, abs=1e-15)
+
+
+def test_a_folder_is_a_data_set_too():
+    by_turn = ["-m", "P@10", "--by", "turn_number"]
+    stdout, _ = run_cli("evaluate", MEDICAL.qrels.parent, MEDICAL.runs["bm25"], *by_turn)
+    assert stdout == run_cli("evaluate", "permed-sample", MEDICAL.runs["bm25"], *by_turn)[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["permed-sample", "--by", "turn"], "'turn', a pattern with 0 groups). Did you mean 'turn_number'?"),
+        (["qrels", "--by", "turn_number"], "Fields such as turn_number need a data set as qrels"),
+        (["qrels", "--by", "(x)"], "the pattern '(x)' finds nothing in any query id (such as 'q1')"),
+        (["qrels", "--by", "("], "not a pattern: "),
+        (["qrels", "--by", "(q)", "--by-query"], "either --by or --by-query can be given (found both)"),
+        (["permed-sampel"], "data set of ir_datasets. Did you mean 'permed-sample'?"),
+    ],
+)
+def test_what_queries_cannot_be_grouped_by_is_said(files, monkeypatch, arguments, message):
+    monkeypatch.chdir(files)
+    status, stdout, stderr = run_command("evaluate", arguments[0], "run.trec", *arguments[1:])
+    assert (status, stdout) == (2, "")
+    assert message in stderr
+    assert "Traceback" not in stderr
+
+
+def test_query_ids_are_rewritten_only_if_asked_for(files):
+    qrels, run = files / "labels", files / "ranked"
+    qrels.write_text("topic_001_1 0 a 1\n")
+    run.write_text("topic_001_turn_1 Q0 a 1 1 t\n")
+    status, stdout, stderr = run_command("evaluate", qrels, run, "-m", "P@1")
+    assert (status, stdout) == (2, "")
+    assert "'topic_001_turn_1' is 'topic_001_1' if the ids are rewritten: --query-ids permed" in stderr
+    arguments = [qrels, run, "-m", "P@1", "--query-ids", "permed"]
+    stdout, stderr = run_cli("evaluate", *arguments, "--format", "tsv")
+    assert stdout.splitlines()[1].startswith("ranked\t1.0\t")
+    assert "rewrote 1 query id (the first: 'topic_001_turn_1' to 'topic_001_1')" in stderr
+    assert "agrees" in run_cli("crosscheck", *arguments)[0]
+    status, _, stderr = run_command("evaluate", qrels, run, "--query-ids", "litsearch")
+    assert status == 2
+    assert f"{run}: no query id of the run meets the qrels when rewritten by 'litsearch'" in stderr
+
+
+def test_a_large_run_with_other_query_ids_is_still_read_in_batches(files, monkeypatch):
+    monkeypatch.setattr("permed_measures.files.read._LARGE", 0)
+    (files / "prefixed").write_text("x-q1 Q0 b 1 3 t\nx-q2 Q0 d 1 3 t\nx-q1 Q0 a 2 2 t\n")
+    arguments = [files / "prefixed", "-m", "RR", "-m", "P@1", "--format", "json", "--query-ids", "prefix"]
+    stdout, _ = run_cli("evaluate", files / "qrels", *arguments)
+    assert json.loads(stdout)[0]["metrics"]["RR"] == pytest.approx(2 / 3)
+    (files / "prefixed").write_text("x-q1 Q0 b 1 3 t\nx-q2 Q0 d 1 3 t\nx-q1 Q0 b 2 2 t\n")
+    status, _, stderr = run_command("evaluate", files / "qrels", *arguments)
+    assert status == 2
+    assert f"{files / 'prefixed'}:3: each document of a query may stand once (found query 'x-q1'" in stderr
+
+
+def test_convert_goes_round(files):
+    start = MEDICAL.runs["lsa"]
+    names = ["1.trec", "2.json.gz", "3.csv", "4.parquet", "5.jsonl", "6.tsv"]
+    path = start
+    for name in names:
+        _, stderr = run_cli("convert", path, files / name)
+        assert stderr == f"{files / name}: run of {path}\n"
+        path = files / name
+    assert pm.read_run(path) == pm.read_run(start)
+    for name, options in [("a.tsv", []), ("b.json", []), ("c.trec", ["--as", "qrels"]), ("d.jsonl", [])]:
+        source = MEDICAL.qrels if name == "a.tsv" else path
+        run_cli("convert", source, files / name, *options)
+        path = files / name
+    assert pm.read_qrels(path) == pm.read_qrels(MEDICAL.qrels)
+    run_cli("convert", MEDICAL.qrels, files / "any.txt", "--to", "json")
+    assert json.loads((files / "any.txt").read_text()) == pm.read_qrels(MEDICAL.qrels)
+    _, stderr = run_cli("convert", MEDICAL.qrels, files / "run.trec", "--as", "run")
+    assert pm.read_run(files / "run.trec") == pm.read_run(MEDICAL.qrels)
+
+
+def test_convert_asks_what_a_file_of_integers_is(files):
+    (files / "numbers.json").write_text('{"q": {"a": 1}}')
+    status, _, stderr = run_command("convert", files / "numbers.json", files / "out.trec")
+    assert status == 2
+    assert "can be read as qrels and as a run. Say which by --as" in stderr
+    assert not (files / "out.trec").exists()
+
+
+def test_inspect_says_what_is_in_files(files):
+    (files / "twice.trec").write_text("q1 Q0 a 1 2.0 t\nq1 Q0 b 2 2.0 t\nq1 Q0 a 3 1.0 t\nq2 Q0 c 1 0.1 t\n")
+    stdout, stderr = run_cli("inspect", files / "twice.trec", MEDICAL.qrels)
+    assert (
+        stdout.replace(str(files), "FILES").replace(str(MEDICAL.qrels), "SAMPLE")
+        == (GOLDEN / "inspect.txt").read_text()
+    )
+    assert stderr == ""
+    status, _, stderr = run_command("inspect", files / "none")
+    assert status == 2
+    assert "No such file" in stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("evaluate qrels run -m P@1", "1 judged query, 0 of them"),
+        ("crosscheck qrels run -m P@1", "1 judged query, 0 of them"),
+        ("inspect run", "  per query     1 document\n"),
+        ("compare qrels run void -m P@1", "Means over 1 query."),
+        ("compare qrels run void -m P@1", "sign patterns of 1 query"),
+        ("compare qrels run void -m P@1", "run 'void' retrieves nothing for 1 of 1 query"),
+        ("reranking qrels run void", "nothing for 1 of 1 query (first: 'q'); it scores 0"),
+    ],
+)
+def test_one_is_singular(command, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_text("q 0 a 1\n")
+    Path("run").write_text("q Q0 a 1 1.0 t\n")
+    Path("void").write_text('{"query_id": "q", "results": []}\n')
+    stdout, _ = run_cli(*command.split())
+    assert said in stdout

@@ -1,0 +1,290 @@
+"""The commands `compare` and `reranking`: arguments, files, messages and exit statuses."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from permed_measures import cli
+from permed_measures.datasets import SAMPLES
+from permed_measures.reports.comparison import ENDINGS, FORMATS
+
+MEDICAL = SAMPLES[0]
+CONVERSATION = "^(.*)_"
+SMALL = ("-m", "P@1", "-m", "RR", "--resamples", "99")
+
+
+@pytest.fixture
+def command(monkeypatch, capsys, tmp_path):
+    """Return what runs a line of arguments in a folder with run files: its status, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    for name, path in MEDICAL.runs.items():
+        shutil.copy(path, tmp_path / name)
+    (tmp_path / "far").write_text("x Q0 d 1 1 t\n")
+
+    def run(line, *arguments):
+        monkeypatch.setattr(sys, "argv", ["permed-measures", *line.split(), *arguments])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        captured = capsys.readouterr()
+        return end.value.code or 0, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def compared(command):
+    """Return what runs the command `compare` on the sample."""
+    return lambda line, *arguments: command("compare permed-sample", *SMALL, *line.split(), *arguments)
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() if path.is_file() else None for path in folder.iterdir()}
+
+
+def test_names_of_runs_are_those_of_files_or_given(compared):
+    status, out, err = compared("bm25 no=lsa --format json")
+    assert (status, err) == (0, "")
+    assert list(json.loads(out)["means"]) == ["bm25", "no"]
+
+
+def test_a_folder_of_runs_is_one_table(compared, tmp_path):
+    folder = tmp_path / "runs"
+    (folder / "old").mkdir(parents=True)
+    (folder / ".hidden").write_text("no run")
+    for name, path in MEDICAL.runs.items():
+        shutil.copy(path, folder / f"{name}.v2.jsonl")
+    status, out, err = compared("runs --format json")
+    assert (status, err) == (0, "note: runs: what is no file is not read (old)\n")
+    assert list(json.loads(out)["means"]) == ["bm25.v2", "lsa.v2", "tfidf.v2"]
+    (folder / "notes.md").write_text("hello\n")
+    status, out, err = compared("runs")
+    assert (status, out) == (2, "")
+    assert "error: runs/notes.md:1: unknown format: expected run (found 'hello')" in err
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("bm25 ./bm25", "error: two runs are named 'bm25' (bm25 and bm25). Name them: NAME=FILE"),
+        ("a=bm25 a=lsa", "error: two runs are named 'a' (bm25 and lsa). Name them: NAME=FILE"),
+        (
+            "bm25 lsa --baseline bm52",
+            "error: the baseline must be one of the runs 'bm25', 'lsa' (found 'bm52'). Did you mean 'bm25'?",
+        ),
+        ("bm25", "error: a comparison needs two runs or more (found 1)"),
+        ("empty", "error: empty: a folder of runs must hold run files (found none)"),
+        ("bm25 nothing", "error: nothing: No such file or directory"),
+        ("bm25 void", "error: void:1: the file is empty."),
+        ("bm25 far", "error: far: the run and the qrels share no query: the run has 'x'"),
+        ("bm25 =lsa", "error: a run is FILE or NAME=FILE (found '=lsa')"),
+        ("bm25 a=", "error: a run is FILE or NAME=FILE (found 'a=')"),
+        ("bm25 a=empty", "error: empty: Is a directory"),
+        ("bm25 lsa --by turn", "(found 'turn', a pattern with 0 groups). Did you mean 'turn_number'?"),
+        (
+            "bm25 lsa --clusters talk",
+            "error: queries can be grouped by one of conversation_id, turn_number, or",
+        ),
+        ("bm25 lsa --clusters (", "(found '(', not a pattern: missing )"),
+        ("bm25 lsa --level 2", "error: level must be between 0 and 1 (found 2.0). 95 percent are 0.95"),
+        ("bm25 lsa --level nan", "error: level must be between 0 and 1 (found nan)"),
+        ("bm25 lsa --resamples 0", "Invalid value for '--resamples'"),
+        ("bm25 lsa --seed -1", "Invalid value for '--seed'"),
+        ("bm25 lsa --correction sidak", "Invalid value for '--correction'"),
+        ("bm25 lsa --format pdf", "Invalid value for '--format'"),
+        ("bm25 lsa -m GradedPA@10", "error: there is no measure 'GradedPA'. Did you mean 'GradedAP'?"),
+        ("", "Missing argument 'RUN...'"),
+        (
+            "bm25 lsa --output out.pdf",
+            "error: out.pdf: a comparison is written as .txt, .md, .tex, .html, .csv,",
+        ),
+        ("bm25 lsa --output out", "(found the ending ''). Or name the format: --format"),
+        ("bm25 lsa --output no/out.csv", "error: no/out.csv: there is no folder 'no' to write into"),
+        ("bm25 lsa --output folder.csv", "error: folder.csv: Is a directory"),
+        (
+            "bm25 run.csv --output run.csv",
+            "error: run.csv: the output must be another file than the judgments",
+        ),
+    ],
+)
+def test_what_compare_refuses_is_one_message_and_nothing_is_written(compared, tmp_path, line, message):
+    for name in ("empty", "folder.csv"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "void").touch()
+    (tmp_path / "run.csv").write_text("query_id,doc_id,score\nsample_01_1,a,1\n")
+    before = contents(tmp_path)
+    status, out, err = compared(line if "--output" in line or not line else f"{line} --output out.html")
+    assert (status, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err
+    assert contents(tmp_path) == before
+
+
+def test_the_output_is_not_the_judgments(command, tmp_path):
+    (tmp_path / "qrels.csv").write_text("query_id,doc_id,relevance\nq,a,1\n")
+    before = contents(tmp_path)
+    status, _, err = command("compare qrels.csv bm25 lsa --output qrels.csv")
+    assert status == 2
+    assert "the output must be another file than the judgments and the runs" in err
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("", "Means over 48 queries in 12 clusters (conversation_id). "),
+        ("--clusters turn_number", "Means over 48 queries in 5 clusters (turn_number). "),
+        (f"--clusters {CONVERSATION}", "Means over 48 queries in 12 clusters (^(.*)_). "),
+        ("--clusters none", "Means over 48 queries. "),
+        ("--by turn_number", "Means by turn_number over 48 queries in 12 clusters (conversation_id). "),
+        ("--correction holm", " Holm correction over 2 tests."),
+        ("--correction bonferroni", " Bonferroni correction over 2 tests."),
+        ("--correction benjamini-hochberg", " Benjamini-Hochberg correction over 2 tests."),
+        ("--correction none", " uncorrected."),
+        ("--level 0.9", " 90% interval "),
+        ("--seed 7", " seed 7"),
+    ],
+)
+def test_options_are_said(compared, option, said):
+    status, out, err = compared(f"bm25 lsa {option}")
+    assert (status, err) == (0, "")
+    assert said in " ".join(out.split())
+
+
+STARTS = {
+    **{"table": "   run ", "markdown": "|  | run |", "latex": "% needs \\usepackage{booktabs}"},
+    **{"html": "<!DOCTYPE html>\n", "csv": "measure,run,baseline,", "json": '{\n  "baseline": null,'},
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_ending_of_a_file_tells_the_format_that_is_printed_too(compared, tmp_path, ending):
+    form, output = ENDINGS[ending], f"out{ending.upper()}"
+    status, printed, _ = compared(f"bm25 lsa --format {form}")
+    assert (status, printed[-1:]) == (0, "\n")
+    assert printed.startswith(STARTS[form])
+    assert compared(f"bm25 lsa --output {output}") == (0, "", f"{output}: {form} of 2 runs\n")
+    assert (tmp_path / output).read_text() == printed
+
+
+def test_every_format_has_an_ending():
+    assert list(ENDINGS.values()) == list(FORMATS) == list(STARTS)
+
+
+def test_a_format_goes_before_an_ending(compared, tmp_path):
+    compared("bm25 lsa --output out.html --format csv")
+    assert (tmp_path / "out.html").read_text().startswith(STARTS["csv"])
+
+
+def test_an_error_leaves_the_old_file(compared, tmp_path, monkeypatch):
+    (tmp_path / "out.csv").write_text("old")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device", "out.csv")
+
+    monkeypatch.setattr("pathlib.Path.replace", fail)
+    before = contents(tmp_path)
+    assert compared("bm25 lsa --output out.csv") == (2, "", "error: out.csv: No space left on device\n")
+    assert contents(tmp_path) == before
+
+
+def test_messages_do_not_control_the_terminal(compared, tmp_path):
+    (tmp_path / "\x1b[31m\nx").write_text("no run\n")
+    status, _, err = compared("bm25", "\x1b[31m\nx")
+    assert status == 2
+    assert err.startswith("error:  [31m x:1: unknown format")
+    assert err.count("\n") == 1
+
+
+def test_warnings_of_plots_are_notes_and_said_once(compared, tmp_path):
+    (tmp_path / "lsa").rename(tmp_path / "\U000e0041")  # a letter that no font has
+    status, out, err = compared("bm25 \U000e0041 --format html")
+    assert (status, out[:15]) == (0, "<!DOCTYPE html>")
+    assert err.startswith("note: no installed font has ")
+    assert err.count("\n") == 1
+
+
+def test_nobody_reading_on_is_no_traceback():
+    command = [sys.executable, "-m", "permed_measures", "compare", "permed-sample", *MEDICAL.runs.values()]
+    process = subprocess.Popen(
+        [*map(str, command), *SMALL, "--format", "html"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout.readline() == b"<!DOCTYPE html>\n"  # of more than a pipe holds
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait() == -signal.SIGPIPE
+
+
+# --- reranking ---------------------------------------------------------------------------------------------
+
+
+def test_the_same_run_is_not_reranked(command):
+    status, out, err = command("reranking permed-sample bm25 bm25")
+    assert (status, err) == (0, "")
+    assert out.splitlines() == [
+        "nDCG@10: 0.6707 before, 0.6707 after (+0.0000); 0 queries gained, 0 lost, 48 unchanged",
+        "relevant documents: 0 up, 0 down, 107 unchanged, 0 entered, 0 left, 26 in neither",
+        "ranks up: +0.00 on average, +0 in the median",
+        "pairs: 0 put right, 0 broken, 1,397 still right, 250 still wrong; net +0.0% of 1,647",
+    ]
+
+
+def test_runs_that_share_no_query(command, tmp_path):
+    (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
+    (tmp_path / "one").write_text("q1 Q0 a 1 1 t\n")
+    (tmp_path / "two").write_text("q2 Q0 a 1 1 t\n")
+    status, out, _ = command("reranking qrels one two -m RR")
+    assert status == 0
+    assert out.splitlines() == [
+        "RR: 0.5000 before, 0.5000 after (+0.0000); 1 query gained, 1 lost, 0 unchanged",
+        "relevant documents: 0 up, 0 down, 0 unchanged, 1 entered, 1 left, 0 in neither",
+        "no relevant document is in both runs",
+        "pairs: 0 put right, 0 broken, 0 still right, 0 still wrong",
+        "run 'before' retrieves nothing for 1 of 2 queries (first: 'q2'); it scores 0",
+        "run 'after' retrieves nothing for 1 of 2 queries (first: 'q1'); it scores 0",
+        *("", "gained most", "  +1.0000 (0.0000 to 1.0000)  q2"),
+        *("", "lost most", "  -1.0000 (1.0000 to 0.0000)  q1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("--top 0", {1: "37 up, 47 down", 3: "110 put right", -1: "pairs: 110"}),
+        ("--top 1", {5: "gained most", 6: "sample_01_2  Is the", 8: "lost most", -1: "sample_03_2  How can"}),
+        ("--top 0 --rel 2", {1: "15 up, 29 down, 16 unchanged, 7 entered", -1: "110 put right"}),
+        ("--top 0 --rel 9", {1: "0 up, 0 down", 2: "no relevant document is in both runs", -1: "110 put"}),
+        ("--top 0 --judged-only", {1: "37 up, 47 down", -1: "pairs: 61 put right, 48 broken"}),
+        ("--top 0 -m NumRet", {0: "NumRet: 17.4792 before, 20.0000 after (+2.5208); 19 queries", -1: "110"}),
+    ],
+)
+def test_options_of_a_reranking(command, options, expected):
+    status, out, err = command(f"reranking permed-sample bm25 lsa {options}")
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert {place: text in lines[place] for place, text in expected.items()} == dict.fromkeys(expected, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("bm25 lsa -m GradedPA@10", "error: there is no measure 'GradedPA'. Did you mean 'GradedAP'?"),
+        ("bm25 lsa --top -1", "Invalid value for '--top'"),
+        ("bm25 lsa --rel x", "Invalid value for '--rel'"),
+        ("bm25 lsa --rel nan", "error: rel must be a number (found nan)"),
+        ("bm25 nothing", "error: nothing: No such file or directory"),
+        ("bm25 far", "error: far: the run and the qrels share no query"),
+        ("bm25 .", "error: .: Is a directory"),
+        ("bm25", "Missing argument 'after'"),
+    ],
+)
+def test_what_reranking_refuses_is_one_message_and_status_2(command, line, message):
+    status, out, err = command(f"reranking permed-sample {line}")
+    assert (status, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err

@@ -1,0 +1,31 @@
+"""The bar on stderr: late, only on a terminal, and gone in the end."""
+
+import io
+import sys
+
+import pytest
+
+from permed_measures.cli import progress as module
+from permed_measures.cli.progress import progress
+
+
+class Terminal(io.StringIO):
+    """A stderr that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stderr", "after", "shown"),
+    [(Terminal(), 0.0, True), (Terminal(), 60.0, False), (io.StringIO(), 0.0, False)],
+)
+def test_a_bar_is_shown_only_on_a_terminal_and_only_after_a_while(monkeypatch, stderr, after, shown):
+    monkeypatch.setattr(sys, "stderr", stderr)
+    monkeypatch.setattr(module, "_AFTER", after)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress("run[1].trec") as tick:
+        tick(0.25)
+        tick(0.5)
+    assert ("run[1].trec" in stderr.getvalue()) == shown
+    assert ("50%" in stderr.getvalue()) == shown

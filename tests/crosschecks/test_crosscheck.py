@@ -1,0 +1,331 @@
+"""The cross-check with pytrec_eval: that it agrees, that it can fail, and that it lets nothing crash."""
+
+import random
+import subprocess
+import sys
+import warnings
+from importlib.metadata import version
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from cases import random_case
+
+import permed_measures as pm
+from permed_measures.crosschecks import check as crosschecks
+from permed_measures.crosschecks.check import DEFAULT_MEASURES
+from permed_measures.engine import ranks
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.kernels import KERNELS
+from permed_measures.engine.kernels.shared import divide, relevant, sums
+from permed_measures.engine.ranks import TieBreak
+
+QRELS = {"q1": {"a": 2, "b": 1, "c": 0, "d": 1}, "q2": {"a": 1, "e": 0}}
+RUN = {"q1": {"b": 4.0, "x": 3.0, "a": 2.0, "c": 1.0}, "q2": {"e": 2.0, "a": 1.0}}
+TIED = {"q1": {"a": 1.0, "b": 1.0, "x": 1.0, "y": 0.5}, "q2": {"a": 2.0, "e": 2.0}}
+
+
+def row_of(measure, qrels=QRELS, run=RUN):
+    [row] = pm.crosscheck(qrels, run, [measure]).rows
+    return row
+
+
+def test_all_default_measures_agree_on_random_cases():
+    rng = random.Random(4)
+    compared = 0
+    for _ in range(150):
+        qrels, run = random_case(rng)
+        qrels = {q: {d: int(g) for d, g in docs.items()} for q, docs in qrels.items()}
+        qrels = {q: {d: min(g, 2) for d, g in docs.items()} for q, docs in qrels.items()}
+        if not set(qrels) & set(run):
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pm.PermedWarning)
+            result = pm.crosscheck(qrels, run)
+        assert result.ok, str(result)
+        assert [row.measure for row in result.rows] == list(DEFAULT_MEASURES)
+        assert all(row.verdict == "agrees" for row in result.rows), str(result)
+        compared += sum(row.queries for row in result.rows)
+    assert compared > 5000
+
+
+@pytest.mark.parametrize(
+    ("measure", "compared"),
+    [
+        ("GradedAP@10", "GradedAP(gains={0:1,1:1,2:1})@10 = AP@10"),
+        ("GradedAP(rel=1.5)", "GradedAP(rel=1.5,gains={2:1}) = AP(rel=2)"),
+        ("Coverage@1", "Coverage@1 = Success@1"),
+        ("Coverage", "Coverage@4 = Success@4"),
+        ("nDCG(dcg='exp-log2')@10", "nDCG(dcg='exp-log2')@10 = nDCG@10 on grades 2^g-1"),
+        (
+            "VariantNDCG(judged_only=True)@3",
+            "VariantNDCG(judged_only=True)@3 = nDCG(judged_only=True)@3 on grades 2^g-1",
+        ),
+        ("VariantNDCG(gain='linear')", "VariantNDCG(gain='linear') = nDCG"),
+        ("GAP(max_rel=3)@2", "GAP(g={1:1})@2 = AP@2"),
+        ("QMeasure@3", "QMeasure(beta=0) = AP"),
+        ("RR@2", "RR@2 = RR"),
+        ("AP(rel=2)@3", "AP(rel=2)@3"),
+        ("IPrec@0.25", "IPrec@0.25"),
+        ("SetF(beta=0.5)", "SetF(beta=0.5)"),
+    ],
+)
+def test_what_is_compared_is_said_and_agrees(measure, compared):
+    row = row_of(measure)
+    assert row.verdict == "agrees"
+    assert row.compared.replace("{0:1,", "{") == compared.replace("{0:1,", "{")
+    assert row.queries == 2
+    assert row.largest_difference <= 1e-12
+
+
+@pytest.mark.parametrize(
+    ("measure", "reason"),
+    [
+        ("Judged@10", "pytrec_eval does not have it in this form"),
+        ("ERR@10", "pytrec_eval does not have it in this form"),
+        ("RBP(rel=1)", "pytrec_eval does not have it in this form"),
+        (
+            "VariantNDCG(discount='jk')",
+            "pytrec_eval has no such discount, ideal list or use of negative grades",
+        ),
+        ("IPrec@0.333", "pytrec_eval takes two digits"),
+        ("Coverage(rel=0)", "pytrec_eval takes a rel from 1 to 2147483647"),
+        ("nDCG(gains={1:0.5})", "pytrec_eval takes ints"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(measure, reason):
+    result = pm.crosscheck(QRELS, RUN, [measure])
+    assert result.rows[0].verdict == f"not cross-checked: {reason}"
+    assert result.ok
+
+
+def test_float_grades_are_not_cross_checked():
+    result = pm.crosscheck({"q": {"a": 1.5}}, {"q": {"a": 1.0}})
+    assert {row.verdict for row in result.rows} == {"not cross-checked: pytrec_eval takes ints"}
+
+
+def test_grades_that_would_take_trec_eval_s_memory_are_not_given_to_it():
+    row = row_of("nDCG@5", {"q": {"a": 2**40}}, {"q": {"a": 1.0}})
+    assert row.verdict.startswith("not cross-checked: pytrec_eval reserves memory up to the highest gain")
+    row = row_of("nDCG(dcg='exp-log2')@5", {"q": {"a": 40}}, {"q": {"a": 1.0}})
+    assert row.verdict.startswith("not cross-checked: pytrec_eval reserves memory up to the highest gain")
+
+
+# --- it can fail -----------------------------------------------------------------------------------
+
+
+def test_a_wrong_denominator_is_named(monkeypatch):
+    def over_found(rankings, *, cutoff, rel, judged_only):
+        hits = relevant(rankings, cutoff, rel, judged_only)
+        found = sums(hits.query, None, rankings.n_queries)
+        return divide(sums(hits.query, hits.found / hits.rank, rankings.n_queries), found)
+
+    monkeypatch.setitem(KERNELS, "AP", over_found)
+    result = pm.crosscheck(QRELS, RUN, ["AP@10", "P@1"])
+    assert not result.ok
+    wrong, right = result.rows
+    assert (wrong.verdict, right.verdict) == ("differs", "agrees")
+    assert (wrong.differing, wrong.query_id) == (1, "q1")
+    assert wrong.per_query == {"q1": (pytest.approx(5 / 6), pytest.approx(5 / 9)), "q2": (0.5, 0.5)}
+    assert wrong.cause == "unknown: neither ties, float32 nor negative grades explain it"
+    assert "AP@10 differs most on query 'q1'; unknown" in str(result)
+
+
+def test_a_wrong_order_of_ties_is_named(monkeypatch):
+    trec, other = ranks._ORDERS[TieBreak.TREC], ranks._ORDERS[TieBreak.DOCID_ASCENDING]
+    monkeypatch.setattr(
+        ranks, "_ORDERS", {**ranks._ORDERS, TieBreak.TREC: other, TieBreak.DOCID_ASCENDING: trec}
+    )
+    row = row_of("RR", run=TIED)
+    assert (row.verdict, row.query_id) == ("differs", "q1")
+    assert row.cause.startswith("ties: with equal scores in the order 'docid_ascending'")
+
+
+def test_a_gain_off_by_one_is_named(monkeypatch):
+    from permed_measures.engine.kernels import graded
+
+    monkeypatch.setitem(graded._GAINS, "exp", lambda grade: np.exp2(grade + 1) - 1)
+    result = pm.crosscheck(QRELS, RUN, ["nDCG(dcg='exp-log2')@10", "nDCG@10"])
+    assert [row.verdict for row in result.rows] == ["differs", "agrees"]
+    assert result.rows[0].query_id == "q2"
+
+
+def pretend_pytrec_eval_has(monkeypatch, values):
+    """Let the other side have these values, as a pytrec_eval of other conventions would."""
+    monkeypatch.setattr(crosschecks, "pytrec_values", lambda *_: values)
+
+
+def test_scores_compared_as_float64_are_found_as_the_cause(monkeypatch):
+    run = {"q": {"a": 1.00000002, "b": 1.00000001}}
+    qrels = {"q": {"a": 1}}
+    [values] = PermedEvaluator(["RR"], qrels, TieBreak.TREC10).evaluate(run).values.tolist()
+    pretend_pytrec_eval_has(monkeypatch, {"q": values[0]})
+    row = row_of("RR", qrels, run)
+    assert (row.verdict, row.ours, row.theirs) == ("differs", 0.5, 1.0)
+    assert row.cause == "float32: with scores compared as float64 we have pytrec_eval's value"
+
+
+def test_negative_grades_are_found_as_the_cause(monkeypatch):
+    qrels, run = {"q": {"a": 1, "n": -1}}, {"q": {"n": 2.0, "a": 1.0}}
+    pretend_pytrec_eval_has(monkeypatch, {"q": 0.5})
+    row = row_of("infAP", qrels, run)
+    assert row.verdict == "differs"
+    assert row.cause == "negative grade: with negative grades as unjudged we have pytrec_eval's value"
+
+
+# --- ties ------------------------------------------------------------------------------------------
+
+
+def test_the_range_of_ties_is_that_worked_by_hand():
+    """Check the range: q1 has a (2), b (1) and x tied at the top, q2 has a (1) and e (0).
+
+    trec_eval ranks x b a y, so RR is 1/2, and e before a, 1/2. Best: 1 and 1; worst: x or e first, 1/2.
+    """
+    row = row_of("RR", run=TIED)
+    assert (row.value, row.least, row.most, row.tied_queries) == (0.5, 0.5, 1.0, 2)
+    row = row_of("P@1", run=TIED)
+    assert (row.value, row.least, row.most, row.tied_queries) == (0.0, 0.0, 1.0, 2)
+    row = row_of("P@3", run={**TIED, "q2": {"a": 3.0, "e": 2.0, "x": 1.0, "y": 1.0}})
+    assert (row.least, row.most, row.tied_queries) == (pytest.approx(0.5), pytest.approx(0.5), 2)
+
+
+def test_without_ties_the_range_is_the_value():
+    for row in pm.crosscheck(QRELS, RUN).rows:
+        assert row.tied_queries == 0
+        assert row.least == row.value == row.most
+
+
+# --- what pytrec_eval cannot take ------------------------------------------------------------------
+
+
+def test_what_crashes_pytrec_eval_never_reaches_it():
+    qrels = {"bad": {"d": -1, "e": -2}, "good": {"d": 1}, "empty": {"d": 1}, "missing": {"d": 1}}
+    run = {"bad": {"d": 1.0}, "good": {"d": 1.0}, "empty": {}, "unjudged": {"x": 1.0}}
+    result = pm.crosscheck(qrels, run)
+    assert result.ok
+    assert (result.n_queries, result.alone) == (4, 3)
+    assert {row.queries for row in result.rows} == {1}
+    assert "4 judged queries, 3 of them scored by us alone" in str(result)
+
+
+HAZARDS = """
+import warnings, permed_measures as pm
+warnings.simplefilter("ignore")
+fine, fine_run = {"d": 1, "e": 0}, {"d": 2.0, "e": 1.0}
+cases = [
+    ({"q": {"d": -1}}, {"q": {"d": 1.0}}),
+    ({"a": fine, "q": {"d": -2}}, {"a": fine_run, "q": {"d": 1.0}}),
+    ({"q": fine}, {"q": {}}),
+    ({"no query": fine}, {"no query": fine_run}),
+    ({"a": fine, "no_query": fine}, {"a": fine_run, "no_query": fine_run}),
+    ({"a\\0b": fine, "a\\0c": fine}, {"a\\0b": fine_run, "a\\0c": fine_run}),
+    ({"q": {"d\\0b": 1, "d": 2}}, {"q": {"d\\0b": 1.0, "d": 2.0}}),
+    ({"q": fine}, {"q": {"\\ud800": 1.0, "d": 0.5}}),
+    ({"\\ud800": fine}, {"\\ud800": fine_run}),
+    ({"q": {"d": 10**6}}, {"q": {"d": 1.0}}),
+    ({"q": {"d": 2**62}}, {"q": {"d": 1.0}}),
+    ({"q": {"d": -(2**70), "e": 1}}, {"q": {"d": 1.0, "e": 0.5}}),
+]
+measures = ["AP", "nDCG", "nDCG@5", "Bpref", "Bpref(rel=1000000)", "IPrec@0.0"]
+for qrels, run in cases:
+    for _ in range(3):
+        result = pm.crosscheck(qrels, run, measures)
+        assert result.ok, str(result)
+print(len(cases))
+"""
+
+
+def test_no_known_hazard_ends_the_process():
+    result = subprocess.run(
+        [sys.executable, "-c", HAZARDS], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (result.returncode, result.stdout) == (0, "12\n"), result.stderr
+
+
+@pytest.mark.skipif(
+    version("pytrec-eval-terrier") != "0.5.11",
+    reason="seen with pytrec-eval-terrier 0.5.11, not the one here",
+)
+@pytest.mark.parametrize(
+    "call",
+    [
+        "R({'q': {'d': 1}}, ['P_0']).evaluate({'q': {'d': 1.0}})",
+        "R({'q': {'d': -1}}, ['map', 'ndcg', 'bpref']).evaluate({'q': {'d': 1.0}})",
+        "R({'q': {'d': 1}}, ['map', 'bpref']).evaluate({'q': {}})",
+        "R({'no query': {'d': 1}}, ['bpref']).evaluate({'no query': {'d': 1.0}})",
+        "R({'q': {'d': 1}}, ['map']).evaluate({'q': {'\\ud800': 1.0}})",
+    ],
+)
+def test_the_hazards_are_real(call):
+    code = f"from pytrec_eval import RelevanceEvaluator as R; {call}; print('alive')"
+    try:
+        result = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=20
+        )
+    except subprocess.TimeoutExpired:
+        return
+    assert "alive" not in result.stdout
+
+
+def test_ids_and_numbers_of_other_types_are_converted():
+    qrels = {1: {10: np.int64(1), 11: np.int32(0)}}
+    run = pd.DataFrame({"query_id": [1, 1], "doc_id": [10, 11], "score": np.float32([1, 2])})
+    for given in (run, pl.from_pandas(run), {1: {10: np.float32(1), 11: 2}}):
+        result = pm.crosscheck(qrels, given, ["AP", "nDCG@10"])
+        assert result.ok
+        assert [row.queries for row in result.rows] == [1, 1]
+
+
+def test_bad_measures_and_bad_data_are_refused_first():
+    with pytest.raises(pm.MeasureError, match="P: cutoff must be a whole number of at least 1"):
+        pm.crosscheck(QRELS, RUN, [ir_measures.P @ 0])
+    with pytest.raises(pm.InputError, match="query 'q1', document 'b': a score must be a number"):
+        pm.crosscheck(QRELS, {"q1": {"b": float("nan")}})
+    with pytest.raises(pm.InputError, match="query 'q1', document 'b': a document may stand once per query"):
+        pm.crosscheck(QRELS, [ir_measures.ScoredDoc("q1", "b", 1.0)] * 2)
+
+
+def test_an_empty_run_and_empty_qrels_are_no_disagreement():
+    assert pm.crosscheck(QRELS, {}).ok
+    assert pm.crosscheck({}, RUN).ok
+
+
+def test_the_text_is_a_table_with_a_line_per_measure():
+    lines = str(pm.crosscheck(QRELS, RUN, ["P@1", "Judged@1"])).split("\n")
+    assert lines[0].split() == [
+        *["measure", "value", "least", "most", "ties", "compared", "ours", "theirs", "largest", "|Δ|"],
+        *["differ", "verdict"],
+    ]
+    assert lines[1].split() == [
+        "P@1",
+        *["0.5000"] * 3,
+        "0",
+        "P@1",
+        "0.5000",
+        "0.5000",
+        "0e+00",
+        "0",
+        "agrees",
+    ]
+    assert lines[2].startswith("Judged@1  1.0000  1.0000  1.0000     0 ")
+    assert lines[2].endswith("not cross-checked: pytrec_eval does not have it in this form")
+
+
+@pytest.mark.parametrize("name", ["keyword", "bm25", "neural_embedding", "single_llm", "scholarloop_a"])
+def test_the_litsearch_runs_agree(data, name):
+    folder = data / "litsearch"
+    result = pm.crosscheck(
+        pm.read_qrels(folder / "query_to_texts.jsonl"), pm.read_run(folder / "runs" / f"{name}.jsonl")
+    )
+    assert all(row.verdict == "agrees" for row in result.rows), str(result)
+    assert max(row.largest_difference for row in result.rows) <= 1e-12
+
+
+def test_the_medcorpus_labels_agree(data):
+    labels = data / "medcorpus" / "query_to_texts.jsonl"
+    result = pm.crosscheck(pm.read_qrels(labels), pm.read_run(labels))
+    assert all(row.verdict == "agrees" for row in result.rows), str(result)
+    assert max(row.largest_difference for row in result.rows) <= 1e-12
+    assert {row.queries for row in result.rows} == {3440}

@@ -1,0 +1,93 @@
+"""PyTerrier finds the data sets, with and without an import of this package."""
+
+import os
+import subprocess
+import sys
+import warnings
+
+import pandas as pd
+import pytest
+
+import permed_measures as pm
+from permed_measures.datasets import NAMES, SAMPLES
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    pt = pytest.importorskip("pyterrier", reason="PyTerrier (extra 'terrier') is not installed")
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("IR_DATASETS_TMP", str(tmp_path / "tmp"))
+    return tmp_path / "home"
+
+
+def python(code):
+    """Return what a fresh interpreter prints."""
+    result = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+@pytest.mark.parametrize("provider", ["irds", "permed"])
+def test_topics_qrels_and_documents_are_frames(provider):
+    dataset = pt.get_dataset(f"{provider}:permed-sample")
+    topics, qrels = dataset.get_topics("text"), dataset.get_qrels()
+    assert len(topics) == 48
+    assert topics["qid"].tolist()[:2] == ["sample_01_1", "sample_01_2"]
+    assert topics["query"].str.len().gt(0).all()
+    found = {}
+    for row in qrels.itertuples():
+        found.setdefault(row.qid, {})[row.docno] = row.label
+    assert found == pm.read_qrels(SAMPLES[0].qrels)
+    documents = list(dataset.get_corpus_iter(verbose=False))
+    assert len(documents) == 157
+    assert {"docno", "title", "text"} == documents[0].keys()
+    assert [document["docno"] for document in dataset.get_corpus_iter(verbose=False, start=3, count=2)] == [
+        document["docno"] for document in documents[3:5]
+    ]
+    assert dataset.get_corpus_lang() == "en"
+
+
+def test_an_experiment_on_the_data_set_has_the_numbers_of_calc_aggregate():
+    dataset = pt.get_dataset("irds:permed-sample")
+    run = pm.read_run(SAMPLES[0].runs["bm25"])
+    rows = [(q, d, s) for q, docs in run.items() for d, s in docs.items()]
+    frame = pd.DataFrame(rows, columns=["qid", "docno", "score"])
+    measure = pm.GradedAP @ 10
+    table = pt.Experiment([frame], dataset.get_topics("text"), dataset.get_qrels(), [measure], names=["bm25"])
+    expected = pm.calc_aggregate([measure], pm.read_qrels(SAMPLES[0].qrels), run)[measure]
+    assert table.loc[0, str(measure)] == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_entry_point_needs_no_import_of_the_package():
+    code = """
+import sys
+import pyterrier as pt
+assert 'permed_measures' not in sys.modules
+dataset = pt.get_dataset('permed:permed-sample')
+print(len(dataset.get_qrels()), len(dataset.get_topics('text')), sum(1 for _ in dataset.get_corpus_iter()))
+print(len(pt.get_dataset('permed:permed-sample/literature').get_topics('text')))
+"""
+    assert python(code) == "478 48 157\n20"
+
+
+@pytest.mark.parametrize("name", ["permed:unknown", "permed:vaswani", "permed:"])
+def test_an_unknown_name_is_a_key_error(name):
+    with pytest.raises(KeyError, match="not found in provider 'permed'"):
+        pt.get_dataset(name)
+
+
+def test_the_provider_lists_the_names():
+    from permed_measures.datasets.pyterrier import PermedDatasetProvider
+
+    assert list(PermedDatasetProvider().list_dataset_names()) == list(NAMES)

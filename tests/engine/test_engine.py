@@ -1,0 +1,210 @@
+"""The engine against the oracle, on random cases and in every form of input."""
+
+import random
+import warnings
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
+
+import ir_measures
+import numpy as np
+import oracle
+import pytest
+from cases import DOCUMENTS, FORMS, QUERIES, random_case, random_measure, rows_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+import permed_measures as pm
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.engine.ranks import TieBreak
+
+CASES = 2000
+CHUNKS = 20
+
+
+def values_of(measures, qrels, run, ties=TieBreak.TREC):
+    """Return {query: [values]} by the engine, whatever it warns of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pm.PermedWarning)
+        evaluator = PermedEvaluator(measures, qrels, ties)
+        return dict(evaluator.evaluate(run).per_query())
+
+
+def params_of(measure):
+    return dict(measure.params)
+
+
+def shuffled(rows, rng):
+    """Return the rows in another order; those of a query keep theirs, which ties may go by."""
+    order = [row[0] for row in rows]
+    rng.shuffle(order)
+    of_query = {query: iter(list(same)) for query, same in groupby(rows, key=itemgetter(0))}
+    return [next(of_query[query]) for query in order]
+
+
+def assert_as_oracle(measures, qrels, run, values, ties=TieBreak.TREC):
+    assert_equal(values, expected_of(measures, qrels, run, ties), measures)
+
+
+def expected_of(measures, qrels, run, ties):
+    """Return {query: [values]} by the oracle."""
+    columns = [oracle.evaluate(each.NAME, params_of(each), qrels, run, ties.value) for each in measures]
+    return {query: [column[query] for column in columns] for query in qrels}
+
+
+def assert_equal(values, expected, measures):
+    assert list(values) == sorted(expected)
+    for query, row in expected.items():
+        for measure, found, value in zip(measures, values[query], row, strict=True):
+            assert abs(found - value) <= 1e-9, (measure, query)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_random_cases_agree_with_the_oracle(form):
+    """Case by case: an empty run, a single query, a frame of three rows."""
+    rng = random.Random(0)
+    for _ in range(CASES if form == "dict" else CASES // CHUNKS):
+        qrels, run = random_case(rng)
+        measures = list(dict.fromkeys(random_measure(rng) for _ in range(4)))
+        ties = rng.choice(list(TieBreak))
+        given_qrels = FORMS[form](shuffled(rows_of(qrels), rng), "relevance")
+        given_run = FORMS[form](shuffled(rows_of(run), rng), "score")
+        values = values_of(measures, given_qrels, given_run, ties)
+        assert_as_oracle(measures, qrels, run, values, ties)
+
+
+@cache
+def many_cases(chunk):
+    """Return a tie rule, measures, and the qrels, run and expected values of many cases."""
+    rng = random.Random(chunk + 1)
+    ties = list(TieBreak)[chunk % len(TieBreak)]
+    qrels, run = {}, {}
+    for number in range(CASES // CHUNKS):
+        for whole, part in zip((qrels, run), random_case(rng), strict=True):
+            whole.update({f"{number} {query}": docs for query, docs in part.items()})
+    measures = list(dict.fromkeys(random_measure(rng) for _ in range(40)))
+    return ties, measures, qrels, run, expected_of(measures, qrels, run, ties)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_many_random_cases_in_one_table_agree_with_the_oracle(form, chunk):
+    rng = random.Random(chunk)
+    ties, measures, qrels, run, expected = many_cases(chunk)
+    given_qrels = FORMS[form](shuffled(rows_of(qrels), rng), "relevance")
+    given_run = FORMS[form](shuffled(rows_of(run), rng), "score")
+    assert_equal(values_of(measures, given_qrels, given_run, ties), expected, measures)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_the_same_arrays(form):
+    rng = random.Random(7)
+    for _ in range(50):
+        qrels, run = random_case(rng)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pm.PermedWarning)
+            expected = JudgedRankings.of(Judgments.of(qrels), run)
+            judgments = Judgments.of(FORMS[form](rows_of(qrels), "relevance"))
+            found = JudgedRankings.of(judgments, FORMS[form](rows_of(run), "score"))
+        assert judgments.query_ids == expected.judgments.query_ids
+        for name in ("query", "rank", "grade", "retrieved", "offsets"):
+            ours, theirs = getattr(found, name), getattr(expected, name)
+            assert ours.dtype == theirs.dtype
+            np.testing.assert_array_equal(ours, theirs)
+        assert (found.n_run_queries, found.n_answered) == (expected.n_run_queries, expected.n_answered)
+
+
+SCORE = st.sampled_from([0.0, -0.0, 1.0, 1.00000001, 1.00000002, 2.0**24, 2.0**24 + 1, -1.0]) | st.floats(
+    allow_nan=False
+)
+GRADE = st.integers(-2, 4)
+
+
+def nested(values):
+    return st.dictionaries(
+        st.sampled_from(QUERIES), st.dictionaries(st.sampled_from(DOCUMENTS), values), max_size=4
+    )
+
+
+@given(qrels=nested(GRADE), run=nested(SCORE), seed=st.integers(0, 10_000), ties=st.sampled_from(TieBreak))
+def test_generated_cases_agree_with_the_oracle(qrels, run, seed, ties):
+    measures = [random_measure(random.Random(seed))]
+    assert_as_oracle(measures, qrels, run, values_of(measures, qrels, run, ties), ties)
+
+
+@pytest.mark.parametrize("judged", [3, 300])
+def test_sparse_and_dense_judgments_give_the_ranks_of_a_full_sort(judged):
+    rng = np.random.default_rng(judged)
+    scores = rng.integers(0, 2000, 1000).astype(float)
+    run = {f"q{q}": {f"d{i}": s for i, s in enumerate(rng.permutation(scores).tolist())} for q in range(5)}
+    qrels = {q: {f"d{i}": int(rng.integers(0, 3)) for i in rng.permutation(1000)[:judged]} for q in run}
+    rankings = JudgedRankings.of(Judgments.of(qrels), run)
+    expected = [
+        position
+        for q in sorted(run)
+        for position, doc_id in enumerate(oracle.rank(run[q]), start=1)
+        if doc_id in qrels[q]
+    ]
+    assert rankings.rank.tolist() == expected
+
+
+def test_a_query_without_judgments_or_results_counts():
+    qrels = {"q1": {"a": 1}, "q2": {}, "q3": {"b": 1}}
+    run = {"q1": {"a": 1.0}, "q2": {"a": 1.0}, "q3": {}}
+    assert pm.calc_aggregate([pm.Coverage @ 10], qrels, run) == {pm.Coverage @ 10: pytest.approx(1 / 3)}
+
+
+def test_an_empty_run_scores_zero_and_empty_qrels_give_nan():
+    measures = [pm.GradedAP @ 10, pm.VariantNDCG]
+    assert list(pm.calc_aggregate(measures, {"q": {"d": 1}}, {}).values()) == [0, 0]
+    assert np.isnan(list(pm.calc_aggregate(measures, {}, {"q": {"d": 1.0}}).values())).all()
+
+
+def test_many_batches_of_a_mapping_give_the_same_ranks(monkeypatch):
+    rng = random.Random(3)
+    qrels = {f"q{q}": {f"d{d}": rng.randrange(3) for d in range(6)} for q in range(40)}
+    run = {f"q{q}": {f"d{d}": rng.randrange(9) for d in range(4, 30)} for q in range(40)}
+    judgments = Judgments.of(qrels)
+    whole = JudgedRankings.of(judgments, run)
+    monkeypatch.setattr("permed_measures.engine.from_mapping._BATCH", 60)
+    parts = JudgedRankings.of(judgments, run)
+    np.testing.assert_array_equal(whole.rank, parts.rank)
+    np.testing.assert_array_equal(whole.grade, parts.grade)
+
+
+def test_integer_ids_in_frames_meet_string_ids():
+    import pandas as pd
+    import polars as pl
+
+    qrels = {"7": {"12": 1}}
+    columns = {"query_id": [7, 7], "doc_id": [11, 12], "score": [2, 1]}
+    for run in (pd.DataFrame(columns), pl.DataFrame(columns), pl.DataFrame(columns).to_arrow()):
+        assert pm.calc_aggregate(["RR"], qrels, run) == {pm.parse_measure("RR"): 0.5}
+    assert pm.calc_aggregate(["RR"], {7: {12: 1}}, {7: {11: 2.0, 12: 1.0}}) == {pm.parse_measure("RR"): 0.5}
+
+
+def test_judgments_serve_many_runs_and_a_generator_is_consumed_once():
+    judgments = Judgments.of(row for row in [ir_measures.Qrel("q", "a", 1)])
+    evaluator = pm.evaluator([pm.Coverage @ 1], judgments)
+    assert evaluator.calc_aggregate({"q": {"a": 1.0}}) == {pm.Coverage @ 1: 1}
+    assert evaluator.calc_aggregate({"q": {"a": 1.0, "b": 2.0}}) == {pm.Coverage @ 1: 0}
+
+
+def test_ceiling_is_what_the_ideal_ranking_scores():
+    rng = random.Random(11)
+    for _ in range(100):
+        qrels, _ = random_case(rng)
+        measure = random_measure(rng)
+        if measure.params.get("gains") or not qrels:
+            continue
+        ideal = qrels  # each grade as the score
+        expected = oracle.aggregate(measure.NAME, params_of(measure), qrels, ideal)
+        assert pm.ceiling(measure, qrels) == pytest.approx(expected, abs=1e-12), measure
+
+
+def test_ceiling_sorts_by_the_gains_of_the_measure():
+    qrels = {"q": {"a": 1, "b": 2}}
+    assert pm.ceiling("GradedAP(gains={1:1,2:0.5},norm='ideal')@1", qrels) == 1
+    assert pm.ceiling("nDCG(gains={1:5,2:1})@1", qrels) == 1

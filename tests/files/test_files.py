@@ -1,0 +1,432 @@
+"""Files of every format, good and bad; writing runs."""
+
+import csv
+import gzip
+import io
+import json
+import random
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import permed_measures as pm
+from permed_measures.datasets import SAMPLES
+from permed_measures.files import read as files
+from permed_measures.files import sources
+from permed_measures.files.streams import TableRun, TrecRun
+
+TREC_RUN = "q1 Q0 d1 1 2.5 bm25\nq1\tQ0  d2\t2 1.5 bm25\r\n\n# a comment\nq2 Q0 d1 1 -1e3 bm25 more junk\n"
+TREC_QRELS = "# labels\nq1 0 d1 2\nq1 0 d2 -1\nq2\t0\td3\t0.5\n"
+LABELS = [
+    {"conversation_id": "topic_001", "turn_id": 1, "doc_id": "permed-1", "rel": 2},
+    {"conversation_id": "topic_001", "turn_id": 1, "doc_id": "permed-2", "rel": -1},
+    {"conversation_id": "topic_001", "turn_id": 2, "doc_id": 7, "rel": 1},
+]
+RESULTS = [
+    {"query_id": "t_1", "ranked_results": [{"text_id": "a", "score": 2}, {"text_id": "b", "score": 1.5}]},
+    {"query_id": "t_2", "ranked_results": [{"text_id": "a", "score": 1.0}]},
+]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(content, name="file"):
+        path = tmp_path / name
+        if not isinstance(content, str | bytes):
+            content = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in content)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write_file
+
+
+QRELS_FILES = [
+    (TREC_QRELS, {"q1": {"d1": 2, "d2": -1}, "q2": {"d3": 0.5}}),
+    (LABELS, {"topic_001_1": {"permed-1": 2, "permed-2": -1}, "topic_001_2": {"7": 1}}),
+    (
+        [{"query_id": 1, "relevant_texts": [12, "13"]}, {"query_id": 2, "relevant_texts": []}],
+        {"1": {"12": 1, "13": 1}, "2": {}},
+    ),
+    ([{"query": "a?", "corpusids": [5], "retrieved": [6, 5]}], {"1": {"5": 1}}),
+]
+RUN_FILES = [
+    (TREC_RUN, {"q1": {"d1": 2.5, "d2": 1.5}, "q2": {"d1": -1000.0}}),
+    (RESULTS, {"t_1": {"a": 2.0, "b": 1.5}, "t_2": {"a": 1.0}}),
+    ([{"query_id": 3, "results": [{"text_id": 9}, {"text_id": "8"}]}], {"3": {"9": -1.0, "8": -2.0}}),
+    (
+        [{"query": "a?", "corpusids": [5], "retrieved": [6, 5]}, {"query": "b?", "retrieved": []}],
+        {"1": {"6": -1.0, "5": -2.0}, "2": {}},
+    ),
+    ([{"query_id": "x", "retrieved": ["文"]}], {"x": {"文": -1.0}}),
+    (LABELS, {"topic_001_1": {"permed-1": -1.0, "permed-2": -2.0}, "topic_001_2": {"7": -1.0}}),
+]
+
+
+@pytest.mark.parametrize(("content", "expected"), QRELS_FILES)
+def test_qrels_are_told_apart_by_content(write, content, expected):
+    assert pm.read_qrels(write(content)) == expected
+
+
+@pytest.mark.parametrize(("content", "expected"), RUN_FILES)
+def test_runs_are_told_apart_by_content(write, content, expected):
+    run = pm.read_run(str(write(content)))
+    assert run == expected
+    assert [list(docs) for docs in run.values()] == [list(docs) for docs in expected.values()]
+
+
+def test_compressed_files_and_a_byte_order_mark_are_read_as_they_are(write, tmp_path):
+    expected = pm.read_run(write(TREC_RUN))
+    assert pm.read_run(write(gzip.compress(TREC_RUN.encode()), "run.anything")) == expected
+    assert pm.read_run(write(b"\xef\xbb\xbf" + TREC_RUN.encode())) == expected
+    zstd = tmp_path / "run.zst"
+    zstd.write_bytes(pa.compress(TREC_RUN.encode(), codec="zstd", asbytes=True))
+    assert zstd.read_bytes()[:4] == b"\x28\xb5\x2f\xfd"
+    assert pm.read_run(zstd) == expected
+
+
+def test_scores_against_the_order_of_the_list_are_said_and_used(write):
+    path = write([{"query_id": "q", "results": [{"text_id": "a", "score": 1}, {"text_id": "b", "score": 2}]}])
+    with pytest.warns(
+        pm.PermedWarning,
+        match=r"in 1 of 1 query the scores rank documents in another order.*'q', document 'a'",
+    ):
+        assert pm.read_run(path) == {"q": {"a": 1, "b": 2}}
+    assert pm.read_run(path, order="list") == {"q": {"a": -1, "b": -2}}
+
+
+def test_equal_scores_whose_list_order_the_tie_rule_does_not_keep_are_said(write):
+    tied = [{"text_id": "a", "score": 1}, {"text_id": "b", "score": 1}]
+    with pytest.warns(pm.PermedWarning, match="rank documents in another order"):
+        pm.read_run(write([{"query_id": "q", "results": tied}]))
+    pm.read_run(write([{"query_id": "q", "results": tied[::-1]}]))
+
+
+def test_the_order_of_a_trec_run_is_that_of_its_lines(write):
+    run = pm.read_run(write("q 0 a 2 1 t\nq 0 b 1 2 t\n"), order="list")
+    assert run == {"q": {"a": -1, "b": -2}}
+
+
+BAD_QRELS = [
+    (
+        "q1 0 d1 2\nq1 0 d2\n",
+        ":2: a line of TREC qrels reads query iteration document relevance (found 3 columns",
+    ),
+    (
+        "q1 0 d1 2\nq1 0 d2 x\n",
+        ":2: a line of TREC qrels reads query iteration document relevance (found a relev",
+    ),
+    ("q1 0 d1 nan\n", "a relevance must be a number (found 'nan')"),
+    ("q1 0 d1 1_0\n", "a relevance must be a number (found '1_0')"),
+    (
+        "q1 0 d1 1\n\nq1 0 d1 0\n",
+        ":3: each document of a query may stand once (found query 'q1', document 'd1' again, f",
+    ),
+    ("q1 0 d1 1\n\nq1 0 d1 0\n", "first on line 1). Remove one of the two"),
+    (
+        [*LABELS, {"conversation_id": "t", "turn_id": 1, "doc_id": "a"}],
+        ":4: a line of MedCorpus labels reads {",
+    ),
+    ([*LABELS, {"conversation_id": "t", "turn_id": 1, "doc_id": "a"}], "(found 'rel' is missing: '{"),
+    ([*LABELS, {**LABELS[0], "rel": "2"}], "a relevance must be a number (found '2')"),
+    ([*LABELS, {**LABELS[0], "rel": True}], "a relevance must be a number (found True)"),
+    ([*LABELS, {**LABELS[0], "doc_id": 1.5}], "an id must be a string or an integer (found 1.5)"),
+    (
+        [*LABELS, LABELS[0]],
+        ":4: each document of a query may stand once (found query 'topic_001_1', document 'permed-1'",
+    ),
+    ([{"query_id": 1, "relevant_texts": "12"}], ":1: a line of PerMed ground truth or LitSearch labels"),
+    ([{"query_id": 1, "relevant_texts": [1, 1]}], ":1: each document of a query may stand once"),
+    (
+        [{"query_id": 1, "relevant_texts": [1]}] * 2,
+        ":2: each query may stand once (found query '1' again, first on line 1)",
+    ),
+    ('{"query_id": 1, "relevant_texts": [1]}\n{"query_id": 2, "rel', ":2: a line of PerMed ground truth"),
+    ('{"query_id": 1, "relevant_texts": [1]}\n{"query_id": 2, "rel', "(found not valid JSON ("),
+    ('{"query_id": 1, "relevant_texts": [1]}\n[3]\n', ":2: a line of PerMed ground truth"),
+    (
+        '{"a": 1}\n',
+        ":1: unknown format: expected qrels (found '{\"a\": 1}'). Known formats of qrels are MedCorpus",
+    ),
+    ("query,document,relevance\n", ":1: unknown format: expected qrels (found 'query,document,relevance')"),
+    ("", "the file is empty"),
+    (b"q1 0 d1 1\nq1 0 d\xff 1\n", ":2: must be UTF-8 text (found invalid start byte)"),
+    (b"\x1f\x8bnothing", "cannot be decompressed as gzip"),
+    (b"\x28\xb5\x2f\xfdnothing", "cannot be decompressed as zstd"),
+    (
+        TREC_RUN,
+        "expected qrels, but this is a file of TREC run (query Q0 document rank score tag). The qrels come",
+    ),
+]
+BAD_RUNS = [
+    (
+        "q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 2.5\n",
+        ":2: a line of TREC run reads query Q0 document rank score tag (found 5 c",
+    ),
+    (
+        "q1 Q0 d1 1 high t\n",
+        ":1: a line of TREC run reads query Q0 document rank score tag (found a score must be a n",
+    ),
+    ("q1 Q0 d1 1 nan t\n", "a score must be a number (found 'nan')"),
+    (
+        "q1 Q0 d1 1 2 t\nq1 Q0 d1 2 1 t\n",
+        ":2: each document of a query may stand once (found query 'q1', document 'd1'",
+    ),
+    (
+        TREC_QRELS,
+        "expected run, but this is a file of TREC qrels (query iteration document relevance). The qrels come",
+    ),
+    (
+        [{"query_id": "q", "results": [{"text_id": "a", "score": 1}, {"text_id": "b"}]}],
+        "query 'q', document 'b': either",
+    ),
+    (
+        [{"query_id": "q", "results": [{"text_id": "a", "score": "1"}]}],
+        "a score must be a number (found '1')",
+    ),
+    (
+        '{"query_id": "q", "results": [{"text_id": "a", "score": NaN}]}\n',
+        "a score must be a number (found nan)",
+    ),
+    ([{"query_id": "q", "results": [{"doc": "a"}]}], "'text_id' is missing"),
+    ([{"query_id": "q", "results": {"a": 1}}], "results must be a list (found {'a': 1})"),
+    ([{"query_id": 1.0, "retrieved": [1]}], "an id must be a string or an integer (found 1.0)"),
+    (
+        [{"retrieved": [1, 2, 1]}],
+        ":1: each document of a query may stand once (found query '1', document '1' again",
+    ),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), BAD_QRELS)
+def test_a_bad_qrels_file_is_an_error_that_names_file_and_line(write, content, message):
+    path = write(content)
+    with pytest.raises(pm.InputError) as error:
+        pm.read_qrels(path)
+    assert str(error.value).startswith(str(path))
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(("content", "message"), BAD_RUNS)
+def test_a_bad_run_file_is_an_error_that_names_file_and_line(write, content, message):
+    path = write(content)
+    with pytest.raises(pm.InputError) as error:
+        pm.read_run(path)
+    assert str(error.value).startswith(str(path))
+    assert message in str(error.value)
+
+
+# --- large TREC runs, read as frames ---------------------------------------------------------------
+
+
+def random_trec_run(rng):
+    """Return a run as a dict, and as a TREC file with any blanks, comments, empty lines and line ends."""
+    pairs = [(q, d) for q in ("q1", "q2", "日本", "10") for d in ("d1", "d2", "é", '"x"', "#y", "d'")]
+    rows = [
+        (q, d, rng.choice([1.5, -2e-7, 3, 1e300])) for q, d in rng.sample(pairs, rng.randint(1, len(pairs)))
+    ]
+    blanks = rng.choice([[" "], [" "], ["\t"], [" ", "  ", "\t", " \t "]])
+    end = rng.choice(["\n", "\n", "\r\n"])
+    text = rng.choice(["", "\ufeff"])
+    junk = rng.choice([[], [], [], ["more", "junk"]])
+    for number, (query_id, doc_id, score) in enumerate(rows):
+        columns = [
+            query_id,
+            "Q0",
+            doc_id,
+            str(number),
+            repr(score),
+            "tag",
+            *junk,
+        ]
+        line = "".join(column + rng.choice(blanks) for column in columns).rstrip()
+        text += (
+            rng.choice(["", "", "", "# a comment" + end, end, " "]) + line + rng.choice(["", "", " "]) + end
+        )
+    run = {}
+    for query_id, doc_id, score in rows:
+        run.setdefault(query_id, {})[doc_id] = float(score)
+    return run, text if rng.random() < 0.7 else text.rstrip()
+
+
+def test_a_run_read_as_a_frame_is_that_read_line_by_line(write, monkeypatch):
+    rng = random.Random(21)
+    frames = 0
+    for _ in range(300):
+        run, text = random_trec_run(rng)
+        path = write(text)
+        monkeypatch.setattr(files, "_LARGE", 10**9)
+        assert pm.read_run(path) == run
+        monkeypatch.setattr(files, "_LARGE", 0)
+        frames += not isinstance(files.load(path, "run").table, dict)
+        found = pm.read_run(path)
+        assert found == run
+        assert [list(docs) for docs in found.values()] == [list(docs) for docs in run.values()]
+    assert frames > 150
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["q Q0 d 1 2.0"],
+        ["q Q0 d  1 2.0 t", "q Q0 e 1 2.0"],
+        ["q Q0 d 1 2.0 t u", "q Q0 e 1 2.0"],
+        ["q Q0 d 1 high t"],
+        ["q Q0 d 1 nan t"],
+        ["q Q0 d 1 1_0 t"],
+        ["q Q0 d 1 2.0 t", "q Q0 d 2 1.0 t"],
+        ["q Q0 d 1 2.0 t\tu", "q Q0 d 2 1.0 t"],
+        [b"q Q0 d\xff 1 2.0 t"],
+    ],
+)
+def test_a_bad_line_of_a_large_run_is_named_as_in_a_small_one(write, monkeypatch, lines):
+    whole = [*(f"q Q0 x{i} {i} {-i}.5 t" for i in range(50)), *lines]
+    path = write(b"".join((line if isinstance(line, bytes) else line.encode()) + b"\n" for line in whole))
+    messages = []
+    for large in (10**9, 0):
+        monkeypatch.setattr(files, "_LARGE", large)
+        with pytest.raises(pm.InputError) as error:
+            pm.read_run(path)
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
+    assert messages[0].startswith(f"{path}:{50 + len(lines)}: ")
+
+
+def test_a_large_run_is_evaluated_as_a_frame(write, monkeypatch):
+    monkeypatch.setattr(files, "_LARGE", 0)
+    path = write("q1 Q0 b 1 3 t\nq2 Q0 d 1 3 t\nq1 Q0 a 2 2 t\n")
+    table = files.load(path, "run").table
+    assert isinstance(table, TrecRun)
+    qrels = {"q1": {"a": 1}, "q2": {"x": 1}}
+    assert pm.calc_aggregate(["RR"], qrels, table) == pm.calc_aggregate(["RR"], qrels, pm.read_run(path))
+
+
+def test_a_missing_file_and_an_unknown_order_are_errors(tmp_path, write):
+    with pytest.raises(FileNotFoundError):
+        pm.read_run(tmp_path / "none")
+    with pytest.raises(pm.InputError, match=r"order must be 'score' or 'list' \(found 'rank'\)"):
+        pm.read_run(write(TREC_RUN), order="rank")
+
+
+def test_a_run_that_is_written_reads_back_exactly_and_stands_in_rank_order(tmp_path):
+    run = {"q2": {"a": 0.1, "b": 1 / 3, "c": 1 / 3}, "q1": {"é": -1e-300}}
+    for name in ("run.trec", "run.trec.gz"):
+        pm.write_run(run, tmp_path / name, tag="mine")
+        assert pm.read_run(tmp_path / name) == run
+    lines = (tmp_path / "run.trec").read_text().splitlines()
+    assert lines[:3] == [
+        "q2 Q0 c 1 0.3333333333333333 mine",
+        "q2 Q0 b 2 0.3333333333333333 mine",
+        "q2 Q0 a 3 0.1 mine",
+    ]
+    pm.write_run(pl.DataFrame({"qid": [1], "docno": ["a"], "score": [2]}), tmp_path / "run.trec")
+    assert (tmp_path / "run.trec").read_text() == "1 Q0 a 1 2.0 permed-measures\n"
+
+
+@pytest.mark.parametrize(
+    ("run", "tag", "message"),
+    [
+        (
+            {"q 1": {"a": 1.0}},
+            "t",
+            "a query id in a TREC file may not be empty or have white space (found 'q 1')",
+        ),
+        ({"q": {"": 1.0}}, "t", "query 'q', document '': a document id in a TREC file may not be empty"),
+        ({"q": {"a": 1.0}}, "", "a tag in a TREC file may not be empty"),
+        ({"q": {"a": float("nan")}}, "t", "query 'q', document 'a': a score must be a number (found nan)"),
+    ],
+)
+def test_a_run_that_a_trec_file_cannot_hold_leaves_the_old_file(tmp_path, run, tag, message):
+    path = tmp_path / "run.trec"
+    path.write_text("before")
+    with pytest.raises(pm.InputError) as error:
+        pm.write_run(run, path, tag=tag)
+    assert message in str(error.value)
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_packaged_sample_is_whole():
+    for sample in SAMPLES:
+        qrels = pm.read_qrels(sample.qrels)
+        for path in sample.runs.values():
+            run = pm.read_run(path)
+            assert run.keys() == qrels.keys()
+            assert all(0 < len(docs) <= 20 for docs in run.values())
+    grades = {g for docs in pm.read_qrels(SAMPLES[0].qrels).values() for g in docs.values()}
+    assert grades == {-1, 0, 1, 2}
+
+
+def test_a_grade_of_lists_is_checked():
+    with pytest.raises(pm.InputError, match="query 'q', document 'd2': a relevance must be a number"):
+        pm.from_relevance_lists({"q": [1, "x"]})
+
+
+# --- large CSV and TSV runs, read as frames --------------------------------------------------------
+
+
+def random_table(rng):
+    """Return a run as a dict, and as a table with other columns, quotes, empty cells and any line ends."""
+    pairs = [(q, d) for q in ("1", "日本", "q;2") for d in ("d1", "é", "a b", "#y", 'quo"ted', "two\nlines")]
+    plain = rng.random() < 0.6
+    pairs = [(q, d) for q, d in pairs if not plain or not set('"\n;') & set(q + d)]
+    rows = [(q, d, rng.choice([1.5, -2e-7, 3])) for q, d in rng.sample(pairs, rng.randint(1, len(pairs)))]
+    columns = ["qid", "docno", "score", *rng.choice([[], ["rank"], ["query", ""], ["query"]])]
+    rng.shuffle(columns)
+    text = io.StringIO()
+    ends = {"lineterminator": rng.choice(["\n", "\r\n"]), "delimiter": rng.choice(",\t;")}
+    writer = csv.writer(text, **ends)
+    writer.writerow(columns)
+    for query_id, doc_id, score in rows:
+        cells = {"qid": query_id, "docno": doc_id, "score": repr(score), "rank": "1"}
+        writer.writerow([cells.get(column, rng.choice(["", "some words"])) for column in columns])
+        if rng.random() < 0.05:
+            text.write(ends["lineterminator"])
+    run = {}
+    for query_id, doc_id, score in rows:
+        run.setdefault(query_id, {})[doc_id] = float(score)
+    return run, rng.choice(["", "\ufeff", "\n", "# made by hand\n"]) + text.getvalue()
+
+
+def test_a_table_read_as_a_frame_is_that_read_row_by_row(write, monkeypatch):
+    rng = random.Random(22)
+    frames = 0
+    for _ in range(300):
+        run, text = random_table(rng)
+        path = write(text)
+        monkeypatch.setattr(files, "_LARGE", 10**9)
+        assert pm.read_run(path) == run
+        monkeypatch.setattr(files, "_LARGE", 0)
+        monkeypatch.setattr(sources, "_CHUNK", rng.choice([1, 20, 100, 10**6]))
+        frames += isinstance(files.load(path, "run").table, TableRun)
+        found = pm.read_run(path)
+        assert found == run
+        assert [list(docs) for docs in found.values()] == [list(docs) for docs in run.values()]
+    assert frames == 300
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "q,d",
+        "q,d,1,2",
+        "q,d,high",
+        "q,d,nan",
+        "q,d,",
+        'q,"d,1',
+        "q,x1,2",
+        'q,"a""b",1\nq,"x1",3',
+        "q,d,1\rr,e,2",
+    ],
+)
+def test_a_bad_row_of_a_large_table_is_named_as_in_a_small_one(write, monkeypatch, lines):
+    path = write("qid,docno,score\n" + "".join(f"q,x{i},{-i}.5\n" for i in range(50)) + lines + "\n")
+    messages = []
+    for large in (10**9, 0):
+        monkeypatch.setattr(files, "_LARGE", large)
+        monkeypatch.setattr(sources, "_CHUNK", 64)
+        with pytest.raises(pm.InputError) as error:
+            pm.read_run(path)
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
+    assert messages[0].startswith(f"{path}:{52 + lines.count(chr(10))}: ")

@@ -1,0 +1,873 @@
+"""What is written reads back equal or is refused; inspected files; query ids that are rewritten."""
+
+import gzip
+import json
+import math
+import re
+import subprocess
+import sys
+import warnings
+
+import ir_measures
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import permed_measures as pm
+from permed_measures.engine.inputs import Batches
+from permed_measures.engine.query_ids import REWRITINGS
+from permed_measures.files import read as files
+from permed_measures.files.inspection import inspect_file
+from permed_measures.files.write import FORMATS
+
+WRITE = {"run": pm.write_run, "qrels": pm.write_qrels}
+READ = {"run": pm.read_run, "qrels": pm.read_qrels}
+ROWS = ("trec", "csv", "tsv", "parquet")
+
+# --- what is generated -----------------------------------------------------------------------------
+
+PLAIN_IDS = ["q1", "t_1", "topic_001_1", "t_2_0", "日本_3", "é", "7", "a-b", "x'y", "d#", "a\ufeff", "🜚_12"]
+IDS = [
+    *PLAIN_IDS,
+    *(
+        '"',
+        'a"b',
+        '""',
+        "a,b",
+        ",",
+        "a;b",
+        "\\",
+        "#x",
+        "{x",
+        "{}",
+        "[",
+        "-",
+        "nan",
+        "true",
+        "\u200b",
+        "e\u0301",
+    ),
+    *("query_id", "doc_id", "query-id", "mteb_model_meta", "default", "query_id,doc_id,score", "a_01", "_1"),
+]
+WILD_IDS = [
+    *IDS,
+    *("", " ", "a b", " a", "a ", "a\tb", "a\nb", "a\r", "\r", "\n", "\r\n", "a\nb_1", "\0", "\x1c", "\x85"),
+    *("\u2028", "\u3000", "\ufeff", "\ufeffx", "\ud800", "x\udfff", "#", "\v\f", '"\n"', '"\r,\t"'),
+]
+FLOATS = [
+    0.0,
+    -0.0,
+    1 / 3,
+    5e-324,
+    -2.5e-310,
+    1e-45,
+    1e38,
+    3.5e38,
+    1.7976931348623157e308,
+    0.1 + 0.2,
+    16777217.0,
+]
+HUGE_INTEGERS = [2**53 + 1, -(2**63), 2**63 - 1, 2**63, 2**64, 10**30]
+
+ids = st.sampled_from(
+    [
+        st.sampled_from(PLAIN_IDS),
+        st.sampled_from(IDS) | st.integers(-3, 10**20),
+        st.sampled_from(WILD_IDS) | st.text(st.characters(), max_size=4),
+    ]
+)
+score_kinds = st.sampled_from(
+    [
+        st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from(FLOATS),
+        st.sampled_from([*FLOATS, math.inf, -math.inf, *HUGE_INTEGERS, 10**400]) | st.integers(-5, 5),
+    ]
+)
+grade_kinds = st.sampled_from(
+    [
+        st.just(1),
+        st.integers(-2, 4),
+        st.integers(-2, 4) | st.sampled_from([1.0, 2.0, -0.0, 1e300, *HUGE_INTEGERS]) | st.integers(),
+        st.floats(-4, 4) | st.sampled_from([*FLOATS, *HUGE_INTEGERS]),
+    ]
+)
+
+
+@st.composite
+def nested(draw, kinds):
+    names, numbers = draw(ids), draw(kinds)
+    least = draw(st.sampled_from([0, 1, 1]))
+    return draw(
+        st.dictionaries(
+            names, st.dictionaries(names, numbers, min_size=least, max_size=4), min_size=least, max_size=4
+        )
+    )
+
+
+RUNS, QRELS = nested(score_kinds), nested(grade_kinds)
+
+
+# --- what a format can hold ------------------------------------------------------------------------
+
+
+def is_unicode(text):
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def is_float(value):
+    return isinstance(value, float) or abs(value) < 2**1024
+
+
+def has_same_ids(keys):
+    return len(set(map(str, keys))) < len(keys)
+
+
+def holds(form, what, data):
+    """Return whether the format can hold the data, by what `write_run` and `write_qrels` say."""
+    queries = list(map(str, data))
+    documents = [str(doc_id) for docs in data.values() for doc_id in docs]
+    values = [value for docs in data.values() for value in docs.values()]
+    if has_same_ids(data) or any(map(has_same_ids, data.values())):
+        return False
+    if not all(map(is_unicode, queries + documents)):
+        return False
+    if not all(map(is_float, values)):
+        return False
+    if what == "qrels" and not all(data.values()) and form in ROWS:
+        return False
+    return CAN_HOLD.get((form, what), lambda *_: True)(data, values)
+
+
+def trec_holds(data, values):
+    documents = [str(doc_id) for docs in data.values() for doc_id in docs]
+    in_file = [str(query_id) for query_id, docs in data.items() if docs]
+    return (
+        bool(values)
+        and all(name and not any(map(str.isspace, name)) for name in in_file + documents)
+        and not any(name.startswith(("#", "\ufeff", "{")) or "query_id,doc_id" in name for name in in_file)
+    )
+
+
+def labels_hold(data, values):
+    turns = all(re.fullmatch(r"(?s).+_(0|[1-9][0-9]*)", str(query_id)) for query_id in data)
+    return bool(data) and (set(values) <= {1} or (turns and all(data.values())))
+
+
+def parquet_holds_grades(_, values):
+    integers = all(value == int(value) and -(2**63) <= value < 2**63 for value in values)
+    return integers or all(float(value) == value for value in values)
+
+
+CAN_HOLD = {
+    ("trec", "run"): trec_holds,
+    ("trec", "qrels"): trec_holds,
+    ("jsonl", "run"): lambda data, values: bool(data) and math.inf not in map(abs, values),
+    ("jsonl", "qrels"): labels_hold,
+    ("json", "run"): lambda data, values: "mteb_model_meta" not in data and math.inf not in map(abs, values),
+    ("json", "qrels"): lambda data, values: (
+        "mteb_model_meta" not in data and all(value == int(value) for value in values)
+    ),
+    ("parquet", "qrels"): parquet_holds_grades,
+}
+
+
+def as_read(what, data, form):
+    """Return what reading should give."""
+    return {
+        str(query_id): {str(d): float(value) if what == "run" else value for d, value in docs.items()}
+        for query_id, docs in data.items()
+        if docs or what == "qrels" or form not in ROWS
+    }
+
+
+def names_of(form):
+    """Return names of files and formats that are said, which make this format."""
+    names = [(f"file.{form}", None), (f"a.b.{form.upper()}", None), ("file", form), ("file.other", form)]
+    if form == "trec":
+        names += [("file", None), ("file.v2", None), ("x.json", form)]
+    if form != "parquet":
+        names += [(f"file.{form}.gz", None), ("file.gz", form), ("x.parquet.gz", form)]
+    return names
+
+
+def check_written(folder, what, form, data, name, to):
+    """Write the data; they read back equal, or are refused rightly and nothing is changed."""
+    path = folder / name
+    path.write_bytes(b"before")
+    refusal = None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            WRITE[what](data, path, to=to)
+        except pm.InputError as error:
+            refusal = str(error)
+    assert list(folder.iterdir()) == [path]
+    content = path.read_bytes()
+    if refusal is not None:
+        assert len(refusal) > 20
+        assert content == b"before"
+        assert not holds(form, what, data), f"refused without need: {refusal}"
+        return False
+    assert [warning.category for warning in caught] == [pm.PermedWarning] * (
+        what == "run" and form in ROWS and not all(data.values())
+    )
+    assert (content[:2] == b"\x1f\x8b") == name.endswith(".gz")
+    found = READ[what](path)
+    assert found == as_read(what, data, form)
+    assert all(type(value) in (int, float) for docs in found.values() for value in docs.values())
+    return True
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("what", ["run", "qrels"])
+def test_what_is_written_reads_back_equal_or_is_refused_rightly(form, what, tmp_path):
+    written = []
+
+    @settings(
+        max_examples=250 if form != "parquet" else 150,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(RUNS if what == "run" else QRELS, st.sampled_from(names_of(form)))
+    def check(data, target):
+        for leftover in tmp_path.iterdir():
+            leftover.unlink()
+        written.append(check_written(tmp_path, what, form, data, *target))
+
+    check()
+    assert written.count(True) > 20
+    assert written.count(False) > 4
+
+
+HARD = [
+    ("trec", "run", {"{x": {"d": 1.0}}),
+    ("trec", "qrels", {"{x": {"d": 1}}),
+    ("trec", "run", {"query_id,doc_id,score": {"d": 1.0}}),
+    ("trec", "run", {"q": {"d": 10**400}}),
+    ("json", "run", {"mteb_model_meta": {"d": 1.0}, "q": {"d": 2.0}}),
+    ("json", "qrels", {"mteb_model_meta": {"a": 1}}),
+    ("jsonl", "qrels", {"a\nb_1": {"d": 2}}),
+    ("jsonl", "qrels", {"a_1\n": {"d": 2}}),
+    ("parquet", "qrels", {"q": {"d": 2**53 + 1}}),
+    ("parquet", "qrels", {"q": {"d": 2**53 + 1, "e": 0.5}}),
+    ("parquet", "qrels", {"q": {"d": 1e300}}),
+    ("parquet", "run", {"q\ud800": {"d": 1.0}}),
+    ("csv", "run", {"q\r": {"d": 1.0}, "\0": {"a\nb": 2.0}}),
+    ("tsv", "run", {"": {"": 1.0}}),
+]
+
+
+@pytest.mark.parametrize("number", range(len(HARD)))
+def test_what_is_hard_to_write_reads_back_equal_or_is_refused_rightly(number, tmp_path):
+    form, what, data = HARD[number]
+    check_written(tmp_path, what, form, data, "file", form)
+
+
+@pytest.mark.parametrize(
+    ("form", "data"),
+    [
+        ("csv", {"q" * 140_000: {"d": 1}}),
+        ("tsv", {"q": {"d" * 140_000: 1}}),
+        ("jsonl", {"a_" + "1" * 5000: {"d": 2}}),
+    ],
+)
+def test_ids_of_any_length_read_back_equal_or_are_refused(form, data, tmp_path):
+    path = tmp_path / "file"
+    try:
+        pm.write_qrels(data, path, to=form)
+    except pm.InputError:
+        assert not path.exists()
+    else:
+        assert pm.read_qrels(path) == data
+
+
+# --- what the files look like ----------------------------------------------------------------------
+
+RUN = {"q1": {"a": 0.5, 'b,"c"': 2}, "q2": {"é": -1e-300}}
+RUN_TEXTS = {
+    "trec": 'q1 Q0 b,"c" 1 2.0 mine\nq1 Q0 a 2 0.5 mine\nq2 Q0 é 1 -1e-300 mine\n',
+    "jsonl": (
+        '{"query_id": "q1", "ranked_results": '
+        '[{"text_id": "b,\\"c\\"", "score": 2.0}, {"text_id": "a", "score": 0.5}]}\n'
+        '{"query_id": "q2", "ranked_results": [{"text_id": "é", "score": -1e-300}]}\n'
+    ),
+    "json": '{"q1": {"a": 0.5, "b,\\"c\\"": 2.0}, "q2": {"é": -1e-300}}\n',
+    "csv": 'query_id,doc_id,score\nq1,a,0.5\nq1,"b,""c""",2.0\nq2,é,-1e-300\n',
+    "tsv": 'query_id\tdoc_id\tscore\nq1\ta\t0.5\nq1\t"b,""c"""\t2.0\nq2\té\t-1e-300\n',
+}
+LABELS = {"t_01_1": {"a": 2, "b": -1}, "t_01_0": {"文": 1.0}}
+LABELS_TEXTS = {
+    "trec": "t_01_1 0 a 2\nt_01_1 0 b -1\nt_01_0 0 文 1\n",
+    "jsonl": (
+        '{"conversation_id": "t_01", "turn_id": 1, "doc_id": "a", "rel": 2}\n'
+        '{"conversation_id": "t_01", "turn_id": 1, "doc_id": "b", "rel": -1}\n'
+        '{"conversation_id": "t_01", "turn_id": 0, "doc_id": "文", "rel": 1}\n'
+    ),
+    "json": '{"t_01_1": {"a": 2, "b": -1}, "t_01_0": {"文": 1}}\n',
+    "csv": "query_id,doc_id,relevance\nt_01_1,a,2\nt_01_1,b,-1\nt_01_0,文,1\n",
+    "tsv": "query-id\tcorpus-id\tscore\nt_01_1\ta\t2\nt_01_1\tb\t-1\nt_01_0\t文\t1\n",
+}
+
+
+@pytest.mark.parametrize("form", RUN_TEXTS)
+def test_a_run_looks_as_written_down(form, tmp_path):
+    pm.write_run(RUN, tmp_path / f"run.{form}", tag="mine")
+    assert (tmp_path / f"run.{form}").read_bytes() == RUN_TEXTS[form].encode()
+    pm.write_run(RUN, tmp_path / f"run.{form}.gz", tag="mine")
+    assert gzip.decompress((tmp_path / f"run.{form}.gz").read_bytes()) == RUN_TEXTS[form].encode()
+
+
+@pytest.mark.parametrize("form", LABELS_TEXTS)
+def test_qrels_look_as_written_down(form, tmp_path):
+    pm.write_qrels(LABELS, tmp_path / "qrels", to=form)
+    assert (tmp_path / "qrels").read_bytes() == LABELS_TEXTS[form].encode()
+
+
+def test_judgments_that_are_all_1_are_written_as_ground_truth(tmp_path):
+    pm.write_qrels({"q": {"a": 1, "b": 1.0}, "r": {}}, tmp_path / "qrels.jsonl")
+    lines = (tmp_path / "qrels.jsonl").read_text()
+    assert (
+        lines == '{"query_id": "q", "relevant_texts": ["a", "b"]}\n{"query_id": "r", "relevant_texts": []}\n'
+    )
+
+
+def test_a_table_with_carriage_returns_is_quoted(tmp_path):
+    pm.write_run({"q\r": {"a": 1.0}}, tmp_path / "run.csv")
+    assert (tmp_path / "run.csv").read_bytes() == b'"query_id","doc_id","score"\n"q\r","a","1.0"\n'
+
+
+def test_a_parquet_file_has_our_columns(tmp_path):
+    pm.write_run({"q": {"a": 1}}, tmp_path / "run.parquet")
+    schema = {"query_id": pl.String, "doc_id": pl.String}
+    assert dict(pl.read_parquet(tmp_path / "run.parquet").schema) == {**schema, "score": pl.Float64}
+    for grade, dtype in ((2.0, pl.Int64), (0.5, pl.Float64)):
+        pm.write_qrels({"q": {"a": grade, "b": 1}}, tmp_path / "qrels.parquet")
+        frame = pl.read_parquet(tmp_path / "qrels.parquet")
+        assert dict(frame.schema) == {**schema, "relevance": dtype}
+        assert frame.rows() == [("q", "a", grade), ("q", "b", 1)]
+
+
+def test_a_compressed_file_is_the_same_each_time(tmp_path):
+    for name in ("a.gz", "b.gz"):
+        pm.write_run(RUN, tmp_path / name)
+    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
+
+
+ROWS_OF_RUN = [("q", "a", 2.0), ("q", "b", 0.5), ("r", "a", 1.0)]
+FRAME = {"qid": ["q", "q", "r"], "docno": ["a", "b", "a"]}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_frames_and_generators_are_written_as_dicts_are(form, tmp_path):
+    run = {"q": {"a": 2.0, "b": 0.5}, "r": {"a": 1.0}}
+    qrels = {"t_1": {"a": 2, "b": 0}, "t_2": {"a": 1}}
+    frame = {**FRAME, "score": [2.0, 0.5, 1.0]}
+    labels = {"query_id": ["t_1", "t_1", "t_2"], "doc_id": ["a", "b", "a"], "relevance": [2, 0, 1]}
+    path = tmp_path / "file"
+    for data in (
+        run,
+        pl.DataFrame(frame),
+        pl.LazyFrame(frame),
+        pd.DataFrame(frame),
+        pl.DataFrame(frame).to_arrow(),
+        (ir_measures.ScoredDoc(*row) for row in ROWS_OF_RUN),
+        Batches([pl.DataFrame(ROWS_OF_RUN, schema=["query_id", "doc_id", "score"], orient="row")]),
+    ):
+        pm.write_run(data, path, to=form)
+        assert pm.read_run(path) == run
+    for data in (
+        qrels,
+        pl.DataFrame(labels),
+        pd.DataFrame(labels),
+        (ir_measures.Qrel(q, d, g) for q, docs in qrels.items() for d, g in docs.items()),
+    ):
+        pm.write_qrels(data, path, to=form)
+        assert pm.read_qrels(path) == qrels
+
+
+def test_a_row_that_stands_twice_is_not_written(tmp_path):
+    twice = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "a"], "score": [1.0, 2.0]})
+    for form in FORMATS:
+        for data in (twice, twice.to_pandas(), Batches([twice]), Batches([twice[:1], twice[1:]])):
+            with pytest.raises(pm.InputError, match="query 'q', document 'a'"):
+                pm.write_run(data, tmp_path / "run", to=form)
+    assert not list(tmp_path.iterdir())
+
+
+# --- what is refused -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ["run", "qrels"])
+def test_names_that_cannot_be_written_are_refused(what, tmp_path):
+    data = {"q": {"a": 1}}
+    for name, to, message in (
+        ("x", "xml", "a format must be one of trec, jsonl, json, csv, tsv, parquet (found 'xml')"),
+        ("x.zst", None, "x.zst: a file is written plain, or text as .gz. Choose another name"),
+        ("x.jsonl.zst", "json", "x.jsonl.zst: a file is written plain, or text as .gz"),
+        ("x.parquet.gz", None, "x.parquet.gz: a file is written plain, or text as .gz"),
+        ("x.gz", "parquet", "x.gz: a file is written plain, or text as .gz"),
+    ):
+        with pytest.raises(pm.InputError) as error:
+            WRITE[what](data, tmp_path / name, to=to)
+        assert message in str(error.value)
+    assert not list(tmp_path.iterdir())
+
+
+REFUSED = [
+    ("qrels", "trec", {"q": {"a": 1}, "r": {}}, "(first: 'r'). Write them as .json"),
+    (
+        "qrels",
+        "trec",
+        {"q": {"a\u3000": 1}},
+        "query 'q', document 'a\\u3000': a document id in a TREC file may",
+    ),
+    (
+        "qrels",
+        "trec",
+        {"#q": {"a": 1}},
+        "file: a line of a TREC file may not begin with '#' (found query '#q')",
+    ),
+    ("run", "trec", {"\ufeffq": {"a": 1}}, "may not begin with '\\ufeff' (found query '\\ufeffq')"),
+    ("run", "jsonl", {}, "file: without any query the file would be empty. Write .json, .csv or .parquet"),
+    (
+        "run",
+        "json",
+        {"q": {"a": math.inf}},
+        "file: JSON has no infinite numbers. Write a TREC or Parquet file",
+    ),
+    ("run", "csv", {"q": {"\ud800": 1}}, "file: ids must be Unicode text (found '\\ud800')"),
+    (
+        "qrels",
+        "json",
+        {"q": {"a": 0.5}},
+        "query 'q', document 'a': grades in a JSON file are integers (found 0.5)",
+    ),
+    (
+        "qrels",
+        "jsonl",
+        {"q": {"a": 2}},
+        "query ids <conversation>_<turn>, and other JSONL labels no grades (found",
+    ),
+    (
+        "qrels",
+        "jsonl",
+        {"q_01": {"a": 2}},
+        "(found query 'q_01', grade 2). Write them as .tsv, .json or .trec",
+    ),
+    ("qrels", "csv", {"q": {"a": "1"}}, "query 'q', document 'a': a relevance must be a number (found '1')"),
+    (
+        "qrels",
+        "parquet",
+        {"q": {"a": math.inf}},
+        "query 'q', document 'a': a relevance must be a number (found inf)",
+    ),
+    ("qrels", "json", {"q": {1: 1, "1": 2}}, "query 'q': two document ids are the same as text (found '1')"),
+    ("run", "csv", {1.5: {"a": 1}}, "an id must be a string or an integer (found 1.5)"),
+]
+
+
+@pytest.mark.parametrize(("what", "form", "data", "message"), REFUSED)
+def test_what_a_format_cannot_hold_is_refused_and_the_old_file_stays(what, form, data, message, tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"before")
+    with pytest.raises(pm.InputError) as error:
+        WRITE[what](data, path, to=form)
+    assert message in str(error.value)
+    assert path.read_bytes() == b"before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_queries_without_documents_are_told_of_where_they_are_left_out(tmp_path):
+    run = {"q": {"a": 1.0}, "r": {}, "s": {}}
+    for form in ROWS:
+        with pytest.warns(pm.PermedWarning, match=r"2 queries without documents are not in.*first: 'r'"):
+            pm.write_run(run, tmp_path / "run", to=form)
+        assert pm.read_run(tmp_path / "run") == {"q": {"a": 1.0}}
+    for form in ("json", "jsonl"):
+        pm.write_run(run, tmp_path / "run", to=form)
+        assert pm.read_run(tmp_path / "run") == run
+
+
+def test_a_folder_that_does_not_exist_is_an_os_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        pm.write_run(RUN, tmp_path / "none" / "run")
+
+
+# --- large runs ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def large(tmp_path, monkeypatch):
+    """Return what reads a TREC run of this text as batches."""
+    monkeypatch.setattr(files, "_LARGE", 0)
+
+    def batches(text):
+        (tmp_path / "large").write_text(text)
+        table = files.load(tmp_path / "large", "run").table
+        assert isinstance(table, Batches)
+        return table
+
+    return batches
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_large_trec_run_is_written_equal(form, large, tmp_path):
+    text = "".join(f"q{i % 7} Q0 d{i} 1 {i / 3!r} t\n" for i in range(500))
+    run = {f"q{i}": {f"d{j}": j / 3 for j in range(i, 500, 7)} for i in range(7)}
+    table = large(text)
+    pm.write_run(table, tmp_path / "out", to=form)
+    assert pm.read_run(tmp_path / "out") == run
+    pm.write_run(table, tmp_path / "large", to=form)  # over itself
+    assert pm.read_run(tmp_path / "large") == run
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_document_that_stands_twice_in_a_large_run_is_named(form, large, tmp_path):
+    table = large("q Q0 a 1 3 t\nr Q0 a 1 2 t\n\nq Q0 a 2 1 t\n")
+    with pytest.raises(pm.InputError, match="again, first on line 1") as error:
+        pm.write_run(table, tmp_path / "out", to=form)
+    assert str(error.value).startswith(f"{tmp_path / 'large'}:4: each document of a query may stand once")
+    assert [path.name for path in tmp_path.iterdir()] == ["large"]
+
+
+# --- ranx ------------------------------------------------------------------------------------------
+
+
+def test_objects_of_ranx_are_taken_as_they_are(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import ranx
+
+        qrels = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}}
+        run = {"q1": {"b": 0.9, "x": 0.8, "a": 0.5}, "q2": {"y": 2.0, "c": 1.0}}
+        theirs = ranx.Qrels(qrels), ranx.Run(run)
+    measures = ["GradedAP@10", "nDCG@10", "P@1"]
+    expected = pm.calc_aggregate(measures, qrels, run)
+    assert pm.calc_aggregate(measures, *theirs) == expected
+    assert pm.evaluator(measures, theirs[0]).calc_aggregate(theirs[1]) == expected
+    pm.write_qrels(theirs[0], tmp_path / "qrels")
+    pm.write_run(theirs[1], tmp_path / "run")
+    assert pm.read_qrels(tmp_path / "qrels") == qrels
+    assert pm.read_run(tmp_path / "run") == run
+
+
+# --- inspected files -------------------------------------------------------------------------------
+
+
+def json_lines(*contents):
+    return "".join(json.dumps(content) + "\n" for content in contents)
+
+
+def results(query_id, *pairs):
+    found = [{"text_id": d} if s is None else {"text_id": d, "score": s} for d, s in pairs]
+    return {"query_id": query_id, "ranked_results": found}
+
+
+TIES = "only as float32"
+INSPECTED = [
+    (
+        "q1 Q0 a 1 2.0 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 -0.5 t\nq1 Q0 a 3 0 t\n",
+        ("TREC run", "run"),
+        {
+            "queries": "2",
+            "rows": "4",
+            "query ids": "'q1' to 'q2'",
+            "document ids": "'a' to 'a'",
+            "documents": "2 different",
+            "per query": "1 to 3 documents, 2.0 on average",
+            "duplicates": "1 row (first: query 'q1', document 'a')",
+            "scores": "-0.5 to 2",
+            "ties": "0 queries with equal scores",
+        },
+    ),
+    (
+        "q Q0 a 1 1.00000000001 t\nq Q0 b 2 1 t\nr Q0 a 1 3 t\nr Q0 b 1 3 t\ns Q0 a 1 1 t\n",
+        ("TREC run", "run"),
+        {
+            "ties": f"2 queries with equal scores, 1 of them {TIES}",
+            "duplicates": "0 rows",
+            "scores": "1 to 3",
+        },
+    ),
+    (
+        "q Q0 a 1 inf t\nq Q0 b 1 1e300 t\n",
+        ("TREC run", "run"),
+        {"ties": f"1 query with equal scores, 1 of them {TIES}", "scores": "1e+300 to inf"},
+    ),
+    (
+        "q 0 a 2\nq 0 b -1\nr 0 a 0\nq 0 a 0.5\n",
+        ("TREC qrels", "qrels"),
+        {
+            "queries": "2",
+            "rows": "4",
+            "grades": "2: 1, 0.5: 1, 0: 1, -1: 1",
+            "without relevant": "1 query",
+            "duplicates": "1 row (first: query 'q', document 'a')",
+        },
+    ),
+    (
+        json_lines(
+            {"conversation_id": "t", "turn_id": 1, "doc_id": 7, "rel": 2},
+            {"conversation_id": "t", "turn_id": 2, "doc_id": "b", "rel": 0},
+        ),
+        ("MedCorpus labels", "qrels"),
+        {"query ids": "'t_1' to 't_2'", "document ids": "'7' to 'b'", "grades": "2: 1, 0: 1"},
+    ),
+    (
+        json_lines({"query_id": 1, "relevant_texts": [3, 4]}, {"query_id": 2, "relevant_texts": []}),
+        ("PerMed ground truth or LitSearch labels", "qrels"),
+        {
+            "queries": "2",
+            "per query": "0 to 2 documents, 1.0 on average",
+            "empty": "1 query without documents",
+            "grades": "1: 2",
+            "without relevant": "1 query",
+        },
+    ),
+    (
+        json_lines(
+            results("q", ("a", 1), ("b", 2)),
+            results("r", ("b", 2), ("a", 2)),
+            results("s", ("a", 2), ("b", 2)),
+        ),
+        ("PerMed results", "run"),
+        {
+            "queries": "3",
+            "order": "2 queries whose documents stand in another order than their scores",
+            "ties": "2 queries with equal scores",
+            "scores": "1 to 2",
+        },
+    ),
+    (
+        json_lines(results("q", ("a", 1), ("b", None))),
+        ("PerMed results", "run"),
+        {"no score": "1 row", "scores": "1 to 1", "query ids": "'q'"},
+    ),
+    (
+        json_lines({"query": "x", "corpusids": [1], "retrieved": [5, 6, 5]}, {"query": "y", "retrieved": []}),
+        ("LitSearch results", "run"),
+        {
+            "queries": "2",
+            "scores": "none: the order of the lists counts",
+            "duplicates": "1 row (first: query '1', document '5')",
+            "empty": "1 query without documents",
+        },
+    ),
+    (
+        "query-id\tcorpus-id\tscore\nq\ta\t1\nq\tb\t0\n",
+        ("BEIR qrels", "qrels"),
+        {"grades": "1: 1, 0: 1", "without relevant": "0 queries"},
+    ),
+    (
+        ",qid,docno,label\n0,q,a,1\n1,q,b,3\n",
+        ("CSV or TSV qrels", "qrels"),
+        {"grades": "3: 1, 1: 1", "rows": "2", "document ids": "'a' to 'b'"},
+    ),
+    (
+        "query_id,doc_id,score\n",
+        ("CSV or TSV run", "run"),
+        {"queries": "0", "rows": "0", "duplicates": "0 rows"},
+    ),
+    (
+        '{"q": {"a": 1.5, "b": 0.5}, "r": {}}',
+        ("BEIR or MTEB JSON", "run"),
+        {"queries": "2", "empty": "1 query without documents", "scores": "0.5 to 1.5"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("content", "kind", "facts"), INSPECTED)
+def test_an_inspected_file_is_described_exactly(content, kind, facts, tmp_path):
+    (tmp_path / "file").write_text(content)
+    inspection = inspect_file(tmp_path / "file")
+    assert (inspection.format, inspection.holds) == kind
+    assert {name: inspection.facts.get(name) for name in facts} == facts
+    lines = str(inspection).splitlines()
+    assert lines[0] == str(tmp_path / "file")
+    assert len(lines) == 3 + len(inspection.facts)
+
+
+def test_an_inspected_parquet_file_is_described_exactly(tmp_path):
+    path = tmp_path / "file"
+    frame = pl.DataFrame({"qid": [1, 1, 2], "docno": ["a", "a", "b"], "label": [2, 1, 0]})
+    frame.write_parquet(path)
+    inspection = inspect_file(path)
+    assert (inspection.format, inspection.holds) == ("Parquet", "qrels")
+    assert inspection.facts["duplicates"] == "1 row (first: query '1', document 'a')"
+    assert inspection.facts["grades"] == "2: 1, 1: 1, 0: 1"
+    frame.rename({"label": "score"}).write_parquet(path)
+    inspection = inspect_file(path)
+    assert (inspection.format, inspection.holds) == ("Parquet", "run")
+    assert inspection.facts["scores"] == "0 to 2"
+    assert inspection.facts["per query"] == "1 to 2 documents, 1.5 on average"
+
+
+def test_a_grade_that_is_no_64_bit_integer_is_counted(tmp_path):
+    (tmp_path / "file").write_text(f"q 0 a {10**30}\nq 0 b 1\n")
+    assert inspect_file(tmp_path / "file").facts["grades"] == "1e+30: 1, 1: 1"
+
+
+def test_an_id_that_is_no_unicode_text_can_be_inspected_or_is_refused(tmp_path):
+    (tmp_path / "file").write_text('{"q": {"d\\ud800": 1.5}}\n')
+    try:
+        rows = inspect_file(tmp_path / "file").facts["rows"]
+    except pm.InputError as error:
+        rows = "1" if str(error).startswith(str(tmp_path / "file")) else str(error)
+    assert rows == "1"
+
+
+@pytest.mark.parametrize("content", ["", "q 0 a x\n", '{"q": {"a": "x"}}', "a,b\n", "q Q0 a 1 x t\n"])
+def test_a_bad_file_is_not_inspected(content, tmp_path):
+    (tmp_path / "file").write_text(content)
+    with pytest.raises(pm.InputError) as error:
+        inspect_file(tmp_path / "file")
+    assert str(error.value).startswith(str(tmp_path / "file"))
+
+
+# --- query ids -------------------------------------------------------------------------------------
+
+PAIRS = [
+    ("permed", ["topic_001_turn_1", "topic_001_turn_2"], ["topic_001_1", "topic_001_2", "x_1"]),
+    ("litsearch", ["litsearch_000", "litsearch_011"], ["1", "12", "3"]),
+    ("prefix", ["litsearch-1", "litsearch-11"], ["1", "11"]),
+    ("prefix", ["beir/q1", "beir/q2"], ["q1", "q2", "q7"]),
+]
+
+
+@pytest.mark.parametrize(("rewriting", "ours", "theirs"), PAIRS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_query_ids_are_rewritten_in_every_form_of_run_and_both_ways(rewriting, ours, theirs, turned):
+    if turned:
+        ours, theirs = theirs[: len(ours)], ours
+    run = {query_id: {"a": 1.0 + n} for n, query_id in enumerate(ours)}
+    qrels = {query_id: {"a": 1} for query_id in theirs}
+    expected = dict(zip(theirs, run.values(), strict=False))
+    rows = [(q, d, s) for q, docs in run.items() for d, s in docs.items()]
+    frame = pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
+    assert pm.match_query_ids(run, qrels, rewriting) == expected
+    assert list(run) == ours
+    for form in (frame, frame.to_pandas(), frame.to_arrow()):
+        found = pm.match_query_ids(form, qrels, rewriting)
+        assert Batches([found]).nested() == expected
+    found = pm.match_query_ids(Batches([frame[:1], frame[1:]]), qrels, rewriting)
+    assert isinstance(found, Batches)
+    assert found.nested() == found.nested() == expected
+    for form in (run, frame, Batches([frame])):
+        matched = pm.match_query_ids(form, qrels, rewriting)
+        assert pm.calc_aggregate(["NumRet"], qrels, matched) == pm.calc_aggregate(["NumRet"], qrels, expected)
+    assert REWRITINGS[rewriting](ours, theirs) == dict(zip(ours, theirs, strict=False))
+
+
+@pytest.mark.parametrize(("rewriting", "ours", "theirs"), PAIRS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_run_without_a_shared_query_is_told_how_its_ids_would_meet(rewriting, ours, theirs, turned):
+    if turned:
+        ours, theirs = theirs[: len(ours)], ours
+    run, qrels = ({query_id: {"a": 1} for query_id in ids} for ids in (ours, theirs))
+    with pytest.warns(pm.NoSharedQueryWarning) as caught:
+        pm.calc_aggregate(["P@1"], qrels, run)
+    assert str(caught[0].message).endswith(
+        f"; every value is that of an empty run. {ours[0]!r} is {theirs[0]!r} if the ids are rewritten: "
+        f"--query-ids {rewriting} on the command line, "
+        f"permed_measures.match_query_ids(run, qrels, {rewriting!r}) in Python"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [(["11", "12"], ["1", "2"]), (["1", "2"], ["11", "12"]), (["q1"], ["1q1x"]), (["ab"], ["b"])],
+)
+def test_a_prefix_never_ends_within_a_number_or_a_word(ours, theirs):
+    run, qrels = ({query_id: {"a": 1} for query_id in ids} for ids in (ours, theirs))
+    assert REWRITINGS["prefix"](ours, theirs) == {}
+    with pytest.raises(
+        pm.InputError, match="no query id of the run meets the qrels when rewritten by 'prefix'"
+    ):
+        pm.match_query_ids(run, qrels, "prefix")
+    with pytest.warns(pm.NoSharedQueryWarning, match="every value is that of an empty run$"):
+        pm.calc_aggregate(["P@1"], qrels, run)
+
+
+def test_a_prefix_is_that_of_all_ids_of_a_side():
+    assert REWRITINGS["prefix"](["a-1", "b-2"], ["1", "2"]) == {}
+    assert REWRITINGS["prefix"](["a-1", "a-9"], ["1", "2"]) == {"a-1": "1"}
+
+
+@pytest.mark.parametrize(
+    ("rewriting", "ours", "theirs", "message"),
+    [
+        (
+            "permed",
+            ["t_turn_1", "t_1"],
+            ["t_1"],
+            "of the run name one query when rewritten (found 't_turn_1' and",
+        ),
+        (
+            "permed",
+            ["t_1"],
+            ["t_turn_1", "t_1"],
+            "two query ids of the qrels name one query when rewritten (found",
+        ),
+        (
+            "litsearch",
+            ["litsearch_0", "litsearch_00"],
+            ["1"],
+            "of the run name one query when rewritten (found",
+        ),
+        (
+            "litsearch",
+            ["1"],
+            ["1", "litsearch_000"],
+            "(found '1' and 'litsearch_000'). Remove one of the two, or",
+        ),
+        ("prefix", ["x"], ["1"], "when rewritten by 'prefix' (found 'x' in the run, '1' in the qrels)"),
+        ("suffix", ["x"], ["1"], "a rewriting must be one of permed, litsearch, prefix (found 'suffix')"),
+    ],
+)
+def test_ids_that_cannot_be_rewritten_are_refused(rewriting, ours, theirs, message):
+    run, qrels = ({query_id: {"a": 1} for query_id in ids} for ids in (ours, theirs))
+    with pytest.raises(pm.InputError) as error:
+        pm.match_query_ids(run, qrels, rewriting)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(["1", "p-1"], ["p-1"]), (["p-1", "1"], ["p-1"]), (["a-a-1", "a-1"], ["a-1"])]
+)
+def test_no_query_is_lost_when_a_rewritten_id_is_one_that_stays(ours, theirs):
+    run = {query_id: {f"d{n}": 1.0} for n, query_id in enumerate(ours)}
+    qrels = {query_id: {"d0": 1} for query_id in theirs}
+    try:
+        found = pm.match_query_ids(run, qrels, "prefix")
+    except pm.InputError:
+        return
+    assert sorted(map(str, found.values())) == sorted(map(str, run.values()))
+
+
+def test_the_prefix_does_not_depend_on_the_seed_of_hashes(tmp_path):
+    code = (
+        "from permed_measures.engine.query_ids import REWRITINGS\n"
+        "print([REWRITINGS['prefix'](['a-b-1'], t) for t in (['b-1', '1'], ['1', 'b-1'])])"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=tmp_path,
+            env={"PYTHONHASHSEED": str(seed), "PYTHONPATH": ":".join(filter(None, sys.path))},
+        ).stdout
+        for seed in range(1, 6)
+    }
+    assert len(found) == 1
+
+
+def test_a_document_that_stands_twice_is_named_by_the_ids_of_the_file(large):
+    table = large("x-q Q0 a 1 3 t\nx-q Q0 a 2 1 t\n")
+    matched = pm.match_query_ids(table, {"q": {"a": 1}}, "prefix")
+    with pytest.raises(pm.InputError, match=r"large:2: each document .*query 'x-q', document 'a' again"):
+        pm.calc_aggregate(["P@1"], {"q": {"a": 1}}, matched)

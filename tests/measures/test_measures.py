@@ -1,0 +1,172 @@
+"""Measures as objects and as text: parameters, equality, parsing, errors."""
+
+import itertools
+import pickle
+import random
+
+import ir_measures
+import numpy as np
+import pytest
+from cases import random_measure
+
+import permed_measures as pm
+from permed_measures.measures.definitions import MEASURES
+
+NORMS = ["num_rel", "min", "num_rel_ret", "gain", "ideal", "none"]
+
+
+def every_variant():
+    for norm, judged_only, cutoff, rel, gains in itertools.product(
+        NORMS, [False, True], [None, 1, 10], [0, 1, 1.5], [None, {1: 1, 2: 2}, {0.5: 1e-3, 3: 7}]
+    ):
+        yield pm.GradedAP(norm=norm, judged_only=judged_only, cutoff=cutoff, rel=rel, gains=gains, max_rel=3)
+    for gain, discount, ideal, negative in itertools.product(
+        ["exp", "linear"], ["log2", "jk", "zipf"], ["qrels", "run", "cutoff"], ["zero", "keep"]
+    ):
+        yield pm.VariantNDCG(gain=gain, discount=discount, ideal=ideal, negative=negative) @ 10
+    yield from (pm.Coverage, pm.Coverage @ 5, pm.Coverage(rel=0.25, judged_only=True) @ 5)
+
+
+def test_text_form_reads_back_to_an_equal_measure_for_every_parameter_value():
+    measures = list(every_variant())
+    assert len(set(map(str, measures))) == len(measures)
+    for measure in measures:
+        assert pm.parse_measure(str(measure)) == measure
+        assert pm.parse_measure(str(measure)).params == measure.params
+
+
+def test_random_measures_read_back():
+    rng = random.Random(5)
+    for _ in range(500):
+        measure = random_measure(rng)
+        assert pm.parse_measure(str(measure)) == measure
+
+
+def test_ir_measures_itself_parses_our_names_and_the_alias():
+    assert ir_measures.parse_measure("GradedAP@10") == pm.GradedAP @ 10
+    assert ir_measures.parse_measure("GradedMAP(norm='min')@10") == pm.GradedAP(norm="min") @ 10
+
+
+def test_every_measure_that_ir_measures_has_parses_as_it_prints():
+    for name, measure in ir_measures.measures.registry.items():
+        assert pm.parse_measure(name) == measure
+        if name not in ("SetRelP", "NumRelRet"):
+            assert pm.parse_measure(str(measure)) == measure
+
+
+def test_the_order_of_parameters_and_the_type_of_numbers_make_no_difference():
+    assert pm.GradedAP(rel=2, norm="min") @ 5 == pm.GradedAP(norm="min")(
+        cutoff=np.int64(5), rel=np.float32(2)
+    )
+    assert hash(pm.GradedAP(max_rel=2.0) @ 5) == hash(pm.GradedAP @ 5)
+    assert pm.GradedAP(gains=None, cutoff=None) == pm.GradedAP
+    assert pm.GradedAP(gains={2: 1, 1: 0.5}) == pm.GradedAP(gains={1: 0.5, 2: 1})
+    assert pm.GradedAP(gains={1: 1, 2: 1}) != pm.GradedAP(gains={2: 1})
+    assert pickle.loads(pickle.dumps(pm.GradedAP(norm="min") @ 5)) == pm.GradedAP(norm="min") @ 5
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: pm.GradedAP @ 0, "GradedAP: cutoff must be a whole number of at least 1 (found 0)"),
+        (lambda: pm.GradedAP @ -3, "GradedAP: cutoff must be a whole number of at least 1 (found -3)"),
+        (lambda: pm.Coverage @ 1.5, "Coverage: cutoff must be a whole number of at least 1 (found 1.5)"),
+        (lambda: pm.Coverage @ True, "Coverage: cutoff must be a whole number of at least 1 (found True)"),
+        (
+            lambda: pm.GradedAP(norm="R"),
+            "GradedAP: norm must be one of 'num_rel', 'min', 'num_rel_ret', 'gain', 'ideal', 'none' (found",
+        ),
+        (lambda: pm.GradedAP(max_rel=0), "GradedAP: max_rel must be a number above 0 (found 0)"),
+        (lambda: pm.GradedAP(rel=float("nan")), "GradedAP: rel must be a number of at least 0"),
+        (lambda: pm.GradedAP(rel=-1), "negative grades are never relevant) (found -1)"),
+        (lambda: pm.GradedAP(gains={1: -1}), "GradedAP: gains must be a mapping from each relevant grade"),
+        (lambda: pm.GradedAP(gains=[1, 2]), "GradedAP: gains must be a mapping from each relevant grade"),
+        (lambda: pm.GradedAP(judged_only="yes"), "GradedAP: judged_only must be True or False (found 'yes')"),
+        (lambda: pm.GradedAP(nrom="min"), "GradedAP has no parameter 'nrom' (it has: cutoff, rel, max_rel,"),
+        (lambda: pm.GradedAP(nrom="min"), "Did you mean 'norm'?"),
+        (
+            lambda: pm.VariantNDCG(gain="log"),
+            "VariantNDCG: gain must be one of 'exp', 'linear' (found 'log')",
+        ),
+        (lambda: pm.parse_measure("P@0"), "P: cutoff must be a whole number of at least 1 (found 0)"),
+        (lambda: pm.parse_measure("P@-1"), "P: cutoff must be a whole number of at least 1 (found -1)"),
+        (lambda: pm.parse_measure("AP(rel='x')"), "AP: rel must be a number of at least 0"),
+        (
+            lambda: pm.parse_measure("nDCG(dcg='exp')@5"),
+            "nDCG: dcg must be one of 'log2', 'exp-log2' (found 'exp')",
+        ),
+        (lambda: pm.parse_measure("nDCG(cut=5)"), "nDCG has no parameter 'cut'"),
+        (lambda: pm.parse_measure("GradedPA@10"), "there is no measure 'GradedPA'. Did you mean 'GradedAP'?"),
+        (lambda: pm.parse_measure("ndcg@10"), "there is no measure 'ndcg'. Did you mean 'NDCG'?"),
+        (lambda: pm.parse_measure("map_cut_10"), "trec_eval's map_cut_10 is AP@10 here"),
+        (lambda: pm.parse_measure("GradedAP(10)"), "a measure reads Name(parameter=value,...)@cutoff"),
+        (lambda: pm.parse_measure("GradedAP@x"), "a measure reads Name(parameter=value,...)@cutoff"),
+        (lambda: pm.parse_measure("import os"), "a measure reads Name(parameter=value,...)@cutoff"),
+        (lambda: pm.parse_measure(""), "a measure reads Name(parameter=value,...)@cutoff"),
+        (lambda: pm.evaluator([ir_measures.P], {}), "P needs a cutoff. Write P@10"),
+        (lambda: pm.evaluator([ir_measures.P @ 0], {}), "P: cutoff must be a whole number of at least 1"),
+        (
+            lambda: pm.evaluator([ir_measures.Compat(p=0.9)], {}),
+            "permed-measures does not compute Compat(p=0.9)",
+        ),
+        (
+            lambda: pm.evaluator([ir_measures.nDCG(dcg="exp-log2", gains={1: 2}) @ 5], {}),
+            "nDCG takes gains with dcg='log2' only",
+        ),
+        (
+            lambda: pm.evaluator([pm.GradedAP @ 5], {"q": {"d": 3, "e": 1}}),
+            "query 'q', document 'd': GradedAP: no grade may be above max_rel=2 (found 3). Set max_rel=3",
+        ),
+        (
+            lambda: pm.evaluator([pm.GradedAP(gains={1: 1}) @ 5], {"q": {"d": 2}}),
+            "query 'q', document 'd': gains must have every relevant grade (found 2,",
+        ),
+        (
+            lambda: pm.evaluator([pm.VariantNDCG @ 5], {"q": {"d": 2000}}),
+            "query 'q', document 'd': the gain 2^g - 1 of a grade must be a number (found grade 2000)",
+        ),
+    ],
+)
+def test_a_bad_measure_is_an_error_that_says_what_is_allowed(make, message):
+    with pytest.raises(pm.MeasureError) as error:
+        make()
+    assert message in str(error.value)
+
+
+def test_a_cutoff_of_zero_never_reaches_code_that_ends_the_process():
+    for call in (pm.calc_aggregate, pm.calc, pm.iter_calc):
+        with pytest.raises(pm.MeasureError):
+            call([ir_measures.P @ 0], {"q": {"d": 1}}, {"q": {"d": 1.0}})
+
+
+def test_gains_need_only_the_relevant_grades():
+    qrels = {"q": {"a": 2, "b": 1, "c": 0, "d": -1}}
+    assert pm.ceiling(pm.GradedAP(gains={2: 1, 1: 1}, norm="ideal"), qrels) == 1
+    assert pm.ceiling(pm.GradedAP(gains={2: 1}, rel=2), qrels) == 1
+
+
+def test_presets_are_what_the_benchmarks_report():
+    assert list(map(str, pm.MEDCORPUS)) == ["nDCG(dcg='exp-log2')@10", "GradedAP@10", "P@1", "Coverage@10"]
+    assert list(map(str, pm.LITSEARCH)) == [
+        "nDCG(dcg='exp-log2')@10",
+        "AP@10",
+        "P@1",
+        "R@5",
+        "R@20",
+        "Coverage@10",
+    ]
+
+
+def test_every_registered_measure_of_ours_has_a_docstring_with_formula_sources_and_example():
+    for measure in MEASURES.values():
+        text = type(measure).__doc__
+        for part in (
+            "Parameters\n",
+            "Returns\n",
+            "Raises\n",
+            "Notes\n",
+            "References\n",
+            "Examples\n",
+            ">>> ",
+        ):
+            assert part in text, (measure, part)
