@@ -25,10 +25,11 @@ engine: evaluator groups
 provider
 crosschecks: pytrec identities check
 files: sources formats text fast_csv fast_trec streams read inspection write
-comparisons: significance resampling differences contrasts results compare reranking
+comparisons: significance resampling differences contrasts results reranking
 audits: options choices conventions claims run_variants matches answers searches reports audit
 plots: fonts style plots save
-reports: evaluation paper_table html comparison
+reports: evaluation wording differences paper_table html comparison
+comparisons: compare
 datasets: records samples readers downloads handlers catalogue __init__ pyterrier
 cli: progress arguments commands __init__
 __main__

@@ -45,9 +45,10 @@ from permed_measures.files.write import write_qrels, write_run, write_whole
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.reports.comparison import ENDINGS
-from permed_measures.reports.comparison import FORMATS as COMPARE_FORMATS
-from permed_measures.reports.evaluation import FORMATS, Report, meaning, with_judged
+from permed_measures.reports.comparison import COMPARISON_ENDINGS as ENDINGS
+from permed_measures.reports.comparison import COMPARISON_FORMATS as COMPARE_FORMATS
+from permed_measures.reports.evaluation import EVALUATION_FORMATS as FORMATS
+from permed_measures.reports.evaluation import Report, meaning, with_judged
 
 __all__ = ["app", "main"]
 

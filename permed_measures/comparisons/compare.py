@@ -9,19 +9,54 @@ from typing import Any
 from ir_measures.measures import Measure
 
 from permed_measures.comparisons.contrasts import (
-    ComparisonRow,
     Options,
-    SignificanceTest,
     coarse,
     contrasts,
     corrected,
     too_short,
 )
 from permed_measures.comparisons.differences import PairedRuns
-from permed_measures.comparisons.results import Comparison
+from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.engine.groups import By, Groups
+from permed_measures.errors import InputError, nearest
+from permed_measures.markup import one_line
+from permed_measures.reports.comparison import COMPARISON_FORMATS
+from permed_measures.reports.differences import differences_table, legend
+from permed_measures.reports.wording import long_names
+from permed_measures.terminal import aligned
 
-__all__ = ["Comparison", "ComparisonRow", "SignificanceTest", "compare"]
+
+class Comparison(ComparisonResult):
+    """The outcome of a comparison; ``print`` shows it as a table."""
+
+    def to(self, form: str) -> str:
+        """Write it in a form for a paper, a browser or another program.
+
+        Parameters
+        ----------
+        form : {'table', 'markdown', 'latex', 'html', 'csv', 'json'}
+            The first four have the table of a paper: means, the best in bold, the second underlined, marks of
+            significance. ``table`` and ``html`` have the table of differences too, ``markdown`` and ``latex``
+            the sentences for the text; ``csv`` and ``json`` have all numbers as they were computed. A
+            ``table`` is as wide as the terminal that it is printed to.
+
+        Raises
+        ------
+        InputError
+            For another form.
+        """
+        if form not in COMPARISON_FORMATS:
+            raise InputError(
+                f"form must be one of {', '.join(COMPARISON_FORMATS)} (found {form!r})",
+                hint=nearest(str(form), COMPARISON_FORMATS),
+            )
+        return COMPARISON_FORMATS[form](self)
+
+    def __str__(self) -> str:
+        """Return the table, how it was computed, and the notes."""
+        headings, rows, n_labels = differences_table(self)[:3]
+        table = aligned([headings, *rows], tuple(headings[:n_labels]))
+        return "\n".join(map(one_line, [*table, "", *long_names(self), *legend(self)]))
 
 
 def compare(

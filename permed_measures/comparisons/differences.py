@@ -13,7 +13,7 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.comparisons.significance import settled
+from permed_measures.comparisons.significance import zero_rounding_noise
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.rankings import JudgedRankings
@@ -96,8 +96,10 @@ class PairedRuns:
 
     def differences(self) -> NDArray[np.float64]:
         """Return run - baseline; shape (n_queries, n_measures * n_pairs), the pairs of a measure together."""
-        stacked = [settled(self.values[run] - self.values[baseline]) for run, baseline in self.pairs]
-        by_measure = np.stack(stacked, axis=1)
+        stacked = [
+            zero_rounding_noise(self.values[run] - self.values[baseline]) for run, baseline in self.pairs
+        ]
+        by_measure = zero_rounding_noise(np.stack(stacked, axis=1))
         return by_measure.reshape(-1, len(self.query_ids)).T
 
 

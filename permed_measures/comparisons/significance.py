@@ -25,7 +25,6 @@ __all__ = [
     "Outcome",
     "effect_sizes",
     "for_columns",
-    "settled",
     "sums_of",
     "t_test",
     "units_of",
@@ -72,8 +71,8 @@ class Estimate(NamedTuple):
     reason: str = ""
 
 
-def settled(differences: Floats) -> Floats:
-    """Return the differences with 0 for what is rounding."""
+def zero_rounding_noise(differences: Floats) -> Floats:
+    """Set differences that are only rounding to 0."""
     return np.where(np.abs(differences) <= TIE, 0.0, differences)
 
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from permed_measures.comparisons.differences import naming
 from permed_measures.comparisons.resampling import bootstrap_intervals
-from permed_measures.comparisons.results import Comparison, level_of
-from permed_measures.comparisons.significance import Floats, settled
+from permed_measures.comparisons.results import ComparisonResult
+from permed_measures.comparisons.significance import Floats, zero_rounding_noise
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, Groups
 from permed_measures.errors import InputError, PermedWarning, nearest
@@ -59,7 +59,7 @@ __all__ = [
 
 
 def plot_by_group(
-    comparison: Comparison,
+    comparison: ComparisonResult,
     by: By | None = None,
     qrels: Any = None,
     measure: Measure | str | None = None,
@@ -150,7 +150,7 @@ def plot_by_group(
 
 
 def plot_differences(
-    comparison: Comparison,
+    comparison: ComparisonResult,
     measure: Measure | str | None = None,
     run: str | None = None,
     against: str | None = None,
@@ -203,7 +203,7 @@ def plot_differences(
     """
     paired, index = comparison.paired, _row(comparison, measure)
     run, against = _pair(comparison, run, against)
-    differences = settled(paired.values[run][index] - paired.values[against][index])
+    differences = zero_rounding_noise(paired.values[run][index] - paired.values[against][index])
     descending = np.sort(differences)[::-1]
     n, mean = len(descending), float(differences.mean())
     lettering = Lettering.of([run, against])
@@ -224,7 +224,7 @@ def plot_differences(
 
 
 def plot_distribution(
-    comparison: Comparison,
+    comparison: ComparisonResult,
     measure: Measure | str | None = None,
     ax: Axes | None = None,
     *,
@@ -369,7 +369,7 @@ def plot_cutoffs(
     return ax
 
 
-def figures(comparison: Comparison) -> Iterator[tuple[str, Axes]]:
+def figures(comparison: ComparisonResult) -> Iterator[tuple[str, Axes]]:
     """Yield the plots of a comparison for a page, each with a title.
 
     Parameters
@@ -413,7 +413,7 @@ _MOST_PAIRS = 6
 """So many pairs have a plot on a page."""
 
 
-def _row(comparison: Comparison, measure: Measure | str | None) -> int:
+def _row(comparison: ComparisonResult, measure: Measure | str | None) -> int:
     """Return which measure of the comparison is meant."""
     if measure is None:
         return 0
@@ -427,7 +427,7 @@ def _row(comparison: Comparison, measure: Measure | str | None) -> int:
     return known.index(measure)
 
 
-def _run(comparison: Comparison, name: str) -> str:
+def _run(comparison: ComparisonResult, name: str) -> str:
     known = comparison.paired.values
     if name not in known:
         raise InputError(
@@ -437,7 +437,7 @@ def _run(comparison: Comparison, name: str) -> str:
     return name
 
 
-def _runs(comparison: Comparison, runs: Iterable[str] | None) -> list[str]:
+def _runs(comparison: ComparisonResult, runs: Iterable[str] | None) -> list[str]:
     """Return which runs are drawn, in their order in the comparison."""
     if runs is None:
         return list(comparison.paired.values)
@@ -447,7 +447,7 @@ def _runs(comparison: Comparison, runs: Iterable[str] | None) -> list[str]:
     return [name for name in comparison.paired.values if name in chosen]
 
 
-def _pair(comparison: Comparison, run: str | None, against: str | None) -> tuple[str, str]:
+def _pair(comparison: ComparisonResult, run: str | None, against: str | None) -> tuple[str, str]:
     """Return the two runs whose difference is drawn."""
     for name in (run, against):
         if name is not None:
@@ -462,7 +462,7 @@ def _pair(comparison: Comparison, run: str | None, against: str | None) -> tuple
     return run, against
 
 
-def _groups(comparison: Comparison, by: By | None, qrels: Any) -> Groups:
+def _groups(comparison: ComparisonResult, by: By | None, qrels: Any) -> Groups:
     """Return the groups, and say what is not in them."""
     query_ids, name = comparison.paired.query_ids, ""
     if by is None:
@@ -484,7 +484,7 @@ def _groups(comparison: Comparison, by: By | None, qrels: Any) -> Groups:
 
 
 def _group_estimates(
-    comparison: Comparison, groups: Groups, values: dict[str, Floats], intervals: bool
+    comparison: ComparisonResult, groups: Groups, values: dict[str, Floats], intervals: bool
 ) -> dict[str, Estimates]:
     """Return the estimates of each run; the runs of a group share the draws of its clusters."""
     stacked = np.stack(list(values.values()), axis=1)
@@ -497,7 +497,7 @@ def _group_estimates(
     return {name: Estimates(*found[:, :, column]) for column, name in enumerate(values)}
 
 
-def _bounds(comparison: Comparison, values: Floats, cluster: NDArray[np.int64]) -> Floats:
+def _bounds(comparison: ComparisonResult, values: Floats, cluster: NDArray[np.int64]) -> Floats:
     """Return the interval of the mean of each column; shape (n_columns, 2)."""
     _, cluster = np.unique(cluster, return_inverse=True)
     estimates = bootstrap_intervals(values, cluster, comparison.resamples, comparison.seed, comparison.level)
@@ -526,7 +526,7 @@ def _about(groups: Groups) -> str:
     return name if re.fullmatch(r"\w+", name) else f"{shortened(name)} in the query id"
 
 
-def _interval_note(comparison: Comparison, bands: bool, estimates: dict[str, Estimates]) -> str:
+def _interval_note(comparison: ComparisonResult, bands: bool, estimates: dict[str, Estimates]) -> str:
     """Return what the intervals are."""
     missing = np.isnan([each.low for each in estimates.values()])
     if missing.all():
@@ -535,7 +535,7 @@ def _interval_note(comparison: Comparison, bands: bool, estimates: dict[str, Est
     named = f" ({shortened(on_one_line(clusters))})" if clusters not in ("", "clusters") else ""
     units = f"whole clusters{named}" if clusters else "queries"
     alone = f"; none for one {comparison.paired.unit}" if missing.any() else ""
-    what, level = "band" if bands else "bar", level_of(comparison)
+    what, level = "band" if bands else "bar", comparison.level_in_percent
     return (
         f"{what}: {level} interval by percentile bootstrap{alone},\n"
         f"{comparison.resamples:,} resamples of {units}, seed {comparison.seed}"

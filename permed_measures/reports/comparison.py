@@ -11,8 +11,9 @@ from dataclasses import asdict
 from typing import Any
 
 from permed_measures.comparisons.contrasts import ComparisonRow
-from permed_measures.comparisons.results import Comparison, details, legend, sections
+from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.markup import as_latex, as_markdown, one_line
+from permed_measures.reports.differences import differences_table, legend
 from permed_measures.reports.html import page
 from permed_measures.reports.paper_table import (
     Cell,
@@ -25,12 +26,10 @@ from permed_measures.reports.paper_table import (
 )
 from permed_measures.terminal import Styled, paragraph, terminal_table
 
-__all__ = ["ENDINGS", "FORMATS"]
-
 # --- terminal --------------------------------------------------------------------------------------
 
 
-def _as_table(result: Comparison) -> str:
+def _as_table(result: ComparisonResult) -> str:
     """Return the means, the differences with the test that gives the marks, and how they were computed."""
     table = paper_table(result)
     means = terminal_table(
@@ -43,16 +42,16 @@ def _as_table(result: Comparison) -> str:
     return "\n".join([means, caption, "", differences, *map(paragraph, lines), ""])
 
 
-def _differences(result: Comparison) -> tuple[str, list[str]]:
+def _differences(result: ComparisonResult) -> tuple[str, list[str]]:
     """Return the table of differences with the test that gives the marks, and what to know of it."""
     tests, others = deciding_tests(result)
     if not deciding_test(result):
-        return terminal_table(*details(result)), legend(result)
+        return terminal_table(*differences_table(result)), legend(result)
     headings = dict(zip(tests, ("p", "naive p"), strict=False))  # short, so that more has room
     lines = ["; ".join(f"{heading}: {name}" for name, heading in headings.items()), *legend(result, tests)]
     if others:
         lines.append(f"{', '.join(others)}: in the formats html, csv and json")
-    return terminal_table(*details(result, headings)), lines
+    return terminal_table(*differences_table(result, headings)), lines
 
 
 def _styled_rows(table: PaperTable) -> list[list[str | Styled]]:
@@ -79,7 +78,7 @@ def _all(table: PaperTable) -> list[TableRow]:
 # --- paper -----------------------------------------------------------------------------------------
 
 
-def _as_markdown(result: Comparison) -> str:
+def _as_markdown(result: ComparisonResult) -> str:
     table = paper_table(result)
     forms = {0: "{}", 1: "**{}**", 2: "<u>{}</u>"}
     mark = "<sup>{}</sup>" if table.lettered else "{}"
@@ -96,13 +95,13 @@ def _as_markdown(result: Comparison) -> str:
     return "\n".join([*rows, *(f"\n{as_markdown(text)}" for text in texts), ""])
 
 
-def _as_latex(result: Comparison) -> str:
+def _as_latex(result: ComparisonResult) -> str:
     """Return a table for the package booktabs."""
     table = paper_table(result)
     column, heading = ("r@{ }l", r"\multicolumn{{2}}{{c}}{{{}}}") if table.lettered else ("r", "{}")
     headings = [*map(as_latex, table.labels), *(heading.format(as_latex(each)) for each in table.measures)]
     lines = [
-        f"% needs \\usepackage{{booktabs}}{_needs_letters(table)}",
+        f"% needs \\usepackage{{booktabs}}{_encoding_packages(table)}",
         r"\begin{table}[t]",
         r"\centering",
         rf"\caption{{{as_latex(table.caption())}}}",
@@ -130,7 +129,7 @@ def _latex_cell(cell: Cell, lettered: bool) -> str:
     return rf"{text}\rlap{{{as_latex(cell.mark)}}}" if cell.mark else text
 
 
-def _needs_letters(table: PaperTable) -> str:
+def _encoding_packages(table: PaperTable) -> str:
     """Return what LaTeX needs for letters beyond ASCII."""
     texts = [table.caption(), *table.labels, *(label for row in _all(table) for label in row.labels)]
     letters = {*one_line("".join(texts))} - {*"†‡—Δ"}
@@ -150,14 +149,14 @@ _NOT_IN_T1 = frozenset("ĦħĸĿŀŉŦŧ")
 # --- other programs --------------------------------------------------------------------------------
 
 
-def _rows(result: Comparison) -> Iterator[tuple[str, ComparisonRow]]:
+def _rows(result: ComparisonResult) -> Iterator[tuple[str, ComparisonRow]]:
     """Yield the rows of each group and of the whole, with the group."""
-    for label, comparison in sections(result):
+    for label, comparison in result.sections():
         for row in comparison.rows:
             yield label, row
 
 
-def _as_csv(result: Comparison) -> str:
+def _as_csv(result: ComparisonResult) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     tests = list(result.rows[0].tests)
@@ -175,7 +174,7 @@ def _as_csv(result: Comparison) -> str:
     return text.getvalue()
 
 
-def _as_json(result: Comparison) -> str:
+def _as_json(result: ComparisonResult) -> str:
     content = {
         "baseline": result.baseline,
         "clusters": result.paired.clusters or None,
@@ -195,7 +194,7 @@ def _as_json(result: Comparison) -> str:
     return json.dumps(_finite(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def _part(result: Comparison) -> dict[str, Any]:
+def _part(result: ComparisonResult) -> dict[str, Any]:
     """Return what a group has, and the whole."""
     return {
         "queries": result.n_queries,
@@ -218,7 +217,7 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-FORMATS: dict[str, Callable[[Comparison], str]] = {
+COMPARISON_FORMATS: dict[str, Callable[[ComparisonResult], str]] = {
     "table": _as_table,
     "markdown": _as_markdown,
     "latex": _as_latex,
@@ -228,7 +227,7 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
 }
 """How a comparison can be printed."""
 
-ENDINGS = {
+COMPARISON_ENDINGS = {
     ".txt": "table",
     ".md": "markdown",
     ".tex": "latex",

@@ -21,8 +21,6 @@ from permed_measures.markup import counted
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.terminal import terminal_table
 
-__all__ = ["FORMATS", "Report", "meaning", "with_judged"]
-
 
 def with_judged(measures: Iterable[Measure]) -> list[Measure]:
     """Return the measures, followed by Judged@k for each cutoff k among them.
@@ -273,7 +271,7 @@ def _shown(measure: Measure, value: float) -> str:
     return f"{value:,.0f}" if measure.NAME in ("NumQ", "NumRet", "NumRel") else f"{value:.4f}"
 
 
-FORMATS: dict[str, Callable[[Report], str]] = {
+EVALUATION_FORMATS: dict[str, Callable[[Report], str]] = {
     "table": _table,
     "tsv": _tsv,
     "jsonl": _jsonl,

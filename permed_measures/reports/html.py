@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from permed_measures import __version__
-from permed_measures.comparisons.results import Comparison, details, headings_of, legend
+from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.errors import InputError
 from permed_measures.markup import as_html, counted
+from permed_measures.reports.differences import differences_table, headings_of, legend
 from permed_measures.reports.paper_table import Cell, PaperTable, deciding_tests, paper_table, sentences
-
-__all__ = ["page"]
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8886; --soft: #8882; }
@@ -46,12 +45,12 @@ footer { margin-top: 3rem; font-size: .85rem; border-top: 1px solid var(--line);
 """
 
 
-def page(result: Comparison) -> str:
+def page(result: ComparisonResult) -> str:
     """Return the page.
 
     Parameters
     ----------
-    result : Comparison
+    result : ComparisonResult
 
     Returns
     -------
@@ -139,17 +138,17 @@ def _mean(cell: Cell, lettered: bool) -> str:
     return f"{text}<sup{kind}>{as_html(cell.mark)}</sup>" if cell.mark else text
 
 
-def _differences(result: Comparison) -> str:
+def _differences(result: ComparisonResult) -> str:
     first, others = deciding_tests(result)
     names = headings_of(result)
-    headings, rows, n, size, _ = details(result, {name: names[name] for name in (*first, *others)})
+    headings, rows, n, size, _ = differences_table(result, {name: names[name] for name in (*first, *others)})
     cells = [(row[:n], [as_html(cell) for cell in row[n:]]) for row in rows]
     blocks = [cells[start : start + size] for start in range(0, len(cells), size)]
     run = n - 1 if result.baseline is not None else n - 2
     return _Table(headings[:n], run, headings[n:], blocks).html()
 
 
-def _plots(result: Comparison) -> Iterator[str]:
+def _plots(result: ComparisonResult) -> Iterator[str]:
     from permed_measures.plots.plots import figures
     from permed_measures.plots.save import as_svg
 

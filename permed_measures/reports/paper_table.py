@@ -10,22 +10,19 @@ from typing import NamedTuple
 from ir_measures.measures import Measure
 
 from permed_measures.comparisons.contrasts import ComparisonRow
-from permed_measures.comparisons.results import (
+from permed_measures.comparisons.results import ComparisonResult
+from permed_measures.markup import counted
+from permed_measures.reports.wording import (
     CORRECTION_NAMES,
     LEVELS,
-    Comparison,
     in_clusters,
     is_random,
     long_names,
     method_of,
-    sections,
     short_names,
     shown_p,
     signed,
 )
-from permed_measures.markup import counted
-
-__all__ = ["Cell", "PaperTable", "TableRow", "deciding_tests", "paper_table", "sentences"]
 
 _PREFERRED = {
     "randomization": "naive randomization",
@@ -106,7 +103,7 @@ class PaperTable:
         return ". ".join([f"{self.about}{emphasis}", *self.explanations]) + "."
 
 
-def paper_table(result: Comparison) -> PaperTable:
+def paper_table(result: ComparisonResult) -> PaperTable:
     """Return the table of a comparison: a row for each run, by group of queries if there are groups."""
     runs = list(result.paired.values)
     letters = _letters(len(runs)) if result.baseline is None and _families(result) else []
@@ -116,7 +113,7 @@ def paper_table(result: Comparison) -> PaperTable:
     return PaperTable(
         labels,
         short_names(result.measures),
-        [_block(group, comparison, letters, bool(result.by)) for group, comparison in sections(result)],
+        [_block(group, comparison, letters, bool(result.by)) for group, comparison in result.sections()],
         f"Means{by} over {counted(result.n_queries, 'query')}{in_clusters(result)}",
         [_significance(result, letters), *(["; ".join(long)] if long else [])],
         bool(letters),
@@ -128,7 +125,7 @@ def _letters(n: int) -> list[str]:
     return list(ascii_lowercase[:n]) if n <= len(ascii_lowercase) else [str(i) for i in range(1, n + 1)]
 
 
-def _block(group: str, comparison: Comparison, letters: list[str], grouped: bool) -> list[TableRow]:
+def _block(group: str, comparison: ComparisonResult, letters: list[str], grouped: bool) -> list[TableRow]:
     """Return a row for each run."""
     columns = [_column(comparison, number, letters) for number in range(len(comparison.measures))]
     return [
@@ -137,7 +134,7 @@ def _block(group: str, comparison: Comparison, letters: list[str], grouped: bool
     ]
 
 
-def _column(comparison: Comparison, number: int, letters: list[str]) -> list[Cell]:
+def _column(comparison: ComparisonResult, number: int, letters: list[str]) -> list[Cell]:
     """Return the cells of a measure."""
     means = [float(values[number].mean()) for values in comparison.paired.values.values()]
     texts = [f"{mean:.4f}" for mean in means]
@@ -153,7 +150,7 @@ def _column(comparison: Comparison, number: int, letters: list[str]) -> list[Cel
 # --- marks -----------------------------------------------------------------------------------------
 
 
-def _marks(comparison: Comparison, measure: Measure, letters: list[str]) -> list[str]:
+def _marks(comparison: ComparisonResult, measure: Measure, letters: list[str]) -> list[str]:
     """Return for each run a dagger, or the letters of the runs that it is significantly better than."""
     name, place = deciding_test(comparison), {run: i for i, run in enumerate(comparison.paired.values)}
     rows = [row for row in comparison.rows if row.measure == measure]
@@ -179,13 +176,13 @@ def _dagger(p: float | None) -> str:
     return next((mark for mark, level in LEVELS.items() if p is not None and p < level), "")
 
 
-def deciding_test(comparison: Comparison) -> str:
+def deciding_test(comparison: ComparisonResult) -> str:
     """Return the test that gives the marks; empty if none was made that holds for these clusters."""
     tests = comparison.rows[0].tests
     return next((name for name in _PREFERRED if name in tests and not tests[name].naive), "")
 
 
-def deciding_tests(comparison: Comparison) -> tuple[list[str], list[str]]:
+def deciding_tests(comparison: ComparisonResult) -> tuple[list[str], list[str]]:
     """Return the test that gives the marks with its naive counterpart, and the others.
 
     If none gives marks, there are no others.
@@ -198,7 +195,7 @@ def deciding_tests(comparison: Comparison) -> tuple[list[str], list[str]]:
 # --- what the marks mean ---------------------------------------------------------------------------
 
 
-def _significance(result: Comparison, letters: list[str]) -> str:
+def _significance(result: ComparisonResult, letters: list[str]) -> str:
     """Return what the marks mean."""
     name = deciding_test(result)
     if not name:
@@ -217,14 +214,14 @@ def _significance(result: Comparison, letters: list[str]) -> str:
     return f"{marks}: {test} ({method_of(result, name)}{seed}), {_correction(result)}"
 
 
-def _correction(result: Comparison) -> str:
+def _correction(result: ComparisonResult) -> str:
     if result.correction == "none":
         return "uncorrected"
     families = [f"over {counted(n, 'test')}{of}" for of, n in _families(result).items()]
     return f"{CORRECTION_NAMES[result.correction]} correction {' and '.join(families)}"
 
 
-def _families(result: Comparison) -> dict[str, int]:
+def _families(result: ComparisonResult) -> dict[str, int]:
     """Return how many p-values of the deciding test were corrected together, by what they are of."""
     name, sizes = deciding_test(result), {"": result.families}
     if result.groups:  # which are a family of their own
@@ -236,7 +233,7 @@ def _families(result: Comparison) -> dict[str, int]:
 # --- sentences -------------------------------------------------------------------------------------
 
 
-def sentences(result: Comparison) -> list[str]:
+def sentences(result: ComparisonResult) -> list[str]:
     """Return a sentence for each pair of runs: where the run is better, where worse, and how surely."""
     name = deciding_test(result)
     names = {whole: short for short, whole in short_names(result.measures).items()}

@@ -12,7 +12,8 @@ import permed_measures as pm
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.judgments import Judgments
-from permed_measures.reports.evaluation import FORMATS, Report, with_judged
+from permed_measures.reports.evaluation import EVALUATION_FORMATS as FORMATS
+from permed_measures.reports.evaluation import Report, with_judged
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 MEDICAL, LITERATURE = SAMPLES

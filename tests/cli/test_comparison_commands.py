@@ -10,7 +10,8 @@ import pytest
 
 from permed_measures import cli
 from permed_measures.datasets import SAMPLES
-from permed_measures.reports.comparison import ENDINGS, FORMATS
+from permed_measures.reports.comparison import COMPARISON_ENDINGS as ENDINGS
+from permed_measures.reports.comparison import COMPARISON_FORMATS as FORMATS
 
 MEDICAL = SAMPLES[0]
 CONVERSATION = "^(.*)_"

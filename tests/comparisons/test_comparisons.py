@@ -19,7 +19,13 @@ import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.reranking import Moves, Pairs, reranking
 from permed_measures.comparisons.resampling import bootstrap_intervals, randomization_test
-from permed_measures.comparisons.significance import CORRECTIONS, effect_sizes, settled, t_test, wilcoxon_test
+from permed_measures.comparisons.significance import (
+    CORRECTIONS,
+    effect_sizes,
+    t_test,
+    wilcoxon_test,
+    zero_rounding_noise,
+)
 from permed_measures.datasets import SAMPLES
 
 MEDICAL, _ = SAMPLES
@@ -486,7 +492,7 @@ def test_equal_differences_of_rounded_values_have_no_variance():
     d = column([0.3 - 0.2, 0.1, 0.4 - 0.3, 0.1])
     assert t_test(d, np.arange(4))[0].p is None
     assert effect_sizes(d)[0].value is None
-    assert not settled(column([1e-17, -1e-13])).any()
+    assert not zero_rounding_noise(column([1e-17, -1e-13])).any()
 
 
 def test_queries_that_a_run_has_nothing_for_are_counted_and_said():

@@ -1,0 +1,184 @@
+"""The differences of a comparison as text: the table, and how it was computed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from permed_measures.comparisons.contrasts import ComparisonRow
+from permed_measures.comparisons.results import ComparisonResult
+from permed_measures.markup import counted
+from permed_measures.reports.wording import (
+    NONE,
+    in_clusters,
+    is_random,
+    method_of,
+    p_or_dash,
+    short_names,
+    signed,
+)
+
+_HEADINGS = {"holm": "Holm", "bonferroni": "Bonferroni", "benjamini-hochberg": "B-H"}
+
+
+class DifferencesTable(NamedTuple):
+    """The differences as text.
+
+    Attributes
+    ----------
+    headings : list of str
+    rows : list of list of str
+        A row for each pair and measure, those of a group together.
+    n_labels : int
+        So many columns at the left hold texts.
+    block : int
+        So many rows belong to a group.
+    spare : list of str
+        The headings of columns that can be left out where there is no room, the first first.
+    """
+
+    headings: list[str]
+    rows: list[list[str]]
+    n_labels: int
+    block: int
+    spare: list[str]
+
+
+def differences_table(result: ComparisonResult, tests: Mapping[str, str] | None = None) -> DifferencesTable:
+    """Return the differences: a p-value for each test, and the adjusted one unless the test is naive.
+
+    Parameters
+    ----------
+    result : ComparisonResult
+    tests : mapping of str to str, optional
+        The tests to show with their headings; `headings_of` if left out.
+    """
+    shown = headings_of(result) if tests is None else tests
+    made = result.rows[0].tests
+    adjusted = [name for name in shown if not made[name].naive and result.correction != "none"]
+    intervals = [f"{result.level_in_percent} interval"] if _has_intervals(result) else []
+    labels = [*([result.by] if result.by else []), "measure", "run"]
+    labels += ["against"] if result.baseline is None else []
+    headings = ["mean", "base", "Δ", "Δ %", *intervals, "win/tie/loss", "d_z"]
+    spare = ["mean", "base", "d_z", "Δ %", "win/tie/loss", *intervals]
+    for name, heading in shown.items():
+        headings += [heading, *([_HEADINGS[result.correction]] if name in adjusted else [])]
+    short = {whole: name for name, whole in short_names(result.measures).items()}
+    rows = [
+        [
+            *([group] if result.by else []),
+            short[str(row.measure)],
+            *_runs(row, result),
+            *_estimates(row, bool(intervals)),
+            *_p_values(row, shown, adjusted),
+        ]
+        for group, comparison in result.sections()
+        for row in comparison.rows
+    ]
+    return DifferencesTable([*labels, *headings], rows, len(labels), len(result.rows), spare)
+
+
+def headings_of(result: ComparisonResult) -> dict[str, str]:
+    """Return the heading of each test that was made."""
+    tests = result.rows[0].tests
+    return {
+        name: f"{name} (naive)" if test.naive and "naive" not in name else name
+        for name, test in tests.items()
+    }
+
+
+def _has_intervals(result: ComparisonResult) -> bool:
+    """Return whether the bootstrap was asked for."""
+    return "not asked" not in result.rows[0].reasons.get("interval", "")
+
+
+def _runs(row: ComparisonRow, result: ComparisonResult) -> list[str]:
+    return [row.run] if result.baseline is not None else [row.run, row.baseline]
+
+
+def _estimates(row: ComparisonRow, intervals: bool) -> list[str]:
+    percent = None if row.relative is None else 100 * row.relative
+    interval = NONE if row.interval is None else "[{}, {}]".format(*map(signed, row.interval))
+    cells = [f"{row.mean:.4f}", f"{row.baseline_mean:.4f}", signed(row.difference), signed(percent, "+.1f")]
+    cells += [interval] if intervals else []
+    return [*cells, f"{row.wins:,}/{row.ties:,}/{row.losses:,}", signed(row.effect_size, "+.2f")]
+
+
+def _p_values(row: ComparisonRow, tests: Collection[str], adjusted: list[str]) -> list[str]:
+    cells = []
+    for name in tests:
+        test = row.tests[name]
+        cells += [p_or_dash(test.p), *([p_or_dash(test.adjusted)] if name in adjusted else [])]
+    return cells
+
+
+# --- how it was computed -----------------------------------------------------------------------------
+
+
+def legend(result: ComparisonResult, only: Collection[str] | None = None) -> list[str]:
+    """Return what the differences are, how they were computed, and why something is missing.
+
+    Parameters
+    ----------
+    result : ComparisonResult
+    only : collection of str, optional
+        These tests are shown, if not all.
+    """
+    tests = {name: test for name, test in result.rows[0].tests.items() if only is None or name in only}
+    against = f"run - {result.baseline}" if result.baseline is not None else "run - against, every pair"
+    random = _has_intervals(result) or any(is_random(result, name) for name in tests)
+    seed = f"; seed {result.seed}" if random else ""
+    lines = [f"Δ: {against}; {counted(result.n_queries, 'query')}{in_clusters(result)}{seed}"]
+    if _has_intervals(result):
+        lines.append(_about_intervals(result))
+    lines += [f"{name}: {method_of(result, name)}" for name in tests if "random" in name]
+    lines += _corrections(result, [name for name, test in tests.items() if not test.naive])
+    if any(test.naive for test in tests.values()):
+        lines.append("naive: takes the queries of a cluster as independent; not for the paper")
+    rows = [row for _, each in result.sections() for row in each.rows]
+    return [*lines, *_reasons(rows, tests), *result.notes]
+
+
+def _about_intervals(result: ComparisonResult) -> str:
+    """Return how the intervals were computed."""
+    drawn = f"{counted(result.resamples, 'resample')} of {counted(result.n_clusters, result.paired.unit)}"
+    of_groups = "; of a group, from its own" if result.by else ""
+    several = sum(len(each.rows) for _, each in result.sections()) > 1
+    each_alone = "; the intervals are not adjusted" if several and result.correction != "none" else ""
+    return f"interval: percentile bootstrap, {drawn}{of_groups}{each_alone}"
+
+
+def _corrections(result: ComparisonResult, names: list[str]) -> list[str]:
+    """Return which p-values of these tests were adjusted together."""
+    if result.correction == "none" or not names:
+        return []
+    sizes = {"": result.families}
+    if result.groups:  # which are a family of their own
+        groups = next(iter(result.groups.values())).families
+        sizes = {f" of all {result.by} groups": groups, " of all queries": result.families}
+    texts = [
+        _sizes({name: families[name] for name in names}) + of
+        for of, families in sizes.items()
+        if any(families[name] for name in names)
+    ]
+    adjusted = f"{_HEADINGS[result.correction]}: p adjusted by {result.correction}"
+    return [f"{adjusted} over {', and over '.join(texts)}"] if texts else []
+
+
+def _sizes(families: dict[str, int]) -> str:
+    """Return how many p-values each test has: one number if it is the same for all."""
+    if len(set(families.values())) == 1:
+        return counted(next(iter(families.values())), "p-value")
+    return ", ".join(f"{n:,} ({name})" for name, n in families.items()) + " p-values"
+
+
+def _reasons(rows: list[ComparisonRow], tests: Collection[str]) -> list[str]:
+    """Return why something has no value: each reason once, with how many rows it is about."""
+    found: dict[str, int] = {}
+    for row in rows:
+        given = {name: reason for name, reason in row.reasons.items() if "not asked" not in reason}
+        given |= {name: row.tests[name].reason for name in tests if row.tests[name].reason}
+        for name, reason in given.items():
+            text = f"{NONE} {name.replace('_', ' ')}: {reason}"
+            found[text] = found.get(text, 0) + 1
+    return [f"{text} ({n:,} of {counted(len(rows), 'row')})" for text, n in found.items()]
