@@ -1,13 +1,16 @@
-"""Texts in a terminal, Markdown, LaTeX and HTML, where their characters mean nothing; counted nouns."""
+"""Escape text for a terminal, JSON, spreadsheets, Markdown, LaTeX and HTML; counted nouns."""
 
 from __future__ import annotations
 
 import html
+import json
 import re
+from typing import Any
 
-__all__ = ["as_html", "as_latex", "as_markdown", "counted", "one_line", "plural"]
-
+# What moves the cursor, ends a line or turns the direction of writing.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
+_CONTROL_IN_JSON = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are the wide forms
 _MARKDOWN = re.compile(r"([\\`*_|\[\]$~#!{}]|^[-+=])")
 _NUMBERED = re.compile(r"^([0-9]{1,9})(?=[.)](\s|$))")
 _LATEX = {
@@ -31,11 +34,45 @@ _LIGATURE = re.compile("-(?=-)|'(?=')|,(?=,)")
 
 
 def one_line(text: str) -> str:
-    """Return a text without line breaks and what else controls a terminal or the direction of writing.
+    """Replace line breaks, terminal controls and changes of writing direction by blanks.
 
-    Bytes of a file name that are no text are written as escapes.
+    Bytes of a file name that are not text become escapes.
     """
     return _CONTROL.sub(" ", text).encode(errors="backslashreplace").decode()
+
+
+def as_cell(text: str) -> str:
+    """Escape a cell of a CSV or TSV table: a spreadsheet must not run it as a formula.
+
+    As OWASP recommends, an apostrophe goes before what begins like a formula; numbers stay as they are.
+
+    Examples
+    --------
+    >>> as_cell("=1+1"), as_cell("-0.5"), as_cell("bm25")
+    ("'=1+1", '-0.5', 'bm25')
+    """
+    cell = one_line(text)
+    return f"'{cell}" if cell.lstrip().startswith(_FORMULA) and not _is_number(cell) else cell
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def as_json(content: Any, **options: Any) -> str:
+    r"""Write JSON, readable in any script; characters that control a terminal are escaped.
+
+    Examples
+    --------
+    >>> print(as_json({"name": "\u7814\u7a76\u202e"}))
+    {"name": "研究\u202e"}
+    """
+    text = json.dumps(content, ensure_ascii=False, **options)
+    return _CONTROL_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def plural(noun: str) -> str:
