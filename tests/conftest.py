@@ -1,9 +1,24 @@
-"""Fixtures that several test files use."""
+"""Fixtures that several test files use, and the choice between the quick tests and all of them."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
+from effort import THOROUGH
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "thorough: runs only with PERMED_THOROUGH=1, as in CI")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out the tests marked as thorough, and the notebooks, unless they are asked for."""
+    if THOROUGH:
+        return
+    left_out = [item for item in items if item.get_closest_marker("thorough") or item.path.suffix == ".ipynb"]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]
 
 
 @pytest.fixture(scope="session")
@@ -13,3 +28,12 @@ def data() -> Path:
     if not folder:
         pytest.skip("PERMED_DATA names no folder with the MedCorpus and LitSearch files")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def dataset_cache(data, tmp_path_factory) -> Path:
+    """Return a folder for IR_DATASETS_HOME that holds the files of MedCorpus and LitSearch."""
+    home = tmp_path_factory.mktemp("ir_datasets")
+    for name in ("medcorpus", "litsearch"):
+        shutil.copytree(data / name, home / name)
+    return home

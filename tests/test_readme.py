@@ -1,9 +1,13 @@
-"""What the README shows: its Python and its commands run, and print what it says; its tables are complete."""
+"""What the README and the guide show: their Python and their commands run, and print what they say."""
 
+import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import pytest
@@ -15,26 +19,126 @@ import permed_measures as pm
 from permed_measures import cli
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-FENCED = re.findall(r"^ *```(\w*)\n(.*?)^ *```", README, re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"\s*(?:\$ )?(?:\.venv/bin/)?permed-measures (.+)")
 PLACEHOLDER = re.compile(r"\b(QRELS|RUN|IN|OUT|FILE|BEFORE)\b|\.\.\.")
+COMMANDS = typer.main.get_command(cli.app).commands
 
 
-def blocks(language):
-    return [text for name, text in FENCED if name == language]
+class Page(NamedTuple):
+    """A Markdown file for users."""
+
+    name: str
+    text: str
+
+    def blocks(self, *languages):
+        """Return the fenced blocks of some languages, or of all, with broken lines joined."""
+        found = FENCED.findall(self.text.replace("\\\n", " "))
+        return [text for language, text in found if not languages or language in languages]
+
+    def commands(self):
+        """Return the arguments of the commands that are written out: a line of a block, or a code span."""
+        lines = "".join(self.blocks()).splitlines()
+        written = map(COMMAND.fullmatch, [*lines, *re.findall(r"`([^`\n]+)`", FENCED.sub("", self.text))])
+        commands = [re.split(r" [#|>]", match[1])[0].strip() for match in written if match]
+        return [command for command in commands if not PLACEHOLDER.search(command)]
+
+    def sessions(self):
+        """Return the blocks that show a command and what it prints."""
+        return [text for text in self.blocks() if text.lstrip().startswith("$ permed-measures ")]
 
 
-@pytest.mark.parametrize("number", range(len(blocks("python"))))
-def test_python_runs(number, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    namespace = {}
-    for block in blocks("python")[: number + 1]:
-        exec(compile(block, "README.md", "exec"), namespace)
+FILES = [ROOT / "README.md", *sorted((ROOT / "notebooks" / "guide").glob("*.md"))]
+PAGES = [Page(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in FILES]
+WHOLE = "\n".join(page.text for page in PAGES)
+
+
+def parameters(kind):
+    """Return what a test takes from the pages, each thing once, with a name that says where it stands."""
+    found = {text: page.name for page in PAGES for text in kind(page)}
+    return {
+        "argvalues": list(found),
+        "ids": [f"{name}: {text.split(chr(10))[0]}" for text, name in found.items()],
+    }
+
+
+@pytest.fixture(scope="session")
+def files(data, tmp_path_factory):
+    """Return a folder with the files that the pages speak of."""
+    folder = tmp_path_factory.mktemp("files")
+    (folder / "runs").mkdir()
+    labels = data / "medcorpus" / "query_to_texts.jsonl"
+    shutil.copy(labels, folder)
+    run = pm.read_run(labels)
+    pm.write_run(run, folder / "results.jsonl")
+    pm.write_run(run, folder / "runs" / "bm25.trec")
+    backwards = {q: dict(zip(reversed(docs), docs.values(), strict=True)) for q, docs in run.items()}
+    pm.write_run(backwards, folder / "runs" / "b.csv")
+    shutil.copytree(data / "litsearch" / "runs", folder / "litsearch-runs")
+    return folder
+
+
+@pytest.fixture
+def place(request, tmp_path, monkeypatch):
+    """Work in a folder of one's own, with the files that the pages speak of if the real data are there."""
+    work = tmp_path / "work"
+    if os.environ.get("PERMED_DATA"):
+        shutil.copytree(request.getfixturevalue("files"), work, copy_function=os.symlink)
+        monkeypatch.setenv("IR_DATASETS_HOME", str(request.getfixturevalue("dataset_cache")))
+    else:
+        work.mkdir()
+    monkeypatch.chdir(work)
+    return work
+
+
+def need_data_for(text, request):
+    """Skip the test if the text uses the real data, and these are not there."""
+    if re.search(r"^[^#\n]*\b(medcorpus|litsearch|runs|results)\b", text, re.MULTILINE):
+        request.getfixturevalue("data")
+
+
+@pytest.mark.parametrize("block", **parameters(lambda page: page.blocks("python")))
+def test_python_runs_pasted_into_a_fresh_session(block, place, request):
+    need_data_for(block, request)
+    done = subprocess.run(
+        [sys.executable, "-c", block], cwd=place, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("command", **parameters(Page.commands))
+def test_commands_run(command, request):
+    need_data_for(command, request)
+    stdout, _ = run_cli(*shlex.split(command))
+    assert stdout
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("session", **parameters(Page.sessions))
+def test_commands_print_what_is_shown(session, request):
+    command, _, shown = session.strip().partition("\n")
+    need_data_for(command, request)
+    stdout, _ = run_cli(*shlex.split(command.removeprefix("$ permed-measures ")))
+    printed, start = " ".join(stdout.split()), 0
+    for part in shown.split("..."):
+        words = " ".join(part.split())
+        assert words in printed[start:], words
+        start = printed.index(words, start)
+
+
+def test_the_readme_shows_python_commands_and_their_output():
+    assert PAGES[0].blocks("python")
+    assert sum(len(page.commands()) for page in PAGES) >= 8
+    assert sum(len(page.sessions()) for page in PAGES) >= 2
+
+
+# --- complete lists ---
 
 
 def test_every_measure_is_listed():
     for name in [measure.NAME for measure in pm.provider.SUPPORTED_MEASURES]:
-        assert f"`{name}" in README, name
+        assert f"`{name}" in WHOLE, name
 
 
 def test_every_file_is_on_the_map():
@@ -43,71 +147,12 @@ def test_every_file_is_on_the_map():
     assert [name for name in missing if not name.endswith("__")] == []
 
 
-# --- commands ---
-
-
-def commands():
-    """Return the commands that are written out: a line of a block, or a code span."""
-    lines = [line.strip().removeprefix("$ ") for _, text in FENCED for line in text.splitlines()]
-    outside = re.sub(r"^ *```.*?^ *```", "", README, flags=re.MULTILINE | re.DOTALL)
-    found = [*lines, *re.findall(r"`([^`\n]+)`", outside)]
-    written = [c.partition(" #")[0].strip() for c in found if c.startswith("permed-measures ")]
-    return list(dict.fromkeys(c for c in written if not PLACEHOLDER.search(c)))
-
-
-@pytest.fixture
-def place(data, tmp_path, monkeypatch):
-    """Work where the files are that the README speaks of; the data sets are in the cache."""
-    home = tmp_path / "home"
-    for name in ("medcorpus", "litsearch"):
-        shutil.copytree(data / name, home / name)
-    monkeypatch.setenv("IR_DATASETS_HOME", str(home))
-    work = tmp_path / "work"
-    (work / "runs").mkdir(parents=True)
-    monkeypatch.chdir(work)
-    labels = data / "medcorpus" / "query_to_texts.jsonl"
-    shutil.copy(labels, work)
-    run = pm.read_run(labels)
-    pm.write_run(run, "results.jsonl")
-    pm.write_run(run, "runs/bm25.trec")
-    pm.write_run(
-        {q: dict(zip(reversed(docs), docs.values(), strict=True)) for q, docs in run.items()}, "runs/b.csv"
-    )
-    shutil.copytree(data / "litsearch" / "runs", work / "litsearch-runs")
-    return work
-
-
-def test_there_are_commands():
-    assert len(commands()) >= 8
-
-
-@pytest.mark.parametrize("command", commands())
-def test_commands_run(command, place):  # noqa: ARG001 (where they run)
-    stdout, _ = run_cli(*shlex.split(command)[1:])
-    assert stdout
-
-
-SHOWN = [text for _, text in FENCED if text.lstrip().startswith("$ permed-measures ")]
-
-
-@pytest.mark.parametrize("text", SHOWN, ids=lambda text: text.split()[2])
-def test_commands_print_what_is_shown(text, place):  # noqa: ARG001 (where they run)
-    command, _, shown = text.strip().partition("\n")
-    stdout, _ = run_cli(*shlex.split(command.removeprefix("$ "))[1:])
-    printed, place_of_last = " ".join(stdout.split()), 0
-    for part in re.split(r"\.\.\.", shown):
-        words = " ".join(part.split())
-        assert words in printed[place_of_last:], words
-        place_of_last = printed.index(words, place_of_last)
-
-
-SYNOPSIS = next(text for text in blocks("sh") if "permed-measures evaluate QRELS" in text)
-COMMANDS = typer.main.get_command(cli.app).commands
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_synopsis_has_every_option_of_a_command(name):
-    [lines] = re.findall(rf"^permed-measures {name}\b(.*?)(?=^permed-measures|\Z)", SYNOPSIS, re.M | re.S)
+    [synopsis] = [
+        text for page in PAGES for text in page.blocks("sh") if "permed-measures evaluate QRELS" in text
+    ]
+    [lines] = re.findall(rf"^permed-measures {name}\b(.*?)(?=^permed-measures|\Z)", synopsis, re.M | re.S)
     shown = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", lines.partition("#")[0]))
     options = [each.opts for each in COMMANDS[name].params if each.param_type_name == "option"]
     assert all(shown & set(opts) for opts in options), options
