@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import ir_measures
 from ir_measures import CalcResults, Evaluator, Metric, Provider
 from ir_measures.measures import Measure
 
+from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.measures.definitions import GAP, MEASURES, Coverage, GradedAP, QMeasure, VariantNDCG
+from permed_measures.measures.parsing import MeasuresLike
 
 __all__ = ["PermedProvider", "calc", "calc_aggregate", "evaluator", "iter_calc", "provider", "register"]
 
@@ -60,7 +61,7 @@ class PermedProvider(Provider):
             return bool(not ir_measures.gdeval.supports(measure))
         return bool(super().supports(measure))
 
-    def evaluator(self, measures: Iterable[Measure | str], qrels: Any) -> Evaluator:
+    def evaluator(self, measures: MeasuresLike, qrels: QrelsLike) -> Evaluator:
         """Return an evaluator, which scores any number of runs by the same measures and judgments.
 
         Parameters
@@ -92,7 +93,7 @@ class PermedProvider(Provider):
         return PermedEvaluator(measures, qrels)
 
     def calc_aggregate(
-        self, measures: Iterable[Measure | str], qrels: Any, run: Any
+        self, measures: MeasuresLike, qrels: QrelsLike, run: RunLike
     ) -> dict[Measure, float | int]:
         """Return the mean of each measure over all queries of the qrels.
 
@@ -128,7 +129,7 @@ class PermedProvider(Provider):
         """
         return dict(self.evaluator(measures, qrels).calc_aggregate(run))
 
-    def iter_calc(self, measures: Iterable[Measure | str], qrels: Any, run: Any) -> Iterator[Metric]:
+    def iter_calc(self, measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> Iterator[Metric]:
         """Return an iterator over the value of each measure for each query of the qrels, by query id.
 
         Parameters, errors and conventions are those of `calc_aggregate`.
@@ -143,7 +144,7 @@ class PermedProvider(Provider):
         """
         return self.evaluator(measures, qrels).iter_calc(run)
 
-    def calc(self, measures: Iterable[Measure | str], qrels: Any, run: Any) -> CalcResults:
+    def calc(self, measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> CalcResults:
         """Return both: the means as ``aggregated``, and a list of the metrics as ``per_query``.
 
         Parameters, errors and conventions are those of `calc_aggregate`.

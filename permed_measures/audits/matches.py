@@ -80,7 +80,7 @@ def _values(ranked: RankedRun, claim: Claim, choice: Choice, cutoff: int | None)
         return _by_level(rankings, claim.measure, choice, cutoff)
     if isinstance(choice, NDCGChoice) and choice.gain is Gain.BINARY:
         binary = replace(rankings.judgments, grade=_binary(rankings.judgments.grade))
-        rankings = replace(rankings, judgments=binary, grade=_binary(rankings.grade))
+        rankings = replace(rankings, judgments=binary)
         choice = replace(choice, gain=Gain.LINEAR)
     measure = choice.measure(Wanted(claim.measure, cutoff, ranked.labelled.top, ranked.labelled.grades))
     assert measure is not None  # only binary gains have none, and those are linear gains by now

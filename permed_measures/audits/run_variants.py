@@ -145,7 +145,7 @@ def _relabelled(rankings: JudgedRankings, labels: Labels, labelled: Labelled) ->
     """Return rankings by a rule that does not look at grades, under another label policy."""
     if labels is Labels.GRADES:
         return rankings
-    return replace(rankings, judgments=labelled.judgments, grade=np.ones_like(rankings.grade))
+    return replace(rankings, judgments=labelled.judgments)
 
 
 def _in_memory(run: Any) -> Any:

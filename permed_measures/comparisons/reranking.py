@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -268,21 +268,17 @@ class _Ranked(NamedTuple):
     def of(cls, judgments: Judgments, name: str, run: Any, measure: Measure) -> _Ranked:
         """Rank a run once for both."""
         with naming(name):
-            found, row, rank = _ranked(judgments, run)
-        rankings = replace(found, judgments=judgments, grade=judgments.grade[row])
+            rankings, _, rank = _ranked(judgments, run)
         values = KERNELS[str(measure.NAME)](rankings, **values_of(measure))
         return cls(values, rank, notes_of(name, rankings))
 
 
 def _ranked(judgments: Judgments, run: Any) -> tuple[JudgedRankings, Ints, Ints]:
     """Return the rankings, their rows in the judgments, and the rank by row: 0 if it was not retrieved."""
-    # With its row for a grade each document tells where it is judged.
-    numbered = replace(judgments, grade=np.arange(len(judgments.grade), dtype=np.float64))
-    found = JudgedRankings.of(numbered, run)
-    row = found.grade.astype(np.int64)
+    found = JudgedRankings.of(judgments, run)
     rank = np.zeros(len(judgments.grade), np.int64)
-    rank[row] = found.rank
-    return found, row, rank
+    rank[found.row] = found.rank
+    return found, found.row, rank
 
 
 def _nested(name: str, run: Any) -> Nested:

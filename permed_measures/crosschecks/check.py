@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from permed_measures.crosschecks.identities import Comparison, Facts, comparison_of
 from permed_measures.crosschecks.pytrec import can_take, pytrec_values
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.inputs import as_mapping, with_text_ids
+from permed_measures.engine.inputs import QrelsLike, RunLike, as_mapping, with_text_ids
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.markup import counted
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
 from permed_measures.measures.parameters import cutoff_of
-from permed_measures.measures.parsing import parse_measure
+from permed_measures.measures.parsing import MeasureLike, parse_measure
 from permed_measures.terminal import aligned
 
 __all__ = ["DEFAULT_MEASURES", "CrossCheck", "Row", "crosscheck"]
@@ -44,7 +44,7 @@ Values = dict[str, float]
 
 
 def _our_values(
-    measures: list[Measure], qrels: Any, run: Scores, ties: TieBreak = TieBreak.TREC
+    measures: list[Measure], qrels: QrelsLike | Judgments, run: Scores, ties: TieBreak = TieBreak.TREC
 ) -> dict[Measure, Values]:
     evaluation = PermedEvaluator(measures, qrels, ties).evaluate(run)
     ids = evaluation.rankings.judgments.query_ids
@@ -232,7 +232,7 @@ class CrossCheck:
         return "\n".join([*table, "", *causes, summary])
 
 
-def crosscheck(qrels: Any, run: Any, measures: Iterable[Measure | str] | None = None) -> CrossCheck:
+def crosscheck(qrels: QrelsLike, run: RunLike, measures: Iterable[MeasureLike] | None = None) -> CrossCheck:
     """Compare our values with pytrec_eval's, query by query.
 
     Parameters

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from ir_measures import CalcResults, Evaluator, Metric
 from ir_measures.measures import Measure, SumAgg
 from numpy.typing import NDArray
 
+from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import CHECKS, KERNELS
 from permed_measures.engine.kernels.shared import look_up
@@ -18,7 +18,7 @@ from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.errors import MeasureError
 from permed_measures.measures.parameters import check_measure, values_of
-from permed_measures.measures.parsing import parse_measure
+from permed_measures.measures.parsing import MeasureLike, MeasuresLike, parse_measure
 
 __all__ = ["Evaluation", "PermedEvaluator", "aggregated", "ceiling", "ideal_evaluation"]
 
@@ -83,7 +83,7 @@ class PermedEvaluator(Evaluator):
     """
 
     def __init__(
-        self, measures: Iterable[Measure | str] | Measure | str, qrels: Any, ties: TieBreak = TieBreak.TREC
+        self, measures: MeasuresLike, qrels: QrelsLike | Judgments, ties: TieBreak = TieBreak.TREC
     ) -> None:
         if isinstance(measures, (str, Measure)):
             measures = [measures]
@@ -95,19 +95,19 @@ class PermedEvaluator(Evaluator):
                 CHECKS[measure.NAME](self.judgments, values_of(measure))
         super().__init__(list(dict.fromkeys(checked)), self.judgments.query_ids)
 
-    def evaluate(self, run: Any) -> Evaluation:
+    def evaluate(self, run: RunLike) -> Evaluation:
         """Return the values of all measures on a run in any form, as arrays."""
         return _evaluate(list(self.measures), JudgedRankings.of(self.judgments, run, self.ties))
 
-    def iter_calc(self, run: Any) -> Iterator[Metric]:
+    def iter_calc(self, run: RunLike) -> Iterator[Metric]:
         """Return an iterator over the metrics of each query of the qrels."""
         return self.evaluate(run).metrics()
 
-    def calc_aggregate(self, run: Any) -> dict[Measure, float | int]:
+    def calc_aggregate(self, run: RunLike) -> dict[Measure, float | int]:
         """Return the mean of each measure over all queries of the qrels."""
         return dict(self.evaluate(run).aggregated)
 
-    def calc(self, run: Any) -> CalcResults:
+    def calc(self, run: RunLike) -> CalcResults:
         """Return the means, and the metrics of each query."""
         evaluation = self.evaluate(run)
         return CalcResults(dict(evaluation.aggregated), list(evaluation.metrics()))
@@ -137,7 +137,7 @@ _NEAREST = {
 """For measures of ir_measures that are not computed here, the nearest one that is."""
 
 
-def _checked(measure: Measure | str) -> Measure:
+def _checked(measure: MeasureLike) -> Measure:
     """Return the measure, or raise MeasureError if it is not supported in this form."""
     measure = parse_measure(measure)
     name = str(measure.NAME)
@@ -168,7 +168,7 @@ def _evaluate(measures: list[Measure], rankings: JudgedRankings) -> Evaluation:
     return Evaluation(measures, values, rankings)
 
 
-def ceiling(measure: Measure | str, qrels: Any) -> float:
+def ceiling(measure: MeasureLike, qrels: QrelsLike) -> float:
     """Return the best value that a measure can have on these qrels: that of an ideal ranking.
 
     Parameters
@@ -198,7 +198,7 @@ def ceiling(measure: Measure | str, qrels: Any) -> float:
     return value
 
 
-def ideal_evaluation(measure: Measure | str, qrels: Any) -> Evaluation:
+def ideal_evaluation(measure: MeasureLike, qrels: QrelsLike | Judgments) -> Evaluation:
     """Return the values of a measure for the ideal ranking of each query."""
     evaluator = PermedEvaluator([measure], qrels)
     [checked] = evaluator.measures

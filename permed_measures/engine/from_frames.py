@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from permed_measures.engine.hits import Found, Hits, Ints, Rows
+from permed_measures.engine.hits import Hits, Ints, Rows, RunHits
 from permed_measures.engine.inputs import Batches
 from permed_measures.engine.judgments import Judgments, segments
-from permed_measures.engine.ranks import TieBreak, standing_before
+from permed_measures.engine.ranks import TieBreak, count_ranked_above
 from permed_measures.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["find_in_batches"]
 
 
-def find_in_batches(judgments: Judgments, run: Batches, ties: TieBreak) -> Found:
+def find_in_batches(judgments: Judgments, run: Batches, ties: TieBreak) -> RunHits:
     """Find the judged documents of a run that comes as frames of query_id, doc_id and score."""
     hits, before = [_NO_HITS], [_NONE]
     query_ids: set[str] = set()
@@ -37,7 +37,7 @@ def find_in_batches(judgments: Judgments, run: Batches, ties: TieBreak) -> Found
         retrieved += batch.lengths
         n_rows += len(frame)
         hits.append(_joined(judgments, frame))
-        before.append(standing_before(batch.rows, hits[-1], judgments, ties))
+        before.append(count_ranked_above(batch.rows, hits[-1], judgments, ties))
         some_ids = some_ids or (frame["doc_id"].head(2).to_list() if batch.lengths.any() else [])
     row = np.concatenate([part.row for part in hits])
     rank = np.concatenate(before) + 1
@@ -46,7 +46,7 @@ def find_in_batches(judgments: Judgments, run: Batches, ties: TieBreak) -> Found
         run.refuse_duplicates_between_batches(n_rows)
         rank += _before_in_other_batches(judgments, run, hits, ties)
     answered = int(np.count_nonzero(retrieved))
-    return Found(row, rank, retrieved, len(query_ids), answered, some_ids or sorted(query_ids)[:2])
+    return RunHits(row, rank, retrieved, len(query_ids), answered, some_ids or sorted(query_ids)[:2])
 
 
 _NONE = np.zeros(0, np.int64)
@@ -62,7 +62,7 @@ def _before_in_other_batches(judgments: Judgments, run: Batches, hits: list[Hits
         batch = _grouped(judgments, frame)
         near = np.flatnonzero(batch.lengths[group] > 0)
         asked = Hits(group[near], row[near], score[near], np.sign(number[near] - here))
-        counts = standing_before(batch.rows, asked, judgments, ties)
+        counts = count_ranked_above(batch.rows, asked, judgments, ties)
         before[near] += np.where(asked.part == 0, 0, counts)  # those of its own batch are counted already
     return before
 

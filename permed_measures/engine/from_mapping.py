@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.hits import Found, Hits, Ints, Rows
+from permed_measures.engine.hits import Hits, Ints, Rows, RunHits
 from permed_measures.engine.inputs import (
     NO_NUMBER,
     Nested,
@@ -20,7 +20,7 @@ from permed_measures.engine.inputs import (
     with_text_ids,
 )
 from permed_measures.engine.judgments import Judgments, segments
-from permed_measures.engine.ranks import TieBreak, standing_before
+from permed_measures.engine.ranks import TieBreak, count_ranked_above
 from permed_measures.errors import InputError
 
 __all__ = ["find_in_mapping"]
@@ -29,7 +29,7 @@ _BATCH = 1 << 18
 """Rows that are looked at together: enough for numpy, small enough for the cache."""
 
 
-def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak) -> Found:
+def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak) -> RunHits:
     """Find the judged documents of a run that is a mapping."""
     named = with_text_ids(run, "query ids of the run")
     index = [query for query, query_id in enumerate(judgments.query_ids) if query_id in named]
@@ -42,7 +42,7 @@ def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak) -> Found:
     ]
     row, rank = (np.concatenate([_NONE, *(part[i] for part in parts)]) for i in (0, 1))
     some_ids = list(islice(named if not index else chain.from_iterable(docs), 2))
-    return Found(row, rank, retrieved, len(run), len(index), some_ids)
+    return RunHits(row, rank, retrieved, len(run), len(index), some_ids)
 
 
 _NONE = np.zeros(0, dtype=np.int64)
@@ -100,7 +100,7 @@ def _place_batch(
     def ids(positions: Ints) -> list[str]:
         return _ids(docs, starts, positions)
 
-    return hits.row, standing_before(Rows(scores, starts, ids), hits, judgments, ties) + 1
+    return hits.row, count_ranked_above(Rows(scores, starts, ids), hits, judgments, ties) + 1
 
 
 def _ids(docs: Sequence[Mapping[str, float]], starts: Ints, positions: Ints) -> list[str]:

@@ -14,8 +14,10 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggregated
+from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError, PermedWarning, nearest
 from permed_measures.markup import counted
+from permed_measures.measures.parsing import MeasuresLike
 
 __all__ = ["Groups", "evaluate_by"]
 
@@ -44,7 +46,7 @@ class Groups:
     empty: list[Any]
 
     @classmethod
-    def of(cls, query_ids: list[str], by: By, qrels: Any = None) -> Groups:
+    def of(cls, query_ids: list[str], by: By, qrels: QrelsLike | None = None) -> Groups:
         """Divide judged queries; see `evaluate_by`."""
         found = {
             query_id: None if each != each else each
@@ -108,7 +110,7 @@ def _place(value: Any) -> tuple[Any, ...]:
 _DIGITS = re.compile(r"([0-9]+)")
 
 
-def _groups(query_ids: list[str], by: By, qrels: Any) -> dict[str, Any]:
+def _groups(query_ids: list[str], by: By, qrels: QrelsLike | None) -> dict[str, Any]:
     """Return the group of each query; of a data set, also of queries that are not judged."""
     if hasattr(by, "to_dict"):  # a pandas Series
         by = by.to_dict()
@@ -168,7 +170,7 @@ def _no_group(by: str, known: str, reason: str, fields: list[str]) -> InputError
 
 
 def evaluate_by(
-    measures: Iterable[Measure | str] | Measure | str, qrels: Any, run: Any, by: By
+    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, by: By
 ) -> dict[Any, dict[Measure, float]]:
     """Return the means of the measures for each group of queries.
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Found", "Hits", "Ints", "Rows"]
+__all__ = ["Hits", "Ints", "Rows", "RunHits"]
 
 Ints = NDArray[np.int64]
 
@@ -51,8 +51,20 @@ class Hits(NamedTuple):
     part: Ints
 
 
-class Found(NamedTuple):
-    """What reading a run gives: a rank for each judgment that was retrieved, in any order."""
+class RunHits(NamedTuple):
+    """The hits of a whole run, in any order.
+
+    Attributes
+    ----------
+    row, rank : ndarray of int64, shape (n_hits,)
+        The judgment that each is, and its rank.
+    retrieved : ndarray of int64, shape (n_queries,)
+        How many documents were retrieved for each query of the qrels.
+    n_run_queries, n_answered : int
+        Queries of the run, and those of the qrels that the run has.
+    some_ids : list of str
+        Two ids of the run for a warning: of documents, or of queries where none is judged.
+    """
 
     row: Ints
     rank: Ints

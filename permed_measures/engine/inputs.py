@@ -7,7 +7,7 @@ import numbers
 import struct
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from permed_measures.errors import InputError
 
@@ -20,6 +20,8 @@ __all__ = [
     "NO_NUMBER",
     "Batches",
     "Nested",
+    "QrelsLike",
+    "RunLike",
     "as_mapping",
     "as_mapping_or_frame",
     "checked_frame",
@@ -82,6 +84,55 @@ class Batches:
 
     def refuse_duplicates_between_batches(self, n_rows: int) -> None:
         """Raise an error if a document stands twice in a query, in different frames of so many rows."""
+
+
+class _Frame(Protocol):
+    """A frame of pandas, polars or pyarrow."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+
+class _LazyFrame(Protocol):
+    """A polars.LazyFrame."""
+
+    def collect_schema(self) -> Any: ...
+
+
+class _Ranx(Protocol):
+    """A ranx.Run or ranx.Qrels."""
+
+    def to_dict(self) -> Any: ...
+
+
+class _Dataset(Protocol):
+    """A data set of ir_datasets."""
+
+    def qrels_iter(self) -> Any: ...
+
+
+class _PyTerrierDataset(Protocol):
+    """A data set of PyTerrier, which holds one of ir_datasets."""
+
+    def irds_ref(self) -> Any: ...
+
+
+_Table = Mapping[Any, Mapping[Any, float]] | Iterable[tuple[Any, ...]] | _Frame | _LazyFrame | _Ranx
+
+QrelsLike = _Table | _Dataset | _PyTerrierDataset
+"""Qrels: ``{query_id: {doc_id: relevance}}``, namedtuples such as ``ir_measures.Qrel``, a frame of
+pandas, polars or pyarrow, a ``ranx.Qrels``, or a data set of ir_datasets or PyTerrier.
+
+A frame has the columns query_id, doc_id and relevance, or PyTerrier's names of these; an iterable is
+consumed.
+"""
+
+RunLike = _Table | Batches
+"""A run: ``{query_id: {doc_id: score}}``, namedtuples such as ``ir_measures.ScoredDoc``, a frame of
+pandas, polars or pyarrow, a ``ranx.Run``, or the batches of ``permed_measures.scan_run``.
+
+A frame has the columns query_id, doc_id and score, or PyTerrier's names of these, its rows in any order; an
+iterable is consumed.
+"""
 
 
 def repeated_rows(frame: pl.DataFrame) -> pl.DataFrame:
@@ -168,14 +219,12 @@ def not_a_number(value: object, what: str, *, place: str) -> InputError:
     )
 
 
-def as_mapping_or_frame(data: Any, value: str) -> Nested | pl.DataFrame:
+def as_mapping_or_frame(data: QrelsLike | RunLike, value: str) -> Nested | pl.DataFrame:
     """Bring any accepted form to one of two: a mapping of mappings, or a polars frame.
 
     Parameters
     ----------
-    data : mapping, iterable of namedtuples, pandas, polars or pyarrow frame, ranx.Run or ranx.Qrels
-        Judgments or a run; judgments also as a data set of ir_datasets or PyTerrier. An iterable is consumed
-        once.
+    data : QrelsLike or RunLike
     value : {'relevance', 'score'}
         What the numbers are.
 
@@ -195,7 +244,7 @@ def as_mapping_or_frame(data: Any, value: str) -> Nested | pl.DataFrame:
     if isinstance(data, Batches):
         return data.nested()
     if "ranx" in sys.modules and type(data).__module__.startswith("ranx."):
-        return cast(Nested, data.to_dict())
+        return cast(_Ranx, data).to_dict()  # type: ignore[no-any-return]
     if value == "relevance" and hasattr(data, "irds_ref"):
         data = data.irds_ref()
     if value == "relevance" and hasattr(data, "qrels_iter"):
@@ -212,7 +261,7 @@ def as_mapping_or_frame(data: Any, value: str) -> Nested | pl.DataFrame:
     raise InputError(f"expected {_FORMS} (found {type(data).__name__} {str(data)[:80]!r})", hint=hint)
 
 
-def as_mapping(data: Any, value: str) -> Nested:
+def as_mapping(data: QrelsLike | RunLike, value: str) -> Nested:
     """Bring any accepted form to a mapping of mappings with string ids, in the order of its rows."""
     table = as_mapping_or_frame(data, value)
     if isinstance(table, Mapping):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from permed_measures.engine.inputs import (
     NO_NUMBER,
     Nested,
+    QrelsLike,
     as_mapping_or_frame,
     not_a_number,
     number,
@@ -92,7 +93,7 @@ class Judgments:
     _num_rel: dict[float, NDArray[np.int64]] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
-    def of(cls, qrels: Any) -> Judgments:
+    def of(cls, qrels: QrelsLike | Judgments) -> Judgments:
         """Build judgments from any form of qrels (see ``inputs``); judgments are returned as they are.
 
         Raises

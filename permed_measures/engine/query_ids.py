@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from permed_measures.engine.inputs import Batches, as_mapping_or_frame, with_text_ids
+from permed_measures.engine.inputs import Batches, QrelsLike, RunLike, as_mapping_or_frame, with_text_ids
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
 
@@ -120,11 +120,11 @@ def suggestion(run_ids: list[str], qrels_ids: list[str]) -> str:
 class Renamed(NamedTuple):
     """A run whose query ids were rewritten, and ``{id before: id now}`` of those that meet the qrels."""
 
-    run: Any
+    run: RunLike
     renaming: dict[str, str]
 
 
-def renamed(run: Any, qrels: Any, rewriting: str) -> Renamed:
+def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Renamed:
     """Rewrite the query ids of a run; see `match_query_ids`."""
     if rewriting not in REWRITINGS:
         raise InputError(f"a rewriting must be one of {', '.join(REWRITINGS)} (found {rewriting!r})")
@@ -195,7 +195,7 @@ class _RenamedBatches(Batches):
         self._batches.refuse_duplicates_between_batches(n_rows)
 
 
-def match_query_ids(run: Any, qrels: Any, rewriting: str) -> Any:
+def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:
     """Return the run with query ids as the qrels have them.
 
     Parameters

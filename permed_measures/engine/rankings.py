@@ -11,15 +11,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.engine.from_frames import find_in_batches
 from permed_measures.engine.from_mapping import find_in_mapping
-from permed_measures.engine.hits import Found, Ints
-from permed_measures.engine.inputs import Batches, as_mapping_or_frame
+from permed_measures.engine.hits import Ints
+from permed_measures.engine.inputs import Batches, RunLike, as_mapping_or_frame
 from permed_measures.engine.judgments import Judgments, offsets_of, position_in_query
 from permed_measures.engine.query_ids import suggestion
 from permed_measures.engine.ranks import TieBreak
@@ -53,12 +53,10 @@ class JudgedRankings:
     ----------
     judgments : Judgments
         What the run is judged by.
-    query : ndarray of int32, shape (n_rows,)
-        The query of each judged document that was retrieved, as an index into ``judgments.query_ids``.
+    row : ndarray of int64, shape (n_rows,)
+        Which judgment each hit is: its row in the arrays of `judgments`.
     rank : ndarray of int32, shape (n_rows,)
         Its rank among all retrieved documents, from 1.
-    grade : ndarray of float64, shape (n_rows,)
-        Its grade.
     retrieved : ndarray of int64, shape (n_queries,)
         How many documents were retrieved for each query.
     n_run_queries : int
@@ -68,9 +66,8 @@ class JudgedRankings:
     """
 
     judgments: Judgments
-    query: NDArray[np.int32]
+    row: Ints
     rank: NDArray[np.int32]
-    grade: NDArray[np.float64]
     retrieved: Ints
     n_run_queries: int
     n_answered: int
@@ -78,7 +75,7 @@ class JudgedRankings:
     _within: dict[int, JudgedRankings] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
-    def of(cls, judgments: Judgments, run: Any, ties: TieBreak = TieBreak.TREC) -> JudgedRankings:
+    def of(cls, judgments: Judgments, run: RunLike, ties: TieBreak = TieBreak.TREC) -> JudgedRankings:
         """Find the judged documents of a run in any form (see ``inputs``).
 
         Parameters
@@ -111,24 +108,39 @@ class JudgedRankings:
         else:
             batches = table if isinstance(table, Batches) else Batches([table])
             found = find_in_batches(judgments, batches, ties)
+        order = np.argsort((judgments.query[found.row].astype(np.int64) << 32) | found.rank)
+        rank = found.rank[order].astype(np.int32)
         counts = found.retrieved, found.n_run_queries, found.n_answered
-        rankings = cls(judgments, *_in_order(judgments, found), *counts)
+        rankings = cls(judgments, found.row[order], rank, *counts)
         _warn_if_disjoint(rankings, found.some_ids)
         return rankings
 
     @classmethod
     def ideal(cls, judgments: Judgments, gain: NDArray[np.float64] | None = None) -> JudgedRankings:
-        """Return the rankings that retrieve all judged documents, by grade (or `gain`) descending."""
-        order = slice(None) if gain is None else np.lexsort((-gain, judgments.query))
+        """Return the rankings that retrieve all judged documents, by grade (or `gain`) descending.
+
+        Judgments are in that order when they are read, but not where other grades were put into them.
+        """
+        row = np.lexsort((-(judgments.grade if gain is None else gain), judgments.query))
         rank = position_in_query(judgments.query, judgments.n_queries).astype(np.int32)
         retrieved = np.diff(judgments.offsets)
         n = judgments.n_queries
-        return cls(judgments, judgments.query, rank, judgments.grade[order], retrieved, n, n)
+        return cls(judgments, row, rank, retrieved, n, n)
 
     @property
     def n_queries(self) -> int:
         """The number of queries in the qrels."""
         return self.judgments.n_queries
+
+    @cached_property
+    def query(self) -> NDArray[np.int32]:
+        """The query of each hit, as an index into ``judgments.query_ids``; shape (n_rows,)."""
+        return self.judgments.query[self.row]
+
+    @cached_property
+    def grade(self) -> NDArray[np.float64]:
+        """The grade of each hit; shape (n_rows,)."""
+        return self.judgments.grade[self.row]
 
     @cached_property
     def offsets(self) -> Ints:
@@ -171,14 +183,7 @@ class JudgedRankings:
 
     def keep(self, rows: NDArray[np.bool_]) -> JudgedRankings:
         """Return the rankings with only these rows, ranks unchanged."""
-        return replace(self, query=self.query[rows], rank=self.rank[rows], grade=self.grade[rows])
-
-
-def _in_order(judgments: Judgments, found: Found) -> tuple[Any, Any, Any]:
-    """Return query, rank and grade, sorted by query and rank."""
-    query = judgments.query[found.row]
-    order = np.argsort((query.astype(np.int64) << 32) | found.rank)
-    return query[order], found.rank[order].astype(np.int32), judgments.grade[found.row[order]]
+        return replace(self, row=self.row[rows], rank=self.rank[rows])
 
 
 def _warn_if_disjoint(rankings: JudgedRankings, some_ids: list[str]) -> None:

@@ -16,7 +16,7 @@ from permed_measures.engine.judgments import Judgments, position_in_query, segme
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["TieBreak", "standing_before"]
+__all__ = ["TieBreak", "count_ranked_above"]
 
 _DENSE = 4
 """From so many judged documents per query on, sorting a query's scores is cheaper than counting for each."""
@@ -61,7 +61,7 @@ _ORDERS: dict[TieBreak, Callable[[_Tied], Ints]] = {
 """What a tie is sorted by."""
 
 
-def standing_before(rows: Rows, hits: Hits, judgments: Judgments, ties: TieBreak) -> Ints:
+def count_ranked_above(rows: Rows, hits: Hits, judgments: Judgments, ties: TieBreak) -> Ints:
     """Count, for each hit, the rows of its group that are ranked before it.
 
     If the hits are among the rows, that is the rank minus 1. The counts for parts of a run add up.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import ir_measures
@@ -13,10 +13,14 @@ from permed_measures.errors import MeasureError, nearest
 from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parameters import check_given
 
-__all__ = ["parse_measure"]
+MeasureLike = Measure | str
+"""A measure of ir_measures or of ours, or its name: ``GradedAP@10`` or ``"GradedAP@10"``."""
+
+MeasuresLike = Iterable[MeasureLike] | MeasureLike
+"""Any number of measures, or one."""
 
 
-def parse_measure(text: str | Measure) -> Measure:
+def parse_measure(text: MeasureLike) -> Measure:
     """Return the measure that a text such as ``"GradedAP(norm='ideal')@10"`` names.
 
     Parameters

@@ -116,6 +116,19 @@ def test_every_form_gives_the_same_arrays(form):
         assert (found.n_run_queries, found.n_answered) == (expected.n_run_queries, expected.n_answered)
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_rankings_tell_which_judgment_each_hit_is(form):
+    qrels = {"b": {"x": 0, "y": 2, "z": -1}, "a": {"x": 1, "y": 1}, "c": {}}
+    run = {"b": {"z": 3.0, "?": 2.0, "y": 1.0}, "a": {"y": 1.0}}
+    judgments = Judgments.of(FORMS[form](rows_of(qrels), "relevance"))
+    rankings = JudgedRankings.of(judgments, FORMS[form](rows_of(run), "score"))
+    ids = [judgments.query_ids[query] for query in rankings.query.tolist()]
+    found = zip(
+        ids, judgments.ids(rankings.row), rankings.rank.tolist(), rankings.grade.tolist(), strict=True
+    )
+    assert list(found) == [("a", "y", 1, 1.0), ("b", "z", 1, -1.0), ("b", "y", 3, 2.0)]
+
+
 SCORE = st.sampled_from([0.0, -0.0, 1.0, 1.00000001, 1.00000002, 2.0**24, 2.0**24 + 1, -1.0]) | st.floats(
     allow_nan=False
 )

@@ -125,8 +125,10 @@ def ndcg(
     rankings: JudgedRankings, *, cutoff: int | None, dcg: str, gains: Gains | None, judged_only: bool
 ) -> Floats:
     """Compute trec_eval's nDCG (``log2``: a grade gains itself, or ``gains[grade]``), or that of 2^g - 1."""
-    if gains is not None:
-        rankings = _regraded(rankings, gains)
+    if gains is not None:  # they take the place of the grades in the qrels, as in ir_measures
+        judgments = rankings.judgments
+        gain_of_row = look_up(judgments.grade, gains)
+        rankings = replace(rankings, judgments=replace(judgments, grade=gain_of_row))
     gain = {"log2": "linear", "exp-log2": "exp"}[dcg]
     return variant_ndcg(
         rankings,
@@ -167,7 +169,7 @@ def _ideal_of_run(rankings: JudgedRankings) -> JudgedRankings:
     grade = rankings.grade[order]
     unjudged = rankings.retrieved - np.bincount(query, minlength=n)
     rank = position_in_query(query, n) + np.where(grade < 0, unjudged[query], 0)
-    return replace(rankings, rank=rank.astype(np.int32), grade=grade)
+    return replace(rankings, row=rankings.row[order], rank=rank.astype(np.int32))
 
 
 def _ideal_of_cutoff(rankings: JudgedRankings, cutoff: int | None) -> JudgedRankings:
@@ -183,15 +185,6 @@ _IDEALS: dict[str, Callable[[JudgedRankings, int | None], JudgedRankings]] = {
     "run": lambda rankings, _: _ideal_of_run(rankings),
     "cutoff": _ideal_of_cutoff,
 }
-
-
-def _regraded(rankings: JudgedRankings, gains: Gains) -> JudgedRankings:
-    """Return the rankings as if each grade were its gain in the qrels, as ir_measures does for `gains`."""
-    judgments = rankings.judgments
-    gain = look_up(judgments.grade, gains)
-    order = np.lexsort((-gain, judgments.query))
-    regraded = replace(judgments, grade=gain[order], order=judgments.order[order])
-    return replace(rankings, judgments=regraded, grade=look_up(rankings.grade, gains))
 
 
 # --- other user models -----------------------------------------------------------------------------
