@@ -18,7 +18,7 @@ from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, NoSharedQueryWarning
 from permed_measures.files.read import load as load_file
 from permed_measures.files.read import read_qrels
-from permed_measures.files.sources import Tick
+from permed_measures.files.sources import ProgressCallback
 from permed_measures.markup import counted, one_line
 
 __all__ = [
@@ -153,8 +153,8 @@ class RunReader(NamedTuple):
 
         return evaluate_file
 
-    def _run(self, path: Path, tick: Tick) -> Any:
-        loaded = load_file(path, "run", order=self.order.value, tick=tick)
+    def _run(self, path: Path, tick: ProgressCallback) -> Any:
+        loaded = load_file(path, "run", order=self.order.value, progress=tick)
         if loaded.labels:
             tell(f"note: {path} holds {loaded.labels}: the order of its lines is taken as the run")
         for note in loaded.notes:

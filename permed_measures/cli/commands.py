@@ -38,7 +38,7 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.errors import InputError, PermedError
 from permed_measures.files.inspection import inspect_file
-from permed_measures.files.read import holds_of, load, read_qrels, read_run
+from permed_measures.files.read import kind_of, load, read_qrels, read_run
 from permed_measures.files.sources import Source
 from permed_measures.files.write import FORMATS as WRITTEN
 from permed_measures.files.write import write_qrels, write_run, write_whole
@@ -378,7 +378,7 @@ def convert(
     """
     with notes(), progress(source.name) as tick:
         file = Source(source, tick)
-        holds = as_.value if as_ else holds_of(file)
+        holds = as_.value if as_ else kind_of(file)
         if holds is None:
             raise InputError(
                 "this file can be read as qrels and as a run", where=str(source), hint="Say which by --as"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from permed_measures.files.sources import Tick
+from permed_measures.files.sources import ProgressCallback
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -20,7 +20,7 @@ _AFTER = 2.0
 
 
 @contextmanager
-def progress(name: str) -> Iterator[Tick]:
+def progress(name: str) -> Iterator[ProgressCallback]:
     """Yield a function that is told the share that is done, from 0 to 1."""
     bar = _Bar(name)
     try:

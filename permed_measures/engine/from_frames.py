@@ -28,14 +28,12 @@ def find_in_batches(judgments: Judgments, run: Batches, ties: TieBreak) -> RunHi
     query_ids: set[str] = set()
     retrieved = np.zeros(judgments.n_queries, dtype=np.int64)
     some_ids: list[str] = []
-    scattered, n_rows = False, 0
+    scattered = False
     for frame in run:
         batch = _grouped(judgments, frame)
-        run.refuse_duplicates(frame)
         scattered = scattered or not query_ids.isdisjoint(batch.query_ids)
         query_ids.update(batch.query_ids)
         retrieved += batch.lengths
-        n_rows += len(frame)
         hits.append(_joined(judgments, frame))
         before.append(count_ranked_above(batch.rows, hits[-1], judgments, ties))
         some_ids = some_ids or (frame["doc_id"].head(2).to_list() if batch.lengths.any() else [])
@@ -43,7 +41,6 @@ def find_in_batches(judgments: Judgments, run: Batches, ties: TieBreak) -> RunHi
     rank = np.concatenate(before) + 1
     _refuse_duplicates(judgments, row)
     if scattered:
-        run.refuse_duplicates_between_batches(n_rows)
         rank += _before_in_other_batches(judgments, run, hits, ties)
     answered = int(np.count_nonzero(retrieved))
     return RunHits(row, rank, retrieved, len(query_ids), answered, some_ids or sorted(query_ids)[:2])

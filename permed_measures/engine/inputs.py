@@ -30,6 +30,7 @@ __all__ = [
     "number",
     "packed",
     "repeated_rows",
+    "shown",
     "text_id",
     "where",
     "with_text_ids",
@@ -71,19 +72,19 @@ class Batches:
         nested: dict[str, dict[str, float]] = {}
         for frame in self:
             for query_id, doc_id, value in zip(*(column.to_list() for column in frame), strict=True):
-                if doc_id in nested.get(query_id, ()):
-                    self.refuse_repeated(query_id, doc_id)
-                _add(nested, query_id, doc_id, value)
+                documents = nested.setdefault(query_id, {})
+                if doc_id in documents:
+                    raise self.duplicate_error(query_id, doc_id)
+                documents[doc_id] = value
         return nested
 
-    def refuse_repeated(self, query_id: str, doc_id: str) -> None:
-        """Raise an error that tells where the document stands twice, where there are such places."""
-
-    def refuse_duplicates(self, frame: pl.DataFrame) -> None:
-        """Raise an error if a document stands twice in a query of this frame."""
-
-    def refuse_duplicates_between_batches(self, n_rows: int) -> None:
-        """Raise an error if a document stands twice in a query, in different frames of so many rows."""
+    def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
+        """Return the error for a document that stands twice in a query."""
+        return InputError(
+            "a document may stand once per query",
+            where=where(query_id, doc_id),
+            hint="Remove all rows but one",
+        )
 
 
 class _Frame(Protocol):
@@ -148,9 +149,15 @@ _FORMS = (
 )
 
 
+def shown(value: object) -> str:
+    """Return a value as messages show it: as in Python, cut to 80 characters."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
 def where(query_id: object, doc_id: object) -> str:
     """Return the place of a row, for an error message."""
-    return f"query {query_id!r}, document {doc_id!r}"
+    return f"query {shown(query_id)}, document {shown(doc_id)}"
 
 
 def text_id(value: object, *, place: str = "") -> str:
@@ -160,7 +167,7 @@ def text_id(value: object, *, place: str = "") -> str:
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         return str(int(value))
     raise InputError(
-        f"an id must be a string or an integer (found {value!r})",
+        f"an id must be a string or an integer (found {shown(value)})",
         where=place,
         hint="Convert ids to strings before evaluating, so that nothing is rounded",
     )
@@ -215,7 +222,7 @@ NO_NUMBER = (struct.error, TypeError, ValueError, OverflowError)
 def not_a_number(value: object, what: str, *, place: str) -> InputError:
     """Return the error for a score or relevance that is no number."""
     return InputError(
-        f"a {what} must be a number (found {value!r})", where=place, hint="Correct or remove this row"
+        f"a {what} must be a number (found {shown(value)})", where=place, hint="Correct or remove this row"
     )
 
 

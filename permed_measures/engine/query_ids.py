@@ -182,17 +182,9 @@ class _RenamedBatches(Batches):
         """Yield the frames."""
         return (_with_new_ids(frame, self._renaming) for frame in self._batches)
 
-    def refuse_repeated(self, query_id: str, doc_id: str) -> None:
-        """Raise the error of the batches."""
-        self._batches.refuse_repeated(self._before.get(query_id, query_id), doc_id)
-
-    def refuse_duplicates(self, frame: pl.DataFrame) -> None:
-        """Raise the error of the batches."""
-        self._batches.refuse_duplicates(_with_new_ids(frame, self._before))
-
-    def refuse_duplicates_between_batches(self, n_rows: int) -> None:
-        """Raise the error of the batches."""
-        self._batches.refuse_duplicates_between_batches(n_rows)
+    def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
+        """Return the error of the batches."""
+        return self._batches.duplicate_error(self._before.get(query_id, query_id), doc_id)
 
 
 def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:

@@ -15,8 +15,6 @@ from permed_measures.files.formats import Header
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["frame_of_rows"]
-
 
 def frame_of_rows(data: bytes, header: Header) -> pl.DataFrame | None:
     """Return query_id, doc_id and score of whole rows in their order, or None."""
@@ -28,9 +26,9 @@ def frame_of_rows(data: bytes, header: Header) -> pl.DataFrame | None:
         data = data.replace(b"\r\n", b"\n")
         if b"\r" in data:
             return None
-    places = header.places
-    names = {place: name for name, place in places.items() if name in ("query_id", "doc_id", "score")}
-    columns = [names.get(place, f"column {place}") for place in range(len(header))]
+    wanted = ("query_id", "doc_id", "score")
+    names = {place: name for name, place in header.columns.items() if name in wanted}
+    columns = [names.get(place, f"column {place}") for place in range(len(header.names))]
     schema = {name: pl.Float64 if name == "score" else pl.String for name in columns}
     try:
         rows = pl.scan_csv(data, separator=header.delimiter, has_header=False, quote_char=None, schema=schema)
@@ -39,7 +37,7 @@ def frame_of_rows(data: bytes, header: Header) -> pl.DataFrame | None:
         return None
     # Each row has the last cell, so all of them; and with as many divisions as that needs, no row has more.
     divisions = np.count_nonzero(np.frombuffer(data, np.uint8) == ord(header.delimiter))
-    if divisions != (len(header) - 1) * frame.height:
+    if divisions != (len(header.names) - 1) * frame.height:
         return None
     if any(frame[name].null_count() for name in frame.columns) or frame["score"].is_nan().any():
         return None

@@ -14,8 +14,6 @@ import numpy as np
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["frame_of_lines", "single_blanks"]
-
 _COLUMNS = ["query_id", "q0", "doc_id", "rank", "score", "tag"]
 _MARK = b"\xef\xbb\xbf"
 _TO_BLANKS = bytes.maketrans(b"\t\v\f\r", b" " * 4)

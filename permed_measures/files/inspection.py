@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from permed_measures.engine.inputs import repeated_rows, where
-from permed_measures.files.read import holds_of, ranked
-from permed_measures.files.sources import Source, Tick
+from permed_measures.files.formats import VALUE_COLUMNS, Kind
+from permed_measures.files.read import kind_of, ranked
+from permed_measures.files.sources import ProgressCallback, Source
 from permed_measures.files.streams import SCANNED, read_parquet
 from permed_measures.files.text import TextFile
 from permed_measures.markup import counted
@@ -50,7 +51,7 @@ class Inspection:
         return "\n".join([str(self.path), *(f"  {name:<{width}}  {fact}" for name, fact in facts.items())])
 
 
-def inspect_file(path: str | os.PathLike[str], tick: Tick | None = None) -> Inspection:
+def inspect_file(path: str | os.PathLike[str], progress: ProgressCallback | None = None) -> Inspection:
     """Return what a file is and what it holds; nothing is refused that can be counted.
 
     Parameters
@@ -76,31 +77,30 @@ def inspect_file(path: str | os.PathLike[str], tick: Tick | None = None) -> Insp
     >>> inspection.format, inspection.facts["grades"]
     ('MedCorpus labels', '2: 68, 1: 65, 0: 339, -1: 6')
     """
-    source = Source(Path(path), tick)
-    holds = holds_of(source)
+    source = Source(Path(path), progress)
+    holds = kind_of(source)
     facts: dict[str, str] = {}
-    for each in [holds] if holds else ["qrels", "run"]:
+    for each in (holds,) if holds else VALUE_COLUMNS:
         name, lists, frame, queries = _rows(source, each)
         facts |= {**_counts(frame, queries), **_duplicates(frame)}
         facts |= _grades(frame, queries) if each == "qrels" else _scores(frame, lists)
     return Inspection(Path(path), name, holds or "qrels or run", facts)
 
 
-def _rows(source: Source, holds: str) -> tuple[str, bool, pl.DataFrame, list[str]]:
+def _rows(source: Source, holds: Kind) -> tuple[str, bool, pl.DataFrame, list[str]]:
     """Return the format, whether it has lists, the rows as they stand, and all queries in their order."""
     import polars as pl
 
-    value = "relevance" if holds == "qrels" else "score"
     schema = {"query_id": pl.String, "doc_id": pl.String, "value": pl.Float64}
     if source.is_parquet:
-        frame = read_parquet(source, value).rename({value: "value"})
+        frame = read_parquet(source, holds).rename({VALUE_COLUMNS[holds]: "value"})
         return "Parquet", False, frame, _queries(frame)
     file = TextFile.recognised(source, holds)
     if holds == "run" and file.format.name in SCANNED:
-        frames = SCANNED[file.format.name](file)
-        frame = pl.concat([pl.DataFrame(schema=schema), *(f.rename({value: "value"}) for f in frames)])
+        run = SCANNED[file.format.name](file)
+        frame = pl.concat([pl.DataFrame(schema=schema), *(f.rename({"score": "value"}) for f in run.rows())])
         return file.format.name, False, frame, _queries(frame)
-    said = [line for _, line in file.said(source.lines())]
+    said = [line for _, line in file.parse(source.lines())]
     rows = [(line.query_id, doc_id, number) for line in said for doc_id, number in line.documents]
     frame = pl.DataFrame(rows, schema=schema, orient="row", strict=False)
     return file.format.name, file.format.lists, frame, list(dict.fromkeys(line.query_id for line in said))

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from permed_measures.engine.inputs import Batches, columns_of, number, text_id, where
 from permed_measures.errors import InputError, PermedWarning
-from permed_measures.files.formats import Kind
-from permed_measures.files.sources import Source, Tick
+from permed_measures.files.formats import VALUE_COLUMNS, Kind, Layout
+from permed_measures.files.sources import ProgressCallback, Source
 from permed_measures.files.streams import SCANNED, ParquetRun, parquet_columns, read_parquet_qrels
 from permed_measures.files.text import TextFile
 from permed_measures.markup import counted
@@ -22,7 +22,7 @@ __all__ = [
     "Qrels",
     "Run",
     "from_relevance_lists",
-    "holds_of",
+    "kind_of",
     "load",
     "ranked",
     "read_qrels",
@@ -187,20 +187,17 @@ _LARGE = 1 << 22
 """Bytes from which reading a file as frames pays for loading polars."""
 
 
-def holds_of(source: Source) -> str | None:
-    """Return what a file holds, 'qrels' or 'run'; None if it can be read as both."""
+def kind_of(source: Source) -> Kind | None:
+    """Return the kind of a file; None if it can be read as both."""
     if source.is_parquet:
         names = parquet_columns(source)
-        could_be = {holds for holds, value in _VALUES.items() if _has_columns(names, value)}
+        could_be = {kind for kind, value in VALUE_COLUMNS.items() if _has_columns(names, value)}
         return could_be.pop() if len(could_be) == 1 else None
     file = TextFile.recognised(source)
-    if file.format.kind is Kind.JSON:
-        numbers = [number for _, line in file.said(source.lines()) for _, number in line.documents]
+    if file.format.layout is Layout.JSON:
+        numbers = [number for _, line in file.parse(source.lines()) for _, number in line.documents]
         return None if all(float(number or 0).is_integer() for number in numbers) else "run"
-    return file.format.holds if file.is_certain else None
-
-
-_VALUES = {"qrels": "relevance", "run": "score"}
+    return file.format.kind if file.is_certain else None
 
 
 def _has_columns(names: list[str], value: str) -> bool:
@@ -211,29 +208,33 @@ def _has_columns(names: list[str], value: str) -> bool:
 
 
 def load(
-    path: str | os.PathLike[str] | Source, wanted: str, *, order: str = "score", tick: Tick | None = None
+    path: str | os.PathLike[str] | Source,
+    kind: Kind,
+    *,
+    order: str = "score",
+    progress: ProgressCallback | None = None,
 ) -> Loaded:
-    """Read a file as `wanted`, 'qrels' or 'run'; see `read_qrels` and `read_run`.
+    """Read a file as qrels or a run; see `read_qrels` and `read_run`.
 
     A large TREC, CSV or TSV run and a Parquet file are left to be read when they are evaluated.
     """
     if order not in ("score", "list"):
         raise InputError(f"order must be 'score' or 'list' (found {order!r})")
-    source = path if isinstance(path, Source) else Source(Path(path), tick)
+    source = path if isinstance(path, Source) else Source(Path(path), progress)
     if source.is_parquet:
-        if wanted == "qrels":
+        if kind == "qrels":
             return Loaded(read_parquet_qrels(source), [])
         run = ParquetRun(source)
         return Loaded(
             run if order == "score" else {q: _by_position(docs) for q, docs in run.nested().items()}, []
         )
-    file = TextFile.recognised(source, wanted)
+    file = TextFile.recognised(source, kind)
     if file.format.name in SCANNED and order == "score" and source.size >= _LARGE:
         return Loaded(SCANNED[file.format.name](file), [])
     table = file.table()
-    if wanted == "qrels":
+    if kind == "qrels":
         return Loaded(table, [])
-    labels = file.format.name if file.format.holds == "qrels" else ""
+    labels = file.format.name if file.format.kind == "qrels" else ""
     notes = _score_by_order(table, source, force=order == "list", lists=file.format.lists)
     return Loaded(table, notes, labels)
 

@@ -13,9 +13,7 @@ from typing import BinaryIO, NamedTuple
 
 from permed_measures.errors import InputError
 
-__all__ = ["HEAD", "Chunk", "Source", "Tick"]
-
-Tick = Callable[[float], None]
+ProgressCallback = Callable[[float], None]
 """Is told which share of a file has been read."""
 
 HEAD = 1 << 16
@@ -39,13 +37,13 @@ class Source:
     Parameters
     ----------
     path : Path
-    tick : callable, optional
+    progress : callable, optional
         Is told the share that was read, from 0 to 1, now and then.
     """
 
-    def __init__(self, path: Path, tick: Tick | None = None) -> None:
+    def __init__(self, path: Path, progress: ProgressCallback | None = None) -> None:
         self.path = path
-        self.tick = tick or (lambda _: None)
+        self.progress = progress or (lambda _: None)
 
     def starts_with(self, magic: bytes) -> bool:
         """Return whether these are the first bytes of the file, which is not decompressed for that."""
@@ -112,7 +110,7 @@ class Source:
                     chunk = Chunk(start, data)
                     start += len(data)
                     yield chunk
-                    self.tick(file.tell() / total)
+                    self.progress(file.tell() / total)
         except (OSError, EOFError, zlib.error) as error:
             if self._compression is None:
                 raise

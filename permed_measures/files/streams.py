@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -22,23 +22,13 @@ from permed_measures.engine.inputs import (
 from permed_measures.errors import InputError
 from permed_measures.files.fast_csv import frame_of_rows
 from permed_measures.files.fast_trec import frame_of_lines, single_blanks
+from permed_measures.files.formats import VALUE_COLUMNS, Kind
 from permed_measures.files.sources import Source
 from permed_measures.files.text import TextFile, header_of
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
-
-__all__ = [
-    "SCANNED",
-    "ParquetRun",
-    "ScannedRun",
-    "TableRun",
-    "TrecRun",
-    "parquet_columns",
-    "read_parquet",
-    "read_parquet_qrels",
-]
 
 T = TypeVar("T")
 
@@ -51,48 +41,59 @@ _HASHES = 1 << 26
 
 
 class ScannedRun(Batches, ABC):
-    """A run in a file, as batches of frames; each time it is gone through, the file is read.
+    """A run in a file as frames of query_id, doc_id and score; each iteration reads the file.
 
     Unlike frames in memory it may not have any document twice in a query, judged or not.
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._is_checked = False
+
     def __iter__(self) -> Iterator[pl.DataFrame]:
-        """Yield frames of query_id, doc_id and score."""
-        return _whole_queries(_ahead(self._read()))
+        """Yield frames that are cut between queries; the first iteration looks for duplicates."""
+        return self._batches() if self._is_checked else self._checked_frames()
+
+    def _batches(self) -> Iterator[pl.DataFrame]:
+        return _whole_queries(_ahead(self.rows()))
 
     @abstractmethod
-    def _read(self) -> Iterator[pl.DataFrame]:
-        """Yield the rows in the order of the file."""
+    def rows(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows in the order of the file, as frames."""
 
-    @abstractmethod
-    def refuse_repeated(self, query_id: str, doc_id: str) -> NoReturn:
-        """Raise the error for a document that stands twice."""
+    def _checked_frames(self) -> Iterator[pl.DataFrame]:
+        """Yield the frames, and raise an error if a document stands twice in a query."""
+        seen: set[str] = set()
+        scattered, n_rows = False, 0
+        for frame in self._batches():
+            if len(_repeated(_hashes(frame))):
+                self._compare(frame)
+            query_ids = frame["query_id"].unique().to_list()
+            scattered = scattered or not seen.isdisjoint(query_ids)
+            seen.update(query_ids)
+            n_rows += len(frame)
+            yield frame
+        if scattered:
+            self._compare_batches(n_rows)
+        self._is_checked = True
 
-    def refuse_duplicates(self, frame: pl.DataFrame) -> None:
-        """Raise an error if a document stands twice in a query of this frame."""
-        if len(_repeated(_hashes(frame))):
-            self._compare(frame)
-
-    def refuse_duplicates_between_batches(self, n_rows: int) -> None:
-        """Raise an error if a document stands twice in a query.
-
-        All rows are compared by hashes, as many at a time as fit into memory.
-        """
+    def _compare_batches(self, n_rows: int) -> None:
+        """Compare all rows by hashes, as many at a time as fit into memory."""
         import polars as pl
 
         parts = -(-n_rows // _HASHES)
         for part in range(parts):
-            hashes = np.concatenate([h[h % parts == part] for h in map(_hashes, self)])
+            hashes = np.concatenate([h[h % parts == part] for h in map(_hashes, self._batches())])
             repeated = _repeated(hashes)
             for some in np.split(repeated, range(_ROWS, len(repeated), _ROWS)):
                 if len(some):
-                    self._compare(pl.concat([f.filter(np.isin(_hashes(f), some)) for f in self]))
+                    self._compare(pl.concat([f.filter(np.isin(_hashes(f), some)) for f in self._batches()]))
 
     def _compare(self, frame: pl.DataFrame) -> None:
-        """Raise the error if there are equal rows among these, which have equal hashes."""
+        """Raise the error if rows of this frame, which have equal hashes, are equal."""
         again = repeated_rows(frame)
         if len(again):
-            self.refuse_repeated(*again.row(0)[:2])
+            raise self.duplicate_error(*again.row(0)[:2])
 
 
 def _hashes(frame: pl.DataFrame) -> NDArray[np.uint64]:
@@ -144,20 +145,21 @@ class TextRun(ScannedRun):
         """Yield what the lines say, or raise the error for the one that is wrong."""
         import polars as pl
 
-        rows = ((said.query_id, *said.documents[0]) for _, said in self._file.said(lines))
+        rows = ((line.query_id, *line.documents[0]) for _, line in self._file.parse(lines))
         schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
         while some := list(islice(rows, _LINES)):
             yield pl.DataFrame(some, schema=schema, orient="row")
 
-    def refuse_repeated(self, query_id: str, doc_id: str) -> NoReturn:
-        """Raise the error for a document that stands twice."""
-        self._file.refuse_repeated(query_id, doc_id)
+    def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
+        """Return the error for a document that stands twice, with its lines."""
+        return self._file.duplicate_error(query_id, doc_id)
 
 
 class TrecRun(TextRun):
     """A TREC run; see `ScannedRun`."""
 
-    def _read(self) -> Iterator[pl.DataFrame]:
+    def rows(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows in the order of the file, as frames."""
         source, n_lines = self._file.source, 0
         for chunk in source.chunks():
             frame = frame_of_lines(chunk.data)
@@ -174,7 +176,8 @@ class TrecRun(TextRun):
 class TableRun(TextRun):
     """A CSV or TSV run with a header; see `ScannedRun`."""
 
-    def _read(self) -> Iterator[pl.DataFrame]:
+    def rows(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows in the order of the file, as frames."""
         source, first = self._file.source, self._file.first_line
         header = header_of(first.text)
         assert header is not None  # which told the format
@@ -207,14 +210,15 @@ def parquet_columns(source: Source) -> list[str]:
         return pl.scan_parquet(source.for_polars(), glob=False).collect_schema().names()
 
 
-def read_parquet(source: Source, value: str) -> pl.DataFrame:
-    """Return query_id, doc_id and `value` of a Parquet file; relevance may be integers."""
+def read_parquet(source: Source, kind: Kind) -> pl.DataFrame:
+    """Return query_id, doc_id and the number of each row of a Parquet file; relevance may be integers."""
     import polars as pl
 
+    value = VALUE_COLUMNS[kind]
     with _named(source):
         rows = pl.read_parquet(source.for_polars(), glob=False)
         frame = checked_frame(rows, value)
-        if value == "relevance":
+        if kind == "qrels":
             values = rows[columns_of(rows.columns, value)[value]]
             wrong = frame.filter(~pl.col(value).is_finite())
             if len(wrong):
@@ -226,7 +230,7 @@ def read_parquet(source: Source, value: str) -> pl.DataFrame:
 
 def read_parquet_qrels(source: Source) -> dict[str, dict[str, float]]:
     """Return the judgments of a Parquet file with the columns query_id, doc_id and relevance."""
-    frame = read_parquet(source, "relevance")
+    frame = read_parquet(source, "qrels")
     with _named(source):
         return Batches([frame]).nested()
 
@@ -253,7 +257,8 @@ class ParquetRun(ScannedRun):
         super().__init__()
         self._source = source
 
-    def _read(self) -> Iterator[pl.DataFrame]:
+    def rows(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows in the order of the file, as frames."""
         import polars as pl
 
         with _named(self._source):
@@ -264,17 +269,17 @@ class ParquetRun(ScannedRun):
             with _named(self._source):
                 frame = checked_frame(lazy.slice(start, _ROWS).collect(), "score", first_row=start)
             yield frame
-            self._source.tick(min((start + _ROWS) / n_rows, 1))
+            self._source.progress(min((start + _ROWS) / n_rows, 1))
 
-    def refuse_repeated(self, query_id: str, doc_id: str) -> NoReturn:
-        """Raise the error for a document that stands twice."""
+    def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
+        """Return the error for a document that stands twice, with its rows."""
         rows: list[int] = []
         start = 0
-        for frame in self._read():
+        for frame in self.rows():
             same = (frame["query_id"] == query_id) & (frame["doc_id"] == doc_id)
             rows += [start + row for row in same.arg_true()]
             start += frame.height
-        raise InputError(
+        return InputError(
             f"each document of a query may stand once (found {where(query_id, doc_id)} again, "
             f"first in row {rows[0]})",
             where=f"{self._source.path}: row {rows[1]}",

@@ -149,7 +149,7 @@ def _write(output: _Output, data: Any, to: str | None) -> None:
     if output.path.is_dir():
         raise output.refuse("a file must be named (found a folder)")
     if name == "parquet" and isinstance(data, Batches):
-        content = _parquet(_frame_of_batches(output, data))
+        content = _parquet(_frame_of_batches(data))
     else:
         nested = _named(output, data)
         if output.is_run and name not in ("json", "jsonl"):
@@ -336,16 +336,14 @@ def _parquet(frame: pl.DataFrame) -> bytes:
     return content.getvalue()
 
 
-def _frame_of_batches(output: _Output, batches: Batches) -> pl.DataFrame:
+def _frame_of_batches(batches: Batches) -> pl.DataFrame:
     """Return the rows of a run in a file, without a Python object for each."""
     import polars as pl
 
     frame: pl.DataFrame = pl.concat([pl.DataFrame(schema=_schema(pl.Float64)), *batches])
     again = repeated_rows(frame)
     if len(again):
-        query_id, doc_id, _ = again.row(0)
-        batches.refuse_repeated(query_id, doc_id)
-        raise output.refuse(f"a document may stand once in a query (found {where(query_id, doc_id)} again)")
+        raise batches.duplicate_error(*again.row(0)[:2])
     return frame
 
 

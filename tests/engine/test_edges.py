@@ -115,7 +115,7 @@ def test_a_file_of_scores_and_labels_is_not_guessed(tmp_path):
     table.to_parquet(tmp_path / "both.parquet")
     for name in ("both.csv", "both.parquet"):
         path = tmp_path / name
-        assert files.holds_of(sources.Source(path)) is None
+        assert files.kind_of(sources.Source(path)) is None
         facts = inspect_file(path).facts
         assert (facts["grades"], facts["scores"]) == ("1: 1, 0: 1", "3 to 7.5")
         result = command("convert", path, tmp_path / "out.trec")

@@ -868,6 +868,6 @@ def test_the_prefix_does_not_depend_on_the_seed_of_hashes(tmp_path):
 
 def test_a_document_that_stands_twice_is_named_by_the_ids_of_the_file(large):
     table = large("x-q Q0 a 1 3 t\nx-q Q0 a 2 1 t\n")
-    matched = pm.match_query_ids(table, {"q": {"a": 1}}, "prefix")
     with pytest.raises(pm.InputError, match=r"large:2: each document .*query 'x-q', document 'a' again"):
+        matched = pm.match_query_ids(table, {"q": {"a": 1}}, "prefix")
         pm.calc_aggregate(["P@1"], {"q": {"a": 1}}, matched)
