@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from permed_measures.files.read import scan_run as scan_run
     from permed_measures.files.write import write_qrels as write_qrels
     from permed_measures.files.write import write_run as write_run
-    from permed_measures.plots.plots import plot_by_group as plot_by_group
-    from permed_measures.plots.plots import plot_cutoffs as plot_cutoffs
-    from permed_measures.plots.plots import plot_differences as plot_differences
-    from permed_measures.plots.plots import plot_distribution as plot_distribution
+    from permed_measures.plots.by_group import plot_by_group as plot_by_group
+    from permed_measures.plots.by_query import plot_differences as plot_differences
+    from permed_measures.plots.by_query import plot_distribution as plot_distribution
+    from permed_measures.plots.cutoffs import plot_cutoffs as plot_cutoffs
     from permed_measures.plots.save import save_plot as save_plot
 
 __all__ = [
@@ -100,10 +100,10 @@ _MODULES = {
     "from_relevance_lists": "files.read",
     "match_query_ids": "engine.query_ids",
     "reranking": "comparisons.reranking",
-    "plot_by_group": "plots.plots",
-    "plot_cutoffs": "plots.plots",
-    "plot_differences": "plots.plots",
-    "plot_distribution": "plots.plots",
+    "plot_by_group": "plots.by_group",
+    "plot_cutoffs": "plots.cutoffs",
+    "plot_differences": "plots.by_query",
+    "plot_distribution": "plots.by_query",
     "read_qrels": "files.read",
     "read_run": "files.read",
     "save_plot": "plots.save",

@@ -27,7 +27,7 @@ crosschecks: pytrec identities check
 files: sources formats text fast_csv fast_trec streams read inspection write
 comparisons: significance resampling differences contrasts results reranking
 audits: options choices conventions claims run_variants matches answers searches reports audit
-plots: fonts style plots save
+plots: fonts style arguments by_group by_query cutoffs figures save
 reports: evaluation wording differences paper_table html comparison
 comparisons: compare
 datasets: records samples readers downloads handlers catalogue __init__ pyterrier

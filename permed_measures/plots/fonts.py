@@ -1,10 +1,11 @@
-"""Letters in plots: which font has them, and what is shown of a name."""
+"""Text in plots: names letter for letter, in fonts that have their characters."""
 
 from __future__ import annotations
 
 import unicodedata
 import warnings
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -13,10 +14,8 @@ from typing import Any
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.markup import one_line
 
-__all__ = ["LONGEST", "Lettering", "matplotlib", "on_one_line", "shortened", "width_of"]
-
 LONGEST = 34
-"""How many letters of a name are shown."""
+"""Names longer than this are shortened."""
 
 
 def matplotlib(name: str = "") -> Any:
@@ -26,17 +25,17 @@ def matplotlib(name: str = "") -> Any:
         return import_module(f"matplotlib{name}")
     except ImportError:
         raise InputError(
-            "plots need matplotlib (found none)", hint="pip install 'permed-measures[plot]'"
+            "plots need matplotlib, which is not installed", hint="pip install 'permed-measures[plot]'"
         ) from None
 
 
 def on_one_line(text: str) -> str:
-    """Return the text on one line, without what controls a terminal."""
+    """Replace line breaks and control characters by blanks."""
     return " ".join(one_line(text).split())
 
 
 def width_of(text: str) -> int:
-    """Return how wide a text is: Chinese characters are as wide as two letters."""
+    """Return the width of a text in letters; a Chinese character is as wide as two."""
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
@@ -53,13 +52,13 @@ def shortened(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Lettering:
-    """How texts from users are drawn: letter for letter, in a font that has them.
+class PlotText:
+    """How texts from users are drawn.
 
     Attributes
     ----------
     style : dict
-        Properties of a matplotlib Text: no $ or backslash means anything; a font is added if one is needed.
+        Properties of a matplotlib Text: $ and backslash mean nothing, and the fonts have the characters.
     missing : frozenset of str
         Characters that no installed font has.
     names : dict of str to str
@@ -71,16 +70,16 @@ class Lettering:
     names: dict[str, str]
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> Lettering:
-        """Look at the texts, and warn if letters of them cannot be drawn."""
+    def of(cls, texts: Iterable[str]) -> PlotText:
+        """Choose fonts for the texts, and warn of characters that cannot be drawn."""
         texts = list(dict.fromkeys(texts))
         style: dict[str, Any] = {"parse_math": False, "usetex": False}
         families = list(matplotlib().rcParams["font.family"])
-        missing = frozenset("".join(on_one_line(text) for text in texts)) - _letters_of(families)
-        if missing:
-            fallback = _fallback(missing)
-            style |= {"fontfamily": [*families, fallback]} if fallback else {}
-            missing -= _letters_of([fallback]) if fallback else set()
+        characters = frozenset("".join(map(on_one_line, texts)))
+        if characters - _characters_of(families):  # matplotlib takes each glyph from the first that has it
+            families += _chinese_fonts()
+            style["fontfamily"] = families
+        missing = characters - _characters_of(families)
         if missing:
             _warn_of(missing)
         plain = cls(style, missing, {})
@@ -95,87 +94,48 @@ class Lettering:
         return cls(style, missing, names)
 
     def shown(self, text: str) -> str:
-        """Return the text with a box for what cannot be drawn; matplotlib would warn of each."""
+        """Replace missing characters by boxes; matplotlib would warn at every drawing."""
         return "".join("□" if letter in self.missing else letter for letter in text)
-
-    def name(self, text: str) -> str:
-        """Return what is shown for one of the texts."""
-        return self.names[text]
 
 
 _CHINESE_FONTS = (
-    "Noto Sans CJK SC",
-    "Noto Sans SC",
-    "Source Han Sans SC",
-    "Source Han Sans CN",
-    "PingFang SC",
-    "Hiragino Sans GB",
-    "Heiti SC",
-    "STHeiti",
-    "Microsoft YaHei",
-    "SimHei",
-    "WenQuanYi Micro Hei",
-    "WenQuanYi Zen Hei",
-    "Droid Sans Fallback",
-    "Noto Sans CJK JP",
-    "Noto Sans CJK TC",
-    "Noto Sans TC",
-    "PingFang TC",
-    "Heiti TC",
-    "Microsoft JhengHei",
-    "Noto Serif CJK SC",
-    "Noto Serif CJK JP",
-    "Songti SC",
-    "SimSun",
-    "AR PL UMing CN",
-    "Arial Unicode MS",
+    *("Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN"),
+    *("PingFang SC", "Hiragino Sans GB", "Heiti SC", "STHeiti", "Microsoft YaHei", "SimHei"),
+    *("WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "Droid Sans Fallback", "Noto Sans CJK JP"),
+    *("Noto Sans CJK TC", "Noto Sans TC", "PingFang TC", "Heiti TC", "Microsoft JhengHei"),
+    *("Noto Serif CJK SC", "Noto Serif CJK JP", "Songti SC", "SimSun", "AR PL UMing CN", "Arial Unicode MS"),
 )
 """Fonts of Linux, macOS and Windows that have Chinese characters, the best match for DejaVu Sans first."""
 
 
-def _fallback(missing: frozenset[str]) -> str:
-    """Return the installed font that has most of the missing letters; empty if none has any."""
-    installed = _installed()
-    best = max(
-        (name for name in _CHINESE_FONTS if name in installed),
-        key=lambda name: len(missing & _letters_of([name])),
-        default="",
-    )
-    return best if best and missing & _letters_of([best]) else ""
+def _chinese_fonts() -> list[str]:
+    """Return the installed fonts with Chinese characters."""
+    manager = matplotlib(".font_manager").fontManager
+    if not {*manager.get_font_names()} & {*_CHINESE_FONTS}:
+        _add_new_fonts()
+    installed = {*manager.get_font_names()}
+    return [name for name in _CHINESE_FONTS if name in installed]
 
 
-def _installed() -> set[str]:
-    """Return the names of the fonts; matplotlib's stored list lacks those installed after it was made."""
+@cache
+def _add_new_fonts() -> None:
+    """Add the fonts installed since matplotlib stored its list."""
     fonts = matplotlib(".font_manager")
-    manager = fonts.fontManager
-    names = {font.name for font in manager.ttflist}
-    if names.isdisjoint(_CHINESE_FONTS):
-        known = {font.fname for font in manager.ttflist}
-        for path in set(fonts.findSystemFonts()) - known:
-            _add_font(manager, path)
-        names = {font.name for font in manager.ttflist}
-    return names
+    for path in {*fonts.findSystemFonts()} - {font.fname for font in fonts.fontManager.ttflist}:
+        with suppress(Exception):  # some fonts cannot be read; matplotlib's own list lacks them too
+            fonts.fontManager.addfont(path)
 
 
-@cache
-def _add_font(manager: Any, path: str) -> None:
-    try:
-        manager.addfont(path)
-    except Exception:  # a font that matplotlib cannot read is none, as in its own list
-        return
-
-
-@cache
-def _letters_at(path: str) -> frozenset[str]:
-    charmap = matplotlib(".font_manager").get_font(path).get_charmap()
-    return frozenset(map(chr, charmap))
-
-
-def _letters_of(families: list[str]) -> frozenset[str]:
+def _characters_of(families: list[str]) -> frozenset[str]:
     """Return the characters that the fonts have between them."""
     fonts = matplotlib(".font_manager")
-    found = [fonts.findfont(fonts.FontProperties(family=[family])) for family in families]
-    return frozenset().union(*map(_letters_at, found), " ")
+    paths = [fonts.findfont(fonts.FontProperties(family=[family])) for family in families]
+    return frozenset(" ").union(*map(_characters_at, paths))
+
+
+@cache
+def _characters_at(path: str) -> frozenset[str]:
+    return frozenset(map(chr, matplotlib(".font_manager").get_font(path).get_charmap()))
 
 
 def _warn_of(missing: frozenset[str]) -> None:

@@ -13,14 +13,13 @@ from xml.sax.saxutils import quoteattr
 from permed_measures.errors import InputError
 from permed_measures.files.write import write_whole
 from permed_measures.plots.fonts import matplotlib
+from permed_measures.plots.style import checked_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["ENDINGS", "as_svg", "save_plot"]
-
-ENDINGS = (".pdf", ".svg", ".png")
+PLOT_ENDINGS = (".pdf", ".svg", ".png")
 """The kinds of files that a plot can be saved as."""
 
 
@@ -56,13 +55,14 @@ def save_plot(ax: Axes, path: str | os.PathLike[str]) -> None:
     ...     Path(f"{folder}/precision.pdf").read_bytes()[:5]
     b'%PDF-'
     """
+    figure = _figure_of(ax)
     path = Path(path)
     ending = path.suffix.lower()
-    if ending not in ENDINGS:
+    if ending not in PLOT_ENDINGS:
         raise InputError(
-            f"a plot is saved as {', '.join(ENDINGS)} (found the ending {ending!r})", where=str(path)
+            f"a plot is saved as {', '.join(PLOT_ENDINGS)} (found the ending {ending!r})", where=str(path)
         )
-    write_whole(path, _drawn(ax, ending[1:]))
+    write_whole(path, _drawn(figure, ending[1:]))
 
 
 def as_svg(ax: Axes) -> str:
@@ -91,7 +91,7 @@ def as_svg(ax: Axes) -> str:
     >>> as_svg(ax)[:5], as_svg(ax)[-6:]
     ('<svg ', '</svg>')
     """
-    text = _drawn(ax, "svg").decode()
+    text = _drawn(_figure_of(ax), "svg").decode()
     text = re.sub(r"<!--.*?-->", "", text[text.index("<svg") :].strip(), flags=re.DOTALL)  # they hold names
     # matplotlib's rule for all elements, *{...}, would hold for the whole page; these are inherited instead.
     text = re.sub(r"\s*<defs>\s*<style\b.*?</style>\s*</defs>", "", text, count=1, flags=re.DOTALL)
@@ -117,10 +117,17 @@ _SAVING = {
 }
 
 
-def _drawn(ax: Axes, ending: str) -> bytes:
+def _figure_of(ax: Axes) -> Figure:
+    """Return the whole figure, also where the axes are in a part of it."""
+    figure: Any = checked_axes(ax).figure
+    if figure is None:
+        raise InputError("ax is no longer in a figure: it was removed or its figure cleared")
+    whole: Figure = figure.figure
+    return whole
+
+
+def _drawn(figure: Figure, ending: str) -> bytes:
     """Return the bytes of a file."""
-    figure: Any = ax.figure
-    figure = figure.figure  # that of a part of a figure is the whole
     content = io.BytesIO()
     _start_again(figure)
     with matplotlib().rc_context(_SAVING):
@@ -129,7 +136,7 @@ def _drawn(ax: Axes, ending: str) -> bytes:
 
 
 def _start_again(figure: Figure) -> None:
-    """Put what a layout has moved where it began: the last digits of a layout depend on the one before."""
+    """Put axes back where the layout began: the last digits of a layout depend on the one before."""
     if not isinstance(figure.get_layout_engine(), matplotlib(".layout_engine").ConstrainedLayoutEngine):
         return
     for ax in figure.get_axes():

@@ -11,26 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from permed_measures.comparisons.significance import Floats
-from permed_measures.plots.fonts import LONGEST, Lettering, matplotlib, width_of
+from permed_measures.errors import InputError
+from permed_measures.plots.fonts import LONGEST, PlotText, matplotlib, width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = [
-    "GAIN",
-    "LOSS",
-    "Estimates",
-    "add_legend",
-    "axes_for",
-    "draw_lines",
-    "draw_points",
-    "label_categories",
-    "label_numbers",
-    "set_title",
-    "styles_of",
-    "unshown",
-    "wrapped",
-]
 
 
 @dataclass(frozen=True)
@@ -84,12 +69,9 @@ def draw_lines(
     for name, each in estimates.items():
         colour = styles[name]["color"]
         if np.isfinite(each.low).any():
-            looks: dict[str, Any] = {
-                "facecolor": (colour, 0.1),
-                "edgecolor": (colour, 0.45),
-                "linewidth": 0.6,
-            }
-            ax.fill_between(x, each.low, each.high, linestyle=styles[name]["linestyle"], **looks)
+            face, edge, dashes = (colour, 0.1), (colour, 0.45), styles[name]["linestyle"]
+            band: Any = {"facecolor": face, "edgecolor": edge, "linewidth": 0.6, "linestyle": dashes}
+            ax.fill_between(x, each.low, each.high, **band)
         handles[name] = ax.plot(x, each.mean, label=name, **styles[name])[0]
     return handles
 
@@ -119,11 +101,22 @@ LETTER = 0.085
 def axes_for(ax: Axes | None) -> tuple[Axes, bool]:
     """Return where to draw, and whether its figure is ours: one that pyplot shows, where that is in use."""
     if ax is not None:
-        return ax, False
+        return checked_axes(ax), False
     matplotlib()
     pyplot = sys.modules.get("matplotlib.pyplot")
     make = pyplot.figure if pyplot is not None else matplotlib(".figure").Figure
     return make(figsize=SIZE, layout="constrained").subplots(), True
+
+
+def checked_axes(ax: Any) -> Axes:
+    """Raise an error unless this is an Axes of matplotlib; return it."""
+    if not isinstance(ax, matplotlib(".axes").Axes):
+        figure = isinstance(ax, matplotlib(".figure").FigureBase)
+        raise InputError(
+            f"ax must be an Axes of matplotlib, as every plot function returns (found {type(ax).__name__})",
+            hint="Those of a figure are in figure.axes" if figure else "",
+        )
+    return ax  # type: ignore[no-any-return]
 
 
 def unshown(ax: Axes) -> Axes:
@@ -143,10 +136,10 @@ def wrapped(text: str) -> str:
     return "\n".join(lines)
 
 
-def set_title(ax: Axes, lettering: Lettering, text: str) -> None:
+def set_title(ax: Axes, texts: PlotText, text: str) -> None:
     """Put a line of small letters above the axes."""
     if text:
-        ax.set_title(lettering.shown(text), loc="left", fontsize="small", color="0.25", **lettering.style)
+        ax.set_title(texts.shown(text), loc="left", fontsize="small", color="0.25", **texts.style)
 
 
 def label_numbers(ax: Axes, x: Sequence[float], labels: list[str], place: Any = None) -> None:
@@ -164,10 +157,10 @@ def label_numbers(ax: Axes, x: Sequence[float], labels: list[str], place: Any = 
 
 
 def label_categories(
-    ax: Axes, lettering: Lettering, labels: list[str], sizes: list[int], n_runs: int, own: bool
+    ax: Axes, texts: PlotText, labels: list[str], sizes: list[int], n_runs: int, own: bool
 ) -> None:
     """Put a label below each category, upright where they are too wide to stand side by side."""
-    names = [lettering.name(label) for label in labels]
+    names = [texts.names[label] for label in labels]
     width = max(SIZE[0], 0.9 + len(labels) * (0.12 * n_runs + 0.15))
     slot = 0.8 * width / len(labels) / LETTER
     upright = max(width_of(text) for text in [*names, *(f"n={n:,}" for n in sizes)]) > slot
@@ -176,14 +169,14 @@ def label_categories(
         ax.figure.set_size_inches(width, SIZE[1] + longest * LETTER)  # type: ignore[union-attr]
     between = " " if upright else "\n"
     shown = [f"{name}{between}n={n:,}" for name, n in zip(names, sizes, strict=True)]
-    ax.set_xticks(range(len(labels)), shown, rotation=90 if upright else 0, **lettering.style)
+    ax.set_xticks(range(len(labels)), shown, rotation=90 if upright else 0, **texts.style)
     ax.set_xlim(-0.6, len(labels) - 0.4)
 
 
 def add_legend(
     ax: Axes,
     handles: dict[str, Any],
-    lettering: Lettering,
+    texts: PlotText,
     own: bool,
     notes: Mapping[str, str] | None = None,
     heading: str = "",
@@ -205,7 +198,7 @@ def add_legend(
     )
     for text, name in zip(legend.get_texts(), handles, strict=True):
         note = f"  {notes[name]}" if notes else ""
-        text.set(text=lettering.name(name) + note, **lettering.style)
+        text.set(text=texts.names[name] + note, **texts.style)
     if own:
         figure: Any = ax.figure
         box, dpi = legend.get_window_extent(), figure.dpi

@@ -149,7 +149,7 @@ def _differences(result: ComparisonResult) -> str:
 
 
 def _plots(result: ComparisonResult) -> Iterator[str]:
-    from permed_measures.plots.plots import figures
+    from permed_measures.plots.figures import figures
     from permed_measures.plots.save import as_svg
 
     try:

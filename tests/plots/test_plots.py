@@ -20,15 +20,13 @@ from matplotlib.figure import Figure
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.datasets import SAMPLES
-from permed_measures.plots import fonts as lettering
-from permed_measures.plots.plots import (
-    figures,
-    plot_by_group,
-    plot_cutoffs,
-    plot_differences,
-    plot_distribution,
-)
-from permed_measures.plots.save import ENDINGS, as_svg, save_plot
+from permed_measures.plots import fonts
+from permed_measures.plots.by_group import plot_by_group
+from permed_measures.plots.by_query import plot_differences, plot_distribution
+from permed_measures.plots.cutoffs import plot_cutoffs
+from permed_measures.plots.figures import figures
+from permed_measures.plots.save import PLOT_ENDINGS as ENDINGS
+from permed_measures.plots.save import as_svg, save_plot
 
 
 @pytest.fixture(autouse=True)
@@ -181,7 +179,7 @@ def test_the_groups_of_the_comparison_are_the_default():
     ax = plot_by_group(made(by=TURN))
     assert labels_of_x(ax) == ["1\nn=6", "2\nn=6", "3\nn=6"]
     assert ax.get_xlabel() == r"_(\d+)$ in the query id (n: queries)"
-    with pytest.raises(pm.InputError, match="by must say what the groups are"):
+    with pytest.raises(pm.InputError, match="by is missing, and the comparison has no groups"):
         plot_by_group(made())
 
 
@@ -198,9 +196,7 @@ def test_a_field_of_a_data_set():
 def test_groups_that_are_not_whole_are_said():
     with pytest.warns(pm.PermedWarning, match="12 judged queries are in no group"):
         plot_by_group(made(), {q: q[-1] for q in QRELS if q[0] in "uv"})
-    with pytest.raises(
-        pm.InputError, match=r"by must put queries into groups \(found none for the 18 judged"
-    ):
+    with pytest.raises(pm.InputError, match=r"by groups none of 18 judged queries \(first: 'u_1'\)"):
         plot_by_group(made(), {"other": 1})
 
 
@@ -344,10 +340,47 @@ def test_a_run_that_was_not_compared():
             pm.InputError, match=r"comparison's 'old', 'new' \(found 'nwe'\). Did you mean 'new'"
         ):
             plot(made())
-    with pytest.raises(pm.InputError, match="there must be a run to draw"):
+    with pytest.raises(pm.InputError, match="runs is empty: there is no run to draw"):
         plot_distribution(made(), runs=[])
     with pytest.raises(pm.InputError, match=r"a difference needs two runs \(found 'old' against itself\)"):
         plot_differences(made(), run="old")
+
+
+OF_A_COMPARISON = [plot_by_group, plot_differences, plot_distribution]
+
+
+@pytest.mark.parametrize("plot", OF_A_COMPARISON)
+@pytest.mark.parametrize("given", [QRELS, None, "bm25.trec", ["RR"]])
+def test_a_first_argument_that_is_no_comparison(plot, given):
+    message = rf"the first argument must be the result of compare \(found {type(given).__name__}\)"
+    with pytest.raises(pm.InputError, match=message):
+        plot(given)
+
+
+def test_cutoffs_of_a_comparison():
+    with pytest.raises(pm.InputError, match=r"the first argument must be qrels \(found a comparison\)"):
+        plot_cutoffs(made(), made_runs("ab"))
+
+
+@pytest.mark.parametrize("plot", [*OF_A_COMPARISON, lambda _, ax: plot_cutoffs(QRELS, made_runs("a"), ax=ax)])
+@pytest.mark.parametrize(
+    ("ax", "found"), [(Figure(), r"Figure\)\. Those of a figure are in figure\.axes"), ("x.pdf", r"str\)$")]
+)
+def test_axes_that_are_none(plot, ax, found):
+    with pytest.raises(pm.InputError, match=f"ax must be an Axes of matplotlib, .*found {found}"):
+        plot(made(by=TURN), ax=ax)
+
+
+@pytest.mark.parametrize("given", [Figure(), "plot.pdf", None, np.array([])])
+def test_only_axes_are_saved(given, tmp_path):
+    for write in (as_svg, lambda ax: save_plot(ax, tmp_path / "plot.pdf")):
+        with pytest.raises(pm.InputError, match=rf"ax must be an Axes .*found {type(given).__name__}\)"):
+            write(given)
+    ax = plot_distribution(made())
+    ax.remove()
+    with pytest.raises(pm.InputError, match="ax is no longer in a figure"):
+        save_plot(ax, tmp_path / "plot.pdf")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -360,7 +393,7 @@ def test_a_run_that_was_not_compared():
         ({"cutoffs": ("1",)}, r"whole numbers from 1 \(found \['1'\]\)"),
         ({"runs": {}}, "runs must be a dict"),
         ({"runs": [1]}, r"runs must be a dict .*found list '\[1\]'"),
-        ({"qrels": {}}, "there must be a query in the qrels"),
+        ({"qrels": {}}, "the qrels have no query"),
         ({"runs": {"bad": {"u_1": {"a": float("nan")}}}}, "run 'bad'"),
     ],
 )
@@ -484,7 +517,7 @@ def test_nothing_global_changes():
 NO_PYPLOT = """
 import sys
 from permed_measures.comparisons.compare import compare
-from permed_measures.plots.plots import plot_distribution
+from permed_measures.plots.by_query import plot_distribution
 qrels = {"q": {"a": 1}, "r": {"a": 1}}
 plot_distribution(compare(qrels, {"x": {"q": {"a": 1.0}}, "y": {}}, "RR", tests="randomization"))
 print("matplotlib.pyplot" in sys.modules)
@@ -525,37 +558,36 @@ def test_names_are_drawn_letter_for_letter(tmp_path):
     assert labels_of_x(plot_by_group(compared, lambda q: "$" + q[-1] + "$"))[0] == "$1$\nn=6"
 
 
-def a_chinese_font():
-    """Return the file of an installed font with Chinese characters, as plots would find it."""
-    installed = lettering._installed()
-    return next((name for name in lettering._CHINESE_FONTS if name in installed), None)
+def chinese_fonts():
+    """Return the names of the installed fonts with Chinese characters, as plots would find them."""
+    return fonts._chinese_fonts()
 
 
 CHINESE = ["配置一、基线", "记忆消融"]
 
 
 def test_chinese_names_with_a_font(tmp_path):
-    font = a_chinese_font()
-    if font is None:
+    installed = chinese_fonts()
+    if not installed:
         pytest.skip("no font with Chinese characters is installed")
     ax = plot_by_group(made(CHINESE), lambda q: "门诊" if q[-1] == "1" else "住院")
     assert texts(ax) == CHINESE
     assert labels_of_x(ax) == ["住院\nn=12", "门诊\nn=6"]
     for text in [*ax.get_legend().get_texts(), *ax.get_xticklabels()]:
-        assert text.get_fontfamily() == [*matplotlib.rcParams["font.family"], font]
+        assert text.get_fontfamily() == [*matplotlib.rcParams["font.family"], *installed]
     for ending in ENDINGS:  # a missing letter would be a warning of matplotlib, and an error here
         save_plot(ax, tmp_path / f"plot{ending}")
     assert matplotlib.rcParams["font.family"] == ["sans-serif"]
 
 
 def test_a_font_that_the_stored_list_lacks_is_found(monkeypatch):
-    font = a_chinese_font()
-    if font is None:
+    installed = chinese_fonts()
+    if not installed:
         pytest.skip("no font with Chinese characters is installed")
     manager = font_manager.fontManager
-    files = {each.fname for each in manager.ttflist if each.name in lettering._CHINESE_FONTS}
+    files = {each.fname for each in manager.ttflist if each.name in fonts._CHINESE_FONTS}
     monkeypatch.setattr(manager, "ttflist", [each for each in manager.ttflist if each.fname not in files])
-    lettering._add_font.cache_clear()
+    fonts._add_new_fonts.cache_clear()
     assert texts(plot_cutoffs(QRELS, made_runs(CHINESE))) == CHINESE
 
 
@@ -563,7 +595,7 @@ def test_a_font_that_the_stored_list_lacks_is_found(monkeypatch):
 def no_chinese_font(monkeypatch):
     manager = font_manager.fontManager
     monkeypatch.setattr(
-        manager, "ttflist", [f for f in manager.ttflist if f.name not in lettering._CHINESE_FONTS]
+        manager, "ttflist", [f for f in manager.ttflist if f.name not in fonts._CHINESE_FONTS]
     )
     monkeypatch.setattr(font_manager, "findSystemFonts", list)
 

@@ -1,0 +1,212 @@
+"""Plot the means of groups of queries."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from ir_measures.measures import Measure
+from numpy.typing import NDArray
+
+from permed_measures.comparisons.resampling import bootstrap_intervals
+from permed_measures.comparisons.results import ComparisonResult
+from permed_measures.comparisons.significance import Floats
+from permed_measures.engine.groups import By, Groups
+from permed_measures.errors import InputError, PermedWarning
+from permed_measures.markup import counted, plural
+from permed_measures.plots.arguments import checked_comparison, measure_index, runs_of
+from permed_measures.plots.fonts import PlotText, on_one_line, shortened
+from permed_measures.plots.style import (
+    Estimates,
+    add_legend,
+    axes_for,
+    draw_lines,
+    draw_points,
+    label_categories,
+    label_numbers,
+    set_title,
+    styles_of,
+    wrapped,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_by_group(
+    comparison: ComparisonResult,
+    by: By | None = None,
+    qrels: Any = None,
+    measure: Measure | str | None = None,
+    ax: Axes | None = None,
+    *,
+    runs: Iterable[str] | None = None,
+    intervals: bool | None = None,
+) -> Axes:
+    """Plot the mean of each group of queries, such as each turn, by run.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    by : str, mapping or callable
+        What the groups are, as in `evaluate_by`: a field of the data set's queries (``turn_number``), a
+        pattern with one group that is searched for in the query ids (``'_([0-9]+)$'``),
+        ``{query_id: group}``, or a function of the query id. If left out, the groups of the comparison.
+    qrels : data set of ir_datasets, optional
+        Only for a field of its queries.
+    measure : Measure or str, optional
+        One of the comparison's; the first if left out.
+    ax : matplotlib Axes, optional
+        Where to draw; a new Figure if left out.
+    runs : iterable of str, optional
+        Which runs to draw; all if left out. A run looks the same in every plot of a comparison.
+    intervals : bool, optional
+        Whether to draw the intervals. If left out, bands of more than six runs, which would hide each other,
+        are not drawn.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where every group is a number, a line for each run over a band; otherwise a point for each run and
+        group, side by side, with a bar. The number of queries stands below each group.
+
+    Raises
+    ------
+    InputError
+        If the comparison does not have the measure or a run, no query is in a group, the queries cannot be
+        grouped by `by`, or matplotlib is missing.
+
+    Warns
+    -----
+    PermedWarning
+        If a group has no judged query, a judged query is in no group, or no installed font has a character.
+
+    Notes
+    -----
+    The intervals are percentile bootstrap intervals of the mean, computed in each group by itself from whole
+    clusters, with the resamples, seed and level of the comparison. They are of each run alone: that two of
+    them overlap does not say that the paired difference of the runs may be 0. A group with a single cluster
+    has none; those of fewer than ten clusters are too short.
+
+    Examples
+    --------
+    >>> from permed_measures.comparisons.compare import compare
+    >>> qrels = {"a_1": {"d": 1}, "a_2": {"d": 1}, "b_1": {"d": 1}, "b_2": {"d": 1}}
+    >>> new = {query: {"d": 1.0} for query in qrels}
+    >>> old = {**new, "a_2": {"d": 1.0, "e": 2.0}}
+    >>> compared = compare(qrels, {"old": old, "new": new}, "RR", baseline="old", tests="bootstrap")
+    >>> ax = plot_by_group(compared, "_([0-9]+)$")
+    >>> ax.lines[0].get_xydata().tolist()
+    [[1.0, 1.0], [2.0, 0.75]]
+    """
+    checked_comparison(comparison)
+    paired, index = comparison.paired, measure_index(comparison, measure)
+    names = runs_of(comparison, runs)
+    groups = _groups(comparison, by, qrels)
+    values = {name: paired.values[name][index] for name in names}
+    numbers = _numbers(groups.values)
+    labels = [f"{x:.10g}" for x in numbers] or [on_one_line(str(value)) for value in groups.values]
+    shown = not numbers or len(names) <= _MOST_BANDS if intervals is None else intervals
+    estimates = _group_estimates(comparison, groups, values, shown)
+    note = _interval_note(comparison, bool(numbers), estimates) if shown else _NO_BANDS * (intervals is None)
+    texts = PlotText.of([*names, *labels, note, about := _about(groups)])
+    ax, own = axes_for(ax)
+    styles = styles_of(paired.values)
+    drawn = draw_lines if numbers else draw_points
+    handles = drawn(ax, numbers or list(range(len(labels))), estimates, styles)
+    if numbers:
+        label_numbers(ax, numbers, [f"{x}\nn={n:,}" for x, n in zip(labels, groups.sizes, strict=True)])
+    else:
+        label_categories(ax, texts, labels, groups.sizes, len(names), own)
+    ax.set_xlabel(texts.shown(f"{about} (n: queries)"), **texts.style)
+    ax.set_ylabel(wrapped(f"mean {paired.measures[index]}"), **texts.style)
+    set_title(ax, texts, note)
+    add_legend(ax, handles, texts, own)
+    return ax
+
+
+def _groups(comparison: ComparisonResult, by: By | None, qrels: Any) -> Groups:
+    """Return the groups, and say what is not in them."""
+    query_ids, name = comparison.paired.query_ids, ""
+    if by is None:
+        if not comparison.groups:
+            raise InputError(
+                "by is missing, and the comparison has no groups",
+                hint="Give a field or a pattern",
+            )
+        parts, name = comparison.groups.items(), comparison.by
+        by = {query_id: value for value, part in parts for query_id in part.paired.query_ids}
+    groups = Groups.of(query_ids, by, qrels)
+    if name:
+        return replace(groups, name=name)  # the comparison has its notes
+    if not groups.values:
+        raise InputError(
+            f"by groups none of {counted(len(query_ids), 'judged query')} (first: {query_ids[0]!r})"
+        )
+    for note in groups.notes():
+        warnings.warn(note, PermedWarning, stacklevel=3)
+    return groups
+
+
+def _group_estimates(
+    comparison: ComparisonResult, groups: Groups, values: dict[str, Floats], intervals: bool
+) -> dict[str, Estimates]:
+    """Return the estimates of each run; the runs of a group share the draws of its clusters."""
+    stacked = np.stack(list(values.values()), axis=1)
+    found = np.full((3, len(groups.values), len(values)), np.nan)
+    for index in range(len(groups.values)):
+        here = groups.group == index
+        found[0, index] = stacked[here].mean(axis=0)
+        if intervals:
+            found[1:, index] = _bounds(comparison, stacked[here], comparison.paired.cluster[here]).T
+    return {name: Estimates(*found[:, :, column]) for column, name in enumerate(values)}
+
+
+def _bounds(comparison: ComparisonResult, values: Floats, cluster: NDArray[np.int64]) -> Floats:
+    """Return the interval of the mean of each column; shape (n_columns, 2)."""
+    _, cluster = np.unique(cluster, return_inverse=True)
+    estimates = bootstrap_intervals(values, cluster, comparison.resamples, comparison.seed, comparison.level)
+    return np.array([each.value or (np.nan, np.nan) for each in estimates])
+
+
+def _numbers(values: Sequence[Any]) -> list[float]:
+    """Return the groups as numbers, if all are and no two are the same number."""
+    numeric = all(
+        (isinstance(value, Real) and not isinstance(value, bool)) or _NUMBER.fullmatch(str(value))
+        for value in values
+    )
+    numbers = [float(value) for value in values] if numeric else []
+    # One group makes no line.
+    return numbers if 1 < len(set(numbers)) == len(values) and np.isfinite(numbers).all() else []
+
+
+_MOST_BANDS = 6
+_NO_BANDS = f"no intervals: bands of more than {_MOST_BANDS} runs would hide each other"
+_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]+)?")
+
+
+def _about(groups: Groups) -> str:
+    """Return what the groups are, for the axis: a field, or the pattern that found them."""
+    name = on_one_line(groups.name)
+    return name if re.fullmatch(r"\w+", name) else f"{shortened(name)} in the query id"
+
+
+def _interval_note(comparison: ComparisonResult, bands: bool, estimates: dict[str, Estimates]) -> str:
+    """Return what the intervals are."""
+    missing = np.isnan([each.low for each in estimates.values()])
+    if missing.all():
+        return f"no intervals: no group has two {plural(comparison.paired.unit)}"
+    clusters = comparison.paired.clusters
+    named = f" ({shortened(on_one_line(clusters))})" if clusters not in ("", "clusters") else ""
+    units = f"whole clusters{named}" if clusters else "queries"
+    alone = f"; none for one {comparison.paired.unit}" if missing.any() else ""
+    what, level = "band" if bands else "bar", comparison.level_in_percent
+    return (
+        f"{what}: {level} interval by percentile bootstrap{alone},\n"
+        f"{comparison.resamples:,} resamples of {units}, seed {comparison.seed}"
+    )

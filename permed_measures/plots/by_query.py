@@ -1,0 +1,207 @@
+"""Plot a comparison query by query: differences sorted by size, values as a distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from ir_measures.measures import Measure
+
+from permed_measures.comparisons.results import ComparisonResult
+from permed_measures.comparisons.significance import Floats, zero_rounding_noise
+from permed_measures.plots.arguments import checked_comparison, measure_index, pair_of, runs_of
+from permed_measures.plots.fonts import PlotText, width_of
+from permed_measures.plots.style import (
+    GAIN,
+    LOSS,
+    add_legend,
+    axes_for,
+    set_title,
+    styles_of,
+    wrapped,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_differences(
+    comparison: ComparisonResult,
+    measure: Measure | str | None = None,
+    run: str | None = None,
+    against: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Plot the difference between two runs on each query, sorted from the greatest gain to the greatest loss.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    measure : Measure or str, optional
+        One of the comparison's; the first if left out.
+    run : str, optional
+        If left out, the first run that the comparison compares with `against`.
+    against : str, optional
+        If left out, the baseline; without a baseline the first run, or the second for the first.
+    ax : matplotlib Axes, optional
+        Where to draw; a new Figure if left out.
+
+    Returns
+    -------
+    matplotlib Axes
+        A step for each query; the title counts wins, ties and losses, and the dashed line is the mean.
+
+    Raises
+    ------
+    InputError
+        If the comparison does not have the measure or a run, the two runs are the same, or matplotlib is
+        missing.
+
+    Warns
+    -----
+    PermedWarning
+        If no installed font has a character of a name.
+
+    Notes
+    -----
+    Values that differ by no more than 1e-12 are equal, as in `compare`. The area is the mean difference times
+    the number of queries.
+
+    Examples
+    --------
+    >>> from permed_measures.comparisons.compare import compare
+    >>> qrels = {f"q{i}": {"a": 1} for i in range(3)}
+    >>> runs = {"old": {"q0": {"a": 1.0}}, "new": {"q1": {"a": 1.0}, "q2": {"b": 2.0, "a": 1.0}}}
+    >>> ax = plot_differences(compare(qrels, runs, "RR", baseline="old", tests="bootstrap"))
+    >>> print(ax.get_title(loc="left"))
+    new minus old
+    2 wins, 0 ties, 1 loss; mean +0.1667 (dashed)
+    """
+    checked_comparison(comparison)
+    paired, index = comparison.paired, measure_index(comparison, measure)
+    run, against = pair_of(comparison, run, against)
+    differences = zero_rounding_noise(paired.values[run][index] - paired.values[against][index])
+    descending = np.sort(differences)[::-1]
+    n, mean = len(descending), float(differences.mean())
+    texts = PlotText.of([run, against])
+    ax, _ = axes_for(ax)
+    edges = np.arange(n + 1)
+    for part, colour in ((np.maximum(descending, 0.0), GAIN), (np.minimum(descending, 0.0), LOSS)):
+        ax.stairs(part, edges, fill=True, facecolor=colour, edgecolor=colour, linewidth=0.3)
+    ax.axhline(0.0, color="black", linewidth=0.8)
+    ax.axhline(mean, color="black", linewidth=1.2, linestyle=(0, (5, 2)))
+    ax.set_xlim(0, n)
+    ax.set_xlabel(f"queries, by difference (n={n:,})", **texts.style)
+    ax.set_ylabel(wrapped(f"difference in {paired.measures[index]}"), **texts.style)
+    names = texts.names[run], texts.names[against]
+    between = " " if width_of("".join(names)) < 45 else "\n"
+    counts = f"{_outcomes(differences)}; mean {mean + 0.0:+.4f} (dashed)"
+    set_title(ax, texts, f"{names[0]}{between}minus {names[1]}\n{counts}")
+    return ax
+
+
+def plot_distribution(
+    comparison: ComparisonResult,
+    measure: Measure | str | None = None,
+    ax: Axes | None = None,
+    *,
+    runs: Iterable[str] | None = None,
+) -> Axes:
+    """Plot, for each value of the measure, the share of queries that reach it, by run.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    measure : Measure or str, optional
+        One of the comparison's; the first if left out.
+    ax : matplotlib Axes, optional
+        Where to draw; a new Figure if left out.
+    runs : iterable of str, optional
+        Which runs to draw; all if left out. A run looks the same in every plot of a comparison.
+
+    Returns
+    -------
+    matplotlib Axes
+        A line for each run, in steps: at x, the percentage of queries with a value of at least x.
+
+    Raises
+    ------
+    InputError
+        If the comparison does not have the measure or a run, or matplotlib is missing.
+
+    Warns
+    -----
+    PermedWarning
+        If no installed font has a character of a name.
+
+    Notes
+    -----
+    This is one minus the empirical distribution function. Nothing is binned or smoothed: the queries that
+    score 0 are the drop at 0, those that score 1 the height that is left at 1 (both stand in the legend), and
+    a higher line is a better run. For a measure between 0 and 1 the area under a line is the mean.
+
+    Examples
+    --------
+    >>> from permed_measures.comparisons.compare import compare
+    >>> qrels = {f"q{i}": {"a": 1} for i in range(4)}
+    >>> runs = {"old": {"q0": {"a": 1.0}}, "new": {"q1": {"a": 1.0}, "q2": {"b": 2.0, "a": 1.0}}}
+    >>> ax = plot_distribution(compare(qrels, runs, "RR", baseline="old", tests="bootstrap"))
+    >>> ax.lines[1].get_xydata().tolist()  # at least 0: 100 %; at least 0.5: 50 %; at least 1: 25 %
+    [[0.0, 100.0], [0.5, 50.0], [1.0, 25.0]]
+    """
+    checked_comparison(comparison)
+    paired, index = comparison.paired, measure_index(comparison, measure)
+    names = runs_of(comparison, runs)
+    values = {name: paired.values[name][index] for name in names}
+    every = np.concatenate([*values.values()])
+    low, high = min(0.0, float(every.min())), max(1.0, float(every.max()))
+    texts = PlotText.of(names)
+    ax, own = axes_for(ax)
+    styles = styles_of(paired.values)
+    handles = {}
+    for place, (name, scores) in enumerate(values.items()):
+        x, y = _reaching(scores, low, high)
+        marks = _marks(x, (place + 0.5) / len(values))
+        drawn = ax.plot(x, y, drawstyle="steps-pre", markevery=marks, label=name, **styles[name])
+        handles[name] = drawn[0]
+    margin = 0.03 * (high - low)
+    ax.set_xlim(low - margin, high + margin)
+    ax.set_ylim(-2, 102)
+    ax.set_xlabel(wrapped(f"{paired.measures[index]} of a query"), **texts.style)
+    ax.set_ylabel("queries with at least this value (%)", **texts.style)
+    notes, heading = _at_ends(values, low, high)
+    add_legend(ax, handles, texts, own, notes=notes, heading=heading)
+    return ax
+
+
+def _outcomes(differences: Floats) -> str:
+    counts = [
+        ("win", "wins", (differences > 0).sum()),
+        ("tie", "ties", (differences == 0).sum()),
+        ("loss", "losses", (differences < 0).sum()),
+    ]
+    return ", ".join(f"{n:,} {one if n == 1 else many}" for one, many, n in counts)
+
+
+def _reaching(values: Floats, low: float, high: float) -> tuple[Floats, Floats]:
+    """Return the values that occur, and the percentage of queries with at least that; from low to high."""
+    at, counts = np.unique(values, return_counts=True)
+    share = 100 * counts[::-1].cumsum()[::-1] / len(values)
+    start, end = [low] * bool(at[0] > low), [high] * bool(at[-1] < high)
+    return np.array([*start, *at, *end]), np.array([*(100.0 for _ in start), *share, *(0.0 for _ in end)])
+
+
+def _marks(x: Floats, shift: float) -> list[int]:
+    """Return which points get a marker: spread over the axis, elsewhere for each run, and at the end."""
+    targets = x[0] + (x[-1] - x[0]) * (np.arange(4) + shift) / 4
+    nearest_to = np.abs(x - targets[:, None]).argmin(axis=1)
+    return sorted({*nearest_to.tolist(), len(x) - 1} - {0})
+
+
+def _at_ends(values: dict[str, Floats], low: float, high: float) -> tuple[dict[str, str], str]:
+    """Return the shares of queries at 0 and at 1, and what they are; nothing for other scales."""
+    if low < 0 or high > 1:
+        return {}, ""
+    shares = {name: (np.mean(scores == 0), np.mean(scores == 1)) for name, scores in values.items()}
+    return {name: f"{zero:.1%} | {one:.1%}" for name, (zero, one) in shares.items()}, "queries at 0 | at 1"

@@ -1,0 +1,60 @@
+"""All plots of a comparison, for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from permed_measures.comparisons.results import ComparisonResult
+from permed_measures.plots.by_group import plot_by_group
+from permed_measures.plots.by_query import plot_differences, plot_distribution
+from permed_measures.plots.style import (
+    unshown,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def figures(comparison: ComparisonResult) -> Iterator[tuple[str, Axes]]:
+    """Yield the plots of a comparison for a page, each with a title.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Yields
+    ------
+    (str, matplotlib Axes)
+        For each measure, the means by group if the comparison has groups, and the distribution; for the first
+        measure also the differences of each pair, of six pairs at most.
+
+    Raises
+    ------
+    InputError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> from permed_measures.comparisons.compare import compare
+    >>> qrels = {"a_1": {"d": 1}, "a_2": {"d": 1}}
+    >>> runs = {"old": {"a_1": {"d": 1.0}}, "new": {query: {"d": 1.0} for query in qrels}}
+    >>> for title, ax in figures(compare(qrels, runs, "RR", "old", tests="bootstrap", by="_([0-9]+)$")):
+    ...     print(title)
+    RR by _([0-9]+)$
+    RR: how many queries reach each value
+    RR: new minus old, query by query
+    """
+    for measure in comparison.paired.measures:
+        if comparison.groups:
+            yield f"{measure} by {comparison.by}", unshown(plot_by_group(comparison, measure=measure))
+        title = f"{measure}: how many queries reach each value"
+        yield title, unshown(plot_distribution(comparison, measure))
+    first = comparison.paired.measures[0]
+    for run, against in comparison.paired.pairs[:_MOST_PAIRS]:
+        title = f"{first}: {run} minus {against}, query by query"
+        yield title, unshown(plot_differences(comparison, first, run, against))
+
+
+_MOST_PAIRS = 6
+"""So many pairs have a plot on a page."""
