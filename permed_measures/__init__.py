@@ -49,12 +49,40 @@ if TYPE_CHECKING:
     from permed_measures.plots.cutoffs import plot_cutoffs as plot_cutoffs
     from permed_measures.plots.save import save_plot as save_plot
 
+__version__ = "0.1.0"
+
+GradedMAP = GradedAP
+"""The name that the PerMed papers' MAP goes by; ``str`` gives GradedAP."""
+
+_LAZY = {
+    "audit": "audits.audit",
+    "ceiling": "engine.evaluator",
+    "compare": "comparisons.compare",
+    "crosscheck": "crosschecks.check",
+    "evaluate_by": "engine.groups",
+    "from_relevance_lists": "files.read",
+    "match_query_ids": "engine.query_ids",
+    "plot_by_group": "plots.by_group",
+    "plot_cutoffs": "plots.cutoffs",
+    "plot_differences": "plots.by_query",
+    "plot_distribution": "plots.by_query",
+    "read_qrels": "files.read",
+    "read_run": "files.read",
+    "reranking": "comparisons.reranking",
+    "save_plot": "plots.save",
+    "scan_run": "files.read",
+    "write_qrels": "files.write",
+    "write_run": "files.write",
+}
+"""Functions that need numpy, and their modules: loaded on first use, so that the import stays cheap."""
+
 __all__ = [
     "GAP",
     "LITSEARCH",
     "MEDCORPUS",
     "Coverage",
     "GradedAP",
+    "GradedMAP",
     "InputError",
     "MeasureError",
     "NoSharedQueryWarning",
@@ -62,66 +90,25 @@ __all__ = [
     "PermedWarning",
     "QMeasure",
     "VariantNDCG",
-    "audit",
     "calc",
     "calc_aggregate",
-    "ceiling",
-    "compare",
-    "crosscheck",
-    "evaluate_by",
     "evaluator",
-    "from_relevance_lists",
     "iter_calc",
-    "match_query_ids",
     "parse_measure",
-    "plot_by_group",
-    "plot_cutoffs",
-    "plot_differences",
-    "plot_distribution",
     "provider",
-    "read_qrels",
-    "read_run",
     "register",
-    "reranking",
-    "save_plot",
-    "scan_run",
-    "write_qrels",
-    "write_run",
 ]
-
-__version__ = "0.1.0"
-
-_MODULES = {
-    "audit": "audits.audit",
-    "compare": "comparisons.compare",
-    "ceiling": "engine.evaluator",
-    "crosscheck": "crosschecks.check",
-    "evaluate_by": "engine.groups",
-    "from_relevance_lists": "files.read",
-    "match_query_ids": "engine.query_ids",
-    "reranking": "comparisons.reranking",
-    "plot_by_group": "plots.by_group",
-    "plot_cutoffs": "plots.cutoffs",
-    "plot_differences": "plots.by_query",
-    "plot_distribution": "plots.by_query",
-    "read_qrels": "files.read",
-    "read_run": "files.read",
-    "save_plot": "plots.save",
-    "scan_run": "files.read",
-    "write_qrels": "files.write",
-    "write_run": "files.write",
-}
-"""Where the functions are that load numpy: on first use, so that the import stays cheap."""
+__all__ += _LAZY
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return getattr(import_module(f"permed_measures.{_MODULES[name]}"), name)
+    if name in _LAZY:
+        return getattr(import_module(f"permed_measures.{_LAZY[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "datasets"])
 
 
 register()

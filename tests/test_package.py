@@ -54,6 +54,7 @@ PUBLIC = {
     "MEDCORPUS",
     "Coverage",
     "GradedAP",
+    "GradedMAP",
     "InputError",
     "MeasureError",
     "NoSharedQueryWarning",
@@ -97,9 +98,20 @@ MODULES = sorted(
 def test_the_public_names_are_these():
     assert set(pm.__all__) == PUBLIC
     assert all(hasattr(pm, name) for name in PUBLIC)
-    assert set(dir(pm)) == PUBLIC
+    assert set(dir(pm)) == {*PUBLIC, "datasets"}
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = pm.nothing
+
+
+def test_type_checkers_see_the_names_that_are_loaded_when_they_are_used():
+    tree = ast.parse((FOLDER / "__init__.py").read_text())
+    [block] = [node for node in tree.body if isinstance(node, ast.If)]
+    imported = {
+        alias.name: node.module.removeprefix("permed_measures.")
+        for node in block.body
+        for alias in node.names
+    }
+    assert imported == pm._LAZY
 
 
 def module_of(path):

@@ -10,7 +10,7 @@ import ir_datasets
 import ir_measures
 import numpy as np
 import pytest
-import simulate_clusters
+from simulations import clusters as simulate_clusters
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats

@@ -4,7 +4,7 @@ The difference of two equally good runs on turn i of conversation c is sqrt(icc)
 with independent normal a and e, so that icc is the intra-cluster correlation. A test at level 0.05 should
 reject in 5 of 100 trials.
 
-    python tests/simulate_clusters.py [trials]
+    python tests/simulations/clusters.py [trials]
 """
 
 import sys

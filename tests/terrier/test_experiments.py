@@ -1,0 +1,220 @@
+"""pt.Experiment takes our measures: on frames, on a pipeline, with significance tests."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import permed_measures as pm
+from permed_measures.comparisons.compare import compare
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    pt = pytest.importorskip("pyterrier", reason="PyTerrier (extra 'terrier') is not installed")
+from pipelines import ALL_MEASURES, MEASURES, frame
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+
+
+def experiment(sample, systems=None, **options):
+    qrels, runs, topics = sample
+    systems = systems or [frame(run, "docno", "score") for run in runs.values()]
+    labels = frame(qrels, "docno", "label")
+    return pt.Experiment(systems, topics, labels, MEASURES, names=list(runs), **options)
+
+
+def test_an_experiment_has_the_numbers_of_calc_aggregate(sample):
+    qrels, runs, _ = sample
+    table = experiment(sample).set_index("name")
+    assert set(table.columns) == set(map(str, MEASURES))
+    for name, run in runs.items():
+        for measure, value in pm.calc_aggregate(MEASURES, qrels, run).items():
+            assert table.loc[name, str(measure)] == pytest.approx(value, abs=1e-9)
+
+
+def test_an_experiment_by_query_has_the_numbers_of_iter_calc(sample):
+    qrels, runs, _ = sample
+    table = experiment(sample, perquery=True).set_index(["name", "qid", "measure"])["value"]
+    assert len(table) == len(runs) * len(qrels) * len(MEASURES)
+    for name, run in runs.items():
+        for query_id, measure, value in pm.iter_calc(MEASURES, qrels, run):
+            assert table[name, query_id, str(measure)] == pytest.approx(value, abs=1e-9)
+
+
+def test_an_experiment_with_a_baseline_has_differences_and_p_values(sample):
+    table = experiment(sample, baseline=0).set_index("name")
+    plain = experiment(sample).set_index("name")
+    for measure in map(str, MEASURES):
+        assert table[measure].tolist() == pytest.approx(plain[measure].tolist())
+        assert table.loc[["tfidf", "lsa"], f"{measure} p-value"].between(0, 1).all()
+        better = table.loc[["tfidf", "lsa"], [f"{measure} +", f"{measure} -"]].sum(axis=1)
+        assert (better <= 48).all()
+
+
+def test_an_experiment_on_transformers_in_batches_has_the_same_numbers(sample):
+    _, runs, _ = sample
+    systems = [
+        pt.Transformer.from_df(frame(run, "docno", "score").assign(query="x")) for run in runs.values()
+    ]
+    plain = experiment(sample).set_index("name")
+    for batch_size in (None, 10):
+        table = experiment(sample, systems, batch_size=batch_size).set_index("name")
+        assert table[plain.columns].to_numpy() == pytest.approx(plain.to_numpy(), abs=1e-9)
+
+
+# --- a pipeline ---
+
+TREE = {"plan": "tree", "verbose": False}
+PLANS = [{}, TREE, {"batch_size": 7}, {"batch_size": 7, **TREE}]
+
+
+def test_the_rerank_step_changes_the_order_and_nothing_else(runs, topics):
+    before, after = (runs[name].sort_values("rank").groupby("qid")["docno"] for name in ("bm25", "rerank"))
+    before, after = before.apply(list), after.apply(list)
+    assert before.map(set).equals(after.map(set))
+    changed = before != after
+    first_turns = set(topics.loc[topics["turn_number"] == 1, "qid"])
+    assert changed.sum() > 20
+    assert not changed[changed.index.isin(first_turns)].any()
+
+
+@pytest.mark.parametrize("options", PLANS, ids=str)
+def test_every_measure_on_the_pipeline_is_that_of_the_frame_it_returns(systems, runs, topics, qrels, options):
+    table = pt.Experiment(systems, topics, qrels, ALL_MEASURES, **options).set_index("name")
+    assert set(table.columns) == set(map(str, ALL_MEASURES))
+    assert len(set(map(str, ALL_MEASURES))) == len(ALL_MEASURES)
+    for name, run in runs.items():
+        for measure, value in pm.calc_aggregate(ALL_MEASURES, qrels, run).items():
+            assert table.loc[name, str(measure)] == pytest.approx(value, abs=1e-9), measure
+
+
+def test_every_measure_by_query_is_that_of_the_frame(systems, runs, topics, qrels):
+    means, table = pt.Experiment(systems, topics, qrels, ALL_MEASURES, perquery="both")
+    table = table.set_index(["name", "qid", "measure"])["value"]
+    assert len(means) == len(systems)
+    assert len(table) == len(systems) * len(topics) * len(ALL_MEASURES)
+    for name, run in runs.items():
+        for query_id, measure, value in pm.iter_calc(ALL_MEASURES, qrels, run):
+            assert table[name, query_id, str(measure)] == pytest.approx(value, abs=1e-9), measure
+
+
+def test_the_questions_of_the_literature_part_too(systems):
+    literature = pt.get_dataset("irds:permed-sample/literature")
+    topics, qrels = literature.get_topics("text"), literature.get_qrels()
+    measures = [*pm.LITSEARCH, pm.GradedAP(max_rel=1) @ 10]
+    [row] = pt.Experiment([systems["bm25"]], topics, qrels, measures, names=["bm25"]).to_dict("records")
+    for measure, value in pm.calc_aggregate(measures, qrels, systems["bm25"](topics)).items():
+        assert row[str(measure)] == pytest.approx(value, abs=1e-9)
+    assert row["GradedAP(max_rel=1)@10"] == pytest.approx(row["AP@10"], abs=1e-12)
+
+
+def test_rounding_and_highlighting_change_what_is_shown_only(systems, topics, qrels):
+    exact = pt.Experiment(systems, topics, qrels, MEASURES, baseline=0).set_index("name")
+    styled = pt.Experiment(systems, topics, qrels, MEASURES, baseline=0, round=3, highlight="bold")
+    rounded = styled.data.set_index("name")
+    for measure in map(str, MEASURES):
+        assert rounded[measure].tolist() == exact[measure].round(3).tolist()
+        assert rounded[f"{measure} p-value"].tolist()[1:] == exact[f"{measure} p-value"].tolist()[1:]
+    assert styled.to_html().count("font-weight: bold") == 1
+
+
+# --- significance -----------------------------------------------------------------------------------
+
+
+def values_of(qrels, run, measure):
+    return [metric.value for metric in pm.iter_calc([measure], qrels, run)]
+
+
+def holm(p_values):
+    """Return the adjusted p-values: of the i-th smallest of m, the largest (m - j + 1)·p_j with j up to i."""
+    adjusted, largest = {}, 0.0
+    for place, index in enumerate(np.argsort(p_values)):
+        largest = max(largest, (len(p_values) - place) * p_values[index])
+        adjusted[index] = min(largest, 1.0)
+    return [adjusted[index] for index in range(len(p_values))]
+
+
+@pytest.fixture(scope="module")
+def tested(systems, topics, qrels):
+    options = {"baseline": "bm25", "correction": "holm"}
+    return pt.Experiment(systems, topics, qrels, MEASURES, **options).set_index("name")
+
+
+def test_p_values_are_those_of_scipy_on_our_values(tested, runs, qrels):
+    for measure in MEASURES:
+        baseline = values_of(qrels, runs["bm25"], measure)
+        for name in ("rewrite", "rerank"):
+            expected = stats.ttest_rel(values_of(qrels, runs[name], measure), baseline).pvalue
+            assert tested.loc[name, f"{measure} p-value"] == pytest.approx(expected, abs=1e-9)
+
+
+def test_p_values_wins_and_losses_are_those_of_compare(tested, runs, qrels):
+    rows = compare(qrels, runs, MEASURES, baseline="bm25", clusters="none", tests=("t-test",)).rows
+    assert len(rows) == 2 * len(MEASURES)
+    for row in rows:
+        system = tested.loc[row.run]
+        assert system[f"{row.measure} p-value"] == pytest.approx(row.tests["t-test"].p, abs=1e-9)
+        assert (system[f"{row.measure} +"], system[f"{row.measure} -"]) == (row.wins, row.losses)
+        assert system[str(row.measure)] == pytest.approx(row.mean, abs=1e-9)
+
+
+def test_pyterrier_corrects_over_the_systems_of_each_measure(tested, runs, qrels):
+    for measure in MEASURES:
+        column = tested.loc[["rewrite", "rerank"], [f"{measure} p-value", f"{measure} p-value corrected"]]
+        p_values, corrected = column.to_numpy(dtype=float).T
+        assert corrected == pytest.approx(holm(p_values), abs=1e-9)
+        rows = compare(qrels, runs, [measure], baseline="bm25", clusters="none", tests=("t-test",)).rows
+        ours = {row.run: row.tests["t-test"].adjusted for row in rows}
+        assert corrected == pytest.approx([ours["rewrite"], ours["rerank"]], abs=1e-9)
+
+
+def test_compare_corrects_over_systems_and_measures_together(tested, runs, qrels):
+    rows = compare(qrels, runs, MEASURES, baseline="bm25", clusters="none", tests=("t-test",)).rows
+    places = [(row.run, f"{row.measure} p-value") for row in rows]
+    ours = [row.tests["t-test"].adjusted for row in rows]
+    assert ours == pytest.approx(holm([tested.loc[place] for place in places]), abs=1e-9)
+    theirs = [tested.loc[name, f"{column} corrected"] for name, column in places]
+    assert all(our >= their - 1e-9 for our, their in zip(ours, theirs, strict=True))
+    graded = places.index(("rewrite", "GradedAP@10 p-value"))
+    assert theirs[graded] < 0.05 < ours[graded]
+
+
+def test_pyterrier_takes_the_turns_of_a_conversation_as_independent(tested, runs, dataset):
+    rows = compare(dataset, runs, MEASURES, baseline="bm25", tests=("t-test",)).rows
+    for row in rows:
+        assert row.tests["t-test"].naive
+        assert row.tests["t-test"].p == pytest.approx(tested.loc[row.run, f"{row.measure} p-value"], abs=1e-9)
+    [row] = [row for row in rows if (row.run, row.measure) == ("rewrite", pm.GradedAP @ 10)]
+    [clustered] = [test for test in row.tests.values() if not test.naive]
+    assert row.tests["t-test"].p < 0.05 < clustered.p
+
+
+def test_the_names_of_corrections_differ(systems, runs, topics, qrels):
+    measure = pm.GradedAP @ 10
+    with pytest.raises(ValueError, match="method not recognized"):
+        pt.Experiment(systems, topics, qrels, [measure], baseline=0, correction="benjamini-hochberg")
+    table = pt.Experiment(systems, topics, qrels, [measure], baseline=0, correction="fdr_bh")
+    table = table.set_index("name")
+    options = {"clusters": "none", "tests": "t-test", "correction": "benjamini-hochberg"}
+    for row in compare(qrels, runs, [measure], baseline="bm25", **options).rows:
+        expected = row.tests["t-test"].adjusted
+        assert table.loc[row.run, f"{measure} p-value corrected"] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_runs_that_are_equal_have_no_p_value_and_are_called_different(runs, topics, qrels):
+    same = {"bm25": runs["bm25"], "again": runs["bm25"].copy()}
+    measure = pm.GradedAP @ 10
+    table = pt.Experiment(same, topics, qrels, [measure], baseline="bm25", correction="holm")
+    table = table.set_index("name")
+    assert np.isnan(table.loc["again", f"{measure} p-value"])
+    assert table.loc["again", f"{measure} reject"]
+    [row] = compare(qrels, same, [measure], baseline="bm25", clusters="none", tests="t-test").rows
+    assert (row.tests["t-test"].p, row.tests["t-test"].adjusted) == (1.0, 1.0)
+
+
+def test_the_tree_plan_does_not_take_a_system_twice(systems, topics, qrels):
+    twice = {"a": systems["bm25"], "b": systems["bm25"]}
+    with pytest.raises(AssertionError, match="evaluation has not finished"):
+        pt.Experiment(twice, topics, qrels, MEASURES, plan="tree", verbose=False)
