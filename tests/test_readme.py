@@ -110,8 +110,7 @@ def test_python_runs_pasted_into_a_fresh_session(block, place, request):
 @pytest.mark.parametrize("command", **parameters(Page.commands))
 def test_commands_run(command, request):
     need_data_for(command, request)
-    stdout, _ = run_cli(*shlex.split(command))
-    assert stdout
+    assert any(run_cli(*shlex.split(command)))
 
 
 @pytest.mark.usefixtures("place")

@@ -10,10 +10,10 @@ import ir_datasets
 import ir_measures
 import numpy as np
 import pytest
-from simulations import clusters as simulate_clusters
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from simulations import clusters as simulate_clusters
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
