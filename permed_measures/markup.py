@@ -9,7 +9,7 @@ from typing import Any
 
 # What moves the cursor, ends a line or turns the direction of writing.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
-_CONTROL_IN_JSON = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_CONTROL_IN_JSON = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are the wide forms
 _MARKDOWN = re.compile(r"([\\`*_|\[\]$~#!{}]|^[-+=])")
 _NUMBERED = re.compile(r"^([0-9]{1,9})(?=[.)](\s|$))")

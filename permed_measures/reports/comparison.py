@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -12,7 +11,7 @@ from typing import Any
 
 from permed_measures.comparisons.contrasts import ComparisonRow
 from permed_measures.comparisons.results import ComparisonResult
-from permed_measures.markup import as_latex, as_markdown, one_line
+from permed_measures.markup import as_cell, as_json, as_latex, as_markdown, one_line
 from permed_measures.reports.differences import differences_table, legend
 from permed_measures.reports.html import page
 from permed_measures.reports.paper_table import (
@@ -160,14 +159,21 @@ def _as_csv(result: ComparisonResult) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     tests = list(result.rows[0].tests)
-    header = [*([result.by] if result.by else []), "measure", "run", "baseline", "mean", "baseline_mean"]
+    header = [
+        *([as_cell(result.by)] if result.by else []),
+        "measure",
+        "run",
+        "baseline",
+        "mean",
+        "baseline_mean",
+    ]
     header += ["difference", "relative", "low", "high", "wins", "ties", "losses", "effect_size"]
     header += [f"{name} {column}" for name in tests for column in ("p", "adjusted")]
     writer.writerow(header)
     for label, row in _rows(result):
-        cells: list[Any] = [*([label] if result.by else []), row.measure, row.run, row.baseline, row.mean]
-        cells += [row.baseline_mean, row.difference, row.relative, *(row.interval or (None, None))]
-        cells += [row.wins, row.ties, row.losses, row.effect_size]
+        labels = [*([label] if result.by else []), str(row.measure), row.run, row.baseline]
+        cells: list[Any] = [*map(as_cell, labels), row.mean, row.baseline_mean, row.difference, row.relative]
+        cells += [*(row.interval or (None, None)), row.wins, row.ties, row.losses, row.effect_size]
         for name in tests:
             cells += [row.tests[name].p, row.tests[name].adjusted]
         writer.writerow(cells)
@@ -191,7 +197,7 @@ def _as_json(result: ComparisonResult) -> str:
         "sentences": sentences(result),
         "notes": result.notes,
     }
-    return json.dumps(_finite(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return as_json(_finite(content), indent=2, allow_nan=False) + "\n"
 
 
 def _part(result: ComparisonResult) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.engine.evaluator import Evaluation, ideal_evaluation
 from permed_measures.engine.groups import Groups
-from permed_measures.markup import counted
+from permed_measures.markup import as_cell, as_json, counted
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.terminal import terminal_table
 
@@ -186,7 +185,7 @@ def _json_values(measures: Iterable[Measure], values: Iterable[float]) -> dict[s
 
 
 def _json(report: Report) -> str:
-    return json.dumps(list(report.objects()), ensure_ascii=False, indent=2) + "\n"
+    return as_json(list(report.objects()), indent=2) + "\n"
 
 
 def _jsonl(report: Report) -> str:
@@ -202,7 +201,7 @@ def _jsonl(report: Report) -> str:
             for name, evaluation in report.evaluations.items()
             for content in report.objects_of_groups(report.groups, name, evaluation)
         )
-    return "".join(json.dumps(content, ensure_ascii=False) + "\n" for content in objects)
+    return "".join(as_json(content) + "\n" for content in objects)
 
 
 def _tsv(report: Report) -> str:
@@ -210,8 +209,8 @@ def _tsv(report: Report) -> str:
     writer = csv.writer(text, dialect="excel-tab", lineterminator="\n")
     rows = list(report.rows())
     counts = [f"queries_{key}" for key in rows[0].queries] if rows else []
-    writer.writerow([*report.labels, *report.columns, *counts])
-    writer.writerows([*row.labels, *row.values, *row.queries.values()] for row in rows)
+    writer.writerow([*map(as_cell, report.labels), *report.columns, *counts])
+    writer.writerows([*map(as_cell, row.labels), *row.values, *row.queries.values()] for row in rows)
     return text.getvalue()
 
 

@@ -23,7 +23,11 @@ from scipy import stats
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.datasets import SAMPLES
-from permed_measures.markup import as_html, as_latex, as_markdown, one_line
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.groups import Groups
+from permed_measures.engine.judgments import Judgments
+from permed_measures.markup import as_cell, as_html, as_latex, as_markdown, one_line
+from permed_measures.reports.evaluation import EVALUATION_FORMATS, Report
 from permed_measures.reports.paper_table import paper_table, sentences
 
 MEDICAL = SAMPLES[0]
@@ -574,10 +578,69 @@ def test_what_has_no_value_is_empty_in_csv_and_null_in_json():
 
 
 def test_names_come_back_from_csv_and_json(hostile):
+    in_cells = {
+        "two\r\nlines": "two lines",
+        "a\x1b[31m\u202eb": "a [31m b",
+        **{"- a": "'- a", "=== a": "'=== a", "+ a": "'+ a", "=1+1": "'=1+1"},
+        'a,"b"\t;': 'a,"b" ;',
+    }
     lines = list(csv.DictReader(io.StringIO(hostile.to("csv"), newline="")))
-    assert [line["run"] for line in lines] == HOSTILE[1:] * 2
+    assert [line["run"] for line in lines] == [in_cells.get(name, name) for name in HOSTILE[1:]] * 2
     assert {line["baseline"] for line in lines} == {HOSTILE[0]}
     assert list(loaded(hostile)["means"]) == HOSTILE
+
+
+FORMULAS = ["=1+1", "+1+1", "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1"]
+CONTROLS = ["\x1b[31mred\x07", "\x9b31m", "a\u202eb\u2066c", "d\u200fe"]
+
+
+def assert_harmless(text):
+    """Look for what a terminal obeys, and for what a spreadsheet runs."""
+    kinds = {unicodedata.category(character) for character in text.replace("\n", "").replace("\t", "")}
+    assert not kinds & {"Cc", "Zl", "Zp"}
+    assert not {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"} & {*text}
+    for cell in re.split(r"[\t\n,]", text):
+        assert not cell.strip('"').lstrip().startswith(("=", "+", "@")), cell
+        assert re.fullmatch(r"-[0-9.e-]+", cell) or not cell.strip('"').startswith("-"), cell
+
+
+def test_csv_of_a_comparison_is_harmless():
+    names = [*FORMULAS, *CONTROLS]
+    ranks = {name: [1 + number, 2] for number, name in enumerate(names)}
+    groups = {"q00": "=1+1", "q01": "\x1b[2J"}
+    text = made(ranks, by=groups, tests="t-test").to("csv")
+    assert_harmless(text)
+    lines = list(csv.DictReader(io.StringIO(text)))
+    assert {line["group"] for line in lines} == {"'=1+1", " [2J", "(all)"}
+    first = next(line for line in lines if line["group"] == "'=1+1")
+    assert (first["run"], first["baseline"], float(first["difference"])) == ("'+1+1", "'=1+1", -0.5)
+
+
+@pytest.mark.parametrize("form", ["tsv", "jsonl", "json"])
+@pytest.mark.parametrize("kind", ["means", "queries", "groups"])
+def test_values_for_other_programs_are_harmless(form, kind):
+    names = [*FORMULAS, *CONTROLS]
+    judgments = Judgments.of({query_id: {"d": 1} for query_id in names})
+    evaluate = PermedEvaluator(["RR"], judgments).evaluate
+    evaluations = {name: evaluate({name: {"d": 1.0}}) for name in names}
+    groups = Groups.of(judgments.query_ids, {name: name for name in names}) if kind == "groups" else None
+    text = EVALUATION_FORMATS[form](Report([pm.parse_measure("RR")], evaluations, kind == "queries", groups))
+    if form == "tsv":
+        assert_harmless(text)
+        assert {line.partition("\t")[0] for line in text.splitlines()[1:]} == {*map(as_cell, names)}
+    else:
+        assert not [
+            character for character in text if character in "".join(CONTROLS) and ord(character) > 126
+        ]
+        objects = json.loads(text) if form == "json" else [json.loads(line) for line in text.split("\n")[:-1]]
+        assert {each["run"] for each in objects} == {*names}
+
+
+def test_json_of_a_comparison_has_no_control_characters():
+    result = made({name: [1, 2] for name in CONTROLS})
+    text = result.to("json")
+    assert {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")} == {"\n"}
+    assert list(loaded(result)["means"]) == CONTROLS
 
 
 # --- the page --------------------------------------------------------------------------------------------
