@@ -1,0 +1,85 @@
+"""A generated file in the making: chance, what it says, what is wrong with it."""
+
+from generated_pieces import COMMON_IDS, GRADES, LOOSE_IDS, MARK, MARKED_IDS, ODD_IDS, SCORES
+
+
+class Made:
+    """A file in the making: chance, what it says so far, and what is wrong with it."""
+
+    def __init__(self, rng, what, flawed):
+        self.rng, self.what, self.flawed = rng, what, flawed
+        self.rows, self.flaw = [], ""
+        self.style, self.numbered = (), False
+
+    def chance(self, share):
+        return self.rng.random() < share
+
+    def choice(self, *items):
+        return self.rng.choice(items)
+
+    def ids(self, count, loose):
+        pool = COMMON_IDS + self.rng.sample(ODD_IDS, self.choice(0, 0, 4, len(ODD_IDS)))
+        pool += LOOSE_IDS if loose and self.chance(0.4) else []
+        if self.chance(0.15):
+            pool = [*MARKED_IDS, "d1", "d2"]
+        return self.rng.sample(pool, min(count, len(pool)))
+
+    def lists(self, loose=True, empty=True):
+        """Return queries with their documents; with `empty` some may have none."""
+        documents = self.ids(self.choice(1, 5, 14), loose)
+        sizes = range(0 if empty else 1, len(documents) + 1)
+        queries = self.ids(self.rng.randint(1, 5), loose)
+        return {q: self.rng.sample(documents, self.rng.choice(sizes)) for q in queries}
+
+    def pairs(self, loose=True):
+        """Return queries and documents in the order of the file, one row each, perhaps scattered."""
+        pairs = [(q, d) for q, docs in self.lists(loose, empty=False).items() for d in docs]
+        if self.chance(0.5):
+            self.rng.shuffle(pairs)
+        return pairs
+
+    def numbers(self, count, odd_scores=SCORES, odd_grades=()):
+        """Return numbers as text: with ties, with collisions as float32, or in any spelling."""
+        rng = self.rng
+        if self.what == "qrels":
+            return [rng.choice([*GRADES, *odd_grades]) for _ in range(count)]
+        spelling = self.choice(
+            lambda: repr(float(rng.randrange(4))),
+            lambda: repr(1 + rng.randrange(6) * 1e-9),
+            lambda: repr(rng.uniform(-20, 20)),
+            lambda: repr(rng.random() * 10.0 ** rng.randint(-300, 300)),
+            lambda: str(rng.randrange(-9, 99)),
+            lambda: rng.choice(odd_scores),
+        )
+        return [spelling() for _ in range(count)]
+
+    def joined(self, lines):
+        """Join lines as files do: with any line ends, perhaps none at the end, perhaps a mark before."""
+        ends = self.choice(["\n"], ["\n"], ["\r\n"], ["\n", "\r\n"])
+        text = "".join(line + self.rng.choice(ends) for line in lines)
+        if self.chance(0.3):
+            text = text.removesuffix("\n").removesuffix("\r")
+        return self.marked(text)
+
+    def marked(self, text):
+        """Return the bytes, perhaps with a mark before them; always if the text itself begins with one."""
+        return ((MARK if text.startswith(MARK) or self.chance(0.15) else "") + text).encode()
+
+    def damage(self, rows, value, wrong_numbers, too_long):
+        """Do one thing wrong in rows of cells, of which `value` is the number's place."""
+        if not self.flawed:
+            return
+        row = self.rng.choice(rows)
+        self.flaw = self.choice("no number", "no number", "too short", "too long", "twice", "other")
+        if self.flaw == "no number":
+            row[value] = self.rng.choice(wrong_numbers)
+        elif self.flaw == "too short":
+            row[:] = row[: self.rng.randrange(1, len(row))] if row[0] else ["x"]
+        elif self.flaw == "too long" and too_long:
+            row.append("1")
+        elif self.flaw == "twice":
+            again = [*row]
+            again[value] = self.rng.choice(rows)[value]
+            rows.insert(self.rng.randint(0, len(rows)), again)
+        else:
+            self.flaw = ""  # something in the text

@@ -1,0 +1,140 @@
+"""Generated files that have a row per document: TREC, CSV and TSV, Parquet."""
+
+import io
+
+import polars as pl
+from generated_pieces import BLANKS, MARK, NO_NUMBERS, ODD_GRADES
+
+# --- TREC ------------------------------------------------------------------------------------------
+
+
+def trec(made):
+    rng, is_run = made.rng, made.what == "run"
+    pairs = [("q" if q.startswith("#") else q, d) for q, d in made.pairs(loose=False)]
+    pairs = list(dict.fromkeys(pairs))
+    numbers = made.numbers(len(pairs), odd_grades=ODD_GRADES)
+    made.rows = [(q, [(d, number)]) for (q, d), number in zip(pairs, numbers, strict=True)]
+    odd = made.choice("Q0", "0", "e\u0301", MARK, "a\u0085b", "\x01")
+    tag = made.choice("tag", odd, '"tag', "#")
+    rows = [
+        [q, odd, d, str(n), v, tag] if is_run else [q, odd, d, v] for n, (q, [(d, v)]) in enumerate(made.rows)
+    ]
+    made.damage(rows, 4 if is_run else 3, NO_NUMBERS + ([] if is_run else ["inf", "1e999"]), not is_run)
+    junk = made.choice([], [], ["more"], ["\u2028", "#"]) if is_run and made.flaw != "too short" else []
+    blanks = made.choice([" "], [" "], ["\t"], [" ", "  ", "\t", " \t "], ["\v", "\f", " "])
+    around = made.choice([""], ["", "", " ", "\t "])
+    lines = []
+    for row in rows:
+        line = "".join(cell + rng.choice(blanks) for cell in [*row, *junk]).rstrip(BLANKS)
+        lines.append(rng.choice(around) + line + rng.choice(around))
+    return made.joined(with_comments(made, lines))
+
+
+def with_comments(made, lines):
+    """Put lines between that say nothing; some are rows that are commented out."""
+    row = "{} Q0 {} 1 2.0 tag" if made.what == "run" else "{} 0 {} 1"
+    query_id, [(doc_id, _)] = made.rows[0]
+    says_nothing = [
+        *("", " ", "\t", "\v ", "#", "# words", f"#{MARK}", "  #\tmore words, 1 2 3", "\t#"),
+        *(row.format(*pair) for pair in (("#", "d1"), ("#", doc_id), ("#" + query_id, doc_id))),
+        "  " + row.format("#q1", "d1"),
+    ]
+    share = made.choice(0, 0.05, 0.3)
+    mixed = []
+    for line in lines:
+        mixed += [made.rng.choice(says_nothing), line] if made.chance(share) else [line]
+    return [*mixed, made.rng.choice(says_nothing)] if made.chance(0.1) else mixed
+
+
+# --- CSV and TSV -----------------------------------------------------------------------------------
+
+
+def table(made):
+    """Make a table with any delimiter, other columns, aliases and quotes."""
+    value = made.choice("score") if made.what == "run" else made.choice("relevance", "label")
+    return table_of(
+        made, (made.choice("query_id", "qid", "q_id"), made.choice("doc_id", "docno"), value), ",;\t"
+    )
+
+
+def beir(made):
+    return table_of(made, ("query-id", "corpus-id", "score"), "\t\t\t,")
+
+
+def table_of(made, names, delimiters):
+    pairs = made.pairs()
+    numbers = made.numbers(len(pairs), odd_grades=ODD_GRADES)
+    made.rows = [(q, [(d, number)]) for (q, d), number in zip(pairs, numbers, strict=True)]
+    other = made.choice([], [], ["rank"], ["query"], ["", "query"], ["query", "query"])
+    columns = [*names, *other]
+    if made.chance(0.5):
+        made.rng.shuffle(columns)
+    words = made.choice(
+        [""], ["some words", "", "1"], [MARK, "\x01", "a\u2028b"], ["two\nlines", 'a "query"']
+    )
+    rows = []
+    for query_id, [(doc_id, number)] in made.rows:
+        cells = dict(zip(names, (query_id, doc_id, number), strict=True))
+        rows.append([cells.get(column, made.rng.choice(words)) for column in columns])
+    wrong = [*NO_NUMBERS, "", "1,5"] + ([] if made.what == "run" else ["inf", "1e999"])
+    made.damage(rows, columns.index(names[2]), wrong, True)
+    if made.flawed and not made.flaw and made.chance(0.5):
+        made.flaw = "open quote"
+    return written_table(made, columns, rows, made.rng.choice(delimiters))
+
+
+def written_table(made, columns, rows, delimiter):
+    share = made.choice(0, 0, 0.1, 1)
+    lines = [delimiter.join(cell(made, name, delimiter, share == 1) for name in columns)]
+    lines = [*made.choice([], [], [], ["# made by hand"], ["", " "], ["#", "\t"]), *lines]
+    for row in rows:
+        lines.append(delimiter.join(cell(made, text, delimiter, made.chance(share)) for text in row))
+        if made.chance(0.02):
+            lines.append("")
+    if made.flaw == "open quote":
+        lines[-1] = delimiter.join(['"' + "x"] + ["1"] * (len(columns) - 1))
+    return made.joined(lines)
+
+
+def cell(made, text, delimiter, quote):
+    """Return a cell, in quotes where it must be; quotes within a cell need none."""
+    needed = set(text) & {delimiter, "\n", "\r"} or text.startswith('"') or ('"' in text and made.chance(0.7))
+    return '"' + text.replace('"', '""') + '"' if needed or quote else text
+
+
+# --- Parquet ---------------------------------------------------------------------------------------
+
+
+def parquet(made):
+    pairs, value = made.pairs(), "score" if made.what == "run" else made.choice("relevance", "label")
+    if made.chance(0.2):
+        pairs = list(dict.fromkeys((str(len(q)), d) for q, d in pairs))
+    numbers = made.numbers(len(pairs), odd_grades=ODD_GRADES)
+    whole = made.what == "qrels" and not any(n in ODD_GRADES for n in numbers)
+    values = [int(n) if whole else float(n) for n in numbers]
+    made.rows = [(q, [(d, repr(v))]) for (q, d), v in zip(pairs, values, strict=True)]
+    names = [made.choice("query_id", "qid", "q_id"), made.choice("doc_id", "docno"), value]
+    rows = [[q, d, v] for (q, d), v in zip(pairs, values, strict=True)]
+    if made.flawed:
+        row = made.rng.choice(rows)
+        made.flaw = made.choice("no number", "missing value", "twice", "cut")
+        if made.flaw == "no number":
+            row[2] = float("nan")
+        elif made.flaw == "missing value":
+            row[made.rng.randrange(3)] = None
+        elif made.flaw == "twice":
+            rows.insert(made.rng.randint(0, len(rows)), [*row])
+    return written_parquet(made, names, rows, whole and made.flaw != "no number")
+
+
+def written_parquet(made, names, rows, whole):
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    types = [pl.String, made.choice(pl.String, pl.Categorical), pl.Int64 if whole else pl.Float64]
+    frame = pl.DataFrame(columns, schema=dict(zip(names, types, strict=True)), strict=False)
+    frame = frame.with_columns(other=pl.lit(MARK)).select(made.rng.sample([*names, "other"], 4))
+    file = io.BytesIO()
+    frame.write_parquet(
+        file, row_group_size=made.choice(1, 5, None), compression=made.choice("zstd", "snappy")
+    )
+    data = file.getvalue()
+    return data[: made.rng.randint(8, len(data) - 1)] if made.flaw == "cut" else data

@@ -1,0 +1,251 @@
+"""A plain reader of each format, written from its definition: nothing is shared with the package.
+
+Each reader yields, in the order of the file, the number of a line (None where the format has no lines), a
+query and its documents with their values; ``None`` as value is a list without scores. ``read`` makes a table
+``{query_id: {doc_id: number}}`` of that, or raises ``RefusedError`` for what must be refused.
+"""
+
+import csv
+import io
+import json
+import math
+import re
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+BLANKS = " \t\v\f\r"
+ALIASES = {
+    "query": ("query_id", "qid", "q_id"),
+    "document": ("doc_id", "docno"),
+    "run": ("score",),
+    "qrels": ("relevance", "label"),
+}
+
+
+class RefusedError(Exception):
+    """A file that must not be read; ``line`` is the number of the line that is wrong, if one is."""
+
+    def __init__(self, line=None):
+        super().__init__(line)
+        self.line = line
+
+
+def read(format_name, data, what):
+    """Return the table of a file of this format that is read as ``what``, 'qrels' or 'run'."""
+    table, lines = {}, {}
+    whole = format_name in ("PerMed ground truth", "PerMed results", "LitSearch results", "BEIR or MTEB JSON")
+    for line, query_id, documents in READERS[format_name](data, what):
+        if whole and query_id in table:
+            raise RefusedError(line)
+        judged = table.setdefault(query_id, {})
+        for doc_id, value in documents:
+            if doc_id in judged:
+                raise RefusedError(line)
+            judged[doc_id] = value
+        lines[query_id] = line
+    if not table and format_name not in ("CSV or TSV", "BEIR qrels", "BEIR or MTEB JSON", "Parquet"):
+        raise RefusedError
+    return {query_id: with_scores(documents) for query_id, documents in table.items()}
+
+
+def with_scores(documents):
+    """Give a list without scores the negative positions; scores for some documents only are refused."""
+    missing = [value is None for value in documents.values()]
+    if any(missing) and not all(missing):
+        raise RefusedError
+    return by_position(documents) if any(missing) else documents
+
+
+def by_position(documents):
+    """Return the documents with scores that keep their order."""
+    return {doc_id: -float(rank) for rank, doc_id in enumerate(documents, start=1)}
+
+
+def require(truth, line=None):
+    if not truth:
+        raise RefusedError(line)
+
+
+def lines_of(data):
+    """Yield the number and text of each line: a line feed ends it, and one mark at the start is no text."""
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        try:
+            yield number, line.decode("utf-8")
+        except UnicodeDecodeError:
+            raise RefusedError(number) from None
+
+
+def as_text(value, line):
+    require(type(value) in (str, int), line)
+    try:
+        return str(value).encode().decode()
+    except UnicodeEncodeError:
+        raise RefusedError(line) from None
+
+
+def as_number(value, what, line):
+    """Return a score as float (infinite ones count), a relevance as it stands (finite)."""
+    require(type(value) in (int, float), line)
+    try:
+        require(math.isfinite(value) or (what == "run" and not math.isnan(value)), line)
+    except OverflowError:
+        raise RefusedError(line) from None
+    return float(value) if what == "run" else value
+
+
+def parsed(text, what, line):
+    """Return the number that a column of text says."""
+    require("_" not in text, line)
+    for kind in (float,) if what == "run" else (int, float):
+        try:
+            return as_number(kind(text), what, line)
+        except ValueError:
+            continue
+    raise RefusedError(line)
+
+
+# --- columns and tables ----------------------------------------------------------------------------
+
+
+def trec(data, what):
+    for number, text in lines_of(data):
+        line = text.strip(BLANKS)
+        if line and line[0] != "#":
+            columns = re.split(f"[{BLANKS}]+", line)
+            require(len(columns) == 4 if what == "qrels" else len(columns) >= 6, number)
+            value = parsed(columns[3 if what == "qrels" else 4], what, number)
+            yield number, columns[0], [(columns[2], value)]
+
+
+def table(data, what):
+    """CSV and TSV: comments and empty lines before the header only; a quoted cell may hold line ends."""
+    lines = list(lines_of(data))
+    while not lines[0][1].strip(BLANKS) or lines[0][1].strip(BLANKS)[0] == "#":
+        del lines[0]
+    header = lines[0][1]
+    delimiter = next(d for d in "\t,;" if d in header)
+    names = next(csv.reader([header], delimiter=delimiter, strict=True))
+    if {"query-id", "corpus-id", "score"} <= set(names):
+        places = [names.index(name) for name in ("query-id", "corpus-id", "score")]
+    else:
+        wanted = [ALIASES[column] for column in ("query", "document", what)]
+        places = [names.index(next(name for name in some if name in names)) for some in wanted]
+    rows = csv.reader((text + "\n" for _, text in lines[1:]), delimiter=delimiter, strict=True)
+    number = lines[0][0] + 1
+    while True:
+        try:
+            row = next(rows, None)
+        except csv.Error:
+            raise RefusedError(number) from None
+        if row is None:
+            return
+        if row:
+            require(len(row) == len(names), number)
+            query_id, doc_id, value = (row[place] for place in places)
+            yield number, query_id, [(doc_id, parsed(value, what, number))]
+        number = lines[0][0] + 1 + rows.line_num
+
+
+# --- JSON ------------------------------------------------------------------------------------------
+
+
+def without_repeated(pairs):
+    content = dict(pairs)
+    require(len(content) == len(pairs))
+    return content
+
+
+def json_of(text, line=None):
+    try:
+        return json.loads(text, object_pairs_hook=without_repeated)
+    except (ValueError, RefusedError):
+        raise RefusedError(line) from None
+
+
+def objects(data):
+    for number, line in lines_of(data):
+        if line.strip(BLANKS):
+            content = json_of(line.strip(BLANKS), number)
+            require(isinstance(content, dict), number)
+            yield number, content
+
+
+def medcorpus(data, what):
+    for line, content in objects(data):
+        require({"conversation_id", "turn_id", "doc_id", "rel"} <= content.keys(), line)
+        query_id = f"{as_text(content['conversation_id'], line)}_{as_text(content['turn_id'], line)}"
+        grade = as_number(content["rel"], what, line) if what == "qrels" else None
+        yield line, query_id, [(as_text(content["doc_id"], line), grade)]
+
+
+def ids_of(content, key, line):
+    require(isinstance(content.get(key), list), line)
+    return [as_text(doc_id, line) for doc_id in content[key]]
+
+
+def ground_truth(data, _):
+    for line, content in objects(data):
+        ids = ids_of(content, "relevant_texts", line)
+        yield line, as_text(content.get("query_id"), line), [(doc_id, 1) for doc_id in ids]
+
+
+def results(data, what):
+    for line, content in objects(data):
+        items = content.get("ranked_results", content.get("results"))
+        require(isinstance(items, list), line)
+        documents = []
+        for item in items:
+            entry = item if isinstance(item, dict) else {"text_id": item}
+            score = entry.get("score")
+            value = None if score is None else as_number(score, what, line)
+            documents.append((as_text(entry.get("text_id"), line), value))
+        yield line, as_text(content.get("query_id"), line), documents
+
+
+def litsearch(data, what):
+    """LitSearch results: without an id, the number of the line is the id of the query."""
+    for place, (line, content) in enumerate(objects(data), start=1):
+        require("query_id" in content or place == line, line)
+        key, value = ("corpusids", 1) if what == "qrels" else ("retrieved", None)
+        ids = ids_of(content, key, line)
+        yield line, as_text(content.get("query_id", line), line), [(doc_id, value) for doc_id in ids]
+
+
+def json_file(data, what):
+    content = json_of("\n".join(line for _, line in lines_of(data)))
+    require(isinstance(content, dict))
+    if "mteb_model_meta" in content:
+        [[content]] = [part.values() for name, part in content.items() if name != "mteb_model_meta"]
+    for query_id, documents in content.items():
+        require(isinstance(documents, dict))
+        values = [(as_text(d, None), as_number(value, what, None)) for d, value in documents.items()]
+        require(what == "run" or all(value == int(value) for _, value in values))
+        yield None, as_text(query_id, None), values
+
+
+# --- Parquet ---------------------------------------------------------------------------------------
+
+
+def parquet(data, what):
+    try:
+        frame = pq.read_table(io.BytesIO(data), use_threads=False)
+    except (pa.ArrowInvalid, OSError):
+        raise RefusedError from None
+    wanted = [ALIASES[column] for column in ("query", "document", what)]
+    columns = [frame.column(next(n for n in some if n in frame.column_names)).to_pylist() for some in wanted]
+    for query_id, doc_id, value in zip(*columns, strict=True):
+        yield None, as_text(query_id, None), [(as_text(doc_id, None), as_number(value, what, None))]
+
+
+READERS = {
+    "TREC": trec,
+    "BEIR qrels": table,
+    "CSV or TSV": table,
+    "MedCorpus labels": medcorpus,
+    "PerMed ground truth": ground_truth,
+    "PerMed results": results,
+    "LitSearch results": litsearch,
+    "BEIR or MTEB JSON": json_file,
+    "Parquet": parquet,
+}

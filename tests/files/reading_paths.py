@@ -1,0 +1,321 @@
+"""Every way to read a generated file, compared with the plain reader and, for the values, with the oracle."""
+
+import contextlib
+import gzip
+import os
+import random
+import warnings
+from collections import Counter
+from unittest import mock
+
+import oracle
+import pandas as pd
+import plain_readers
+import polars as pl
+import pyarrow as pa
+from generator import generated
+from ir_measures import Qrel, ScoredDoc
+
+import permed_measures as pm
+from permed_measures.files import read as reading
+from permed_measures.files import sources, streams
+
+READ = {"run": pm.read_run, "qrels": pm.read_qrels}
+MEASURES = ["AP", "nDCG(dcg='exp-log2')@5", "P@2", "RR", "Judged@3", "NumRet", "Bpref"]
+PARSED = [pm.parse_measure(name) for name in MEASURES]
+WRITTEN = ("trec", "jsonl", "json", "csv", "tsv", "parquet")
+
+
+class DifferenceError(AssertionError):
+    """What one path says, and what it should."""
+
+
+class Refused:
+    """What came of a file that was refused: the line that was named, if one was."""
+
+    def __init__(self, line):
+        self.line = line
+
+    def __repr__(self):
+        return f"refused (line {self.line})"
+
+
+def told(table):
+    """Return a table as text: order, bits and types of the numbers count."""
+    return [(query_id, [(d, repr(number)) for d, number in docs.items()]) for query_id, docs in table.items()]
+
+
+def check(seed, folder):
+    """Compare all paths of the file of this seed; return it, and how often each path was compared."""
+    file = generated(seed)
+    checked = Check(file, folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pm.PermedWarning)
+        checked.run()
+    return file, checked.counts
+
+
+class Check:
+    """The paths of one file."""
+
+    def __init__(self, file, folder):
+        self.file, self.folder = file, folder
+        self.rng = random.Random(file.seed)
+        self.path = folder / "file.plain"
+        self.counts = Counter()
+        try:
+            self.table = plain_readers.read(file.format, file.data, file.what)
+            self.expected = told(self.table)
+        except plain_readers.RefusedError as error:
+            self.table, self.expected = None, Refused(error.line)
+        self.read = READ[file.what]
+
+    def run(self):
+        self.same(
+            "the generator", self.expected, Refused(None) if self.file.flaw else told(self.file.known())
+        )
+        self.files()
+        self.pipe()
+        if self.file.what == "run":
+            self.scans()
+            self.list_order()
+        if self.table is not None:
+            self.evaluations()
+            self.writing()
+
+    def same(self, name, found, expected=None):
+        """Compare; a refusal names the same line, or none where the plain reader has none."""
+        expected = self.expected if expected is None else expected
+        self.counts[name] += 1
+        both_refused = isinstance(expected, Refused) and isinstance(found, Refused)
+        if both_refused and (found.line == expected.line or None in (found.line, expected.line)):
+            return
+        if found != expected:
+            shown = f"{self.file.data!r:.2000}"
+            raise DifferenceError(
+                f"{self.file}, {name}: {found!r:.1500}\nexpected {expected!r:.1500}\n{shown}"
+            )
+
+    def outcome(self, read, path):
+        """Return what a path says of a file, as text, or that and where the file was refused."""
+        try:
+            found = read(path)
+            return told(found) if isinstance(found, dict) else found
+        except pm.InputError as error:
+            if not error.where.startswith(str(path)):
+                raise DifferenceError(
+                    f"{self.file}: an error that does not name the file: {error}"
+                ) from error
+            line = error.where.removeprefix(f"{path}:")
+            return Refused(int(line) if line.isdigit() else None)
+
+    def batched(self):
+        """Set batches of any size, so that a small file is read as a large one is."""
+        limits = contextlib.ExitStack()
+        for module, name, sizes in (
+            (reading, "_LARGE", [0]),
+            (sources, "_CHUNK", [1, 40, 40, 150, 400, 10**6, 10**6]),
+            (streams, "_ROWS", [2, 10, 40, 10**6]),
+            (streams, "_LINES", [1, 7, 10**6]),
+            (streams, "_HASHES", [20, 10**6]),
+        ):
+            limits.enter_context(mock.patch.object(module, name, self.rng.choice(sizes)))
+        return limits
+
+    def files(self):
+        """Read the file plain and compressed, small and in batches."""
+        data = self.file.data
+        for name, content in {
+            "plain": data,
+            "gz": gzipped(data, self.rng),
+            "zst": zstd(data, self.rng),
+        }.items():
+            if name != "plain" and self.file.format == "Parquet":
+                continue
+            path = self.folder / f"file.{name}"
+            path.write_bytes(content)
+            self.same(name, self.outcome(self.read, path))
+            if self.file.what == "run":
+                with self.batched():
+                    self.same(f"{name}, in batches", self.outcome(self.read, path))
+            if name != "plain" and self.rng.random() < 0.1:
+                cut = self.folder / "cut"
+                cut.write_bytes(content[: -self.rng.randint(1, 8)])
+                self.same(f"{name}, cut", self.outcome(self.read, cut), Refused(None))
+
+    def pipe(self):
+        """Read a pipe, which can be read once."""
+        read_end, write_end = os.pipe()
+        with os.fdopen(write_end, "wb") as file:
+            file.write(self.file.data)
+        try:
+            self.same("pipe", self.outcome(self.read, f"/dev/fd/{read_end}"))
+        finally:
+            os.close(read_end)
+
+    def scans(self):
+        """Read a run as one that is larger than memory; formats with a list per query cannot be."""
+        scannable = self.file.format in ("TREC", "CSV or TSV", "Parquet")
+        for path in sorted(self.folder.glob("file.*")):
+            if scannable and path.stat().st_size:
+                with self.batched():
+                    self.same(f"scan of {path.suffix}", self.outcome(lambda p: pm.scan_run(p).nested(), path))
+                    if self.table is None:
+                        scored = self.outcome(
+                            lambda p: dict(pm.iter_calc(PARSED, {"q": {}}, pm.scan_run(p))), path
+                        )
+                        self.same(f"values of a scan of {path.suffix}", scored)
+        if not scannable:
+            self.same("scan", self.outcome(pm.scan_run, self.path), Refused(None))
+
+    def list_order(self):
+        """Take the order of the file instead of its scores."""
+        expected = self.expected
+        if self.table is not None:
+            expected = told({q: plain_readers.by_position(docs) for q, docs in self.table.items()})
+        self.same(
+            "order of the list", self.outcome(lambda p: pm.read_run(p, order="list"), self.path), expected
+        )
+
+    def evaluations(self):
+        """Evaluate every form of what was read: the same bits, and the values of the oracle."""
+        is_run = self.file.what == "run"
+        read = {query_id: docs for query_id, docs in self.table.items() if docs}
+        other = counterpart(self.rng, self.table, is_run)
+        qrels, run = (other, read) if is_run else (read, other)
+        if not qrels:
+            return
+        expected = values(qrels, run)
+        compare_with_oracle(self.file, qrels, run, expected)
+        for name, form in forms(read, "score" if is_run else "relevance").items():
+            self.same(f"values of {name}", values(qrels, form) if is_run else values(form, run), expected)
+        if is_run and self.file.format in ("TREC", "CSV or TSV", "Parquet"):
+            for path in sorted(self.folder.glob("file.*")):
+                with self.batched():
+                    scored = self.outcome(lambda p: values(qrels, pm.scan_run(p)), path)
+                    self.same(f"values of a scan of {path.suffix}", scored, expected)
+
+    def writing(self):
+        """Write what was read in every format that can hold it, and read that with both readers."""
+        is_run = self.file.what == "run"
+        for name in WRITTEN:
+            zipped = name != "parquet" and self.rng.random() < 0.2
+            path = self.folder / f"written.{name}{'.gz' if zipped else ''}"
+            try:
+                (pm.write_run if is_run else pm.write_qrels)(self.table, path)
+            except pm.InputError:
+                self.same(
+                    f"write {name}", "refused", "written" if can_hold(name, self.table, is_run) else "refused"
+                )
+                continue
+            self.same(
+                f"write {name}", "written", "written" if can_hold(name, self.table, is_run) else "refused"
+            )
+            lists = name in ("json", "jsonl")
+            expected = unordered({q: docs for q, docs in self.table.items() if docs or lists})
+            self.same(f"written {name}", unordered(self.read(path)), expected)
+            data = gzip.decompress(path.read_bytes()) if zipped else path.read_bytes()
+            again = plain_readers.read(written_format(name, data, is_run), data, self.file.what)
+            self.same(f"written {name}, plain reader", unordered(again), expected)
+            path.unlink()
+
+
+def gzipped(data, rng):
+    """Compress as gzip, perhaps in two parts."""
+    middle = rng.choice([0, 0, rng.randint(0, len(data))])
+    return b"".join(
+        gzip.compress(part, 1, mtime=0) for part in (data[:middle], data[middle:]) if part or not middle
+    )
+
+
+def zstd(data, rng):
+    """Compress as zstd, perhaps in two frames, perhaps after a frame that is to be skipped."""
+    middle = rng.choice([0, 0, rng.randint(0, len(data))])
+    parts = [part for part in (data[:middle], data[middle:]) if part or not data]
+    frames = [pa.compress(part, codec="zstd", asbytes=True) for part in parts]
+    skipped = b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc" if rng.random() < 0.1 else b""
+    return skipped + b"".join(frames)
+
+
+def counterpart(rng, table, is_run):
+    """Return qrels for a run, or a run for qrels: some of the same documents and queries, and others."""
+    number = (lambda: rng.choice([-1, 0, 1, 1, 2])) if is_run else (lambda: float(rng.randrange(5)))
+    other = {}
+    for query_id, docs in [*table.items(), ("not there", {"d1": 1})]:
+        some = [*rng.sample(list(docs), rng.randint(0, len(docs))), "other", "d0"][: rng.choice([1, 9, 99])]
+        if rng.random() < 0.9:
+            other[query_id] = {doc_id: number() for doc_id in some}
+    return other
+
+
+def values(qrels, run):
+    """Return the values of all measures and queries, sorted; as text, so that each bit counts."""
+    return sorted((m.query_id, str(m.measure), repr(m.value)) for m in pm.iter_calc(PARSED, qrels, run))
+
+
+def compare_with_oracle(file, qrels, run, found):
+    expected = {}
+    for measure in PARSED:
+        for query_id, value in oracle.evaluate(measure.NAME, measure.params, qrels, run).items():
+            expected[query_id, str(measure)] = value
+    told_values = {(query_id, measure): float(value) for query_id, measure, value in found}
+    different = [
+        (key, told_values.get(key), value)
+        for key, value in expected.items()
+        if not abs(told_values.get(key, 1e9) - value) <= 1e-12
+    ]
+    if different or len(expected) != len(told_values):
+        raise DifferenceError(f"{file}: values and the oracle's differ: {different[:5]}")
+
+
+def forms(table, value):
+    """Return a table in the other forms that a run or qrels may have."""
+    rows = [(query_id, doc_id, number) for query_id, docs in table.items() for doc_id, number in docs.items()]
+    names = ["query_id", "doc_id", value]
+    whole = value == "relevance" and all(type(number) is int for _, _, number in rows)
+    types = dict(zip(names, [pl.String, pl.String, pl.Int64 if whole else pl.Float64], strict=True))
+    frame = pl.DataFrame([(q, d, n if whole else float(n)) for q, d, n in rows], schema=types, orient="row")
+    record = ScoredDoc if value == "score" else Qrel
+    return {
+        "polars": frame,
+        "pandas": pd.DataFrame(rows, columns=names),
+        "pyarrow": frame.to_arrow(),
+        "records": [record(*row) for row in rows],
+    }
+
+
+def unordered(table):
+    """Return a table without its order; a score by its bits, a grade by its value."""
+    return sorted(
+        (q, sorted((d, repr(float(n) + 0 * (n == 0))) for d, n in docs.items())) for q, docs in table.items()
+    )
+
+
+def can_hold(name, table, is_run):
+    """Return whether a format can hold a table, by what the documentation of writing says."""
+    rows = [(query_id, doc_id, n) for query_id, docs in table.items() for doc_id, n in docs.items()]
+    by_list = name in ("json", "jsonl")
+    if not is_run and name == "jsonl" and any(n != 1 for _, _, n in rows):
+        turns = [query_id.rpartition("_") for query_id in table]
+        return all(table.values()) and all(
+            conversation and turn.isdecimal() and turn.isascii() and str(int(turn)) == turn
+            for conversation, _, turn in turns
+        )
+    if not is_run and not by_list and not all(table.values()):
+        return False
+    if name == "trec":
+        begins = [query_id for query_id, _, _ in rows if query_id.startswith(("#", "{", "\ufeff"))]
+        return bool(rows) and not begins and all(i.split() == [i] for q, d, _ in rows for i in (q, d))
+    if by_list and is_run:
+        return bool(table or name == "json") and all(abs(n) != float("inf") for _, _, n in rows)
+    return bool(table or name != "jsonl") and (name != "json" or all(n == int(n) for _, _, n in rows))
+
+
+def written_format(name, data, is_run):
+    """Return the format that a file of this ending has."""
+    if name == "jsonl" and not is_run:
+        return (
+            "PerMed ground truth" if b"relevant_texts" in data[:10000].split(b"\n")[0] else "MedCorpus labels"
+        )
+    names = {"trec": "TREC", "jsonl": "PerMed results", "json": "BEIR or MTEB JSON", "parquet": "Parquet"}
+    return names.get(name, "CSV or TSV" if is_run or name == "csv" else "BEIR qrels")
