@@ -40,8 +40,9 @@ from permed_measures.errors import InputError, PermedError
 from permed_measures.files.inspection import inspect_file
 from permed_measures.files.read import kind_of, load, read_qrels, read_run
 from permed_measures.files.sources import Source
+from permed_measures.files.whole import write_whole
 from permed_measures.files.write import FORMATS as WRITTEN
-from permed_measures.files.write import write_qrels, write_run, write_whole
+from permed_measures.files.write import write_qrels, write_run
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import parse_measure

@@ -8,8 +8,6 @@ import io
 import json
 import os
 import re
-import shutil
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -27,11 +25,10 @@ from permed_measures.engine.inputs import (
 )
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.read import ranked
+from permed_measures.files.whole import write_whole
 
 if TYPE_CHECKING:
     import polars as pl
-
-__all__ = ["FORMATS", "write_qrels", "write_run", "write_whole"]
 
 
 def write_run(
@@ -174,24 +171,6 @@ def _encoded(output: _Output, name: str, nested: Nested) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         raise output.refuse(f"ids must be Unicode text (found {error.object[error.start]!r})") from None
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all; what is no regular file, such as a pipe, is written into."""
-    if path.exists() and not path.is_file():
-        with path.open("wb") as file:
-            file.write(content)
-        return
-    target = path.resolve()  # a link stays a link
-    part = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}.part")
-    try:
-        with part.open("xb") as file:
-            file.write(content)
-        if target.exists():
-            shutil.copymode(target, part)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _named(output: _Output, data: Any) -> Nested:

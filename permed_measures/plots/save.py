@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
 from permed_measures.errors import InputError
-from permed_measures.files.write import write_whole
+from permed_measures.files.whole import write_whole
 from permed_measures.plots.fonts import matplotlib
 from permed_measures.plots.style import checked_axes
 

@@ -1,0 +1,176 @@
+"""Files are written whole or not at all, and as ``cp`` does: links, modes, pipes, what may not be written."""
+
+import errno
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from commands import run_cli, run_command
+
+import permed_measures as pm
+from permed_measures.files import whole
+
+RUN = {"q": {"a": 1.0}}
+TEXT = "q Q0 a 1 1.0 permed-measures\n"
+
+
+@pytest.fixture
+def folder():
+    """Yield a folder that a user without rights can write into."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o777)
+        yield Path(name)
+
+
+@contextmanager
+def user_without_rights():
+    """Be nobody rather than root, who may write everywhere."""
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+
+
+WRITER = """
+import sys, time
+from pathlib import Path
+import permed_measures as pm
+Path.replace = lambda *_: (print("written", flush=True), time.sleep(600))
+pm.write_run({"q": {"a": 1.0}}, sys.argv[1])
+"""
+
+
+def test_a_killed_writer_leaves_nothing_that_is_taken_for_a_run(tmp_path):
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    (tmp_path / "qrels").write_text("q 0 a 1\n")
+    pm.write_run(RUN, runs / "bm25.trec")
+    command = [sys.executable, "-c", WRITER, str(runs / "dense.trec")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout.readline() == b"written\n"
+        writer.send_signal(signal.SIGKILL)
+    assert len(list(runs.iterdir())) == 2  # what was left is what we look for
+    stdout, stderr = run_cli("evaluate", tmp_path / "qrels", runs, "-m", "P@1", "--format", "tsv")
+    assert [line.split("\t")[0] for line in stdout.splitlines()] == ["run", "bm25"]
+    assert stderr == ""
+
+
+def test_an_interrupted_writer_leaves_nothing(tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    (tmp_path / "run").write_text("before")
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pm.write_run(RUN, tmp_path / "run")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]
+
+
+def test_a_read_only_file_is_refused(folder):
+    target = folder / "run"
+    target.write_text("before")
+    target.chmod(0o444)
+    with user_without_rights(), pytest.raises(PermissionError) as caught:
+        pm.write_run(RUN, target)
+    assert caught.value.filename == str(target)
+    assert target.read_text() == "before"
+
+
+def test_a_writable_file_in_a_read_only_folder_is_written(folder):
+    target = folder / "run"
+    target.write_text("before, and longer than what is written now")
+    target.chmod(0o666)
+    folder.chmod(0o555)
+    with user_without_rights():
+        pm.write_run(RUN, target)
+        with pytest.raises(PermissionError) as caught:
+            pm.write_run(RUN, folder / "new")
+    folder.chmod(0o777)
+    assert caught.value.filename == str(folder / "new")
+    assert [path.read_text() for path in folder.iterdir()] == [TEXT]
+
+
+def test_a_file_that_cannot_be_replaced_is_written(tmp_path, monkeypatch):
+    def busy(*_):
+        raise OSError(errno.EBUSY, "Device or resource busy")  # as a file mounted into a container is
+
+    (tmp_path / "run").write_text("before")
+    monkeypatch.setattr(Path, "replace", busy)
+    pm.write_run(RUN, tmp_path / "run")
+    assert [path.read_text() for path in tmp_path.iterdir()] == [TEXT]
+
+
+def test_the_longest_names_can_be_written(tmp_path):
+    target = tmp_path / ("n" * 255)
+    pm.write_run(RUN, target)
+    pm.write_run(RUN, target)
+    assert [path.read_text() for path in tmp_path.iterdir()] == [TEXT]
+
+
+def test_new_files_have_the_mode_that_the_user_set(tmp_path):
+    before = os.umask(0o027)
+    try:
+        pm.write_run(RUN, tmp_path / "run")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "run").stat().st_mode) == 0o640
+
+
+def test_errors_name_the_file_that_was_asked_for(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(FileNotFoundError) as caught:
+        pm.write_run(RUN, tmp_path / "none" / "run")
+    assert caught.value.filename == str(tmp_path / "none" / "run")
+    monkeypatch.setattr(whole.shutil, "copymode", full)
+    (tmp_path / "run").write_text("before")
+    with pytest.raises(OSError, match=r"No space left on device: '.*/run'$"):
+        pm.write_run(RUN, tmp_path / "run")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_one_message(tmp_path):
+    (tmp_path / "run").write_text(TEXT)
+    status, stdout, stderr = run_command("convert", tmp_path / "run", "/dev/full", "--to", "csv")
+    assert (status, stdout, stderr) == (2, "", "error: /dev/full: No space left on device\n")
+
+
+def test_links_in_a_circle_are_one_message(tmp_path):
+    (tmp_path / "run").write_text(TEXT)
+    (tmp_path / "a.trec").symlink_to("b.trec")
+    (tmp_path / "b.trec").symlink_to("a.trec")
+    status, stdout, stderr = run_command("convert", tmp_path / "run", tmp_path / "a.trec")
+    assert (status, stdout) == (2, "")
+    assert stderr == f"error: {tmp_path / 'a.trec'}: Too many levels of symbolic links\n"
+    assert (tmp_path / "a.trec").is_symlink()
+
+
+def test_many_writers_of_one_file_leave_one_whole_file(tmp_path):
+    writer = (
+        "import sys, permed_measures as pm\n"
+        "for _ in range(50): pm.write_run({'q': {sys.argv[2] * 1000: 1.0}}, sys.argv[1])"
+    )
+    commands = [[sys.executable, "-c", writer, str(tmp_path / "run"), letter] for letter in "ab"]
+    writers = [subprocess.Popen(command) for command in commands]
+    seen = set()
+    while any(each.poll() is None for each in writers):
+        with_content = (tmp_path / "run").exists() and (tmp_path / "run").read_text()
+        if with_content:
+            seen.add(with_content)
+        time.sleep(0.001)
+    assert [each.returncode for each in writers] == [0, 0]
+    whole_files = {f"q Q0 {letter * 1000} 1 1.0 permed-measures\n" for letter in "ab"}
+    assert seen <= whole_files
+    assert [path.read_text() in whole_files for path in tmp_path.iterdir()] == [True]
