@@ -16,6 +16,7 @@ import cases
 import numpy as np
 import oracle
 import pytest
+from effort import effort
 from typer.testing import CliRunner
 
 import permed_measures as pm
@@ -198,7 +199,7 @@ def computed(audited, setting, choice, cutoff):
     return audited.at(setting, c, o, *place_of(audited.run, setting))
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(effort(5, 25)))
 def test_every_convention_has_the_value_of_plain_loops(seed):
     rng = random.Random(seed)
     qrels, run = small_case(rng)
@@ -383,7 +384,7 @@ def assert_explained(plain, name, text, setting, choice, cutoff):
     assert {match.printed for match in audited.matches} == {text}
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", range(effort(20, 100)))
 def test_the_true_convention_of_a_claim_is_among_the_matches_on_litsearch(litsearch, seed):
     rng = random.Random(seed)
     plain = rng.choice(list(litsearch.values()))
@@ -392,7 +393,7 @@ def test_the_true_convention_of_a_claim_is_among_the_matches_on_litsearch(litsea
     assert_explained(plain, name, printed(rng, value), setting, choice, cutoff)
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", range(effort(15, 100)))
 def test_the_true_convention_of_a_claim_is_among_the_matches_on_graded_data(seed):
     rng = random.Random(seed)
     plain = plain_graded(3)
@@ -432,13 +433,13 @@ def assert_row_explained(rng, plain, setting):
     assert str(result)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(effort(2, 12)))
 def test_a_row_made_by_one_convention_is_explained_on_litsearch(litsearch, seed):
     rng = random.Random(1000 + seed)
     assert_row_explained(rng, rng.choice(list(litsearch.values())), random_setting(rng))
 
 
-@pytest.mark.parametrize("seed", range(14))
+@pytest.mark.parametrize("seed", range(effort(4, 14)))
 def test_a_row_made_by_one_convention_is_explained_on_graded_data(seed):
     rng = random.Random(1000 + seed)
     assert_row_explained(rng, plain_graded(rng.choice([1, 2, 3])), random_setting(rng))
@@ -1088,7 +1089,7 @@ def n_changes(a, b):
     return sum(getattr(a, each.name) != getattr(b, each.name) for each in fields(a))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(effort(1, 3)))
 @pytest.mark.parametrize(("name", "measure"), [("MAP@3", "AP"), ("nDCG@5", "nDCG"), ("R@4", "R")])
 def test_the_nearest_values_have_their_simplest_conventions(seed, name, measure):
     rng = random.Random(seed)
@@ -1277,7 +1278,7 @@ class Brute:
         )
 
 
-@pytest.mark.parametrize("seed", range(7))
+@pytest.mark.parametrize("seed", range(effort(3, 7)))
 def test_the_joint_answer_is_that_of_a_search_over_all_conventions(seed):
     rng = random.Random(seed)
     qrels, runs = tiny(rng)

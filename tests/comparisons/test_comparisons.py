@@ -10,6 +10,7 @@ import ir_datasets
 import ir_measures
 import numpy as np
 import pytest
+from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -300,7 +301,7 @@ def outcomes_of(d, cluster):
     return [t_test(d, cluster)[0], wilcoxon_test(d)[0], randomization_test(d, cluster, 99, 0)[0]]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=effort(25, 60), deadline=None)
 @given(clustered())
 def test_swapping_the_runs_negates_and_keeps_p(case):
     d, cluster = case
@@ -315,7 +316,7 @@ def test_swapping_the_runs_negates_and_keeps_p(case):
     assert one is None or one == pytest.approx(-other)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=effort(25, 60), deadline=None)
 @given(clustered(), st.randoms(use_true_random=False))
 def test_the_order_of_queries_changes_nothing_exact(case, rng):
     d, cluster = case
@@ -326,7 +327,7 @@ def test_the_order_of_queries_changes_nothing_exact(case, rng):
         assert one.p == pytest.approx(other.p)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=effort(25, 60), deadline=None)
 @given(clustered())
 def test_every_answer_is_a_number_or_has_a_reason(case):
     d, cluster = case
@@ -691,7 +692,7 @@ def loop_reranking(qrels, before, after, rel, judged_only):
     return moves, up, pairs
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(effort(50, 150)))
 def test_reranking_against_loops(seed, monkeypatch):
     if seed % 2:
         monkeypatch.setattr("permed_measures.comparisons.reranking._BLOCK", 7)

@@ -8,12 +8,13 @@ import ir_measures
 import pytest
 import pytrec
 from cases import DOCUMENTS, QUERIES, SCORES
+from effort import effort
 from pyNTCIREVAL import metrics as ntcir
 
 import permed_measures as pm
 
-CASES = 6000
-CHUNKS = 12
+CASES = effort(1000, 6000)
+CHUNKS = effort(2, 12)
 GRADES = [[0, 1], [-1, 0, 1, 2], [0, 1, 2, 3, 4], [-3, -2, 0, 1, 4], [0], [1, 2]]
 
 
@@ -106,7 +107,7 @@ def ntcir_case(rng):
 def test_q_measure_and_ncu_agree_with_pyntcireval():
     rng = random.Random(5)
     compared = 0
-    for _ in range(1500):
+    for _ in range(effort(500, 1500)):
         qrels, ranking, levels = ntcir_case(rng)
         if not sum(levels[1:]):
             continue
@@ -129,7 +130,7 @@ def test_q_measure_and_ncu_agree_with_pyntcireval():
         for measure, reference in measures.items():
             compared += 1
             assert values[measure] == pytest.approx(reference.compute(listed), abs=1e-9), measure
-    assert compared > 2500
+    assert compared > effort(800, 2500)
 
 
 def test_ap_of_pyntcireval_has_another_denominator_with_a_cutoff_than_trec_eval_s():

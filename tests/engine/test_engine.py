@@ -11,6 +11,7 @@ import numpy as np
 import oracle
 import pytest
 from cases import DOCUMENTS, FORMS, QUERIES, random_case, random_measure, rows_of
+from effort import effort
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,8 +21,8 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 
-CASES = 2000
-CHUNKS = 20
+CASES = effort(500, 2000)
+CHUNKS = effort(10, 20)
 
 
 def values_of(measures, qrels, run, ties=TieBreak.TREC):

@@ -12,6 +12,7 @@ import ir_measures
 import pandas as pd
 import polars as pl
 import pytest
+from effort import effort
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -225,7 +226,7 @@ def test_what_is_written_reads_back_equal_or_is_refused_rightly(form, what, tmp_
     written = []
 
     @settings(
-        max_examples=250 if form != "parquet" else 150,
+        max_examples=effort(60, 250 if form != "parquet" else 150),
         deadline=None,
         derandomize=True,
         database=None,
@@ -536,6 +537,7 @@ def test_a_document_that_stands_twice_in_a_large_run_is_named(form, large, tmp_p
 # --- ranx ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough  # ranx first compiles for 15 s
 def test_objects_of_ranx_are_taken_as_they_are(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -624,6 +624,7 @@ def test_letters_that_no_font_is_known_for():
 # --- files and pages -----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("plot", [*PLOTS.values(), plot_differences], ids=[*PLOTS, "differences"])
 def test_the_same_plot_gives_the_same_bytes(plot, ending, tmp_path):
