@@ -13,16 +13,11 @@ They are registered when ir_datasets is imported, by whomever:
 
 from __future__ import annotations
 
-import importlib
 import os
-import sys
-from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+from permed_measures.datasets.import_hook import register, register_when_imported
 from permed_measures.datasets.samples import SAMPLES, Sample
 from permed_measures.errors import InputError, nearest
 
@@ -48,50 +43,8 @@ NAMES = (
 """The ids of the data sets."""
 
 
-def register() -> None:
-    """Make the data sets known to ir_datasets, which is imported; calling it again changes nothing.
-
-    An id that ir_datasets has already is left as it is.
-    """
-    importlib.import_module("permed_measures.datasets.catalogue")  # which registers them at its end
-
-
-def register_when_imported() -> None:
-    """Register the data sets as soon as ir_datasets is imported; now if it has been."""
-    module = sys.modules.get("ir_datasets")
-    if module is not None and hasattr(module, "main_cli"):  # defined at its end: it is imported as a whole
-        register()
-    elif not any(isinstance(finder, _AfterImport) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _AfterImport())
-
-
-class _AfterImport(MetaPathFinder):
-    """Lets ir_datasets be found as ever, and registers the data sets when it has been executed."""
-
-    def find_spec(
-        self,
-        fullname: str,
-        path: Sequence[str] | None,
-        target: ModuleType | None = None,
-    ) -> ModuleSpec | None:
-        """Return the spec of ir_datasets with a loader that registers; None for any other module."""
-        if fullname != "ir_datasets":
-            return None
-        others = (finder for finder in sys.meta_path if finder is not self)
-        found = (finder.find_spec(fullname, path, target) for finder in others)
-        spec = next((spec for spec in found if spec is not None), None)
-        if spec is None or spec.loader is None:
-            return spec
-        execute = spec.loader.exec_module
-
-        def execute_and_register(module: ModuleType) -> None:
-            execute(module)
-            if self in sys.meta_path:
-                sys.meta_path.remove(self)
-            register()
-
-        spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
-        return spec
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def from_folder(path: str | os.PathLike[str], id: str) -> Any:

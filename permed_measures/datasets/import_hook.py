@@ -1,0 +1,90 @@
+"""Registration with ir_datasets, without importing it: the data sets are there once anything imports it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+import warnings
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+from permed_measures.errors import PermedWarning
+
+
+def register() -> None:
+    """Make the data sets known to ir_datasets; calling it again changes nothing.
+
+    An id that ir_datasets has already is left as it is.
+    """
+    importlib.import_module("permed_measures.datasets.catalogue")  # which registers them at its end
+
+
+def register_when_imported() -> None:
+    """Register the data sets as soon as ir_datasets is imported; now if it has been."""
+    module = sys.modules.get("ir_datasets")
+    if module is not None and hasattr(module, "main_cli"):  # defined at its end: it is imported as a whole
+        _register_or_warn()
+    elif not any(getattr(finder, _MARK, False) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _ImportHook())
+
+
+_MARK = "registers_permed_measures"
+"""The attribute that tells the hook: its class is another one after a reload of this module."""
+
+
+def _register_or_warn() -> None:
+    """Register the data sets; an error must not break the import of ir_datasets or of this package."""
+    try:
+        register()
+    except Exception as error:
+        warnings.warn(
+            f"the data sets of permed-measures are not registered with ir_datasets ({type(error).__name__}: "
+            f"{error}). Call permed_measures.datasets.register() to see the whole error",
+            PermedWarning,
+            stacklevel=2,
+        )
+
+
+class _ImportHook(MetaPathFinder):
+    """Leave finding ir_datasets to the other finders, and register the data sets once it is loaded."""
+
+    def __init__(self) -> None:
+        setattr(self, _MARK, True)
+        self._thread = threading.local()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the spec of ir_datasets with a loader that registers; None for any other module."""
+        if fullname != "ir_datasets" or getattr(self._thread, "is_searching", False):
+            return None
+        self._thread.is_searching = True  # another hook may ask all finders too, and so this one again
+        try:
+            spec = self._ask_others(fullname, path, target)
+        finally:
+            self._thread.is_searching = False
+        if spec is None or spec.loader is None:
+            return spec
+        execute = spec.loader.exec_module
+
+        def execute_and_register(module: ModuleType) -> None:
+            execute(module)
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+            _register_or_warn()
+
+        spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
+        return spec
+
+    def _ask_others(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
+    ) -> ModuleSpec | None:
+        for finder in list(sys.meta_path):
+            if finder is not self and hasattr(finder, "find_spec"):
+                spec = finder.find_spec(fullname, path, target)
+                if spec is not None:
+                    return spec
+        return None

@@ -1,0 +1,158 @@
+"""The data sets are registered with ir_datasets whatever is imported when, and never break its import."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from permed_measures.datasets import NAMES
+
+
+def python(code, *options):
+    """Return what a fresh interpreter prints."""
+    command = [sys.executable, *options, "-c", code]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+LOADED = f"""
+import sys
+print(ir_datasets.load('permed-sample').queries_count(), len(set(ir_datasets.registry) & set({NAMES!r})))
+print([finder for finder in sys.meta_path if 'permed' in repr(finder)])
+"""
+ALL_LOADED = f"48 {len(NAMES)}\n[]"
+
+
+def test_importing_the_package_does_not_import_ir_datasets():
+    code = "import sys, permed_measures; print([name for name in sys.modules if 'ir_datasets' in name])"
+    assert python(code) == "[]"
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import ir_datasets, permed_measures",
+        "import permed_measures, ir_datasets",
+        "import permed_measures.datasets.catalogue, ir_datasets",
+        "import permed_measures.datasets.downloads, ir_datasets",
+        "import ir_datasets.util, permed_measures.datasets.catalogue",
+        "import permed_measures; from ir_datasets.util import Registry; import ir_datasets",
+        "import permed_measures.datasets as d, ir_datasets; d.register(); d.register()",
+        "import ir_datasets, permed_measures.datasets as d; d.register(); d.register_when_imported()",
+        "import permed_measures, importlib; ir_datasets = importlib.import_module('ir_datasets')",
+        "import ir_measures, ir_datasets, permed_measures",
+        "import permed_measures.datasets as d; d.register_when_imported(); import ir_datasets",
+        "import permed_measures, importlib.util; importlib.util.find_spec('ir_datasets'); import ir_datasets",
+    ],
+)
+def test_the_data_sets_are_registered_in_whichever_order_things_are_imported(imports):
+    assert python(imports + LOADED) == ALL_LOADED
+
+
+RELOADED = """
+import importlib, permed_measures.datasets.import_hook as hook
+importlib.reload(hook)
+hook.register_when_imported()
+import ir_datasets
+"""
+IMPORTED_AGAIN = """
+import permed_measures, sys
+for name in [name for name in sys.modules if name.startswith('permed_measures')]:
+    del sys.modules[name]
+import ir_measures, permed_measures
+import ir_datasets
+"""
+ANOTHER_HOOK = """
+import sys, permed_measures
+class Another:
+    def find_spec(self, name, path, target=None):
+        if name == 'ir_datasets':
+            found = (other.find_spec(name, path, target) for other in sys.meta_path if other is not self)
+            return next((spec for spec in found if spec), None)
+sys.meta_path.insert(0, Another())
+import ir_datasets
+"""
+
+
+@pytest.mark.parametrize("imports", [RELOADED, IMPORTED_AGAIN, ANOTHER_HOOK])
+def test_hooks_do_not_call_each_other_without_end(imports):
+    assert python(imports + LOADED) == ALL_LOADED
+
+
+def test_one_hook_is_enough_however_often_the_package_is_loaded():
+    code = (
+        RELOADED.replace("import ir_datasets", "")
+        + "import sys; print(sum('permed' in repr(finder) for finder in sys.meta_path))"
+    )
+    assert python(code) == "1"
+
+
+BROKEN = """
+import sys, warnings
+class Broken:
+    def find_spec(self, name, path, target=None):
+        if name == 'permed_measures.datasets.catalogue':
+            raise ImportError('broken on purpose')
+sys.meta_path.insert(0, Broken())
+warnings.simplefilter('always')
+"""
+
+
+@pytest.mark.parametrize(
+    "imports", ["import permed_measures, ir_datasets", "import ir_datasets, permed_measures"]
+)
+def test_data_sets_that_cannot_be_registered_are_a_warning(imports):
+    code = f"""{BROKEN}
+with warnings.catch_warnings(record=True) as caught:
+    {imports}
+for warning in caught:
+    if issubclass(warning.category, permed_measures.PermedWarning):
+        print(warning.message)
+print(ir_datasets.load('vaswani').has_qrels())
+"""
+    message = (
+        "the data sets of permed-measures are not registered with ir_datasets (ImportError: broken on "
+        "purpose). Call permed_measures.datasets.register() to see the whole error"
+    )
+    assert python(code) == f"{message}\nTrue"
+
+
+def test_registering_by_hand_shows_the_error():
+    code = f"""{BROKEN}
+import permed_measures.datasets
+try:
+    permed_measures.datasets.register()
+except ImportError as error:
+    print(error)
+"""
+    assert python(code) == "broken on purpose"
+
+
+def test_threads_that_import_ir_datasets_at_once_all_find_the_data_sets():
+    code = """
+import threading, permed_measures
+found = []
+def work():
+    import ir_datasets
+    found.append('medcorpus' in set(ir_datasets.registry))
+threads = [threading.Thread(target=work) for _ in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print(found)
+"""
+    assert python(code) == str([True] * 8)
+
+
+def test_an_id_that_exists_is_left_as_it_is():
+    code = f"""
+import ir_datasets
+ir_datasets.registry.register('medcorpus', ir_datasets.Dataset())
+dummy = ir_datasets.load('medcorpus')
+import permed_measures
+{LOADED}
+print(ir_datasets.load('medcorpus') is dummy, dummy.has_qrels())
+print(ir_datasets.load('medcorpus/turn/1').has_qrels())
+"""
+    assert python(code) == f"{ALL_LOADED}\nTrue False\nTrue"
