@@ -30,7 +30,7 @@ audits: options choices conventions claims run_variants matches answers searches
 plots: fonts style arguments by_group by_query cutoffs figures save
 reports: evaluation wording differences paper_table html comparison
 comparisons: compare
-datasets: import_hook records samples readers downloads handlers catalogue __init__ pyterrier
+datasets: import_hook records samples readers http_download downloads handlers catalogue __init__ pyterrier
 cli: progress arguments commands __init__
 __main__
 """

@@ -18,13 +18,6 @@ with warnings.catch_warnings():
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("IR_DATASETS_TMP", str(tmp_path / "tmp"))
-    return tmp_path / "home"
-
-
 def python(code):
     """Return what a fresh interpreter prints."""
     result = subprocess.run(

@@ -1,0 +1,67 @@
+"""An empty folder of ir_datasets for each test, or one with the real files, and a server."""
+
+import shutil
+
+import ir_datasets
+import pytest
+from data_files import REMOTE
+from file_server import FileServer
+
+from permed_measures.datasets import catalogue
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """Return an empty folder of ir_datasets."""
+    folder = tmp_path / "home"
+    monkeypatch.setenv("IR_DATASETS_HOME", str(folder))
+    monkeypatch.setenv("IR_DATASETS_TMP", str(tmp_path / "tmp"))
+    monkeypatch.setenv("IR_DATASETS_DL_DISABLE_PBAR", "true")
+    monkeypatch.setenv("IR_DATASETS_DL_TRIES", "1")
+    monkeypatch.setenv("IR_DATASETS_DL_TIMEOUT", "5")
+    monkeypatch.delenv("PERMED_LITSEARCH_DIR", raising=False)
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.setenv(name, "127.0.0.1,localhost")
+    return folder
+
+
+@pytest.fixture
+def offline(monkeypatch):
+    """Let a test fail that asks the network."""
+
+    def get(*_, **options):
+        pytest.fail(f"the network was asked: {options}")
+
+    monkeypatch.setattr("requests.get", get)
+
+
+@pytest.fixture(scope="module")
+def copied(data, tmp_path_factory):
+    """Return a folder of ir_datasets with the real files."""
+    folder = tmp_path_factory.mktemp("real")
+    for remote in REMOTE:
+        (folder / remote.name).parent.mkdir(exist_ok=True)
+        shutil.copyfile(data / remote.name, folder / remote.name)
+    return folder
+
+
+@pytest.fixture
+def real(copied, monkeypatch, offline):  # noqa: ARG001
+    """Let ir_datasets have the real files, and no network."""
+    monkeypatch.setenv("IR_DATASETS_HOME", str(copied))
+    return copied
+
+
+@pytest.fixture
+def new_id():
+    """Return an id that no data set has; it is forgotten afterwards."""
+    name = "test/folder"
+    yield name
+    ir_datasets.registry._registered.pop(name, None)
+    catalogue._FOLDERS.pop(name, None)
+
+
+@pytest.fixture
+def server():
+    with FileServer() as running:
+        yield running

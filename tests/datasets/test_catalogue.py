@@ -1,0 +1,121 @@
+"""What holds for every data set: ids, records, documentation, counts; and the packaged sample."""
+
+from collections import defaultdict
+
+import ir_datasets
+import pytest
+from data_files import kept
+
+import permed_measures as pm
+from permed_measures.datasets import NAMES, SAMPLES, catalogue, load, qrels_of
+from permed_measures.datasets.records import ConversationQuery, LitSearchDoc, LitSearchQuery, TitledDoc
+
+
+def nested(qrels):
+    found = defaultdict(dict)
+    for query_id, doc_id, relevance in qrels:
+        found[query_id][doc_id] = relevance
+    return dict(found)
+
+
+def test_all_names_are_registered_and_no_more():
+    assert set(NAMES) == set(catalogue.DATASETS)
+    assert set(NAMES) <= set(ir_datasets.registry)
+    assert len(set(NAMES)) == len(NAMES)
+
+
+@pytest.mark.usefixtures("offline")
+def test_the_sample_is_a_data_set(home):
+    medical, literature = ir_datasets.load("permed-sample"), ir_datasets.load("permed-sample/literature")
+    for dataset, sample in ((medical, SAMPLES[0]), (literature, SAMPLES[1])):
+        assert nested(dataset.qrels_iter()) == pm.read_qrels(sample.qrels)
+        assert dataset.qrels_path() == sample.qrels
+        assert {query.query_id for query in dataset.queries_iter()} == set(pm.read_qrels(sample.qrels))
+        documents = list(dataset.docs_iter())
+        assert len(documents) == dataset.docs_count() == 157
+        assert dataset.docs_store().get(documents[9].doc_id) == documents[9]
+        assert {qrel.doc_id for qrel in dataset.qrels_iter()} <= {document.doc_id for document in documents}
+    assert (medical.queries_count(), medical.qrels_count()) == (48, 478)
+    assert literature.queries_count() == 20
+    assert len({query.conversation_id for query in medical.queries_iter()}) == 12
+    assert ir_datasets.docs_parent_id("permed-sample/literature") == "permed-sample"
+    assert kept(home)
+
+
+@pytest.mark.usefixtures("offline")
+def test_types_of_records_and_meanings_of_grades_are_told():
+    medcorpus, litsearch = ir_datasets.load("medcorpus/turn/3"), ir_datasets.load("litsearch/broad")
+    conversation = ("query_id", "text", "conversation_id", "turn_number", "history")
+    assert medcorpus.queries_cls() is ConversationQuery
+    assert medcorpus.queries_cls()._fields == conversation
+    assert litsearch.queries_cls() is LitSearchQuery
+    assert litsearch.queries_cls()._fields == ("query_id", "text", "query_set", "specificity", "quality")
+    assert medcorpus.docs_cls() is TitledDoc
+    assert litsearch.docs_cls() is LitSearchDoc
+    assert set(medcorpus.qrels_defs()) == {2, 1, 0, -1}
+    assert "failed" in medcorpus.qrels_defs()[-1]
+    assert set(litsearch.qrels_defs()) == {1}
+    assert (
+        medcorpus.qrels_cls()._fields == litsearch.qrels_cls()._fields == ("query_id", "doc_id", "relevance")
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.usefixtures("offline")
+def test_each_data_set_is_documented(name):
+    dataset = ir_datasets.load(name)
+    assert dataset.dataset_id() == name
+    assert {"pretty_name", "desc", "citation", "license", "data_access"} <= dataset.documentation().keys()
+    assert all(isinstance(text, str) and text for text in dataset.documentation().values())
+    assert dataset.queries_lang() == "en"
+    assert dataset.docs_lang() in ("en", None)
+    assert dataset.has_docs()
+    assert dataset.has_queries()
+    assert dataset.has_qrels()
+    assert dataset.docs_namespace() == name.partition("/")[0]
+
+
+@pytest.mark.usefixtures("offline")
+def test_counts_are_known_without_any_file(home):
+    medcorpus, litsearch = ir_datasets.load("medcorpus"), ir_datasets.load("litsearch")
+    assert (medcorpus.queries_count(), medcorpus.qrels_count(), medcorpus.docs_count()) == (
+        3440,
+        34387,
+        92703,
+    )
+    assert (litsearch.queries_count(), litsearch.qrels_count(), litsearch.docs_count()) == (597, 639, 64183)
+    assert ir_datasets.load("medcorpus/turn/4").docs_count() == 92703
+    assert ir_datasets.load("litsearch/author").docs_count() == 64183
+    assert medcorpus.metadata() == {
+        "docs": {"count": 92703},
+        "queries": {"count": 3440},
+        "qrels": {"count": 34387},
+    }
+    assert not list(home.rglob("*"))
+
+
+@pytest.mark.usefixtures("offline")
+def test_the_documents_of_a_part_are_those_of_the_whole():
+    for name in NAMES:
+        assert ir_datasets.docs_parent_id(name) == name.partition("/")[0]
+
+
+def test_what_is_no_data_set_with_qrels_is_refused():
+    with pytest.raises(
+        pm.InputError, match=r"neither a file nor the id of a data set.*Did you mean 'medcorpus'"
+    ):
+        load("medcorpsu")
+    with pytest.raises(pm.InputError, match="'msmarco-passage' of ir_datasets has no qrels"):
+        load("msmarco-passage")
+
+
+@pytest.mark.parametrize(
+    "reason", [RuntimeError("gone"), OSError(5, "gone"), RuntimeError(), NotImplementedError()]
+)
+def test_qrels_that_ir_datasets_cannot_load_are_one_clear_error(reason):
+    class Broken:
+        def qrels_iter(self):
+            raise reason
+
+    with pytest.raises(pm.InputError, match="the qrels of 'x' cannot be loaded by ir_datasets"):
+        qrels_of(Broken(), "x")

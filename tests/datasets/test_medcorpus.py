@@ -1,0 +1,234 @@
+"""MedCorpus: queries, labels and documents as its files have them, and the published numbers."""
+
+import json
+import math
+import re
+from collections import Counter, defaultdict
+
+import ir_datasets
+import ir_measures
+import pytest
+from commands import run_cli
+from data_files import evaluate, lines_of, write_lines
+from ir_measures import P
+
+import permed_measures as pm
+from permed_measures.datasets.records import TitledDoc
+
+PUBLISHED = {
+    "GradedAP@10": 0.535731969113,
+    "P@1": 0.927906976744,
+    "nDCG(dcg='exp-log2')@10": 0.904480022705,
+}
+MEASURES = [pm.GradedAP @ 10, ir_measures.P @ 1, ir_measures.nDCG(dcg="exp-log2") @ 10]
+BY_TURN = {  # grade: labels, of each turn
+    1: {-1: 16, 0: 1530, 1: 4212, 2: 2241},
+    2: {0: 2910, 1: 3892, 2: 1192},
+    3: {0: 2217, 1: 4610, 2: 1165},
+    4: {0: 1934, 1: 3636, 2: 430},
+    5: {0: 1511, 1: 1937, 2: 152},
+    6: {0: 341, 1: 402, 2: 57},
+}
+
+
+def grades_of(dataset):
+    return Counter(qrel.relevance for qrel in dataset.qrels_iter())
+
+
+@pytest.mark.usefixtures("real")
+def test_medcorpus_has_its_turns_and_labels():
+    dataset = ir_datasets.load("medcorpus")
+    queries, qrels = list(dataset.queries_iter()), list(dataset.qrels_iter())
+    assert len(queries) == len({query.query_id for query in queries}) == 3440
+    assert len({query.conversation_id for query in queries}) == 800
+    assert len(qrels) == 34387
+    assert grades_of(dataset) == {2: 5237, 1: 18689, 0: 10443, -1: 18}
+    assert {qrel.query_id for qrel in qrels} == {query.query_id for query in queries}
+
+
+def test_each_turn_of_medcorpus_is_as_the_file_has_it(real):
+    expected = [
+        (
+            f"{conversation['conversation_id']}_{turn['turn_id']}",
+            turn["text"],
+            conversation["conversation_id"],
+            turn["turn_id"],
+            tuple(earlier["text"] for earlier in conversation["turns"][:place]),
+        )
+        for conversation in lines_of(real / "medcorpus" / "queries.jsonl")
+        for place, turn in enumerate(conversation["turns"])
+    ]
+    queries = list(ir_datasets.load("medcorpus").queries_iter())
+    for place in (0, len(queries) // 2, -1):
+        assert queries[place] == expected[place]
+    assert queries == expected
+    assert queries[0].history == ()
+    assert queries[2].history == (queries[0].text, queries[1].text)
+    assert queries[2].default_text() == queries[2].text
+
+
+def test_each_label_of_medcorpus_is_as_the_file_has_it(real):
+    expected = [
+        (f"{line['conversation_id']}_{line['turn_id']}", line["doc_id"], line["rel"])
+        for line in lines_of(real / "medcorpus" / "query_to_texts.jsonl")
+    ]
+    qrels = list(ir_datasets.load("medcorpus").qrels_iter())
+    for place in (0, len(qrels) // 2, -1):
+        assert tuple(qrels[place]) == expected[place]
+    assert list(map(tuple, qrels)) == expected
+    assert {type(qrel.relevance) for qrel in qrels} == {int}
+
+
+@pytest.mark.usefixtures("real")
+def test_the_turns_are_a_partition_of_medcorpus():
+    whole = ir_datasets.load("medcorpus")
+    parts = [ir_datasets.load(f"medcorpus/turn/{turn}") for turn in range(1, 7)]
+    for turn, part in enumerate(parts, start=1):
+        assert (
+            grades_of(part).items() >= {0: BY_TURN[turn][0], 1: BY_TURN[turn][1], 2: BY_TURN[turn][2]}.items()
+        )
+        queries = list(part.queries_iter())
+        assert {query.turn_number for query in queries} == {turn}
+        assert {qrel.query_id for qrel in part.qrels_iter()} == {query.query_id for query in queries}
+        assert part.queries_count() == len(queries)
+        assert part.qrels_count() == grades_of(part).total()
+    assert sum((grades_of(part) for part in parts), Counter()) == grades_of(whole)
+    assert sorted(qrel for part in parts for qrel in part.qrels_iter()) == sorted(whole.qrels_iter())
+    assert sorted(query for part in parts for query in part.queries_iter()) == sorted(whole.queries_iter())
+
+
+@pytest.mark.usefixtures("real")
+def test_the_first_turns_of_medcorpus_have_their_labels():
+    first = ir_datasets.load("medcorpus/turn/1")
+    assert first.queries_count() == 800
+    assert first.qrels_count() == 7999
+    assert grades_of(first) == BY_TURN[1]
+
+
+@pytest.mark.parametrize("calc_aggregate", [ir_measures.calc_aggregate, pm.calc_aggregate])
+@pytest.mark.usefixtures("real")
+def test_medcorpus_labels_in_their_order_have_the_published_numbers(data, calc_aggregate):
+    run = pm.read_run(data / "medcorpus" / "query_to_texts.jsonl")
+    values = calc_aggregate(MEASURES, ir_datasets.load("medcorpus").qrels_iter(), run)
+    assert {str(measure): value for measure, value in values.items()} == pytest.approx(PUBLISHED, abs=1e-9)
+
+
+@pytest.mark.usefixtures("real")
+def test_a_data_set_serves_as_qrels(data):
+    run = pm.read_run(data / "medcorpus" / "query_to_texts.jsonl")
+    values = pm.calc_aggregate(MEASURES, ir_datasets.load("medcorpus"), run)
+    assert {str(measure): value for measure, value in values.items()} == pytest.approx(PUBLISHED, abs=1e-9)
+    litsearch = ir_datasets.load("litsearch")
+    run = pm.read_run(data / "litsearch" / "runs" / "bm25.jsonl")
+    values = pm.calc_aggregate([P @ 10], litsearch, run)
+    assert values == pm.calc_aggregate([P @ 10], litsearch.qrels_iter(), run)
+
+
+@pytest.mark.usefixtures("real")
+def test_medcorpus_by_the_command_line_has_the_published_numbers(data):
+    options = [part for text in PUBLISHED for part in ("-m", text)]
+    content, _ = evaluate("medcorpus", data / "medcorpus" / "query_to_texts.jsonl", *options)
+    assert content["metrics"] == pytest.approx(PUBLISHED, abs=1e-9)
+    assert content["queries"] == {"judged": 3440, "in_run": 3440, "without_relevant": 27, "ignored": 0}
+
+
+def plain_groups(real, group_of):
+    """Return the mean P@1 and the number of turns of each group, by reading the files."""
+    first = {}
+    for line in lines_of(real / "medcorpus" / "query_to_texts.jsonl"):
+        first.setdefault((line["conversation_id"], line["turn_id"]), line["rel"])
+    groups = defaultdict(list)
+    for key, grade in first.items():
+        groups[str(group_of(*key))].append(grade >= 1)
+    return {group: (sum(hits) / len(hits), len(hits)) for group, hits in groups.items()}
+
+
+@pytest.mark.parametrize(
+    ("by", "group_of"),
+    [
+        ("turn_number", lambda _, turn: turn),
+        ("conversation_id", lambda conversation, _: conversation),
+        ("_([0-9]+)$", lambda _, turn: turn),
+    ],
+)
+def test_medcorpus_by_group_is_the_mean_over_the_turns_of_the_group(real, data, by, group_of):
+    labels = data / "medcorpus" / "query_to_texts.jsonl"
+    content, stderr = evaluate("medcorpus", labels, "-m", "P@1", "-m", "GradedAP@10", "--by", by)
+    expected = plain_groups(real, group_of)
+    rows = {str(row["group"]): row for row in content["groups"]}
+    assert content["by"] == by
+    assert {group: row["queries"] for group, row in rows.items()} == {g: n for g, (_, n) in expected.items()}
+    for group, (precision, _) in expected.items():
+        assert rows[group]["metrics"]["P@1"] == pytest.approx(precision, abs=1e-12)
+    per_query = defaultdict(list)
+    for metric in pm.iter_calc([pm.GradedAP @ 10], pm.read_qrels(labels), pm.read_run(labels)):
+        per_query[str(group_of(*metric.query_id.rsplit("_", 1)))].append(metric.value)
+    for group, values in per_query.items():
+        assert rows[group]["metrics"]["GradedAP@10"] == pytest.approx(
+            math.fsum(values) / len(values), abs=1e-12
+        )
+    assert list(rows) == sorted(rows)
+    assert content["metrics"]["P@1"] == pytest.approx(PUBLISHED["P@1"], abs=1e-9)
+    assert "in no group" not in stderr
+
+
+def test_medcorpus_by_turn_as_a_table_and_as_lines(real, data):
+    labels = data / "medcorpus" / "query_to_texts.jsonl"
+    table, _ = run_cli("evaluate", "medcorpus", labels, "-m", "P@1", "--by", "turn_number")
+    lines, _ = run_cli(
+        "evaluate", "medcorpus", labels, "-m", "P@1", "--by", "turn_number", "--format", "jsonl"
+    )
+    expected = plain_groups(real, lambda _, turn: turn)
+    for turn, (precision, size) in expected.items():
+        assert re.search(rf"^query_to_texts +{turn} .*{precision:.4f}.* {size}\b", table, re.M), table
+    records = [json.loads(line) for line in lines.splitlines()]
+    assert [record["queries"] for record in records] == [n for _, n in expected.values()]
+
+
+# --- documents ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("offline")
+def test_the_documents_of_medcorpus_are_said_not_to_be_public(home):
+    place = home / "medcorpus" / "corpus.jsonl"
+    for name in ("medcorpus", "medcorpus/turn/2"):
+        for read in ("docs_iter", "docs_store"):
+            with pytest.raises(pm.InputError) as error:
+                getattr(ir_datasets.load(name), read)()
+            assert str(error.value).startswith(f"{place}: the documents of MedCorpus are not public")
+            assert "can put them there" in str(error.value)
+
+
+@pytest.mark.usefixtures("offline")
+def test_the_documents_of_medcorpus_are_read_from_where_they_were_put(home):
+    documents = [{"text_id": f"permed-{n}", "title": f"T{n}", "text": f"über {n}"} for n in range(5)]
+    place = write_lines(home / "medcorpus" / "corpus.jsonl", documents)
+    dataset = ir_datasets.load("medcorpus/turn/2")
+    expected = [TitledDoc(f"permed-{n}", f"T{n}", f"über {n}") for n in range(5)]
+    assert list(dataset.docs_iter()) == expected
+    assert list(dataset.docs_iter()[1:3]) == expected[1:3]
+    assert dataset.docs_store().get("permed-4") == expected[4]
+    assert expected[0].default_text() == "T0 über 0"
+    write_lines(place, [*documents[::-1], {"text_id": 7, "text": "without a title"}])
+    assert next(iter(dataset.docs_iter())) == expected[4]
+    assert dataset.docs_store().get("7") == TitledDoc("7", "", "without a title")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"title": "T", "text": "t"}', "'text_id' is missing"),
+        ('{"text_id": "d", "title": "T"}', "'text' is missing"),
+        ('{"text_id": "d", "text": null}', "a text must be a string (found None)"),
+        ("[1]", "found "),
+        ("{", "found "),
+    ],
+)
+@pytest.mark.usefixtures("offline")
+def test_a_broken_line_of_the_documents_is_named(home, line, reason):
+    place = write_lines(home / "medcorpus" / "corpus.jsonl", [{"text_id": "a", "text": "t"}])
+    place.write_text(f"{place.read_text()}{line}\n")
+    with pytest.raises(pm.InputError) as error:
+        list(ir_datasets.load("medcorpus").docs_iter())
+    assert str(error.value).startswith(f"{place}:2: a line of this file reads ")
+    assert reason in str(error.value)
