@@ -1,6 +1,6 @@
 """Data sets for ir_datasets, PyTerrier and the command line: MedCorpus, LitSearch and the packaged sample.
 
-They are registered when ir_datasets is imported, by whomever:
+They are registered as soon as anything imports ir_datasets:
 
 >>> import ir_datasets
 >>> import permed_measures
@@ -14,6 +14,7 @@ They are registered when ir_datasets is imported, by whomever:
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,9 @@ NAMES = (
 )
 """The ids of the data sets."""
 
+_ID = re.compile(r"\w[\w.+-]*(/\w[\w.+-]*)*")
+"""The form of ir_datasets' own ids. Each is also the path of a folder, which must stay in ir_datasets'."""
+
 
 def __dir__() -> list[str]:
     return sorted(__all__)
@@ -56,10 +60,10 @@ def from_folder(path: str | os.PathLike[str], id: str) -> Any:
         A folder with ``queries.jsonl`` and ``query_to_texts.jsonl``, and perhaps ``corpus.jsonl`` (plain or
         ``.gz``), in one of two layouts: MedCorpus' (a conversation per line of the queries, the query ids are
         ``<conversation_id>_<turn_id>``), or that of PerMed's baselines (a query per line with its id,
-        ``query``, ``history`` and ``ground_truth``, which serves where there are no labels; a listed
+        ``query``, ``history`` and ``ground_truth``, which is used if there are no labels; a listed
         document has grade 1).
     id : str
-        Under which id ir_datasets shall know it.
+        The id under which ir_datasets knows it: letters, digits and ``. _ + -``, in parts separated by ``/``.
 
     Returns
     -------
@@ -69,7 +73,8 @@ def from_folder(path: str | os.PathLike[str], id: str) -> Any:
     Raises
     ------
     InputError
-        If the id is taken, a file is missing or wrong, or a judged query is not among the queries.
+        If the id is taken or malformed, a file is missing or wrong, or a judged query is not among the
+        queries.
 
     Examples
     --------
@@ -81,8 +86,11 @@ def from_folder(path: str | os.PathLike[str], id: str) -> Any:
     ...     next(dataset.qrels_iter())
     GenericQrel(query_id='t_turn_1', doc_id='d1', relevance=1)
     """
-    if not isinstance(id, str) or not id:
-        raise InputError(f"the id of a data set must be a text (found {id!r})")
+    if not isinstance(id, str) or not _ID.fullmatch(id):
+        raise InputError(
+            f"{id!r:.100} cannot be the id of a data set",
+            hint="Use letters, digits and . _ + - in parts separated by /, such as 'my-topics/test'",
+        )
     register()
     from permed_measures.datasets.catalogue import register_folder
 
@@ -105,25 +113,31 @@ def load(dataset: str) -> Any:
 
         return folder(dataset, Path(dataset).resolve().name)
     try:
-        found = ir_datasets.load(dataset)
+        loaded = ir_datasets.load(dataset)
     except KeyError:
         raise InputError(
             f"{dataset!r} is neither a file nor the id of a data set of ir_datasets",
             hint=nearest(dataset, NAMES) or f"Ours are {', '.join(NAMES)}",
         ) from None
-    if not found.has_qrels():
+    if not loaded.has_qrels():
         raise InputError(f"the data set {dataset!r} of ir_datasets has no qrels", hint="Name a file of qrels")
-    return found
+    return loaded
 
 
 def qrels_of(dataset: Any, name: str) -> Any:
-    """Return the qrels of a data set, with all its queries; an InputError if they cannot be loaded."""
+    """Return the qrels of a data set, with queries that have none.
+
+    Raises
+    ------
+    InputError
+        If they cannot be loaded.
+    """
     try:
         nested = getattr(dataset, "qrels_nested", None)
         return nested() if nested else list(dataset.qrels_iter())
     except (RuntimeError, OSError) as error:
-        said = error.args[0] if error.args and isinstance(error.args[0], str) else error
-        reason = str(said) or type(error).__name__
+        message = error.args[0] if error.args and isinstance(error.args[0], str) else error
+        reason = str(message) or type(error).__name__
         raise InputError(
             f"the qrels of {name!r} cannot be loaded by ir_datasets ({reason:.100})",
             hint="Check the network, or name a file of qrels",

@@ -1,4 +1,4 @@
-"""The data sets: MedCorpus, LitSearch, the packaged sample, and folders of the user's."""
+"""The data sets: MedCorpus, LitSearch, the packaged sample, and the user's own folders."""
 
 from __future__ import annotations
 
@@ -32,8 +32,6 @@ from permed_measures.datasets.records import (
 from permed_measures.datasets.samples import SAMPLE_FOLDER
 from permed_measures.errors import InputError
 
-__all__ = ["DATASETS", "folder", "register_folder"]
-
 GRADES = {
     2: "highly relevant: directly addresses the question of the turn",
     1: "partly relevant: related concepts, methods or materials, or the same area of research",
@@ -54,8 +52,8 @@ MEDCORPUS = {
     "citation": "CLPR: Conversational Literature Personalized Re-ranking, https://github.com/kcisgroup/CLPR",
     "license": "For research purposes only, as its authors say.",
     "data_access": (
-        "Queries and labels are downloaded. The documents are not public: who has the file corpus.jsonl can "
-        "put it into the folder medcorpus of ir_datasets."
+        "Queries and labels are downloaded and checked by their SHA-256. The documents are not public: if "
+        "you have the file corpus.jsonl, put it into the folder medcorpus of ir_datasets."
     ),
 }
 LITSEARCH = {
@@ -73,8 +71,9 @@ LITSEARCH = {
     "license": "See https://huggingface.co/datasets/princeton-nlp/LitSearch",
     "data_access": (
         "Queries and labels are downloaded as CLPR has them (ids 1 to 597). Documents (1.26 GB) and the "
-        "attributes of the queries come from princeton-nlp/LitSearch when they are asked for; the "
-        "environment variable PERMED_LITSEARCH_DIR may name a folder, or a URL, that has its Parquet files."
+        "attributes of the queries come from princeton-nlp/LitSearch when they are needed. All files are "
+        "checked by their SHA-256. The environment variable PERMED_LITSEARCH_DIR may name a mirror (a URL) "
+        "of the Parquet files, or a folder that has them; the files of such a folder are not checked."
     ),
 }
 SAMPLE = {
@@ -117,10 +116,10 @@ def _medcorpus_corpus() -> list[Path]:
     path = downloads.home() / "medcorpus" / "corpus.jsonl"
     if not path.exists():
         raise InputError(
-            "the documents of MedCorpus are not public (found no such file)",
+            "there is no such file, and the documents of MedCorpus are not public",
             where=str(path),
-            hint='Whoever has them ({"text_id", "title", "text"} per line) can put them there; queries and '
-            "labels work without",
+            hint='If you have them ({"text_id", "title", "text"} per line), put them there; queries and '
+            "labels work without them",
         )
     return [path]
 
@@ -147,7 +146,7 @@ _PARTS: dict[str, Callable[[LitSearchQuery], bool]] = {
 
 
 def _questions(official: bool = False) -> list[LitSearchQuery]:
-    """Return the questions, with attributes if the official file is there, or must be."""
+    """Return the questions, with attributes if the official file is there or `official` asks for it."""
     questions = read_questions(downloads.LITSEARCH_QUERIES.path())
     files = downloads.official_litsearch("query", download=official)
     if not files:
@@ -179,13 +178,13 @@ DATASETS = {
     for sets, texts in ((_medcorpus(), MEDCORPUS), (_litsearch(), LITSEARCH), (_sample(), SAMPLE))
     for name, handlers in sets.items()
 }
-"""What each data set consists of, and the texts about it."""
+"""The parts of each data set, and the texts about it."""
 
 _COUNTS = {
     "medcorpus": {"docs": 92_703, "queries": 3_440, "qrels": 34_387},
     "litsearch": {"docs": 64_183, "queries": 597, "qrels": 639},
 }
-"""What is known without the files."""
+"""Counts that are known without the files."""
 
 
 def _dataset(name: str, handlers: list[Any], texts: dict[str, str]) -> Dataset:
@@ -196,46 +195,46 @@ def _dataset(name: str, handlers: list[Any], texts: dict[str, str]) -> Dataset:
     return Dataset(MetadataComponent(name, parts, Counted(parts, counts)), parts)
 
 
-# --- folders of the user's -------------------------------------------------------------------------
+# --- the user's own folders -------------------------------------------------------------------------
 
 _FOLDERS: dict[str, Path] = {}
-"""Which folder was registered under which id."""
+"""The folders by the ids under which they were registered."""
 
 
 def folder(path: str | os.PathLike[str], name: str) -> Dataset:
     """Return the data set in a folder, without registering it."""
-    place = Path(path)
-    queries = _file(place, "queries.jsonl")
+    queries = _file(path, "queries.jsonl")
     if queries is None:
         raise InputError(
-            "a folder of a data set must have a file queries.jsonl (found none)",
-            where=str(place),
-            hint="It has queries.jsonl, query_to_texts.jsonl and perhaps corpus.jsonl, as MedCorpus or as "
-            "PerMed's baselines have them",
+            "this folder is no data set: it has no file queries.jsonl",
+            where=str(path),
+            hint="A data set has queries.jsonl, query_to_texts.jsonl and perhaps corpus.jsonl, as MedCorpus "
+            "or PerMed's baselines have them",
         )
-    labels, corpus = _file(place, "query_to_texts.jsonl"), _file(place, "corpus.jsonl")
+    labels, corpus = _file(path, "query_to_texts.jsonl"), _file(path, "corpus.jsonl")
     turns, qrels = _conversations(lambda: queries, lambda: labels)
     docs = [] if corpus is None else [Docs(name, TitledDoc, lambda: [corpus], _first_file)]
-    texts = {"pretty_name": name, "desc": f"The data set in {place}."}
+    texts = {"pretty_name": name, "desc": f"The data set in {path}."}
     return _dataset(name, [*docs, turns, qrels], texts)
 
 
-def _file(place: Path, name: str) -> Path | None:
-    return next((file for file in (place / name, place / f"{name}.gz") if file.is_file()), None)
+def _file(folder: str | os.PathLike[str], name: str) -> Path | None:
+    files = (Path(folder, name), Path(folder, f"{name}.gz"))
+    return next((file for file in files if file.is_file()), None)
 
 
 def register_folder(path: str | os.PathLike[str], name: str) -> Dataset:
     """Register a folder; see `permed_measures.datasets.from_folder`."""
-    place = Path(path).resolve()
+    resolved = Path(path).resolve()
     if name in set(ir_datasets.registry):
-        if _FOLDERS.get(name) == place:
+        if _FOLDERS.get(name) == resolved:
             return ir_datasets.load(name)
-        raise InputError(f"the id of a data set must be new (found {name!r})", hint="Choose another one")
-    dataset = folder(place, name)
-    list(dataset.queries_iter())
+        raise InputError(f"there is a data set {name!r} already", hint="Choose another id")
+    dataset = folder(resolved, name)
+    list(dataset.queries_iter())  # errors in the files are raised now
     list(dataset.qrels_iter())
     ir_datasets.registry.register(name, dataset)
-    _FOLDERS[name] = place
+    _FOLDERS[name] = resolved
     return dataset
 
 

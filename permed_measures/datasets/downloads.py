@@ -178,9 +178,9 @@ _LITSEARCH_FILES = {
 def official_litsearch(configuration: str, *, download: bool = True) -> list[Path]:
     """Return the Parquet files of a configuration of princeton-nlp/LitSearch, 'query' or 'corpus_clean'.
 
-    The environment variable PERMED_LITSEARCH_DIR may name a URL below which they are: a mirror must have the
-    very same files, by size and hash. It may also name a folder; what lies there is the user's, is not checked
-    by hash, and may be in other parts. Without `download` the list is empty if they are not on this machine.
+    The environment variable PERMED_LITSEARCH_DIR may name a URL that they are below; such a mirror must have
+    the very same files, by size and hash. It may also name a folder: its files may be split otherwise, and
+    are not checked by hash. Without `download` the list is empty if they are not on this machine.
     """
     source = os.environ.get("PERMED_LITSEARCH_DIR", "")
     if source and "://" not in source:

@@ -1,4 +1,4 @@
-"""Queries, judgments and documents as ir_datasets wants them; nothing is read before it is asked for."""
+"""Queries, qrels and documents in the form that ir_datasets asks for; files are read when they are needed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from ir_datasets.formats import BaseDocs, BaseQrels, BaseQueries, GenericQrel
 from ir_datasets.indices import DEFAULT_DOCSTORE_OPTIONS, PickleLz4FullStore
 
 from permed_measures.datasets.downloads import home
-from permed_measures.datasets.readers import Labels
-
-__all__ = ["Counted", "Docs", "Documentation", "Qrels", "Queries"]
+from permed_measures.datasets.readers import NestedQrels
 
 
 class Documentation:
@@ -24,12 +22,12 @@ class Documentation:
         self._texts = texts
 
     def documentation(self) -> dict[str, str]:
-        """Return the texts by what they are about."""
+        """Return the texts by their subject."""
         return dict(self._texts)
 
 
 class Queries(BaseQueries):  # type: ignore[misc]
-    """Queries that are read when they are asked for.
+    """Queries that are read when they are needed.
 
     Parameters
     ----------
@@ -37,7 +35,7 @@ class Queries(BaseQueries):  # type: ignore[misc]
     read : callable
         Returns the queries.
     complete : callable, optional
-        Returns them with every field filled, where that may need another file.
+        Returns them with every field filled, if that may need another file.
     """
 
     def __init__(
@@ -75,14 +73,14 @@ class Queries(BaseQueries):  # type: ignore[misc]
 
 
 class Qrels(BaseQrels):  # type: ignore[misc]
-    """Judgments that are read when they are asked for.
+    """Judgments that are read when they are needed.
 
     Parameters
     ----------
     read : callable
         Returns ``{query_id: {doc_id: relevance}}``.
     definitions : dict of int to str
-        What each grade means.
+        The meaning of each grade.
     path : callable
         Returns the file.
     of : Queries, optional
@@ -91,7 +89,7 @@ class Qrels(BaseQrels):  # type: ignore[misc]
 
     def __init__(
         self,
-        read: Callable[[], Labels],
+        read: Callable[[], NestedQrels],
         definitions: dict[int, str],
         path: Callable[[], Path],
         of: Queries | None = None,
@@ -104,16 +102,16 @@ class Qrels(BaseQrels):  # type: ignore[misc]
             for doc_id, relevance in documents.items():
                 yield GenericQrel(query_id, doc_id, relevance)
 
-    def qrels_nested(self) -> Labels:
+    def qrels_nested(self) -> NestedQrels:
         """Return the judgments as nested dicts, with queries that have none: these count, and score 0."""
-        labels = self._read()
+        qrels = self._read()
         if self._of is None:
-            return labels
+            return qrels
         ids = [query.query_id for query in self._of.queries_iter()]
-        return {query_id: labels[query_id] for query_id in ids if query_id in labels}
+        return {query_id: qrels[query_id] for query_id in ids if query_id in qrels}
 
     def qrels_defs(self) -> dict[int, str]:
-        """Return what each grade means."""
+        """Return the meaning of each grade."""
         return dict(self._definitions)
 
     def qrels_cls(self) -> type:
@@ -130,7 +128,7 @@ class Qrels(BaseQrels):  # type: ignore[misc]
 
 
 class Docs(BaseDocs):  # type: ignore[misc]
-    """Documents that are read when they are asked for; looking one up needs an index, which is then built.
+    """Documents that are read when they are needed; the first look-up builds an index.
 
     Parameters
     ----------
@@ -156,13 +154,13 @@ class Docs(BaseDocs):  # type: ignore[misc]
 
     @ir_datasets.util.use_docstore  # type: ignore[untyped-decorator]
     def docs_iter(self) -> Iterator[Any]:
-        """Yield the documents; a slice of it is a part of them."""
+        """Yield the documents; ``[start:stop]`` gives some of them."""
         return self._read(self._files())
 
     def docs_store(
         self, field: str = "doc_id", options: Any = DEFAULT_DOCSTORE_OPTIONS
     ) -> PickleLz4FullStore:
-        """Return what finds documents by id."""
+        """Return the index that finds documents by id."""
         files = self._files()
         return PickleLz4FullStore(
             path=str(home() / self._name / f"docs-{_fingerprint(files)}.pklz4"),
@@ -178,7 +176,7 @@ class Docs(BaseDocs):  # type: ignore[misc]
         return self._kind
 
     def docs_namespace(self) -> str:
-        """Return what the ids belong to."""
+        """Return the name of the collection that the ids belong to."""
         return self._name
 
     def docs_lang(self) -> str | None:
@@ -187,37 +185,37 @@ class Docs(BaseDocs):  # type: ignore[misc]
 
 
 def _fingerprint(files: list[Path]) -> str:
-    """Return a text that is another one for other files: an index of files that were replaced is not used."""
+    """Return a hash of samples of the files, so that the index of files that were replaced is not used."""
     digest = hashlib.md5(usedforsecurity=False)
     for path in files:
         size = path.stat().st_size
         with path.open("rb") as file:
-            for start in (0, size // 2, max(size - _SEEN, 0)):
+            for start in (0, size // 2, max(size - _SAMPLE_SIZE, 0)):
                 file.seek(start)
-                digest.update(file.read(_SEEN))
+                digest.update(file.read(_SAMPLE_SIZE))
         digest.update(str(size).encode())
     return digest.hexdigest()[:12]
 
 
-_SEEN = 1 << 16
-"""Bytes at the beginning, in the middle and at the end of a file that tell it from another."""
+_SAMPLE_SIZE = 1 << 16
+"""Bytes that are read at the beginning, in the middle and at the end of a file."""
 
 
 class Counted:
-    """Tells how many records a data set has: from what is known of it, or by counting.
+    """Count the records of a data set, unless the number is known.
 
     Parameters
     ----------
     dataset : ir_datasets.Dataset
     known : dict of str to int
-        By 'docs', 'queries' and 'qrels'.
+        Counts of 'docs', 'queries' and 'qrels'.
     """
 
     def __init__(self, dataset: Any, known: dict[str, int]) -> None:
         self._dataset, self._known = dataset, known
 
     def get_metadata(self, _: str, entity: Any) -> dict[str, int]:
-        """Return the count, as ir_datasets' metadata have it."""
+        """Return the count in the form of ir_datasets' metadata."""
         kind = str(ir_datasets.EntityType(entity).value)
         if kind in self._known:
             return {"count": self._known[kind]}

@@ -20,8 +20,8 @@ _LONGEST_WAIT = 60
 class HttpDownload(RequestsDownload):  # type: ignore[misc]
     """Download a file of a known size.
 
-    ir_datasets takes up interrupted downloads again and counts the tries (``IR_DATASETS_DL_TRIES``), but it does
-    not look at the status of a response.
+    ir_datasets resumes interrupted downloads and counts the tries (``IR_DATASETS_DL_TRIES``), but takes an
+    error page for the file.
 
     Parameters
     ----------

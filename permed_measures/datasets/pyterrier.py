@@ -9,11 +9,9 @@ import pyterrier as pt
 
 from permed_measures.datasets import NAMES, register
 
-__all__ = ["PermedDatasetProvider"]
-
 
 class PermedDatasetProvider(pt.datasets.DatasetProvider):
-    """Gives ``pt.get_dataset("permed:medcorpus")``: ``irds:medcorpus`` without an import of this package."""
+    """Provide ``pt.get_dataset("permed:medcorpus")``, which needs no import of this package."""
 
     def __init__(self) -> None:
         register()

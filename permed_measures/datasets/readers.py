@@ -1,4 +1,4 @@
-"""The files of the data sets, as records."""
+"""Read the files of the data sets as records."""
 
 from __future__ import annotations
 
@@ -21,22 +21,11 @@ from permed_measures.files.read import read_qrels
 from permed_measures.files.sources import Source
 from permed_measures.files.text import json_object
 
-__all__ = [
-    "Attributes",
-    "Labels",
-    "read_attributes",
-    "read_documents",
-    "read_labels",
-    "read_papers",
-    "read_questions",
-    "read_turns",
-]
-
 T = TypeVar("T")
-Labels = Mapping[str, Mapping[str, float]]
+NestedQrels = Mapping[str, Mapping[str, float]]
 
-_ROWS = 1000
-"""Papers that are held at a time; each with its full text."""
+_BATCH = 1000
+"""Papers that are held in memory at a time, each with its full text."""
 
 
 def _once(read: Callable[[Path], T]) -> Callable[[Path], T]:
@@ -51,7 +40,7 @@ def _once(read: Callable[[Path], T]) -> Callable[[Path], T]:
 
 
 def _objects(path: Path, shape: str, read: Callable[[dict[str, Any]], T]) -> Iterator[T]:
-    """Yield what `read` makes of each line of a JSONL file, or raise the error that names the line."""
+    """Yield `read(object)` of each line of a JSONL file; errors name the line."""
     source = Source(path)
     for index, line in source.lines():
         if not line.strip():
@@ -61,7 +50,7 @@ def _objects(path: Path, shape: str, read: Callable[[dict[str, Any]], T]) -> Ite
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
             raise InputError(
-                f"a line of this file reads {shape} (found {reason}: {line!r:.80})",
+                f"{reason} in {line!r:.80}; expected {shape}",
                 where=source.place(index),
                 hint="Correct or remove this line",
             ) from None
@@ -69,7 +58,7 @@ def _objects(path: Path, shape: str, read: Callable[[dict[str, Any]], T]) -> Ite
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"a text must be a string (found {value!r:.40})")
+        raise ValueError(f"{value!r:.40} is not a text")
     return value
 
 
@@ -80,52 +69,52 @@ _TURNS = '{"conversation_id": ..., "turns": [{"turn_id": ..., "text": ...}]}'
 _QUERY = '{"query_id": ..., "query": ..., "history": [texts]}'
 
 
-class _Asked(NamedTuple):
-    """The queries that a line has, and their ground truth if it has one."""
+class _JudgedQueries(NamedTuple):
+    """Queries, and their ground truth if they have one."""
 
     queries: list[ConversationQuery]
     ground_truth: dict[str, dict[str, float]]
 
 
 @_once
-def _read_queries(path: Path) -> _Asked:
-    lines = list(_objects(path, f"{_TURNS} or {_QUERY}", _asked))
+def _read_queries(path: Path) -> _JudgedQueries:
+    lines = list(_objects(path, f"{_TURNS} or {_QUERY}", _read_line))
     queries = [query for line in lines for query in line.queries]
     seen: set[str] = set()
     for query in queries:
         if query.query_id in seen:
             raise InputError(
-                f"each query may stand once (found {query.query_id!r} again)",
+                f"query {query.query_id!r} stands twice",
                 where=str(path),
                 hint="Remove one of the two",
             )
         seen.add(query.query_id)
-    return _Asked(queries, {q: docs for line in lines for q, docs in line.ground_truth.items()})
+    return _JudgedQueries(queries, {q: docs for line in lines for q, docs in line.ground_truth.items()})
 
 
-def _asked(content: dict[str, Any]) -> _Asked:
+def _read_line(content: dict[str, Any]) -> _JudgedQueries:
     return _conversation(content) if "turns" in content else _single(content)
 
 
-def _conversation(content: dict[str, Any]) -> _Asked:
+def _conversation(content: dict[str, Any]) -> _JudgedQueries:
     """Read a conversation as MedCorpus has it."""
     conversation_id = text_id(content["conversation_id"])
     texts = [_text(turn["text"]) for turn in content["turns"]]
     numbers = [_turn_number(turn["turn_id"]) for turn in content["turns"]]
     queries = [
-        ConversationQuery(f"{conversation_id}_{number}", text, conversation_id, number, tuple(texts[:place]))
-        for place, (number, text) in enumerate(zip(numbers, texts, strict=True))
+        ConversationQuery(f"{conversation_id}_{number}", text, conversation_id, number, tuple(texts[:index]))
+        for index, (number, text) in enumerate(zip(numbers, texts, strict=True))
     ]
-    return _Asked(queries, {})
+    return _JudgedQueries(queries, {})
 
 
 def _turn_number(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise ValueError(f"a turn_id must be an integer (found {value!r})")
+        raise ValueError(f"turn_id {value!r:.40} is not an integer")
     return value
 
 
-def _single(content: dict[str, Any]) -> _Asked:
+def _single(content: dict[str, Any]) -> _JudgedQueries:
     """Read a query as PerMed's baselines have it."""
     query_id = text_id(content["query_id"])
     history = tuple(map(_text, _list(content, "history")))
@@ -138,18 +127,18 @@ def _single(content: dict[str, Any]) -> _Asked:
     text = _text(content["query"] if "query" in content else content["text"])
     query = ConversationQuery(query_id, text, text_id(conversation), _turn_number(number), history)
     if "ground_truth" not in content:
-        return _Asked([query], {})
+        return _JudgedQueries([query], {})
     documents = [text_id(doc_id) for doc_id in _list(content, "ground_truth")]
     if len(set(documents)) < len(documents):
         again = next(doc_id for doc_id in documents if documents.count(doc_id) > 1)
         raise ValueError(f"document {again!r} stands twice in ground_truth")
-    return _Asked([query], {query_id: dict.fromkeys(documents, 1)})
+    return _JudgedQueries([query], {query_id: dict.fromkeys(documents, 1)})
 
 
 def _list(content: dict[str, Any], key: str) -> list[Any]:
     items = content.get(key)
     if items is not None and not isinstance(items, list):
-        raise ValueError(f"{key} must be a list (found {items!r:.40})")
+        raise ValueError(f"{key} is not a list")
     return items or []
 
 
@@ -163,29 +152,29 @@ def read_questions(path: Path) -> list[LitSearchQuery]:
     return [LitSearchQuery(query.query_id, query.text, None, None, None) for query in read_turns(path)]
 
 
-def read_labels(labels: Path | None, queries: Path) -> Labels:
+def read_labels(labels: Path | None, queries: Path) -> NestedQrels:
     """Return the labels of a file, or the ground truth that stands beside the queries."""
-    found = _read_labels(labels) if labels else _read_queries(queries).ground_truth
-    if not found and labels is None:
+    qrels = _read_labels(labels) if labels else _read_queries(queries).ground_truth
+    if not qrels and labels is None:
         raise InputError(
-            "there is neither a file query_to_texts.jsonl beside the queries nor a ground_truth in them",
+            "there are no labels: neither a file query_to_texts.jsonl nor ground_truth beside the queries",
             where=str(queries),
             hint="Add the labels",
         )
     known = {query.query_id for query in read_turns(queries)}
-    unknown = [query_id for query_id in found if query_id not in known]
+    unknown = [query_id for query_id in qrels if query_id not in known]
     if unknown:
         raise InputError(
-            f"each judged query must be among the queries (found {unknown[0]!r} in the labels, and "
-            f"{len(unknown) - 1} more that are not; the queries have {next(iter(known), None)!r})",
+            f"{len(unknown)} of {len(qrels)} judged queries are not among the queries, such as {unknown[0]!r}"
+            + (f" (the queries have {next(iter(known))!r})" if known else ""),
             where=str(labels or queries),
             hint=f"Use the labels that belong to {queries}",
         )
-    return found
+    return qrels
 
 
 @_once
-def _read_labels(path: Path) -> Labels:
+def _read_labels(path: Path) -> NestedQrels:
     return read_qrels(path)
 
 
@@ -209,7 +198,7 @@ def _document(content: dict[str, Any]) -> TitledDoc:
 
 
 class Attributes(NamedTuple):
-    """What the official query file says of a question, beside its text."""
+    """What the official query file adds to the text of a question."""
 
     query_set: str
     specificity: Specificity
@@ -217,19 +206,19 @@ class Attributes(NamedTuple):
 
 
 def read_attributes(path: Path, texts: Iterable[str]) -> dict[str, Attributes]:
-    """Return the attributes of each text; the file must have just these."""
+    """Return the attributes of each text; the file must have these texts and no others."""
     found: dict[str, Attributes] = {}
     for row in _parquet_rows(path, ("query", *Attributes._fields)):
         text = row.pop("query")
         if text in found:
-            raise InputError(f"each query may stand once (found {text!r:.80} again)", where=str(path))
+            raise InputError(f"the query {text!r:.80} stands twice", where=str(path))
         found[text] = _attributes(path, row)
     wanted = set(texts)
     for text in [*(wanted - found.keys()), *(found.keys() - wanted)][:1]:
-        lacking = "lacks" if text in wanted else "has, but LitSearch lacks,"
+        difference = "lacks" if text in wanted else "has another query,"
         raise InputError(
-            f"the queries must be those of LitSearch, text by text (the file {lacking} {text!r:.100}; "
-            f"{len(found.keys() & wanted)} of {len(wanted)} meet)",
+            f"{len(found.keys() & wanted)} of the {len(wanted)} queries of LitSearch are in this file; it "
+            f"{difference} {text!r:.100}",
             where=str(path),
             hint="Use the query file of the data set princeton-nlp/LitSearch",
         )
@@ -239,9 +228,9 @@ def read_attributes(path: Path, texts: Iterable[str]) -> dict[str, Attributes]:
 def _attributes(path: Path, row: dict[str, Any]) -> Attributes:
     try:
         return Attributes(_text(row["query_set"]), Specificity(row["specificity"]), int(row["quality"]))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError):
         raise InputError(
-            f"a query has a query_set (text), a specificity of 0 or 1 and a quality (found {row}: {error})",
+            f"a query needs a query_set (text), a specificity of 0 or 1 and a quality, not {row}",
             where=str(path),
         ) from None
 
@@ -268,13 +257,17 @@ def _parquet_rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, An
         missing = [name for name in columns if name not in names]
         if missing:
             raise InputError(
-                f"the columns {', '.join(columns)} must be there (found {', '.join(names)})",
+                f"there is no column {', '.join(missing)} (there are {', '.join(names)})",
                 where=str(path),
                 hint="Use the files of the data set princeton-nlp/LitSearch",
             )
         n_rows = lazy.select(pl.len()).collect().item()
-        for start in range(0, n_rows, _ROWS):
-            yield from lazy.select(columns).slice(start, _ROWS).collect().iter_rows(named=True)
+        for start in range(0, n_rows, _BATCH):
+            yield from lazy.select(columns).slice(start, _BATCH).collect().iter_rows(named=True)
     except pl.exceptions.PolarsError as error:
         reason = str(error).split("\n")[0]
-        raise InputError(f"cannot be read as Parquet ({reason})", where=str(path)) from None
+        raise InputError(
+            f"cannot be read as Parquet ({reason})",
+            where=str(path),
+            hint="Use the files of the data set princeton-nlp/LitSearch",
+        ) from None

@@ -1,11 +1,9 @@
-"""What a query and a document of the data sets consist of."""
+"""The queries and documents of the data sets."""
 
 # Without `from __future__ import annotations`: ir_datasets and PyTerrier look for fields whose type is str.
 
 from enum import IntEnum
 from typing import NamedTuple
-
-__all__ = ["ConversationQuery", "LitSearchDoc", "LitSearchQuery", "Specificity", "TitledDoc"]
 
 
 class ConversationQuery(NamedTuple):
@@ -16,7 +14,7 @@ class ConversationQuery(NamedTuple):
     query_id : str
         ``<conversation_id>_<turn_number>`` in MedCorpus.
     text : str
-        What the user asks in this turn.
+        The question of this turn.
     conversation_id : str
         The conversation; turns of one are not independent of each other.
     turn_number : int

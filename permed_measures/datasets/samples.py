@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["SAMPLES", "SAMPLE_FOLDER", "Sample"]
-
 SAMPLE_FOLDER = Path(__file__).parent / "sample"
 
 

@@ -18,6 +18,21 @@ def nested(qrels):
     return dict(found)
 
 
+def test_the_public_names_are_these():
+    assert dir(pm.datasets) == [
+        *(
+            "NAMES",
+            "SAMPLES",
+            "Sample",
+            "from_folder",
+            "load",
+            "qrels_of",
+            "register",
+            "register_when_imported",
+        )
+    ]
+
+
 def test_all_names_are_registered_and_no_more():
     assert set(NAMES) == set(catalogue.DATASETS)
     assert set(NAMES) <= set(ir_datasets.registry)

@@ -5,10 +5,10 @@ import re
 
 import ir_datasets
 import pytest
-from data_files import evaluate, write_folder
+from data_files import evaluate, kept, write_folder
 
 import permed_measures as pm
-from permed_measures.datasets import from_folder, load
+from permed_measures.datasets import _ID, from_folder, load
 
 CONVERSATIONS = [
     {"conversation_id": "c1", "turns": [{"turn_id": 1, "text": "erste"}, {"turn_id": 2, "text": "zweite?"}]},
@@ -115,45 +115,84 @@ def test_an_id_is_given_to_one_folder_only(tmp_path, new_id):
     for taken in (new_id, "medcorpus", "permed-sample/literature", "cranfield"):
         with pytest.raises(pm.InputError) as error:
             from_folder(second, taken)
-        assert str(error.value) == f"the id of a data set must be new (found {taken!r}). Choose another one"
+        assert str(error.value) == f"there is a data set {taken!r} already. Choose another id"
     assert ir_datasets.load(new_id) is dataset
 
 
+@pytest.mark.parametrize(
+    "wrong_id",
+    [
+        *("../../outside", "a/../../b", "a/..", "..", "/absolute", "~/a", "C:\\a", "a\\b", ".hidden", "a/.b"),
+        *("", " ", "a b", "a//b", "a/", "/", "a\n", "a\x00", "a\x1b[2J", "a\u202eb", None, 7, b"a"),
+    ],
+)
+def test_an_id_that_leads_elsewhere_or_cannot_be_typed_is_refused(tmp_path, home, wrong_id):
+    folder = write_folder(tmp_path / "mine", SINGLE, corpus=DOCUMENTS)
+    with pytest.raises(pm.InputError) as error:
+        from_folder(folder, wrong_id)
+    assert str(error.value) == (
+        f"{wrong_id!r} cannot be the id of a data set. Use letters, digits and . _ + - in parts separated by "
+        "/, such as 'my-topics/test'"
+    )
+    assert wrong_id not in set(ir_datasets.registry)
+    assert kept(home) == []
+
+
+def test_the_ids_of_ir_datasets_have_the_form_that_is_asked_for():
+    assert [name for name in ir_datasets.registry if not _ID.fullmatch(name)] == []
+
+
+def test_the_index_of_a_folder_stays_in_the_folder_of_ir_datasets(tmp_path, home, new_id):
+    dataset = from_folder(write_folder(tmp_path / "mine", SINGLE, corpus=DOCUMENTS), new_id)
+    before = set(kept(tmp_path)) - set(kept(home))
+    assert dataset.docs_store().get("d1").title == "One"
+    assert set(kept(tmp_path)) - set(kept(home)) == before
+    assert kept(home / new_id)
+
+
 BAD_FOLDERS = [
-    (None, None, "{folder}: a folder of a data set must have a file queries.jsonl (found none)"),
+    (None, None, "{folder}: this folder is no data set: it has no file queries.jsonl"),
     (
         CONVERSATIONS,
         None,
-        "{folder}/queries.jsonl: there is neither a file query_to_texts.jsonl beside the queries nor a",
+        "{folder}/queries.jsonl: there are no labels: neither a file query_to_texts.jsonl nor",
     ),
     (
         [{key: line[key] for key in ("query_id", "query")} for line in SINGLE],
         None,
-        "{folder}/queries.jsonl: there is neither a file query_to_texts.jsonl beside the queries nor a",
+        "{folder}/queries.jsonl: there are no labels: neither a file query_to_texts.jsonl nor",
     ),
-    ([*SINGLE, {"query": "x"}], None, "{folder}/queries.jsonl:3: a line of this file reads "),
-    ([*SINGLE, {"query": "x"}], None, '(found \'query_id\' is missing: \'{{"query": "x"}}'),
+    ([*SINGLE, {"query": "x"}], None, "{folder}/queries.jsonl:3: 'query_id' is missing in "),
+    (
+        [*SINGLE, {"query": "x"}],
+        None,
+        '"query": "x"}}\'; expected {{"conversation_id": ..., "turns": [{{"turn_id": ..., "text": ...}}]}}',
+    ),
     ([SINGLE[0], {"query_id": "x", "query": 5}], None, "/queries.jsonl:2: "),
-    ([SINGLE[0], {"query_id": "x", "query": 5}], None, "a text must be a string (found 5)"),
-    ([SINGLE[0], {"query_id": "x", "query": "y", "turn_id": "two"}], None, "a turn_id must be an integer"),
-    ([SINGLE[0], ["list"]], None, "/queries.jsonl:2: a line of this file reads "),
+    ([SINGLE[0], {"query_id": "x", "query": 5}], None, "5 is not a text in "),
+    (
+        [SINGLE[0], {"query_id": "x", "query": "y", "turn_id": "two"}],
+        None,
+        "turn_id 'two' is not an integer in ",
+    ),
+    ([SINGLE[0], ["list"]], None, "/queries.jsonl:2: no JSON object in "),
     (
         [CONVERSATIONS[0], {"conversation_id": "x", "turns": [{"text": "y"}]}],
         CONVERSATION_LABELS,
-        "/queries.jsonl:2: a line of this file reads ",
+        "/queries.jsonl:2: 'turn_id' is missing in ",
     ),
     (
         [*SINGLE, SINGLE[0]],
         None,
-        "{folder}/queries.jsonl: each query may stand once (found 'topic_001_turn_1' again)",
+        "{folder}/queries.jsonl: query 'topic_001_turn_1' stands twice",
     ),
     (
         CONVERSATIONS[:1],
         CONVERSATION_LABELS,
-        "{folder}/query_to_texts.jsonl: each judged query must be among the queries (found '2_1' in the",
+        "{folder}/query_to_texts.jsonl: 1 of 3 judged queries are not among the queries, such as '2_1' ",
     ),
     (CONVERSATIONS, [*CONVERSATION_LABELS, {"conversation_id": "c1"}], "{folder}/query_to_texts.jsonl:4: "),
-    ([], CONVERSATION_LABELS, "each judged query must be among the queries (found 'c1_1' in the labels"),
+    ([], CONVERSATION_LABELS, "3 of 3 judged queries are not among the queries, such as 'c1_1'. "),
 ]
 
 
@@ -172,7 +211,7 @@ def test_a_line_that_is_not_json_is_named(tmp_path, new_id):
     folder = write_folder(tmp_path, SINGLE)
     path = folder / "queries.jsonl"
     path.write_text(path.read_text() + "\n{not json\n")
-    with pytest.raises(pm.InputError, match=r"queries\.jsonl:4: a line of this file reads .*not json"):
+    with pytest.raises(pm.InputError, match=r"queries\.jsonl:4: Expecting property name .* in .*not json"):
         from_folder(folder, new_id)
 
 
@@ -251,7 +290,8 @@ def test_a_folder_serves_on_the_command_line(tmp_path, monkeypatch):
         ]
     assert "mine" not in set(ir_datasets.registry)
     with pytest.raises(
-        pm.InputError, match=re.escape(f"{tmp_path}: a folder of a data set must have a file")
+        pm.InputError,
+        match=re.escape(f"{tmp_path}: this folder is no data set: it has no file queries.jsonl"),
     ):
         load(str(tmp_path))
 

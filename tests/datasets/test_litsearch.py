@@ -226,18 +226,24 @@ def test_litsearch_by_specificity_downloads_what_it_needs(monkeypatch):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: rows[7].update(query="Another question?"), "596 of 597 meet"),
-        (lambda rows: rows.pop(7), "596 of 597 meet"),
-        (lambda rows: rows.append({**rows[7], "query": "One more?"}), "597 of 597 meet"),
-        (lambda rows: rows.append(dict(rows[7])), "each query may stand once"),
+        (
+            lambda rows: rows[7].update(query="Another question?"),
+            "596 of the 597 queries of LitSearch are in this file",
+        ),
+        (lambda rows: rows.pop(7), "596 of the 597 queries of LitSearch are in this file"),
+        (
+            lambda rows: rows.append({**rows[7], "query": "One more?"}),
+            "597 of the 597 queries of LitSearch are in this file",
+        ),
+        (lambda rows: rows.append(dict(rows[7])), "stands twice"),
         (
             lambda rows: [row.pop("quality") for row in rows],
-            "(found query_set, query, specificity, corpusids)",
+            "there is no column quality (there are query_set, query, specificity, corpusids)",
         ),
         (lambda rows: rows[7].update(specificity=2), "a specificity of 0 or 1"),
         (lambda rows: rows[7].update(specificity=None), "a specificity of 0 or 1"),
         (lambda rows: rows[7].update(quality=None), "a specificity of 0 or 1 and a quality"),
-        (lambda rows: rows[7].update(query_set=None), "a text must be a string"),
+        (lambda rows: rows[7].update(query_set=None), "a query needs a query_set (text)"),
     ],
 )
 def test_official_questions_that_are_not_those_of_litsearch_are_refused(
@@ -252,11 +258,11 @@ def test_official_questions_that_are_not_those_of_litsearch_are_refused(
     found = str(error.value)
     assert found.startswith(f"{folder / 'query' / 'full-00000-of-00001.parquet'}: ")
     assert message in found
-    if message == "596 of 597 meet":
-        assert f"the file lacks {text!r:.100}" in found
-    if message == "597 of 597 meet":
-        assert "the file has, but LitSearch lacks, 'One more?'" in found
-    if "may stand once" in message:
+    if message == "596 of the 597 queries of LitSearch are in this file":
+        assert f"; it lacks {text!r:.100}" in found
+    if message == "597 of the 597 queries of LitSearch are in this file":
+        assert "; it has another query, 'One more?'" in found
+    if message == "stands twice":
         assert f"{text!r:.80}" in found
 
 
@@ -325,6 +331,7 @@ def test_papers_without_a_column_are_refused(tmp_path, monkeypatch):
     pl.DataFrame(PAPERS).drop("citations").write_parquet(tmp_path / "corpus_clean.parquet")
     monkeypatch.setenv("PERMED_LITSEARCH_DIR", str(tmp_path))
     with pytest.raises(
-        pm.InputError, match=r"corpus_clean\.parquet: .*\(found corpusid, title, abstract, full_paper\)"
+        pm.InputError,
+        match=r"corpus_clean\.parquet: there is no column citations \(there are corpusid, title, abstract, ",
     ):
         list(ir_datasets.load("litsearch").docs_iter())

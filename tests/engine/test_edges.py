@@ -255,7 +255,7 @@ def test_a_document_that_stands_twice_in_the_ground_truth_is_refused(tmp_path):
     )
     with pytest.raises(pm.InputError, match="'query' stands twice"):
         pm.datasets.from_folder(tmp_path, "edge-twice")
-    with pytest.raises(pm.InputError, match=r"the id of a data set must be a text \(found ''\)"):
+    with pytest.raises(pm.InputError, match="'' cannot be the id of a data set"):
         pm.datasets.from_folder(tmp_path, "")
 
 
