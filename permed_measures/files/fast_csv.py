@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from permed_measures.files.formats import Header
+from permed_measures.files.sources import MARK
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +21,7 @@ def frame_of_rows(data: bytes, header: Header) -> pl.DataFrame | None:
     """Return query_id, doc_id and score of whole rows in their order, or None."""
     import polars as pl
 
-    if b'"' in data or b"\n\n" in data or data.startswith(b"\n"):
+    if b'"' in data or b"\n\n" in data or data.startswith((b"\n", MARK)):
         return None
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n")

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from permed_measures.files.sources import MARK
+
 if TYPE_CHECKING:
     import polars as pl
 
 _COLUMNS = ["query_id", "q0", "doc_id", "rank", "score", "tag"]
-_MARK = b"\xef\xbb\xbf"
 _TO_BLANKS = bytes.maketrans(b"\t\v\f\r", b" " * 4)
 _BLOCK = 1 << 17
 """Bytes that are looked at together: they stay in the cache."""
@@ -28,7 +29,7 @@ def frame_of_lines(data: bytes) -> pl.DataFrame | None:
     """
     import polars as pl
 
-    if data[:1] <= b" " or data.startswith((b"#", _MARK)):
+    if data[:1] <= b" " or data.startswith((b"#", MARK)):
         return None
     if b"#" in data and b"\n#" in data:  # one byte is found much faster
         return None
@@ -60,8 +61,8 @@ def _is_divided(data: bytes, n_lines: int) -> bool:
 
 
 def single_blanks(data: bytes) -> bytes:
-    """Return the lines with one blank between columns, without comments, empty lines and byte order mark."""
-    data = data.removeprefix(_MARK).translate(_TO_BLANKS)
+    """Return the lines with one blank between columns, without comments and empty lines."""
+    data = data.translate(_TO_BLANKS)
     while b"  " in data:
         data = data.replace(b"  ", b" ")
     data = data.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")

@@ -100,7 +100,7 @@ def _rows(source: Source, holds: Kind) -> tuple[str, bool, pl.DataFrame, list[st
         run = SCANNED[file.format.name](file)
         frame = pl.concat([pl.DataFrame(schema=schema), *(f.rename({"score": "value"}) for f in run.rows())])
         return file.format.name, False, frame, _queries(frame)
-    said = [line for _, line in file.parse(source.lines())]
+    said = [line for _, line in file.parse(file.lines())]
     rows = [(line.query_id, doc_id, number) for line in said for doc_id, number in line.documents]
     frame = pl.DataFrame(rows, schema=schema, orient="row", strict=False)
     return file.format.name, file.format.lists, frame, list(dict.fromkeys(line.query_id for line in said))

@@ -145,8 +145,7 @@ def scan_run(path: str | os.PathLike[str]) -> Batches:
     path : str or path-like
         A TREC run, a CSV or TSV run (plain, ``.gz`` or ``.zst``) or a Parquet file with the columns query_id,
         doc_id and score (or PyTerrier's qid, docno and score). It may be larger than memory: it is read in
-        batches of rows, a second time if the rows of a query do not stand together. (A ``.zst`` file is
-        decompressed as a whole.)
+        batches of rows, again if the rows of a query do not stand together, and may not change meanwhile.
 
     Returns
     -------
@@ -195,7 +194,7 @@ def kind_of(source: Source) -> Kind | None:
         return could_be.pop() if len(could_be) == 1 else None
     file = TextFile.recognised(source)
     if file.format.layout is Layout.JSON:
-        numbers = [number for _, line in file.parse(source.lines()) for _, number in line.documents]
+        numbers = [number for _, line in file.parse(file.lines()) for _, number in line.documents]
         return None if all(float(number or 0).is_integer() for number in numbers) else "run"
     return file.format.kind if file.is_certain else None
 
@@ -229,7 +228,7 @@ def load(
             run if order == "score" else {q: _by_position(docs) for q, docs in run.nested().items()}, []
         )
     file = TextFile.recognised(source, kind)
-    if file.format.name in SCANNED and order == "score" and source.size >= _LARGE:
+    if file.format.name in SCANNED and order == "score" and source.has(_LARGE):
         return Loaded(SCANNED[file.format.name](file), [])
     table = file.table()
     if kind == "qrels":

@@ -5,23 +5,34 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import stat
+import sys
+import tempfile
+import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from permed_measures.errors import InputError
 
 ProgressCallback = Callable[[float], None]
-"""Is told which share of a file has been read."""
+"""Called with the share of a file that has been read, from 0 to 1."""
 
+MARK = b"\xef\xbb\xbf"
+"""The byte order mark; it is one only at the start of a file."""
 HEAD = 1 << 16
-"""Bytes that are enough to tell what a file is."""
+"""Bytes that are enough to recognise most formats."""
+_LONGEST_LINE = 1 << 24
+_LONGEST_WHOLE = 1 << 30
+"""Bytes of a JSON file, which is held as a whole."""
 _CHUNK = 1 << 24
-_PARQUET = b"PAR1"
-_ZSTD, _GZIP = b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
-_NAMES = {_ZSTD: "zstd", _GZIP: "gzip"}
+_TYPES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "Parquet"} | {
+    bytes([first]) + b"\x2a\x4d\x18": "zstd"  # a frame that readers skip
+    for first in range(0x50, 0x60)
+}
 
 
 class Chunk(NamedTuple):
@@ -31,95 +42,122 @@ class Chunk(NamedTuple):
     data: bytes
 
 
+class LongLineError(InputError):
+    """A line that is too long to be held; `beginning` is its first part."""
+
+    beginning = b""
+
+
 class Source:
-    """A file that may be compressed; its first bytes tell.
+    """A file that may be compressed, or a pipe.
 
     Parameters
     ----------
     path : Path
     progress : callable, optional
-        Is told the share that was read, from 0 to 1, now and then.
+        Called now and then with the share that has been read.
     """
 
     def __init__(self, path: Path, progress: ProgressCallback | None = None) -> None:
         self.path = path
         self.progress = progress or (lambda _: None)
 
-    def starts_with(self, magic: bytes) -> bool:
-        """Return whether these are the first bytes of the file, which is not decompressed for that."""
-        with self._file() as file:
-            return file.read(len(magic)) == magic
-
     @property
     def is_parquet(self) -> bool:
         """Whether this is a Parquet file."""
-        return self.starts_with(_PARQUET)
+        return self._type == "Parquet"
+
+    def has(self, n_bytes: int) -> bool:
+        """Return whether the file has at least so many bytes, compressed if it is."""
+        return self._status.st_size >= n_bytes if self._pipe is None else self._pipe.has(n_bytes)
 
     @cached_property
-    def size(self) -> int:
-        """The bytes of the file; decompressed there are more."""
-        with self._file() as file:
-            return file.seek(0, os.SEEK_END)
+    def _type(self) -> str | None:
+        with self.open() as file:
+            first = file.read(4)
+        return next((name for magic, name in _TYPES.items() if first.startswith(magic)), None)
 
     @cached_property
-    def _compression(self) -> str | None:
-        return next((name for magic, name in _NAMES.items() if self.starts_with(magic)), None)
+    def _status(self) -> os.stat_result:
+        """The file as it was when it was first looked at."""
+        status = self.path.stat()
+        is_device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
+        if is_device or stat.S_ISSOCK(status.st_mode):
+            what = "a device" if is_device else "a socket"
+            raise InputError(f"this is {what}; only files and pipes can be read", where=str(self.path))
+        return status
 
     @cached_property
-    def _piped(self) -> bytes | None:
-        """The content of what can be read only once, such as a pipe."""
-        return None if self.path.is_file() else self.path.read_bytes()
+    def _pipe(self) -> _Pipe | None:
+        return _Pipe(self.path) if stat.S_ISFIFO(self._status.st_mode) else None
 
-    def _file(self) -> BinaryIO:
-        return self.path.open("rb") if self._piped is None else io.BytesIO(self._piped)
+    def open(self) -> BinaryIO:
+        """Open the file from its start, compressed if it is."""
+        if self._pipe is not None:
+            return cast(BinaryIO, io.BufferedReader(_PipeView(self._pipe)))
+        self._refuse_changed(self.path.stat())
+        return self.path.open("rb")
 
     def for_polars(self) -> Path | BinaryIO:
         """Return what polars can read the file from."""
-        return self.path if self._piped is None else io.BytesIO(self._piped)
+        if self._pipe is not None:
+            return io.BytesIO(self.open().read())
+        self._refuse_changed(self.path.stat())
+        return self.path
 
-    @cached_property
-    def _unzstd(self) -> bytes:
-        """The content of a zstd file: polars decompresses it, as if it were a table of one column."""
-        import polars as pl
+    def _refuse_changed(self, status: os.stat_result) -> None:
+        """Raise an error if the file was written or replaced since it was first looked at."""
+        if _identity(status) != _identity(self._status):
+            raise InputError(
+                "the file has changed since its beginning was first read",
+                where=str(self.path),
+                hint="Read it again once it is complete",
+            )
 
-        with self._file() as file:
-            data = file.read()
+    def chunks(self, size: int | None = None, whole: bool = False) -> Iterator[Chunk]:
+        """Yield chunks of whole lines, of about `size` bytes; a text that is held `whole` may be one line."""
+        start, n_lines = 0, 0
+        longest = _LONGEST_WHOLE if whole else _LONGEST_LINE
         try:
-            frame = pl.read_csv(data, has_header=False, separator="\x01", quote_char=None, infer_schema=False)
-        except pl.exceptions.PolarsError as error:
-            raise OSError(str(error)) from None
-        return "\n".join(frame.to_series().fill_null("").to_list()).encode()
-
-    def _open(self) -> tuple[BinaryIO, BinaryIO]:
-        """Return the decompressed content, and the file itself to see how far it was read."""
-        if self._compression == "zstd":
-            content = io.BytesIO(self._unzstd)
-            return content, content
-        file = self._file()
-        return (gzip.open(file) if self._compression == "gzip" else file), file  # type: ignore[return-value]
-
-    def chunks(self, size: int | None = None) -> Iterator[Chunk]:
-        """Yield the content in chunks of about `size` bytes of whole lines."""
-        start = 0
-        try:
-            content, file = self._open()
-            with file:
-                total = file.seek(0, os.SEEK_END) or 1
-                file.seek(0)
-                while data := _whole_lines(content, size or _CHUNK):
-                    chunk = Chunk(start, data)
+            with self.open() as file, _decompressed(file, self._type) as content:
+                while data := _whole_lines(content, min(size or _CHUNK, longest), longest):
+                    if whole:
+                        self._refuse_large(start + len(data))
+                    else:
+                        self._refuse_long_line(data, n_lines)
+                    yield Chunk(start, data)
                     start += len(data)
-                    yield chunk
-                    self.progress(file.tell() / total)
-        except (OSError, EOFError, zlib.error) as error:
-            if self._compression is None:
+                    n_lines += data.count(b"\n")
+                    if self._pipe is None:
+                        self.progress(min(file.tell() / (self._status.st_size or 1), 1))
+                if self._pipe is None:
+                    self._refuse_changed(os.fstat(file.fileno()))
+        except (OSError, EOFError, zlib.error, _zstd().ZstdError) as error:
+            if self._type is None:
                 raise
-            problem = f"cannot be decompressed as {self._compression} ({error})"
+            problem = f"cannot be decompressed as {self._type} ({error})"
             raise InputError(problem, where=str(self.path)) from None
 
-    def lines(self, size: int | None = None) -> Iterator[tuple[int, str]]:
+    def _refuse_large(self, size: int) -> None:
+        if size > _LONGEST_WHOLE:
+            problem = f"a JSON file may have {_LONGEST_WHOLE >> 20:,} MiB at most"
+            raise InputError(problem, where=str(self.path), hint="Convert it to TREC or Parquet")
+
+    def _refuse_long_line(self, data: bytes, n_lines: int) -> None:
+        """Raise an error if the last of these lines is too long; the others are shorter than a chunk."""
+        last = data.rfind(b"\n", 0, -1) + 1
+        if len(data) - last - data.endswith(b"\n") > _LONGEST_LINE:
+            error = LongLineError(
+                f"a line may have {_LONGEST_LINE >> 20} MiB at most",
+                where=self.place(n_lines + data.count(b"\n", 0, last)),
+                hint="Check that this is a file of qrels or of a run",
+            )
+            error.beginning = data[last : last + HEAD]
+            raise error
+
+    def lines(self, size: int | None = None, whole: bool = False) -> Iterator[tuple[int, str]]:
         """Yield the index and the text of each line."""
-        yield from self.lines_of_all(self.chunks(size), 0)
+        yield from self.lines_of_all(self.chunks(size, whole), 0)
 
     def lines_of_all(self, chunks: Iterable[Chunk], first: int) -> Iterator[tuple[int, str]]:
         """Yield the index and the text of each line of chunks that begin with line `first`."""
@@ -141,13 +179,85 @@ class Source:
         return f"{self.path}" if line is None else f"{self.path}:{line + 1}"
 
 
-def _whole_lines(content: BinaryIO, size: int) -> bytes:
-    """Read about `size` bytes, up to the end of a line."""
-    if isinstance(content, gzip.GzipFile):
-        return content.read(size) + content.readline()
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _zstd() -> Any:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd
+
+
+def _decompressed(file: BinaryIO, type_: str | None) -> AbstractContextManager[BinaryIO]:
+    if type_ == "gzip":
+        return cast(AbstractContextManager[BinaryIO], gzip.open(file))
+    if type_ == "zstd":
+        return cast(AbstractContextManager[BinaryIO], _zstd().open(file))
+    return nullcontext(file)
+
+
+def _whole_lines(content: BinaryIO, size: int, longest: int) -> bytes:
+    """Read about `size` bytes, up to the end of a line, or to where the line is too long."""
+    if not isinstance(content, io.BufferedReader) or not content.seekable():
+        return content.read(size) + content.readline(longest + 1)
     start = content.tell()
     content.seek(start + size)
-    content.readline()
+    content.readline(longest + 1)
     end = content.tell()
     content.seek(start)
     return content.read(end - start)  # not joined with the end of the line: that would copy it all
+
+
+class _Pipe:
+    """A pipe, and a temporary file of what was read from it, so that it can be read again."""
+
+    def __init__(self, path: Path) -> None:
+        self._pipe = path.open("rb", buffering=0)
+        self._kept = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the pipe)
+        self._size = 0
+        self._is_read = False
+        weakref.finalize(self, _close, self._pipe, self._kept)
+
+    def read(self, start: int, size: int) -> bytes:
+        """Return at most `size` bytes from `start`, none at the end."""
+        if start == self._size and not self._is_read:
+            self._read_on(size)
+        self._kept.seek(start)
+        return self._kept.read(size)
+
+    def has(self, n_bytes: int) -> bool:
+        """Return whether so many bytes can be read."""
+        while self._size < n_bytes and not self._is_read:
+            self._read_on(n_bytes)
+        return self._size >= n_bytes
+
+    def _read_on(self, size: int) -> None:
+        data = self._pipe.read(size)
+        self._is_read = not data
+        self._kept.seek(self._size)
+        self._size += self._kept.write(data)
+
+
+def _close(*files: BinaryIO) -> None:
+    for file in files:
+        file.close()
+
+
+class _PipeView(io.RawIOBase):
+    """The content of a pipe, as a file that is read from its start."""
+
+    def __init__(self, pipe: _Pipe) -> None:
+        self._pipe = pipe
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._pipe.read(self._position, len(buffer))
+        buffer[: len(data)] = data
+        self._position += len(data)
+        return len(data)

@@ -23,7 +23,7 @@ from permed_measures.errors import InputError
 from permed_measures.files.fast_csv import frame_of_rows
 from permed_measures.files.fast_trec import frame_of_lines, single_blanks
 from permed_measures.files.formats import VALUE_COLUMNS, Kind
-from permed_measures.files.sources import Source
+from permed_measures.files.sources import MARK, Source
 from permed_measures.files.text import TextFile, header_of
 
 if TYPE_CHECKING:
@@ -162,10 +162,11 @@ class TrecRun(TextRun):
         """Yield the rows in the order of the file, as frames."""
         source, n_lines = self._file.source, 0
         for chunk in source.chunks():
-            frame = frame_of_lines(chunk.data)
-            n_chunk = chunk.data.count(b"\n") if frame is None else len(frame)
+            data = chunk.data if chunk.start else chunk.data.removeprefix(MARK)
+            frame = frame_of_lines(data)
+            n_chunk = data.count(b"\n") if frame is None else len(frame)
             if frame is None:
-                frame = frame_of_lines(single_blanks(chunk.data))
+                frame = frame_of_lines(single_blanks(data))
             if frame is None:
                 yield from self._line_by_line(source.lines_of(chunk, n_lines))
             elif len(frame):

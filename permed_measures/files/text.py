@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 from permed_measures.engine.inputs import shown, where
 from permed_measures.errors import InputError
 from permed_measures.files.formats import TEXT_FORMATS, Format, Header, Kind, Layout, Line, ParsedLine
-from permed_measures.files.sources import HEAD, Source
+from permed_measures.files.sources import HEAD, LongLineError, Source
 
 _BLANKS = " \t\v\f\r"
 _BETWEEN = re.compile(f"[{_BLANKS}]+")
@@ -55,7 +55,7 @@ class TextFile:
     @classmethod
     def recognised(cls, source: Source, kind: Kind | None = None) -> TextFile:
         """Recognise the format by the first line; without `kind` the file is read as what it holds."""
-        first_line = _first(source.lines(HEAD))
+        first_line = _first_line(source)
         layout, content = _layout_of(first_line.text)
         fitting = [each for each in TEXT_FORMATS if each.layout is layout and each.fits(content)]
         if not fitting:
@@ -70,10 +70,14 @@ class TextFile:
         is_certain = len({each.kind for each in fitting}) == 1
         return cls(source, taken, kind or taken.kind, first_line, is_certain)
 
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the index and the text of each line; JSON may be one long line."""
+        return self.source.lines(whole=self.format.layout is Layout.JSON)
+
     def table(self) -> dict[str, dict[str, Any]]:
         """Read the file into ``{query_id: {doc_id: number or None}}``, in its order."""
         table: dict[str, dict[str, Any]] = {}
-        for _, line in self.parse(self.source.lines()):
+        for _, line in self.parse(self.lines()):
             if self.format.one_entry_per_query and line.query_id in table:
                 raise self.duplicate_error(line.query_id, None)
             documents = table.setdefault(line.query_id, {})
@@ -117,7 +121,7 @@ class TextFile:
 
         The file is read again up to the second time, as line numbers are not kept.
         """
-        lines = self.source.lines()
+        lines: Lines = self.lines()
         if self.format.layout is Layout.COLUMNS:  # in the others, an id may be written in several ways
             lines = ((index, text) for index, text in lines if (doc_id or query_id) in text)
         indices = (
@@ -140,10 +144,17 @@ class TextFile:
 # --- the first line ----------------------------------------------------------------------------------
 
 
-def _first(lines: Lines) -> FirstLine:
-    """Return the first line that is neither empty nor a comment."""
-    found = (FirstLine(i, line) for i, line in lines if not _is_skipped(line, comments=True))
-    return next(found, FirstLine(0, ""))
+def _first_line(source: Source) -> FirstLine:
+    """Return the first line that is neither empty nor a comment; of a long JSON text its beginning."""
+    lines = source.lines(HEAD)
+    try:
+        found = (FirstLine(i, line) for i, line in lines if not _is_skipped(line, comments=True))
+        return next(found, FirstLine(0, ""))
+    except LongLineError as error:
+        beginning = error.beginning.decode(errors="replace")
+        if _layout_of(beginning)[0] is not Layout.JSON:
+            raise
+        return FirstLine(0, beginning)
 
 
 def _layout_of(line: str) -> tuple[Layout | None, Any]:

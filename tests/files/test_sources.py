@@ -1,0 +1,269 @@
+"""Files as bytes: marks, compression, files that change, lines without end, pipes and devices."""
+
+import gc
+import gzip
+import os
+import random
+import socket
+import subprocess
+import sys
+import threading
+
+import pytest
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+import permed_measures as pm
+from permed_measures.files import read as files
+from permed_measures.files import sources
+
+MARK = "\ufeff"
+
+
+def texts_with_marks(rng):
+    """Return a run whose ids may begin with U+FEFF, and its texts by ending."""
+    ids = ["a", "b", MARK, f"{MARK}a", f"{MARK}{MARK}a", f"a{MARK}"]
+    pairs = rng.sample([(q, d) for q in ids for d in ids], rng.randint(1, 20))
+    run = {}
+    for score, (query_id, doc_id) in enumerate(pairs):
+        run.setdefault(query_id, {})[doc_id] = float(score)
+    start = rng.choice(["", MARK])
+    rows = [(q, d, run[q][d]) for q, d in pairs]
+    trec = start + rng.choice(["", "# a comment\n", "\n"])
+    trec += "".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in rows)
+    if not start and trec.startswith(MARK):
+        trec = MARK + trec  # the first is the mark of the file
+    texts = {"trec": trec}
+    for ending, delimiter in (("csv", ","), ("tsv", "\t")):
+        header = start + delimiter.join(["query_id", "doc_id", "score"])
+        lines = [header, *(f"{q}{delimiter}{d}{delimiter}{s}" for q, d, s in rows)]
+        texts[ending] = "".join(f"{line}\n" for line in lines)
+    return run, texts
+
+
+def test_a_mark_at_the_start_of_an_id_is_part_of_the_id_on_every_path(tmp_path, monkeypatch):
+    rng = random.Random(5)
+    for _ in range(60):
+        run, texts = texts_with_marks(rng)
+        for ending, text in texts.items():
+            path = tmp_path / f"run.{ending}"
+            path.write_bytes(text.encode())
+            monkeypatch.setattr(sources, "_CHUNK", rng.randint(1, len(text)))
+            for large in (0, 10**9):
+                monkeypatch.setattr(files, "_LARGE", large)
+                assert pm.read_run(path) == run, text
+            assert pm.scan_run(path).nested() == run, text
+
+
+def test_a_mark_in_the_first_row_of_a_large_table_is_kept(tmp_path):
+    path = tmp_path / "run.csv"
+    run = {f"{MARK}q": {f"d{number}": 1.0 for number in range(400_000)}}
+    pm.write_run(run, path)
+    assert path.stat().st_size > 1 << 22
+    assert pm.read_run(path) == run
+
+
+# --- zstd ------------------------------------------------------------------------------------------
+
+TABLE = b'query_id,doc_id,score\nq,"a\r\nb",1\nq,\x01,2\n'
+SKIPPED = b"\x5a\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"hello"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        zstd.compress(TABLE),
+        SKIPPED + zstd.compress(TABLE),
+        zstd.compress(TABLE[:30]) + SKIPPED + zstd.compress(TABLE[30:]) + SKIPPED,
+    ],
+)
+def test_a_zstd_file_is_read_as_the_bytes_that_were_compressed(tmp_path, content):
+    plain, compressed = tmp_path / "run.csv", tmp_path / "run.csv.zst"
+    plain.write_bytes(TABLE)
+    compressed.write_bytes(content)
+    assert pm.read_run(compressed) == pm.read_run(plain) == {"q": {"a\r\nb": 1.0, "\x01": 2.0}}
+    assert pm.scan_run(compressed).nested() == pm.read_run(plain)
+
+
+@pytest.mark.parametrize("content", [zstd.compress(b""), SKIPPED])
+def test_a_zstd_file_without_content_is_empty(tmp_path, content):
+    path = tmp_path / "run.zst"
+    path.write_bytes(content)
+    with pytest.raises(pm.InputError, match=r"run\.zst:1: the file is empty"):
+        pm.read_run(path)
+
+
+@pytest.mark.parametrize("spoil", [lambda data: data[:-5], lambda data: data + b"x", lambda data: data[:6]])
+def test_a_spoiled_zstd_file_is_an_error(tmp_path, spoil):
+    path = tmp_path / "run.zst"
+    path.write_bytes(spoil(zstd.compress(b"q Q0 a 1 1 t\n" * 1000)))
+    for read in (pm.read_run, lambda path: pm.scan_run(path).nested()):
+        with pytest.raises(pm.InputError, match=r"run\.zst: cannot be decompressed as zstd \("):
+            read(path)
+
+
+# --- files that change -----------------------------------------------------------------------------
+
+
+def replace(path, content):
+    other = path.with_name("other")
+    other.write_bytes(content)
+    other.replace(path)
+
+
+def rewrite(path, content):
+    path.write_bytes(content)
+    os.utime(path, ns=(1, 1))
+
+
+@pytest.mark.parametrize("change", [replace, rewrite])
+@pytest.mark.parametrize("ending", ["trec", "parquet"])
+def test_a_run_that_changes_between_two_passes_is_refused(tmp_path, change, ending):
+    path = tmp_path / f"run.{ending}"
+    run = {f"q{number}": {"a": 1.0, "b": 2.0} for number in range(50)}
+    pm.write_run({q: {d: 3 - s for d, s in docs.items()} for q, docs in run.items()}, path)
+    content = path.read_bytes()
+    pm.write_run(run, path)
+    scanned = pm.scan_run(path)
+    assert pm.calc_aggregate(["RR"], {"q1": {"a": 1}}, scanned) == {pm.parse_measure("RR"): 0.5}
+    change(path, content)
+    with pytest.raises(pm.InputError, match=rf"run\.{ending}: the file has changed since .*Read it again"):
+        pm.calc_aggregate(["RR"], {"q1": {"a": 1}}, scanned)
+
+
+def test_a_run_that_is_written_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "_CHUNK", 20)
+    path = tmp_path / "run.trec"
+    path.write_text("".join(f"q{number} Q0 a 1 1 t\n" for number in range(50)))
+    chunks = sources.Source(path).chunks()
+    next(chunks)
+    with path.open("a") as file:
+        file.write("q Q0 b 1 1 t\n")
+    with pytest.raises(pm.InputError, match="the file has changed"):
+        list(chunks)
+
+
+# --- lines without end -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("opened", [open, gzip.open, zstd.open])
+@pytest.mark.parametrize(("before", "line"), [(b"", 1), (b"q Q0 a 1 1 t\n# two\n", 3), (b"{\n", 2)])
+def test_a_line_without_end_is_refused_before_it_fills_the_memory(tmp_path, opened, before, line):
+    path = tmp_path / "run"
+    with opened(path, "wb") as file:
+        file.write(before)
+        for _ in range(64):
+            file.write(bytes(1 << 20))
+    for read in (pm.read_run, pm.read_qrels, lambda path: pm.scan_run(path).nested()):
+        with pytest.raises(pm.InputError, match=rf"run:{line}: a line may have 16 MiB at most|expected q"):
+            read(path)
+
+
+@pytest.mark.parametrize("size", [1, 7, 20, 21, 22, 100])
+def test_the_longest_line_is_exactly_as_long_as_allowed(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(sources, "_LONGEST_LINE", 20)
+    path = tmp_path / "file"
+    path.write_bytes(b"b\n" + b"a" * 20 + b"\n" + b"c" * 20)
+    assert [len(line) for _, line in sources.Source(path).lines(size)] == [1, 20, 20]
+    for text in (b"b\n" + b"a" * 21, b"b\n" + b"a" * 21 + b"\n", b"b\n" + b"a" * 50 + b"\nb"):
+        for content in (text, gzip.compress(text)):
+            path.write_bytes(content)
+            with pytest.raises(pm.InputError, match="file:2: a line may have"):
+                list(sources.Source(path).lines(size))
+
+
+def test_json_on_one_line_may_be_longer_than_a_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "_LONGEST_LINE", 100_000)
+    run = {f"q{number}": {f"d{document}": 1.0 for document in range(100)} for number in range(200)}
+    pm.write_run(run, tmp_path / "run.json")
+    assert (tmp_path / "run.json").stat().st_size > 200_000
+    assert pm.read_run(tmp_path / "run.json") == run
+    monkeypatch.setattr(sources, "_LONGEST_WHOLE", 150_000)
+    with pytest.raises(pm.InputError, match=r"run\.json: a JSON file may have"):
+        pm.read_run(tmp_path / "run.json")
+
+
+# --- pipes, devices, sockets -----------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name != "posix", reason="devices are files on POSIX systems only")
+def test_devices_and_sockets_are_refused_by_name(tmp_path):
+    with pytest.raises(pm.InputError, match="/dev/zero: this is a device; only files and pipes can be read"):
+        pm.read_run("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(str(tmp_path / "socket"))
+        with pytest.raises(pm.InputError, match="socket: this is a socket; only files and pipes"):
+            pm.read_qrels(tmp_path / "socket")
+    with pytest.raises(IsADirectoryError):
+        pm.read_run(tmp_path)
+
+
+@pytest.fixture
+def pipe(tmp_path):
+    """Return a named pipe that is fed with the parts of an iterable until its reader goes."""
+    path, writers = tmp_path / "pipe", []
+    os.mkfifo(path)
+
+    def feed(parts):
+        def write():
+            try:
+                with path.open("wb", buffering=0) as file:
+                    for part in parts:
+                        file.write(part)
+            except BrokenPipeError:
+                pass
+
+        writers.append(threading.Thread(target=write))
+        writers[0].start()
+        return path
+
+    yield feed
+    gc.collect()  # of what a traceback still holds
+    for writer in writers:
+        writer.join(10)
+        assert not writer.is_alive()
+
+
+def endless(part):
+    while True:
+        yield part
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes are files on POSIX systems only")
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [(bytes(1 << 16), "pipe:1: a line may have 16 MiB at most"), (b"yes\n" * 1000, "pipe:1: unknown format")],
+)
+def test_a_pipe_that_never_ends_is_refused_by_its_beginning(pipe, part, message):
+    with pytest.raises(pm.InputError, match=message):
+        pm.read_run(pipe(endless(part)))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes are files on POSIX systems only")
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd.compress])
+@pytest.mark.parametrize("large", [0, 10**9])
+def test_a_pipe_may_be_read_several_times(pipe, monkeypatch, compress, large):
+    monkeypatch.setattr(files, "_LARGE", large)
+    monkeypatch.setattr(sources, "_CHUNK", 1000)
+    lines = [f"q{number % 7} Q0 d{number} 1 {number}.5 t\n" for number in range(999)]
+    content = compress("".join(lines).encode())
+    parts = [content[start : start + 700] for start in range(0, len(content), 700)]
+    run = files.load(pipe(parts), "run").table
+    qrels = {"q0": {"d7": 1}, "q6": {"d6": 1}}
+    for _ in range(2):
+        found = pm.calc_aggregate(["RR", "NumRet"], qrels, run)
+        assert {str(measure): value for measure, value in found.items()} == {
+            "RR": pytest.approx((1 / 142 + 1 / 142) / 2),
+            "NumRet": 285.0,
+        }
+
+
+def test_process_substitution_is_read(tmp_path):
+    pm.write_run({"q": {"a": 1.0}}, tmp_path / "run.trec")
+    code = "import permed_measures as pm; print(pm.read_run('/dev/stdin'))"
+    with subprocess.Popen(["cat", tmp_path / "run.trec"], stdout=subprocess.PIPE) as cat:
+        printed = subprocess.check_output([sys.executable, "-c", code], stdin=cat.stdout, text=True)
+    assert printed == "{'q': {'a': 1.0}}\n"
