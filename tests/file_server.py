@@ -1,6 +1,7 @@
 """A server on this machine."""
 
 import contextlib
+import gzip
 import http.server
 import threading
 
@@ -17,6 +18,8 @@ class FileServer:
         How many bytes the next requests get.
     ranges : bool
         Whether it can go on in the middle of a file.
+    compresses : bool
+        Whether it compresses the file for a client that can decompress it, as GitHub does.
     together : threading.Barrier, optional
         Let so many requests wait for each other.
     endless : bool
@@ -25,7 +28,7 @@ class FileServer:
 
     def __init__(self):
         self.files, self.statuses, self.cut, self.asked, self.n_sent = {}, {}, {}, [], 0
-        self.ranges, self.together, self.endless = False, None, False
+        self.ranges, self.compresses, self.together, self.endless = False, False, None, False
         server = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -36,6 +39,8 @@ class FileServer:
                 if statuses or body is None:
                     self.refuse(statuses.pop(0) if statuses else 404)
                     return
+                compressed = server.compresses and "gzip" in self.headers.get("Accept-Encoding", "")
+                body = gzip.compress(body) if compressed else body
                 start = 0
                 if server.ranges and "Range" in self.headers:
                     start = int(self.headers["Range"].removeprefix("bytes=").removesuffix("-"))
@@ -44,6 +49,8 @@ class FileServer:
                     self.send_header("Content-Length", str(len(body) - start))
                 if server.ranges:
                     self.send_header("Accept-Ranges", "bytes")
+                if compressed:
+                    self.send_header("Content-Encoding", "gzip")
                 self.end_headers()
                 cuts = server.cut.get(self.path)
                 if server.together is not None:

@@ -31,7 +31,9 @@ class HttpDownload(RequestsDownload):  # type: ignore[misc]
     """
 
     def __init__(self, url: str, size: int) -> None:
-        super().__init__(url, tries=int(os.environ.get("IR_DATASETS_DL_TRIES", "3")))
+        tries = int(os.environ.get("IR_DATASETS_DL_TRIES", "3"))
+        # ir_datasets resumes at the byte of the file where it was cut, which is another one if compressed.
+        super().__init__(url, tries=tries, headers={"Accept-Encoding": "identity"})
         self._size = size
         self._n_refused = 0
 

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import os
+import random
 import re
 import signal
 import socket
@@ -77,12 +78,14 @@ def test_a_connection_that_is_cut_leaves_no_file(server, home):
 
 
 @pytest.mark.parametrize("ranges", [True, False])
-def test_a_connection_that_is_cut_is_tried_again(server, monkeypatch, ranges):
+@pytest.mark.parametrize("compresses", [True, False])
+def test_a_connection_that_is_cut_is_tried_again(server, monkeypatch, ranges, compresses):
+    body = random.Random(1).randbytes(40_000)
     monkeypatch.setenv("IR_DATASETS_DL_TRIES", "2")
-    server.ranges = ranges
-    server.files["/queries.jsonl"] = BODY
-    server.cut["/queries.jsonl"] = [len(BODY) // 2]
-    assert remote(server.url).path().read_bytes() == BODY
+    server.ranges, server.compresses = ranges, compresses
+    server.files["/queries.jsonl"] = body
+    server.cut["/queries.jsonl"] = [len(body) // 2]
+    assert remote(server.url, body).path().read_bytes() == body
     assert server.asked == ["/queries.jsonl"] * 2
 
 

@@ -147,8 +147,8 @@ def plain_groups(real, group_of):
     ("by", "group_of"),
     [
         ("turn_number", lambda _, turn: turn),
-        ("conversation_id", lambda conversation, _: conversation),
-        ("_([0-9]+)$", lambda _, turn: turn),
+        pytest.param("conversation_id", lambda conversation, _: conversation, marks=pytest.mark.thorough),
+        pytest.param("_([0-9]+)$", lambda _, turn: turn, marks=pytest.mark.thorough),
     ],
 )
 def test_medcorpus_by_group_is_the_mean_over_the_turns_of_the_group(real, data, by, group_of):
