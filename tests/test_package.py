@@ -25,7 +25,7 @@ engine: evaluator groups
 provider
 crosschecks: pytrec identities check
 files: sources formats text fast_csv fast_trec streams read inspection whole write
-comparisons: significance resampling differences contrasts results reranking
+comparisons: significance resampling differences contrasts results moves reranking
 audits: options choices conventions claims run_variants matches answers searches reports audit
 plots: fonts style arguments by_group by_query cutoffs figures save
 reports: evaluation wording differences paper_table html comparison

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,77 +12,24 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.comparisons.differences import naming, notes_of
+from permed_measures.comparisons.moves import (
+    Ints,
+    Moves,
+    Pairs,
+    count_all_pairs,
+    count_pairs,
+    moves_of,
+    rank_of_judgments,
+)
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.inputs import Batches, Nested, as_mapping, with_text_ids
-from permed_measures.engine.judgments import Judgments, offsets_of, segments
+from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike, as_mapping, with_text_ids
+from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.errors import InputError, PermedWarning
+from permed_measures.errors import InputError
 from permed_measures.markup import counted, one_line
 from permed_measures.measures.parameters import values_of
-
-__all__ = ["Moves", "Pairs", "QueryChange", "Reranking", "reranking"]
-
-Ints = NDArray[np.int64]
-
-_BLOCK = 1 << 20
-"""Pairs of documents that are held at a time."""
-
-
-@dataclass(frozen=True)
-class Moves:
-    """By how many ranks relevant documents moved.
-
-    Attributes
-    ----------
-    up, down, unchanged : int
-        Documents that both runs retrieve.
-    entered, left : int
-        Documents that only the run after, or only the run before retrieves.
-    absent : int
-        Documents that neither retrieves.
-    mean, median : float or None
-        Of the rank before minus the rank after (above 0 is up) of the documents that both retrieve; None
-        where there are none.
-    """
-
-    up: int
-    down: int
-    unchanged: int
-    entered: int
-    left: int
-    absent: int
-    mean: float | None
-    median: float | None
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Pairs of a document with a higher and one with a lower grade, retrieved by both runs.
-
-    A pair is right if the higher grade has the better rank.
-
-    Attributes
-    ----------
-    put_right, broken : int
-        Wrong before and right after; right before and wrong after.
-    still_right, still_wrong : int
-    """
-
-    put_right: int
-    broken: int
-    still_right: int
-    still_wrong: int
-
-    @property
-    def total(self) -> int:
-        """How many pairs there are."""
-        return self.put_right + self.broken + self.still_right + self.still_wrong
-
-    @property
-    def improvement(self) -> float | None:
-        """Put right minus broken, as a share of all pairs; None without pairs."""
-        return (self.put_right - self.broken) / self.total if self.total else None
+from permed_measures.measures.parsing import MeasureLike
 
 
 @dataclass(frozen=True)
@@ -151,10 +96,10 @@ class Reranking:
 
 
 def reranking(
-    qrels: Any,
-    before: Any,
-    after: Any,
-    measure: Measure | str = "nDCG@10",
+    qrels: QrelsLike | Judgments,
+    before: RunLike,
+    after: RunLike,
+    measure: MeasureLike = "nDCG@10",
     queries: Any = None,
     top: int = 5,
     rel: float = 1,
@@ -164,15 +109,16 @@ def reranking(
 
     Parameters
     ----------
-    qrels : any form of qrels
-    before, after : any form of a run
-        The run that was reranked, and the result.
+    qrels : QrelsLike
+        Judgments in any form.
+    before, after : RunLike
+        The run that was reranked, and the result; in any form.
     measure : Measure or str
-        What queries gain and lose in.
+        The measure that queries gain and lose in.
     queries : mapping of str to str, or data set of ir_datasets or PyTerrier, optional
         The texts of the queries; if left out, those of the qrels where these are a data set.
     top : int, at least 0
-        How many queries to list that gained most, and that lost most.
+        Number of queries to list with the largest gains, and with the largest losses.
     rel : float
         The grade from which a document is relevant.
     judged_only : bool
@@ -218,21 +164,18 @@ def reranking(
     [checked] = evaluator.measures
     judgments = evaluator.judgments
     if not judgments.n_queries:
-        raise InputError("there must be a query in the qrels (found none)")
-    runs = {"before": before, "after": after}
-    if not judged_only:
-        runs = {name: _nested(name, run) for name, run in runs.items()}
-    first, second = (_Ranked.of(judgments, name, run, checked) for name, run in runs.items())
+        raise InputError("the qrels have no query")
+    both = None if judged_only else (_nested("before", before), _nested("after", after))
+    runs = both or (before, after)
+    first, second = (
+        _Ranked.of(judgments, name, run, checked) for name, run in zip(("before", "after"), runs, strict=True)
+    )
     change = np.round(second.values - first.values, 12)  # so that rounding does not order equal changes
     gained, lost = np.flatnonzero(change > 0), np.flatnonzero(change < 0)
     best = gained[np.argsort(-change[gained], kind="stable")[:top]]
     worst = lost[np.argsort(change[lost], kind="stable")[:top]]
     texts = _texts(queries, {judgments.query_ids[q] for q in (*best, *worst)})
-    pairs = (
-        _pairs(judgments, first.rank, second.rank)
-        if judged_only
-        else _pairs_of_all(judgments, *runs.values())
-    )
+    pairs = count_all_pairs(judgments, *both) if both else count_pairs(judgments, first.rank, second.rank)
     return Reranking(
         checked,
         float(first.values.mean()),
@@ -240,7 +183,7 @@ def reranking(
         len(gained),
         len(lost),
         len(change) - len(gained) - len(lost),
-        _moves(first.rank, second.rank, judgments.grade >= rel),
+        moves_of(first.rank, second.rank, judgments.grade >= rel),
         Pairs(*pairs.sum(axis=0).tolist()),
         [_changed(q, judgments, texts, first, second) for q in best],
         [_changed(q, judgments, texts, first, second) for q in worst],
@@ -265,47 +208,20 @@ class _Ranked(NamedTuple):
     notes: list[str]
 
     @classmethod
-    def of(cls, judgments: Judgments, name: str, run: Any, measure: Measure) -> _Ranked:
+    def of(cls, judgments: Judgments, name: str, run: RunLike, measure: Measure) -> _Ranked:
         """Rank a run once for both."""
         with naming(name):
-            rankings, _, rank = _ranked(judgments, run)
+            rankings = JudgedRankings.of(judgments, run)
         values = KERNELS[str(measure.NAME)](rankings, **values_of(measure))
-        return cls(values, rank, notes_of(name, rankings))
+        return cls(values, rank_of_judgments(rankings), notes_of(name, rankings))
 
 
-def _ranked(judgments: Judgments, run: Any) -> tuple[JudgedRankings, Ints, Ints]:
-    """Return the rankings, their rows in the judgments, and the rank by row: 0 if it was not retrieved."""
-    found = JudgedRankings.of(judgments, run)
-    rank = np.zeros(len(judgments.grade), np.int64)
-    rank[found.row] = found.rank
-    return found, found.row, rank
-
-
-def _nested(name: str, run: Any) -> Nested:
-    """Return a run as a mapping, which can be gone through twice."""
+def _nested(name: str, run: RunLike) -> Nested:
+    """Return a run as a mapping, which can be read twice."""
     with naming(name):
         if isinstance(run, Batches):
             return run.nested()
         return with_text_ids(as_mapping(run, "score"), "query ids")
-
-
-def _pairs_of_all(judgments: Judgments, before: Nested, after: Nested) -> Ints:
-    """Return the pairs of each query; documents that are not judged have grade 0."""
-    qrels: dict[str, dict[str, float]] = {query_id: {} for query_id in judgments.query_ids}
-    documents = judgments.ids(np.arange(len(judgments.grade)))
-    for query, doc_id, grade in zip(
-        judgments.query.tolist(), documents, judgments.grade.tolist(), strict=True
-    ):
-        qrels[judgments.query_ids[query]][doc_id] = grade
-    for query_id, judged in qrels.items():
-        if max(judged.values(), default=0) > 0:
-            found = map(str, before.get(query_id, {}).keys() & after.get(query_id, {}).keys())
-            qrels[query_id] = {**dict.fromkeys(found, 0.0), **judged}
-    extended = Judgments.of(qrels)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PermedWarning)  # which the user has had
-        ranks = [_ranked(extended, run)[2] for run in (before, after)]
-    return _pairs(extended, *ranks)
 
 
 def _changed(
@@ -313,57 +229,6 @@ def _changed(
 ) -> QueryChange:
     query_id = judgments.query_ids[query]
     return QueryChange(query_id, texts.get(query_id), float(before.values[query]), float(after.values[query]))
-
-
-def _moves(before: Ints, after: Ints, relevant: NDArray[np.bool_]) -> Moves:
-    """Count how the ranks of relevant documents changed; rank 0 is not retrieved."""
-    before, after = before[relevant], after[relevant]
-    both = (before > 0) & (after > 0)
-    up = (before - after)[both]
-    return Moves(
-        up=int((up > 0).sum()),
-        down=int((up < 0).sum()),
-        unchanged=int((up == 0).sum()),
-        entered=int(((before == 0) & (after > 0)).sum()),
-        left=int(((before > 0) & (after == 0)).sum()),
-        absent=int(((before == 0) & (after == 0)).sum()),
-        mean=float(up.mean()) if len(up) else None,
-        median=float(np.median(up)) if len(up) else None,
-    )
-
-
-def _pairs(judgments: Judgments, before: Ints, after: Ints) -> Ints:
-    """Return how many pairs of each query were put right, broken, are still right and still wrong."""
-    both = np.flatnonzero((before > 0) & (after > 0))
-    query, grade = judgments.query[both], np.maximum(judgments.grade[both], 0)
-    counts = np.zeros((judgments.n_queries, 4), np.int64)
-    for higher, lower in _unequal(query, grade, judgments.n_queries):
-        right_before = before[both[higher]] < before[both[lower]]
-        right_after = after[both[higher]] < after[both[lower]]
-        kind = np.where(right_after, np.where(right_before, 2, 0), np.where(right_before, 1, 3))
-        place = query[higher].astype(np.int64) * 4 + kind
-        counts += np.bincount(place, minlength=counts.size).reshape(counts.shape)
-    return counts
-
-
-def _unequal(
-    query: NDArray[np.int32], grade: NDArray[np.float64], n_queries: int
-) -> Iterator[tuple[Ints, Ints]]:
-    """Yield the pairs of rows of one query, the first with a higher grade, in blocks.
-
-    Rows are sorted by query and grade descending: those with a lower grade are the rest of the query, after
-    the rows with the same.
-    """
-    n = len(query)
-    changes = np.flatnonzero((np.diff(query) != 0) | (np.diff(grade) != 0)) + 1
-    bounds = np.concatenate([[0], changes, [n]]).astype(np.int64)
-    lower = np.repeat(bounds[1:], np.diff(bounds))
-    number = offsets_of(query, n_queries)[1:][query] - lower
-    block = np.cumsum(number) // _BLOCK
-    starts = [*np.flatnonzero(np.diff(block, prepend=-1)).tolist(), n]
-    for start, stop in pairwise(starts):
-        rows = np.arange(start, stop)
-        yield np.repeat(rows, number[rows]), segments(lower[rows], number[rows])
 
 
 def _texts(queries: Any, wanted: set[str]) -> dict[str, str]:

@@ -564,7 +564,7 @@ def test_errors_and_warnings_name_the_run():
         ({"level": 95}, r"level must be between 0 and 1 \(found 95\). 95 percent are 0.95"),
         (
             {"qrels": {}},
-            r"there must be a query in the qrels, and a measure \(found 0 queries and 1 measure\)",
+            r"the qrels have no query, and a measure \(found 0 queries and 1 measure\)",
         ),
         (
             {"measures": []},
@@ -695,7 +695,7 @@ def loop_reranking(qrels, before, after, rel, judged_only):
 @pytest.mark.parametrize("seed", range(effort(50, 150)))
 def test_reranking_against_loops(seed, monkeypatch):
     if seed % 2:
-        monkeypatch.setattr("permed_measures.comparisons.reranking._BLOCK", 7)
+        monkeypatch.setattr("permed_measures.comparisons.moves._BLOCK", 7)
     rng = random.Random(seed)
     with np.errstate(over="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", pm.PermedWarning)
@@ -802,7 +802,7 @@ def test_texts_of_queries_from_a_mapping():
     ("change", "message"),
     [
         ({"top": -1}, r"top must be a whole number from 0 on \(found -1\)"),
-        ({"qrels": {}}, "there must be a query in the qrels"),
+        ({"qrels": {}}, "the qrels have no query"),
         ({"queries": 5}, r"queries must be a dict \{query_id: text\} or a data set \(found int\)"),
         ({"after": {"q": {"a": None}}}, "^run 'after', query 'q', document 'a': a score must be a number"),
     ],
