@@ -171,10 +171,10 @@ class Options:
         for name, least in (("resamples", 1), ("seed", 0)):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise InputError(f"{name} must be a whole number from {least} on (found {value!r})")
+                raise InputError(f"{name} must be a whole number of at least {least} (found {value!r})")
         if not isinstance(self.level, (int, float)) or not 0 < self.level < 1:
             raise InputError(
-                f"level must be between 0 and 1 (found {self.level!r})", hint="95 percent are 0.95"
+                f"level must be between 0 and 1 (found {self.level!r})", hint="95 percent is 0.95"
             )
 
     @classmethod
@@ -315,4 +315,4 @@ def too_short(paired: PairedRuns, options: Options) -> list[str]:
     n = int(paired.cluster.max()) + 1
     if "bootstrap" not in options.tests or not 1 < n < _FEW:
         return []
-    return [f"interval: with {counted(n, paired.unit)} a percentile bootstrap gives too short intervals"]
+    return [f"interval: with {counted(n, paired.unit)} percentile bootstrap intervals are too short"]

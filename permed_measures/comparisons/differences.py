@@ -68,11 +68,10 @@ class PairedRuns:
         pairs = _pairs(runs, baseline)
         evaluator = PermedEvaluator(measures, qrels)
         query_ids = evaluator.judgments.query_ids
-        if not query_ids or not evaluator.measures:
-            raise InputError(
-                "there must be a query in the qrels, and a measure (found "
-                f"{counted(len(query_ids), 'query')} and {counted(len(list(evaluator.measures)), 'measure')})"
-            )
+        if not query_ids:
+            raise InputError("the qrels have no query")
+        if not evaluator.measures:
+            raise InputError("there is no measure to compare by", hint="Name one, such as 'nDCG@10'")
         name, cluster, notes = _clusters(query_ids, clusters, qrels)
         values = {}
         for run_name, run in runs.items():
@@ -111,7 +110,7 @@ def _pairs(runs: Any, baseline: str | None) -> list[tuple[str, str]]:
             hint="Give each run a name: {'bm25': run, ...}",
         )
     if len(runs) < 2:
-        raise InputError(f"a comparison needs two runs or more (found {len(runs)})")
+        raise InputError(f"a comparison needs at least two runs (found {len(runs)})")
     if baseline is None:
         return [(later, earlier) for earlier, later in combinations(runs, 2)]
     if baseline not in runs:
@@ -149,7 +148,7 @@ def notes_of(name: str, rankings: JudgedRankings) -> list[str]:
         )
     beyond = rankings.n_run_queries - rankings.n_answered
     if beyond:
-        notes.append(f"run {name!r} has queries without judgments ({beyond:,}), which do not count")
+        notes.append(f"run {name!r} has {counted(beyond, 'query')} without judgments (ignored)")
     return notes
 
 
@@ -167,10 +166,11 @@ def _clusters(query_ids: list[str], by: By | None, qrels: Any) -> tuple[str, NDA
     notes = []
     if alone.any():
         are = "is" if alone.sum() == 1 else "are"
-        notes.append(f"{name}: {alone.sum():,} of {counted(n, 'query')} {are} in no cluster; each is its own")
+        outside = f"{alone.sum():,} of {counted(n, 'query')} {are} in no cluster"
+        notes.append(f"{name}: {outside}; each counts as its own")
     cluster = _numbered(label)
     if cluster.max() + 1 == n:
-        notes.append(f"{name}: no cluster has two queries, so that queries are taken as independent")
+        notes.append(f"{name}: no cluster has two queries; queries are treated as independent")
         return "", np.arange(n), notes
     return name, cluster, notes
 

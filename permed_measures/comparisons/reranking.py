@@ -157,7 +157,7 @@ def reranking(
     if queries is None and any(hasattr(qrels, each) for each in ("queries_iter", "irds_ref")):
         queries = qrels
     if not isinstance(top, int) or isinstance(top, bool) or top < 0:
-        raise InputError(f"top must be a whole number from 0 on (found {top!r})")
+        raise InputError(f"top must be a whole number of at least 0 (found {top!r})")
     if math.isnan(rel):
         raise InputError(f"rel must be a number (found {rel!r})")
     evaluator = PermedEvaluator([measure], qrels)

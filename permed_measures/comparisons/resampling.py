@@ -158,7 +158,7 @@ def bootstrap_intervals(
         times = np.bincount(drawn.ravel(), minlength=rows * n_units).reshape(rows, n_units).astype(np.float64)
         means[start : start + rows] = times @ sums / (times @ sizes)[:, None]
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    missing = Estimate(None, f"a bootstrap needs two {plural(unit)} or more")
+    missing = Estimate(None, f"a bootstrap needs at least two {plural(unit)}")
     return [
         Estimate((0.0, 0.0)) if not differs else missing if n_units < 2 else Estimate((float(a), float(b)))
         for differs, a, b in zip((differences != 0).any(axis=0), low, high, strict=True)

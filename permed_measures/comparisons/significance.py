@@ -145,9 +145,9 @@ def t_test(differences: Floats, cluster: Ints) -> list[Outcome]:
 
     def outcome(column: int) -> Outcome:
         if n_units < 2:
-            return Outcome(None, None, method, f"a t-test needs two {plural(unit)} or more")
+            return Outcome(None, None, method, f"a t-test needs at least two {plural(unit)}")
         if not varies[column]:
-            return Outcome(None, None, method, f"a t-test needs variance, and the {plural(unit)} have none")
+            return Outcome(None, None, method, f"a t-test needs differences that vary between {plural(unit)}")
         t = float(mean[column] / error[column])
         return Outcome(float(2 * stats.t.sf(abs(t), n_units - 1)), t, method)
 
@@ -172,9 +172,9 @@ def effect_sizes(differences: Floats) -> list[Estimate]:
         if not values.any():
             found.append(Estimate(0.0))
         elif len(values) < 2:
-            found.append(Estimate(None, "an effect size needs two queries or more"))
+            found.append(Estimate(None, "an effect size needs at least two queries"))
         elif np.ptp(values) <= TIE * max(np.abs(values).max(), 1):
-            found.append(Estimate(None, "an effect size needs variance, and the queries have none"))
+            found.append(Estimate(None, "an effect size needs differences that vary between queries"))
         else:
             found.append(Estimate(float(mean[column] / deviation[column])))
     return found
@@ -184,7 +184,7 @@ def effect_sizes(differences: Floats) -> list[Estimate]:
 
 
 def _ranks(n: int) -> str:
-    return f"signed ranks of {counted(n, 'difference')} other than 0"
+    return f"signed ranks of {counted(n, 'non-zero difference')}"
 
 
 def wilcoxon_test(differences: Floats) -> list[Outcome]:
@@ -257,6 +257,6 @@ def _scipy_stats() -> Any:
         return import_module("scipy.stats")
     except ImportError:
         raise InputError(
-            "the t-test and Wilcoxon's test need scipy (found none)",
+            "scipy is not installed, which the t-test and Wilcoxon's test need",
             hint="pip install 'permed-measures[stats]', or tests=('randomization', 'bootstrap')",
         ) from None

@@ -116,5 +116,5 @@ def _cutoff_measures(measure: Measure | str, cutoffs: Iterable[int]) -> tuple[Me
         raise InputError(f"measure must take a cutoff (found {base}, which takes none)")
     given = list(cutoffs)
     if not given or not all(isinstance(k, Integral) and not isinstance(k, bool) and k > 0 for k in given):
-        raise InputError(f"cutoffs must be whole numbers from 1 (found {given})")
+        raise InputError(f"cutoffs must be whole numbers of at least 1 (found {given})")
     return base, {cutoff: base @ cutoff for cutoff in sorted({int(cutoff) for cutoff in given})}

@@ -25,7 +25,7 @@ def matplotlib(name: str = "") -> Any:
         return import_module(f"matplotlib{name}")
     except ImportError:
         raise InputError(
-            "plots need matplotlib, which is not installed", hint="pip install 'permed-measures[plot]'"
+            "matplotlib is not installed, which plots need", hint="pip install 'permed-measures[plot]'"
         ) from None
 
 

@@ -9,6 +9,7 @@ from permed_measures.comparisons.contrasts import ComparisonRow
 from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.markup import counted
 from permed_measures.reports.wording import (
+    CORRECTION_NAMES,
     NONE,
     in_clusters,
     is_random,
@@ -134,7 +135,7 @@ def legend(result: ComparisonResult, only: Collection[str] | None = None) -> lis
     lines += [f"{name}: {method_of(result, name)}" for name in tests if "random" in name]
     lines += _corrections(result, [name for name, test in tests.items() if not test.naive])
     if any(test.naive for test in tests.values()):
-        lines.append("naive: takes the queries of a cluster as independent; not for the paper")
+        lines.append("naive: treats the queries of a cluster as independent; do not report it")
     rows = [row for _, each in result.sections() for row in each.rows]
     return [*lines, *_reasons(rows, tests), *result.notes]
 
@@ -144,7 +145,7 @@ def _about_intervals(result: ComparisonResult) -> str:
     drawn = f"{counted(result.resamples, 'resample')} of {counted(result.n_clusters, result.paired.unit)}"
     of_groups = "; of a group, from its own" if result.by else ""
     several = sum(len(each.rows) for _, each in result.sections()) > 1
-    each_alone = "; the intervals are not adjusted" if several and result.correction != "none" else ""
+    each_alone = "; not adjusted for multiple testing" if several and result.correction != "none" else ""
     return f"interval: percentile bootstrap, {drawn}{of_groups}{each_alone}"
 
 
@@ -161,7 +162,7 @@ def _corrections(result: ComparisonResult, names: list[str]) -> list[str]:
         for of, families in sizes.items()
         if any(families[name] for name in names)
     ]
-    adjusted = f"{_HEADINGS[result.correction]}: p adjusted by {result.correction}"
+    adjusted = f"{_HEADINGS[result.correction]}: p adjusted by {CORRECTION_NAMES[result.correction]}"
     return [f"{adjusted} over {', and over '.join(texts)}"] if texts else []
 
 

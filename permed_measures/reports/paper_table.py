@@ -99,7 +99,7 @@ class PaperTable:
     def caption(self, styled: bool = True) -> str:
         """Return what stands below the table; `styled` is whether there are bold and underlined cells."""
         places = {cell.place for block in self.blocks for row in block for cell in row.cells}
-        emphasis = "; best in bold, second underlined" if styled and places != {0} else ""
+        emphasis = "; best in bold, second best underlined" if styled and places != {0} else ""
         return ". ".join([f"{self.about}{emphasis}", *self.explanations]) + "."
 
 
@@ -199,13 +199,13 @@ def _significance(result: ComparisonResult, letters: list[str]) -> str:
     """Return what the marks mean."""
     name = deciding_test(result)
     if not name:
-        naive = "No marks of significance: the tests take the queries of a cluster as independent"
-        return naive if result.rows[0].tests else "No test of significance was made"
+        naive = "No significance marks: the tests treat the queries of a cluster as independent"
+        return naive if result.rows[0].tests else "No significance test was run"
     if not _families(result):
-        return f"No marks of significance: no {name} has a p-value"
+        return f"No significance marks: no {name} has a p-value"
     if result.baseline is None:
-        kind = "number" if letters[0].isdigit() else "letter"
-        marks = f"A {kind} is that of a run which this one is better than, p < {LEVELS['†']}"
+        kind = "Number" if letters[0].isdigit() else "Letter"
+        marks = f"{kind}s name the runs that a run is significantly better than, p < {LEVELS['†']}"
     else:
         shown = ", ".join(f"{mark} p < {p}" for mark, p in reversed(LEVELS.items()))
         marks = f"{shown} against {result.baseline}"
@@ -254,11 +254,11 @@ def _sentence(rows: list[ComparisonRow], test: str, names: dict[str, str]) -> st
 
 
 _VERBS = {
-    "better": "is better than {} by",
-    "worse": "is worse than {} by",
-    "open": "does not differ significantly from {} by",
-    "untested": "differs from {} by",
-    "equal": "is equal to {} by",
+    "better": "is significantly better than {} on",
+    "worse": "is significantly worse than {} on",
+    "open": "does not differ significantly from {} on",
+    "untested": "differs from {} on",
+    "equal": "is equal to {} on",
 }
 
 
@@ -275,7 +275,7 @@ def _facts(row: ComparisonRow, p: float | None, test: str) -> Iterator[str]:
     """Yield what stands in brackets after a measure."""
     yield f"{row.mean:.4f} against {row.baseline_mean:.4f}"
     if row.relative is not None:
-        yield f"{signed(100 * row.relative, '+.1f')} %"
+        yield f"{signed(100 * row.relative, '+.1f')}%"
     if test:
         yield "no p-value" if p is None else "p < 0.001" if p < 0.001 else f"p = {shown_p(p)}"
 

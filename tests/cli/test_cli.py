@@ -240,7 +240,7 @@ def test_means_by_group_are_as_written_down(files, monkeypatch, name, options):
     assert stderr.splitlines() == [
         "note: q([12]): 1 judged query is in no group, and counts in none",
         "note: run 'run' retrieves nothing for 2 of 3 queries (first: 'q2'); they score 0",
-        "note: run 'run' has queries without judgments (1), which do not count",
+        "note: run 'run' has 1 query without judgments (ignored)",
         "note: run 'best' retrieves nothing for 2 of 3 queries (first: 'q1'); they score 0",
     ]
 

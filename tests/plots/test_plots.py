@@ -388,9 +388,9 @@ def test_only_axes_are_saved(given, tmp_path):
     [
         ({"measure": "nDCG@10"}, r"measure must have no cutoff.*\(found nDCG@10\)"),
         ({"measure": "Rprec"}, r"measure must take a cutoff \(found Rprec, which takes none\)"),
-        ({"cutoffs": ()}, r"cutoffs must be whole numbers from 1 \(found \[\]\)"),
-        ({"cutoffs": (0, 1)}, r"cutoffs must be whole numbers from 1 \(found \[0, 1\]\)"),
-        ({"cutoffs": ("1",)}, r"whole numbers from 1 \(found \['1'\]\)"),
+        ({"cutoffs": ()}, r"cutoffs must be whole numbers of at least 1 \(found \[\]\)"),
+        ({"cutoffs": (0, 1)}, r"cutoffs must be whole numbers of at least 1 \(found \[0, 1\]\)"),
+        ({"cutoffs": ("1",)}, r"whole numbers of at least 1 \(found \['1'\]\)"),
         ({"runs": {}}, "runs must be a dict"),
         ({"runs": [1]}, r"runs must be a dict .*found list '\[1\]'"),
         ({"qrels": {}}, "the qrels have no query"),
@@ -412,7 +412,7 @@ def test_matplotlib_is_missing(monkeypatch):
         lambda _: plot_cutoffs(QRELS, made_runs("a")),
     ):
         with pytest.raises(
-            pm.InputError, match=r"plots need matplotlib.*pip install 'permed-measures\[plot\]'"
+            pm.InputError, match=r"matplotlib is not installed.*pip install 'permed-measures\[plot\]'"
         ):
             plot(compared)
 

@@ -251,7 +251,7 @@ def test_the_best_and_the_second_are_those_that_print_so(ranks, means, places):
     result = made({f"r{i}": [rank] for i, rank in enumerate(ranks)}, tests=())
     [column] = zip(*cells_of(result)[0], strict=True)
     assert list(column) == [(text, place, "") for text, place in zip(means, places, strict=True)]
-    assert ("best in bold, second underlined" in paper_table(result).caption()) == (places != [0, 0])
+    assert ("best in bold, second best underlined" in paper_table(result).caption()) == (places != [0, 0])
 
 
 @pytest.mark.parametrize(("n", "mark"), [(8, "‡"), (7, "†"), (6, "†"), (5, "")])  # p is 2 / 2^n
@@ -298,7 +298,8 @@ def test_more_runs_than_letters_have_numbers(n, last, kind, tmp_path):
     first = table.blocks[0][0].cells[0]
     numbers = ",".join(map(str, range(2, 28)))
     assert first.mark == {"letter": "bcdefghijklmnopqrstuvwxyz", "number": numbers}[kind]
-    assert f"A {kind} is that of a run which this one is better than, p < 0.05" in table.caption()
+    meaning = f"{kind.capitalize()}s name the runs that a run is significantly better than, p < 0.05"
+    assert meaning in table.caption()
     assert_compiles(result.to("latex"), tmp_path)
 
 
@@ -306,11 +307,11 @@ IN_FOURS = {f"q{i:02}": i // 4 for i in range(16)}
 TWO_GROUPS = {f"q{i:02}": "xxyy"[i % 4] for i in range(8)}
 EXACT = "randomization test (all 256 sign patterns of 8 queries)"
 DAGGERS = "† p < 0.05, ‡ p < 0.01 against old: "
-LETTERS = "A letter is that of a run which this one is better than, p < 0.05: "
+LETTERS = "Letters name the runs that a run is significantly better than, p < 0.05: "
 EITHER = "randomization test (all sign patterns of the queries, or 10,000 random ones where there are more)"
 DRAWN = "randomization test (1,234 random sign patterns of 40 queries, seed 5)"
-NONE_HOLDS = "No marks of significance: the tests take the queries of a cluster as independent."
-RANKS = "Wilcoxon's test (signed ranks of 8 differences other than 0)"
+NONE_HOLDS = "No significance marks: the tests treat the queries of a cluster as independent."
+RANKS = "Wilcoxon's test (signed ranks of 8 non-zero differences)"
 VARIANT = "nDCG(dcg='exp-log2')@10"
 
 
@@ -329,7 +330,7 @@ VARIANT = "nDCG(dcg='exp-log2')@10"
             f"{DAGGERS}randomization test (all 16 sign patterns of 4 clusters), Holm correction over 1 test.",
         ),
         (16, {"clusters": IN_FOURS, "tests": "wilcoxon"}, "16 queries in 4 clusters", NONE_HOLDS),
-        (8, {"tests": "bootstrap"}, "8 queries", "No test of significance was made."),
+        (8, {"tests": "bootstrap"}, "8 queries", "No significance test was run."),
         (
             *(8, {"tests": "wilcoxon", "correction": "benjamini-hochberg"}, "8 queries"),
             f"{DAGGERS}{RANKS}, Benjamini-Hochberg correction over 1 test.",
@@ -340,14 +341,14 @@ VARIANT = "nDCG(dcg='exp-log2')@10"
         ),
         (
             *(8, {"measures": VARIANT, "tests": ()}, "8 queries"),
-            f"No test of significance was made. nDCG@10 is {VARIANT}.",
+            f"No significance test was run. nDCG@10 is {VARIANT}.",
         ),
     ],
 )
 def test_a_caption_says_how_the_marks_were_made(n, options, about, marks):
     result = pair(n, **options)
     start = f"Means{' by group' if 'by' in options else ''} over {about}"
-    caption = f"{start}; best in bold, second underlined. {marks}"
+    caption = f"{start}; best in bold, second best underlined. {marks}"
     assert paper_table(result).caption() == caption
     assert f"\n{as_markdown(caption)}\n" in result.to("markdown")
     assert f"{start}. {marks}" in " ".join(result.to("table").split())  # without bold letters
@@ -362,7 +363,7 @@ def test_what_only_naive_tests_find_has_no_mark(tests):
 def test_no_p_value_is_no_family():
     result = pair(1, tests="t-test", measures=["RR", "P@1"])
     caption, text = paper_table(result).caption(), str(result)
-    assert caption.endswith("second underlined. No marks of significance: no t-test has a p-value.")
+    assert caption.endswith("second best underlined. No significance marks: no t-test has a p-value.")
     assert "adjusted" not in text
     assert "1 query\n" in text
     pairs = paper_table(made({"old": [2], "new": [1]}, tests="t-test"))
@@ -374,7 +375,7 @@ def test_groups_without_p_values_are_no_family():
     by = {f"q{i:02}": i for i in range(3)}
     result = made({"old": [2, 2, 2], "new": [1, 3, 1]}, baseline="old", tests="t-test", by=by)
     assert "Holm correction over 1 test on all queries" in paper_table(result).caption()
-    assert "Holm: p adjusted by holm over 1 p-value of all queries" in str(result).splitlines()
+    assert "Holm: p adjusted by Holm over 1 p-value of all queries" in str(result).splitlines()
 
 
 @pytest.mark.parametrize(
@@ -391,7 +392,7 @@ def test_a_p_that_is_below_a_level_prints_so(p, printed):
     result = dataclasses.replace(result, rows=[dataclasses.replace(row, tests={"wilcoxon": test})])
     [sentence] = sentences(result)
     assert f"p = {printed})" in sentence
-    assert ("is better" in sentence) == (p < 0.05) == (float(printed) < 0.05)
+    assert ("is significantly better" in sentence) == (p < 0.05) == (float(printed) < 0.05)
     assert f" {printed}" in str(result)
     mark = paper_table(result).blocks[0][1].cells[0].mark
     assert mark == ("‡" if p < 0.01 else "†" if p < 0.05 else "")
@@ -412,9 +413,9 @@ def test_intervals_are_said_not_to_be_adjusted_where_p_values_are(correction):
 
 
 def test_a_legend_counts_the_p_values():
-    assert "Holm: p adjusted by holm over 1 p-value" in str(pair(8)).splitlines()
+    assert "Holm: p adjusted by Holm over 1 p-value" in str(pair(8)).splitlines()
     groups = "over 2 p-values of all group groups, and over 1 p-value of all queries"
-    assert f"Holm: p adjusted by holm {groups}" in str(pair(8, by=TWO_GROUPS)).splitlines()
+    assert f"Holm: p adjusted by Holm {groups}" in str(pair(8, by=TWO_GROUPS)).splitlines()
 
 
 def test_groups_are_blocks_with_their_own_best():
@@ -436,27 +437,36 @@ def test_groups_are_blocks_with_their_own_best():
 # --- sentences -------------------------------------------------------------------------------------------
 
 
-UP, SAME = "1.0000 against 0.5000, +100.0 %", "0.5000 against 0.5000, +0.0 %"
+BETTER, WORSE = "significantly better", "significantly worse"
+UP, SAME = "1.0000 against 0.5000, +100.0%", "0.5000 against 0.5000, +0.0%"
 
 
 @pytest.mark.parametrize(
     ("arguments", "options", "sentence"),
     [
-        ([8], {}, f"new is better than old by RR ({UP}, p = 0.0078)."),
-        ([12, 1, 2], {}, "new is worse than old by RR (0.5000 against 1.0000, -50.0 %, p < 0.001)."),
-        ([5], {}, f"new does not differ significantly from old by RR ({UP}, p = 0.0625)."),
-        ([40], {"resamples": 19}, f"new does not differ significantly from old by RR ({UP}, p = 0.0500)."),
-        ([8, 2, 2], {}, f"new does not differ significantly from old by RR ({SAME}, p = 1.0000)."),
-        ([8], {"tests": ()}, f"new differs from old by RR ({UP})."),
-        ([8], {"tests": "t-test"}, f"new differs from old by RR ({UP}, no p-value)."),
-        ([16], {"clusters": IN_FOURS, "tests": "wilcoxon"}, f"new differs from old by RR ({UP})."),
-        ([8, 2, 2], {"tests": ()}, f"new is equal to old by RR ({SAME})."),
-        ([8], {"measures": "P@1"}, "new is better than old by P@1 (1.0000 against 0.0000, p = 0.0078)."),
+        ([8], {}, f"new is {BETTER} than old on RR ({UP}, p = 0.0078)."),
+        (
+            [12, 1, 2],
+            {},
+            f"new is {WORSE} than old on RR (0.5000 against 1.0000, -50.0%, p < 0.001).",
+        ),
+        ([5], {}, f"new does not differ significantly from old on RR ({UP}, p = 0.0625)."),
+        ([40], {"resamples": 19}, f"new does not differ significantly from old on RR ({UP}, p = 0.0500)."),
+        ([8, 2, 2], {}, f"new does not differ significantly from old on RR ({SAME}, p = 1.0000)."),
+        ([8], {"tests": ()}, f"new differs from old on RR ({UP})."),
+        ([8], {"tests": "t-test"}, f"new differs from old on RR ({UP}, no p-value)."),
+        ([16], {"clusters": IN_FOURS, "tests": "wilcoxon"}, f"new differs from old on RR ({UP})."),
+        ([8, 2, 2], {"tests": ()}, f"new is equal to old on RR ({SAME})."),
+        (
+            [8],
+            {"measures": "P@1"},
+            f"new is {BETTER} than old on P@1 (1.0000 against 0.0000, p = 0.0078).",
+        ),
         (
             *([8], {"measures": ["RR", "NumRet", "P@1", "P@5"]}),
-            f"new is better than old by RR ({UP}, p = 0.0312) and P@1 (1.0000 against 0.0000, p = 0.0312); "
-            "it is worse than old by NumRet (1.0000 against 2.0000, -50.0 %, p = 0.0312); it does not differ "
-            "significantly from old by P@5 (0.2000 against 0.2000, +0.0 %, p = 1.0000).",
+            f"new is {BETTER} than old on RR ({UP}, p = 0.0312) and P@1 (1.0000 against 0.0000, p = 0.0312); "
+            f"it is {WORSE} than old on NumRet (1.0000 against 2.0000, -50.0%, p = 0.0312); "
+            "it does not differ significantly from old on P@5 (0.2000 against 0.2000, +0.0%, p = 1.0000).",
         ),
     ],
 )
@@ -465,11 +475,11 @@ def test_a_sentence_says_what_was_found(arguments, options, sentence):
 
 
 def test_every_pair_has_a_sentence():
-    down = "RR (0.5000 against 1.0000, -50.0 %) and P@1 (0.0000 against 1.0000, -100.0 %)"
+    down = "RR (0.5000 against 1.0000, -50.0%) and P@1 (0.0000 against 1.0000, -100.0%)"
     assert sentences(made({"a": [1] * 8, "b": [2] * 8, "c": [2] * 8}, ["RR", "P@1", "P@2"], tests=())) == [
-        f"b differs from a by {down}; it is equal to a by P@2 ({SAME}).",
-        f"c differs from a by {down}; it is equal to a by P@2 ({SAME}).",
-        f"c is equal to b by RR ({SAME}), P@1 (0.0000 against 0.0000) and P@2 ({SAME}).",
+        f"b differs from a on {down}; it is equal to a on P@2 ({SAME}).",
+        f"c differs from a on {down}; it is equal to a on P@2 ({SAME}).",
+        f"c is equal to b on RR ({SAME}), P@1 (0.0000 against 0.0000) and P@2 ({SAME}).",
     ]
 
 
@@ -574,7 +584,7 @@ def test_what_has_no_value_is_empty_in_csv_and_null_in_json():
     assert [line[name] for name in names] == [""] * len(names)
     [row] = loaded(result)["rows"]
     assert [row["relative"], row["interval"], row["effect_size"], row["tests"]["t-test"]["p"]] == [None] * 4
-    assert row["tests"]["t-test"]["reason"] == "a t-test needs variance, and the queries have none"
+    assert row["tests"]["t-test"]["reason"] == "a t-test needs differences that vary between queries"
 
 
 def test_names_come_back_from_csv_and_json(hostile):
@@ -797,7 +807,7 @@ def test_the_best_is_bold_and_the_second_underlined_on_a_terminal(shown):
     lines, text = shown(made({"a": [4], "b": [1], "c": [2]}, tests=()), 80)
     assert text.count("\x1b[1m1.0000") == 1
     assert text.count("\x1b[4m0.5000") == 1
-    assert "Means over 1 query; best in bold, second underlined." in " ".join(lines)
+    assert "Means over 1 query; best in bold, second best underlined." in " ".join(lines)
 
 
 @pytest.mark.parametrize("width", [50, 80, 120])
