@@ -67,3 +67,18 @@ def nearest(name: str, options: Iterable[str]) -> str:
     by_lower = {option.lower(): option for option in options}
     found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     return f"Did you mean {by_lower[found[0]]!r}?" if found else ""
+
+
+def shown(value: object) -> str:
+    """Return a value as messages show it: as in Python, cut to 80 characters (one may be megabytes long).
+
+    Examples
+    --------
+    >>> shown("0.5"), len(shown("0" * 1_000_000))
+    ("'0.5'", 80)
+    """
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more than 4,300 digits
+        text = f"one of type {type(value).__name__} that is too long to print"
+    return text if len(text) <= 80 else f"{text[:79]}…"

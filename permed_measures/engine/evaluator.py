@@ -16,7 +16,7 @@ from permed_measures.engine.kernels import CHECKS, KERNELS
 from permed_measures.engine.kernels.shared import look_up
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
-from permed_measures.errors import MeasureError
+from permed_measures.errors import MeasureError, shown
 from permed_measures.measures.parameters import check_measure, values_of
 from permed_measures.measures.parsing import MeasureLike, MeasuresLike, parse_measure
 
@@ -148,7 +148,7 @@ def _checked(measure: MeasureLike) -> Measure:
             hint=f"{near}ir_measures.calc_aggregate may have another provider for it",
         )
     check_measure(measure)
-    if name == "nDCG" and measure.params.get("gains") and measure["dcg"] != "log2":
+    if name == "nDCG" and "gains" in measure.params and measure["dcg"] != "log2":
         raise MeasureError(
             f"nDCG takes gains with dcg='log2' only (found {measure})",
             hint="Give the gains themselves: nDCG(gains={1:1,2:3}) has the gains of exp-log2",
@@ -164,7 +164,15 @@ def _checked(measure: MeasureLike) -> Measure:
 def _evaluate(measures: list[Measure], rankings: JudgedRankings) -> Evaluation:
     values = np.empty((len(measures), rankings.n_queries))
     for row, measure in enumerate(measures):
-        values[row] = KERNELS[str(measure.NAME)](rankings, **values_of(measure))
+        with np.errstate(over="ignore", invalid="ignore"):
+            values[row] = KERNELS[str(measure.NAME)](rankings, **values_of(measure))
+        wrong = np.flatnonzero(~np.isfinite(values[row]))
+        if len(wrong):
+            raise MeasureError(
+                f"{shown(measure)} is beyond all floating-point numbers here",
+                where=f"query {shown(rankings.judgments.query_ids[wrong[0]])}",
+                hint="Give the measure smaller parameters, or map the grades to smaller ones",
+            )
     return Evaluation(measures, values, rankings)
 
 

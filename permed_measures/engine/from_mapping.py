@@ -21,7 +21,7 @@ from permed_measures.engine.inputs import (
 )
 from permed_measures.engine.judgments import Judgments, segments
 from permed_measures.engine.ranks import TieBreak, count_ranked_above
-from permed_measures.errors import InputError
+from permed_measures.errors import InputError, shown
 
 __all__ = ["find_in_mapping"]
 
@@ -61,7 +61,7 @@ def _with_text_ids(judgments: Judgments, index: list[int], docs: list[Any]) -> l
         if not isinstance(retrieved, Mapping):
             raise InputError(
                 f"the results of a query must be a dict {{doc_id: score}} (found {type(retrieved).__name__})",
-                where=f"query {query_id!r}",
+                where=f"query {shown(query_id)}",
             )
         plain = isinstance(next(iter(retrieved), ""), str)
         named.append(retrieved if plain else with_text_ids(retrieved, "document ids", query_id=query_id))

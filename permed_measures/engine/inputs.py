@@ -9,32 +9,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from permed_measures.errors import InputError
+from permed_measures.errors import InputError, shown
 
 if TYPE_CHECKING:
     import polars as pl
-
-__all__ = [
-    "BEIR_COLUMNS",
-    "COLUMNS",
-    "NO_NUMBER",
-    "Batches",
-    "Nested",
-    "QrelsLike",
-    "RunLike",
-    "as_mapping",
-    "as_mapping_or_frame",
-    "checked_frame",
-    "columns_of",
-    "not_a_number",
-    "number",
-    "packed",
-    "repeated_rows",
-    "shown",
-    "text_id",
-    "where",
-    "with_text_ids",
-]
 
 Nested = Mapping[str, Mapping[str, float]]
 """``{query_id: {doc_id: number}}``."""
@@ -149,12 +127,6 @@ _FORMS = (
 )
 
 
-def shown(value: object) -> str:
-    """Return a value as messages show it: as in Python, cut to 80 characters."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:79]}…"
-
-
 def where(query_id: object, doc_id: object) -> str:
     """Return the place of a row, for an error message."""
     return f"query {shown(query_id)}, document {shown(doc_id)}"
@@ -177,13 +149,15 @@ def with_text_ids(mapping: Mapping[Any, Any], what: str, *, query_id: str | None
     """Return the mapping with its ids as text; two ids that are one text are an error."""
     if set(map(type, mapping)) <= {str}:
         return mapping
-    place = "" if query_id is None else f"query {query_id!r}"
+    place = "" if query_id is None else f"query {shown(query_id)}"
     named = {}
     for key, value in mapping.items():
         name = text_id(key, place=place if query_id is None else where(query_id, key))
         if name in named:
             raise InputError(
-                f"two {what} are the same as text (found {name!r})", where=place, hint="Use strings as ids"
+                f"two {what} are the same as text (found {shown(name)})",
+                where=place,
+                hint="Use strings as ids",
             )
         named[name] = value
     return named
@@ -265,7 +239,7 @@ def as_mapping_or_frame(data: QrelsLike | RunLike, value: str) -> Nested | pl.Da
     if isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
         return _records(data, value)
     hint = "Read a file with permed_measures.read_qrels or read_run" if isinstance(data, (str, bytes)) else ""
-    raise InputError(f"expected {_FORMS} (found {type(data).__name__} {str(data)[:80]!r})", hint=hint)
+    raise InputError(f"expected {_FORMS} (found {type(data).__name__} {shown(data)})", hint=hint)
 
 
 def as_mapping(data: QrelsLike | RunLike, value: str) -> Nested:
@@ -280,7 +254,7 @@ def _add(nested: dict[str, dict[str, Any]], query_id: str, doc_id: str, value: A
     docs = nested.setdefault(query_id, {})
     if doc_id in docs:
         raise InputError(
-            f"a document may stand once per query (found {docs[doc_id]!r} and {value!r})",
+            f"a document may stand once per query (found {shown(docs[doc_id])} and {shown(value)})",
             where=where(query_id, doc_id),
             hint="Remove one of the two rows",
         )
@@ -423,7 +397,7 @@ def _typed(column: pl.Series, name: str) -> pl.Series:
         if not (dtype.is_integer() or dtype in (pl.String, pl.Categorical, pl.Enum)):
             raise InputError(
                 f"ids must be strings or integers (found {dtype} in column {name})",
-                where=f"row 0, {name} {column[0]!r}",
+                where=f"row 0, {name} {shown(column[0])}",
                 hint="Convert ids to strings before evaluating, so that nothing is rounded",
             )
     elif not (dtype.is_numeric() or dtype == pl.Boolean):

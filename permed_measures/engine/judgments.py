@@ -22,7 +22,7 @@ from permed_measures.engine.inputs import (
     where,
     with_text_ids,
 )
-from permed_measures.errors import InputError
+from permed_measures.errors import InputError, shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -194,7 +194,7 @@ def _mapping(query_id: str, docs: Any) -> Mapping[str, float]:
         return docs
     raise InputError(
         f"the judgments of a query must be a dict {{doc_id: relevance}} (found {type(docs).__name__})",
-        where=f"query {query_id!r}",
+        where=f"query {shown(query_id)}",
     )
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from permed_measures.engine.inputs import Batches, QrelsLike, RunLike, as_mapping_or_frame, with_text_ids
 from permed_measures.engine.judgments import Judgments
-from permed_measures.errors import InputError
+from permed_measures.errors import InputError, shown
 
 if TYPE_CHECKING:
     import polars as pl
-
-__all__ = ["REWRITINGS", "Renamed", "match_query_ids", "renamed", "suggestion"]
 
 _TURN = re.compile(r"(.+)_turn_([0-9]+)")
 _LITSEARCH = re.compile(r"litsearch_([0-9]{1,18})")
@@ -33,7 +30,7 @@ def _litsearch(query_id: str) -> str:
 
 
 def _by_form(form: Callable[[str], str]) -> Callable[[list[str], list[str]], dict[str, str]]:
-    """Return what joins the ids of run and qrels that have the same form."""
+    """Join the ids of run and qrels that have the same form."""
 
     def join(run_ids: list[str], qrels_ids: list[str]) -> dict[str, str]:
         known: dict[str, str] = {}
@@ -47,42 +44,44 @@ def _by_form(form: Callable[[str], str]) -> Callable[[list[str], list[str]], dic
 
 def _by_prefix(run_ids: list[str], qrels_ids: list[str]) -> dict[str, str]:
     """Join ids of which those of one side all have one prefix more."""
-    known, candidates = set(qrels_ids), {""}
+    known = set(qrels_ids)
     same = {query_id: query_id for query_id in run_ids if query_id in known}
-    for query_id in run_ids[:3]:
-        candidates |= {query_id[:place] for place in _joints(query_id) if query_id[place:] in known}
-    joined = [
-        {query_id: query_id[len(prefix) :] for query_id in run_ids if query_id[len(prefix) :] in known}
-        for prefix in sorted(candidates)
-        if prefix and all(query_id.startswith(prefix) for query_id in run_ids)
-    ]
-    joined.insert(0, same)
-    wanted = set(run_ids)
-    for prefix in sorted({q[:place] for q in qrels_ids[:3] for place in _joints(q)}):
-        if all(query_id.startswith(prefix) for query_id in qrels_ids):
-            joined.append({q[len(prefix) :]: q for q in qrels_ids if q[len(prefix) :] in wanted})
-    return max(joined, key=len, default={})
+    of_qrels = [{short: long for long, short in each.items()} for each in _without_prefix(qrels_ids, run_ids)]
+    return max([same, *_without_prefix(run_ids, qrels_ids), *of_qrels], key=len)
 
 
-def _joints(query_id: str) -> list[int]:
-    """Return where a prefix may end: never between two digits or two letters."""
+def _without_prefix(longer: list[str], shorter: list[str]) -> list[dict[str, str]]:
+    """Return ``{long id: short id}`` for each prefix that all long ids have and that leaves known ids."""
+    known = set(shorter)
+    lengths = {
+        len(query_id) - len(rest)
+        for query_id in longer[:3]
+        for rest in shorter
+        if query_id.endswith(rest) and _may_end(query_id, len(query_id) - len(rest))
+    }
     return [
-        place
-        for place, (a, b) in enumerate(pairwise(query_id), start=1)
-        if not (a.isdigit() and b.isdigit()) and not (a.isalpha() and b.isalpha())
+        {query_id: query_id[n:] for query_id in longer if query_id[n:] in known}
+        for n in sorted(lengths)
+        if all(query_id.startswith(longer[0][:n]) for query_id in longer)
     ]
+
+
+def _may_end(query_id: str, n: int) -> bool:
+    """Return whether a prefix may be so long: it never ends between two digits or two letters."""
+    ends = query_id[n - 1 : n + 1] if 0 < n < len(query_id) else ""
+    return bool(ends) and not ends.isdigit() and not ends.isalpha()
 
 
 def _litsearch_ids(run_ids: list[str], qrels_ids: list[str]) -> dict[str, str]:
     """Join ids that count from 0 with those that count from 1; refuse what counts from 1 on both sides."""
     joined = _by_form(_litsearch)(run_ids, qrels_ids)
     numbers = [int(match[1]) for query_id in run_ids if (match := _LITSEARCH.fullmatch(query_id))]
-    beyond = [f"litsearch_{n:03}" for n in numbers if str(n + 1) not in qrels_ids and str(n) in qrels_ids]
+    known = set(qrels_ids)
+    beyond = [f"litsearch_{n:03}" for n in numbers if str(n + 1) not in known and str(n) in known]
     if beyond and 0 not in numbers:
         raise InputError(
-            f"litsearch_000 must be query 1 (found no such id in the run, and {beyond[0]!r}, which would be "
-            "beyond the last one: do they count from 1?)",
-            hint="Give the run the ids of the qrels",
+            f"litsearch_000 is query 1, and {beyond[0]} would be beyond the last one",
+            hint="If the run counts from 1, give it the ids of the qrels",
         )
     return joined
 
@@ -92,18 +91,19 @@ REWRITINGS: dict[str, Callable[[list[str], list[str]], dict[str, str]]] = {
     "litsearch": _litsearch_ids,
     "prefix": _by_prefix,
 }
-"""Returns ``{id in the run: id in the qrels}`` of the ids that meet, by the name of the rewriting."""
+"""Each returns ``{id in the run: id in the qrels}`` for the ids that meet."""
 
 
 def _same(first: str, second: str, what: str) -> InputError:
     return InputError(
-        f"two query ids of the {what} name one query when rewritten (found {first!r} and {second!r})",
+        f"two query ids of the {what} name one query when rewritten "
+        f"(found {shown(first)} and {shown(second)})",
         hint="Remove one of the two, or leave the rewriting out",
     )
 
 
 def suggestion(run_ids: list[str], qrels_ids: list[str]) -> str:
-    """Return what would make the ids meet, as a sentence for a message; empty if nothing is known."""
+    """Return a hint for a message: the rewriting by which the ids would meet; empty without one."""
     for name, join in REWRITINGS.items():
         try:
             joined = join(run_ids, qrels_ids)
@@ -111,8 +111,8 @@ def suggestion(run_ids: list[str], qrels_ids: list[str]) -> str:
             continue
         for ours, theirs in joined.items():
             return (
-                f"{ours!r} is {theirs!r} if the ids are rewritten: --query-ids {name} on the command line, "
-                f"permed_measures.match_query_ids(run, qrels, {name!r}) in Python"
+                f"{shown(ours)} is {shown(theirs)} if the ids are rewritten: --query-ids {name} "
+                f"on the command line, permed_measures.match_query_ids(run, qrels, {name!r}) in Python"
             )
     return ""
 
@@ -127,7 +127,7 @@ class Renamed(NamedTuple):
 def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Renamed:
     """Rewrite the query ids of a run; see `match_query_ids`."""
     if rewriting not in REWRITINGS:
-        raise InputError(f"a rewriting must be one of {', '.join(REWRITINGS)} (found {rewriting!r})")
+        raise InputError(f"a rewriting must be one of {', '.join(REWRITINGS)} (found {shown(rewriting)})")
     table = run if isinstance(run, Batches) else as_mapping_or_frame(run, "score")
     if isinstance(table, Mapping):
         table = with_text_ids(table, "query ids")
@@ -137,7 +137,7 @@ def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Renam
     if run_ids and qrels_ids and not renaming:
         raise InputError(
             f"no query id of the run meets the qrels when rewritten by {rewriting!r} "
-            f"(found {run_ids[0]!r} in the run, {qrels_ids[0]!r} in the qrels)"
+            f"(found {shown(run_ids[0])} in the run, {shown(qrels_ids[0])} in the qrels)"
         )
     before = {query_id: query_id for query_id in run_ids if query_id not in renaming}
     for ours, theirs in renaming.items():
@@ -171,7 +171,7 @@ def _with_new_ids(frame: pl.DataFrame, renaming: dict[str, str]) -> pl.DataFrame
 
 
 class _RenamedBatches(Batches):
-    """Batches with other query ids; what stands twice is told by the ids of the file."""
+    """Batches with other query ids; an error about a duplicate names the id of the file."""
 
     def __init__(self, batches: Batches, renaming: dict[str, str]) -> None:
         super().__init__()

@@ -23,9 +23,7 @@ from permed_measures.engine.inputs import Batches, RunLike, as_mapping_or_frame
 from permed_measures.engine.judgments import Judgments, offsets_of, position_in_query
 from permed_measures.engine.query_ids import suggestion
 from permed_measures.engine.ranks import TieBreak
-from permed_measures.errors import NoSharedQueryWarning, PermedWarning
-
-__all__ = ["JudgedRankings", "Relevant"]
+from permed_measures.errors import NoSharedQueryWarning, PermedWarning, shown
 
 
 class Relevant(NamedTuple):
@@ -210,4 +208,4 @@ def _warn_if_disjoint(rankings: JudgedRankings, some_ids: list[str]) -> None:
 
 
 def _some(ids: Iterable[str]) -> str:
-    return ", ".join(map(repr, islice(ids, 2)))
+    return ", ".join(map(shown, islice(ids, 2)))

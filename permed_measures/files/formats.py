@@ -8,7 +8,8 @@ from enum import Enum
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from permed_measures.engine.inputs import BEIR_COLUMNS, COLUMNS, number, shown, text_id
+from permed_measures.engine.inputs import BEIR_COLUMNS, COLUMNS, number, text_id
+from permed_measures.errors import shown
 
 Kind = Literal["qrels", "run"]
 """What a file holds, or is read as."""

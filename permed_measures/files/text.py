@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
-from permed_measures.engine.inputs import shown, where
-from permed_measures.errors import InputError
+from permed_measures.engine.inputs import where
+from permed_measures.errors import InputError, shown
 from permed_measures.files.formats import TEXT_FORMATS, Format, Header, Kind, Layout, Line, ParsedLine
 from permed_measures.files.sources import HEAD, LongLineError, Source
 

@@ -14,6 +14,7 @@ from permed_measures.measures.parameters import (
     at_least,
     choice,
     probabilities,
+    size,
     weights,
     whole,
 )
@@ -103,7 +104,7 @@ class _GradedAP(CheckedMeasure):
         ),
         "gains": Param(
             weights,
-            "a mapping from each relevant grade to its weight (numbers of at least 0)",
+            "a mapping from each relevant grade to its weight (numbers from 0 to 1e100)",
             default=None,
             desc="weight of each grade, instead of grade / max_rel",
         ),
@@ -260,7 +261,7 @@ class _GAP(CheckedMeasure):
         Ranks that count, at least 1; written ``GAP@10``. All ranks if left out.
     g : dict of number to number, optional
         The probability of each threshold; a list gives those of 1, 2, … They sum to 1.
-    max_rel : int, default 2
+    max_rel : int from 1 to 1000, default 2
         Without `g`, the thresholds 1 to `max_rel` are equally probable.
 
     Returns
@@ -306,9 +307,7 @@ class _GAP(CheckedMeasure):
             default=None,
             desc="probability of each threshold; equal ones if left out",
         ),
-        "max_rel": Param(
-            whole, "a whole number of at least 1", default=2, desc="the highest threshold without g"
-        ),
+        "max_rel": whole(1000, default=2, desc="the highest threshold without g"),
     }
 
 
@@ -371,11 +370,11 @@ class _QMeasure(CheckedMeasure):
     SUPPORTED_PARAMS = {
         "cutoff": CUTOFF,
         "beta": Param(
-            at_least(0), "a number of at least 0", default=1, desc="how much the gain counts; with 0 it is AP"
+            size, "a number from 0 to 1e100", default=1, desc="how much the gain counts; with 0 it is AP"
         ),
         "gains": Param(
             weights,
-            "a mapping from each relevant grade to its gain (numbers of at least 0)",
+            "a mapping from each relevant grade to its gain (numbers from 0 to 1e100)",
             default=None,
             desc="gain of each grade, instead of the grade",
         ),

@@ -10,7 +10,7 @@ from typing import Any
 from ir_measures.measures import Measure, ParamInfo
 from ir_measures.providers.base import NOT_PROVIDED
 
-from permed_measures.errors import MeasureError, nearest
+from permed_measures.errors import MeasureError, nearest, shown
 
 __all__ = [
     "CUTOFF",
@@ -56,7 +56,7 @@ def _number(value: Any) -> float | int:
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
         raise ValueError(value)
     number = float(value)
-    return int(number) if number.is_integer() else number
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
 def at_least(low: float, *, above: bool = False) -> Callable[[Any], float | int]:
@@ -71,6 +71,14 @@ def at_least(low: float, *, above: bool = False) -> Callable[[Any], float | int]
     return convert
 
 
+def size(value: Any) -> float | int:
+    """Return a number from 0 to 1e100: sums of larger ones may be beyond all floating-point numbers."""
+    number = at_least(0)(value)
+    if number > 1e100:
+        raise ValueError(value)
+    return number
+
+
 def _share(value: Any) -> float | int:
     number = _number(value)
     if not 0 <= number <= 1:
@@ -78,11 +86,15 @@ def _share(value: Any) -> float | int:
     return number
 
 
-def whole(value: Any) -> int:
-    """Return a whole number of at least 1 as int."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
-        raise ValueError(value)
-    return int(value)
+def whole(most: int, *, default: Any = NOT_PROVIDED, desc: str) -> Param:
+    """Return a parameter that is a whole number from 1 to `most`."""
+
+    def convert(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not 1 <= int(value) <= most:
+            raise ValueError(value)
+        return int(value)
+
+    return Param(convert, f"a whole number from 1 to {most}", default=default, desc=desc)
 
 
 def _flag(value: Any) -> bool:
@@ -92,13 +104,18 @@ def _flag(value: Any) -> bool:
 
 
 def _gains(value: Any) -> dict[float | int, float | int]:
-    if not isinstance(value, Mapping) or not value:
+    if not isinstance(value, Mapping):
         raise ValueError(value)
-    return {_number(grade): _number(gain) for grade, gain in sorted(value.items())}
+    gains = {_number(grade): _number(gain) for grade, gain in sorted(value.items())}
+    if any(abs(gain) > 1e100 for gain in gains.values()):
+        raise ValueError(value)
+    return gains
 
 
 def weights(value: Any) -> dict[float | int, float | int]:
     """Return a mapping from grades to numbers of at least 0, by grade ascending."""
+    if not value:
+        raise ValueError(value)
     return {grade: at_least(0)(weight) for grade, weight in _gains(value).items()}
 
 
@@ -123,7 +140,7 @@ def choice(*choices: str, default: str, desc: str) -> Param:
     return Param(convert, "one of " + ", ".join(map(repr, choices)), default=default, desc=desc)
 
 
-CUTOFF = Param(whole, "a whole number of at least 1", desc="ranks that count; all if left out")
+CUTOFF = whole(2**31 - 1, desc="ranks that count; all if left out")  # ranks are 32-bit integers
 REL = Param(
     at_least(0),
     "a number of at least 0 (negative grades are never relevant)",
@@ -172,8 +189,8 @@ class CheckedMeasure(Measure):
 def _converted(measure: str | None, name: str, param: Param, value: Any) -> Any:
     try:
         return param.convert(value)
-    except (TypeError, ValueError):
-        raise MeasureError(f"{measure}: {name} must be {param.allowed} (found {value!r})") from None
+    except (TypeError, ValueError, OverflowError):
+        raise MeasureError(f"{measure}: {name} must be {param.allowed} (found {shown(value)})") from None
 
 
 def _literal(value: Any) -> str:
@@ -210,8 +227,8 @@ def check_measure(measure: Measure) -> None:
 _STANDARD_PARAMS = {
     "cutoff": CUTOFF,
     "rel": REL,
-    "gains": Param(_gains, "a mapping from grades to gains, all of them numbers", desc="gain of each grade"),
-    "beta": Param(at_least(0), "a number of at least 0", desc="weight of precision"),
+    "gains": Param(_gains, "a mapping from grades to gains, numbers up to 1e100", desc="gain of each grade"),
+    "beta": Param(size, "a number from 0 to 1e100", desc="weight of precision"),
     "recall": Param(_share, "a number from 0 to 1", desc="recall level"),
     "p": Param(_share, "a number from 0 to 1", desc="persistence"),
 }
@@ -229,7 +246,7 @@ def check_given(measure: Measure) -> None:
         if name in _STANDARD_PARAMS:
             _converted(measure.NAME, name, _STANDARD_PARAMS[name], value)
         if name != "cutoff" and not param.validate(value):  # type: ignore[no-untyped-call]
-            raise MeasureError(f"{measure.NAME}: {name} must be {_allowed(param)} (found {value!r})")
+            raise MeasureError(f"{measure.NAME}: {name} must be {_allowed(param)} (found {shown(value)})")
 
 
 def _allowed(param: ParamInfo) -> str:
@@ -240,4 +257,6 @@ def _allowed(param: ParamInfo) -> str:
 
 def _unknown_parameter(measure: str | None, name: str, params: Mapping[str, ParamInfo]) -> MeasureError:
     known = ", ".join(params) or "none"
-    return MeasureError(f"{measure} has no parameter {name!r} (it has: {known})", hint=nearest(name, params))
+    return MeasureError(
+        f"{measure} has no parameter {shown(name)} (it has: {known})", hint=nearest(name, params)
+    )

@@ -9,7 +9,7 @@ from typing import Any
 import ir_measures
 from ir_measures.measures import Measure
 
-from permed_measures.errors import MeasureError, nearest
+from permed_measures.errors import MeasureError, nearest, shown
 from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parameters import check_given
 
@@ -54,7 +54,7 @@ def parse_measure(text: MeasureLike) -> Measure:
     name, params, at = _parse(text)
     registry: Mapping[str, Measure] = {**ir_measures.measures.registry, **MEASURES}
     if name not in registry:
-        raise MeasureError(f"there is no measure {name!r}", hint=_other_name(text, name, registry))
+        raise MeasureError(f"there is no measure {shown(name)}", hint=_other_name(text, name, registry))
     measure: Measure = registry[name]
     if at is not None:
         params[measure.AT_PARAM] = at
@@ -76,10 +76,10 @@ def _parse(text: str) -> tuple[str, dict[str, Any], Any]:
             node = node.func
         if isinstance(node, ast.Name):
             return node.id, params, at
-    except (SyntaxError, ValueError):
-        pass
+    except (SyntaxError, ValueError, TypeError, AttributeError, RecursionError, MemoryError):
+        pass  # also of what is no text, and of thousands of brackets or signs, one within the other
     raise MeasureError(
-        f"a measure reads Name(parameter=value,...)@cutoff with literal values (found {text!r})",
+        f"a measure reads Name(parameter=value,...)@cutoff with literal values (found {shown(text)})",
         hint="Examples: P@1, GradedAP(norm='ideal')@10, nDCG(dcg='exp-log2')@10",
     )
 

@@ -137,7 +137,7 @@ def test_a_run_without_judged_documents_is_a_note(files):
         ),
         (
             ["qrels", "run.trec", "-m", "P@0"],
-            "error: P: cutoff must be a whole number of at least 1 (found 0)",
+            "error: P: cutoff must be a whole number from 1 to 2147483647 (found 0)",
         ),
         (["qrels", "run.trec", "-m", "P"], "error: P needs a cutoff. Write P@10"),
         (
@@ -194,7 +194,7 @@ def test_crosscheck_has_status_1_if_a_value_differs(files, monkeypatch):
 def test_crosscheck_of_bad_input_has_status_2(files):
     status, stdout, stderr = run_command("crosscheck", files / "qrels", files / "run.trec", "-m", "P@0")
     assert (status, stdout) == (2, "")
-    assert stderr == "error: P: cutoff must be a whole number of at least 1 (found 0)\n"
+    assert stderr == "error: P: cutoff must be a whole number from 1 to 2147483647 (found 0)\n"
 
 
 def test_counts_are_shown_whole(files):

@@ -279,7 +279,7 @@ def test_ids_and_numbers_of_other_types_are_converted():
 
 
 def test_bad_measures_and_bad_data_are_refused_first():
-    with pytest.raises(pm.MeasureError, match="P: cutoff must be a whole number of at least 1"):
+    with pytest.raises(pm.MeasureError, match="P: cutoff must be a whole number from 1 to 2147483647"):
         pm.crosscheck(QRELS, RUN, [ir_measures.P @ 0])
     with pytest.raises(pm.InputError, match="query 'q1', document 'b': a score must be a number"):
         pm.crosscheck(QRELS, {"q1": {"b": float("nan")}})

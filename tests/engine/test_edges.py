@@ -15,7 +15,6 @@ import polars as pl
 import pytest
 
 import permed_measures as pm
-from permed_measures.engine.query_ids import REWRITINGS
 from permed_measures.files import read as files
 from permed_measures.files import sources
 from permed_measures.files import streams as scans
@@ -129,7 +128,7 @@ def test_a_large_table_with_quotes_is_read_in_batches(tmp_path, monkeypatch):
     monkeypatch.setattr(scans, "_LINES", 10)
     path = tmp_path / "run.csv"
     path.write_text("query_id,doc_id,score\n" + "".join(f'"q","d{i}",{i}\n' for i in range(95)))
-    sizes = [len(frame) for frame in pm.scan_run(path)._read()]
+    sizes = [len(frame) for frame in pm.scan_run(path).rows()]
     assert sizes == [10] * 9 + [5]
 
 
@@ -146,44 +145,6 @@ def test_an_empty_line_does_not_shift_the_ids_that_count_lines(tmp_path):
         pm.read_run(path)
     path.write_text('{"query_id": 1, "retrieved": ["a"]}\n\n{"query_id": 2, "retrieved": ["b"]}\n')
     assert list(pm.read_run(path)) == ["1", "2"]
-
-
-# --- query ids and groups --------------------------------------------------------------------------
-
-
-def test_ids_that_meet_already_stay_as_they_are():
-    qrels, run = {"t_1": {"a": 1}, "t_2": {"a": 1}}, {"t_1": {"a": 1.0}, "t_2": {"a": 1.0}}
-    for rewriting in REWRITINGS:
-        assert pm.match_query_ids(run, qrels, rewriting) == run
-
-
-def test_a_litsearch_run_that_counts_from_1_is_refused():
-    qrels = {str(n): {"a": 1} for n in range(1, 4)}
-    run = {f"litsearch_{n:03}": {"a": 1.0} for n in range(1, 4)}
-    with pytest.raises(pm.InputError, match=r"'litsearch_003', which would be beyond the last one"):
-        pm.match_query_ids(run, qrels, "litsearch")
-    shorter = {f"litsearch_{n:03}": {"a": 1.0} for n in range(1, 3)}
-    assert list(pm.match_query_ids(shorter, qrels, "litsearch")) == ["2", "3"]
-
-
-def test_a_missing_group_is_none():
-    qrels = {"a": {"d": 1}, "b": {"d": 1}, "c": {"d": 1}}
-    by = pd.Series({"a": 1.0, "b": float("nan"), "c": float("nan")})
-    with pytest.warns(pm.PermedWarning, match="2 judged queries are in no group"):
-        assert list(pm.evaluate_by("RR", qrels, {"a": {"d": 1.0}}, by)) == [1.0]
-
-
-@pytest.mark.parametrize("by", ["(a){99999999999}", "(" * 5000, 5, lambda _: []])
-def test_what_cannot_be_a_group_is_refused(by):
-    with pytest.raises(pm.InputError):
-        pm.evaluate_by("RR", {"a": {"d": 1}}, {"a": {"d": 1.0}}, by)
-
-
-def test_groups_with_very_long_numbers_stand_in_order():
-    long = "1" * 5000
-    by = {"a": f"x{long}", "b": "x2"}
-    qrels = {"a": {"d": 1}, "b": {"d": 1}}
-    assert list(pm.evaluate_by("RR", qrels, {"a": {"d": 1.0}}, by)) == ["x2", f"x{long}"]
 
 
 # --- data sets -------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from collections import defaultdict
 
 import ir_datasets
 import oracle
+import pandas as pd
 import pytest
 from cases import random_case
 from data_files import evaluate
@@ -190,3 +191,23 @@ def test_a_group_that_is_called_all_is_a_group_like_the_others(tmp_path):
     (tmp_path / "run.trec").write_text("q_all Q0 d 1 1 t\n")
     content, _ = evaluate(tmp_path / "qrels", tmp_path / "run.trec", "-m", "RR", "--by", "_(.+)")
     assert [(row["group"], row["metrics"]["RR"]) for row in content["groups"]] == [("all", 1), ("some", 0)]
+
+
+def test_a_missing_group_is_none():
+    qrels = {"a": {"d": 1}, "b": {"d": 1}, "c": {"d": 1}}
+    by = pd.Series({"a": 1.0, "b": float("nan"), "c": float("nan")})
+    with pytest.warns(pm.PermedWarning, match="2 judged queries are in no group"):
+        assert list(pm.evaluate_by("RR", qrels, {"a": {"d": 1.0}}, by)) == [1.0]
+
+
+@pytest.mark.parametrize("by", ["(a){99999999999}", "(" * 5000, 5, lambda _: []])
+def test_what_cannot_be_a_group_is_refused(by):
+    with pytest.raises(pm.InputError):
+        pm.evaluate_by("RR", {"a": {"d": 1}}, {"a": {"d": 1.0}}, by)
+
+
+def test_groups_with_very_long_numbers_stand_in_order():
+    long = "1" * 5000
+    by = {"a": f"x{long}", "b": "x2"}
+    qrels = {"a": {"d": 1}, "b": {"d": 1}}
+    assert list(pm.evaluate_by("RR", qrels, {"a": {"d": 1.0}}, by)) == ["x2", f"x{long}"]

@@ -40,6 +40,11 @@ BAD_RUNS = [
     ("a word as score", {"q1": {"a": 1.0, "x": "high"}}, f"{X}: a score must be a number (found 'high')"),
     ("a complex score", {"q1": {"a": 1j}}, f"{A}: a score must be a number (found 1j)"),
     ("a score beyond float64", {"q1": {"a": 10**400}}, f"{A}: a score must be a number (found 1000"),
+    (
+        "a score of 5,000 digits",
+        {"q1": {"a": 10**5000}},
+        f"{A}: a score must be a number (found one of",
+    ),
     ("a float id", {"q1": {1.0: 1.0}}, "query 'q1', document 1.0: an id must be a string or an integer"),
     ("a float query id", {1.0: {"a": 1.0}}, "an id must be a string or an integer (found 1.0)"),
     (
@@ -194,6 +199,25 @@ def test_a_run_without_judged_documents_warns_with_ids_of_both_sides():
 def test_an_empty_run_is_no_reason_to_warn():
     for empty in ({}, [], pd.DataFrame([], columns=["query_id", "doc_id", "score"]), {"q1": {}}):
         assert pm.calc_aggregate(MEASURES, QRELS, empty) == {MEASURES[0]: 0}
+
+
+@pytest.mark.parametrize("long", ["9" * 5_000_000, b"9" * 5_000_000, ["9"] * 1_000_000])
+def test_a_value_of_megabytes_is_cut_in_a_message(long):
+    cases = [
+        (QRELS, {"q1": {"a": long}}),
+        ({"q1": {"a": long}}, RUN),
+        (QRELS, [ir_measures.ScoredDoc("q1", "a", 1.0), ir_measures.ScoredDoc("q1", "a", long)]),
+        (QRELS, long),
+    ]
+    if isinstance(long, str):
+        cases += [(QRELS, {"q1": {long: None}}), ({long: {"a": None}}, RUN), ({long: 5}, RUN)]
+    for qrels, run in cases:
+        with pytest.raises(pm.InputError) as error:
+            pm.calc_aggregate(MEASURES, qrels, run)
+        assert len(str(error.value)) < 500
+    with pytest.warns(pm.PermedWarning, match="share no query") as warned:
+        pm.calc_aggregate(MEASURES, {"9" * 5_000_000: {"a": 1}}, RUN)
+    assert len(str(warned[0].message)) < 500
 
 
 def test_errors_keep_their_parts_across_processes():

@@ -8,10 +8,13 @@ import ir_measures
 import numpy as np
 import pytest
 from cases import random_measure
+from effort import effort
 
 import permed_measures as pm
+from permed_measures.engine.kernels import KERNELS
 from permed_measures.measures.definitions import MEASURES
 
+MOST = 2**31 - 1
 NORMS = ["num_rel", "min", "num_rel_ret", "gain", "ideal", "none"]
 
 
@@ -37,9 +40,103 @@ def test_text_form_reads_back_to_an_equal_measure_for_every_parameter_value():
 
 def test_random_measures_read_back():
     rng = random.Random(5)
-    for _ in range(500):
+    for _ in range(effort(500, 10_135)):
         measure = random_measure(rng)
         assert pm.parse_measure(str(measure)) == measure
+
+
+def random_gains(rng):
+    return {rng.choice([0, 1, 2, 0.5]): rng.choice([0, 1, 2, 0.5, 1e-7]) for _ in range(rng.randint(1, 3))}
+
+
+def test_measures_of_ir_measures_read_back_also_where_it_prints_no_gains():
+    """It leaves out gains that are the grade: ``nDCG(gains={1:1})`` prints ``nDCG(gains={})``."""
+    qrels = {"q": {"a": 2, "b": 1, "c": 0.5}}
+    run = {"q": {"c": 3.0, "b": 2.0, "a": 1.0}}
+    rng = random.Random(6)
+    for _ in range(effort(500, 10_135)):
+        measure = ir_measures.nDCG(gains=random_gains(rng)) @ rng.randint(1, 3)
+        read = pm.parse_measure(str(measure))
+        assert read == measure
+        assert pm.calc_aggregate(read, qrels, run) == pm.calc_aggregate(measure, qrels, run)
+    plain = ir_measures.nDCG(gains={1: 1}) @ 3
+    assert str(plain) == "nDCG(gains={})@3"
+    first, second = pm.calc_aggregate([plain, "nDCG@3"], qrels, run).values()
+    assert first == second > 0
+
+
+HOSTILE = [
+    "P@" + "-" * 3000 + "1",
+    "P@" + "-" * 100_000 + "1",
+    "P@" + "(" * 5000 + "1" + ")" * 5000,
+    "P@" + "9" * 4000,
+    "P@" + "9" * 5000,
+    "P@99999999999999999999",
+    "P@2147483648",
+    "AP(rel=" + "9" * 4000 + ")",
+    "AP(rel=1e999)",
+    "GradedAP(rel=" + "9" * 400 + ")",
+    "GradedAP(rel='" + "9" * 5_000_000 + "')",
+    "GAP(max_rel=1001)",
+    "nDCG(gains={[]:1})@5",
+    "nDCG(gains={1:" + "9" * 400 + "})@5",
+    "P(" + "x" * 100_000 + "=1)@5",
+    "x" * 1_000_000,
+    "P@" + "+1" * 20_000,
+    "P\0@5",
+    "P@\ud800",
+    5,
+    None,
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_measure_is_one_short_error(text):
+    with pytest.raises(pm.MeasureError) as error:
+        pm.parse_measure(text)
+    assert len(str(error.value)) < 400
+
+
+def test_the_highest_cutoff_is_that_of_a_rank():
+    measures = [
+        ir_measures.P @ MOST,
+        pm.GradedAP @ MOST,
+        ir_measures.nDCG @ MOST,
+        ir_measures.RBP(rel=1) @ MOST,
+    ]
+    values = pm.calc_aggregate(measures, {"q": {"a": 2}}, {"q": {"a": 1.0}})
+    assert values[measures[0]] == 1 / MOST
+    assert [values[measure] for measure in measures[1:3]] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "QMeasure(beta=1e308)@5",
+        "SetF(beta=1e101)",
+        "GradedAP(gains={1:1e308,2:1e308},norm='gain')",
+        "nDCG(gains={1:9e307,2:1e308})",
+        "QMeasure(gains={1:1,2:1e101})",
+    ],
+)
+def test_parameters_whose_sums_may_overflow_are_refused(text):
+    with pytest.raises(pm.MeasureError, match=r" up to 1e100| from 0 to 1e100"):
+        pm.parse_measure(text)
+
+
+@pytest.mark.parametrize("text", ["QMeasure", "nDCG", "VariantNDCG(gain='linear')@2"])
+def test_grades_whose_sums_may_overflow_are_refused(text):
+    qrels = {"p": {"a": 0}, "q": {"a": 2, "b": 1e101, "c": -1e101}}
+    with pytest.raises(
+        pm.MeasureError, match=r"^query 'q', document 'b': a grade that is a gain must be at most"
+    ):
+        pm.calc_aggregate(text, qrels, {"q": {"a": 1.0, "b": 2.0}})
+
+
+def test_a_value_that_is_no_number_is_an_error(monkeypatch):
+    monkeypatch.setitem(KERNELS, "AP", lambda *_, **__: np.array([0.0, np.nan]))
+    with pytest.raises(pm.MeasureError, match=r"^query 'q': AP@5 is beyond all floating-point numbers"):
+        pm.calc_aggregate("AP@5", {"p": {"a": 0}, "q": {"a": 2}}, {"q": {"a": 1.0, "b": 2.0}})
 
 
 def test_ir_measures_itself_parses_our_names_and_the_alias():
@@ -68,10 +165,16 @@ def test_the_order_of_parameters_and_the_type_of_numbers_make_no_difference():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: pm.GradedAP @ 0, "GradedAP: cutoff must be a whole number of at least 1 (found 0)"),
-        (lambda: pm.GradedAP @ -3, "GradedAP: cutoff must be a whole number of at least 1 (found -3)"),
-        (lambda: pm.Coverage @ 1.5, "Coverage: cutoff must be a whole number of at least 1 (found 1.5)"),
-        (lambda: pm.Coverage @ True, "Coverage: cutoff must be a whole number of at least 1 (found True)"),
+        (lambda: pm.GradedAP @ 0, f"GradedAP: cutoff must be a whole number from 1 to {MOST} (found 0)"),
+        (lambda: pm.GradedAP @ -3, f"GradedAP: cutoff must be a whole number from 1 to {MOST} (found -3)"),
+        (
+            lambda: pm.Coverage @ 1.5,
+            f"Coverage: cutoff must be a whole number from 1 to {MOST} (found 1.5)",
+        ),
+        (
+            lambda: pm.Coverage @ True,
+            f"Coverage: cutoff must be a whole number from 1 to {MOST} (found True)",
+        ),
         (
             lambda: pm.GradedAP(norm="R"),
             "GradedAP: norm must be one of 'num_rel', 'min', 'num_rel_ret', 'gain', 'ideal', 'none' (found",
@@ -88,8 +191,11 @@ def test_the_order_of_parameters_and_the_type_of_numbers_make_no_difference():
             lambda: pm.VariantNDCG(gain="log"),
             "VariantNDCG: gain must be one of 'exp', 'linear' (found 'log')",
         ),
-        (lambda: pm.parse_measure("P@0"), "P: cutoff must be a whole number of at least 1 (found 0)"),
-        (lambda: pm.parse_measure("P@-1"), "P: cutoff must be a whole number of at least 1 (found -1)"),
+        (lambda: pm.parse_measure("P@0"), f"P: cutoff must be a whole number from 1 to {MOST} (found 0)"),
+        (
+            lambda: pm.parse_measure("P@-1"),
+            f"P: cutoff must be a whole number from 1 to {MOST} (found -1)",
+        ),
         (lambda: pm.parse_measure("AP(rel='x')"), "AP: rel must be a number of at least 0"),
         (
             lambda: pm.parse_measure("nDCG(dcg='exp')@5"),
@@ -104,7 +210,10 @@ def test_the_order_of_parameters_and_the_type_of_numbers_make_no_difference():
         (lambda: pm.parse_measure("import os"), "a measure reads Name(parameter=value,...)@cutoff"),
         (lambda: pm.parse_measure(""), "a measure reads Name(parameter=value,...)@cutoff"),
         (lambda: pm.evaluator([ir_measures.P], {}), "P needs a cutoff. Write P@10"),
-        (lambda: pm.evaluator([ir_measures.P @ 0], {}), "P: cutoff must be a whole number of at least 1"),
+        (
+            lambda: pm.evaluator([ir_measures.P @ 0], {}),
+            "P: cutoff must be a whole number from 1 to ",
+        ),
         (
             lambda: pm.evaluator([ir_measures.Compat(p=0.9)], {}),
             "permed-measures does not compute Compat(p=0.9)",

@@ -11,10 +11,11 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels.graded import ERR_MAX_GRADE
 from permed_measures.errors import MeasureError
 
-__all__ = ["MAX_EXPONENT", "check_err", "check_exponent", "check_gains", "check_weights"]
-
 MAX_EXPONENT = 1000
 """Gains up to 2^1000 - 1, so that their sum is finite too."""
+
+MAX_GAIN = 1e100
+"""The same for grades that are gains."""
 
 
 def _refuse(judgments: Judgments, rows: NDArray[np.bool_], problem: str, hint: str) -> None:
@@ -38,8 +39,9 @@ def check_weights(judgments: Judgments, given: dict[str, Any]) -> None:
 
 
 def check_gains(judgments: Judgments, given: dict[str, Any]) -> None:
-    """Each relevant grade is in `gains`, where these are given."""
+    """Each relevant grade is in `gains`, or where none are given the gain itself."""
     if given["gains"] is None:
+        _refuse_large(judgments)
         return
     relevant = judgments.grade >= given.get("rel", 1)
     missing = relevant & ~np.isin(judgments.grade, list(given["gains"]))
@@ -47,12 +49,18 @@ def check_gains(judgments: Judgments, given: dict[str, Any]) -> None:
     _refuse(judgments, missing, problem, "Add {grade} to gains")
 
 
+def _refuse_large(judgments: Judgments) -> None:
+    problem = f"a grade that is a gain must be at most {MAX_GAIN:g} (found {{grade}})"
+    _refuse(judgments, np.abs(judgments.grade) > MAX_GAIN, problem, "Map the grades to smaller ones")
+
+
 def check_exponent(judgments: Judgments, given: dict[str, Any]) -> None:
-    """No grade is too high for a gain of 2^g - 1."""
+    """No grade is too high for its gain: 2^g - 1, or the grade itself."""
     if given.get("gain") == "exp" or given.get("dcg") == "exp-log2":
         problem = "the gain 2^g - 1 of a grade must be a number (found grade {grade})"
         hint = "Use a linear gain, or nDCG with gains={{...}}"
         _refuse(judgments, judgments.grade > MAX_EXPONENT, problem, hint)
+    _refuse_large(judgments)
 
 
 def check_err(judgments: Judgments, given: dict[str, Any]) -> None:  # noqa: ARG001 - ERR has no such parameter
