@@ -12,7 +12,7 @@ from ir_datasets.formats import BaseDocs, BaseQrels, BaseQueries, GenericQrel
 from ir_datasets.indices import DEFAULT_DOCSTORE_OPTIONS, PickleLz4FullStore
 
 from permed_measures.datasets.downloads import home
-from permed_measures.datasets.readers import NestedQrels
+from permed_measures.engine.inputs import Nested
 
 
 class Documentation:
@@ -89,7 +89,7 @@ class Qrels(BaseQrels):  # type: ignore[misc]
 
     def __init__(
         self,
-        read: Callable[[], NestedQrels],
+        read: Callable[[], Nested],
         definitions: dict[int, str],
         path: Callable[[], Path],
         of: Queries | None = None,
@@ -102,7 +102,7 @@ class Qrels(BaseQrels):  # type: ignore[misc]
             for doc_id, relevance in documents.items():
                 yield GenericQrel(query_id, doc_id, relevance)
 
-    def qrels_nested(self) -> NestedQrels:
+    def qrels_nested(self) -> Nested:
         """Return the judgments as nested dicts, with queries that have none: these count, and score 0."""
         qrels = self._read()
         if self._of is None:

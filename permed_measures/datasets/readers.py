@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -15,28 +15,27 @@ from permed_measures.datasets.records import (
     Specificity,
     TitledDoc,
 )
-from permed_measures.engine.inputs import text_id
+from permed_measures.engine.inputs import Nested, text_id
 from permed_measures.errors import InputError
 from permed_measures.files.read import read_qrels
 from permed_measures.files.sources import Source
 from permed_measures.files.text import json_object
 
 T = TypeVar("T")
-NestedQrels = Mapping[str, Mapping[str, float]]
 
 _BATCH = 1000
 """Papers that are held in memory at a time, each with its full text."""
 
 
-def _once(read: Callable[[Path], T]) -> Callable[[Path], T]:
-    """Return a reader that reads a file again only if it has changed."""
-    known = lru_cache(maxsize=8)(lambda path, *_: read(path))
+def _cached(read: Callable[[Path], T]) -> Callable[[Path], T]:
+    """Let a reader read a file again only if it has changed."""
+    read_version = lru_cache(maxsize=8)(lambda path, *_: read(path))
 
-    def read_once(path: Path) -> T:
+    def read_cached(path: Path) -> T:
         status = path.stat()
-        return known(path, status.st_mtime_ns, status.st_size)
+        return read_version(path, status.st_mtime_ns, status.st_size, status.st_ino)
 
-    return read_once
+    return read_cached
 
 
 def _objects(path: Path, shape: str, read: Callable[[dict[str, Any]], T]) -> Iterator[T]:
@@ -76,7 +75,7 @@ class _JudgedQueries(NamedTuple):
     ground_truth: dict[str, dict[str, float]]
 
 
-@_once
+@_cached
 def _read_queries(path: Path) -> _JudgedQueries:
     lines = list(_objects(path, f"{_TURNS} or {_QUERY}", _read_line))
     queries = [query for line in lines for query in line.queries]
@@ -128,11 +127,12 @@ def _single(content: dict[str, Any]) -> _JudgedQueries:
     query = ConversationQuery(query_id, text, text_id(conversation), _turn_number(number), history)
     if "ground_truth" not in content:
         return _JudgedQueries([query], {})
-    documents = [text_id(doc_id) for doc_id in _list(content, "ground_truth")]
-    if len(set(documents)) < len(documents):
-        again = next(doc_id for doc_id in documents if documents.count(doc_id) > 1)
-        raise ValueError(f"document {again!r} stands twice in ground_truth")
-    return _JudgedQueries([query], {query_id: dict.fromkeys(documents, 1)})
+    grades: dict[str, float] = {}
+    for doc_id in map(text_id, _list(content, "ground_truth")):
+        if doc_id in grades:
+            raise ValueError(f"document {doc_id!r} stands twice in ground_truth")
+        grades[doc_id] = 1
+    return _JudgedQueries([query], {query_id: grades})
 
 
 def _list(content: dict[str, Any], key: str) -> list[Any]:
@@ -152,7 +152,7 @@ def read_questions(path: Path) -> list[LitSearchQuery]:
     return [LitSearchQuery(query.query_id, query.text, None, None, None) for query in read_turns(path)]
 
 
-def read_labels(labels: Path | None, queries: Path) -> NestedQrels:
+def read_labels(labels: Path | None, queries: Path) -> Nested:
     """Return the labels of a file, or the ground truth that stands beside the queries."""
     qrels = _read_labels(labels) if labels else _read_queries(queries).ground_truth
     if not qrels and labels is None:
@@ -173,8 +173,8 @@ def read_labels(labels: Path | None, queries: Path) -> NestedQrels:
     return qrels
 
 
-@_once
-def _read_labels(path: Path) -> NestedQrels:
+@_cached
+def _read_labels(path: Path) -> Nested:
     return read_qrels(path)
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import time
 
 import ir_datasets
 import pytest
@@ -223,6 +224,17 @@ def test_what_is_no_list_where_a_list_belongs_is_refused_not_taken_apart(tmp_pat
     folder = write_folder(tmp_path, [SINGLE[0], {**SINGLE[1], field: value}])
     with pytest.raises(pm.InputError, match=r"queries\.jsonl:2: "):
         from_folder(folder, new_id)
+
+
+def test_a_long_ground_truth_is_searched_once_for_a_document_that_stands_twice(tmp_path, new_id):
+    documents = [str(number) for number in range(40_000)]
+    folder = write_folder(tmp_path, [{"query_id": "q", "query": "?", "ground_truth": [*documents, "39999"]}])
+    start = time.perf_counter()
+    with pytest.raises(
+        pm.InputError, match=r"queries\.jsonl:1: document '39999' stands twice in ground_truth"
+    ):
+        from_folder(folder, new_id)
+    assert time.perf_counter() - start < 5
 
 
 def test_a_turn_and_a_conversation_that_are_0_are_kept(tmp_path, new_id):
