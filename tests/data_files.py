@@ -5,16 +5,6 @@ import json
 
 from commands import run_cli
 
-from permed_measures.datasets import downloads
-
-REMOTE = (
-    downloads.MEDCORPUS_QUERIES,
-    downloads.MEDCORPUS_LABELS,
-    downloads.LITSEARCH_QUERIES,
-    downloads.LITSEARCH_LABELS,
-)
-"""The files of CLPR, which the folder of real data has."""
-
 
 def lines_of(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -1,10 +1,7 @@
 """An empty folder of ir_datasets for each test, or one with the real files, and a server."""
 
-import shutil
-
 import ir_datasets
 import pytest
-from data_files import REMOTE
 from file_server import FileServer
 
 from permed_measures.datasets import catalogue
@@ -35,21 +32,11 @@ def offline(monkeypatch):
     monkeypatch.setattr("requests.get", get)
 
 
-@pytest.fixture(scope="module")
-def copied(data, tmp_path_factory):
-    """Return a folder of ir_datasets with the real files."""
-    folder = tmp_path_factory.mktemp("real")
-    for remote in REMOTE:
-        (folder / remote.name).parent.mkdir(exist_ok=True)
-        shutil.copyfile(data / remote.name, folder / remote.name)
-    return folder
-
-
 @pytest.fixture
-def real(copied, monkeypatch, offline):  # noqa: ARG001
+def real(dataset_cache, monkeypatch, offline):  # noqa: ARG001
     """Let ir_datasets have the real files, and no network."""
-    monkeypatch.setenv("IR_DATASETS_HOME", str(copied))
-    return copied
+    monkeypatch.setenv("IR_DATASETS_HOME", str(dataset_cache))
+    return dataset_cache
 
 
 @pytest.fixture

@@ -15,12 +15,20 @@ from unittest.mock import Mock
 
 import ir_datasets
 import pytest
-from data_files import REMOTE, kept
+from data_files import kept
 from ir_measures import P
 
 import permed_measures as pm
 from permed_measures.datasets import downloads, http_download
 from permed_measures.datasets.downloads import RemoteFile
+
+REMOTE = (
+    downloads.MEDCORPUS_QUERIES,
+    downloads.MEDCORPUS_LABELS,
+    downloads.LITSEARCH_QUERIES,
+    downloads.LITSEARCH_LABELS,
+)
+"""The files of CLPR, which the folder of real data has."""
 
 BODY = b'{"query_id": 1, "query": "why?"}\n' * 500
 
