@@ -24,17 +24,6 @@ from permed_measures.comparisons.significance import (
 from permed_measures.errors import InputError, nearest
 from permed_measures.markup import counted
 
-__all__ = [
-    "TESTS",
-    "ComparisonRow",
-    "Options",
-    "SignificanceTest",
-    "coarse",
-    "contrasts",
-    "corrected",
-    "too_short",
-]
-
 
 @dataclass(frozen=True)
 class SignificanceTest:

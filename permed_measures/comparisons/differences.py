@@ -20,8 +20,6 @@ from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, PermedWarning, nearest
 from permed_measures.markup import counted
 
-__all__ = ["PairedRuns", "naming", "notes_of"]
-
 _DEFAULT_FIELD = "conversation_id"
 """What queries of a data set are clustered by if they have it."""
 

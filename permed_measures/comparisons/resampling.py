@@ -22,8 +22,6 @@ from permed_measures.comparisons.significance import (
 )
 from permed_measures.markup import counted, plural
 
-__all__ = ["bootstrap_intervals", "n_patterns", "randomization_test"]
-
 _BLOCK = 1 << 21
 """Signs or counts that are held at a time: 16 MB of them."""
 

@@ -16,21 +16,6 @@ from numpy.typing import NDArray
 from permed_measures.errors import InputError
 from permed_measures.markup import counted, plural
 
-__all__ = [
-    "CORRECTIONS",
-    "TIE",
-    "Estimate",
-    "Floats",
-    "Ints",
-    "Outcome",
-    "effect_sizes",
-    "for_columns",
-    "sums_of",
-    "t_test",
-    "units_of",
-    "wilcoxon_test",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -1,0 +1,356 @@
+"""Comparisons of runs: hand-made cases, clusters, families, notes and errors."""
+
+import math
+
+import ir_datasets
+import ir_measures
+import numpy as np
+import pytest
+
+import permed_measures as pm
+from permed_measures.comparisons.compare import compare
+from permed_measures.comparisons.significance import (
+    CORRECTIONS,
+)
+
+RESAMPLES = 1000
+
+
+def runs_of(differences):
+    """Return qrels and two runs whose values of NumRet differ by these whole numbers."""
+    qrels = {f"q{i:03}": {"d": 1} for i in range(len(differences))}
+    documents = [f"d{i}" for i in range(100)]
+    low = 20
+    old = {q: dict.fromkeys(["d", *documents[: low - 1]], 1.0) for q in qrels}
+    new = {
+        q: dict.fromkeys(["d", *documents[: low - 1 + d]], 1.0)
+        for q, d in zip(qrels, differences, strict=True)
+    }
+    return qrels, {"old": old, "new": new}
+
+
+def test_four_wins_by_one_have_an_exact_p_of_two_in_sixteen():
+    qrels, runs = runs_of([1, 1, 1, 1])
+    [row] = compare(qrels, runs, "NumRet", baseline="old", clusters="none").rows
+    assert row.tests["randomization"].p == 2 / 16
+    assert row.tests["randomization"].method == "all 16 sign patterns of 4 queries"
+    assert row.tests["wilcoxon"].p == 0.125
+    assert (row.wins, row.ties, row.losses, row.difference, row.interval) == (4, 0, 0, 1.0, (1.0, 1.0))
+    assert (row.mean, row.baseline_mean, row.relative) == (21.0, 20.0, 0.05)
+    assert row.tests["t-test"].p is None
+    assert row.tests["t-test"].reason == "a t-test needs differences that vary between queries"
+    assert row.effect_size is None
+    assert row.reasons == {"effect_size": "an effect size needs differences that vary between queries"}
+
+
+def test_known_p_values_of_one_two_three():
+    # t = 2 / (1 / sqrt(3)) = 3.4641 with 2 degrees of freedom; 2 of 8 sign patterns are as far from 0.
+    qrels, runs = runs_of([1, 2, 3])
+    [row] = compare(qrels, runs, "NumRet").rows
+    assert row.tests["t-test"].statistic == pytest.approx(2 * math.sqrt(3))
+    assert row.tests["t-test"].p == pytest.approx(0.0741799, abs=1e-7)
+    assert row.tests["randomization"].p == 0.25
+    assert row.tests["wilcoxon"].p == 0.25
+    assert row.effect_size == pytest.approx(2.0)
+    assert (row.run, row.baseline) == ("new", "old")
+
+
+def test_whole_clusters_change_sign():
+    # Ten queries in two clusters: four patterns of signs, of which two are as far from 0.
+    qrels, runs = runs_of([1] * 10)
+    result = compare(qrels, runs, "NumRet", clusters=lambda query_id: query_id < "q005")
+    [row] = result.rows
+    assert row.tests["randomization"].p == 0.5
+    assert row.tests["naive randomization"].p == 2 / 2**10
+    assert {name: test.naive for name, test in row.tests.items()} == {
+        "clustered t-test": False,
+        "t-test": True,
+        "wilcoxon": True,
+        "randomization": False,
+        "naive randomization": True,
+    }
+    assert result.n_clusters == 2
+    assert any(
+        note.startswith("randomization: with 2 clusters no p-value is below 0.5") for note in result.notes
+    )
+
+
+def test_clusters_of_one_are_no_clusters(sample_qrels, sample_runs):
+    plain = compare(sample_qrels, sample_runs, pm.MEDCORPUS, resamples=RESAMPLES)
+    ones = compare(sample_qrels, sample_runs, pm.MEDCORPUS, clusters="(.*)", resamples=RESAMPLES)
+    mapped = compare(
+        sample_qrels, sample_runs, pm.MEDCORPUS, clusters={"sample_01_1": "a"}, resamples=RESAMPLES
+    )
+    assert plain.rows == ones.rows == mapped.rows
+    assert ones.notes == ["(.*): no cluster has two queries; queries are treated as independent"]
+    assert mapped.notes[0] == "clusters: 47 of 48 queries are in no cluster; each counts as its own"
+
+
+def test_the_order_of_the_rows_of_the_qrels_changes_nothing(sample_qrels, sample_runs):
+    turned = dict(reversed(sample_qrels.items()))
+    by = r"^(.*)_[0-9]+$"
+    one = compare(sample_qrels, sample_runs, "nDCG@10", clusters=by, resamples=RESAMPLES)
+    other = compare(turned, sample_runs, "nDCG@10", clusters=by, resamples=RESAMPLES)
+    assert one.rows == other.rows
+
+
+def test_the_seed_decides(sample_qrels, sample_runs):
+    one, same, other = (
+        compare(sample_qrels, sample_runs, "nDCG@10", resamples=RESAMPLES, seed=seed).rows
+        for seed in (1, 1, 2)
+    )
+    assert one == same != other
+
+
+def test_conversations_of_a_data_set_are_the_clusters(sample_runs):
+    dataset = ir_datasets.load("permed-sample")
+    by_default = compare(dataset, sample_runs, pm.MEDCORPUS, baseline="bm25", resamples=RESAMPLES)
+    by_pattern = compare(
+        dataset, sample_runs, pm.MEDCORPUS, baseline="bm25", clusters="^(.*)_", resamples=RESAMPLES
+    )
+    assert by_default.paired.clusters == "conversation_id"
+    assert (by_default.n_clusters, by_default.n_queries) == (12, 48)
+    assert by_default.rows == by_pattern.rows
+    none = compare(dataset, sample_runs, pm.MEDCORPUS, baseline="bm25", clusters="none", resamples=RESAMPLES)
+    assert none.paired.clusters == ""
+    assert set(none.rows[0].tests) == {"t-test", "wilcoxon", "randomization"}
+    for clustered_row, row in zip(by_default.rows, none.rows, strict=True):
+        naive, same = clustered_row.tests["naive randomization"], row.tests["randomization"]
+        assert (naive.p, naive.adjusted, naive.method) == (same.p, same.adjusted, same.method)
+        assert clustered_row.tests["t-test"].p == row.tests["t-test"].p
+
+
+def test_a_pyterrier_data_set_has_its_conversations_too(sample_runs):
+    class Terrier:
+        def irds_ref(self):
+            return ir_datasets.load("permed-sample")
+
+    assert compare(Terrier(), sample_runs, "P@1", resamples=99).paired.clusters == "conversation_id"
+
+
+def test_rows_are_means_and_counts_of_the_engine(sample_qrels, sample_runs):
+    result = compare(sample_qrels, sample_runs, pm.MEDCORPUS, resamples=99)
+    assert [(row.run, row.baseline) for row in result.rows[:3]] == [
+        ("tfidf", "bm25"),
+        ("lsa", "bm25"),
+        ("lsa", "tfidf"),
+    ]
+    means = {name: pm.calc_aggregate(pm.MEDCORPUS, sample_qrels, run) for name, run in sample_runs.items()}
+    for row in result.rows:
+        values = {name: dict.fromkeys(sample_qrels, 0.0) for name in (row.run, row.baseline)}
+        for name, by_query in values.items():
+            for metric in pm.iter_calc([row.measure], sample_qrels, sample_runs[name]):
+                by_query[metric.query_id] = metric.value
+        d = [values[row.run][q] - values[row.baseline][q] for q in sample_qrels]
+        assert row.mean == pytest.approx(means[row.run][row.measure], abs=1e-12)
+        assert row.baseline_mean == pytest.approx(means[row.baseline][row.measure], abs=1e-12)
+        assert row.difference == pytest.approx(row.mean - row.baseline_mean, abs=1e-12)
+        assert row.relative == pytest.approx(row.difference / row.baseline_mean)
+        assert row.wins == sum(x > 1e-12 for x in d)
+        assert row.losses == sum(x < -1e-12 for x in d)
+        assert row.wins + row.ties + row.losses == len(d)
+        assert row.effect_size == pytest.approx(np.mean(d) / np.std(d, ddof=1))
+        assert row.interval[0] < row.difference < row.interval[1]
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_the_family_is_all_pairs_and_measures_of_a_test(correction, sample_qrels, sample_runs):
+    result = compare(sample_qrels, sample_runs, pm.MEDCORPUS, correction=correction, resamples=99)
+    assert result.families == {"t-test": 12, "wilcoxon": 12, "randomization": 12}
+    for name in result.families:
+        p = np.array([row.tests[name].p for row in result.rows])
+        adjusted = [row.tests[name].adjusted for row in result.rows]
+        np.testing.assert_array_equal(adjusted, CORRECTIONS[correction](p))
+    assert ("over 12 p-values" in str(result)) == (correction != "none")
+
+
+def test_a_test_without_an_answer_is_not_in_the_family():
+    qrels, runs = runs_of([1, 1, 1, 1])
+    runs["other"] = runs_of([3, 2, 5, 1])[1]["new"]
+    result = compare(qrels, runs, "NumRet", baseline="old")
+    assert result.families == {"t-test": 1, "wilcoxon": 2, "randomization": 2}
+    assert result.rows[0].tests["t-test"].adjusted is None
+    assert result.rows[1].tests["t-test"].adjusted == result.rows[1].tests["t-test"].p
+
+
+def test_identical_runs(sample_qrels, sample_runs):
+    runs = {"a": sample_runs["bm25"], "b": sample_runs["bm25"], "c": sample_runs["lsa"]}
+    for clusters in ("none", "^(.*)_"):
+        rows = compare(sample_qrels, runs, pm.MEDCORPUS, baseline="a", clusters=clusters, resamples=99).rows
+        for row in rows:
+            same = row.run == "b"
+            assert all((test.p == test.adjusted == 1) == same for test in row.tests.values() if test.p == 1)
+            if same:
+                assert {test.p for test in row.tests.values()} == {1.0}
+                assert (row.difference, row.interval, row.effect_size, row.relative) == (0, (0, 0), 0, 0)
+                assert (row.wins, row.ties, row.losses) == (0, 48, 0)
+
+
+def test_one_query():
+    qrels = {"q": {"a": 1}}
+    runs = {"old": {"q": {"b": 2.0, "a": 1.0}}, "new": {"q": {"a": 1.0}}, "same": {"q": {"a": 1.0}}}
+    result = compare(qrels, runs, "RR", clusters=lambda _: "c")
+    row = result.rows[0]
+    assert row.tests["randomization"].p == row.tests["wilcoxon"].p == 1
+    assert row.tests["t-test"].reason == "a t-test needs at least two queries"
+    assert row.reasons == {
+        "interval": "a bootstrap needs at least two queries",
+        "effect_size": "an effect size needs at least two queries",
+    }
+    assert result.rows[2].tests["t-test"].p == 1
+    assert "— t-test: a t-test needs at least two queries (2 of 3 rows)" in str(result)
+
+
+def test_one_cluster():
+    qrels, runs = runs_of([1, 2, 3, 4])
+    [row] = compare(qrels, runs, "NumRet", clusters=lambda _: "c").rows
+    assert row.tests["randomization"].p == 1
+    assert row.tests["naive randomization"].p == 2 / 16
+    assert row.tests["clustered t-test"].reason == "a t-test needs at least two clusters"
+    assert row.tests["t-test"].p is not None
+    assert row.reasons == {"interval": "a bootstrap needs at least two clusters"}
+
+
+def test_nothing_but_zeros():
+    qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(5)}
+    runs = {name: {q: {"b": 1.0} for q in qrels} for name in ("x", "y")}
+    result = compare(qrels, runs, ["P@1", "RR"])
+    for row in result.rows:
+        assert (row.mean, row.baseline_mean, row.difference, row.relative) == (0, 0, 0, None)
+        assert row.reasons == {"relative": "the mean of the baseline is 0"}
+        assert {test.p for test in row.tests.values()} == {1.0}
+    assert "nan" not in str(result).lower()
+
+
+def test_queries_that_a_run_has_nothing_for_are_counted_and_said():
+    qrels = {f"q{i}": {"a": 1} for i in range(4)}
+    full = {q: {"a": 1.0} for q in qrels}
+    result = compare(qrels, {"full": full, "part": {"q0": {"a": 1.0}, "q1": {}, "z": {"a": 1.0}}}, "P@1")
+    assert result.rows[0].difference == -0.75
+    assert result.notes == [
+        "run 'part' retrieves nothing for 3 of 4 queries (first: 'q1'); they score 0",
+        "run 'part' has 1 query without judgments (ignored)",
+        "randomization: with 4 queries no p-value is below 0.125, whatever the runs",
+        "interval: with 4 queries percentile bootstrap intervals are too short",
+    ]
+    assert all(note in str(result) for note in result.notes)
+
+
+def test_too_few_resamples_are_said(sample_qrels, sample_runs):
+    notes = compare(sample_qrels, sample_runs, pm.MEDCORPUS, resamples=99).notes
+    assert notes == [
+        "randomization: with 99 resamples no p-value, corrected for 12 tests, is below 0.12, "
+        "whatever the runs"
+    ]
+    assert compare(sample_qrels, sample_runs, pm.MEDCORPUS, resamples=99, correction="none").notes == []
+    assert compare(sample_qrels, sample_runs, "P@1", tests="bootstrap", resamples=9).notes == []
+
+
+@pytest.mark.parametrize(("n", "short"), [(1, False), (2, True), (9, True), (10, False)])
+@pytest.mark.parametrize("tests", ["bootstrap", "wilcoxon"])
+def test_intervals_of_few_clusters_are_said_to_be_too_short(n, short, tests):
+    qrels = {f"{i}_{turn}": {"a": 1} for i in range(n) for turn in range(2)}
+    runs = {"old": {}, "new": {q: {"a": 1.0} for q in qrels}}
+    notes = compare(qrels, runs, "RR", tests=tests, clusters="^([0-9]+)_").notes
+    said = f"interval: with {n} clusters percentile bootstrap intervals are too short" in notes
+    assert said == (short and tests == "bootstrap")
+
+
+def test_groups_with_the_same_note_share_it():
+    qrels = {f"{i}_{turn}": {"a": 1} for i in range(3) for turn in range(1, 8)}
+    runs = {"old": {}, "new": {q: {"a": 1.0} for q in qrels}}
+    notes = compare(qrels, runs, "RR", by="_([0-9])$", tests="bootstrap").notes
+    assert notes[1:] == [
+        "_([0-9])$ 1, 2, 3, 4, 5 and 2 more: interval: with 3 queries percentile bootstrap intervals are too "
+        "short"
+    ]
+
+
+def test_errors_and_warnings_name_the_run():
+    qrels = {"q": {"a": 1}}
+    good = {"q": {"a": 1.0}}
+    with pytest.raises(pm.InputError, match=r"^run 'bad', query 'q', document 'a': a score must be a number"):
+        compare(qrels, {"good": good, "bad": {"q": {"a": "x"}}}, "P@1")
+    with pytest.warns(pm.NoSharedQueryWarning, match="^run 'far': the run and the qrels share no query"):
+        compare(qrels, {"good": good, "far": {"z": {"a": 1.0}}}, "P@1")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"runs": {"a": {}}}, r"a comparison needs at least two runs \(found 1\)"),
+        ({"runs": [{}, {}]}, r"runs must be a dict \{name: run\} \(found list"),
+        ({"runs": {1: {}, 2: {}}}, r"runs must be a dict \{name: run\} \(found dict"),
+        ({"baseline": "bm52"}, r"one of the runs 'bm25', 'new' \(found 'bm52'\). Did you mean 'bm25'\?"),
+        ({"correction": "holms"}, r"correction must be one of holm, .* Did you mean 'holm'\?"),
+        ({"tests": "ttest"}, r"a test must be one of t-test, .* Did you mean 't-test'\?"),
+        ({"resamples": 0}, r"resamples must be a whole number of at least 1 \(found 0\)"),
+        ({"resamples": 1e4}, r"resamples must be a whole number of at least 1 \(found 10000.0\)"),
+        ({"seed": -1}, r"seed must be a whole number of at least 0 \(found -1\)"),
+        ({"level": 95}, r"level must be between 0 and 1 \(found 95\). 95 percent is 0.95"),
+        (
+            {"qrels": {}},
+            "the qrels have no query",
+        ),
+        (
+            {"measures": []},
+            "there is no measure to compare by",
+        ),
+        ({"clusters": "conversation_id"}, r"a pattern with one group for the query ids"),
+    ],
+)
+def test_what_is_refused(change, message):
+    given = {"qrels": {"q": {"a": 1}}, "runs": {"bm25": {"q": {"a": 1.0}}, "new": {}}, "measures": ["P@1"]}
+    with pytest.raises(pm.InputError, match=message):
+        compare(**{**given, **change})
+
+
+def test_without_scipy_it_says_what_to_install(monkeypatch, sample_qrels, sample_runs):
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr("permed_measures.comparisons.significance.import_module", missing)
+    with pytest.raises(pm.InputError, match=r"pip install 'permed-measures\[stats\]'"):
+        compare(sample_qrels, sample_runs, "P@1", resamples=99)
+    tests = ("randomization", "bootstrap")
+    assert compare(sample_qrels, sample_runs, "P@1", tests=tests, resamples=99).rows[0].interval
+
+
+def test_one_pass_over_runs_that_are_iterators(sample_qrels, sample_runs):
+    records = {name: iter(_scored(run)) for name, run in sample_runs.items()}
+    one = compare(sample_qrels, records, "nDCG@10", resamples=99)
+    assert one.rows == compare(sample_qrels, sample_runs, "nDCG@10", resamples=99).rows
+
+
+def _scored(run):
+    nested = run if isinstance(run, dict) else run.nested()
+    return [ir_measures.ScoredDoc(q, d, s) for q, docs in nested.items() for d, s in docs.items()]
+
+
+def test_the_table_with_clusters(sample_runs):
+    result = compare(
+        ir_datasets.load("permed-sample"),
+        {name: sample_runs[name] for name in ("bm25", "tfidf")},
+        ["P@1", "Coverage@10"],
+        baseline="bm25",
+        resamples=5000,
+    )
+    lines = str(result).splitlines()
+    assert lines[0].split("  ")[0] == "measure"
+    assert [line.split()[:4] for line in lines[1:3]] == [
+        ["P@1", "tfidf", "0.4792", "0.6458"],
+        ["Coverage@10", "tfidf", "0.9583", "0.8750"],
+    ]
+    assert "t-test (naive)" in lines[0]
+    assert "[-0.3" in lines[1]
+    assert "4/32/12" in lines[1]
+    assert lines[3:] == [
+        "",
+        "Δ: run - bm25; 48 queries in 12 clusters (conversation_id); seed 0",
+        "interval: percentile bootstrap, 5,000 resamples of 12 clusters; not adjusted for multiple testing",
+        "randomization: all 4,096 sign patterns of 12 clusters",
+        "naive randomization: 5,000 random sign patterns of 48 queries",
+        "Holm: p adjusted by Holm over 2 p-values",
+        "naive: treats the queries of a cluster as independent; do not report it",
+    ]
+    assert len({len(line) for line in lines[:3]}) == 1

@@ -1,0 +1,28 @@
+"""The tests hold their level in simulations."""
+
+from scipy import stats
+from simulations import clusters as simulate_clusters
+
+
+def test_the_clustered_tests_hold_their_level_and_the_naive_ones_do_not():
+    trials, level = 600, simulate_clusters.LEVEL
+    counts = simulate_clusters.rejections(0.5, trials, resamples=999)
+    low, high = stats.binom.ppf([0.0005, 0.9995], trials, level)
+    assert low <= counts["randomization, clustered"] <= high
+    assert low <= counts["t-test, clustered"] <= high + 0.01 * trials  # liberal with 60 clusters
+    assert counts["randomization, naive"] > 3 * level * trials
+    assert counts["t-test, naive"] > 3 * level * trials
+
+
+def test_without_correlation_all_hold_their_level():
+    trials, level = 600, simulate_clusters.LEVEL
+    low, high = stats.binom.ppf([0.0005, 0.9995], trials, level)
+    counts = simulate_clusters.rejections(0.0, trials, resamples=999)
+    assert all(low <= count <= high + 0.01 * trials for count in counts.values()), counts
+
+
+def test_the_simulation_prints_its_table(capsys):
+    simulate_clusters.main(40)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[3].startswith("icc   randomization, naive")
+    assert len(lines) == 4 + len(simulate_clusters.CORRELATIONS)

@@ -1,0 +1,166 @@
+"""Rerankings against plain loops, their text and errors."""
+
+import random
+import warnings
+
+import cases
+import ir_datasets
+import numpy as np
+import pytest
+from effort import effort
+
+import permed_measures as pm
+from permed_measures.comparisons.reranking import Moves, Pairs, reranking
+
+
+def ranks_by_sorting(docs):
+    order = sorted(docs, key=lambda d: (np.float32(docs[d]), d), reverse=True)
+    return {doc_id: rank for rank, doc_id in enumerate(order, start=1)}
+
+
+def loop_reranking(qrels, before, after, rel, judged_only):
+    """Return the counts of moves, the ranks up, and the pairs of each query."""
+    moves, up, pairs = dict.fromkeys(["up", "down", "unchanged", "entered", "left", "absent"], 0), [], []
+    for query_id in sorted(qrels):
+        labels = qrels[query_id]
+        one, two = (ranks_by_sorting(run.get(query_id, {})) for run in (before, after))
+        for doc_id, grade in labels.items():
+            if grade < rel:
+                continue
+            if doc_id in one and doc_id in two:
+                change = one[doc_id] - two[doc_id]
+                up.append(change)
+                moves["up" if change > 0 else "down" if change < 0 else "unchanged"] += 1
+            else:
+                moves["left" if doc_id in one else "entered" if doc_id in two else "absent"] += 1
+        counts = [0, 0, 0, 0]
+        both = [d for d in one if d in two and (d in labels or not judged_only)]
+        grade = {d: max(labels.get(d, 0), 0) for d in both}
+        for high in both:
+            for low in both:
+                if grade[high] > grade[low]:
+                    right = one[high] < one[low], two[high] < two[low]
+                    counts[[(False, True), (True, False), (True, True), (False, False)].index(right)] += 1
+        pairs.append(Pairs(*counts))
+    return moves, up, pairs
+
+
+@pytest.mark.parametrize("seed", range(effort(50, 150)))
+def test_reranking_against_loops(seed, monkeypatch):
+    if seed % 2:
+        monkeypatch.setattr("permed_measures.comparisons.moves._BLOCK", 7)
+    rng = random.Random(seed)
+    with np.errstate(over="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", pm.PermedWarning)
+        qrels, before = cases.random_case(rng)
+        qrels.setdefault("q1", {"d1": 1, "d2": 0})
+        after = {
+            q: {
+                d: rng.choice([0, 1, 2, 3.5])
+                for d in [*docs, *rng.sample(cases.DOCUMENTS, 3)]
+                if rng.random() < 0.8
+            }
+            for q, docs in before.items()
+        }
+        rel = rng.choice([1, 2])
+        judged_only = rng.random() < 0.5
+        moves, up, pairs = loop_reranking(qrels, before, after, rel, judged_only)
+        form = cases.FORMS[rng.choice(list(cases.FORMS))]
+        runs = [form(cases.rows_of(run), "score") for run in (before, after)]
+        ours = reranking(qrels, *runs, "RR", rel=rel, top=2, judged_only=judged_only)
+        values = [{m.query_id: m.value for m in pm.iter_calc(["RR"], qrels, run)} for run in (before, after)]
+    expected = (
+        {"mean": float(np.mean(up)), "median": float(np.median(up))} if up else {"mean": None, "median": None}
+    )
+    assert ours.moves == Moves(**moves, **expected)
+    assert ours.by_query == pairs
+    totals = [sum(each) for each in zip(*map(tuple_of, pairs), strict=True)]
+    assert tuple_of(ours.pairs) == tuple(totals)
+    assert ours.pairs.total == sum(totals)
+    change = {q: round(values[1][q] - values[0][q], 12) for q in qrels}
+    best = sorted((q for q in change if change[q] > 0), key=lambda q: (-change[q], q))
+    worst = sorted((q for q in change if change[q] < 0), key=lambda q: (change[q], q))
+    assert [each.query_id for each in ours.gained] == best[:2]
+    assert [each.query_id for each in ours.lost] == worst[:2]
+    assert (ours.n_gained, ours.n_lost) == (len(best), len(worst))
+    assert ours.n_gained + ours.n_lost + ours.n_unchanged == len(qrels)
+    assert [(e.before, e.after) for e in ours.gained] == [(values[0][q], values[1][q]) for q in best[:2]]
+
+
+def tuple_of(pairs):
+    return pairs.put_right, pairs.broken, pairs.still_right, pairs.still_wrong
+
+
+def test_reranking_of_the_sample_with_texts(sample_runs):
+    dataset = ir_datasets.load("permed-sample")
+    result = reranking(dataset, sample_runs["bm25"], sample_runs["lsa"], top=1, judged_only=True)
+    assert result.before == pytest.approx(
+        pm.calc_aggregate(["nDCG@10"], dataset, sample_runs["bm25"])[result.measure]
+    )
+    assert result.gained[0].text == "Is the benefit the same in very old or frail patients?"
+    assert str(result).splitlines() == [
+        "nDCG@10: 0.6707 before, 0.6178 after (-0.0530); 21 queries gained, 24 lost, 3 unchanged",
+        "relevant documents: 37 up, 47 down, 23 unchanged, 23 entered, 0 left, 3 in neither",
+        "ranks up: +0.15 on average, +0 in the median",
+        "pairs: 61 put right, 48 broken, 271 still right, 46 still wrong; net +3.1% of 426",
+        "",
+        "gained most",
+        "  +0.4337 (0.0000 to 0.4337)  sample_01_2  Is the benefit the same in very old or frail patients?",
+        "",
+        "lost most",
+        "  -0.7359 (1.0000 to 0.2641)  sample_03_2  How can nurses on the ward screen for it?",
+    ]
+    result = reranking(
+        dataset, sample_runs["bm25"], sample_runs["lsa"], queries={"sample_01_2": "a\x1b[31m b"}
+    )
+    assert "pairs: 110 put right, 54 broken, 656 still right, 57 still wrong; net +6.4% of 877" in str(result)
+    assert "sample_01_2  a [31m b\n" in str(result)
+
+
+def test_a_reranking_turned_around_is_its_opposite(sample_qrels, sample_runs):
+    there = reranking(sample_qrels, sample_runs["bm25"], sample_runs["lsa"])
+    back = reranking(sample_qrels, sample_runs["lsa"], sample_runs["bm25"])
+    assert there.pairs.improvement == -back.pairs.improvement
+    assert (there.moves.up, there.moves.entered) == (back.moves.down, back.moves.left)
+    assert [each.query_id for each in there.gained] == [each.query_id for each in back.lost]
+
+
+def test_nothing_reranked_and_nothing_to_rerank():
+    same = reranking({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0}}, {"q": {"a": 2.0}}, "RR")
+    assert same.moves == Moves(0, 0, 1, 0, 0, 0, 0.0, 0.0)
+    assert same.pairs == Pairs(0, 0, 0, 0)
+    assert same.pairs.improvement is None
+    assert same.gained == same.lost == []
+    assert same.notes == []
+    empty = reranking({"q": {"a": 1, "b": 0}}, {}, {}, "RR")
+    assert empty.notes == [
+        f"run {name!r} retrieves nothing for 1 of 1 query (first: 'q'); it scores 0"
+        for name in ("before", "after")
+    ]
+    assert all(note in str(empty).splitlines() for note in empty.notes)
+    assert empty.moves == Moves(0, 0, 0, 0, 0, 1, None, None)
+    assert "ranks up" not in str(empty)
+
+
+def test_texts_of_queries_from_a_mapping():
+    qrels = {q: {"a": 1} for q in ("q1", "q2")}
+    before = {q: {"b": 2.0, "a": 1.0} for q in qrels}
+    after = {q: {"a": 2.0, "b": 1.0} for q in qrels}
+    result = reranking(qrels, before, after, "RR", queries={"q1": "a\n question"})
+    assert [(each.query_id, each.text) for each in result.gained] == [("q1", "a\n question"), ("q2", None)]
+    assert "q1  a question" in str(result)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"top": -1}, r"top must be a whole number of at least 0 \(found -1\)"),
+        ({"qrels": {}}, "the qrels have no query"),
+        ({"queries": 5}, r"queries must be a dict \{query_id: text\} or a data set \(found int\)"),
+        ({"after": {"q": {"a": None}}}, "^run 'after', query 'q', document 'a': a score must be a number"),
+    ],
+)
+def test_what_a_reranking_refuses(change, message):
+    given = {"qrels": {"q": {"a": 1}}, "before": {"q": {"a": 1.0}}, "after": {"q": {"a": 1.0}}}
+    with pytest.raises(pm.InputError, match=message):
+        reranking(**{**given, **change})

@@ -1,0 +1,283 @@
+"""Tests and intervals on arrays, against scipy, statsmodels, loops and hand-made cases."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from effort import effort
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.regression.linear_model import OLS
+from statsmodels.stats.multitest import multipletests
+
+from permed_measures.comparisons.resampling import bootstrap_intervals, randomization_test
+from permed_measures.comparisons.significance import (
+    CORRECTIONS,
+    effect_sizes,
+    t_test,
+    wilcoxon_test,
+    zero_rounding_noise,
+)
+
+RESAMPLES = 1000
+
+
+def column(values):
+    return np.asarray(values, float)[:, None]
+
+
+def alone(values):
+    return np.arange(len(values))
+
+
+def test_a_pattern_as_far_from_zero_but_for_rounding_counts():
+    # 0.1 + 0.2 - 0.3 is 5.6e-17: with the signs of the last one or the first two turned it is as far from 0.
+    [outcome] = randomization_test(column([0.1, 0.2, -0.3]), np.arange(3), RESAMPLES, 0)
+    assert outcome.p == 1
+    [outcome] = randomization_test(column([0.3, 0.1, 0.2]), np.arange(3), RESAMPLES, 0)
+    assert outcome.p == 0.25
+
+
+@pytest.mark.parametrize("n", [3, 12, 200])
+def test_t_test_and_wilcoxon_are_scipys(n):
+    rng = np.random.default_rng(n)
+    a, b = rng.random((n, 6)), rng.random((n, 6))
+    a[:, 3] = np.where(rng.random(n) < 0.3, b[:, 3], a[:, 3])  # ties
+    d = a - b
+    theirs = stats.ttest_rel(a, b)
+    ours = t_test(d, np.arange(n))
+    np.testing.assert_allclose([o.p for o in ours], theirs.pvalue, rtol=1e-9)
+    np.testing.assert_allclose([o.statistic for o in ours], theirs.statistic, rtol=1e-9)
+    expected = [stats.wilcoxon(a[:, i], b[:, i]).pvalue for i in range(6)]
+    np.testing.assert_allclose([o.p for o in wilcoxon_test(d)], expected, rtol=1e-9)
+
+
+def test_wilcoxon_ties_what_differs_by_rounding():
+    values = [0.1, 0.3 - 0.2, 0.2, -0.4, 0.5, 0.6]  # 0.3 - 0.2 is 0.09999999999999998
+    [outcome] = wilcoxon_test(column(values))
+    assert outcome.p == stats.wilcoxon([0.1, 0.1, 0.2, -0.4, 0.5, 0.6]).pvalue
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_exact_randomization_is_scipys(seed):
+    rng = np.random.default_rng(seed)
+    a, b = rng.random(9), rng.random(9)
+    theirs = stats.permutation_test(
+        (a, b), lambda x, y: (x - y).mean(), permutation_type="samples", n_resamples=np.inf
+    )
+    [ours] = randomization_test(column(a - b), alone(a), RESAMPLES, 0)
+    assert ours.p == pytest.approx(theirs.pvalue, abs=1e-12)
+
+
+def test_the_bootstrap_is_scipys_within_chance():
+    d = np.random.default_rng(5).exponential(size=80) - 0.7
+    theirs = stats.bootstrap(
+        (d,), np.mean, n_resamples=20_000, method="percentile", rng=1
+    ).confidence_interval
+    [ours] = bootstrap_intervals(column(d), alone(d), 20_000, 2, 0.95)
+    assert ours.value == pytest.approx((theirs.low, theirs.high), abs=0.01)
+
+
+def test_random_signs_are_near_the_exact_p():
+    d = np.random.default_rng(3).normal(0.3, size=(12, 5))
+    exact = randomization_test(d, np.arange(12), 2**12, 0)
+    drawn = randomization_test(d, np.arange(12), 2**12 - 1, 0)
+    assert exact[0].method == "all 4,096 sign patterns of 12 queries"
+    assert drawn[0].method == "4,095 random sign patterns of 12 queries"
+    np.testing.assert_allclose([o.p for o in exact], [o.p for o in drawn], atol=0.03)
+
+
+def test_benjamini_hochberg_is_scipys():
+    p = np.random.default_rng(0).random(30)
+    np.testing.assert_allclose(
+        CORRECTIONS["benjamini-hochberg"](p), stats.false_discovery_control(p), rtol=1e-12
+    )
+
+
+STATSMODELS = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}
+
+
+@pytest.mark.parametrize("correction", STATSMODELS)
+@pytest.mark.parametrize("n", [1, 2, 7, 300])
+def test_corrections_are_those_of_statsmodels(correction, n):
+    p = np.random.default_rng(n).random(n) ** 3
+    p[::5] = p[0]  # ties
+    theirs = multipletests(p, method=STATSMODELS[correction])[1]
+    np.testing.assert_allclose(CORRECTIONS[correction](p), theirs, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "n_clusters"), [(12, 3), (60, 11), (400, 60), (25, 25)])
+def test_the_clustered_t_test_is_that_of_statsmodels(n, n_clusters):
+    rng = np.random.default_rng(n)
+    cluster = rng.permutation(np.arange(n) % n_clusters)
+    d = rng.normal(0.2, size=n) + rng.normal(size=n_clusters)[cluster]
+    model = OLS(d, np.ones(n))
+    # Its factor is C / (C - 1) * (n - 1) / (n - k) with k = 1 coefficient: ours.
+    fitted = model.fit(cov_type="cluster", cov_kwds={"groups": cluster}, use_t=True)
+    [ours] = t_test(column(d), cluster)
+    assert ours.statistic == pytest.approx(fitted.tvalues[0], rel=1e-9)
+    assert ours.p == pytest.approx(fitted.pvalues[0], rel=1e-9)
+    assert fitted.df_resid_inference == n_clusters - 1
+
+
+def members_of(cluster):
+    return [[i for i, c in enumerate(cluster) if c == k] for k in range(max(cluster) + 1)]
+
+
+def loop_randomization(d, cluster):
+    members, count = members_of(cluster), 0
+    observed = abs(math.fsum(d))
+    for signs in itertools.product([1, -1], repeat=len(members)):
+        total = math.fsum(sign * d[i] for sign, group in zip(signs, members, strict=True) for i in group)
+        count += abs(total) >= observed - 1e-12
+    return count / 2 ** len(members)
+
+
+def test_random_signs_by_loop():
+    d, cluster, resamples = [0.5, -0.1, 1.0, 0.25, -0.3, 0.5, -0.2], [0, 0, 1, 2, 3, 4, 5], 50
+    bits = np.random.default_rng(4).integers(0, 256, size=(resamples, 1), dtype=np.uint8)  # the same draws
+    count = 0
+    for byte in bits[:, 0].tolist():
+        signs = [-1 if byte >> (7 - c) & 1 else 1 for c in range(6)]
+        count += abs(math.fsum(signs[c] * x for x, c in zip(d, cluster, strict=True))) >= math.fsum(d) - 1e-12
+    [ours] = randomization_test(column(d), np.array(cluster), resamples, 4)
+    assert 0 < count < resamples
+    assert ours.p == (1 + count) / (1 + resamples)
+
+
+def loop_cluster_t(d, cluster):
+    n, members = len(d), members_of(cluster)
+    mean = math.fsum(d) / n
+    meat = math.fsum(math.fsum(d[i] - mean for i in group) ** 2 for group in members)
+    c = len(members)
+    return mean / math.sqrt(meat / n**2 * c / (c - 1))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_clusters_against_loops(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 25))
+    cluster = np.concatenate([np.arange(6), rng.integers(0, 6, n - 6)])
+    d = np.round(rng.normal(size=n), 1)
+    [randomized], [t] = randomization_test(column(d), cluster, 64, 0), t_test(column(d), cluster)
+    assert randomized.p == loop_randomization(d.tolist(), cluster.tolist())
+    expected = loop_cluster_t(d.tolist(), cluster.tolist())
+    assert t.statistic == pytest.approx(expected, rel=1e-9)
+    assert t.p == pytest.approx(2 * stats.t.sf(abs(expected), 5), rel=1e-9)
+
+
+def test_the_bootstrap_draws_whole_clusters_and_divides_by_the_queries_drawn():
+    d, cluster, resamples = [0.5, -1.0, 2.0, 0.25, 3.0, 1.0], [0, 0, 0, 1, 2, 2], 200
+    draws = np.random.default_rng(7).integers(0, 3, size=(resamples, 3))  # the same draws
+    members = members_of(cluster)
+    means = []
+    for draw in draws.tolist():
+        values = [d[i] for c in draw for i in members[c]]
+        means.append(math.fsum(values) / len(values))
+    [ours] = bootstrap_intervals(column(d), np.array(cluster), resamples, 7, 0.9)
+    assert ours.value == pytest.approx(tuple(np.percentile(means, [5, 95])), abs=1e-12)
+
+
+def test_blocks_change_nothing(monkeypatch):
+    rng = np.random.default_rng(0)
+    d, cluster = rng.normal(0.1, size=(60, 3)), np.arange(60) // 2
+    whole = bootstrap_intervals(d, cluster, 500, 1, 0.95)
+    exact = randomization_test(d[:9], np.arange(9), 512, 1)
+    monkeypatch.setattr("permed_measures.comparisons.resampling._BLOCK", 100)
+    for ours, one in zip(bootstrap_intervals(d, cluster, 500, 1, 0.95), whole, strict=True):
+        assert ours.value == pytest.approx(one.value, abs=0.1)
+    assert [o.p for o in randomization_test(d[:9], np.arange(9), 512, 1)] == [o.p for o in exact]
+
+
+def loop_holm(p):
+    adjusted, largest = {}, 0.0
+    for rank, i in enumerate(sorted(range(len(p)), key=p.__getitem__)):
+        largest = max(largest, min(1.0, p[i] * (len(p) - rank)))
+        adjusted[i] = largest
+    return [adjusted[i] for i in range(len(p))]
+
+
+def test_corrections_by_hand():
+    p = np.array([0.01, 0.04, 0.03, 0.005])
+    by_hand = {
+        "holm": [0.03, 0.06, 0.06, 0.02],
+        "bonferroni": [0.04, 0.16, 0.12, 0.02],
+        "benjamini-hochberg": [0.02, 0.04, 0.04, 0.02],
+        "none": [0.01, 0.04, 0.03, 0.005],
+    }
+    assert set(by_hand) == set(CORRECTIONS)
+    for name, expected in by_hand.items():
+        np.testing.assert_allclose(CORRECTIONS[name](p), expected, rtol=1e-12)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_adjusted_p_values_are_monotone_and_between_p_and_one(p):
+    for name, correct in CORRECTIONS.items():
+        adjusted = correct(np.array(p))
+        order = np.argsort(p, kind="stable")
+        assert (np.diff(adjusted[order]) >= 0).all(), name
+        assert (adjusted >= np.array(p) * (1 - 1e-12)).all(), name
+        assert (adjusted <= 1).all(), name
+    np.testing.assert_allclose(CORRECTIONS["holm"](np.array(p)), loop_holm(p), rtol=1e-12)
+
+
+DIFFERENCES = st.lists(st.sampled_from([-1, -0.5, -0.1, 0, 0, 0.1, 0.2, 0.3, 1]), min_size=1, max_size=30)
+
+
+@st.composite
+def clustered(draw):
+    d = draw(DIFFERENCES)
+    label = draw(st.lists(st.integers(0, 5), min_size=len(d), max_size=len(d)))
+    return np.array(d), np.unique(label, return_inverse=True)[1]
+
+
+def outcomes_of(d, cluster):
+    d = column(d)
+    return [t_test(d, cluster)[0], wilcoxon_test(d)[0], randomization_test(d, cluster, 99, 0)[0]]
+
+
+@settings(max_examples=effort(25, 60), deadline=None)
+@given(clustered())
+def test_swapping_the_runs_negates_and_keeps_p(case):
+    d, cluster = case
+    for one, other in zip(outcomes_of(d, cluster), outcomes_of(-d, cluster), strict=True):
+        assert one.p == pytest.approx(other.p)
+        assert one.reason == other.reason
+    one, other = (bootstrap_intervals(column(x), cluster, 99, 0, 0.9)[0].value for x in (d, -d))
+    assert (one is None) == (other is None)
+    assert one is None or one == pytest.approx((-other[1], -other[0]), abs=1e-12)
+    one, other = (effect_sizes(column(x))[0].value for x in (d, -d))
+    assert (one is None) == (other is None)
+    assert one is None or one == pytest.approx(-other)
+
+
+@settings(max_examples=effort(25, 60), deadline=None)
+@given(clustered(), st.randoms(use_true_random=False))
+def test_the_order_of_queries_changes_nothing_exact(case, rng):
+    d, cluster = case
+    order = list(range(len(d)))
+    rng.shuffle(order)
+    for one, other in zip(outcomes_of(d, cluster), outcomes_of(d[order], cluster[order]), strict=True):
+        assert one.reason == other.reason
+        assert one.p == pytest.approx(other.p)
+
+
+@settings(max_examples=effort(25, 60), deadline=None)
+@given(clustered())
+def test_every_answer_is_a_number_or_has_a_reason(case):
+    d, cluster = case
+    for outcome in outcomes_of(d, cluster):
+        assert (outcome.p is None) == bool(outcome.reason)
+        assert outcome.p is None or 0 <= outcome.p <= 1
+    for estimate in (*bootstrap_intervals(column(d), cluster, 99, 0, 0.9), *effect_sizes(column(d))):
+        assert (estimate.value is None) == bool(estimate.reason)
+        assert estimate.value is None or np.isfinite(estimate.value).all()
+
+
+def test_equal_differences_of_rounded_values_have_no_variance():
+    d = column([0.3 - 0.2, 0.1, 0.4 - 0.3, 0.1])
+    assert t_test(d, np.arange(4))[0].p is None
+    assert effect_sizes(d)[0].value is None
+    assert not zero_rounding_noise(column([1e-17, -1e-13])).any()

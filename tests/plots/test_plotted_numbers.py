@@ -1,0 +1,248 @@
+"""What is drawn, against plain loops."""
+
+import re
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from plotting import CONVERSATION, QRELS, TURN, labels_of_x, line, made, made_runs, per_query, texts
+
+import permed_measures as pm
+from permed_measures.comparisons.compare import compare
+from permed_measures.datasets import SAMPLES
+from permed_measures.plots.by_group import plot_by_group
+from permed_measures.plots.by_query import plot_differences, plot_distribution
+from permed_measures.plots.cutoffs import plot_cutoffs
+from permed_measures.plots.figures import figures
+
+
+def test_means_by_turn_are_those_of_a_loop(sample):
+    qrels, runs, compared = sample
+    measure = pm.parse_measure("GradedAP@10")
+    ax = plot_by_group(compared, TURN, measure=measure)
+    assert len(ax.lines) == len(ax.collections) == len(runs)
+    for name, run in runs.items():
+        by_turn = defaultdict(list)
+        for query_id, value in per_query(qrels, run, measure).items():
+            by_turn[int(query_id.rpartition("_")[2])].append(value)
+        expected = [(turn, sum(values) / len(values)) for turn, values in sorted(by_turn.items())]
+        assert line(ax, name).get_xydata() == pytest.approx(np.array(expected), abs=1e-12)
+    assert labels_of_x(ax) == [f"{turn}\nn={len(values)}" for turn, values in sorted(by_turn.items())]
+    assert ax.get_ylabel() == "mean GradedAP@10"
+
+
+def loop_bounds(values, clusters, resamples, seed, level):
+    """Return a percentile bootstrap of whole clusters, query by query."""
+    members = [
+        [v for v, c in zip(values, clusters, strict=True) if c == each] for each in sorted({*clusters})
+    ]
+    draws = np.random.default_rng(seed).integers(0, len(members), size=(resamples, len(members)))
+    means = []
+    for draw in draws:
+        drawn = [value for index in draw for value in members[index]]
+        means.append(sum(drawn) / len(drawn))
+    means.sort()
+
+    def quantile(share):
+        place = share * (resamples - 1)
+        low = int(place)
+        return means[low] + (place - low) * (means[min(low + 1, resamples - 1)] - means[low])
+
+    return quantile((1 - level) / 2), quantile((1 + level) / 2)
+
+
+@pytest.mark.parametrize("clusters", [CONVERSATION, "none", {"u_1": "ours", "v_1": "ours"}])
+def test_bands_are_a_bootstrap_of_whole_clusters_within_the_group(clusters):
+    groups = {query_id: int(query_id[0] in "uvw") for query_id in QRELS}
+    compared = made(clusters=clusters, seed=7, level=0.8)
+    ax = plot_by_group(compared, groups)
+    label = dict(zip(compared.paired.query_ids, compared.paired.cluster.tolist(), strict=True))
+    for name, band in zip(compared.paired.values, ax.collections, strict=True):
+        [path] = band.get_paths()
+        for group in (0, 1):
+            here = [query_id for query_id in compared.paired.query_ids if groups[query_id] == group]
+            scores = per_query(QRELS, made_runs(("old", "new"))[name], pm.parse_measure("RR"))
+            values, of = [scores[q] for q in here], [label[q] for q in here]
+            drawn = path.vertices[path.vertices[:, 0] == group, 1]
+            expected = loop_bounds(values, of, 200, 7, 0.8)
+            assert (drawn.min(), drawn.max()) == pytest.approx(expected, abs=1e-12)
+    assert "80% interval by percentile bootstrap" in ax.get_title(loc="left")
+    assert "seed 7" in ax.get_title(loc="left")
+
+
+def test_a_group_of_one_cluster_has_no_interval():
+    compared = made(clusters=CONVERSATION)
+    ax = plot_by_group(compared, CONVERSATION)
+    assert ax.get_title(loc="left") == "no intervals: no group has two clusters"
+    assert not ax.collections
+    alone = plot_by_group(made(), "(.*)")
+    assert alone.get_title(loc="left") == "no intervals: no group has two queries"
+    ax = plot_by_group(compared, lambda query_id: query_id[0] == "u")
+    assert "none for one cluster" in ax.get_title(loc="left")
+    [first, _] = ax.collections
+    low, high = next(segment[:, 1] for segment in first.get_segments() if np.isfinite(segment).all())
+    assert low < line(ax, "old").get_ydata()[0] < high
+
+
+def test_categories_stand_side_by_side():
+    ax = plot_by_group(made(), lambda query_id: "first" if query_id.endswith("1") else "later")
+    assert labels_of_x(ax) == ["first\nn=6", "later\nn=12"]
+    assert line(ax, "old").get_xdata() == pytest.approx([-0.2, 0.8])
+    assert line(ax, "new").get_xdata() == pytest.approx([0.2, 1.2])
+    values = per_query(QRELS, made_runs(("old", "new"))["new"], pm.parse_measure("RR"))
+    first = [value for query_id, value in values.items() if query_id.endswith("1")]
+    assert line(ax, "new").get_ydata()[0] == pytest.approx(sum(first) / len(first))
+
+
+def test_one_numbered_group_and_truth_values_are_categories():
+    ax = plot_by_group(made(), lambda _: 5)
+    assert labels_of_x(ax) == ["5\nn=18"]
+    assert labels_of_x(plot_by_group(made(), lambda q: q[0] == "u")) == ["False\nn=15", "True\nn=3"]
+
+
+def test_numbers_are_far_apart_as_their_values_are():
+    place = {"1": 1, "2": 2.5, "3": 1000}
+    ax = plot_by_group(made(), lambda query_id: place[query_id[-1]])
+    assert line(ax, "old").get_xdata().tolist() == [1, 2.5, 1000]
+    assert labels_of_x(ax) == ["1\nn=6", "", "1000\nn=6"]  # no room for the second
+
+
+def test_the_groups_of_the_comparison_are_the_default():
+    ax = plot_by_group(made(by=TURN))
+    assert labels_of_x(ax) == ["1\nn=6", "2\nn=6", "3\nn=6"]
+    assert ax.get_xlabel() == r"_(\d+)$ in the query id (n: queries)"
+    with pytest.raises(pm.InputError, match="by is missing, and the comparison has no groups"):
+        plot_by_group(made())
+
+
+def test_a_field_of_a_data_set():
+    import ir_datasets
+
+    dataset = ir_datasets.load("permed-sample")
+    runs = {name: pm.read_run(path) for name, path in SAMPLES[0].runs.items()}
+    ax = plot_by_group(compare(dataset, runs, "P@1", tests="bootstrap"), "turn_number", dataset)
+    assert ax.get_xlabel() == "turn_number (n: queries)"
+    assert "whole clusters (conversation_id)" in ax.get_title(loc="left")
+
+
+def test_groups_that_are_not_whole_are_said():
+    with pytest.warns(pm.PermedWarning, match="12 judged queries are in no group"):
+        plot_by_group(made(), {q: q[-1] for q in QRELS if q[0] in "uv"})
+    with pytest.raises(pm.InputError, match=r"by groups none of 18 judged queries \(first: 'u_1'\)"):
+        plot_by_group(made(), {"other": 1})
+
+
+def test_bands_of_many_runs_are_left_out_unless_asked_for():
+    compared = made([f"run {i}" for i in range(7)])
+    ax = plot_by_group(compared, TURN)
+    assert not ax.collections
+    assert ax.get_title(loc="left") == "no intervals: bands of more than 6 runs would hide each other"
+    assert len(plot_by_group(compared, TURN, intervals=True).collections) == 7
+    assert len(plot_by_group(compared, TURN, runs=["run 3", "run 1"]).collections) == 2
+    ax = plot_by_group(made(), TURN, intervals=False)
+    assert (ax.get_title(loc="left"), len(ax.collections)) == ("", 0)
+
+
+def test_differences_are_sorted_and_counted(sample):
+    qrels, runs, compared = sample
+    ax = plot_differences(compared, "P@1", "lsa", "tfidf")
+    lsa, tfidf = (per_query(qrels, runs[name], pm.parse_measure("P@1")) for name in ("lsa", "tfidf"))
+    expected = sorted((lsa[q] - tfidf[q] for q in qrels), reverse=True)
+    gains, losses = (patch.get_data() for patch in ax.patches)
+    assert (gains.values + losses.values).tolist() == expected
+    assert gains.values.min() == 0 == losses.values.max()
+    assert gains.edges.tolist() == list(range(len(qrels) + 1))
+    zero, mean = ax.lines
+    assert zero.get_ydata() == [0, 0]
+    assert mean.get_ydata()[0] == pytest.approx(sum(expected) / len(expected))
+    counts = [sum(d > 0 for d in expected), sum(d == 0 for d in expected), sum(d < 0 for d in expected)]
+    found = re.findall(r"([0-9]+) (?:win|tie|loss)", ax.get_title(loc="left"))
+    assert list(map(int, found)) == counts
+    assert f"mean {sum(expected) / len(expected):+.4f}" in ax.get_title(loc="left")
+
+
+@pytest.mark.parametrize(
+    ("baseline", "run", "against", "title"),
+    [
+        ("b", None, None, "a minus b"),
+        ("b", "c", None, "c minus b"),
+        ("b", "b", "c", "b minus c"),
+        (None, None, None, "b minus a"),
+        (None, "c", None, "c minus a"),
+        (None, "a", None, "a minus b"),
+        (None, None, "a", "b minus a"),
+    ],
+)
+def test_which_runs_are_compared(baseline, run, against, title):
+    ax = plot_differences(made("abc", baseline=baseline), run=run, against=against)
+    assert ax.get_title(loc="left").startswith(title + "\n")
+
+
+def test_rounding_is_a_tie():
+    compared = made()
+    compared.paired.values["new"][0] = compared.paired.values["old"][0] + 1e-15
+    title = plot_differences(compared).get_title(loc="left")
+    assert title.endswith("0 wins, 18 ties, 0 losses; mean +0.0000 (dashed)")
+
+
+def test_distribution_is_that_of_a_loop(sample):
+    qrels, runs, compared = sample
+    ax = plot_distribution(compared, "GradedAP@10")
+    for name, run in runs.items():
+        values = list(per_query(qrels, run, pm.parse_measure("GradedAP@10")).values())
+        drawn = line(ax, name)
+        assert drawn.get_drawstyle() == "steps-pre"
+        x, y = drawn.get_data()
+        assert x[0] == 0
+        assert x[-1] == 1
+        assert {*values} <= {*x.tolist()}
+        for at, share in zip(x, y, strict=True):
+            assert share == pytest.approx(100 * sum(value >= at for value in values) / len(values))
+        # The area under the steps is the mean.
+        area = sum((right - left) * share for left, right, share in zip(x, x[1:], y[1:], strict=False))
+        assert area / 100 == pytest.approx(sum(values) / len(values))
+        zero, one = (100 * sum(value == end for value in values) / len(values) for end in (0, 1))
+        assert f"{name}  {zero:.1f}% | {one:.1f}%" in texts(ax)
+
+
+def test_distribution_of_a_count_goes_to_its_maximum():
+    runs = {"short": {"u_1": {"a": 1.0}}, "long": {"u_1": dict.fromkeys("abcd", 1.0)}}
+    ax = plot_distribution(compare({"u_1": {"a": 1}}, runs, "NumRet", tests="bootstrap"))
+    assert line(ax, "short").get_xydata().tolist() == [[0, 100], [1, 100], [4, 0]]
+    assert line(ax, "long").get_xydata().tolist() == [[0, 100], [4, 100]]
+    assert texts(ax) == ["short", "long"]
+
+
+def test_cutoffs_are_evaluated_one_by_one(sample):
+    qrels, runs, _ = sample
+    ax = plot_cutoffs(qrels, runs, "nDCG(dcg='exp-log2')", cutoffs=(20, 1, 5, 5))
+    for name, run in runs.items():
+        measures = [pm.parse_measure(f"nDCG(dcg='exp-log2')@{k}") for k in (1, 5, 20)]
+        expected = [sum(per_query(qrels, run, m).values()) / len(qrels) for m in measures]
+        assert line(ax, name).get_xdata().tolist() == [1, 5, 20]
+        assert line(ax, name).get_ydata() == pytest.approx(expected, abs=1e-12)
+    assert ax.get_xscale() == "log"
+    assert labels_of_x(ax) == ["1", "5", "20"]
+    assert ax.get_ylabel() == "mean nDCG(dcg='exp-log2')@k"
+
+
+def test_the_published_litsearch_runs(data):
+    folder = data / "litsearch"
+    runs = {path.stem: pm.read_run(path) for path in sorted((folder / "runs").glob("*.jsonl"))}
+    ax = plot_cutoffs(pm.read_qrels(folder / "query_to_texts.jsonl"), runs, "R", cutoffs=(5, 20))
+    published = {
+        "keyword": 0.1583,
+        "bm25": 0.5683,
+        "neural_embedding": 0.5844,
+        "single_llm": 0.5456,
+        "scholarloop_a": 0.6592,
+    }
+    assert {name: round(line(ax, name).get_ydata()[1], 4) for name in runs} == published
+
+
+def test_a_page_has_each_measure_and_each_pair():
+    titles = [title for title, _ in figures(made("abc", by=TURN))]
+    assert len(titles) == 2 * 2 + 2
+    assert titles[0] == rf"RR by {TURN}"
+    assert titles[-1] == "RR: c minus a, query by query"
+    assert len(list(figures(made("abcde", baseline=None)))) == 2 + 6

@@ -1,0 +1,58 @@
+"""Comparisons of the sample and of hostile names."""
+
+import itertools
+import sys
+
+import ir_datasets
+import pytest
+from reporting import HOSTILE, STYLES, Terminal, made
+
+import permed_measures as pm
+from permed_measures.comparisons.compare import compare
+from permed_measures.datasets import SAMPLES
+
+MEDICAL = SAMPLES[0]
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return ir_datasets.load("permed-sample")
+
+
+@pytest.fixture(scope="module")
+def sample_runs():
+    return {name: pm.read_run(path) for name, path in MEDICAL.runs.items()}
+
+
+@pytest.fixture(scope="module")
+def sample(dataset, sample_runs):
+    """Return a comparison of every pair, by turn, with conversations as clusters."""
+    return compare(dataset, sample_runs, ["nDCG@10", "GradedAP@10", "P@1"], resamples=499, by="turn_number")
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    """Return a comparison of runs with names that mean something in one markup or the other."""
+    names = dict(zip(HOSTILE, itertools.cycle([[1, 1], [2, 1], [3, 4]]), strict=False))
+    return made(names, ["RR", "P@1"], baseline=HOSTILE[0], correction="none")
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Return what shows a comparison on a terminal of some width, and what of it is text."""
+
+    def show(result, width):
+        monkeypatch.setenv("TERM", "xterm-256color")
+        monkeypatch.delenv("NO_COLOR", raising=False)
+        monkeypatch.setenv("COLUMNS", str(width))
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", Terminal())
+            text = result.to("table")
+        return STYLES.sub("", text).splitlines(), text
+
+    return show
+
+
+@pytest.fixture(scope="module")
+def against_bm25(dataset, sample_runs):
+    return compare(dataset, sample_runs, ["nDCG@10", "GradedAP@10", "P@1"], "bm25", resamples=499)

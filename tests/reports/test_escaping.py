@@ -1,0 +1,175 @@
+"""Names that mean something in a markup, a spreadsheet or a terminal."""
+
+import csv
+import io
+import itertools
+import json
+import re
+import unicodedata
+
+import pytest
+from markdown_it import MarkdownIt
+from reporting import (
+    HOSTILE,
+    LATIN,
+    MARKUP,
+    STYLES,
+    TURN,
+    Page,
+    assert_compiles,
+    assert_stands_alone,
+    latex_rows,
+    loaded,
+    made,
+)
+
+import permed_measures as pm
+from permed_measures.comparisons.compare import compare
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.groups import Groups
+from permed_measures.engine.judgments import Judgments
+from permed_measures.markup import as_cell, as_html, as_latex, as_markdown, one_line
+from permed_measures.reports.evaluation import EVALUATION_FORMATS, Report
+from permed_measures.reports.paper_table import sentences
+
+
+@pytest.mark.parametrize(("text", "latex", "markdown", "html"), MARKUP)
+def test_markup_is_as_written_by_hand(text, latex, markdown, html):
+    assert as_latex(text) == latex
+    assert as_markdown(text) == markdown
+    assert as_html(text) == html
+
+
+def test_bytes_of_a_name_that_are_no_text_are_escapes():
+    assert one_line(b"a\xff.trec".decode(errors="surrogateescape")) == r"a\udcff.trec"
+
+
+def test_latex_of_hostile_names_compiles(tmp_path):
+    names = dict(zip(LATIN, itertools.cycle([[1, 1], [2, 1], [3, 4]]), strict=False))
+    text = made(names, ["RR", "P@1"]).to("latex")
+    assert text.startswith("% needs \\usepackage{booktabs}\n")
+    assert_compiles(text, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"baseline": "bm25"}, {"baseline": None}, {"baseline": "bm25", "by": TURN}, {"by": TURN, "tests": ()}],
+)
+def test_latex_of_the_sample_compiles(dataset, sample_runs, tmp_path, options):
+    result = compare(dataset, sample_runs, pm.MEDCORPUS, resamples=99, **options)
+    assert_compiles(result.to("latex"), tmp_path)
+
+
+NOT_IN_T1 = "ĦħĸĿŀŉŦŧſ"
+
+
+def test_latex_of_latin_letters_compiles_with_what_it_says(tmp_path):
+    letters = [chr(code) for code in range(0xA0, 0x180) if chr(code) not in NOT_IN_T1]
+    text = made({"".join(letters[i : i + 40]): [1] for i in range(0, len(letters), 40)}).to("latex")
+    assert text.startswith("% needs \\usepackage{booktabs}, \\usepackage[T1]{fontenc}\n")
+    assert_compiles(text, tmp_path)
+
+
+@pytest.mark.parametrize("letter", [*NOT_IN_T1, "查", "Ω", "🧬"])
+def test_letters_beyond_pdflatex_are_said(letter):
+    text = made({letter: [1], "b": [2]}).to("latex")
+    assert "xelatex or lualatex with a font that has the letters" in text.splitlines()[0]
+    assert latex_rows(text)[1] == ["a", letter, r"\textbf{1.0000}", ""]
+
+
+def test_markdown_of_hostile_names_shows_them_letter_for_letter(hostile):
+    page = Page(MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(hostile.to("markdown")))
+    assert [row[0] for row in page.rows[1:]] == [one_line(name) for name in HOSTILE]
+    assert [row[1].rstrip("†‡") for row in page.rows[1:4]] == ["1.0000", "0.7500", "0.2917"]
+    assert {tag for tag, _ in page.tags} == {
+        *("table", "thead", "tbody", "tr", "th", "td", "strong", "u", "p"),
+    }
+    n_texts = 1 + len(sentences(hostile)) + len(hostile.notes)
+    assert [tag for tag, _ in page.tags].count("p") == n_texts
+
+
+def test_names_come_back_from_csv_and_json(hostile):
+    in_cells = {
+        "two\r\nlines": "two lines",
+        "a\x1b[31m\u202eb": "a [31m b",
+        **{"- a": "'- a", "=== a": "'=== a", "+ a": "'+ a", "=1+1": "'=1+1"},
+        'a,"b"\t;': 'a,"b" ;',
+    }
+    lines = list(csv.DictReader(io.StringIO(hostile.to("csv"), newline="")))
+    assert [line["run"] for line in lines] == [in_cells.get(name, name) for name in HOSTILE[1:]] * 2
+    assert {line["baseline"] for line in lines} == {HOSTILE[0]}
+    assert list(loaded(hostile)["means"]) == HOSTILE
+
+
+FORMULAS = ["=1+1", "+1+1", "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1"]
+
+
+CONTROLS = ["\x1b[31mred\x07", "\x9b31m", "a\u202eb\u2066c", "d\u200fe"]
+
+
+def assert_harmless(text):
+    """Look for what a terminal obeys, and for what a spreadsheet runs."""
+    kinds = {unicodedata.category(character) for character in text.replace("\n", "").replace("\t", "")}
+    assert not kinds & {"Cc", "Zl", "Zp"}
+    assert not {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"} & {*text}
+    for cell in re.split(r"[\t\n,]", text):
+        assert not cell.strip('"').lstrip().startswith(("=", "+", "@")), cell
+        assert re.fullmatch(r"-[0-9.e-]+", cell) or not cell.strip('"').startswith("-"), cell
+
+
+def test_csv_of_a_comparison_is_harmless():
+    names = [*FORMULAS, *CONTROLS]
+    ranks = {name: [1 + number, 2] for number, name in enumerate(names)}
+    groups = {"q00": "=1+1", "q01": "\x1b[2J"}
+    text = made(ranks, by=groups, tests="t-test").to("csv")
+    assert_harmless(text)
+    lines = list(csv.DictReader(io.StringIO(text)))
+    assert {line["group"] for line in lines} == {"'=1+1", " [2J", "(all)"}
+    first = next(line for line in lines if line["group"] == "'=1+1")
+    assert (first["run"], first["baseline"], float(first["difference"])) == ("'+1+1", "'=1+1", -0.5)
+
+
+@pytest.mark.parametrize("form", ["tsv", "jsonl", "json"])
+@pytest.mark.parametrize("kind", ["means", "queries", "groups"])
+def test_values_for_other_programs_are_harmless(form, kind):
+    names = [*FORMULAS, *CONTROLS]
+    judgments = Judgments.of({query_id: {"d": 1} for query_id in names})
+    evaluate = PermedEvaluator(["RR"], judgments).evaluate
+    evaluations = {name: evaluate({name: {"d": 1.0}}) for name in names}
+    groups = Groups.of(judgments.query_ids, {name: name for name in names}) if kind == "groups" else None
+    text = EVALUATION_FORMATS[form](Report([pm.parse_measure("RR")], evaluations, kind == "queries", groups))
+    if form == "tsv":
+        assert_harmless(text)
+        assert {line.partition("\t")[0] for line in text.splitlines()[1:]} == {*map(as_cell, names)}
+    else:
+        assert not [
+            character for character in text if character in "".join(CONTROLS) and ord(character) > 126
+        ]
+        objects = json.loads(text) if form == "json" else [json.loads(line) for line in text.split("\n")[:-1]]
+        assert {each["run"] for each in objects} == {*names}
+
+
+def test_json_of_a_comparison_has_no_control_characters():
+    result = made({name: [1, 2] for name in CONTROLS})
+    text = result.to("json")
+    assert {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")} == {"\n"}
+    assert list(loaded(result)["means"]) == CONTROLS
+
+
+@pytest.mark.filterwarnings("ignore:no installed font")
+def test_names_are_no_markup_in_a_page():
+    names = ["<script>alert(1)</script>", "</td></svg></style>", 'a" onload="b', "]]>--><!--", "查询"]
+    page = Page(made(dict(zip(names, [[1, 1], [2, 1], [3, 4], [1, 2], [4, 4]], strict=True))).to("html"))
+    assert_stands_alone(page)
+    assert [row[1] for row in page.rows[1:6]] == names
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "str"])
+def test_control_characters_of_names_do_nothing(shown, form):
+    odd = made({"\x1b[31mred\x07": [1, 1], "a\nb\r\x9bc\u2028d": [2, 2], "\u202egnp": [1, 2]})
+    text = str(odd) if form == "str" else odd.to(form)
+    kinds = {unicodedata.category(character) for character in text.replace("\n", "")}
+    assert not kinds & {"Cc", "Cf", "Zl", "Zp"}
+    assert "a b c d" in text
+    assert {*STYLES.findall(shown(odd, 80)[1])} <= {"\x1b[1m", "\x1b[4m", "\x1b[0m"}
+    assert "\x1b" not in "".join(shown(odd, 80)[0])

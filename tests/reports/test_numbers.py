@@ -1,0 +1,155 @@
+"""The numbers of CSV, JSON and the HTML page."""
+
+import csv
+import dataclasses
+import io
+import itertools
+import json
+import math
+import re
+import sys
+
+import numpy as np
+import pytest
+from reporting import (
+    HOSTILE,
+    Page,
+    assert_stands_alone,
+    loaded,
+    pair,
+    rounded,
+)
+from scipy import stats
+
+import permed_measures as pm
+from permed_measures.markup import one_line
+from permed_measures.reports.paper_table import sentences
+
+
+def values_by_turn(dataset, runs, measure):
+    """Return the values of each run by the queries of each turn, then of all."""
+    found = {
+        name: {each.query_id: each.value for each in pm.iter_calc([measure], dataset, run)}
+        for name, run in runs.items()
+    }
+    ids = sorted(found["bm25"])
+    parts = [[q for q in ids if q.endswith(f"_{turn}")] for turn in range(1, 6)]
+    return [{name: np.array([of[q] for q in part]) for name, of in found.items()} for part in [*parts, ids]]
+
+
+def sections_of(result):
+    return [*((str(value), part) for value, part in result.groups.items()), ("(all)", result)]
+
+
+def test_csv_and_json_have_every_number_as_it_was_computed(sample):
+    rows = list(csv.DictReader(io.StringIO(sample.to("csv"))))
+    content = loaded(sample)
+    parts = [*content["groups"], content]
+    objects = [each for part in parts for each in part["rows"]]
+    expected = [(label, row) for label, part in sections_of(sample) for row in part.rows]
+    assert len(rows) == len(objects) == len(expected) == 6 * 9
+    for line, each, (label, row) in zip(rows, objects, expected, strict=True):
+        low, high = row.interval
+        numbers = {
+            **{"mean": row.mean, "baseline_mean": row.baseline_mean, "difference": row.difference},
+            **{"relative": row.relative, "low": low, "high": high, "effect_size": row.effect_size},
+            **{"wins": row.wins, "ties": row.ties, "losses": row.losses},
+            **{f"{name} p": test.p for name, test in row.tests.items()},
+            **{f"{name} adjusted": test.adjusted for name, test in row.tests.items()},
+        }
+        labels = {"turn_number": label, "measure": str(row.measure), "run": row.run, "baseline": row.baseline}
+        assert line.keys() == {**labels, **numbers}.keys()
+        assert {name: line[name] for name in labels} == labels
+        assert {name: float(line[name]) if line[name] else None for name in numbers} == numbers
+        assert each == json.loads(json.dumps(dataclasses.asdict(row), default=str))
+
+
+def test_csv_and_json_have_the_numbers_of_numpy_and_scipy(sample, dataset, sample_runs):
+    lines = iter(csv.DictReader(io.StringIO(sample.to("csv"))))
+    content = loaded(sample)
+    by_measure = [values_by_turn(dataset, sample_runs, measure) for measure in sample.measures]
+    for number, part in enumerate([*content["groups"], content]):
+        for measure, values in zip(sample.measures, by_measure, strict=True):
+            means = {name: of[str(measure)] for name, of in part["means"].items()}
+            assert means == pytest.approx({n: v.mean() for n, v in values[number].items()}, abs=1e-15)
+            for (earlier, old), (later, new) in itertools.combinations(values[number].items(), 2):
+                line, d = next(lines), new - old
+                assert (line["run"], line["baseline"]) == (later, earlier)
+                assert (float(line["mean"]), float(line["baseline_mean"])) == (means[later], means[earlier])
+                assert float(line["difference"]) == pytest.approx(d.mean(), abs=1e-15)
+                counts = [int(line[name]) for name in ("wins", "ties", "losses")]
+                assert counts == [(d > 1e-12).sum(), (abs(d) <= 1e-12).sum(), (d < -1e-12).sum()]
+                if np.ptp(d) > 1e-12:
+                    assert float(line["t-test p"]) == pytest.approx(stats.ttest_rel(new, old).pvalue)
+
+
+def test_json_says_how_it_was_made(sample):
+    content = loaded(sample)
+    names = (
+        "baseline",
+        "clusters",
+        "correction",
+        "resamples",
+        "seed",
+        "level",
+        "by",
+        "queries",
+        "n_clusters",
+    )
+    how = [None, "conversation_id", "holm", 499, 0, 0.95, "turn_number", 48, 12]
+    assert [content[name] for name in names] == how
+    assert set(content["families"].values()) == {9}
+    assert [group["group"] for group in content["groups"]] == [1, 2, 3, 4, 5]
+    assert [group["queries"] for group in content["groups"]] == [12, 12, 12, 10, 2]
+    assert content["sentences"] == sentences(sample)
+    assert content["notes"] == sample.notes
+
+
+def test_json_has_no_infinity(sample):
+    values = {"relative": math.inf, "effect_size": -math.inf, "interval": (math.nan, 1.0)}
+    odd = dataclasses.replace(sample.rows[0], **values)
+    [row, *_] = loaded(dataclasses.replace(sample, rows=[odd, *sample.rows[1:]]))["rows"]
+    assert (row["relative"], row["effect_size"], row["interval"]) == ("inf", "-inf", ["nan", 1.0])
+
+
+def test_what_has_no_value_is_empty_in_csv_and_null_in_json():
+    result = pair(4, tests="t-test", measures="P@1")
+    [line] = csv.DictReader(io.StringIO(result.to("csv")))
+    names = ("relative", "low", "high", "effect_size", "t-test p", "t-test adjusted")
+    assert [line[name] for name in names] == [""] * len(names)
+    [row] = loaded(result)["rows"]
+    assert [row["relative"], row["interval"], row["effect_size"], row["tests"]["t-test"]["p"]] == [None] * 4
+    assert row["tests"]["t-test"]["reason"] == "a t-test needs differences that vary between queries"
+
+
+def test_a_page_stands_alone_and_has_the_numbers_of_json(sample):
+    text = sample.to("html")
+    page, content = Page(text), loaded(sample)
+    assert_stands_alone(page)
+    assert not re.search(r"@import|url\((?!#)", text)
+    assert len([tag for tag, _ in page.tags if tag == "svg"]) == text.count("<figcaption>") > 0
+    parts = [(str(group["group"]), group) for group in content["groups"]] + [("(all)", content)]
+    means = [
+        [label, letter, run, *(f"{value:.4f}" for value in values.values())]
+        for label, part in parts
+        for letter, (run, values) in zip("abc", part["means"].items(), strict=True)
+    ]
+    differences = [
+        [label, row["measure"], row["run"], row["baseline"], *rounded(row)]
+        for label, part in parts
+        for row in part["rows"]
+    ]
+    heading = ["turn_number", "measure", "run", "against", "mean", "base", "Δ", "Δ %", "95% interval"]
+    heading += ["win/tie/loss", "d_z", "randomization", "Holm", "naive randomization"]
+    heading += ["clustered t-test", "Holm", "t-test (naive)", "wilcoxon (naive)"]
+    tables = [["turn_number", "", "run", "nDCG@10", "GradedAP@10", "P@1"], *means, heading, *differences]
+    assert page.rows == tables
+
+
+def test_a_page_without_matplotlib_says_so(hostile, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    text = hostile.to("html")
+    page = Page(text)
+    assert_stands_alone(page)
+    assert "pip install &#x27;permed-measures[plot]&#x27;" in text
+    assert [row[0] for row in page.rows[1 : len(HOSTILE) + 1]] == [one_line(name) for name in HOSTILE]
