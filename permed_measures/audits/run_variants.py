@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from permed_measures.audits.conventions import Setting
 from permed_measures.audits.options import Labels, QuerySet, SelfMatch
-from permed_measures.engine.inputs import Batches, as_mapping_or_frame, with_text_ids
+from permed_measures.engine.inputs import Batches, as_mapping_or_frame, path_of, with_text_ids
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
@@ -86,7 +86,8 @@ class TriedRun:
         self._policies, self._all_ties = policies, all_ties
         self.ranked: list[RankedRun] = []
         self._places: dict[tuple[object, ...], int] = {}
-        JudgedRankings.of(judgments, table)  # which warns if nothing meets
+        named = table if isinstance(table, Mapping) else Batches([table], path_of(run))
+        JudgedRankings.of(judgments, named)  # which warns if nothing meets
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             kept = self._places_of(table)

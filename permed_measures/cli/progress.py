@@ -1,4 +1,4 @@
-"""A bar on stderr for what takes longer than two seconds; none where stderr is no terminal."""
+"""A bar on stderr for what takes longer than two seconds; none where stderr is not a terminal."""
 
 from __future__ import annotations
 
@@ -9,52 +9,57 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from permed_measures.files.sources import ProgressCallback
+from permed_measures.markup import one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress
-
-__all__ = ["progress"]
 
 _AFTER = 2.0
 """Seconds until the bar is shown."""
 
 
 @contextmanager
-def progress(name: str) -> Iterator[ProgressCallback]:
-    """Yield a function that is told the share that is done, from 0 to 1."""
-    bar = _Bar(name)
+def progress() -> Iterator[ProgressBar]:
+    """Show how much of a file has been read, until the end of the block."""
+    bar = ProgressBar()
     try:
-        yield bar.tick if sys.stderr.isatty() else lambda _: None
+        yield bar
     finally:
-        bar.stop()
+        bar.hide()
 
 
-class _Bar:
-    """A bar that appears late and goes when it is done."""
+class ProgressBar:
+    """A bar that appears late, and disappears at the end of each file."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._start = time.monotonic()
+    def __init__(self) -> None:
         self._shown: Progress | None = None
 
-    def tick(self, share: float) -> None:
-        """Show the share, once it is time."""
-        if self._shown is None and time.monotonic() - self._start >= _AFTER:
-            self._shown = self._show()
-        if self._shown is not None:
-            self._shown.update(self._shown.task_ids[0], completed=share)
+    def of(self, name: str) -> ProgressCallback:
+        """Return the callback for reading a file of this name."""
+        self.hide()
+        start = time.monotonic()
 
-    def _show(self) -> Progress:
+        def update(share: float) -> None:
+            if self._shown is None and time.monotonic() - start >= _AFTER:
+                self._show(name)
+            if self._shown is not None:
+                self._shown.update(self._shown.task_ids[0], completed=share)
+            if share >= 1:
+                self.hide()
+
+        return update if sys.stderr.isatty() else lambda _: None
+
+    def _show(self, name: str) -> None:
         from rich.console import Console
         from rich.markup import escape
         from rich.progress import Progress
 
-        shown = Progress(console=Console(stderr=True), transient=True)
-        shown.add_task(escape(self._name), total=1)
-        shown.start()
-        return shown
+        self._shown = Progress(console=Console(stderr=True), transient=True)
+        self._shown.add_task(escape(one_line(name)), total=1)
+        self._shown.start()
 
-    def stop(self) -> None:
-        """Take the bar away, if it was shown."""
+    def hide(self) -> None:
+        """Remove the bar, if it is shown."""
         if self._shown is not None:
             self._shown.stop()
+        self._shown = None

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from permed_measures.crosschecks.identities import Comparison, Facts, comparison_of
 from permed_measures.crosschecks.pytrec import can_take, pytrec_values
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.inputs import QrelsLike, RunLike, as_mapping, with_text_ids
+from permed_measures.engine.inputs import FileRun, QrelsLike, RunLike, as_mapping, path_of, with_text_ids
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.markup import counted
@@ -263,7 +263,7 @@ def crosscheck(qrels: QrelsLike, run: RunLike, measures: Iterable[MeasureLike] |
     (True, 0.5, 1.0)
     """
     labels = _with_text_ids(as_mapping(qrels, "relevance"))
-    scores = _with_text_ids(as_mapping(run, "score"))
+    scores = FileRun(_with_text_ids(as_mapping(run, "score")), path_of(run))
     judgments = Judgments.of(labels)
     asked = list(PermedEvaluator(DEFAULT_MEASURES if measures is None else measures, judgments).measures)
     facts = Facts(sorted(set(judgments.grade.tolist())), max(map(len, scores.values()), default=0))

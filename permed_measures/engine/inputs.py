@@ -7,6 +7,7 @@ import numbers
 import struct
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from permed_measures.errors import InputError, shown
@@ -36,10 +37,12 @@ class Batches:
     ----------
     frames : iterable of polars.DataFrame, optional
         Frames in memory, of which only judged documents are checked for duplicates.
+    path : Path, optional
+        The file of the run, which warnings about the run as a whole name.
     """
 
-    def __init__(self, frames: Iterable[pl.DataFrame] = ()) -> None:
-        self._frames = frames
+    def __init__(self, frames: Iterable[pl.DataFrame] = (), path: Path | None = None) -> None:
+        self._frames, self.path = frames, path
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield the frames."""
@@ -47,7 +50,7 @@ class Batches:
 
     def nested(self) -> dict[str, dict[str, float]]:
         """Return all rows as nested dicts."""
-        nested: dict[str, dict[str, float]] = {}
+        nested: dict[str, dict[str, float]] = FileRun({}, self.path) if self.path else {}
         for frame in self:
             for query_id, doc_id, value in zip(*(column.to_list() for column in frame), strict=True):
                 documents = nested.setdefault(query_id, {})
@@ -63,6 +66,19 @@ class Batches:
             where=where(query_id, doc_id),
             hint="Remove all rows but one",
         )
+
+
+class FileRun(dict[str, Any]):
+    """A run as nested dicts, and its file, which warnings about the run as a whole name."""
+
+    def __init__(self, run: Mapping[str, Any], path: Path | None) -> None:
+        super().__init__(run)
+        self.path = path
+
+
+def path_of(run: object) -> Path | None:
+    """Return the file of a run, if it is known."""
+    return run.path if isinstance(run, (Batches, FileRun)) else None
 
 
 class _Frame(Protocol):

@@ -174,7 +174,7 @@ class _RenamedBatches(Batches):
     """Batches with other query ids; an error about a duplicate names the id of the file."""
 
     def __init__(self, batches: Batches, renaming: dict[str, str]) -> None:
-        super().__init__()
+        super().__init__(path=batches.path)
         self._batches, self._renaming = batches, renaming
         self._before = {new: old for old, new in renaming.items()}
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from permed_measures.engine.from_frames import find_in_batches
 from permed_measures.engine.from_mapping import find_in_mapping
 from permed_measures.engine.hits import Ints
-from permed_measures.engine.inputs import Batches, RunLike, as_mapping_or_frame
+from permed_measures.engine.inputs import Batches, RunLike, as_mapping_or_frame, path_of
 from permed_measures.engine.judgments import Judgments, offsets_of, position_in_query
 from permed_measures.engine.query_ids import suggestion
 from permed_measures.engine.ranks import TieBreak
@@ -110,7 +111,7 @@ class JudgedRankings:
         rank = found.rank[order].astype(np.int32)
         counts = found.retrieved, found.n_run_queries, found.n_answered
         rankings = cls(judgments, found.row[order], rank, *counts)
-        _warn_if_disjoint(rankings, found.some_ids)
+        _warn_if_disjoint(rankings, found.some_ids, path_of(run))
         return rankings
 
     @classmethod
@@ -184,7 +185,7 @@ class JudgedRankings:
         return replace(self, row=self.row[rows], rank=self.rank[rows])
 
 
-def _warn_if_disjoint(rankings: JudgedRankings, some_ids: list[str]) -> None:
+def _warn_if_disjoint(rankings: JudgedRankings, some_ids: list[str], path: Path | None) -> None:
     judgments = rankings.judgments
     if not rankings.n_run_queries or not len(judgments.query):
         return
@@ -203,8 +204,8 @@ def _warn_if_disjoint(rankings: JudgedRankings, some_ids: list[str]) -> None:
         )
     else:
         return
-    advice = f". {hint}" if hint else ""
-    warnings.warn(f"{problem}; every value is that of an empty run{advice}", kind, stacklevel=6)
+    place, advice = f"{path}: " if path else "", f". {hint}" if hint else ""
+    warnings.warn(f"{place}{problem}; every value is that of an empty run{advice}", kind, stacklevel=6)
 
 
 def _some(ids: Iterable[str]) -> str:

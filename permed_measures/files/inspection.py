@@ -13,7 +13,7 @@ from permed_measures.files.read import kind_of, ranked
 from permed_measures.files.sources import ProgressCallback, Source
 from permed_measures.files.streams import SCANNED, read_parquet
 from permed_measures.files.text import TextFile
-from permed_measures.markup import counted
+from permed_measures.markup import counted, one_line
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,7 +48,8 @@ class Inspection:
         """Return a line for each fact."""
         facts = {"format": self.format, "holds": self.holds, **self.facts}
         width = max(map(len, facts))
-        return "\n".join([str(self.path), *(f"  {name:<{width}}  {fact}" for name, fact in facts.items())])
+        lines = (f"  {name:<{width}}  {fact}" for name, fact in facts.items())
+        return "\n".join([one_line(str(self.path)), *lines])
 
 
 def inspect_file(path: str | os.PathLike[str], progress: ProgressCallback | None = None) -> Inspection:

@@ -70,7 +70,7 @@ def test_json_holds_the_numbers_of_the_library():
 def test_without_measures_the_labels_decide_which_preset(files):
     stdout, stderr = run_cli("evaluate", files / "qrels", files / "run.trec", "--format", "json")
     assert list(json.loads(stdout)[0]["metrics"]) == list(map(str, pm.MEDCORPUS))
-    assert "note: no measure was named; these are those of --preset medcorpus" in stderr
+    assert "note: no measure was named; using those of --preset medcorpus" in stderr
     stdout, stderr = run_cli("evaluate", LITERATURE.qrels, LITERATURE.runs["lsa"], "--format", "json")
     assert list(json.loads(stdout)[0]["metrics"]) == list(map(str, pm.LITSEARCH))
     assert "--preset litsearch" in stderr
@@ -107,9 +107,8 @@ def test_labels_as_run_and_reordered_lists_are_said(files):
 def test_a_run_without_judged_documents_is_a_note(files):
     (files / "run.trec").write_text("q1 Q0 x 1 3 t\n")
     _, stderr = run_cli("evaluate", files / "qrels", files / "run.trec", "-m", "P@1")
-    assert stderr.startswith(
-        "note: no retrieved document is judged: the run has 'x', the qrels judge 'a', 'b'"
-    )
+    message = "no retrieved document is judged: the run has 'x', the qrels judge 'a', 'b'"
+    assert stderr.startswith(f"note: {files / 'run.trec'}: {message}")
 
 
 @pytest.mark.parametrize(
@@ -274,7 +273,10 @@ def test_a_folder_is_a_data_set_too():
         (["qrels", "--by", "turn_number"], "Fields such as turn_number need a data set as qrels"),
         (["qrels", "--by", "(x)"], "the pattern '(x)' finds nothing in any query id (such as 'q1')"),
         (["qrels", "--by", "("], "not a pattern: "),
-        (["qrels", "--by", "(q)", "--by-query"], "either --by or --by-query can be given (found both)"),
+        (
+            ["qrels", "--by", "(q)", "--by-query"],
+            "--by and --by-query exclude each other. Leave",
+        ),
         (["permed-sampel"], "data set of ir_datasets. Did you mean 'permed-sample'?"),
     ],
 )

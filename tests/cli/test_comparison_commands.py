@@ -60,7 +60,7 @@ def test_a_folder_of_runs_is_one_table(compared, tmp_path):
     for name, path in MEDICAL.runs.items():
         shutil.copy(path, folder / f"{name}.v2.jsonl")
     status, out, err = compared("runs --format json")
-    assert (status, err) == (0, "note: runs: what is no file is not read (old)\n")
+    assert (status, err) == (0, "note: runs: ignored (not files): old\n")
     assert list(json.loads(out)["means"]) == ["bm25.v2", "lsa.v2", "tfidf.v2"]
     (folder / "notes.md").write_text("hello\n")
     status, out, err = compared("runs")
@@ -78,10 +78,10 @@ def test_a_folder_of_runs_is_one_table(compared, tmp_path):
             "error: the baseline must be one of the runs 'bm25', 'lsa' (found 'bm52'). Did you mean 'bm25'?",
         ),
         ("bm25", "error: a comparison needs at least two runs (found 1)"),
-        ("empty", "error: empty: a folder of runs must hold run files (found none)"),
+        ("empty", "error: empty: no run file in this folder"),
         ("bm25 nothing", "error: nothing: No such file or directory"),
         ("bm25 void", "error: void:1: the file is empty."),
-        ("bm25 far", "error: far: the run and the qrels share no query: the run has 'x'"),
+        ("bm25 far", "error: run 'far': far: the run and the qrels share no query: the run has 'x'"),
         ("bm25 =lsa", "error: a run is FILE or NAME=FILE (found '=lsa')"),
         ("bm25 a=", "error: a run is FILE or NAME=FILE (found 'a=')"),
         ("bm25 a=empty", "error: empty: Is a directory"),
@@ -101,14 +101,14 @@ def test_a_folder_of_runs_is_one_table(compared, tmp_path):
         ("", "Missing argument 'RUN...'"),
         (
             "bm25 lsa --output out.pdf",
-            "error: out.pdf: a comparison is written as .txt, .md, .tex, .html, .csv,",
+            "error: out.pdf: the ending '.pdf' means no format. End the name in .txt, .md, .tex,",
         ),
-        ("bm25 lsa --output out", "(found the ending ''). Or name the format: --format"),
+        ("bm25 lsa --output out", "error: out: the ending '' means no format. End the name in "),
         ("bm25 lsa --output no/out.csv", "error: no/out.csv: there is no folder 'no' to write into"),
         ("bm25 lsa --output folder.csv", "error: folder.csv: Is a directory"),
         (
             "bm25 run.csv --output run.csv",
-            "error: run.csv: the output must be another file than the judgments",
+            "error: run.csv: the output would overwrite the qrels or a run",
         ),
     ],
 )
@@ -130,7 +130,7 @@ def test_the_output_is_not_the_judgments(command, tmp_path):
     before = contents(tmp_path)
     status, _, err = command("compare qrels.csv bm25 lsa --output qrels.csv")
     assert status == 2
-    assert "the output must be another file than the judgments and the runs" in err
+    assert "the output would overwrite the qrels or a run" in err
     assert contents(tmp_path) == before
 
 
@@ -279,7 +279,7 @@ def test_options_of_a_reranking(command, options, expected):
         ("bm25 lsa --rel x", "Invalid value for '--rel'"),
         ("bm25 lsa --rel nan", "error: rel must be a number (found nan)"),
         ("bm25 nothing", "error: nothing: No such file or directory"),
-        ("bm25 far", "error: far: the run and the qrels share no query"),
+        ("bm25 far", "error: run 'after': far: the run and the qrels share no query"),
         ("bm25 .", "error: .: Is a directory"),
         ("bm25", "Missing argument 'after'"),
     ],

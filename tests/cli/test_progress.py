@@ -24,8 +24,24 @@ def test_a_bar_is_shown_only_on_a_terminal_and_only_after_a_while(monkeypatch, s
     monkeypatch.setattr(sys, "stderr", stderr)
     monkeypatch.setattr(module, "_AFTER", after)
     monkeypatch.setenv("TERM", "xterm")
-    with progress("run[1].trec") as tick:
-        tick(0.25)
-        tick(0.5)
-    assert ("run[1].trec" in stderr.getvalue()) == shown
+    with progress() as bar:
+        update = bar.of("run[1]\x1b[2J\u202e.trec")
+        update(0.25)
+        update(0.5)
+    assert ("run[1] [2J .trec" in stderr.getvalue()) == shown
     assert ("50%" in stderr.getvalue()) == shown
+
+
+def test_a_bar_is_hidden_once_its_file_is_read_and_shows_the_next_file(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(module, "_AFTER", 0.0)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress() as bar:
+        for name in ("first", "second"):
+            update = bar.of(name)
+            update(0.5)
+            assert bar._shown is not None
+            update(1.0)
+            assert bar._shown is None
+    shown = sys.stderr.getvalue()
+    assert shown.index("first") < shown.index("second")

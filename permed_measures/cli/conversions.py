@@ -1,0 +1,64 @@
+"""Commands about files: convert, inspect."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from permed_measures.cli.arguments import Order
+from permed_measures.cli.messages import tell, warnings_as_notes
+from permed_measures.cli.options import ByOrder
+from permed_measures.cli.progress import progress
+from permed_measures.errors import InputError
+from permed_measures.files.inspection import inspect_file
+from permed_measures.files.read import kind_of, load
+from permed_measures.files.sources import Source
+from permed_measures.files.write import FORMATS, write_qrels, write_run
+
+Format = StrEnum("Format", {name: name for name in FORMATS})  # type: ignore[misc]
+
+
+class FileKind(StrEnum):
+    """What a file can be read as."""
+
+    QRELS = "qrels"
+    RUN = "run"
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="A run or qrels in any format.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="Its ending chooses the format.")],
+    to: Annotated[Format | None, typer.Option(help="The format, whatever the ending.")] = None,
+    as_: Annotated[FileKind | None, typer.Option("--as", help="Read IN as qrels or as a run.")] = None,
+    order: ByOrder = Order.SCORE,
+) -> None:
+    """Write a run or qrels in another format.
+
+    OUT ends in .trec, .jsonl (PerMed results; for qrels MedCorpus labels or PerMed ground truth), .json (BEIR
+    and MTEB), .parquet, .csv or .tsv (for qrels BEIR's). All but .parquet can be followed by .gz.
+    """
+    with warnings_as_notes(), progress() as bar:
+        file = Source(source, bar.of(source.name))
+        kind = as_ or kind_of(file)
+        if kind is None:
+            raise InputError(
+                "this file can be read as qrels and as a run", where=str(source), hint="Say which by --as"
+            )
+        loaded = load(file, "qrels" if kind == "qrels" else "run", order=order)
+        for note in loaded.notes:
+            tell(f"note: {note}")
+        write = write_qrels if kind == "qrels" else write_run
+        write(loaded.table, target, to=to)
+    tell(f"{target}: {kind} of {source}")
+
+
+def inspect(
+    paths: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Run or qrels files.")],
+) -> None:
+    """Describe files: format, counts, ids, grades, ties, duplicates, lists against scores."""
+    with progress() as bar:
+        for path in paths:
+            print(inspect_file(path, bar.of(path.name)), end="\n\n" if path != paths[-1] else "\n")

@@ -1,0 +1,100 @@
+"""Commands that give the values of runs: evaluate, demo, measures."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from itertools import chain
+from typing import Annotated
+
+import typer
+
+from permed_measures.cli.arguments import Order, RunFiles, find_runs, load_qrels
+from permed_measures.cli.messages import tell, warnings_as_notes
+from permed_measures.cli.options import (
+    PRESETS,
+    ByOrder,
+    MeasureNames,
+    PresetName,
+    Qrels,
+    QueryIds,
+    Runs,
+    chosen_measures,
+    default_measures,
+)
+from permed_measures.cli.progress import progress
+from permed_measures.comparisons.differences import notes_of
+from permed_measures.datasets import SAMPLES
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.groups import Groups
+from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.kernels import KERNELS
+from permed_measures.errors import InputError
+from permed_measures.files.read import read_qrels, read_run
+from permed_measures.measures.parameters import values_of
+from permed_measures.measures.parsing import parse_measure
+from permed_measures.reports.evaluation import EVALUATION_FORMATS, Report, meaning, with_judged
+
+Format = StrEnum("Format", {name: name for name in EVALUATION_FORMATS})  # type: ignore[misc]
+
+
+def evaluate(
+    qrels: Qrels,
+    runs: Runs,
+    measures: MeasureNames = None,
+    preset: PresetName = None,
+    by_query: Annotated[bool, typer.Option("--by-query", help="Print the values of each query.")] = False,
+    format_: Annotated[Format, typer.Option("--format", help="Output format.")] = Format("table"),  # noqa: B008
+    order: ByOrder = Order.SCORE,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="Print the mean of each group of queries, by turn_number, conversation_id, specificity or "
+            "another field of a data set's queries, or by what a REGEX with one group finds in the query ids."
+        ),
+    ] = None,
+    query_ids: QueryIds = None,
+) -> None:
+    """Evaluate runs: a row per run, with the share of judged documents and the best possible values.
+
+    Files can be TREC, BEIR, MTEB, MedCorpus, PerMed, LitSearch, CSV or Parquet files; the format is
+    recognised by the content.
+    """
+    if by is not None and by_query:
+        raise InputError("--by and --by-query exclude each other", hint="Leave out one of them")
+    files = find_runs(runs)
+    with warnings_as_notes(), progress() as bar:
+        loaded = load_qrels(qrels)
+        judgments = Judgments.of(loaded.qrels)
+        groups = Groups.of(judgments.query_ids, by, loaded.dataset) if by is not None else None
+        chosen = chosen_measures(preset, measures) or default_measures(judgments)
+        evaluator = PermedEvaluator(with_judged(chosen), judgments)
+        evaluations = RunFiles(files, judgments, order, query_ids, bar).map(evaluator.evaluate)
+    lacking = (notes_of(name, each.rankings) for name, each in evaluations.items())
+    for note in chain(groups.notes(), *lacking) if groups else ():  # without groups the table has the counts
+        tell(f"note: {note}")
+    print(EVALUATION_FORMATS[format_](Report(chosen, evaluations, by_query, groups)), end="")
+
+
+def demo() -> None:
+    """Evaluate the packaged sample: three rankings of a medical and of a literature search."""
+    for sample, name in zip(SAMPLES, PRESETS, strict=True):
+        judgments = Judgments.of(read_qrels(sample.qrels))
+        evaluator = PermedEvaluator(with_judged(PRESETS[name]), judgments)
+        evaluations = {run: evaluator.evaluate(read_run(path)) for run, path in sample.runs.items()}
+        report = Report(list(PRESETS[name]), evaluations)
+        print(f"permed-sample, {sample.name} (measures of --preset {name})\n")
+        print(EVALUATION_FORMATS["table"](report))
+        for column, description in report.legend().items():
+            print(f"{column:>25}  {description}")
+        print(f"\nThe same by hand:\n  permed-measures evaluate {sample.qrels} \\\n    ", end="")
+        print(*(f"{run}={path}" for run, path in sample.runs.items()), sep=" \\\n    ", end="\n\n")
+
+
+def measures() -> None:
+    """List the measures and their parameters."""
+    for name in KERNELS:
+        measure = parse_measure(name)
+        print(f"{name}: {meaning(measure)}")
+        for parameter, value in values_of(measure).items():
+            default = "" if value is None else f" (default {value!r})"
+            print(f"    {parameter}: {measure.SUPPORTED_PARAMS[parameter].desc}{default}")

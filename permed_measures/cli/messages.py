@@ -1,0 +1,51 @@
+"""Lines on stderr: notes, warnings and errors."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from permed_measures.errors import InputError, NoSharedQueryWarning, PermedError
+from permed_measures.markup import one_line
+
+
+def tell(text: str) -> None:
+    """Print a line to stderr; names of files and runs in it cannot control the terminal."""
+    print(one_line(text), file=sys.stderr)
+
+
+@contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """Show each warning once, as a note; a run that shares no query with the qrels is an error."""
+    shown: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        if str(message) not in shown:
+            tell(f"note: {message}")
+        shown.add(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.simplefilter("error", NoSharedQueryWarning)
+        warnings.showwarning = show
+        try:
+            yield
+        except NoSharedQueryWarning as warning:
+            raise InputError(str(warning)) from None
+
+
+def message_of(error: BaseException) -> str:
+    """Say in one line what went wrong."""
+    if isinstance(error, PermedError):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+    if isinstance(error, MemoryError):
+        return "not enough memory. A run in a TREC, CSV or Parquet file takes least: it is read in parts"
+    return (
+        f"unexpected {type(error).__name__}: {error}. "
+        "python -X dev -m permed_measures with the same arguments shows where"
+    )

@@ -1,0 +1,245 @@
+"""Failures are one message and status 2, Ctrl-C is status 130, and no name controls the terminal."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import run_cli, run_command
+
+import permed_measures as pm
+from permed_measures.cli import commands
+from permed_measures.files import streams
+
+QRELS = "q1 0 a 1\nq2 0 b 1\n"
+RUN = "q1 Q0 a 1 2.0 t\nq1 Q0 x 2 1.0 t\nq2 Q0 b 1 1.0 t\n"
+COMMAND = [sys.executable, "-m", "permed_measures"]
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "run").write_text(RUN)
+    return tmp_path
+
+
+# --- failures ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (MemoryError(), "error: not enough memory. A run in a TREC, CSV or Parquet file takes least"),
+        (OSError(28, "No space left on device"), "error: No space left on device\n"),
+        (OSError(28, "No space left on device", "f"), "error: f: No space left on device\n"),
+        (OSError("strange"), "error: strange\n"),
+        (RecursionError("too deep"), "error: unexpected RecursionError: too deep. python -X dev -m permed_"),
+        (type("PanicException", (BaseException,), {})("p\x1b[2J"), "error: unexpected PanicException: p [2J"),
+    ],
+)
+def test_whatever_fails_is_one_message_and_status_2(monkeypatch, capsys, error, message):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("permed_measures.cli.evaluations.load_qrels", fail)
+    monkeypatch.setattr(sys, "argv", ["permed-measures", "evaluate", "qrels", "run"])
+    with pytest.raises(SystemExit) as caught:
+        commands.main()
+    stderr = capsys.readouterr().err
+    assert caught.value.code == 2
+    assert stderr.startswith(message)
+    assert stderr.count("\n") == 1
+
+
+def test_running_out_of_memory_is_one_message_and_status_2(files):
+    code = (
+        "import resource, sys\n"
+        "from permed_measures.cli import main\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
+        f"sys.argv = ['permed-measures', 'inspect', {str(files / 'large.json')!r}]\n"
+        "main()"
+    )
+    with (files / "large.json").open("wb") as file:
+        file.truncate(2 << 30)  # a hole, which takes no room on the disk
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: not enough memory")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("arguments", [["demo"], ["--version"], ["--help"], ["measures"]])
+def test_results_that_cannot_be_printed_are_one_message(arguments):
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run([*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert result.returncode == 2
+    assert result.stderr == b"error: No space left on device\n"
+
+
+# --- Ctrl-C ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
+def test_ctrl_c_while_a_file_is_read_is_status_130_without_a_traceback(files):
+    pipe = files / "pipe"
+    os.mkfifo(pipe)
+    command = [*COMMAND, "evaluate", str(files / "qrels"), str(pipe), "-m", "P@1"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with process, pipe.open("wb"):  # which waits until the command opens it
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout, stderr) == (130, b"", b"")
+
+
+INTERRUPTED = """
+import os, signal, sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
+@pytest.mark.parametrize("as_script", [False, True])
+@pytest.mark.parametrize(
+    "module", ["ir_measures", "permed_measures.provider", "numpy", "typer", "permed_measures.files.read"]
+)
+def test_ctrl_c_while_the_command_loads_is_status_130_without_a_traceback(tmp_path, module, as_script):
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTED.format(module=module))
+    script = tmp_path / "permed-measures"
+    script.write_text("from permed_measures.cli import main\nmain()\n")
+    command = [sys.executable, str(script)] if as_script else COMMAND
+    paths = os.pathsep.join([str(tmp_path), str(Path(pm.__file__).parents[1])])
+    environment = {**os.environ, "PYTHONPATH": paths}
+    result = subprocess.run([*command, "demo"], capture_output=True, env=environment, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (130, b"", b"")
+
+
+def test_importing_the_package_leaves_ctrl_c_as_it_is():
+    code = (
+        "import signal\nbefore = signal.getsignal(signal.SIGINT)\nimport permed_measures\n"
+        "print(signal.getsignal(signal.SIGINT) is before is signal.default_int_handler)"
+    )
+    for command in ([sys.executable, "-c", code], [sys.executable, "-"]):
+        result = subprocess.run(command, input=code, capture_output=True, text=True, check=True)
+        assert result.stdout == "True\n"
+
+
+# --- what reaches the terminal ------------------------------------------------------------------------
+
+ODD = "a\x1b[31m\x9b2J\u202eb\x07"
+
+
+@pytest.fixture
+def odd_files(files):
+    """Write files whose names, query ids and document ids control a terminal."""
+    (files / ODD).write_text(RUN.replace("q1", f"q{ODD}").replace(" x ", f" x{ODD} "))
+    (files / f"{ODD}2").write_text(RUN.replace("q1", f"q{ODD}").replace(" a ", " other "))
+    (files / f"{ODD}qrels").write_text(QRELS.replace("q1", f"q{ODD}"))
+    (files / f"{ODD}folder").mkdir()
+    (files / f"{ODD}folder" / "subfolder").mkdir()
+    (files / f"{ODD}folder" / ODD).write_text(RUN)
+    return files
+
+
+def controls(text):
+    """Return the characters of a text that control a terminal or the direction of writing."""
+    return sorted({c for c in text if c in ODD and c not in "a[31m2Jb" and c != "\n"})
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        (["evaluate", ODD + "qrels", ODD, ODD + "2"], 0),
+        (["evaluate", ODD + "qrels", ODD, "--format", "tsv", "--by-query"], 0),
+        (["evaluate", ODD + "qrels", ODD, "--format", "json", "--by-query"], 0),
+        (["evaluate", ODD + "qrels", ODD, "--format", "jsonl", "--by-query"], 0),
+        (["evaluate", ODD + "qrels", ODD + "folder"], 0),
+        (["evaluate", ODD + "qrels", ODD + "none"], 2),
+        (["evaluate", ODD, ODD], 2),
+        (["evaluate", "qrels", ODD, ODD], 2),
+        (["evaluate", ODD + "qrels", ODD, "-m", ODD], 2),
+        (["evaluate", ODD + "qrels", ODD, "--by", ODD], 2),
+        (["crosscheck", ODD + "qrels", ODD], 0),
+        (["audit", ODD + "qrels", ODD, "--claim", "P@1=1.0"], 0),
+        (["audit", ODD + "qrels", ODD, "--claim", ODD], 2),
+        (["compare", ODD + "qrels", ODD, ODD + "2"], 0),
+        (["compare", ODD + "qrels", ODD, ODD + "2", "--format", "csv"], 0),
+        (["compare", ODD + "qrels", ODD, ODD + "2", "--format", "json"], 0),
+        (["compare", ODD + "qrels", ODD, ODD + "2", "--output", ODD], 2),
+        (["reranking", ODD + "qrels", ODD, ODD + "2"], 0),
+        (["inspect", ODD], 0),
+        (["inspect", ODD + "qrels"], 0),
+        (["convert", ODD, ODD + ".json"], 0),
+        (["convert", ODD + "none", ODD + ".json"], 2),
+    ],
+)
+def test_nothing_from_files_or_arguments_controls_the_terminal(odd_files, monkeypatch, command, status):
+    monkeypatch.chdir(odd_files)
+    result = run_command(*command)
+    assert result[0] == status, result
+    assert controls(result[1]) == []
+    assert controls(result[2]) == []
+
+
+# --- reading once --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "evaluate qrels first.trec second.csv third.parquet -m P@1",
+        "crosscheck qrels first.trec second.csv third.parquet -m P@1",
+        "audit qrels first.trec second.csv third.parquet --claims claims.csv",
+        "compare qrels first.trec second.csv third.parquet -m P@1 --resamples 10",
+        "reranking qrels first.trec second.csv",
+        "reranking qrels first.trec third.parquet --judged-only",
+    ],
+)
+def test_a_streamed_run_is_read_once(files, monkeypatch, command):
+    monkeypatch.chdir(files)
+    monkeypatch.setattr("permed_measures.files.read._LARGE", 0)
+    Path("claims.csv").write_text("run,P@1\nfirst,0.5\nsecond,0.5\nthird,0.5\n")
+    for number, name in enumerate(["first.trec", "second.csv", "third.parquet"]):
+        pm.write_run({"q1": {"a": 1.0 + number, "x": 2.0}, "q2": {"b": 1.0}}, name)
+    reads = []
+    for run in (streams.TrecRun, streams.TableRun, streams.ParquetRun):
+
+        def rows(self, original=run.rows):
+            reads.append(self.path.name)
+            return original(self)
+
+        monkeypatch.setattr(run, "rows", rows)
+    status = 1 if command.startswith("audit") else 0
+    run_cli(*command.split(), status=status)
+    assert reads == [word for word in command.split() if word.startswith(("first", "second", "third"))]
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "evaluate qrels run foreign",
+        "crosscheck qrels run foreign",
+        "audit qrels run foreign --claims claims.csv",
+        "compare qrels run foreign",
+        "reranking qrels run foreign",
+        "reranking qrels run foreign --judged-only",
+    ],
+)
+def test_errors_about_a_run_name_its_file(files, monkeypatch, command, large):
+    monkeypatch.chdir(files)
+    monkeypatch.setattr("permed_measures.files.read._LARGE", 0 if large else 1 << 22)
+    Path("claims.csv").write_text("run,P@1\nrun,0.5\nforeign,0.5\n")
+    Path("foreign").write_text(RUN.replace("q", "t"))
+    with pytest.raises(pm.InputError, match=r"foreign: the run and the qrels share no query: the run has "):
+        run_cli(*command.split())
+    Path("foreign").write_text(f"{RUN}q1 Q0 x 3 0.5 t\n")
+    with pytest.raises(pm.InputError, match=r"foreign:4: each document of a query may stand once"):
+        run_cli(*command.split())
