@@ -37,21 +37,19 @@ def written_objects(made, contents, needed):
     rng = made.rng
     made.style = (made.choice(", ", ",", " ,\t"), made.choice(": ", ":"), made.chance(0.5))
     bad = rng.randrange(len(contents))
-    how = (
-        made.choice("missing", "no id", "cut", "no object", "name twice", "twice", "bytes")
-        if made.flawed
-        else ""
-    )
-    if made.flaw:
-        how = ""
+    wrong = ["missing", "no id", "cut", "no object", "name twice", "bytes"]
+    wrong += ["empty line"] * 5 if made.numbered else ["twice"]
+    how = rng.choice(wrong) if made.flawed and not made.flaw else ""
     if how == "missing":
         del contents[bad][rng.choice(needed)]
     elif how == "no id":
         contents[bad][needed[0]] = Raw(made.choice("1.5", "true", "null", '"\\ud800"', "{}"))
-    elif how == "twice" and not made.numbered:
+    elif how == "twice":
         contents.insert(rng.randint(0, len(contents)), contents[bad])
     lines = [encoded(made, content) for content in contents]
-    if how == "cut" or (how == "twice" and made.numbered):
+    if how == "empty line":  # the number of a line is the id of its query
+        lines[bad] = made.choice("\n", " \n") + lines[bad]
+    elif how == "cut":
         lines[bad] = lines[bad][: rng.randint(1, len(lines[bad]) - 1)]
     elif how == "no object":
         lines[bad] = made.choice("[3]", "null", "5", '"x"', lines[bad] + "}", lines[bad] + lines[bad], "# no")
@@ -142,7 +140,7 @@ def spoil_results(made, contents, name, scored):
     items = made.rng.choice(contents)[name]
     if not (made.flawed and items and made.chance(0.6)):
         return
-    made.flaw = made.choice("no number", "no id", "document twice", "scores for some")
+    made.flaw = made.choice("no number", "no id", "document twice", "scores for some", "scores for some")
     if made.flaw == "no number":
         items[0] = {"text_id": "d", "score": Raw(made.choice(*NO_JSON_NUMBERS))}
     elif made.flaw == "no id":
@@ -199,7 +197,14 @@ def spoil_json(made, queries):
     )
     if made.flaw == "no number":
         docs.append(
-            ("x", Raw(made.choice(*NO_JSON_NUMBERS, *([] if made.what == "run" else ["0.5", "Infinity"]))))
+            (
+                "x",
+                Raw(
+                    made.choice(
+                        *NO_JSON_NUMBERS, *([] if made.what == "run" else ["0.5", "1.5", "2.5e0", "Infinity"])
+                    )
+                ),
+            )
         )
     elif made.flaw == "document twice":
         docs.extend([("again", 1), ("again", 1)])

@@ -1,6 +1,6 @@
 """A generated file in the making: chance, what it says, what is wrong with it."""
 
-from generated_pieces import COMMON_IDS, GRADES, LOOSE_IDS, MARK, MARKED_IDS, ODD_IDS, SCORES
+from generated_pieces import BLANK_IDS, COMMON_IDS, GRADES, LOOSE_IDS, MARK, MARKED_IDS, ODD_IDS, SCORES
 
 
 class Made:
@@ -19,7 +19,7 @@ class Made:
 
     def ids(self, count, loose):
         pool = COMMON_IDS + self.rng.sample(ODD_IDS, self.choice(0, 0, 4, len(ODD_IDS)))
-        pool += LOOSE_IDS if loose and self.chance(0.4) else []
+        pool += self.choice([], [], BLANK_IDS, LOOSE_IDS) if loose else []
         if self.chance(0.15):
             pool = [*MARKED_IDS, "d1", "d2"]
         return self.rng.sample(pool, min(count, len(pool)))
@@ -67,10 +67,10 @@ class Made:
 
     def damage(self, rows, value, wrong_numbers, too_long):
         """Do one thing wrong in rows of cells, of which `value` is the number's place."""
-        if not self.flawed:
+        if not self.flawed or self.flaw:
             return
         row = self.rng.choice(rows)
-        self.flaw = self.choice("no number", "no number", "too short", "too long", "twice", "other")
+        self.flaw = self.choice("no number", "no number", "too short", "too long", "twice", "other", "other")
         if self.flaw == "no number":
             row[value] = self.rng.choice(wrong_numbers)
         elif self.flaw == "too short":

@@ -17,21 +17,8 @@ ODD_IDS = [
     *words("\x00 \x7f ' a\\b \\n a,b a;b } a{ #y d#"),
     *words('" "quoted" a"b'),
 ]
-LOOSE_IDS = [
-    "a b",
-    " a",
-    "a ",
-    "a\tb",
-    "\t",
-    "a\nb",
-    "a\r\nb",
-    "a\rb",
-    "",
-    "a\n\nb",
-    "#d",
-    f"\n{MARK}d1",
-    "\r",
-]
+BLANK_IDS = ["a b", " a", "a ", "a  b", "", "#d", " "]
+LOOSE_IDS = [*BLANK_IDS, "a\tb", "\t", "a\nb", "a\r\nb", "a\rb", "a\n\nb", f"\n{MARK}d1", "\r"]
 """Ids that columns divided by white space cannot hold."""
 SCORES = [
     *words("0.0 -0.0 0 -0 +1.5 1e39 -1e39 3.5e38 1e-50 1E5 .5 5. 007 1e+2 1E-2 -.0e1 0.3 1e23 8.5\u2028"),
@@ -43,7 +30,8 @@ GRADES = words("0 1 1 2 2 3 -1")
 ODD_GRADES = words("+1 01 -0 1.0 0.5 -0.0 2.50 1e0 1E0 3e0")
 JSON_SCORES = words("0 -0 -0.0 1e39 -1E39 1e999 Infinity -Infinity 1e-50 9007199254740993 1.5")
 NO_NUMBERS = [
-    *words("nan NaN -nan +NAN nan(1) null None 1_0 0x1F 1e e5 --1 1.5f 1d5 1e5x 1.2.3 high True infinit"),
+    *words("nan nan NaN NaN -nan 1_0 1_0 1_0 +NAN nan(1) null None 0x1F 1e e5 --1 1.5f 1d5 1e5x 1.2.3"),
+    *words("high True infinit"),
     *words("\u221e \u00bd \u22121 #N/A . + - i \x01 1\u200b 1\ufeff"),
 ]
 NO_JSON_NUMBERS = [*words('NaN "2" true [] {} 01 +1 1. .5 nan 1_0'), "1" + "0" * 400]

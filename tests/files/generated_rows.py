@@ -19,8 +19,11 @@ def trec(made):
     rows = [
         [q, odd, d, str(n), v, tag] if is_run else [q, odd, d, v] for n, (q, [(d, v)]) in enumerate(made.rows)
     ]
+    if made.flawed and made.chance(0.25):
+        made.flaw = "no column between two blanks"
+        rng.choice(rows)[made.choice(1, 2)] = ""
     made.damage(rows, 4 if is_run else 3, NO_NUMBERS + ([] if is_run else ["inf", "1e999"]), not is_run)
-    junk = made.choice([], [], ["more"], ["\u2028", "#"]) if is_run and made.flaw != "too short" else []
+    junk = made.choice([], [], ["more"], ["\u2028", "#"]) if is_run and not made.flawed else []
     blanks = made.choice([" "], [" "], ["\t"], [" ", "  ", "\t", " \t "], ["\v", "\f", " "])
     around = made.choice([""], ["", "", " ", "\t "])
     lines = []
@@ -34,11 +37,22 @@ def with_comments(made, lines):
     """Put lines between that say nothing; some are rows that are commented out."""
     row = "{} Q0 {} 1 2.0 tag" if made.what == "run" else "{} 0 {} 1"
     query_id, [(doc_id, _)] = made.rows[0]
-    says_nothing = [
-        *("", " ", "\t", "\v ", "#", "# words", f"#{MARK}", "  #\tmore words, 1 2 3", "\t#"),
-        *(row.format(*pair) for pair in (("#", "d1"), ("#", doc_id), ("#" + query_id, doc_id))),
-        "  " + row.format("#q1", "d1"),
+    rows = [
+        row.format(*pair) for pair in (("#", "d1"), ("#", doc_id), ("#" + query_id, doc_id), ("#q1", "d1"))
     ]
+    other = [
+        "",
+        " ",
+        "\t",
+        "\v ",
+        "#",
+        "# words",
+        f"#{MARK}",
+        "  #\tmore words, 1 2 3",
+        "\t#",
+        f"  {rows[0]}",
+    ]
+    says_nothing = made.choice(rows, other + rows)
     share = made.choice(0, 0.05, 0.3)
     mixed = []
     for line in lines:
@@ -65,7 +79,8 @@ def table_of(made, names, delimiters):
     pairs = made.pairs()
     numbers = made.numbers(len(pairs), odd_grades=ODD_GRADES)
     made.rows = [(q, [(d, number)]) for (q, d), number in zip(pairs, numbers, strict=True)]
-    other = made.choice([], [], ["rank"], ["query"], ["", "query"], ["query", "query"])
+    aliases = [alias for name, alias in (("query_id", "qid"), ("doc_id", "docno")) if name in names]
+    other = made.choice([], [], ["rank"], ["query"], ["", "query"], ["query", "query"], aliases)
     columns = [*names, *other]
     if made.chance(0.5):
         made.rng.shuffle(columns)
@@ -78,8 +93,8 @@ def table_of(made, names, delimiters):
         rows.append([cells.get(column, made.rng.choice(words)) for column in columns])
     wrong = [*NO_NUMBERS, "", "1,5"] + ([] if made.what == "run" else ["inf", "1e999"])
     made.damage(rows, columns.index(names[2]), wrong, True)
-    if made.flawed and not made.flaw and made.chance(0.5):
-        made.flaw = "open quote"
+    if made.flawed and not made.flaw and made.chance(0.8):
+        made.flaw = "bad quote or return"
     return written_table(made, columns, rows, made.rng.choice(delimiters))
 
 
@@ -91,8 +106,8 @@ def written_table(made, columns, rows, delimiter):
         lines.append(delimiter.join(cell(made, text, delimiter, made.chance(share)) for text in row))
         if made.chance(0.02):
             lines.append("")
-    if made.flaw == "open quote":
-        lines[-1] = delimiter.join(['"' + "x"] + ["1"] * (len(columns) - 1))
+    if made.flaw == "bad quote or return":
+        lines[-1] = delimiter.join([made.choice('"x', '"x"y', "x\ry"), *["1"] * (len(columns) - 1)])
     return made.joined(lines)
 
 

@@ -229,7 +229,7 @@ def json_file(data, what):
 
 def parquet(data, what):
     try:
-        frame = pq.read_table(io.BytesIO(data), use_threads=False)
+        frame = pq.ParquetFile(io.BytesIO(data), pre_buffer=False).read(use_threads=False)
     except (pa.ArrowInvalid, OSError):
         raise RefusedError from None
     wanted = [ALIASES[column] for column in ("query", "document", what)]

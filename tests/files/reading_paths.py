@@ -69,13 +69,16 @@ class Check:
         except plain_readers.RefusedError as error:
             self.table, self.expected = None, Refused(error.line)
         self.read = READ[file.what]
+        self.contents = {"plain": file.data}
+        if file.format != "Parquet":
+            self.contents |= {"gz": gzipped(file.data, self.rng), "zst": zstd(file.data, self.rng)}
 
     def run(self):
         self.same(
             "the generator", self.expected, Refused(None) if self.file.flaw else told(self.file.known())
         )
         self.files()
-        self.pipe()
+        self.pipes()
         if self.file.what == "run":
             self.scans()
             self.list_order()
@@ -123,15 +126,8 @@ class Check:
         return limits
 
     def files(self):
-        """Read the file plain and compressed, small and in batches."""
-        data = self.file.data
-        for name, content in {
-            "plain": data,
-            "gz": gzipped(data, self.rng),
-            "zst": zstd(data, self.rng),
-        }.items():
-            if name != "plain" and self.file.format == "Parquet":
-                continue
+        """Read the file plain and compressed, small and in batches, whole and cut."""
+        for name, content in self.contents.items():
             path = self.folder / f"file.{name}"
             path.write_bytes(content)
             self.same(name, self.outcome(self.read, path))
@@ -143,13 +139,21 @@ class Check:
                 cut.write_bytes(content[: -self.rng.randint(1, 8)])
                 self.same(f"{name}, cut", self.outcome(self.read, cut), Refused(None))
 
-    def pipe(self):
-        """Read a pipe, which can be read once."""
+    def pipes(self):
+        """Read pipes, each of which can be read once."""
+        name, content = self.rng.choice([*self.contents.items(), ("plain", self.file.data)])
+        self.same(f"pipe, {name}", self.piped(content))
+        if self.file.what == "run":
+            with self.batched():
+                self.same(f"pipe, {name}, in batches", self.piped(content))
+
+    def piped(self, content):
+        """Read a pipe; what is generated fits into the memory of one."""
         read_end, write_end = os.pipe()
-        with os.fdopen(write_end, "wb") as file:
-            file.write(self.file.data)
         try:
-            self.same("pipe", self.outcome(self.read, f"/dev/fd/{read_end}"))
+            with os.fdopen(write_end, "wb") as file:
+                file.write(content)
+            return self.outcome(self.read, f"/dev/fd/{read_end}")
         finally:
             os.close(read_end)
 
@@ -161,9 +165,7 @@ class Check:
                 with self.batched():
                     self.same(f"scan of {path.suffix}", self.outcome(lambda p: pm.scan_run(p).nested(), path))
                     if self.table is None:
-                        scored = self.outcome(
-                            lambda p: dict(pm.iter_calc(PARSED, {"q": {}}, pm.scan_run(p))), path
-                        )
+                        scored = self.outcome(lambda p: values({"q": {"d": 1}}, pm.scan_run(p)), path)
                         self.same(f"values of a scan of {path.suffix}", scored)
         if not scannable:
             self.same("scan", self.outcome(pm.scan_run, self.path), Refused(None))

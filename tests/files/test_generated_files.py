@@ -1,9 +1,16 @@
 """Generated files: every way to read one gives the table of a plain reader, or refuses the same line."""
 
+from collections import Counter
+
 import plain_readers
 import pytest
+from effort import effort
 from generator import FORMATS, generated
-from reading_paths import told
+from mutants import MUTANTS, found_by, mutated
+from reading_paths import check, told
+
+N_FILES = effort(160, 600)
+AT_A_TIME = 40
 
 
 def test_the_plain_readers_read_what_the_generator_wrote():
@@ -20,5 +27,27 @@ def test_the_plain_readers_read_what_the_generator_wrote():
 def test_every_format_and_most_flaws_are_generated():
     files = [generated(seed) for seed in range(600)]
     assert {(file.format, file.what) for file in files} == {(name, what) for name, what, _ in FORMATS}
-    assert len({file.flaw for file in files}) > 15
-    assert 0.15 < sum(bool(file.flaw) for file in files) / len(files) < 0.35
+    assert len({file.flaw for file in files}) > 17
+    assert 0.2 < sum(bool(file.flaw) for file in files) / len(files) < 0.4
+
+
+@pytest.mark.parametrize("first", range(0, N_FILES, AT_A_TIME))
+def test_all_ways_to_read_a_file_agree(first, tmp_path):
+    paths = Counter()
+    for seed in range(first, first + AT_A_TIME):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        paths += check(seed, folder)[1]
+    assert len(paths) > 30
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_the_place_of_each_mutant_is_in_the_source(mutant):
+    path, text = mutated(mutant)
+    assert text != path.read_text()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_the_generated_files_find_each_mutant(mutant):
+    assert found_by(mutant)

@@ -1,0 +1,212 @@
+"""Small mistakes put into a copy of the readers, each of which the generated files must find.
+
+``python tests/files/mutants.py`` tries all of them and says for each with which file it was found; it ends
+with status 1 if one is not. Numbers choose some of them. A mistake whose place is no longer in the source
+is an error.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import permed_measures as pm
+
+PACKAGE = Path(pm.__file__).parent
+SCRIPT = Path(__file__).with_name("generate_files.py")
+N_FILES = 600
+ONLY = {"fast_trec": "TREC", "fast_csv": "CSV or TSV"}
+"""The formats that these files read."""
+
+
+class Mutant(NamedTuple):
+    """A mistake: ``wrong`` in place of ``right``, which stands once in the file."""
+
+    name: str
+    file: str
+    right: str
+    wrong: str
+
+
+MUTANTS = [
+    Mutant(
+        "a # line at the start of a chunk is a row",
+        "fast_trec",
+        'data.startswith((b"#", MARK))',
+        "data.startswith(MARK)",
+    ),
+    Mutant("a # line within a chunk is a row", "fast_trec", r'b"\n#" in data:  #', r'b"\n##" in data:  #'),
+    Mutant("a NaN passes in a chunk of lines", "fast_trec", 'frame["score"].is_nan().any()', "False"),
+    Mutant(
+        "blanks may stand beside blanks", "fast_trec", "if (divides[1:] & divides[:-1]).any():", "if False:"
+    ),
+    Mutant("a mark at the start of a chunk is dropped", "fast_trec", '(b"#", MARK)', 'b"#"'),
+    Mutant("a mark at the start of rows is dropped", "fast_csv", r'(b"\n", MARK)', r'b"\n"'),
+    Mutant("quotes are text in a chunk of rows", "fast_csv", "b'\"' in data or", ""),
+    Mutant("a NaN passes in a chunk of rows", "fast_csv", ' or frame["score"].is_nan().any()', ""),
+    Mutant(
+        "rows may be too long",
+        "fast_csv",
+        "if divisions != (len(header.names) - 1) * frame.height:",
+        "if False:",
+    ),
+    Mutant(
+        "empty cells are missing",
+        "fast_csv",
+        "any(frame[name].null_count() for name in frame.columns) or",
+        "",
+    ),
+    Mutant(
+        "each return is dropped", "fast_csv", r'data.replace(b"\r\n", b"\n")', r'data.replace(b"\r", b"")'
+    ),
+    Mutant(
+        "a mark is dropped from each chunk",
+        "sources",
+        '"utf-8" if chunk.start else "utf-8-sig"',
+        '"utf-8-sig"',
+    ),
+    Mutant(
+        "the mark before the text is text", "sources", '"utf-8" if chunk.start else "utf-8-sig"', '"utf-8"'
+    ),
+    Mutant("wrong bytes are replaced", "sources", 'else "utf-8-sig")', 'else "utf-8-sig", "replace")'),
+    Mutant(
+        "the last line needs an end",
+        "sources",
+        r'text.removesuffix("\n").split("\n")',
+        r'text.split("\n")[:-1]',
+    ),
+    Mutant(
+        "other characters end a line", "sources", r'text.removesuffix("\n").split("\n")', "text.splitlines()"
+    ),
+    Mutant("chunks end within lines", "sources", "content.readline(longest + 1)\n    end", "end"),
+    Mutant(
+        "compressed chunks end within lines",
+        "sources",
+        "return content.read(size) + content.readline(longest + 1)",
+        "return content.read(size)",
+    ),
+    Mutant("lines are counted from each chunk", "sources", r'first += chunk.data.count(b"\n")', "first += 0"),
+    Mutant("a # line of TREC is no comment", "text", 'text.startswith("#")', 'text == "#"'),
+    Mutant("a tab divides no columns", "text", r'_BLANKS = " \t\v\f\r"', r'_BLANKS = " \v\f\r"'),
+    Mutant(
+        "any white space divides columns",
+        "text",
+        "text.split() if plain else _BETWEEN.split(text)",
+        "text.split()",
+    ),
+    Mutant(
+        "separators divide columns",
+        "text",
+        "text.isascii() and not _SEPARATORS.search(text)",
+        "text.isascii()",
+    ),
+    Mutant("the second of two documents counts", "text", "if doc_id in documents:", "if False:"),
+    Mutant(
+        "the second of two lists counts", "text", "if self.format.one_entry_per_query and", "if False and"
+    ),
+    Mutant("a name may stand twice", "text", "if len(content) < len(pairs):", "if False:"),
+    Mutant("half a character is text", "text", r'if "\\ud" in text.lower():', "if False:"),
+    Mutant(
+        "an open quote is closed", "text", "header.delimiter, strict=True", "header.delimiter, strict=False"
+    ),
+    Mutant(
+        "short rows are left out",
+        "text",
+        "        elif row:\n",
+        "        elif len(row) > len(header.names):\n",
+    ),
+    Mutant("lines in a cell are joined", "text", r'yield line + "\n"', r'yield line.removesuffix("\r")'),
+    Mutant("1_0 is a number", "formats", 'if "_" not in text:', "if True:"),
+    Mutant("true is a number", "formats", "if isinstance(value, bool):", "if False:"),
+    Mutant("a run needs four columns", "formats", "score, _, *_ = line.content", "score, *_ = line.content"),
+    Mutant(
+        "qrels may have more columns",
+        "formats",
+        "_, doc_id, relevance = line",
+        "_, doc_id, relevance, *_ = line",
+    ),
+    Mutant("grades in JSON may be fractions", "formats", "if grade != int(grade):", "if False:"),
+    Mutant("queries count from 0", "formats", '.get("query_id", line.row + 1)', '.get("query_id", line.row)'),
+    Mutant("empty lines count as queries", "formats", "and line.row != line.n_before:", "and False:"),
+    Mutant("the last alias of a column counts", "formats", "in reversed(COLUMNS[ours])", "in COLUMNS[ours]"),
+    Mutant(
+        "a document may stand in two batches", "streams", "        if scattered:\n", "        if False:\n"
+    ),
+    Mutant(
+        "a document may stand twice in a batch", "streams", "if len(_repeated(_hashes(frame))):", "if False:"
+    ),
+    Mutant(
+        "rows between batches are lost",
+        "streams",
+        "held = rows[last:] if last < len(rows) else None",
+        "held = None",
+    ),
+    Mutant("a cell may not go on in the next chunk", "streams", "if b'\"' in data:", "if False:"),
+    Mutant(
+        "rows are counted from each chunk",
+        "streams",
+        "                yield frame\n            n_lines += n_chunk\n\n\nclass",
+        "                yield frame\n\n\nclass",
+    ),
+    Mutant(
+        "the last row of a Parquet file is lost",
+        "streams",
+        "range(0, n_rows, _ROWS)",
+        "range(0, n_rows - 1, _ROWS)",
+    ),
+    Mutant(
+        "a mark within a file is dropped",
+        "streams",
+        "chunk.data if chunk.start else chunk.data.rem",
+        "chunk.data.rem",
+    ),
+    Mutant("scores may be missing in a list", "read", "if any(scored) and not all(scored):", "if False:"),
+]
+
+
+def mutated(mutant):
+    """Return the file of the package that has the mistake, and its text with the mistake in it."""
+    path = PACKAGE / "files" / f"{mutant.file}.py"
+    source = path.read_text()
+    if source.count(mutant.right) != 1:
+        raise ValueError(f"{mutant.right!r} stands {source.count(mutant.right)} times in {path.name}")
+    text = source.replace(mutant.right, mutant.wrong)
+    compile(text, path, "exec")
+    return path, text
+
+
+def found_by(mutant):
+    """Return the file that finds the mistake, or nothing if none does."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, text = mutated(mutant)
+        copy = Path(folder) / PACKAGE.name
+        shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        (copy / path.relative_to(PACKAGE)).write_text(text)
+        command = [sys.executable, str(SCRIPT), str(N_FILES), "0", ONLY.get(mutant.file, "")]
+        environment = {**os.environ, "PYTHONPATH": folder, "POLARS_MAX_THREADS": "1"}
+        result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if result.stderr.startswith("DIFFERENCE: "):
+        return result.stderr.removeprefix("DIFFERENCE: ").split("\n")[0]
+    if result.returncode:
+        raise RuntimeError(f"{mutant.name}: {result.stderr[-2000:]}")
+    return ""
+
+
+def main(numbers):
+    """Try all mistakes, or those with these numbers, and print what found each."""
+    chosen = [MUTANTS[number] for number in numbers] or MUTANTS
+    missed = 0
+    with ThreadPoolExecutor(int(os.environ.get("PERMED_WORKERS", "1"))) as workers:
+        for mutant, found in zip(chosen, workers.map(found_by, chosen), strict=True):
+            print(f"{mutant.file}: {mutant.name}: {found[:100] or 'NOT FOUND'}", flush=True)
+            missed += not found
+    print(f"{len(chosen) - missed} of {len(chosen)} found")
+    return missed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main([int(number) for number in sys.argv[1:]]))
