@@ -1,167 +1,159 @@
-"""The ir_measures provider, and its registration. Loads numpy only when something is computed."""
+"""The ir_measures provider, its functions, its registration. Loads numpy only when something is computed."""
 
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import ir_measures
 from ir_measures import CalcResults, Evaluator, Metric, Provider
 from ir_measures.measures import Measure
 
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.measures.definitions import GAP, MEASURES, Coverage, GradedAP, QMeasure, VariantNDCG
+from permed_measures.errors import PermedWarning
+from permed_measures.measures.definitions import MEASURES
+from permed_measures.measures.parameters import CheckedMeasure
 from permed_measures.measures.parsing import MeasuresLike
 
-__all__ = ["PermedProvider", "calc", "calc_aggregate", "evaluator", "iter_calc", "provider", "register"]
+if TYPE_CHECKING:
+    from permed_measures.engine.evaluator import PermedEvaluator
 
 
 class PermedProvider(Provider):
-    """Graded MAP, Coverage, nDCG with every choice, and the standard measures, in one pass over a run.
-
-    It takes judgments and runs as dicts of dicts, iterables of namedtuples, pandas, polars or pyarrow frames.
-    """
+    """Our measures and the standard ones, in one pass over a run in any form."""
 
     NAME = "permed"
-    SUPPORTED_MEASURES = [
-        GradedAP,
-        Coverage,
-        VariantNDCG,
-        GAP,
-        QMeasure,
-        ir_measures.nDCG,
-        ir_measures.ERR,
-        ir_measures.RBP,
-        ir_measures.P,
-        ir_measures.R,
-        ir_measures.RR,
-        ir_measures.AP,
-        ir_measures.Success,
-        ir_measures.Judged,
-        ir_measures.Rprec,
-        ir_measures.IPrec,
-        ir_measures.Bpref,
-        ir_measures.infAP,
-        ir_measures.SetP,
-        ir_measures.SetR,
-        ir_measures.SetF,
-        ir_measures.SetAP,
-        ir_measures.NumQ,
-        ir_measures.NumRet,
-        ir_measures.NumRel,
-    ]
+
+    @property
+    def SUPPORTED_MEASURES(self) -> list[Measure]:  # type: ignore[override]  # noqa: N802 - ir_measures' name
+        """Return the measures of the kernels, which load numpy."""
+        from permed_measures.engine.kernels import SUPPORTED
+
+        return [each.measure for each in SUPPORTED]
 
     def supports(self, measure: Measure) -> bool:
         """Return whether a pipeline should give this measure to us.
 
         ERR is computed when asked of this provider, but left to gdeval in a pipeline where Perl is, so that
-        importing the package changes no number.
+        importing the package changes no number. A measure of ir_measures that has the name of one of ours is
+        another one.
         """
+        if measure.NAME in MEASURES and not isinstance(measure, CheckedMeasure):
+            return False
         if measure.NAME == "ERR" and ir_measures.gdeval.is_available():
             return bool(not ir_measures.gdeval.supports(measure))
         return bool(super().supports(measure))
 
-    def evaluator(self, measures: MeasuresLike, qrels: QrelsLike) -> Evaluator:
-        """Return an evaluator, which scores any number of runs by the same measures and judgments.
+    def _evaluator(self, measures: MeasuresLike, qrels: QrelsLike) -> Evaluator:
+        return evaluator(measures, qrels)
 
-        Parameters
-        ----------
-        measures : iterable of Measure or str
-        qrels : mapping, iterable of namedtuples, or pandas, polars or pyarrow frame
-            ``{query_id: {doc_id: relevance}}``, or rows with query_id, doc_id and relevance.
 
-        Returns
-        -------
-        Evaluator
-            With ``calc_aggregate(run)``, ``iter_calc(run)`` and ``calc(run)``.
+class _OurMeasures(PermedProvider):
+    """Stands before all others where ir_measures has a measure of our names: it goes by the names alone."""
 
-        Raises
-        ------
-        MeasureError
-            For a measure that is not supported, or a parameter that is not allowed on these judgments.
-        InputError
-            For judgments that cannot be read; the message names query and document.
-
-        Examples
-        --------
-        >>> evaluator = provider.evaluator(["P@1", "RR"], {"q": {"a": 1}})
-        >>> evaluator.calc_aggregate({"q": {"a": 1.0, "b": 2.0}})
-        {P@1: 0.0, RR: 0.5}
-        """
-        from permed_measures.engine.evaluator import PermedEvaluator
-
-        return PermedEvaluator(measures, qrels)
-
-    def calc_aggregate(
-        self, measures: MeasuresLike, qrels: QrelsLike, run: RunLike
-    ) -> dict[Measure, float | int]:
-        """Return the mean of each measure over all queries of the qrels.
-
-        Parameters
-        ----------
-        measures : iterable of Measure or str
-        qrels, run : mapping, iterable of namedtuples, or pandas, polars or pyarrow frame
-            Rows in any order. A query that is absent from the run, or has no relevant document, scores 0 and
-            counts; a query without judgments is ignored.
-
-        Returns
-        -------
-        dict of Measure to float
-            NaN where the qrels have no query.
-
-        Raises
-        ------
-        MeasureError
-            For a measure that is not supported, or a parameter that is not allowed on these judgments.
-        InputError
-            For qrels or a run that cannot be read; the message names query and document.
-
-        Warns
-        -----
-        PermedWarning
-            If the run is not empty, but has no query of the qrels, or no judged document.
-
-        Examples
-        --------
-        >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
-        >>> provider.calc_aggregate(["Coverage@10"], qrels, {"q1": {"a": 1.0}})
-        {Coverage@10: 0.5}
-        """
-        return dict(self.evaluator(measures, qrels).calc_aggregate(run))
-
-    def iter_calc(self, measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> Iterator[Metric]:
-        """Return an iterator over the value of each measure for each query of the qrels, by query id.
-
-        Parameters, errors and conventions are those of `calc_aggregate`.
-
-        Examples
-        --------
-        >>> qrels = {"q2": {"b": 1}, "q1": {"a": 1}}
-        >>> for metric in provider.iter_calc(["RR"], qrels, {"q1": {"a": 1.0}}):
-        ...     print(metric)
-        Metric(query_id='q1', measure=RR, value=1.0)
-        Metric(query_id='q2', measure=RR, value=0.0)
-        """
-        return self.evaluator(measures, qrels).iter_calc(run)
-
-    def calc(self, measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> CalcResults:
-        """Return both: the means as ``aggregated``, and a list of the metrics as ``per_query``.
-
-        Parameters, errors and conventions are those of `calc_aggregate`.
-
-        Examples
-        --------
-        >>> provider.calc(["RR"], {"q": {"a": 1}}, {"q": {"a": 1.0}})
-        CalcResults(aggregated={RR: 1.0}, per_query=[Metric(query_id='q', measure=RR, value=1.0)])
-        """
-        return self.evaluator(measures, qrels).calc(run)
+    SUPPORTED_MEASURES = list(MEASURES.values())
 
 
 provider = PermedProvider()  # type: ignore[no-untyped-call]
-calc = provider.calc
-calc_aggregate = provider.calc_aggregate
-evaluator = provider.evaluator
-iter_calc = provider.iter_calc
+
+
+def evaluator(measures: MeasuresLike, qrels: QrelsLike) -> PermedEvaluator:
+    """Return an evaluator, which scores any number of runs by the same measures and judgments.
+
+    Parameters
+    ----------
+    measures : iterable of Measure or str, or one of these
+    qrels : mapping, iterable of namedtuples, or pandas, polars or pyarrow frame
+        ``{query_id: {doc_id: relevance}}``, or rows with query_id, doc_id and relevance.
+
+    Returns
+    -------
+    Evaluator
+        With ``calc_aggregate(run)``, ``iter_calc(run)`` and ``calc(run)``.
+
+    Raises
+    ------
+    MeasureError
+        For a measure that is not supported, or a parameter that is not allowed on these judgments.
+    InputError
+        For judgments that cannot be read; the message names query and document.
+
+    Examples
+    --------
+    >>> scorer = evaluator(["P@1", "RR"], {"q": {"a": 1}})
+    >>> scorer.calc_aggregate({"q": {"a": 1.0, "b": 2.0}})
+    {P@1: 0.0, RR: 0.5}
+    """
+    from permed_measures.engine.evaluator import PermedEvaluator
+
+    return PermedEvaluator(measures, qrels)
+
+
+def calc_aggregate(measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> dict[Measure, float | int]:
+    """Return the mean of each measure over all queries of the qrels.
+
+    Parameters
+    ----------
+    measures : iterable of Measure or str, or one of these
+    qrels, run : mapping, iterable of namedtuples, or pandas, polars or pyarrow frame
+        Rows in any order. A query that is absent from the run, or has no relevant document, scores 0 and
+        counts; a query without judgments is ignored.
+
+    Returns
+    -------
+    dict of Measure to float
+        NaN where the qrels have no query.
+
+    Raises
+    ------
+    MeasureError
+        For a measure that is not supported, or a parameter that is not allowed on these judgments.
+    InputError
+        For qrels or a run that cannot be read; the message names query and document.
+
+    Warns
+    -----
+    PermedWarning
+        If the run is not empty, but has no query of the qrels, or no judged document.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+    >>> calc_aggregate(["Coverage@10"], qrels, {"q1": {"a": 1.0}})
+    {Coverage@10: 0.5}
+    """
+    return evaluator(measures, qrels).calc_aggregate(run)
+
+
+def iter_calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> Iterator[Metric]:
+    """Return an iterator over the value of each measure for each query of the qrels, by query id.
+
+    Parameters, errors and conventions are those of `calc_aggregate`.
+
+    Examples
+    --------
+    >>> qrels = {"q2": {"b": 1}, "q1": {"a": 1}}
+    >>> for metric in iter_calc(["RR"], qrels, {"q1": {"a": 1.0}}):
+    ...     print(metric)
+    Metric(query_id='q1', measure=RR, value=1.0)
+    Metric(query_id='q2', measure=RR, value=0.0)
+    """
+    return evaluator(measures, qrels).iter_calc(run)
+
+
+def calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> CalcResults:
+    """Return both: the means as ``aggregated``, and a list of the metrics as ``per_query``.
+
+    Parameters, errors and conventions are those of `calc_aggregate`.
+
+    Examples
+    --------
+    >>> calc(["RR"], {"q": {"a": 1}}, {"q": {"a": 1.0}})
+    CalcResults(aggregated={RR: 1.0}, per_query=[Metric(query_id='q', measure=RR, value=1.0)])
+    """
+    return evaluator(measures, qrels).calc(run)
 
 
 def register() -> None:
@@ -170,14 +162,36 @@ def register() -> None:
     The provider stands directly before gdeval in ``ir_measures.DefaultPipeline``. So every measure that
     pytrec_eval and the other providers computed stays with them, and only exp-gain nDCG moves: gdeval rounds
     it to five digits and takes numeric query ids only.
+
+    Warns
+    -----
+    PermedWarning
+        If ir_measures has a measure of one of our names itself. It keeps the name there, and ours is answered
+        by our provider all the same.
     """
-    ir_measures.measures.registry.update(MEASURES)
+    registry = ir_measures.measures.registry
+    taken = [name for name in MEASURES if name in registry and not _is_ours(registry[name])]
+    ours = {name: measure for name, measure in MEASURES.items() if name not in taken}
+    registry.update(ours)
     ir_measures.providers.registry[provider.NAME] = provider
     pipeline = ir_measures.DefaultPipeline.providers
     others = [each for each in pipeline if each.NAME != provider.NAME]
     names = [each.NAME for each in others]
     place = names.index("gdeval") if "gdeval" in names else len(names)
     pipeline[:] = [*others[:place], provider, *others[place:]]
+    if taken:
+        pipeline.insert(0, _OurMeasures())  # type: ignore[no-untyped-call]
+        warnings.warn(
+            f"ir_measures {ir_measures.__version__} has its own measures {', '.join(taken)}: "
+            "ir_measures.parse_measure returns those, permed_measures.parse_measure ours",
+            PermedWarning,
+            stacklevel=2,
+        )
     if "pyterrier.measures" in sys.modules:
         # PyTerrier copies the registry when it is imported; this is the case where it came first.
-        vars(sys.modules["pyterrier.measures"]).update(MEASURES)
+        vars(sys.modules["pyterrier.measures"]).update(ours)
+
+
+def _is_ours(measure: Measure) -> bool:
+    """Return whether a measure comes from this package, if only from an import of it before this one."""
+    return type(measure).__module__.partition(".")[0] == __name__.partition(".")[0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain, cycle, repeat
 
 import numpy as np
 from ir_measures import CalcResults, Evaluator, Metric
@@ -17,10 +19,9 @@ from permed_measures.engine.kernels.shared import look_up
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.errors import MeasureError, shown
-from permed_measures.measures.parameters import check_measure, values_of
+from permed_measures.measures.definitions import MEASURES
+from permed_measures.measures.parameters import CheckedMeasure, check_measure, values_of
 from permed_measures.measures.parsing import MeasureLike, MeasuresLike, parse_measure
-
-__all__ = ["Evaluation", "PermedEvaluator", "aggregated", "ceiling", "ideal_evaluation"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +51,19 @@ class Evaluation:
         yield from zip(self.rankings.judgments.query_ids, self.values.T.tolist(), strict=True)
 
     def metrics(self) -> Iterator[Metric]:
-        """Yield ir_measures' metrics, query by query."""
-        for query_id, values in self.per_query():
-            for measure, value in zip(self.measures, values, strict=True):
-                yield Metric(query_id=query_id, measure=measure, value=value)
+        """Yield ir_measures' metrics, query by query.
+
+        There may be millions: they are made in C, as ``Metric._make`` does it.
+        """
+        n_measures = len(self.measures)
+        ids = chain.from_iterable(map(repeat, self.rankings.judgments.query_ids, repeat(n_measures)))
+        blocks = (self.values[:, start : start + _BLOCK] for start in range(0, self.values.shape[1], _BLOCK))
+        values = chain.from_iterable(block.T.ravel().tolist() for block in blocks)
+        return map(partial(tuple.__new__, Metric), zip(ids, cycle(self.measures), values, strict=False))
+
+
+_BLOCK = 10_000
+"""Queries whose values are made Python numbers at a time."""
 
 
 def aggregated(measures: list[Measure], values: NDArray[np.float64]) -> dict[Measure, float]:
@@ -113,35 +123,15 @@ class PermedEvaluator(Evaluator):
         return CalcResults(dict(evaluation.aggregated), list(evaluation.metrics()))
 
 
-_NEAREST = {
-    "Accuracy": "P@10",
-    "alpha_DCG": "nDCG@10",
-    "alpha_nDCG": "nDCG@10",
-    "AP_IA": "AP",
-    "BPM": "RBP(rel=1)",
-    "Compat": "RBP(rel=1)",
-    "ERR_IA": "ERR@10",
-    "INSQ": "RBP(rel=1)",
-    "INST": "RBP(rel=1)",
-    "NERR8": "ERR@10",
-    "NERR9": "ERR@10",
-    "NERR10": "ERR@10",
-    "NERR11": "ERR@10",
-    "nERR_IA": "ERR@10",
-    "nNRBP": "RBP(rel=1)",
-    "NRBP": "RBP(rel=1)",
-    "P_IA": "P@10",
-    "SDCG": "nDCG@10",
-    "StRecall": "R@10",
-}
-"""For measures of ir_measures that are not computed here, the nearest one that is."""
+_NEAREST = {"SDCG": "nDCG@10", **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NERR11"), "ERR@10")}
+"""For measures of ir_measures that are not computed here, the one of the same family that is."""
 
 
 def _checked(measure: MeasureLike) -> Measure:
     """Return the measure, or raise MeasureError if it is not supported in this form."""
     measure = parse_measure(measure)
     name = str(measure.NAME)
-    if name not in KERNELS:
+    if name not in KERNELS or (name in MEASURES and not isinstance(measure, CheckedMeasure)):
         near = f"The nearest is {_NEAREST[name]}; " if name in _NEAREST else ""
         raise MeasureError(
             f"permed-measures does not compute {measure}",

@@ -19,11 +19,9 @@ from permed_measures.measures.parameters import (
     whole,
 )
 
-__all__ = ["GAP", "LITSEARCH", "MEASURES", "MEDCORPUS", "Coverage", "GradedAP", "QMeasure", "VariantNDCG"]
-
 
 class _GradedAP(CheckedMeasure):
-    r"""Graded average precision: each precision weighted by the grade found there.
+    r"""Relevance-weighted average precision: each precision weighted by the grade found there.
 
     .. math::
 
@@ -69,10 +67,10 @@ class _GradedAP(CheckedMeasure):
     documents take up ranks and are not relevant; negative grades likewise. Ties: score as float32
     descending, then document id descending. A cutoff beyond the list changes nothing.
 
-    With every weight 1 and ``num_rel`` it is ``AP@k``. It is not GAP [2]_, which models a user whose
-    relevance threshold is unknown, nor Kishida's generalised average precision, whose precision is graded.
-    Where partly relevant documents exist its ceiling is below 1 (0.6076 on MedCorpus at 10):
-    ``permed_measures.ceiling`` tells it; ``norm='ideal'`` divides by it per query.
+    With every weight 1 and ``num_rel`` it is ``AP@k``. It is not graded average precision, GAP [2]_, which
+    models a user whose relevance threshold is unknown, nor Kishida's generalised average precision, whose
+    precision is graded. Where partly relevant documents exist its ceiling is below 1 (0.6076 on MedCorpus at
+    10): ``permed_measures.ceiling`` tells it; ``norm='ideal'`` divides by it per query.
 
     References
     ----------
@@ -94,7 +92,7 @@ class _GradedAP(CheckedMeasure):
 
     __name__ = "GradedAP"
     NAME = __name__
-    PRETTY_NAME = "Graded Average Precision"
+    PRETTY_NAME = "Relevance-weighted average precision"
     SHORT_DESC = "Average precision in which each relevant document counts by its grade."
     SUPPORTED_PARAMS = {
         "cutoff": CUTOFF,
@@ -381,21 +379,20 @@ class _QMeasure(CheckedMeasure):
     }
 
 
-GradedAP = _GradedAP()
-Coverage = _Coverage()
-VariantNDCG = _VariantNDCG()
-GAP = _GAP()
-QMeasure = _QMeasure()
-
-MEASURES: dict[str, Measure] = {
-    "GradedAP": GradedAP,
-    "GradedMAP": GradedAP,
-    "Coverage": Coverage,
-    "VariantNDCG": VariantNDCG,
-    "GAP": GAP,
-    "QMeasure": QMeasure,
-}
+MEASURES: dict[str, Measure] = {}
 """Our measures by the names (and aliases) under which ir_measures knows them."""
+
+
+def _declared(measure: Measure, *aliases: str) -> Measure:
+    MEASURES.update(dict.fromkeys((str(measure.NAME), *aliases), measure))
+    return measure
+
+
+GradedAP = _declared(_GradedAP(), "GradedMAP")
+Coverage = _declared(_Coverage())
+VariantNDCG = _declared(_VariantNDCG())
+GAP = _declared(_GAP())
+QMeasure = _declared(_QMeasure())
 
 _EXP_NDCG_10: Measure = ir_measures.nDCG(dcg="exp-log2") @ 10
 

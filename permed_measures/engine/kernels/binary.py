@@ -12,27 +12,6 @@ from permed_measures.engine.judgments import position_in_query
 from permed_measures.engine.kernels.shared import Floats, count, divide, relevant, running_sum, sums
 from permed_measures.engine.rankings import JudgedRankings
 
-__all__ = [
-    "average_precision",
-    "binary_preference",
-    "inferred_average_precision",
-    "interpolated_precision",
-    "judged",
-    "num_q",
-    "num_rel",
-    "num_ret",
-    "precision",
-    "r_precision",
-    "rank_biased_precision",
-    "recall",
-    "reciprocal_rank",
-    "set_average_precision",
-    "set_f",
-    "set_precision",
-    "set_recall",
-    "success",
-]
-
 _INFAP_EPSILON = 1e-5
 """trec_eval's smoothing of the share of relevant documents above a rank."""
 

@@ -23,16 +23,6 @@ from permed_measures.engine.kernels.shared import (
 )
 from permed_measures.engine.rankings import JudgedRankings
 
-__all__ = [
-    "ERR_MAX_GRADE",
-    "expected_reciprocal_rank",
-    "graded_average_precision",
-    "graded_average_precision_by_thresholds",
-    "ndcg",
-    "q_measure",
-    "variant_ndcg",
-]
-
 # --- average precision with weights ----------------------------------------------------------------
 
 
@@ -41,7 +31,7 @@ def weight_of_grade(grade: Floats, *, max_rel: float, gains: Gains | None) -> Fl
     return grade / max_rel if gains is None else look_up(grade, gains)
 
 
-def graded_average_precision(
+def relevance_weighted_average_precision(
     rankings: JudgedRankings,
     *,
     cutoff: int | None,
@@ -193,7 +183,7 @@ ERR_MAX_GRADE = 4
 """The highest grade that gdeval allows; a document of this grade satisfies with probability 15/16."""
 
 
-def graded_average_precision_by_thresholds(
+def graded_average_precision(
     rankings: JudgedRankings, *, cutoff: int | None, g: Mapping[float, float] | None, max_rel: int
 ) -> Floats:
     """GAP: AP at each threshold, weighted by its probability and its number of relevant documents."""

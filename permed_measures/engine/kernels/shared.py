@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from permed_measures.engine.judgments import offsets_of
 from permed_measures.engine.rankings import JudgedRankings, Relevant
 
-__all__ = ["Floats", "Gains", "count", "divide", "look_up", "relevant", "running_sum", "sums"]
-
 Floats = NDArray[np.float64]
 Gains = Mapping[float, float]
 
