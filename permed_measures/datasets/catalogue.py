@@ -100,7 +100,7 @@ def _conversations(
 
 def _medcorpus() -> dict[str, list[Any]]:
     queries, qrels = _conversations(downloads.MEDCORPUS_QUERIES.path, downloads.MEDCORPUS_LABELS.path)
-    docs = Docs("medcorpus", TitledDoc, _medcorpus_corpus, _first_file)
+    docs = Docs("medcorpus", TitledDoc, _medcorpus_corpus, read_documents)
     sets: dict[str, list[Any]] = {"medcorpus": [docs, queries, qrels]}
     for turn in range(1, 7):
         of_turn = queries.where(partial(_is_turn, turn))
@@ -156,7 +156,7 @@ def _questions(official: bool = False) -> list[LitSearchQuery]:
 
 
 def _sample() -> dict[str, list[Any]]:
-    docs = Docs("permed-sample", TitledDoc, lambda: [SAMPLE_FOLDER / "corpus.jsonl"], _first_file, "en")
+    docs = Docs("permed-sample", TitledDoc, lambda: [SAMPLE_FOLDER / "corpus.jsonl"], read_documents, "en")
     sets: dict[str, list[Any]] = {}
     for name, part in (("permed-sample", "medical"), ("permed-sample/literature", "literature")):
         folder = SAMPLE_FOLDER / part
@@ -167,10 +167,6 @@ def _sample() -> dict[str, list[Any]]:
         )
         sets[name] = [docs, queries, qrels]
     return sets
-
-
-def _first_file(files: list[Path]) -> Any:
-    return read_documents(files[0])
 
 
 DATASETS = {
@@ -213,7 +209,7 @@ def folder(path: str | os.PathLike[str], name: str) -> Dataset:
         )
     labels, corpus = _file(path, "query_to_texts.jsonl"), _file(path, "corpus.jsonl")
     turns, qrels = _conversations(lambda: queries, lambda: labels)
-    docs = [] if corpus is None else [Docs(name, TitledDoc, lambda: [corpus], _first_file)]
+    docs = [] if corpus is None else [Docs(name, TitledDoc, lambda: [corpus], read_documents)]
     texts = {"pretty_name": name, "desc": f"The data set in {path}."}
     return _dataset(name, [*docs, turns, qrels], texts)
 

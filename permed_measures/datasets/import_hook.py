@@ -72,9 +72,10 @@ class _ImportHook(MetaPathFinder):
 
         def execute_and_register(module: ModuleType) -> None:
             execute(module)
-            if self in sys.meta_path:
-                sys.meta_path.remove(self)
-            _register_or_warn()
+            if module.__name__ == fullname:  # the loader of a zip file loads other modules as well
+                if self in sys.meta_path:
+                    sys.meta_path.remove(self)
+                _register_or_warn()
 
         spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
         return spec

@@ -161,12 +161,12 @@ def read_labels(labels: Path | None, queries: Path) -> Nested:
             where=str(queries),
             hint="Add the labels",
         )
-    known = {query.query_id for query in read_turns(queries)}
+    known = dict.fromkeys(query.query_id for query in read_turns(queries))
     unknown = [query_id for query_id in qrels if query_id not in known]
     if unknown:
         raise InputError(
             f"{len(unknown)} of {len(qrels)} judged queries are not among the queries, such as {unknown[0]!r}"
-            + (f" (the queries have {next(iter(known))!r})" if known else ""),
+            + (f" (the first query is {next(iter(known))!r})" if known else ""),
             where=str(labels or queries),
             hint=f"Use the labels that belong to {queries}",
         )
@@ -181,10 +181,10 @@ def _read_labels(path: Path) -> Nested:
 # --- documents -------------------------------------------------------------------------------------
 
 
-def read_documents(path: Path) -> Iterator[TitledDoc]:
-    """Yield the documents of a corpus.jsonl."""
-    shape = '{"text_id" or "doc_id": ..., "title": ..., "text": ...}'
-    return _objects(path, shape, _document)
+def read_documents(paths: Iterable[Path]) -> Iterator[TitledDoc]:
+    """Yield the documents of files such as corpus.jsonl."""
+    for path in paths:
+        yield from _objects(path, '{"text_id" or "doc_id": ..., "title": ..., "text": ...}', _document)
 
 
 def _document(content: dict[str, Any]) -> TitledDoc:
@@ -213,12 +213,13 @@ def read_attributes(path: Path, texts: Iterable[str]) -> dict[str, Attributes]:
         if text in found:
             raise InputError(f"the query {text!r:.80} stands twice", where=str(path))
         found[text] = _attributes(path, row)
-    wanted = set(texts)
-    for text in [*(wanted - found.keys()), *(found.keys() - wanted)][:1]:
-        difference = "lacks" if text in wanted else "has another query,"
+    wanted = dict.fromkeys(texts)
+    differences = [f"lacks {text!r:.100}" for text in wanted if text not in found]
+    differences += [f"has another query, {text!r:.100}" for text in found if text not in wanted]
+    if differences:
         raise InputError(
             f"{len(found.keys() & wanted)} of the {len(wanted)} queries of LitSearch are in this file; it "
-            f"{difference} {text!r:.100}",
+            f"{differences[0]}",
             where=str(path),
             hint="Use the query file of the data set princeton-nlp/LitSearch",
         )
