@@ -5,7 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from effort import THOROUGH
+from effort import THOROUGH, effort
+from hypothesis import settings
+
+settings.register_profile("permed", deadline=None, max_examples=effort(40, 100))
+settings.load_profile("permed")
 
 
 def pytest_configure(config):
