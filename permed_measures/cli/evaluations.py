@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import sys
 from enum import StrEnum
 from itertools import chain
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -86,8 +90,17 @@ def demo() -> None:
         print(EVALUATION_FORMATS["table"](report))
         for column, description in report.legend().items():
             print(f"{column:>25}  {description}")
-        print(f"\nThe same by hand:\n  permed-measures evaluate {sample.qrels} \\\n    ", end="")
-        print(*(f"{run}={path}" for run, path in sample.runs.items()), sep=" \\\n    ", end="\n\n")
+        runs = [f"{run}={shlex.quote(str(path))}" for run, path in sample.runs.items()]
+        command = f"{_program()} evaluate {shlex.quote(str(sample.qrels))}"
+        print("\nThe same by hand:\n  " + " \\\n    ".join([command, *runs]), end="\n\n")
+
+
+def _program() -> str:
+    """Return what starts this program in the user's shell, whether or not the environment is activated."""
+    script = Path(sys.argv[0])
+    if not script.stem.startswith("permed-measures"):
+        return f"{shlex.quote(sys.executable)} -m permed_measures"
+    return script.name if shutil.which(script.name) else shlex.quote(str(script))
 
 
 def measures() -> None:

@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -47,11 +49,29 @@ def test_output_is_as_written_down(files, monkeypatch, name, arguments):
     assert stderr == ""
 
 
-def test_demo_is_as_written_down():
+def test_demo_is_as_written_down(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["permed-measures"])
     stdout, stderr = run_cli("demo")
     folder = str(MEDICAL.qrels.parent.parent)
     assert stdout.replace(folder, "SAMPLE") == (GOLDEN / "demo.txt").read_text()
     assert stderr == ""
+
+
+@pytest.mark.parametrize("activated", [True, False])
+def test_what_the_demo_prints_runs_when_pasted(tmp_path, activated):
+    script = tmp_path / "bin of mine" / "permed-measures"
+    script.parent.mkdir()
+    script.write_text(f"#!{sys.executable}\nfrom permed_measures.cli import main\nmain()\n")
+    script.chmod(0o755)
+    paths = os.pathsep.join([*([str(script.parent)] if activated else []), os.defpath])
+    environment = {**os.environ, "PATH": paths, "PYTHONPATH": str(Path(pm.__file__).parents[1])}
+    options = {"capture_output": True, "text": True, "env": environment, "check": True}
+    demo = subprocess.run([script, "demo"], **options).stdout
+    for part in demo.split("The same by hand:\n")[1:]:
+        pasted = part.split("\n\n")[0]
+        assert pasted.strip().startswith("permed-measures ") == activated
+        assert subprocess.run(pasted, shell=True, **options).stdout.count("\n") > 4
+    assert demo.count("The same by hand:") == 2
 
 
 def test_json_holds_the_numbers_of_the_library():
