@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ir_measures.measures import Measure
-
 from permed_measures.comparisons.contrasts import (
     Options,
     coarse,
@@ -18,8 +16,10 @@ from permed_measures.comparisons.contrasts import (
 from permed_measures.comparisons.differences import PairedRuns
 from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.engine.groups import By, Groups
+from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError, nearest
 from permed_measures.markup import one_line
+from permed_measures.measures.parsing import MeasuresLike
 from permed_measures.reports.comparison import COMPARISON_FORMATS
 from permed_measures.reports.differences import differences_table, legend
 from permed_measures.reports.wording import long_names
@@ -60,9 +60,9 @@ class Comparison(ComparisonResult):
 
 
 def compare(
-    qrels: Any,
-    runs: Mapping[str, Any],
-    measures: Iterable[Measure | str] | Measure | str,
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike],
+    measures: MeasuresLike,
     baseline: str | None = None,
     clusters: By | None = None,
     correction: str = "holm",
@@ -76,11 +76,11 @@ def compare(
 
     Parameters
     ----------
-    qrels : any form of qrels
-        A data set of ir_datasets knows the conversation of each query.
-    runs : mapping of str to any form of a run
-        At least two, by name.
-    measures : iterable of Measure or str, or one of these
+    qrels : QrelsLike
+        Judgments in any form. A data set of ir_datasets knows the conversation of each query.
+    runs : mapping of str to RunLike
+        At least two runs, by name.
+    measures : Measure or str, or an iterable of them
     baseline : str, optional
         The name of the run that all others are compared with. Without one every pair is compared, the later
         run against the earlier.
@@ -88,16 +88,16 @@ def compare(
         Which queries belong together, as in `evaluate_by`: a field of the data set's queries, a pattern with
         one group for the query ids, ``{query_id: cluster}``, or a function of the query id. If left out, the
         field ``conversation_id`` of a data set that has it; ``"none"`` is no clusters. A query in no cluster
-        is its own.
+        counts as its own.
     correction : {'holm', 'bonferroni', 'benjamini-hochberg', 'none'}
-        For the number of tests of one kind: pairs times measures.
+        Multiple-testing correction over all p-values of a test: pairs times measures.
     tests : iterable of {'t-test', 'wilcoxon', 'randomization', 'bootstrap'}, or one of these
     resamples : int, at least 1
-        Of the randomization test and the bootstrap.
+        Number of resamples of the randomization test and the bootstrap.
     seed : int, at least 0
-        Of numpy.random.default_rng.
+        Seed of numpy.random.default_rng.
     level : float, between 0 and 1
-        Of the confidence intervals.
+        Level of the confidence intervals.
     by : str, mapping or callable, optional
         Compare on each group of queries too, as in `evaluate_by`: ``"turn_number"``. The p-values of all
         groups are corrected together.
@@ -125,15 +125,15 @@ def compare(
 
     Turns of a conversation are not independent. With clusters the randomization test changes the sign of
     whole clusters, the bootstrap draws whole clusters, and a cluster-robust t-test joins the paired one;
-    tests that take queries as independent are marked ``naive``. Effect size, wins and losses are those of
+    tests that treat queries as independent are marked ``naive``. Effect size, wins and losses are over
     queries.
 
-    Where all differences are 0, every p is 1, the interval (0, 0) and the effect size 0. What else has no
-    answer is None with a reason: a t-test of one query or without variance, a bootstrap of one cluster, a
+    Where all differences are 0, every p is 1, the interval (0, 0) and the effect size 0. Whatever else is
+    undefined is None with a reason: a t-test of one query or without variance, a bootstrap of one cluster, a
     relative difference to 0. Intervals are not corrected for their number, and with fewer than ten clusters
     they are too short, which the notes say.
 
-    Formulas and sources stand in `significance` and `resampling`. Corrections: Holm 1979; Benjamini &
+    See `significance` and `resampling` for formulas and sources. Corrections: Holm 1979; Benjamini &
     Hochberg 1995.
 
     Examples
@@ -158,11 +158,11 @@ def compare(
 
 
 _SOME = 5
-"""So many groups are named that have the same note."""
+"""At most this many groups are named before a note that they share."""
 
 
 def _notes_of_groups(name: str, groups: Mapping[Any, Comparison]) -> list[str]:
-    """Return each note of the groups once, with the groups that it is about."""
+    """List each note of the groups once, with the groups it applies to."""
     values: dict[str, list[str]] = {}
     for value, group in groups.items():
         for note in group.notes:
@@ -175,7 +175,7 @@ def _notes_of_groups(name: str, groups: Mapping[Any, Comparison]) -> list[str]:
 
 
 def _compared(parts: list[PairedRuns], options: Options, baseline: str | None) -> list[Comparison]:
-    """Return a comparison for each set of queries, the p-values of all corrected together."""
+    """Compare on each set of queries, with one correction over all p-values."""
     found = [contrasts(paired, options) for paired in parts]
     rows, families = corrected([row for rows in found for row in rows], options.correction)
     size = len(found[0])

@@ -1,4 +1,4 @@
-"""What the tests say of each pair of runs and measure, corrected for how many they are."""
+"""Test each pair of runs on each measure, and correct for the number of tests."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from permed_measures.markup import counted
 
 @dataclass(frozen=True)
 class SignificanceTest:
-    """What a test says of a pair of runs.
+    """The result of a significance test on a pair of runs.
 
     Attributes
     ----------
     p : float or None
-        Two-sided, as the test gives it.
+        Two-sided, uncorrected.
     adjusted : float or None
-        Corrected for the number of tests of its kind.
+        Corrected for the number of p-values of the same test.
     statistic : float or None
         t; Wilcoxon's smaller rank sum; for the randomization test the mean difference.
     naive : bool
-        Whether queries of one cluster were taken as independent, though there are clusters: the p-value is
-        too small where they are alike.
+        Whether queries of one cluster were treated as independent: the p-value is too small where they are
+        correlated.
     method : str
         How it was computed, such as ``10,000 random sign patterns of 843 clusters``.
     reason : str
@@ -56,7 +56,7 @@ class SignificanceTest:
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """How a run compares with another by a measure.
+    """A run compared with another on a measure.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class ComparisonRow:
 
 
 class _Test(NamedTuple):
-    """A test under its name in the result, and whether it takes queries as independent."""
+    """A test, its name in the result, and whether it treats queries as independent."""
 
     name: str
     naive: bool
@@ -126,7 +126,7 @@ TESTS: dict[str, tuple[_Test, ...]] = {
     ),
     "bootstrap": (),
 }
-"""What is computed for each test that can be asked for; without clusters only what bears its name.
+"""What is computed for each test one can ask for; without clusters, only the variant of the same name.
 
 The bootstrap gives an interval.
 """
@@ -134,7 +134,7 @@ The bootstrap gives an interval.
 
 @dataclass(frozen=True)
 class Options:
-    """How to test; checked when made.
+    """How to test; validated on creation.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class Options:
     level: float
 
     def __post_init__(self) -> None:
-        """Raise InputError for what is not allowed."""
+        """Raise InputError for an invalid option."""
         if self.correction not in CORRECTIONS:
             raise InputError(
                 f"correction must be one of {', '.join(CORRECTIONS)} (found {self.correction!r})",
@@ -175,7 +175,7 @@ class Options:
 
 
 def _tests(names: Iterable[str] | str) -> tuple[str, ...]:
-    """Return the tests, each once."""
+    """Validate the names of tests, and drop repetitions."""
     wanted = tuple(dict.fromkeys([names] if isinstance(names, str) else names))
     for name in wanted:
         if name not in TESTS:
@@ -189,7 +189,7 @@ def _tests(names: Iterable[str] | str) -> tuple[str, ...]:
 
 
 def contrasts(paired: PairedRuns, options: Options) -> list[ComparisonRow]:
-    """Return a row for each measure and pair, its p-values not yet adjusted."""
+    """Build a row for each measure and pair, with p-values not yet adjusted."""
     differences = paired.differences()
     tested = {test.name: _tested(test, differences, paired, options) for test in _chosen(paired, options)}
     intervals = _intervals(differences, paired, options)
@@ -206,7 +206,7 @@ def contrasts(paired: PairedRuns, options: Options) -> list[ComparisonRow]:
 
 
 def corrected(rows: list[ComparisonRow], correction: str) -> tuple[list[ComparisonRow], dict[str, int]]:
-    """Return the rows with the p-values of each test adjusted together, and how many they are."""
+    """Adjust the p-values of each test over all rows; return the rows and the number of p-values by test."""
     tests, families = [dict(row.tests) for row in rows], {}
     for name in tests[0]:
         answered = [(each, p) for each in tests if (p := each[name].p) is not None]
@@ -218,7 +218,7 @@ def corrected(rows: list[ComparisonRow], correction: str) -> tuple[list[Comparis
 
 
 def _chosen(paired: PairedRuns, options: Options) -> list[_Test]:
-    """Return what is computed: without clusters nothing is naive, and nothing clustered by itself."""
+    """Choose the variants to compute: without clusters none is naive, and no clustered variant is added."""
     tests = [test for name in options.tests for test in TESTS[name]]
     if paired.clusters:
         return tests
@@ -226,7 +226,7 @@ def _chosen(paired: PairedRuns, options: Options) -> list[_Test]:
 
 
 def _tested(test: _Test, differences: Floats, paired: PairedRuns, options: Options) -> list[SignificanceTest]:
-    """Return the result of a test for each column."""
+    """Run a test on all columns."""
     cluster = np.arange(len(differences)) if test.naive else paired.cluster
     return [
         SignificanceTest(each.p, each.p, each.statistic, test.naive, each.method, each.reason)
@@ -276,10 +276,10 @@ _USUAL = 0.05
 
 
 def coarse(paired: PairedRuns, options: Options, n_tests: int, n_here: int) -> list[str]:
-    """Return a note if no data at all could be significant: too few clusters, or too few resamples.
+    """Note that no result can be significant, with so few clusters or resamples.
 
-    Of the `n_tests` that are corrected together, `n_here` are on these queries. Holm's correction multiplies
-    the smallest p of these by so many at least: all others may be smaller still.
+    Of the `n_tests` corrected together, `n_here` are on these queries. Holm's correction multiplies the
+    smallest p of these by at least `n_here`, since all others may be smaller still.
     """
     if "randomization" not in options.tests:
         return []
@@ -300,7 +300,7 @@ _FEW = 10
 
 
 def too_short(paired: PairedRuns, options: Options) -> list[str]:
-    """Return a note if there are too few clusters for the intervals."""
+    """Note that there are too few clusters for the intervals."""
     n = int(paired.cluster.max()) + 1
     if "bootstrap" not in options.tests or not 1 < n < _FEW:
         return []

@@ -1,9 +1,9 @@
-"""From runs to paired differences: who is compared with whom, on which queries, and which belong together."""
+"""From runs to paired differences: the pairs of runs, their queries, and the clusters of queries."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from permed_measures.comparisons.significance import zero_rounding_noise
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, Groups
+from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, PermedWarning, nearest
 from permed_measures.markup import counted
+from permed_measures.measures.parsing import MeasuresLike
 
 _DEFAULT_FIELD = "conversation_id"
-"""What queries of a data set are clustered by if they have it."""
+"""The field that queries of a data set are clustered by, where they have it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +44,7 @@ class PairedRuns:
     cluster : ndarray of int64, shape (n_queries,)
         The cluster of each query, from 0; without clusters each has its own.
     notes : list of str
-        What to know of the runs and the clusters.
+        Notes on the runs and the clusters.
     """
 
     measures: list[Measure]
@@ -56,9 +58,9 @@ class PairedRuns:
     @classmethod
     def of(
         cls,
-        qrels: Any,
-        runs: Mapping[str, Any],
-        measures: Iterable[Measure | str] | Measure | str,
+        qrels: QrelsLike,
+        runs: Mapping[str, RunLike],
+        measures: MeasuresLike,
         baseline: str | None,
         clusters: By | None,
     ) -> PairedRuns:
@@ -85,7 +87,7 @@ class PairedRuns:
         return "cluster" if self.clusters else "query"
 
     def of_queries(self, chosen: NDArray[np.bool_]) -> PairedRuns:
-        """Return the same for some of the queries; the clusters keep their name, even if all are of one."""
+        """Select some of the queries; the clusters keep their name, even if each has one query left."""
         query_ids = [query_id for query_id, here in zip(self.query_ids, chosen, strict=True) if here]
         values = {name: each[:, chosen] for name, each in self.values.items()}
         cluster = _numbered(self.cluster[chosen])
@@ -101,7 +103,7 @@ class PairedRuns:
 
 
 def _pairs(runs: Any, baseline: str | None) -> list[tuple[str, str]]:
-    """Return run and baseline of each comparison."""
+    """List run and baseline of each comparison."""
     if not isinstance(runs, Mapping) or not all(isinstance(name, str) for name in runs):
         raise InputError(
             f"runs must be a dict {{name: run}} (found {type(runs).__name__} {str(runs)[:80]!r})",
@@ -121,7 +123,7 @@ def _pairs(runs: Any, baseline: str | None) -> list[tuple[str, str]]:
 
 @contextmanager
 def naming(name: str) -> Iterator[None]:
-    """Let errors and warnings about a run name it."""
+    """Name the run in errors and warnings about it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -136,7 +138,7 @@ def naming(name: str) -> Iterator[None]:
 
 
 def notes_of(name: str, rankings: JudgedRankings) -> list[str]:
-    """Return for how many queries a run has nothing, or no judgments."""
+    """Note how many queries a run retrieves nothing for, and how many have no judgments."""
     query_ids, notes = rankings.judgments.query_ids, []
     lacking = np.flatnonzero(rankings.retrieved == 0)
     if len(lacking):
@@ -151,7 +153,7 @@ def notes_of(name: str, rankings: JudgedRankings) -> list[str]:
 
 
 def _clusters(query_ids: list[str], by: By | None, qrels: Any) -> tuple[str, NDArray[np.int64], list[str]]:
-    """Return what the clusters are, the cluster of each query, and what to know of them."""
+    """Return the name of the clusters, the cluster of each query, and notes."""
     if by is None:
         by = _DEFAULT_FIELD if _has_field(qrels, _DEFAULT_FIELD) else "none"
     n = len(query_ids)
@@ -174,7 +176,7 @@ def _clusters(query_ids: list[str], by: By | None, qrels: Any) -> tuple[str, NDA
 
 
 def _numbered(label: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the labels numbered from 0 by first appearance: clusters of one are then in query order."""
+    """Renumber the labels from 0 by first appearance, so that clusters of one are in query order."""
     _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
     number = np.empty_like(first)
     number[np.argsort(first)] = np.arange(len(first))

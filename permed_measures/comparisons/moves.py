@@ -18,12 +18,12 @@ from permed_measures.errors import PermedWarning
 Ints = NDArray[np.int64]
 
 _BLOCK = 1 << 20
-"""Pairs of documents that are held at a time."""
+"""Number of pairs of documents in memory at a time."""
 
 
 @dataclass(frozen=True)
 class Moves:
-    """By how many ranks relevant documents moved.
+    """How far relevant documents moved.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Pairs:
 
     @property
     def total(self) -> int:
-        """How many pairs there are."""
+        """Number of pairs."""
         return self.put_right + self.broken + self.still_right + self.still_wrong
 
     @property

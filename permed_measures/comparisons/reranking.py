@@ -66,7 +66,7 @@ class Reranking:
     before, after : float
         Its mean over all queries of the qrels.
     n_gained, n_lost, n_unchanged : int
-        Queries on which it rose, fell, or changed by no more than 1e-12.
+        Number of queries on which it rose, fell, or changed by no more than 1e-12.
     moves : Moves
     pairs : Pairs
     gained, lost : list of QueryChange
@@ -74,7 +74,7 @@ class Reranking:
     by_query : list of Pairs
         The pairs of each query of the qrels, in ascending order of the ids.
     notes : list of str
-        What to know of the runs: queries that they lack, or that have no judgments.
+        Notes on the runs: queries that they lack, or that have no judgments.
     """
 
     measure: Measure
@@ -91,7 +91,7 @@ class Reranking:
     notes: list[str]
 
     def __str__(self) -> str:
-        """Return the changes as lines of text."""
+        """Describe the changes in lines of text."""
         return "\n".join(_lines(self))
 
 
@@ -209,7 +209,7 @@ class _Ranked(NamedTuple):
 
     @classmethod
     def of(cls, judgments: Judgments, name: str, run: RunLike, measure: Measure) -> _Ranked:
-        """Rank a run once for both."""
+        """Rank a run once, for the values and the ranks."""
         with naming(name):
             rankings = JudgedRankings.of(judgments, run)
         values = KERNELS[str(measure.NAME)](rankings, **values_of(measure))
@@ -232,7 +232,7 @@ def _changed(
 
 
 def _texts(queries: Any, wanted: set[str]) -> dict[str, str]:
-    """Return the texts of these queries, where there are such."""
+    """Look up the texts of these queries; some may have none."""
     if queries is None:
         return {}
     if hasattr(queries, "irds_ref"):  # PyTerrier holds a data set of ir_datasets
@@ -254,7 +254,7 @@ def _texts(queries: Any, wanted: set[str]) -> dict[str, str]:
 
 
 def _lines(result: Reranking) -> list[str]:
-    """Return what a terminal shows."""
+    """Describe a reranking for a terminal."""
     moves, pairs = result.moves, result.pairs
     lines = [
         f"{result.measure}: {result.before:.4f} before, {result.after:.4f} after "

@@ -23,11 +23,11 @@ from permed_measures.comparisons.significance import (
 from permed_measures.markup import counted, plural
 
 _BLOCK = 1 << 21
-"""Signs or counts that are held at a time: 16 MB of them."""
+"""Number of signs or counts in memory at a time: 16 MB."""
 
 
 def n_patterns(n_units: int, resamples: int) -> int | None:
-    """Return how many patterns of signs there are, if no more than `resamples`: then all are gone through."""
+    """Count the sign patterns if there are no more than `resamples`; all of them are then used."""
     return 2**n_units if n_units < resamples.bit_length() else None
 
 
@@ -35,12 +35,12 @@ def n_patterns(n_units: int, resamples: int) -> int | None:
 
 
 def randomization_test(differences: Floats, cluster: Ints, resamples: int, seed: int) -> list[Outcome]:
-    """Return the two-sided p-values of the paired randomization test, by column.
+    """Compute the two-sided p-values of the paired randomization test, by column.
 
     Under the null hypothesis the two runs are exchangeable, so the differences of a whole cluster may change
     sign. T is the mean difference, T* that after each cluster changed its sign with probability 1/2;
     p = (1 + #{abs(T*) >= abs(T)}) / (1 + resamples). If there are no more than `resamples` patterns of signs,
-    all are gone through, and p is the share of those with abs(T*) >= abs(T): it is exact.
+    all are used, and p is the share of those with abs(T*) >= abs(T): it is exact.
 
     Parameters
     ----------
@@ -85,21 +85,21 @@ def randomization_test(differences: Floats, cluster: Ints, resamples: int, seed:
 
 
 def _chunks(total: int, width: int) -> Iterator[tuple[int, int]]:
-    """Split so many rows of a width into blocks: first row and number of rows."""
+    """Split the rows into blocks; yield first row and number of rows of each."""
     step = max(_BLOCK // width, 1)
     for start in range(0, total, step):
         yield start, min(step, total - start)
 
 
 def _all_signs(n_units: int) -> Iterator[Floats]:
-    """Yield all patterns of signs, in blocks."""
+    """Yield all sign patterns, in blocks."""
     for start, rows in _chunks(2**n_units, n_units):
         numbers = np.arange(start, start + rows)[:, None]
         yield 1.0 - 2 * ((numbers >> np.arange(n_units)) & 1).astype(np.float64)
 
 
 def _random_signs(n_units: int, resamples: int, seed: int) -> Iterator[Floats]:
-    """Yield random patterns of signs, in blocks; a random bit for each."""
+    """Yield random sign patterns, in blocks, from one random bit per sign."""
     rng = np.random.default_rng(seed)
     for _, rows in _chunks(resamples, n_units):
         packed = rng.integers(0, 256, size=(rows, -(-n_units // 8)), dtype=np.uint8)
@@ -113,7 +113,7 @@ def _random_signs(n_units: int, resamples: int, seed: int) -> Iterator[Floats]:
 def bootstrap_intervals(
     differences: Floats, cluster: Ints, resamples: int, seed: int, level: float
 ) -> list[Estimate]:
-    """Return the percentile bootstrap interval of the mean difference, by column.
+    """Compute the percentile bootstrap interval of the mean difference, by column.
 
     A resample draws as many clusters as there are, with replacement, each with all its queries; its mean is
     the sum over the queries drawn, over their number. The bounds are the (1 - level) / 2 and (1 + level) / 2

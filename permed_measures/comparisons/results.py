@@ -1,4 +1,4 @@
-"""What a comparison found, as data."""
+"""The result of a comparison, as data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ComparisonResult:
     level : float
         Of the intervals.
     notes : list of str
-        What to know of the runs, the clusters and the tests.
+        Notes on the runs, the clusters and the tests.
     paired : PairedRuns
         The values of each query by each run, and the cluster of each query.
     by : str
@@ -54,12 +54,12 @@ class ComparisonResult:
 
     @property
     def n_queries(self) -> int:
-        """How many queries the qrels have."""
+        """Number of queries in the qrels."""
         return len(self.paired.query_ids)
 
     @property
     def n_clusters(self) -> int:
-        """How many independent units there are: clusters, or queries where each has its own."""
+        """Number of independent units: clusters, or queries without clusters."""
         return int(self.paired.cluster.max()) + 1
 
     @property

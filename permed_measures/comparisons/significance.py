@@ -20,21 +20,21 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 TIE = 1e-12
-"""Values of a query that differ by no more than this are equal: the rest is rounding."""
+"""Values of a query that differ by no more than this count as equal: the difference is rounding."""
 
 
 class Outcome(NamedTuple):
-    """What a test gives for a column.
+    """The result of a test on a column.
 
     Attributes
     ----------
     p : float or None
-        Two-sided; None where the test has no answer.
+        Two-sided; None where the test is undefined.
     statistic : float or None
     method : str
         How it was computed.
     reason : str
-        Why there is no answer.
+        Why there is no p-value.
     """
 
     p: float | None
@@ -62,19 +62,19 @@ def zero_rounding_noise(differences: Floats) -> Floats:
 
 
 def sums_of(differences: Floats, cluster: Ints) -> Floats:
-    """Return the sum of each cluster; shape (n_clusters, n_columns)."""
+    """Sum the differences of each cluster; shape (n_clusters, n_columns)."""
     columns = [np.bincount(cluster, column) for column in differences.T]
     return np.stack(columns, axis=1)
 
 
 def units_of(differences: Floats, cluster: Ints) -> tuple[int, str]:
-    """Return how many independent units there are, and what one is."""
+    """Return the number of independent units, and what a unit is."""
     n = int(cluster.max()) + 1
     return n, "query" if n == len(differences) else "cluster"
 
 
 def for_columns(differences: Floats, outcome: Callable[[int], Outcome], method: str) -> list[Outcome]:
-    """Return the outcome for each column, p = 1 where all differences are 0."""
+    """Compute the outcome of each column; p is 1 where all differences are 0."""
     same = Outcome(1.0, 0.0, method)
     return [outcome(column) if values.any() else same for column, values in enumerate(differences.T)]
 
@@ -83,7 +83,7 @@ def for_columns(differences: Floats, outcome: Callable[[int], Outcome], method: 
 
 
 def t_test(differences: Floats, cluster: Ints) -> list[Outcome]:
-    r"""Return the two-sided p-values of the cluster-robust t-test, by column.
+    r"""Compute the two-sided p-values of the cluster-robust t-test, by column.
 
     .. math:: t = \frac{\bar d}{\sqrt{\frac{C}{C-1} \sum_c u_c^2 / n^2}}, \quad
         u_c = \sum_{i \in c} (d_i - \bar d)
@@ -140,7 +140,7 @@ def t_test(differences: Floats, cluster: Ints) -> list[Outcome]:
 
 
 def effect_sizes(differences: Floats) -> list[Estimate]:
-    """Return Cohen's d_z by column: the mean difference over the standard deviation of the differences.
+    """Compute Cohen's d_z by column: the mean difference over the standard deviation of the differences.
 
     The standard deviation is that over queries, with n - 1. It is 0 where all differences are 0, and has no
     value where they are all equal to something else, or there is one alone.
@@ -173,7 +173,7 @@ def _ranks(n: int) -> str:
 
 
 def wilcoxon_test(differences: Floats) -> list[Outcome]:
-    """Return the two-sided p-values of Wilcoxon's signed-rank test, by column.
+    """Compute the two-sided p-values of Wilcoxon's signed-rank test, by column.
 
     Differences of 0 are dropped (scipy's ``zero_method="wilcox"``, its default). Differences are rounded to
     12 decimals before they are ranked, so that those that differ by rounding share a rank. The p-value is
@@ -232,12 +232,12 @@ CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
     "benjamini-hochberg": _benjamini_hochberg,
     "none": lambda p: p,
 }
-"""How the p-values of a family are adjusted. Holm 1979 and Bonferroni hold the chance of any false rejection,
-Benjamini & Hochberg 1995 the expected share of false ones among the rejections."""
+"""How the p-values of a family are adjusted. Holm 1979 and Bonferroni control the probability of any false
+rejection, Benjamini & Hochberg 1995 the expected share of false rejections."""
 
 
 def _scipy_stats() -> Any:
-    """Return scipy.stats, or raise an error that says how to get it."""
+    """Import scipy.stats, or raise an error that says how to install it."""
     try:
         return import_module("scipy.stats")
     except ImportError:

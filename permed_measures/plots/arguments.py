@@ -1,4 +1,4 @@
-"""What a plot of a comparison is asked to show."""
+"""Validate what a plot of a comparison is asked to show."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def plot_by_group(
 
 
 def _groups(comparison: ComparisonResult, by: By | None, qrels: Any) -> Groups:
-    """Return the groups, and say what is not in them."""
+    """Group the queries, and warn of those without a group."""
     query_ids, name = comparison.paired.query_ids, ""
     if by is None:
         if not comparison.groups:
@@ -156,7 +156,7 @@ def _groups(comparison: ComparisonResult, by: By | None, qrels: Any) -> Groups:
 def _group_estimates(
     comparison: ComparisonResult, groups: Groups, values: dict[str, Floats], intervals: bool
 ) -> dict[str, Estimates]:
-    """Return the estimates of each run; the runs of a group share the draws of its clusters."""
+    """Estimate the mean of each run and group; the runs of a group share the draws of its clusters."""
     stacked = np.stack(list(values.values()), axis=1)
     found = np.full((3, len(groups.values), len(values)), np.nan)
     for index in range(len(groups.values)):
@@ -175,7 +175,7 @@ def _bounds(comparison: ComparisonResult, values: Floats, cluster: NDArray[np.in
 
 
 def _numbers(values: Sequence[Any]) -> list[float]:
-    """Return the groups as numbers, if all are and no two are the same number."""
+    """Return the groups as numbers, if all are numbers and no two are equal."""
     numeric = all(
         (isinstance(value, Real) and not isinstance(value, bool)) or _NUMBER.fullmatch(str(value))
         for value in values
@@ -191,13 +191,13 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]+)?")
 
 
 def _about(groups: Groups) -> str:
-    """Return what the groups are, for the axis: a field, or the pattern that found them."""
+    """Name the groups on the axis: a field, or the pattern that found them."""
     name = on_one_line(groups.name)
     return name if re.fullmatch(r"\w+", name) else f"{shortened(name)} in the query id"
 
 
 def _interval_note(comparison: ComparisonResult, bands: bool, estimates: dict[str, Estimates]) -> str:
-    """Return what the intervals are."""
+    """Explain the intervals."""
     missing = np.isnan([each.low for each in estimates.values()])
     if missing.all():
         return f"no intervals: no group has two {plural(comparison.paired.unit)}"

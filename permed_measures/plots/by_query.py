@@ -193,14 +193,14 @@ def _reaching(values: Floats, low: float, high: float) -> tuple[Floats, Floats]:
 
 
 def _marks(x: Floats, shift: float) -> list[int]:
-    """Return which points get a marker: spread over the axis, elsewhere for each run, and at the end."""
+    """Choose the points with a marker: spread over the axis, shifted for each run, and the last."""
     targets = x[0] + (x[-1] - x[0]) * (np.arange(4) + shift) / 4
     nearest_to = np.abs(x - targets[:, None]).argmin(axis=1)
     return sorted({*nearest_to.tolist(), len(x) - 1} - {0})
 
 
 def _at_ends(values: dict[str, Floats], low: float, high: float) -> tuple[dict[str, str], str]:
-    """Return the shares of queries at 0 and at 1, and what they are; nothing for other scales."""
+    """Return the shares of queries at 0 and at 1 with their heading; nothing for other scales."""
     if low < 0 or high > 1:
         return {}, ""
     shares = {name: (np.mean(scores == 0), np.mean(scores == 1)) for name, scores in values.items()}

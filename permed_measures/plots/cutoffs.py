@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from ir_measures.measures import Measure
@@ -12,8 +12,9 @@ from ir_measures.measures import Measure
 from permed_measures.comparisons.differences import naming
 from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError
-from permed_measures.measures.parsing import parse_measure
+from permed_measures.measures.parsing import MeasureLike, parse_measure
 from permed_measures.plots.fonts import PlotText
 from permed_measures.plots.style import (
     add_legend,
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 
 
 def plot_cutoffs(
-    qrels: Any,
-    runs: Mapping[str, Any],
-    measure: Measure | str = "nDCG",
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike],
+    measure: MeasureLike = "nDCG",
     cutoffs: Iterable[int] = (1, 3, 5, 10, 20, 50, 100),
     ax: Axes | None = None,
 ) -> Axes:
@@ -38,9 +39,10 @@ def plot_cutoffs(
 
     Parameters
     ----------
-    qrels : any form of qrels
-    runs : mapping of str to any form of a run
-        By name. Each is evaluated once, at all cutoffs.
+    qrels : QrelsLike
+        Judgments in any form.
+    runs : mapping of str to RunLike
+        Runs by name. Each is evaluated once, at all cutoffs.
     measure : Measure or str, default 'nDCG'
         Without a cutoff.
     cutoffs : iterable of int, at least 1
@@ -106,7 +108,7 @@ def plot_cutoffs(
 
 
 def _cutoff_measures(measure: Measure | str, cutoffs: Iterable[int]) -> tuple[Measure, dict[int, Measure]]:
-    """Return the measure, and at each cutoff, ascending."""
+    """Return the measure without a cutoff, and at each cutoff, ascending."""
     base = parse_measure(measure)
     if "cutoff" in base.params:
         raise InputError(

@@ -57,4 +57,4 @@ def figures(comparison: ComparisonResult) -> Iterator[tuple[str, Axes]]:
 
 
 _MOST_PAIRS = 6
-"""So many pairs have a plot on a page."""
+"""Number of pairs with a plot on a page, at most."""

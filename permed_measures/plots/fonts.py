@@ -19,7 +19,7 @@ LONGEST = 34
 
 
 def matplotlib(name: str = "") -> Any:
-    """Return matplotlib or a module of it, or raise an error that says how to get it."""
+    """Import matplotlib or a module of it, or raise an error that says how to install it."""
     try:
         import_module("matplotlib")
         return import_module(f"matplotlib{name}")

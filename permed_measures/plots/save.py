@@ -127,7 +127,7 @@ def _figure_of(ax: Axes) -> Figure:
 
 
 def _drawn(figure: Figure, ending: str) -> bytes:
-    """Return the bytes of a file."""
+    """Draw a figure into the bytes of a file."""
     content = io.BytesIO()
     _start_again(figure)
     with matplotlib().rc_context(_SAVING):

@@ -93,13 +93,13 @@ def draw_points(
 # --- axes, labels and legend ---------------------------------------------------------------------------
 
 SIZE = (5.0, 3.6)
-"""Of a figure without a legend, in inches."""
+"""Size of a figure without its legend, in inches."""
 LETTER = 0.085
-"""The width of a letter, in inches: a little more than it has on average."""
+"""Width of a letter in inches, a little above the average."""
 
 
 def axes_for(ax: Axes | None) -> tuple[Axes, bool]:
-    """Return where to draw, and whether its figure is ours: one that pyplot shows, where that is in use."""
+    """Return the Axes to draw on, and whether the figure is new; pyplot shows it where it is in use."""
     if ax is not None:
         return checked_axes(ax), False
     matplotlib()
@@ -120,14 +120,14 @@ def checked_axes(ax: Any) -> Axes:
 
 
 def unshown(ax: Axes) -> Axes:
-    """Take the figure of a plot away from pyplot."""
+    """Close the figure of a plot in pyplot."""
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close(ax.figure)
     return ax
 
 
 def wrapped(text: str) -> str:
-    """Return the text, a measure with many parameters in lines."""
+    """Break a measure with many parameters into lines."""
     lines = [""]
     for part in re.split(r"(?<=,)", text):
         if lines[-1] and len(lines[-1]) + len(part) > LONGEST:

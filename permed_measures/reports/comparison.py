@@ -29,7 +29,7 @@ from permed_measures.terminal import Styled, paragraph, terminal_table
 
 
 def _as_table(result: ComparisonResult) -> str:
-    """Return the means, the differences with the test that gives the marks, and how they were computed."""
+    """Write the means, the differences with the deciding test, and how they were computed."""
     table = paper_table(result)
     means = terminal_table(
         [*table.labels, *table.measures], _styled_rows(table), len(table.labels), len(table.blocks[0])
@@ -42,7 +42,7 @@ def _as_table(result: ComparisonResult) -> str:
 
 
 def _differences(result: ComparisonResult) -> tuple[str, list[str]]:
-    """Return the table of differences with the test that gives the marks, and what to know of it."""
+    """Return the table of differences with the deciding test, and its legend."""
     tests, others = deciding_tests(result)
     if not deciding_test(result):
         return terminal_table(*differences_table(result)), legend(result)
@@ -54,7 +54,7 @@ def _differences(result: ComparisonResult) -> tuple[str, list[str]]:
 
 
 def _styled_rows(table: PaperTable) -> list[list[str | Styled]]:
-    """Return the rows of means, the digits below each other whatever the marks."""
+    """Return the rows of means, with digits aligned whatever the marks."""
     apart = " " if table.lettered else ""
     marks = [max(len(row.cells[number].mark) for row in _all(table)) for number in range(len(table.measures))]
     styles = {0: "", 1: "bold", 2: "underline"}
@@ -95,7 +95,7 @@ def _as_markdown(result: ComparisonResult) -> str:
 
 
 def _as_latex(result: ComparisonResult) -> str:
-    """Return a table for the package booktabs."""
+    """Write a table for the LaTeX package booktabs."""
     table = paper_table(result)
     column, heading = ("r@{ }l", r"\multicolumn{{2}}{{c}}{{{}}}") if table.lettered else ("r", "{}")
     headings = [*map(as_latex, table.labels), *(heading.format(as_latex(each)) for each in table.measures)]
@@ -120,7 +120,7 @@ def _as_latex(result: ComparisonResult) -> str:
 
 
 def _latex_cell(cell: Cell, lettered: bool) -> str:
-    """Return a mean and its mark, so that the digits of a column stand below each other."""
+    """Write a mean and its mark so that the digits of a column are aligned."""
     forms = {0: "{}", 1: r"\textbf{{{}}}", 2: r"\underline{{{}}}"}
     text = forms[cell.place].format(as_latex(cell.text))
     if lettered:
@@ -129,27 +129,19 @@ def _latex_cell(cell: Cell, lettered: bool) -> str:
 
 
 def _encoding_packages(table: PaperTable) -> str:
-    """Return what LaTeX needs for letters beyond ASCII."""
+    """Say what LaTeX needs for letters beyond ASCII: T1 fonts have all of Latin-1."""
     texts = [table.caption(), *table.labels, *(label for row in _all(table) for label in row.labels)]
-    letters = {*one_line("".join(texts))} - {*"†‡—Δ"}
-    beyond = max(map(ord, letters), default=0)
-    if beyond > _LATIN or letters & _NOT_IN_T1:
+    last = max({*one_line("".join(texts))} - {*"†‡—Δ"}, default="")
+    if last > "\xff":
         return ", and xelatex or lualatex with a font that has the letters (such as ctex for Chinese)"
-    return r", \usepackage[T1]{fontenc}" if beyond > _ASCII else ""
-
-
-_ASCII, _LATIN = 0x7F, 0x17E
-"""The last characters that LaTeX prints in any encoding, and with T1 fonts."""
-
-_NOT_IN_T1 = frozenset("ĦħĸĿŀŉŦŧ")
-"""Those before that T1 fonts lack all the same."""
+    return r", \usepackage[T1]{fontenc}" if last > "\x7f" else ""
 
 
 # --- other programs --------------------------------------------------------------------------------
 
 
 def _rows(result: ComparisonResult) -> Iterator[tuple[str, ComparisonRow]]:
-    """Yield the rows of each group and of the whole, with the group."""
+    """Yield the rows of each group and of all queries, with the group."""
     for label, comparison in result.sections():
         for row in comparison.rows:
             yield label, row
@@ -201,7 +193,7 @@ def _as_json(result: ComparisonResult) -> str:
 
 
 def _part(result: ComparisonResult) -> dict[str, Any]:
-    """Return what a group has, and the whole."""
+    """Return the part of the JSON that a group and the whole have alike."""
     return {
         "queries": result.n_queries,
         "n_clusters": result.n_clusters,
@@ -215,7 +207,7 @@ def _part(result: ComparisonResult) -> dict[str, Any]:
 
 
 def _finite(value: Any) -> Any:
-    """Return the content for JSON, which has no infinity: as a text."""
+    """Replace infinities and NaN, which JSON does not have, by texts."""
     if isinstance(value, dict):
         return {key: _finite(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -231,7 +223,7 @@ COMPARISON_FORMATS: dict[str, Callable[[ComparisonResult], str]] = {
     "csv": _as_csv,
     "json": _as_json,
 }
-"""How a comparison can be printed."""
+"""The formats of a comparison."""
 
 COMPARISON_ENDINGS = {
     ".txt": "table",
@@ -241,4 +233,4 @@ COMPARISON_ENDINGS = {
     ".csv": "csv",
     ".json": "json",
 }
-"""What the ending of a file tells of its format."""
+"""The format by the ending of a file."""

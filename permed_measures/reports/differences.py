@@ -31,9 +31,9 @@ class DifferencesTable(NamedTuple):
     rows : list of list of str
         A row for each pair and measure, those of a group together.
     n_labels : int
-        So many columns at the left hold texts.
+        Number of columns at the left that hold text.
     block : int
-        So many rows belong to a group.
+        Number of rows of a group.
     spare : list of str
         The headings of columns that can be left out where there is no room, the first first.
     """
@@ -46,7 +46,7 @@ class DifferencesTable(NamedTuple):
 
 
 def differences_table(result: ComparisonResult, tests: Mapping[str, str] | None = None) -> DifferencesTable:
-    """Return the differences: a p-value for each test, and the adjusted one unless the test is naive.
+    """Tabulate the differences: a p-value for each test, and the adjusted one unless the test is naive.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def differences_table(result: ComparisonResult, tests: Mapping[str, str] | None 
 
 
 def headings_of(result: ComparisonResult) -> dict[str, str]:
-    """Return the heading of each test that was made."""
+    """Return the heading of each test."""
     tests = result.rows[0].tests
     return {
         name: f"{name} (naive)" if test.naive and "naive" not in name else name
@@ -89,7 +89,7 @@ def headings_of(result: ComparisonResult) -> dict[str, str]:
 
 
 def _has_intervals(result: ComparisonResult) -> bool:
-    """Return whether the bootstrap was asked for."""
+    """Say whether the bootstrap was asked for."""
     return "not asked" not in result.rows[0].reasons.get("interval", "")
 
 
@@ -117,13 +117,13 @@ def _p_values(row: ComparisonRow, tests: Collection[str], adjusted: list[str]) -
 
 
 def legend(result: ComparisonResult, only: Collection[str] | None = None) -> list[str]:
-    """Return what the differences are, how they were computed, and why something is missing.
+    """Explain the differences: what they are, how they were computed, and why some are missing.
 
     Parameters
     ----------
     result : ComparisonResult
     only : collection of str, optional
-        These tests are shown, if not all.
+        The tests that are shown; all if left out.
     """
     tests = {name: test for name, test in result.rows[0].tests.items() if only is None or name in only}
     against = f"run - {result.baseline}" if result.baseline is not None else "run - against, every pair"
@@ -141,7 +141,7 @@ def legend(result: ComparisonResult, only: Collection[str] | None = None) -> lis
 
 
 def _about_intervals(result: ComparisonResult) -> str:
-    """Return how the intervals were computed."""
+    """Say how the intervals were computed."""
     drawn = f"{counted(result.resamples, 'resample')} of {counted(result.n_clusters, result.paired.unit)}"
     of_groups = "; of a group, from its own" if result.by else ""
     several = sum(len(each.rows) for _, each in result.sections()) > 1
@@ -150,7 +150,7 @@ def _about_intervals(result: ComparisonResult) -> str:
 
 
 def _corrections(result: ComparisonResult, names: list[str]) -> list[str]:
-    """Return which p-values of these tests were adjusted together."""
+    """Say which p-values of these tests were adjusted together."""
     if result.correction == "none" or not names:
         return []
     sizes = {"": result.families}
@@ -167,14 +167,14 @@ def _corrections(result: ComparisonResult, names: list[str]) -> list[str]:
 
 
 def _sizes(families: dict[str, int]) -> str:
-    """Return how many p-values each test has: one number if it is the same for all."""
+    """Say how many p-values each test has; one number if all have the same."""
     if len(set(families.values())) == 1:
         return counted(next(iter(families.values())), "p-value")
     return ", ".join(f"{n:,} ({name})" for name, n in families.items()) + " p-values"
 
 
 def _reasons(rows: list[ComparisonRow], tests: Collection[str]) -> list[str]:
-    """Return why something has no value: each reason once, with how many rows it is about."""
+    """Say why values are missing: each reason once, with its number of rows."""
     found: dict[str, int] = {}
     for row in rows:
         given = {name: reason for name, reason in row.reasons.items() if "not asked" not in reason}

@@ -34,7 +34,7 @@ def with_judged(measures: Iterable[Measure]) -> list[Measure]:
 
 
 def meaning(measure: Measure) -> str:
-    """Return what a measure says, in a line."""
+    """Describe a measure in a line."""
     return str(getattr(measure, "SHORT_DESC", ""))
 
 
@@ -48,7 +48,7 @@ class Row(NamedTuple):
     values : list of float
         By the columns.
     queries : dict of str to int
-        How many queries it is about.
+        The number of queries.
     """
 
     labels: list[str]
@@ -84,14 +84,14 @@ class Report:
 
     @property
     def labels(self) -> list[str]:
-        """What the labels of a row are."""
+        """The headings of the labels."""
         if self.by_query:
             return ["run", "query_id"]
         return ["run"] if self.groups is None else ["run", self.groups.name]
 
     @cached_property
     def ideal(self) -> Evaluation:
-        """What an ideal ranking scores."""
+        """The evaluation of an ideal ranking."""
         judgments = next(iter(self.evaluations.values())).rankings.judgments
         evaluations = [ideal_evaluation(measure, judgments) for measure in self.measures]
         values = np.concatenate([evaluation.values for evaluation in evaluations])
@@ -103,7 +103,7 @@ class Report:
         return {measure: value for measure, value in self.ideal.aggregated.items() if value < 1 - 1e-12}
 
     def queries(self, name: str) -> dict[str, int]:
-        """Return how many queries are judged, in the run, without relevant documents, and ignored."""
+        """Count the queries: judged, in the run, without relevant documents, and ignored."""
         rankings = self.evaluations[name].rankings
         return {
             "judged": rankings.n_queries,
@@ -113,7 +113,7 @@ class Report:
         }
 
     def legend(self) -> dict[str, str]:
-        """Return what each column and line of the table means."""
+        """Explain each column and line of the table."""
         best = "What an ideal ranking of these judgments scores, where that is below 1."
         return {
             **{str(measure): meaning(measure) for measure in self.columns},
@@ -179,7 +179,7 @@ class Report:
 
 
 def _json_values(measures: Iterable[Measure], values: Iterable[float]) -> dict[str, float | None]:
-    """Return the values by the measures' names; JSON has no NaN, so that is null."""
+    """Return the values by the names of the measures; NaN, which JSON does not have, is null."""
     pairs = zip(measures, values, strict=True)
     return {str(measure): None if math.isnan(value) else value for measure, value in pairs}
 
@@ -215,7 +215,7 @@ def _tsv(report: Report) -> str:
 
 
 def _table(report: Report) -> str:
-    """Return the table as text."""
+    """Write the table for a terminal."""
     labels = ["run", "query"] if report.by_query else report.labels
     headings = [*labels, *map(str, report.columns)]
     if not report.by_query:
@@ -234,7 +234,7 @@ _BEST = "best possible"
 
 
 def _rows(report: Report) -> list[list[str]]:
-    """Return the cells of each row; last what is best possible, where that is below 1."""
+    """Return the cells of each row; the last rows are the best possible values, where below 1."""
     rows = []
     for row in report.rows():
         rows.append([*row.labels, *map(_shown, report.columns, row.values), *_shown_queries(row.queries)])
@@ -250,7 +250,7 @@ def _shown_queries(queries: dict[str, int]) -> list[str]:
 
 
 def _best_rows(report: Report) -> list[list[str]]:
-    """Return the rows of an ideal ranking, with the values of the measures that cannot reach 1."""
+    """Return the rows of an ideal ranking, for the measures that cannot reach 1."""
     if report.groups is None:
         ideal = [Row([_BEST], list(report.ideal.aggregated.values()), {})]
     else:
@@ -266,7 +266,7 @@ def _best_rows(report: Report) -> list[list[str]]:
 
 
 def _shown(measure: Measure, value: float) -> str:
-    """Return a value as the table has it: counts whole, anything else with four digits."""
+    """Format a value: counts whole, anything else with four digits."""
     return f"{value:,.0f}" if measure.NAME in ("NumQ", "NumRet", "NumRel") else f"{value:.4f}"
 
 
@@ -276,4 +276,4 @@ EVALUATION_FORMATS: dict[str, Callable[[Report], str]] = {
     "jsonl": _jsonl,
     "json": _json,
 }
-"""How a report can be printed."""
+"""The formats of an evaluation."""

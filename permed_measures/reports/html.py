@@ -46,7 +46,7 @@ footer { margin-top: 3rem; font-size: .85rem; border-top: 1px solid var(--line);
 
 
 def page(result: ComparisonResult) -> str:
-    """Return the page.
+    """Write a comparison as an HTML page.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class _Table(NamedTuple):
     labels : list of str
         The headings of the labels.
     run : int
-        The place of the label that stays in view.
+        The index of the label that stays in view.
     headings : list of str
         Those of the cells.
     blocks : list of list of (list of str, list of str)
@@ -100,7 +100,7 @@ class _Table(NamedTuple):
     blocks: list[list[tuple[list[str], list[str]]]]
 
     def html(self, kind: str = "plain") -> str:
-        """Return the table, which scrolls by itself where the page is narrower."""
+        """Write the table; it scrolls by itself where the page is narrower."""
         head = self._head(self.labels, "col") + "".join(
             f'<th scope="col">{as_html(name)}</th>' for name in self.headings
         )

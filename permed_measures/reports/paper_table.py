@@ -30,9 +30,9 @@ _PREFERRED = {
     "t-test": "",
     "wilcoxon": "",
 }
-"""Which test gives the marks: the first of these that was made and takes clusters into account.
+"""Which test decides the marks: the first of these that was run and takes clusters into account.
 
-By it, its naive counterpart.
+Each with its naive counterpart.
 """
 
 
@@ -45,7 +45,7 @@ class Cell(NamedTuple):
     place : int
         1 for the best of its column, 2 for the second, 0 for the others: by what is printed.
     mark : str
-        What it differs from significantly.
+        A dagger, or the letters of the runs that it is significantly better than.
     """
 
     text: str
@@ -79,13 +79,13 @@ class PaperTable:
     blocks : list of list of TableRow
         A block for each group of queries.
     about : str
-        What the numbers are.
+        What the numbers mean.
     explanations : list of str
         Which test, correction and clusters the marks come from; what short headings stand for.
     lettered : bool
         Whether the marks are letters or numbers of runs, and not daggers.
     notes : list of str
-        What to know of the runs and the groups.
+        Notes on the runs and the groups.
     """
 
     labels: list[str]
@@ -97,14 +97,14 @@ class PaperTable:
     notes: list[str]
 
     def caption(self, styled: bool = True) -> str:
-        """Return what stands below the table; `styled` is whether there are bold and underlined cells."""
+        """Write the caption; `styled` says whether there are bold and underlined cells."""
         places = {cell.place for block in self.blocks for row in block for cell in row.cells}
         emphasis = "; best in bold, second best underlined" if styled and places != {0} else ""
         return ". ".join([f"{self.about}{emphasis}", *self.explanations]) + "."
 
 
 def paper_table(result: ComparisonResult) -> PaperTable:
-    """Return the table of a comparison: a row for each run, by group of queries if there are groups."""
+    """Build the table of a comparison: a row for each run, by group of queries if there are groups."""
     runs = list(result.paired.values)
     letters = _letters(len(runs)) if result.baseline is None and _families(result) else []
     labels = [*([result.by] if result.by else []), *([""] if letters else []), "run"]
@@ -151,7 +151,7 @@ def _column(comparison: ComparisonResult, number: int, letters: list[str]) -> li
 
 
 def _marks(comparison: ComparisonResult, measure: Measure, letters: list[str]) -> list[str]:
-    """Return for each run a dagger, or the letters of the runs that it is significantly better than."""
+    """Mark each run by a dagger, or by the letters of the runs that it is significantly better than."""
     name, place = deciding_test(comparison), {run: i for i, run in enumerate(comparison.paired.values)}
     rows = [row for row in comparison.rows if row.measure == measure]
     tested = [(row, row.tests[name].adjusted) for row in rows] if name else []
@@ -177,15 +177,15 @@ def _dagger(p: float | None) -> str:
 
 
 def deciding_test(comparison: ComparisonResult) -> str:
-    """Return the test that gives the marks; empty if none was made that holds for these clusters."""
+    """Return the test that decides the marks; empty if none was run that is valid for these clusters."""
     tests = comparison.rows[0].tests
     return next((name for name in _PREFERRED if name in tests and not tests[name].naive), "")
 
 
 def deciding_tests(comparison: ComparisonResult) -> tuple[list[str], list[str]]:
-    """Return the test that gives the marks with its naive counterpart, and the others.
+    """Return the deciding test with its naive counterpart, and the other tests.
 
-    If none gives marks, there are no others.
+    If none decides, there are no others.
     """
     name, made = deciding_test(comparison), list(comparison.rows[0].tests)
     first = [each for each in made if each in (name, _PREFERRED[name])] if name else made
@@ -196,7 +196,7 @@ def deciding_tests(comparison: ComparisonResult) -> tuple[list[str], list[str]]:
 
 
 def _significance(result: ComparisonResult, letters: list[str]) -> str:
-    """Return what the marks mean."""
+    """Explain the marks."""
     name = deciding_test(result)
     if not name:
         naive = "No significance marks: the tests treat the queries of a cluster as independent"
@@ -222,7 +222,7 @@ def _correction(result: ComparisonResult) -> str:
 
 
 def _families(result: ComparisonResult) -> dict[str, int]:
-    """Return how many p-values of the deciding test were corrected together, by what they are of."""
+    """Return how many p-values of the deciding test were corrected together, on groups and on all queries."""
     name, sizes = deciding_test(result), {"": result.families}
     if result.groups:  # which are a family of their own
         groups = next(iter(result.groups.values())).families
@@ -234,7 +234,7 @@ def _families(result: ComparisonResult) -> dict[str, int]:
 
 
 def sentences(result: ComparisonResult) -> list[str]:
-    """Return a sentence for each pair of runs: where the run is better, where worse, and how surely."""
+    """Write a sentence for each pair of runs: where the run is better, where worse, and with what p."""
     name = deciding_test(result)
     names = {whole: short for short, whole in short_names(result.measures).items()}
     return [
@@ -263,7 +263,7 @@ _VERBS = {
 
 
 def _outcome(row: ComparisonRow, p: float | None) -> str:
-    """Return what a sentence may say of a row."""
+    """Decide what a sentence may claim."""
     if p is None:
         return "untested" if row.difference else "equal"
     if p >= LEVELS["†"]:
@@ -272,7 +272,7 @@ def _outcome(row: ComparisonRow, p: float | None) -> str:
 
 
 def _facts(row: ComparisonRow, p: float | None, test: str) -> Iterator[str]:
-    """Yield what stands in brackets after a measure."""
+    """Yield the facts in brackets after a measure."""
     yield f"{row.mean:.4f} against {row.baseline_mean:.4f}"
     if row.relative is not None:
         yield f"{signed(100 * row.relative, '+.1f')}%"

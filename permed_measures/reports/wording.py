@@ -1,4 +1,4 @@
-"""The words and numbers that every report of a comparison uses."""
+"""Names, numbers and methods as every report of a comparison writes them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from permed_measures.measures.parameters import cutoff_of
 
 NONE = "—"
 LEVELS = {"‡": 0.01, "†": 0.05}
-"""The marks of significance, and below which p they are set."""
+"""The significance marks, and the p below which they are set."""
 CORRECTION_NAMES = {"holm": "Holm", "bonferroni": "Bonferroni", "benjamini-hochberg": "Benjamini-Hochberg"}
 _SMALL = 1e-4
 
 
 def short_names(measures: Sequence[Measure]) -> dict[str, str]:
-    """Return a heading for each measure, by that its name as it prints: short if no other has the same."""
+    """Return the measures as they print, by their headings: short where no two are the same."""
     short = [_short(measure) for measure in measures]
     return {
         name if short.count(name) == 1 else str(measure): str(measure)
@@ -27,7 +27,7 @@ def short_names(measures: Sequence[Measure]) -> dict[str, str]:
 
 
 def long_names(result: ComparisonResult) -> list[str]:
-    """Return what each short heading stands for."""
+    """Explain the short headings."""
     return [f"{short} is {whole}" for short, whole in short_names(result.measures).items() if short != whole]
 
 
@@ -37,12 +37,12 @@ def _short(measure: Measure) -> str:
 
 
 def p_or_dash(value: float | None) -> str:
-    """Return a p-value for a table."""
+    """Format a p-value for a table."""
     return NONE if value is None else f"<{_SMALL:.4f}" if value < _SMALL else shown_p(value)
 
 
 def shown_p(value: float) -> str:
-    """Return a p-value with four decimals, or more where it would be rounded up to a level that it is below.
+    """Format a p-value with four decimals, or more where rounding would lift it to a level it is below.
 
     Examples
     --------
@@ -58,19 +58,19 @@ def shown_p(value: float) -> str:
 
 
 def signed(value: float | None, form: str = "+.4f") -> str:
-    """Return a number with its sign; a dash for none."""
+    """Format a number with its sign; a dash for None."""
     return NONE if value is None else format(value + 0.0, form)
 
 
 def in_clusters(result: ComparisonResult) -> str:
-    """Return how many clusters the queries are in; nothing without clusters."""
+    """Say how many clusters the queries are in; nothing without clusters."""
     name = result.paired.clusters
     named = f" ({name})" if name != "clusters" else ""  # those of a mapping or a function have no name
     return f" in {counted(result.n_clusters, 'cluster')}{named}" if name else ""
 
 
 def method_of(result: ComparisonResult, name: str) -> str:
-    """Return how a test was computed, so that it is true of all rows and all groups."""
+    """Say how a test was computed, for all rows and groups."""
     rows = [row for _, each in result.sections() for row in each.rows]
     methods = {row.tests[name].method for row in rows}
     if len(methods) == 1:
@@ -82,6 +82,6 @@ def method_of(result: ComparisonResult, name: str) -> str:
 
 
 def is_random(result: ComparisonResult, name: str) -> bool:
-    """Return whether the p-values of a test depend on the seed."""
+    """Say whether the p-values of a test depend on the seed."""
     rows = [row for _, each in result.sections() for row in each.rows]
     return any(" random sign pattern" in row.tests[name].method for row in rows)

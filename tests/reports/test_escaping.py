@@ -60,17 +60,14 @@ def test_latex_of_the_sample_compiles(dataset, sample_runs, tmp_path, options):
     assert_compiles(result.to("latex"), tmp_path)
 
 
-NOT_IN_T1 = "ĦħĸĿŀŉŦŧſ"
-
-
 def test_latex_of_latin_letters_compiles_with_what_it_says(tmp_path):
-    letters = [chr(code) for code in range(0xA0, 0x180) if chr(code) not in NOT_IN_T1]
+    letters = [chr(code) for code in range(0xA0, 0x100)]
     text = made({"".join(letters[i : i + 40]): [1] for i in range(0, len(letters), 40)}).to("latex")
     assert text.startswith("% needs \\usepackage{booktabs}, \\usepackage[T1]{fontenc}\n")
     assert_compiles(text, tmp_path)
 
 
-@pytest.mark.parametrize("letter", [*NOT_IN_T1, "查", "Ω", "🧬"])
+@pytest.mark.parametrize("letter", ["Ā", "ŧ", "查", "Ω", "🧬"])
 def test_letters_beyond_pdflatex_are_said(letter):
     text = made({letter: [1], "b": [2]}).to("latex")
     assert "xelatex or lualatex with a font that has the letters" in text.splitlines()[0]
