@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from permed_measures.markup import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-__all__ = ["Styled", "aligned", "paragraph", "terminal_table"]
+    from rich.text import Text
 
 _WIDTH = 100
-"""So wide are lines of text at most."""
+"""The largest width of lines of text."""
 
 _NARROWEST = 12
-"""Labels are not folded to less than this."""
+"""The smallest width that labels are folded to."""
+
+_GAP = 2
+"""Blanks between columns."""
 
 
 class Styled(NamedTuple):
@@ -37,6 +40,12 @@ class Styled(NamedTuple):
     style: str
     after: str = ""
 
+    def rendered(self) -> Text:
+        """Return the cell as rich prints it."""
+        from rich.text import Text
+
+        return Text.assemble((self.text, self.style), self.after)
+
 
 def terminal_table(
     headings: Sequence[str],
@@ -45,7 +54,7 @@ def terminal_table(
     block: int = 0,
     spare: Collection[str] = (),
 ) -> str:
-    """Return a table: no value is cut or folded.
+    """Lay out a table with a line below its headings; values are never cut or folded.
 
     Where the terminal is too narrow, headings are folded first; then columns that can be spared are left out,
     and the last line says which; then labels are folded.
@@ -56,38 +65,45 @@ def terminal_table(
     rows : sequence of sequences of str, (str, str) or Styled
         The cells: a text, perhaps with its style, perhaps with what follows.
     n_labels : int
-        So many columns at the left hold texts; the others hold numbers.
+        The number of columns at the left that hold text; the others hold numbers.
     block : int
-        After so many rows comes a line; after none if 0.
+        The number of rows after which there is an empty line; 0 for none.
     spare : collection of str
-        The headings of columns of numbers that can be left out, the first first.
+        The headings of columns of numbers that can be left out, in this order.
     """
+    from rich.text import Text
+
     console = _console()
     headings = [one_line(heading) for heading in headings]
     cells = [[_styled(cell) for cell in row] for row in rows]
     columns = _kept(headings, cells, n_labels, spare, console.width)
     widths = _widths(*_sizes(headings, cells, columns), n_labels, console.width)
-    console.width = max(console.width, _total(widths))
-    shown = [[row[number] for number in columns] for row in cells]
-    console.print(_table([headings[number] for number in columns], shown, widths, n_labels, block))
-    lines = [line.rstrip() for line in _printed(console).strip("\n").split("\n")]
+    left = [number < n_labels for number in columns]
+    shown = [Text(headings[number], "bold") for number in columns]
+    lines = [*_lines(shown, widths, left), Text("─" * _total(widths))]
+    for number, row in enumerate(cells):
+        lines += [Text()] if block and number and number % block == 0 else []
+        lines += _lines([row[column].rendered() for column in columns], widths, left)
     gone = [name for number, name in enumerate(headings) if number not in columns]
-    lines += ["", paragraph(f"too wide for this terminal: {', '.join(gone)}")] if gone else []
-    return "\n".join([*lines, ""])
+    text = _printed(console, lines)
+    if not gone:
+        return text
+    note = paragraph(f"too wide for this terminal: {', '.join(gone)}")
+    return f"{text}\n{note}\n"
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Collection[str]) -> list[str]:
-    """Return rows as lines without style: the columns named in `left` to the left, numbers to the right."""
-    columns = []
-    for header, *cells in zip(*rows, strict=True):
-        width = max(map(len, [header, *cells]))
-        text = header in left
-        columns.append([cell.ljust(width) if text else cell.rjust(width) for cell in (header, *cells)])
-    return ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
+    """Lay out rows in lines, without a limit or styles; the columns with these headings are at the left."""
+    from rich.text import Text
+
+    texts = [[Text(one_line(cell)) for cell in row] for row in rows]
+    widths = [max(text.cell_len for text in column) for column in zip(*texts, strict=True)]
+    at_left = [heading in left for heading in rows[0]]
+    return [line.plain.rstrip() for row in texts for line in _lines(row, widths, at_left)]
 
 
 def paragraph(text: str) -> str:
-    """Return a text in lines that are no wider than the terminal."""
+    """Break a text into lines that are no wider than the terminal."""
     from rich.text import Text
 
     console = _console()
@@ -109,33 +125,42 @@ def _console() -> Console:
     )
 
 
-def _printed(console: Console) -> str:
-    text: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return text
+def _printed(console: Console, lines: Sequence[Text]) -> str:
+    """Return lines with the codes of the terminal for their styles."""
+    with console.capture() as captured:
+        for line in lines:
+            console.print(line, soft_wrap=True)
+    text = captured.get()
+    return text if console.is_terminal else "".join(f"{line.rstrip()}\n" for line in text.split("\n")[:-1])
 
 
-def _table(
-    headings: list[str], rows: list[list[Styled]], widths: list[int], n_labels: int, block: int
-) -> object:
-    from rich import box
-    from rich.table import Table
+def _lines(cells: Sequence[Text], widths: Sequence[int], left: Sequence[bool]) -> Iterator[Text]:
+    """Yield the lines of a row; a cell that is too wide for its column is folded."""
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
-    for number, (heading, width) in enumerate(zip(headings, widths, strict=True)):
-        side = "left" if number < n_labels else "right"
-        table.add_column(Text(heading), justify=side, overflow="fold", width=width)  # type: ignore[arg-type]
-    for number, row in enumerate(rows, start=1):
-        texts = (Text.assemble((cell.text, cell.style), cell.after) for cell in row)
-        table.add_row(*texts, end_section=bool(block) and number % block == 0)
-    return table
+    columns = [_folded_cell(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    for parts in zip_longest(*columns, fillvalue=Text()):
+        padded = []
+        for part, width, at_left in zip(parts, widths, left, strict=True):
+            blanks = " " * (width - part.cell_len)
+            padded.append(part + blanks if at_left else Text(blanks) + part)
+        yield Text(" " * _GAP).join(padded)
+
+
+def _folded_cell(cell: Text, width: int) -> Sequence[Text]:
+    if cell.cell_len <= width:
+        return [cell]
+    lines = cell.wrap(_console(), width, overflow="fold")
+    for line in lines:
+        line.rstrip()
+    return list(lines)
 
 
 # --- widths ------------------------------------------------------------------------------------------
 
 
 def _total(widths: Sequence[int]) -> int:
-    return sum(widths) + 2 * (len(widths) - 1)
+    return sum(widths) + _GAP * (len(widths) - 1)
 
 
 def _kept(
@@ -145,7 +170,7 @@ def _kept(
     spare: Collection[str],
     available: int,
 ) -> list[int]:
-    """Return which columns are shown."""
+    """Return the numbers of the columns that are shown."""
     columns = list(range(len(headings)))
     for name in spare:
         if _total(_folded(*_sizes(headings, cells, columns), available, least=8)) <= available:
@@ -157,7 +182,7 @@ def _kept(
 def _sizes(
     headings: Sequence[str], cells: Sequence[Sequence[Styled]], columns: Sequence[int]
 ) -> tuple[list[int], list[int]]:
-    """Return how wide the headings and the cells of each column are."""
+    """Return the width of the heading and of the widest cell of each column."""
     from rich.cells import cell_len
 
     values = [

@@ -1,0 +1,88 @@
+"""Tables for a terminal: by display width, and the same with every version of rich."""
+
+import io
+import re
+import sys
+
+import pytest
+from rich.cells import cell_len
+
+from permed_measures.terminal import Styled, aligned, terminal_table
+
+NAMES = ["bm25", "查询重写检索", "e\u0301te\u0301", "👩\u200d🔬"]
+ROWS = [[name, f"{0.7917 + number:.4f}", "1,048,576"] for number, name in enumerate(NAMES)]
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def plain(text):
+    """Return a text without the codes for styles."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Return a function that makes stdout a terminal of some width."""
+
+    def of_width(width):
+        monkeypatch.setattr(sys, "stdout", Terminal())
+        monkeypatch.setenv("COLUMNS", str(width))
+        monkeypatch.setenv("TERM", "xterm")
+
+    return of_width
+
+
+def test_columns_are_as_wide_as_they_are_shown():
+    lines = aligned([["run", "P@1", "rows"], *ROWS], ["run"])
+    assert lines[2] == "查询重写检索  1.7917  1,048,576"
+    assert {cell_len(line) for line in lines} == {31}
+    table = terminal_table(["run", "P@1", "rows"], ROWS, 1).splitlines()
+    assert table[1] == "─" * 31
+    assert [table[0], *table[2:]] == lines
+
+
+@pytest.mark.parametrize("width", range(10, 45))
+def test_no_number_is_cut_or_folded_in_a_narrow_terminal(terminal, width):
+    terminal(width)
+    headings = ["the name of the run", "GradedAP(norm='ideal')@10", "rows"]
+    rows = [[name, (value, "bold"), Styled(count, "dim", "*")] for name, value, count in ROWS]
+    text = plain(terminal_table(headings, rows, 1))
+    lines = text.splitlines()
+    for _, value, count in ROWS:
+        assert sum(value in line and f"{count}*" in line for line in lines) == 1
+    assert "".join(lines).count(",") == 2 * len(ROWS)
+    if width >= 35:  # twelve for the name, and the numbers
+        assert max(map(cell_len, lines)) <= width
+
+
+def test_long_labels_are_folded_and_blocks_are_apart(terminal):
+    terminal(20)
+    rows = [["a label of five words", "1"], ["b", "2"], ["c", "3"]]
+    lines = [line.rstrip() for line in plain(terminal_table(["name", "n"], rows, 1, block=2)).splitlines()]
+    assert lines == [
+        "name               n",
+        "─" * 20,
+        "a label of five    1",
+        "words",
+        "b                  2",
+        "",
+        "c                  3",
+    ]
+
+
+def test_columns_that_can_be_spared_are_named(terminal):
+    terminal(16)
+    text = terminal_table(
+        ["run", "P@1", "seldom asked"], [["a", "0.5000", "0.1234"]], 1, spare=["seldom asked"]
+    )
+    assert "0.1234" not in text
+    assert text.endswith("\ntoo wide for\nthis terminal:\nseldom asked\n")
+
+
+def test_what_is_in_cells_controls_no_terminal():
+    rows = [["a\x1b[31m\nb", "\u202e1"]]
+    assert aligned([["run", "P"], *rows], ["run"]) == ["run        P", "a [31m b   1"]
+    assert terminal_table(["run", "P"], rows, 1).splitlines()[2] == "a [31m b   1"
