@@ -23,7 +23,7 @@ class FileServer:
     together : threading.Barrier, optional
         Let so many requests wait for each other.
     endless : bool
-        Whether it sends the file again and again, as long as the client reads.
+        Whether it sends the file again and again, as long as the client reads, up to 256 MB.
     """
 
     def __init__(self):
@@ -59,7 +59,7 @@ class FileServer:
                 sent = body[start : cuts.pop(0)] if cuts else body[start:]
                 self.wfile.write(sent)
                 with contextlib.suppress(OSError):  # the client closes the connection
-                    while server.endless:
+                    while server.endless and server.n_sent < 1 << 28:
                         self.wfile.write(body)
                         server.n_sent += len(body)
 
