@@ -15,7 +15,6 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.query_ids import REWRITINGS, renamed
 from permed_measures.errors import InputError
 from permed_measures.files.read import load as load_file
-from permed_measures.files.read import read_qrels
 from permed_measures.markup import counted
 
 T = TypeVar("T")
@@ -49,7 +48,7 @@ def load_qrels(argument: str) -> LoadedQrels:
     if path.is_dir() or (not path.exists() and not path.suffix):
         dataset = load(argument)
         return LoadedQrels(qrels_of(dataset, argument), dataset)
-    return LoadedQrels(read_qrels(path), None)
+    return LoadedQrels(load_file(path, "qrels").table, None)
 
 
 # --- runs --------------------------------------------------------------------------------------------

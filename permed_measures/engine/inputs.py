@@ -10,10 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+import numpy as np
+
 from permed_measures.errors import InputError, shown
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
 Nested = Mapping[str, Mapping[str, float]]
 """``{query_id: {doc_id: number}}``."""
@@ -128,6 +131,29 @@ pandas, polars or pyarrow, a ``ranx.Run``, or the batches of ``permed_measures.s
 A frame has the columns query_id, doc_id and score, or PyTerrier's names of these, its rows in any order; an
 iterable is consumed.
 """
+
+
+def first_repeated(frame: pl.DataFrame) -> tuple[str, str] | None:
+    """Return query and document of the first row whose query and document have stood before."""
+    hashes = row_hashes(frame)
+    repeated = repeated_values(hashes)
+    if len(repeated):
+        again = repeated_rows(frame.filter(np.isin(hashes, repeated)))
+        if len(again):
+            query_id, doc_id = again.row(0)[:2]
+            return query_id, doc_id
+    return None
+
+
+def row_hashes(frame: pl.DataFrame) -> NDArray[np.uint64]:
+    """Return a hash of query and document of each row."""
+    return frame.select("query_id", "doc_id").hash_rows().to_numpy()
+
+
+def repeated_values(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the hashes that occur more than once."""
+    hashes = np.sort(hashes)
+    return np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
 
 
 def repeated_rows(frame: pl.DataFrame) -> pl.DataFrame:

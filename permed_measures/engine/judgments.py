@@ -16,6 +16,7 @@ from permed_measures.engine.inputs import (
     Nested,
     QrelsLike,
     as_mapping_or_frame,
+    first_repeated,
     not_a_number,
     number,
     packed,
@@ -220,21 +221,20 @@ def _from_frame(frame: pl.DataFrame) -> Judgments:
     if len(wrong):
         query_id, doc_id, relevance = wrong.row(0)
         raise not_a_number(relevance, "relevance", place=where(query_id, doc_id))
-    frame = frame.sort("query_id", "relevance", descending=[False, True], maintain_order=True)
-    twice = frame.filter(pl.struct("query_id", "doc_id").is_duplicated())
-    if len(twice):
-        query_id, doc_id, _ = twice.row(0)
+    if (pair := first_repeated(frame)) is not None:
         raise InputError(
-            f"a document may be judged once per query (found {twice.height} rows that share one)",
-            where=where(query_id, doc_id),
-            hint="Remove all rows but one",
+            "a document may be judged once per query", where=where(*pair), hint="Remove all rows but one"
         )
-    query_ids = frame["query_id"]
-    query = (query_ids.rle_id()).cast(pl.Int32).to_numpy()
-    return Judgments(
-        query_ids.unique(maintain_order=True).to_list(),
-        query,
-        frame["relevance"].to_numpy(),
-        np.arange(len(frame)),
-        frame["doc_id"],
-    )
+    query_ids, query = _numbered(frame["query_id"])
+    grade = frame["relevance"].to_numpy()
+    ideal = np.lexsort((_compact(-grade), _compact(query)))
+    return Judgments(query_ids, query[ideal], grade[ideal], ideal, frame["doc_id"])
+
+
+def _numbered(query_id: pl.Series) -> tuple[list[str], NDArray[np.int32]]:
+    """Return the query ids, ascending, and the index of each row's, looked up once per block of equal ids."""
+    blocks = query_id.rle().struct.unnest()
+    query_ids = sorted(blocks["value"].unique().to_list())
+    numbers = {query_id: number for number, query_id in enumerate(query_ids)}
+    of_block = np.fromiter(map(numbers.__getitem__, blocks["value"].to_list()), np.int32, len(blocks))
+    return query_ids, np.repeat(of_block, blocks["len"].to_numpy())

@@ -1,7 +1,7 @@
-"""The lines of a TREC run as a frame, without a Python object per row.
+"""The lines of a TREC file as a frame, without a Python object per row.
 
-Only what is beyond doubt is read here: lines of six columns whose score is a number. For anything else the
-answer is None, and the lines are read one by one, which finds out what is wrong and where.
+Only what is beyond doubt is read here: lines of a run with a number as score, or of qrels with an integer.
+For anything else the answer is None, and the lines are read one by one, which finds what is wrong and where.
 """
 
 from __future__ import annotations
@@ -11,21 +11,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from permed_measures.files.formats import VALUE_COLUMNS, Kind
 from permed_measures.files.sources import MARK
 
 if TYPE_CHECKING:
     import polars as pl
 
-_COLUMNS = ["query_id", "q0", "doc_id", "rank", "score", "tag"]
+_COLUMNS: dict[Kind, tuple[str, ...]] = {
+    "qrels": ("query_id", "iteration", "doc_id", "relevance"),
+    "run": ("query_id", "q0", "doc_id", "rank", "score", "tag"),
+}
 _TO_BLANKS = bytes.maketrans(b"\t\v\f\r", b" " * 4)
 _BLOCK = 1 << 17
 """Bytes that are looked at together: they stay in the cache."""
 
 
-def frame_of_lines(data: bytes) -> pl.DataFrame | None:
-    """Return query_id, doc_id and score of whole lines of a TREC run in their order.
+def frame_of_lines(data: bytes, kind: Kind) -> pl.DataFrame | None:
+    """Return query_id, doc_id and score or relevance of whole lines in their order.
 
-    None if not each line has six columns with one blank between them and a number as score.
+    None unless each line has the right columns with one blank between them.
     """
     import polars as pl
 
@@ -33,20 +37,23 @@ def frame_of_lines(data: bytes) -> pl.DataFrame | None:
         return None
     if b"#" in data and b"\n#" in data:  # one byte is found much faster
         return None
-    schema = {name: pl.Float64 if name == "score" else pl.String for name in _COLUMNS}
+    columns, value = _COLUMNS[kind], VALUE_COLUMNS[kind]
+    schema = dict.fromkeys(columns, pl.String) | {value: pl.Float64 if kind == "run" else pl.Int64}
     try:
         lines = pl.scan_csv(data, separator=" ", has_header=False, quote_char=None, schema=schema)
-        frame = lines.select("query_id", "doc_id", "score", "tag").collect()
+        frame = lines.select("query_id", "doc_id", value, last=columns[-1]).collect()
     except pl.exceptions.PolarsError:
         return None
-    # Each line has a tag, so at least five blanks; with five per line in all, each has just these.
-    if frame["tag"].null_count() or not _is_divided(data, frame.height):
+    # Each line has the last column, so all blanks; with so many per line in all, each has just these.
+    if frame["last"].null_count() or not _is_divided(data, frame.height, len(columns) - 1):
         return None
-    return None if frame["score"].null_count() or frame["score"].is_nan().any() else frame.drop("tag")
+    if frame[value].null_count() or (kind == "run" and frame[value].is_nan().any()):
+        return None
+    return frame.drop("last")
 
 
-def _is_divided(data: bytes, n_lines: int) -> bool:
-    """Return whether each line has five blanks on average, none beside another or a line end, and no tabs."""
+def _is_divided(data: bytes, n_lines: int, n_blanks: int) -> bool:
+    """Return whether lines have so many blanks on average, none beside another or a line end, and no tabs."""
     view = np.frombuffer(data, np.uint8)
     divided, line_ends = 0, 0
     for start in range(0, len(view), _BLOCK):
@@ -57,7 +64,7 @@ def _is_divided(data: bytes, n_lines: int) -> bool:
         divided += int(np.count_nonzero(divides[:_BLOCK]))
         line_ends += int(np.count_nonzero(block[:_BLOCK] < ord(" ")))
     blanks = divided - line_ends
-    return blanks == (len(_COLUMNS) - 1) * n_lines and line_ends == n_lines - (not data.endswith(b"\n"))
+    return blanks == n_blanks * n_lines and line_ends == n_lines - (not data.endswith(b"\n"))
 
 
 def single_blanks(data: bytes) -> bytes:

@@ -7,15 +7,24 @@ import struct
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from permed_measures.engine.inputs import Batches, columns_of, number, text_id, where
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.formats import VALUE_COLUMNS, Kind, Layout
 from permed_measures.files.sources import ProgressCallback, Source
-from permed_measures.files.streams import SCANNED, ParquetRun, parquet_columns, read_parquet_qrels
+from permed_measures.files.streams import (
+    SCANNED,
+    ParquetRun,
+    parquet_columns,
+    read_parquet_qrels,
+    read_trec_qrels,
+)
 from permed_measures.files.text import TextFile
 from permed_measures.markup import counted
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = [
     "Loaded",
@@ -39,15 +48,15 @@ class Loaded(NamedTuple):
 
     Attributes
     ----------
-    table : dict or Batches
-        Nested dicts, or a run that is read when it is evaluated.
+    table : dict, Batches or polars.DataFrame
+        Nested dicts, a run that is read when it is evaluated, or qrels as a frame.
     notes : list of str
         What the user should know.
     labels : str
         What the file is, where a run was asked for and it holds judgments.
     """
 
-    table: dict[str, dict[str, Any]] | Batches
+    table: dict[str, dict[str, Any]] | Batches | pl.DataFrame
     notes: list[str]
     labels: str = ""
 
@@ -134,7 +143,9 @@ def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
 
 
 def _nested(loaded: Loaded) -> dict[str, dict[str, Any]]:
-    return loaded.table.nested() if isinstance(loaded.table, Batches) else loaded.table
+    if isinstance(loaded.table, dict):
+        return loaded.table
+    return (loaded.table if isinstance(loaded.table, Batches) else Batches([loaded.table])).nested()
 
 
 def scan_run(path: str | os.PathLike[str]) -> Batches:
@@ -215,7 +226,8 @@ def load(
 ) -> Loaded:
     """Read a file as qrels or a run; see `read_qrels` and `read_run`.
 
-    A large TREC, CSV or TSV run and a Parquet file are left to be read when they are evaluated.
+    A large TREC, CSV or TSV run and a run in Parquet are left to be read when they are evaluated; large TREC
+    qrels and those in Parquet are frames.
     """
     if order not in ("score", "list"):
         raise InputError(f"order must be 'score' or 'list' (found {order!r})")
@@ -230,6 +242,10 @@ def load(
     file = TextFile.recognised(source, kind)
     if file.format.name in SCANNED and order == "score" and source.has(_LARGE):
         return Loaded(SCANNED[file.format.name](file), [])
+    if file.format.name == "TREC qrels" and source.has(_LARGE):
+        frame = read_trec_qrels(file)
+        if frame is not None:
+            return Loaded(frame, [])
     table = file.table()
     if kind == "qrels":
         return Loaded(table, [])

@@ -15,20 +15,21 @@ from permed_measures.engine.inputs import (
     Batches,
     checked_frame,
     columns_of,
+    first_repeated,
     not_a_number,
-    repeated_rows,
+    repeated_values,
+    row_hashes,
     where,
 )
 from permed_measures.errors import InputError
 from permed_measures.files.fast_csv import frame_of_rows
 from permed_measures.files.fast_trec import frame_of_lines, single_blanks
 from permed_measures.files.formats import VALUE_COLUMNS, Kind
-from permed_measures.files.sources import MARK, Source
+from permed_measures.files.sources import MARK, Chunk, Source
 from permed_measures.files.text import TextFile, header_of
 
 if TYPE_CHECKING:
     import polars as pl
-    from numpy.typing import NDArray
 
 T = TypeVar("T")
 
@@ -66,8 +67,7 @@ class ScannedRun(Batches, ABC):
         seen: set[str] = set()
         scattered, n_rows = False, 0
         for frame in self._batches():
-            if len(_repeated(_hashes(frame))):
-                self._compare(frame)
+            self._compare(frame)
             query_ids = frame["query_id"].unique().to_list()
             scattered = scattered or not seen.isdisjoint(query_ids)
             seen.update(query_ids)
@@ -83,27 +83,18 @@ class ScannedRun(Batches, ABC):
 
         parts = -(-n_rows // _HASHES)
         for part in range(parts):
-            hashes = np.concatenate([h[h % parts == part] for h in map(_hashes, self._batches())])
-            repeated = _repeated(hashes)
+            hashes = np.concatenate([h[h % parts == part] for h in map(row_hashes, self._batches())])
+            repeated = repeated_values(hashes)
             for some in np.split(repeated, range(_ROWS, len(repeated), _ROWS)):
                 if len(some):
-                    self._compare(pl.concat([f.filter(np.isin(_hashes(f), some)) for f in self._batches()]))
+                    self._compare(
+                        pl.concat([f.filter(np.isin(row_hashes(f), some)) for f in self._batches()])
+                    )
 
     def _compare(self, frame: pl.DataFrame) -> None:
-        """Raise the error if rows of this frame, which have equal hashes, are equal."""
-        again = repeated_rows(frame)
-        if len(again):
-            raise self.duplicate_error(*again.row(0)[:2])
-
-
-def _hashes(frame: pl.DataFrame) -> NDArray[np.uint64]:
-    return frame.select("query_id", "doc_id").hash_rows().to_numpy()
-
-
-def _repeated(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the hashes that occur more than once."""
-    hashes = np.sort(hashes)
-    return np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
+        """Raise the error if a document stands twice in a query of this frame."""
+        if (pair := first_repeated(frame)) is not None:
+            raise self.duplicate_error(*pair)
 
 
 def _ahead(items: Iterator[T]) -> Iterator[T]:
@@ -162,16 +153,19 @@ class TrecRun(TextRun):
         """Yield the rows in the order of the file, as frames."""
         source, n_lines = self._file.source, 0
         for chunk in source.chunks():
-            data = chunk.data if chunk.start else chunk.data.removeprefix(MARK)
-            frame = frame_of_lines(data)
-            n_chunk = data.count(b"\n") if frame is None else len(frame)
-            if frame is None:
-                frame = frame_of_lines(single_blanks(data))
+            frame = _trec_rows(chunk, "run")
             if frame is None:
                 yield from self._line_by_line(source.lines_of(chunk, n_lines))
             elif len(frame):
                 yield frame
-            n_lines += n_chunk
+            n_lines += chunk.data.count(b"\n")
+
+
+def _trec_rows(chunk: Chunk, kind: Kind) -> pl.DataFrame | None:
+    """Return the rows of a chunk of a TREC file, or None if the lines must be read one by one."""
+    data = chunk.data if chunk.start else chunk.data.removeprefix(MARK)
+    frame = frame_of_lines(data, kind)
+    return frame_of_lines(single_blanks(data), kind) if frame is None else frame
 
 
 class TableRun(TextRun):
@@ -229,11 +223,29 @@ def read_parquet(source: Source, kind: Kind) -> pl.DataFrame:
         return frame
 
 
-def read_parquet_qrels(source: Source) -> dict[str, dict[str, float]]:
+def read_parquet_qrels(source: Source) -> pl.DataFrame:
     """Return the judgments of a Parquet file with the columns query_id, doc_id and relevance."""
     frame = read_parquet(source, "qrels")
     with _named(source):
-        return Batches([frame]).nested()
+        if (pair := first_repeated(frame)) is not None:
+            raise Batches().duplicate_error(*pair)
+    return frame
+
+
+def read_trec_qrels(file: TextFile) -> pl.DataFrame | None:
+    """Return the judgments of a TREC file, or None if its lines must be read one by one."""
+    import polars as pl
+
+    frames = []
+    for chunk in file.source.chunks():
+        rows = _trec_rows(chunk, "qrels")
+        if rows is None:
+            return None
+        frames.append(rows)
+    frame = pl.concat(frames)
+    if (pair := first_repeated(frame)) is not None:
+        raise file.duplicate_error(*pair)
+    return frame
 
 
 @contextmanager

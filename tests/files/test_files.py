@@ -12,6 +12,7 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
+from permed_measures.engine.judgments import Judgments
 from permed_measures.files import read as files
 from permed_measures.files import sources
 from permed_measures.files.streams import TableRun, TrecRun
@@ -430,3 +431,67 @@ def test_a_bad_row_of_a_large_table_is_named_as_in_a_small_one(write, monkeypatc
         messages.append(str(error.value))
     assert messages[0] == messages[1]
     assert messages[0].startswith(f"{path}:{52 + lines.count(chr(10))}: ")
+
+
+# --- large TREC qrels, read as a frame -------------------------------------------------------------
+
+
+def random_trec_qrels(rng):
+    """Return qrels as a dict, and as a TREC file with any blanks, line ends and ways to write a grade."""
+    pairs = [(q, d) for q in ("q1", "q2", "日本") for d in ("d1", "é", '"x"', "#y", "d'")]
+    grades = ["2", "0", "-1", *rng.choice([[], [], ["+1", "007"], ["0.5", "1.0", "1e2", str(2**70)]])]
+    blanks = rng.choice([[" "], [" "], ["\t"], [" ", "  ", "\t"]])
+    end = rng.choice(["\n", "\n", "\r\n"])
+    qrels, text = {}, "\ufeff"
+    for query_id, doc_id in rng.sample(pairs, rng.randint(1, len(pairs))):
+        grade = rng.choice(grades)
+        qrels.setdefault(query_id, {})[doc_id] = float(grade) if set(".e") & set(grade) else int(grade)
+        line = "".join(column + rng.choice(blanks) for column in (query_id, "0", doc_id, grade)).rstrip()
+        text += rng.choice(["", "", "", "# a comment" + end, end]) + line + end
+    return qrels, text if rng.random() < 0.7 else text.rstrip()
+
+
+def test_large_qrels_are_those_of_a_small_file_with_the_types_of_their_grades(write, monkeypatch):
+    rng = random.Random(23)
+    n_frames = 0
+    for _ in range(200):
+        qrels, text = random_trec_qrels(rng)
+        path = write(text)
+        monkeypatch.setattr(sources, "_CHUNK", rng.choice([1, 20, 100, 10**6]))
+        for large in (10**9, 0):
+            monkeypatch.setattr(files, "_LARGE", large)
+            found = pm.read_qrels(path)
+            assert repr(found) == repr(qrels)
+        table = files.load(path, "qrels").table
+        n_frames += isinstance(table, pl.DataFrame)
+        ours, theirs = Judgments.of(table), Judgments.of(qrels)
+        assert ours.query_ids == theirs.query_ids
+        assert ours.ids(range(len(ours.grade))) == theirs.ids(range(len(ours.grade)))
+        assert (ours.query.tolist(), ours.grade.tolist()) == (theirs.query.tolist(), theirs.grade.tolist())
+    assert 50 < n_frames < 150
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "q 0 d",
+        "q 0 d 1 1",
+        "q 0 d  1\nq 0 e",
+        "q 0 d high",
+        "q 0 d nan",
+        "q 0 d 1_0",
+        "q 0 d ",
+        "q 0 d 1\nq 0 x7 2",
+    ],
+)
+def test_a_bad_line_of_large_qrels_is_named_as_in_a_small_file(write, monkeypatch, lines):
+    path = write("".join(f"q 0 x{i} {i}\n" for i in range(50)) + lines + "\n")
+    messages = []
+    for large in (10**9, 0):
+        monkeypatch.setattr(files, "_LARGE", large)
+        monkeypatch.setattr(sources, "_CHUNK", 64)
+        with pytest.raises(pm.InputError) as error:
+            pm.read_qrels(path)
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
+    assert messages[0].startswith(f"{path}:{51 + lines.count(chr(10))}: ")

@@ -15,6 +15,7 @@ import pytest
 from effort import effort
 
 import permed_measures as pm
+from permed_measures.engine import inputs
 from permed_measures.engine.inputs import Batches
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
@@ -139,7 +140,8 @@ def test_a_document_that_stands_twice_anywhere_is_named(tmp_path, monkeypatch, n
 
 
 def test_different_rows_with_equal_hashes_are_no_duplicates(tmp_path, monkeypatch):
-    monkeypatch.setattr(scans, "_hashes", lambda frame: np.zeros(len(frame), np.uint64))
+    for module in (inputs, scans):
+        monkeypatch.setattr(module, "row_hashes", lambda frame: np.zeros(len(frame), np.uint64))
     monkeypatch.setattr(sources, "_CHUNK", 100)
     path = write_rows(tmp_path / "run.trec", ROWS)
     assert pm.calc_aggregate(["RR"], {"q0": {"d57": 1}}, pm.scan_run(path)) == {pm.parse_measure("RR"): 1.0}
