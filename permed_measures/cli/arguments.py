@@ -133,7 +133,7 @@ class RunFiles(Mapping[str, Any]):
             tell(f"note: {path} holds {loaded.labels}: the order of its lines is taken as the run")
         for note in loaded.notes:
             tell(f"note: {note}")
-        table = loaded.table if self._rewriting is None else self._rewrite(loaded.table, path)
+        table: Any = loaded.table if self._rewriting is None else self._rewrite(loaded.table, path)
         if isinstance(table, Batches):
             table.path = path
             return table
