@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import re
+import string
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,13 +72,26 @@ class Claim(NamedTuple):
         digits = self.decimals - 2 if self.percent else self.decimals
         return f"{shown:.{max(digits, 0)}f}{'%' if self.text.endswith('%') else ''}"
 
-    def matches(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return which values print as the claim, rounded half up or half to even."""
-        step = 10.0**-self.decimals
-        near = np.abs(values - float(self.value)) <= step / 2 + 1e-9
-        for index in np.argwhere(near):
-            near[tuple(index)] = self._rounds_to(float(values[tuple(index)]))
-        return near
+    def matches(self, values: NDArray[np.float64], first_to: int | None = None) -> NDArray[np.bool_]:
+        """Return which values print as the claim, rounded half up or half to even.
+
+        Parameters
+        ----------
+        values : ndarray
+        first_to : int, optional
+            The values were rounded to so many digits before they were printed. If the claim has more digits,
+            it may also be the value as it is.
+        """
+        reach = 0.5 * 10.0**-self.decimals
+        if first_to is not None:
+            step = 10.0**-first_to
+            if self.decimals < first_to:  # both roundings may go the same way
+                reach += step / 2
+            elif self.value == round(self.value, first_to):
+                reach = step / 2
+        whole = int(self.value)  # apart, so that counts keep the digits after their point
+        away = np.abs(values - whole - float(self.value - whole))
+        return np.asarray(away <= reach + _NOISE)
 
     def distance(self, values: NDArray[np.float64]) -> float:
         """Return how far the nearest value is from the claim, against the claim."""
@@ -103,17 +118,6 @@ class Claim(NamedTuple):
                 return f"rounded twice it is {self.text}"
         return ""
 
-    def _rounds_to(self, value: float) -> bool:
-        unit = Decimal(1).scaleb(-self.decimals)
-        if abs(abs(value - float(self.value)) - float(unit) / 2) <= _NOISE:  # both roundings of a tie
-            return True
-        exact, shown = Decimal(value), Decimal(repr(value))
-        return any(
-            number.quantize(unit, rounding=rounding) == self.value
-            for number in (exact, shown)
-            for rounding in (ROUND_HALF_EVEN, ROUND_HALF_UP)
-        )
-
 
 _FAMILIES = {"AP": "ap", "nDCG": "ndcg", **dict.fromkeys(("P", "R", "RR", "Success"), "level")}
 _NAMES = {
@@ -125,18 +129,17 @@ _NAMES = {
     "Success": "success successrate hit hits hitrate hitratio hr coverage cov acc accuracy",
 }
 _MEANING = {word: measure for measure, words in _NAMES.items() for word in words.split()}
-_NAME = re.compile(
-    r"(?:(?:cosine|cos_sim|dot|dot_score|euclidean|manhattan)_)?"  # as sentence-transformers prints them
-    r"(?P<word>[a-z _.-]*?)[ _.-]*(?:@|at|cut|top)?[ _.@]*(?P<cutoff>[0-9]+|\([0-9]+\)|(?<=@)all)?",
-    re.ASCII,
-)
+_SCORES = ("cosine_", "cos_sim_", "dot_score_", "dot_", "euclidean_", "manhattan_")
+"""What sentence-transformers puts before the names of its measures."""
 _ARROWS = "↑↓"
 _WRITTEN = {"rprecision": "Rprec"}
 """Other names of measures that are written out."""
-_IN_PERCENT = re.compile(r"[(\[] *(?:in *)?% *[)\]]$|%$")
+_PERCENT_SIGNS = ("%", "(%)", "[%]", "(in%)", "[in%]")
+_WITHOUT_SEPARATORS = str.maketrans("", "", " _.-")
+_MOST_DIGITS_OF_A_CUTOFF = 9
 _MARKS = " *_†‡§¶△▲▽▼"
 """What stands around a number in a table to say that it is the best, or significant."""
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NO_NUMBER = ("", "-", "\u2013", "\u2014", "n/a", "na")
 """What stands in a cell that holds no claim; two of them are dashes."""
 _NOISE = 1e-12
@@ -151,27 +154,62 @@ _USUAL = (None, 10, 100, 1000)
 
 
 def _heading(title: str) -> tuple[str, bool]:
-    """Return the name that the title of a column says, without arrows and marks; and if it is in percent."""
+    """Return the name in the title of a column, without arrows and marks, and whether it is in percent."""
     name = unicodedata.normalize("NFKC", title).strip(_ARROWS + _MARKS)
-    percent = _IN_PERCENT.search(name)
-    return (name[: percent.start()] if percent else name).rstrip(_ARROWS + _MARKS), bool(percent)
+    start = max(name.rfind("("), name.rfind("["))
+    if name.endswith("%"):
+        start = len(name) - 1
+    percent = start >= 0 and name[start:].replace(" ", "") in _PERCENT_SIGNS
+    return (name[:start] if percent else name).rstrip(_ARROWS + _MARKS), percent
 
 
 def _meaning(name: str) -> tuple[str, tuple[int | None, ...]]:
     """Return the measure that a name means, and the cutoffs to try."""
-    found = _NAME.fullmatch(name.lower())
-    measure = _MEANING.get(re.sub(r"[ _.-]", "", found["word"])) if found else None
-    if measure is None or not found:
+    word, cutoff = _word_and_cutoff(name.lower())
+    measure = _MEANING.get(word)
+    if measure is None:
         return _written_out(name)
-    if found["cutoff"] and found["cutoff"] != "all":
-        cutoff = int(found["cutoff"].strip("()"))
-        if cutoff < 1:
-            raise MeasureError(f"a cutoff must be at least 1 (found {name!r})")
-        return measure, (cutoff, None) if measure == "AP" else (cutoff,)
+    if cutoff.isdigit():
+        rank = _rank(cutoff, name)
+        return measure, (rank, None) if measure == "AP" else (rank,)
     if measure in _NEEDS_CUTOFF:
-        example = re.sub("@all$", "", name, flags=re.IGNORECASE)
+        example = name[: -len("@all")] if cutoff else name
         raise MeasureError(f"{measure} needs a cutoff (found {name!r})", hint=f"Write {example}@10")
-    return measure, (None,) if found["cutoff"] else _USUAL
+    return measure, (None,) if cutoff else _USUAL
+
+
+def _word_and_cutoff(name: str) -> tuple[str, str]:
+    """Split a name such as ``ndcg_cut_10``, ``p (5)`` or ``map@all`` into its letters and its cutoff.
+
+    Each step looks at an end of the name only: a pattern for all of it would take cubic time.
+    """
+    name = next((name.removeprefix(score) for score in _SCORES if name.startswith(score)), name)
+    bracket = name.rfind("(")
+    if name.endswith("@all"):
+        word, cutoff = name[: -len("all")], "all"
+    elif bracket >= 0 and _is_digits(name[bracket + 1 : -1]) and name.endswith(")"):
+        word, cutoff = name[:bracket], name[bracket + 1 : -1]
+    else:
+        word = name.rstrip(string.digits)
+        cutoff = name[len(word) :]
+    word = word.rstrip(" _.@")
+    marker = next((marker for marker in ("at", "cut", "top") if word.endswith(marker)), "")
+    return word.removesuffix(marker).translate(_WITHOUT_SEPARATORS), cutoff
+
+
+def _is_digits(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
+def _rank(cutoff: str, name: str) -> int:
+    significant = cutoff.lstrip("0")
+    if not significant:
+        raise MeasureError(f"a cutoff must be at least 1 (found {name!r})")
+    if len(significant) > _MOST_DIGITS_OF_A_CUTOFF:
+        raise MeasureError(
+            f"a cutoff has at most {_MOST_DIGITS_OF_A_CUTOFF} digits (found {len(significant)})"
+        )
+    return int(significant)
 
 
 def _written_out(name: str) -> tuple[str, tuple[int | None, ...]]:
@@ -224,7 +262,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[str, str, dict[str, str]]]:
     if len(titles) == 1:
         what = "the header must name the runs and then the measures, with commas between"
         raise InputError(f"{what} (found {','.join(titles)!r})", where=f"{path}:1")
-    twice = next((title for title in titles if titles.count(title) > 1), None)
+    twice = next((title for title, count in Counter(titles).items() if count > 1), None)
     if twice is not None:
         raise InputError(f"a column may stand once (found {twice!r} again)", where=str(path))
     for line, row in enumerate(rows, start=2):
@@ -317,12 +355,12 @@ def _number(name: str, value: Any) -> tuple[Decimal, str]:
     text = str(value).strip(_MARKS)
     sign = "%" if text.endswith("%") else ""
     text = text.rstrip("%").strip(_MARKS)
-    if isinstance(value, bool) or not _NUMBER.fullmatch(text):
-        problem, hint = "a claim must be a number", "Write it as 0.5357 or 53.57%"
-        if re.fullmatch(r"[+-]?[0-9]*,[0-9]+", text):
-            problem, hint = (
-                "a claim must have a decimal point, not a comma",
-                f"Write {text.replace(',', '.')}",
-            )
-        raise InputError(f"{problem} (found {value!r})", where=f"claim {name!r}", hint=hint)
-    return Decimal(text), sign
+    try:
+        if not isinstance(value, bool) and _NUMBER.fullmatch(text):
+            return Decimal(text), sign
+    except InvalidOperation:  # an exponent beyond all bounds
+        pass
+    problem, hint = "a claim must be a number", "Write it as 0.5357 or 53.57%"
+    if re.fullmatch(r"[+-]?[0-9]*,[0-9]+", text):
+        problem, hint = "a claim must have a decimal point, not a comma", f"Write {text.replace(',', '.')}"
+    raise InputError(f"{problem} (found {value!r})", where=f"claim {name!r}", hint=hint)

@@ -1,0 +1,72 @@
+"""The time to read a claim, a number or a table of claims grows with its length and not faster."""
+
+import contextlib
+import time
+
+import pytest
+
+import permed_measures as pm
+from permed_measures.audits.claims import parse_claims, read_claims
+
+ENOUGH, LONGEST = 0.01, 400_000
+"""An input is doubled until it takes so many seconds, or has so many characters."""
+
+
+def seconds(call, size):
+    """Return the least time of three calls; an error of ours is an answer too."""
+    best = float("inf")
+    for _ in range(3):
+        start = time.perf_counter()
+        with contextlib.suppress(pm.PermedError):
+            call(size)
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def growth(call):
+    """Return by how much the time grows if the input is doubled twice: 4 if linear, 16 if quadratic."""
+    size = 25
+    while seconds(call, size) < ENOUGH and size < LONGEST:
+        size *= 2
+    return seconds(call, 4 * size) / seconds(call, size)
+
+
+NAMES = {
+    "separators": lambda n: "map" + "_" * n + "!",
+    "blanks": lambda n: "map" + " " * n + "!",
+    "letters": lambda n: "a" * n + "!",
+    "digits": lambda n: "map@" + "1" * n + "!",
+    "cutoff": lambda n: "map@" + "1" * n,
+    "markers": lambda n: "map" + "at" * n + "@",
+    "percent": lambda n: "map (" + " " * n + "in" + " " * n + "%",
+    "marks": lambda n: "*" * n + "map" + "*" * n + "!",
+}
+NUMBERS = {
+    "digits": lambda n: "1" * n + "!",
+    "point": lambda n: "0." + "1" * n + "!",
+    "exponent": lambda n: "1e" + "1" * n + "!",
+    "number": lambda n: "0." + "1" * n,
+    "comma": lambda n: "1" * n + ",",
+    "marks": lambda n: "0.5" + "* " * n + "!",
+    "percent": lambda n: "0.5" + "% " * n,
+}
+
+
+@pytest.mark.parametrize("make", NAMES.values(), ids=NAMES)
+def test_names_are_read_in_linear_time(make):
+    assert growth(lambda n: parse_claims({make(n): "0.5"})) < 9
+
+
+@pytest.mark.parametrize("make", NUMBERS.values(), ids=NUMBERS)
+def test_numbers_are_read_in_linear_time(make):
+    assert growth(lambda n: parse_claims({"MAP@10": make(n)})) < 9
+
+
+def test_titles_of_a_table_are_read_in_linear_time(tmp_path):
+    def read(n):
+        path = tmp_path / "claims.csv"
+        if not path.exists() or path.stat().st_size != n:
+            path.write_text(",".join(["run", *(f"P@{k}" for k in range(1, n))]) + "\none" + ",0.5" * (n - 1))
+        read_claims(path, [], ["one"])
+
+    assert growth(read) < 9
