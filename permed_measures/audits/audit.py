@@ -7,23 +7,21 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from permed_measures.audits.answers import RowAudit, Told
+from permed_measures.audits.answers import ClaimInRow, RowAudit
 from permed_measures.audits.claims import MOST_DIGITS, Claim, longest, parse_claims, with_other_readings
 from permed_measures.audits.matches import ClaimAudit, choices_of, tabulate
-from permed_measures.audits.options import Labels
+from permed_measures.audits.options import LabelPolicy
 from permed_measures.audits.reports import Audit, conflicts_of
-from permed_measures.audits.run_variants import Labelled, TriedRun, label_policies
+from permed_measures.audits.run_variants import LabelVariant, RunVariants, label_policies
 from permed_measures.audits.searches import answers_to, exceptions_to
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
 
-__all__ = ["audit"]
-
 _LEVELS = 20
-"""So many relevance levels are tried."""
+"""How many relevance levels are tried."""
 _NAMED = 10
-"""So many runs are named in a message."""
+"""How many runs are named in a message."""
 
 
 def audit(qrels: Any, run: Any, claims: Mapping[str, Any], decimals: int | None = None) -> Audit:
@@ -100,19 +98,21 @@ def audit(qrels: Any, run: Any, claims: Mapping[str, Any], decimals: int | None 
     policies = label_policies(Judgments.of(qrels))
     parsed = with_other_readings([parse_claims(row, decimals, digits) for row in table.values()])
     rows = [_audit_row(name, policies, runs[name], row) for name, row in zip(table, parsed, strict=True)]
-    best = answers_to([Told(row, claim) for row in rows for claim in row.claims])
+    best = answers_to([ClaimInRow(row, claim) for row in rows for claim in row.claims])
     exceptions = [] if best[0].complete else exceptions_to(best[0])
     return Audit(rows, best, exceptions, conflicts_of(best[0], exceptions))
 
 
-def _audit_row(name: str, policies: dict[Labels, Labelled], run: Any, claims: list[Claim]) -> RowAudit:
-    judgments = policies[Labels.GRADES].judgments
+def _audit_row(
+    name: str, policies: dict[LabelPolicy, LabelVariant], run: Any, claims: list[Claim]
+) -> RowAudit:
+    judgments = policies[LabelPolicy.GRADES].judgments
     fixed = [claim for claim in claims if claim.is_fixed]
     for claim in fixed:
         PermedEvaluator([claim.measure], judgments)  # which refuses what it does not support
-    tried = TriedRun(policies, run, all_ties=bool(fixed))
-    levels = (1.0, *(grade for grade in policies[Labels.GRADES].grades if grade != 1))[:_LEVELS]
+    tried = RunVariants(policies, run, all_ties=bool(fixed))
+    levels = (1.0, *(grade for grade in policies[LabelPolicy.GRADES].grades if grade != 1))[:_LEVELS]
     tables = [tabulate(tried, claim, choices_of(claim.family, levels)) for claim in claims]
     row = RowAudit(name, [ClaimAudit(table, tried) for table in tables], judgments.n_queries)
-    answers = answers_to([Told(row, claim) for claim in row.claims])
+    answers = answers_to([ClaimInRow(row, claim) for claim in row.claims])
     return replace(row, answers=[answer for answer in answers if answer.complete])

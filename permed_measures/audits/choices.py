@@ -14,11 +14,9 @@ from permed_measures.audits.options import Denominator, Discount, Gain, Ideal, N
 from permed_measures.measures.definitions import Coverage, GradedAP, VariantNDCG
 from permed_measures.measures.parsing import parse_measure
 
-__all__ = ["APChoice", "Choice", "FixedChoice", "LevelChoice", "NDCGChoice", "Wanted"]
 
-
-class Wanted(NamedTuple):
-    """A measure that is to be named.
+class MeasureSpec(NamedTuple):
+    """The measure to name, and the labels that it is computed on.
 
     Attributes
     ----------
@@ -39,10 +37,10 @@ class Wanted(NamedTuple):
 
 @dataclass(frozen=True)
 class Choice(ABC):
-    """How a family of measures is computed: a value for each of its axes."""
+    """How a family of measures is computed: a value for each of its options."""
 
     @abstractmethod
-    def measure(self, wanted: Wanted) -> Measure | None:
+    def measure(self, spec: MeasureSpec) -> Measure | None:
         """Return the measure as one would type it; None if there is none."""
 
     @abstractmethod
@@ -83,31 +81,29 @@ class APChoice(Choice):
     weights: Weights
     ap_level: float = 1
 
-    def measure(self, wanted: Wanted) -> Measure | None:
+    def measure(self, spec: MeasureSpec) -> Measure | None:
         """Return AP where it is that, GradedAP otherwise."""
         level = _number(self.ap_level)
         plain = self.weights is Weights.BINARY and self.denominator is Denominator.NUM_REL
         if plain and isinstance(level, int):  # AP takes no other
-            return _at(ir_measures.AP if level == 1 else ir_measures.AP(rel=level), wanted.cutoff)
+            return _at(ir_measures.AP if level == 1 else ir_measures.AP(rel=level), spec.cutoff)
         params: dict[str, Any] = {} if level == 1 else {"rel": level}
         if self.denominator is not Denominator.NUM_REL:
             params["norm"] = self.denominator.value
-        weight = {_number(g): _WEIGHTS[self.weights](g, wanted.top) for g in wanted.grades if g >= level}
-        scales = (
-            s for s in (2, _number(wanted.top)) if all(w == g / s and g <= s for g, w in weight.items())
-        )
+        weight = {_number(g): _WEIGHTS[self.weights](g, spec.top) for g in spec.grades if g >= level}
+        scales = (s for s in (2, _number(spec.top)) if all(w == g / s and g <= s for g, w in weight.items()))
         scale = next(scales, None)
         if scale is None:
             params["gains"] = {grade: _number(each) for grade, each in weight.items()}
         elif scale != 2:
             params["max_rel"] = scale
-        return _at(_with(GradedAP, params), wanted.cutoff)
+        return _at(_with(GradedAP, params), spec.cutoff)
 
     def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
         """Return what a paper says of AP."""
         level = "" if pooled or self.ap_level == 1 else f" (relevant from grade {self.ap_level:g} on)"
         divided = f"and {'not divided' if self.denominator is Denominator.NONE else 'divided by'} "
-        divided += "" if self.denominator is Denominator.NONE else self.denominator.says
+        divided += "" if self.denominator is Denominator.NONE else self.denominator.description
         if self.weights is Weights.BINARY:
             return f"AP is binary{level} {divided}".rstrip()
         ratio = {
@@ -147,29 +143,30 @@ class NDCGChoice(Choice):
     ideal: Ideal
     negative: Negative
 
-    def measure(self, wanted: Wanted) -> Measure | None:
+    def measure(self, spec: MeasureSpec) -> Measure | None:
         """Return nDCG where it is that, VariantNDCG otherwise; binary gains may have none."""
         plain = (self.discount, self.ideal) == (Discount.LOG2, Ideal.QRELS)
-        if self.gain is Gain.BINARY and set(wanted.grades) == {1}:
-            return replace(self, gain=Gain.LINEAR).measure(wanted)
+        if self.gain is Gain.BINARY and set(spec.grades) == {1}:
+            return replace(self, gain=Gain.LINEAR).measure(spec)
         if self.gain is Gain.BINARY:
-            grades = [_number(grade) for grade in wanted.grades]
+            grades = [_number(grade) for grade in spec.grades]
             if not plain or not all(isinstance(grade, int) for grade in grades):
                 return None
             gains = {grade: 1 for grade in grades if grade != 1}  # a grade that is left out is its own gain
-            return _at(_with(ir_measures.nDCG, {"gains": gains} if gains else {}), wanted.cutoff)
+            return _at(_with(ir_measures.nDCG, {"gains": gains} if gains else {}), spec.cutoff)
         if plain and self.negative is Negative.ZERO:
             exp = {"dcg": "exp-log2"} if self.gain is Gain.EXP else {}
-            return _at(_with(ir_measures.nDCG, exp), wanted.cutoff)
+            return _at(_with(ir_measures.nDCG, exp), spec.cutoff)
         chosen = {each.name: getattr(self, each.name).value for each in fields(self)}
         default = {name: info.default for name, info in VariantNDCG.SUPPORTED_PARAMS.items()}
-        params = {axis: value for axis, value in chosen.items() if value != default[axis]}
-        return _at(_with(VariantNDCG, params), wanted.cutoff)
+        params = {name: value for name, value in chosen.items() if value != default[name]}
+        return _at(_with(VariantNDCG, params), spec.cutoff)
 
     def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
         """Return what a paper says of nDCG."""
-        negative = "" if pooled or self.gain is Gain.BINARY else f"; {self.negative.says}"
-        return f"nDCG has {self.gain.says}, {self.discount.says} and {self.ideal.says}{negative}"
+        negative = "" if pooled or self.gain is Gain.BINARY else f"; {self.negative.description}"
+        gain, discount, ideal = (each.description for each in (self.gain, self.discount, self.ideal))
+        return f"nDCG has {gain}, {discount} and {ideal}{negative}"
 
     def latex(self) -> str:
         """Return the formula of nDCG."""
@@ -190,15 +187,15 @@ class LevelChoice(Choice):
     level: float = 1
     base: RecallBase = RecallBase.NUM_REL
 
-    def measure(self, wanted: Wanted) -> Measure | None:
+    def measure(self, spec: MeasureSpec) -> Measure | None:
         """Return the measure; recall over min(R, k) has none, nor have levels between whole grades."""
-        whole = self.level == int(self.level) or wanted.name == "Success"
-        if not whole or (wanted.name == "R" and self.base is RecallBase.MIN):
+        whole = self.level == int(self.level) or spec.name == "Success"
+        if not whole or (spec.name == "R" and self.base is RecallBase.MIN):
             return None
         measures = {"P": ir_measures.P, "R": ir_measures.R, "RR": ir_measures.RR, "Success": Coverage}
         return _at(
-            _with(measures[wanted.name], {} if self.level == 1 else {"rel": _number(self.level)}),
-            wanted.cutoff,
+            _with(measures[spec.name], {} if self.level == 1 else {"rel": _number(self.level)}),
+            spec.cutoff,
         )
 
     def sentence(self, measures: set[str], pooled: bool) -> str:
@@ -206,7 +203,7 @@ class LevelChoice(Choice):
         names = [name for name in ("P", "R", "RR", "Success") if name in measures]
         relevant = f"documents of grade {self.level:g} or more are relevant for {' and '.join(names)}"
         parts = [] if pooled else [relevant]
-        return ", ".join([*parts, *([self.base.says] if "R" in names else [])])
+        return ", ".join([*parts, *([self.base.description] if "R" in names else [])])
 
 
 @dataclass(frozen=True)
@@ -215,10 +212,10 @@ class FixedChoice(Choice):
 
     fixed: str
 
-    def measure(self, wanted: Wanted) -> Measure | None:  # noqa: ARG002 (it says all itself)
+    def measure(self, spec: MeasureSpec) -> Measure | None:  # noqa: ARG002 (it says all itself)
         """Return the measure."""
         return parse_measure(self.fixed)
 
     def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
         """Return what a paper says."""
-        return f"{self.fixed} is as its definition says"
+        return f"{self.fixed} is computed as defined"

@@ -108,14 +108,14 @@ class Claim(NamedTuple):
         return self._replace(value=self.value.scaleb(-2), decimals=self.decimals + 2, percent=True)
 
     def slip(self, value: float) -> str:
-        """Return which slip makes a value that prints otherwise the claim; empty if none does."""
+        """Return which slip of rounding turns a value into the claim; empty if none does."""
         unit, exact = Decimal(1).scaleb(-self.decimals), Decimal(repr(value))
         if exact.quantize(unit, ROUND_DOWN, _WIDE) == self.value:
-            return f"cut off, not rounded, it is {self.text}"
+            return f"cut off, not rounded, this gives {self.text}"
         for digits in (1, 2):
             once = exact.quantize(unit.scaleb(-digits), ROUND_HALF_UP, _WIDE)
             if once.quantize(unit, ROUND_HALF_UP, _WIDE) == self.value:
-                return f"rounded twice it is {self.text}"
+                return f"rounded twice, this gives {self.text}"
         return ""
 
 

@@ -1,8 +1,8 @@
-"""Conventions: settings and choices together, those with a name, and what tells them apart."""
+"""Conventions: settings and choices together, the named ones, and which data tell them apart."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from permed_measures.audits.choices import APChoice, Choice, FixedChoice, LevelChoice, NDCGChoice
@@ -11,53 +11,46 @@ from permed_measures.audits.options import (
     Discount,
     Gain,
     Ideal,
-    Labels,
+    LabelPolicy,
     Negative,
     QuerySet,
+    Rounding,
     SelfMatch,
     Weights,
 )
 from permed_measures.engine.ranks import TieBreak
 
-__all__ = [
-    "COMMUNITY",
-    "FAMILIES",
-    "NAMED",
-    "NamedConvention",
-    "Setting",
-    "asides",
-    "differences",
-    "to_tell",
-]
-
 
 @dataclass(frozen=True)
 class Setting:
-    """What holds for all measures of a row."""
+    """The options that all measures of a row share."""
 
     ties: TieBreak = TieBreak.TREC
     queries: QuerySet = QuerySet.QRELS
-    labels: Labels = Labels.GRADES
+    labels: LabelPolicy = LabelPolicy.GRADES
     self_match: SelfMatch = SelfMatch.KEPT
+    rounding: Rounding = Rounding.EXACT
 
 
 def differences(a: Any, b: Any) -> int:
-    """Return in how many axes two settings, or two choices of a family, differ."""
+    """Count the options in which two settings, or two choices of a family, differ."""
     return sum(getattr(a, each.name) != getattr(b, each.name) for each in fields(a))
 
 
-def asides(setting: Setting) -> list[str]:
-    """Return the sentences on what is not as the community has it."""
+def unusual(setting: Setting) -> list[str]:
+    """Return a sentence for each option, but for the query set, that is not the community's default."""
     texts = {
-        Labels.POOL: "every judged document counts as relevant, whatever its grade",
+        LabelPolicy.POOL: "every judged document counts as relevant, whatever its grade",
         SelfMatch.REMOVED: "a retrieved document whose id is that of the query is removed",
         TieBreak.TREC10: "scores are compared as doubles, equal ones ranked by document id, descending",
         TieBreak.DOCID_ASCENDING: "documents with equal scores are ranked by document id, ascending",
         TieBreak.INPUT: "documents with equal scores are ranked as they stand in the run",
         TieBreak.OPTIMISTIC: "of documents with equal scores the best is ranked first",
         TieBreak.PESSIMISTIC: "of documents with equal scores the worst is ranked first",
+        Rounding.FIVE_DIGITS: Rounding.FIVE_DIGITS.description,
     }
-    return [texts[each] for each in (setting.labels, setting.self_match, setting.ties) if each in texts]
+    values = (setting.labels, setting.self_match, setting.ties, setting.rounding)
+    return [texts[value] for value in values if value in texts]
 
 
 _LACKED = "judged queries that the run lacks"
@@ -70,10 +63,10 @@ _CHANGED_BY = {
     QuerySet.BOTH_WITH_RELEVANT: (_LACKED, _NOTHING),
     QuerySet.RUN: (_LACKED, _UNJUDGED),
 }
-"""What makes each query set another one than all queries of the qrels."""
-_TELL: dict[Any, str] = {
-    "ties": "equal scores where it matters",
-    "labels": "judged documents that are not relevant, and retrieved",
+"""The queries that make each query set different from all queries of the qrels."""
+_EVIDENCE: dict[Any, str] = {
+    "ties": "tied scores",
+    "labels": "retrieved documents that are judged, but not relevant",
     "self_match": "a retrieved document with the id of its query",
     Denominator.NUM_REL: "more relevant documents than the cutoff, or than are found",
     Denominator.MIN: "a query with more relevant documents than the cutoff",
@@ -90,30 +83,35 @@ _TELL: dict[Any, str] = {
     "negative": "retrieved documents with negative grades",
     "base": "a query with more relevant documents than the cutoff",
 }
+"""By option, or by its value, the data that tell it apart from the others."""
 
 
-def to_tell(
-    axis: str, value: Any, measures: set[str], setting: Setting, choices: dict[str, Choice]
+def evidence_needed(
+    option: str, value: Any, measures: set[str], setting: Setting, choices: dict[str, Choice]
 ) -> tuple[str, ...]:
-    """Return what would tell a value of an axis from that of this setting: any of these."""
-    if axis.startswith("cutoff of "):
+    """Return the data, any of which would tell another value of an option from that of this convention."""
+    if option.startswith("cutoff of "):
         return ("a run with relevant documents beyond the cutoff",)
     graded = ("weights", "ap_level", "level", "gain", "negative")
-    if (axis == "base" and "R" not in measures) or (axis in graded and setting.labels is Labels.POOL):
+    if (option == "base" and "R" not in measures) or (
+        option in graded and setting.labels is LabelPolicy.POOL
+    ):
+        return ()
+    if option == "rounding":  # whether it shows is a matter of the digits, not of the data
         return ()
     ap = choices.get("ap")
     binary = isinstance(ap, APChoice) and ap.weights is Weights.BINARY
-    if axis == "denominator" and binary and value in (Denominator.GAIN, Denominator.IDEAL):
+    if option == "denominator" and binary and value in (Denominator.GAIN, Denominator.IDEAL):
         return ()  # the same by definition: each weight is 1
-    if axis == "queries":
+    if option == "queries":
         ours, theirs = _CHANGED_BY[setting.queries], _CHANGED_BY[value]
         return tuple(text for text in (_LACKED, _NOTHING, _UNJUDGED) if (text in ours) != (text in theirs))
-    return (_TELL.get(value) or _TELL[axis],)
+    return (_EVIDENCE.get(value) or _EVIDENCE[option],)
 
 
 @dataclass(frozen=True)
 class NamedConvention:
-    """A convention that has a name.
+    """A convention that people know by a name.
 
     Attributes
     ----------
@@ -129,7 +127,7 @@ class NamedConvention:
     choices: dict[str, Choice]
 
     def has(self, family: str) -> bool:
-        """Return whether it says how a family is computed; a measure that is written out says so itself."""
+        """Return whether it covers a family; a measure that is written out says itself how it is computed."""
         return family in self.choices or family not in FAMILIES
 
     def choice(self, family: str) -> Choice:
@@ -149,6 +147,15 @@ _BINARY = NDCGChoice(Gain.BINARY, Discount.LOG2, Ideal.QRELS, Negative.ZERO)
 _TREC = Setting(queries=QuerySet.BOTH)
 _GDEVAL = Setting(queries=QuerySet.BOTH_WITH_RELEVANT)
 _SCRIPT = Setting(ties=TieBreak.INPUT, queries=QuerySet.BOTH)
+# BEIR 2.2.0 rounds each mean, in retrieval/evaluation.py `round(ndcg[f"NDCG@{k}"] / len(scores), 5)`, the
+# same for MAP, recall, P and custom_metrics.py, and logs four digits of that. MTEB 2.26 does so too, in
+# retrieval_metrics.py, except for MRR: that keeps its further digits, which `Claim.matches` takes as well.
+_MTEB = replace(_TREC, rounding=Rounding.FIVE_DIGITS)
+_BEIR = replace(_MTEB, self_match=SelfMatch.REMOVED)
+# sentence-transformers 6.0.0 sorts by `(-x["score"], x["corpus_id"])` and leaves out queries without relevant
+# documents: sentence_transformer/evaluation/information_retrieval.py. Before (5.5.0 was read), tied documents
+# came in the order of a heap, which a run does not show.
+_SENTENCE_TRANSFORMERS = Setting(ties=TieBreak.DOCID_ASCENDING, queries=QuerySet.WITH_RELEVANT)
 
 
 def _all(ap: APChoice, ndcg: NDCGChoice) -> dict[str, Choice]:
@@ -174,16 +181,16 @@ NAMED = (
     NamedConvention(
         "BEIR",
         "github.com/beir-cellar/beir: EvaluateRetrieval.evaluate, which uses pytrec_eval",
-        Setting(queries=QuerySet.BOTH, self_match=SelfMatch.REMOVED),
+        _BEIR,
         _all(_AP, _NDCG),
     ),
     NamedConvention(
-        "MTEB", "github.com/embeddings-benchmark/mteb, which uses pytrec_eval", _TREC, _all(_AP, _NDCG)
+        "MTEB", "github.com/embeddings-benchmark/mteb, which uses pytrec_eval", _MTEB, _all(_AP, _NDCG)
     ),
     NamedConvention(
         "sentence-transformers",
-        "sbert.net: InformationRetrievalEvaluator",
-        Setting(ties=TieBreak.INPUT, queries=QuerySet.WITH_RELEVANT),
+        "sbert.net: InformationRetrievalEvaluator (version 6; older ones leave the order of ties open)",
+        _SENTENCE_TRANSFORMERS,
         _all(APChoice(Denominator.MIN, Weights.BINARY), _BINARY),
     ),
     NamedConvention(
@@ -223,4 +230,4 @@ NAMED = (
         ),
     ),
 )
-"""The conventions with a name, the community's first."""
+"""The named conventions, the community's first."""

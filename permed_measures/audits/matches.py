@@ -17,8 +17,8 @@ from permed_measures.audits.choices import (
     Choice,
     FixedChoice,
     LevelChoice,
+    MeasureSpec,
     NDCGChoice,
-    Wanted,
 )
 from permed_measures.audits.claims import Claim
 from permed_measures.audits.conventions import COMMUNITY, Setting, differences
@@ -27,21 +27,20 @@ from permed_measures.audits.options import (
     Discount,
     Gain,
     Ideal,
-    Labels,
+    LabelPolicy,
     Negative,
     QuerySet,
     RecallBase,
+    Rounding,
     Weights,
 )
-from permed_measures.audits.run_variants import SETTINGS, Labelled, RankedRun, TriedRun
+from permed_measures.audits.run_variants import SETTINGS, LabelVariant, RankedRun, RunVariants
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.engine.kernels.checks import MAX_EXPONENT
 from permed_measures.engine.kernels.shared import divide
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import parse_measure
-
-__all__ = ["ClaimAudit", "Match", "Table", "choices_of", "tabulate"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -62,15 +61,15 @@ def choices_of(family: str, levels: tuple[float, ...]) -> list[Choice]:
     return [FixedChoice(family)]
 
 
-def _possible(choice: Choice, labels: Labels, labelled: Labelled) -> bool:
+def _possible(choice: Choice, labels: LabelPolicy, variant: LabelVariant) -> bool:
     """Return whether a choice means something on these labels."""
-    levels = {vars(choice).get(axis, 1) for axis in ("ap_level", "level")}
-    if labels is Labels.POOL and levels != {1}:
+    levels = {vars(choice).get(option, 1) for option in ("ap_level", "level")}
+    if labels is LabelPolicy.POOL and levels != {1}:
         return False  # where all are relevant, there is one grade
     if isinstance(choice, APChoice) and choice.weights is Weights.HALF:
-        return labelled.top <= 2
+        return variant.top <= 2
     exponential = Weights.EXP in vars(choice).values() or Gain.EXP in vars(choice).values()
-    return not exponential or labelled.top <= MAX_EXPONENT
+    return not exponential or variant.top <= MAX_EXPONENT
 
 
 def _values(ranked: RankedRun, claim: Claim, choice: Choice, cutoff: int | None) -> Floats:
@@ -82,7 +81,7 @@ def _values(ranked: RankedRun, claim: Claim, choice: Choice, cutoff: int | None)
         binary = replace(rankings.judgments, grade=_binary(rankings.judgments.grade))
         rankings = replace(rankings, judgments=binary)
         choice = replace(choice, gain=Gain.LINEAR)
-    measure = choice.measure(Wanted(claim.measure, cutoff, ranked.labelled.top, ranked.labelled.grades))
+    measure = choice.measure(MeasureSpec(claim.measure, cutoff, ranked.variant.top, ranked.variant.grades))
     assert measure is not None  # only binary gains have none, and those are linear gains by now
     return KERNELS[str(measure.NAME)](rankings, **values_of(measure))
 
@@ -102,11 +101,23 @@ def _by_level(rankings: JudgedRankings, name: str, choice: LevelChoice, cutoff: 
 
 
 class Table(NamedTuple):
-    """The means of a claim: by ranking, cutoff, choice and query set; and which of them print as it."""
+    """A claim computed in all ways.
+
+    Attributes
+    ----------
+    claim : Claim
+    choices : list of Choice
+    number : dict of Choice to int
+        The place of each choice in `choices`.
+    means : ndarray of float64
+        By ranking, cutoff, choice and query set.
+    prints : ndarray of bool
+        Whether the mean prints as the claim: by rounding, and then as the means.
+    """
 
     claim: Claim
     choices: list[Choice]
-    place: dict[Choice, int]
+    number: dict[Choice, int]
     means: Floats
     prints: Bools
 
@@ -116,23 +127,23 @@ class Table(NamedTuple):
         return self.claim.family
 
 
-def tabulate(run: TriedRun, claim: Claim, choices: list[Choice]) -> Table:
+def tabulate(run: RunVariants, claim: Claim, choices: list[Choice]) -> Table:
     """Compute a claim by every choice, under every setting."""
     shape = (len(run.ranked), len(claim.cutoffs), len(choices), len(QuerySet))
     means = np.full(shape, np.nan)
-    place = {choice: c for c, choice in enumerate(choices)}
+    number = {choice: c for c, choice in enumerate(choices)}
     summed = claim.is_fixed and isinstance(parse_measure(claim.measure).aggregator(), SumAgg)
     for r, ranked in enumerate(run.ranked):
         for o, cutoff in enumerate(claim.cutoffs):
             for c, choice in enumerate(choices):
-                if not _possible(choice, ranked.labels, ranked.labelled):
+                if not _possible(choice, ranked.labels, ranked.variant):
                     continue
                 if isinstance(choice, LevelChoice) and claim.measure != "R" and choice.base is RecallBase.MIN:
-                    means[r, o, c] = means[r, o, place[replace(choice, base=RecallBase.NUM_REL)]]
+                    means[r, o, c] = means[r, o, number[replace(choice, base=RecallBase.NUM_REL)]]
                     continue
                 means[r, o, c] = _means(_values(ranked, claim, choice, cutoff), ranked, summed)
     read, prints = _read(claim, means)
-    return Table(read, choices, place, means, prints)
+    return Table(read, choices, number, means, prints)
 
 
 def _means(values: Floats, ranked: RankedRun, summed: bool) -> list[float]:
@@ -144,15 +155,20 @@ def _means(values: Floats, ranked: RankedRun, summed: bool) -> list[float]:
 
 def _read(claim: Claim, means: Floats) -> tuple[Claim, Bools]:
     """Return the claim as it was meant, percent or not, and which means print as it by either reading."""
-    prints = claim.matches(means)
+    prints = _prints(claim, means)
     if claim.other is None:
         return claim, prints
-    other = claim.other.matches(means)
+    other = _prints(claim.other, means)
     if prints.any() == other.any():  # the reading that is nearer, each by its own measure
         read = min((claim, claim.other), key=lambda reading: reading.distance(means))
     else:
         read = claim if prints.any() else claim.other
     return read, prints | other
+
+
+def _prints(claim: Claim, means: Floats) -> Bools:
+    """Return which means print as the claim, by rounding."""
+    return np.stack([claim.matches(means, rounding.value) for rounding in Rounding])
 
 
 # --- what gives a claim ------------------------------------------------------------------------------
@@ -194,11 +210,11 @@ class ClaimAudit:
     Attributes
     ----------
     table : Table
-    run : TriedRun
+    run : RunVariants
     """
 
     table: Table = field(repr=False)
-    run: TriedRun = field(repr=False)
+    run: RunVariants = field(repr=False)
 
     @property
     def claim(self) -> Claim:
@@ -213,7 +229,12 @@ class ClaimAudit:
     @property
     def n_matches(self) -> int:
         """How many conventions print the same digits."""
-        return int((self._once & self.table.prints)[self.run.of_setting].sum())
+        return int(self._prints[self.run.of_setting].sum())
+
+    @property
+    def _prints(self) -> Bools:
+        """Which conventions print the same digits, with or without rounding the mean first."""
+        return np.asarray(self.table.prints.any(axis=0) & self._once)
 
     @cached_property
     def _once(self) -> Bools:
@@ -227,7 +248,7 @@ class ClaimAudit:
     @cached_property
     def matches(self) -> list[Match]:
         """All conventions that print the same digits."""
-        return list(self._where(self.table.prints & self._once))
+        return list(self._where(self._prints))
 
     @property
     def explained(self) -> bool:
@@ -237,7 +258,7 @@ class ClaimAudit:
     @cached_property
     def nearest(self) -> list[Match]:
         """The three nearest values that print otherwise, each with its simplest convention."""
-        means = np.where(self.table.prints, np.nan, self.table.means)
+        means = np.where(self.table.prints.any(axis=0), np.nan, self.table.means)
         values = np.unique(means[~np.isnan(means)])
         values = values[np.argsort(np.abs(values - float(self.claim.value)), kind="stable")]
         found: dict[str, Match] = {}
@@ -253,32 +274,42 @@ class ClaimAudit:
     @property
     def simplest(self) -> Match | None:
         """The match that differs least from the community's default."""
-        return min(self._where(self.table.prints), key=_distance_to_default, default=None)
+        return min(self._where(np.any(self.table.prints, axis=0)), key=_distance_to_default, default=None)
 
     def _where(self, mask: Bools) -> Iterator[Match]:
+        """Yield the conventions with these means, without rounding where that prints the claim too."""
         for s, setting in enumerate(SETTINGS):
             r = self.run.of_setting[s]
             for o, c, q in np.argwhere(mask[r]).tolist():
-                yield self.at(replace(setting, queries=_QUERY_SETS[q]), c, o, r, q)
+                printing = (d for d in Rounding if self.table.prints[_ROUNDINGS.index(d), r, o, c, q])
+                rounding = next(printing, Rounding.EXACT)
+                convention = replace(setting, queries=_QUERY_SETS[q], rounding=rounding)
+                yield self.at(convention, self.table.choices[c], self.claim.cutoffs[o])
 
-    def at(self, setting: Setting, c: int, o: int, r: int, q: int) -> Match:
-        """Return what a convention gives: choice, cutoff, ranking and query set by their places."""
-        choice, cutoff = self.table.choices[c], self.claim.cutoffs[o]
+    def at(self, setting: Setting, choice: Choice, cutoff: int | None) -> Match:
+        """Return what a convention gives."""
+        r, q = self.run.locate(setting)
+        o, c, d = (
+            self.claim.cutoffs.index(cutoff),
+            self.table.number[choice],
+            _ROUNDINGS.index(setting.rounding),
+        )
         value = float(self.table.means[r, o, c, q])
-        labels, labelled, _, _ = self.run.ranked[r]
-        wanted = Wanted(self.claim.measure, cutoff, labelled.top, labelled.grades)
-        measure = choice.measure(wanted) if _possible(choice, labels, labelled) else None
-        prints = bool(self.table.prints[r, o, c, q])
-        printed = self.claim.text if prints else self.claim.prints(value)
+        labels, variant, _, _ = self.run.ranked[r]
+        spec = MeasureSpec(self.claim.measure, cutoff, variant.top, variant.grades)
+        measure = choice.measure(spec) if _possible(choice, labels, variant) else None
+        prints = bool(self.table.prints[d, r, o, c, q])
+        first = value if setting.rounding.value is None else round(value, setting.rounding.value)
+        printed = self.claim.text if prints else self.claim.prints(first)
         return Match(self.claim, setting, choice, cutoff, measure, value, printed, prints)
 
 
 _NEAREST = 3
-_QUERY_SETS = list(QuerySet)
+_QUERY_SETS, _ROUNDINGS = list(QuerySet), list(Rounding)
 
 
 def _distance_to_default(match: Match) -> int:
-    """Return in how many axes a match differs from the community's default."""
+    """Return in how many options a match differs from the community's default."""
     default = COMMUNITY.choice(match.claim.family)
     n = differences(match.setting, COMMUNITY.setting) + differences(match.choice, default)
     return n + (match.cutoff != match.claim.cutoffs[0])

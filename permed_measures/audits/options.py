@@ -1,4 +1,4 @@
-"""What conventions may differ in: each axis with its values, what they mean and who does it so."""
+"""The options in which conventions differ: the values of each, what they mean and who uses them."""
 
 from __future__ import annotations
 
@@ -7,48 +7,29 @@ from typing import Any, NamedTuple
 
 from permed_measures.engine.ranks import TieBreak
 
-__all__ = [
-    "AXES",
-    "Axis",
-    "Cutoff",
-    "Denominator",
-    "Discount",
-    "Gain",
-    "Ideal",
-    "Labels",
-    "Negative",
-    "QuerySet",
-    "RecallBase",
-    "SelfMatch",
-    "Weights",
-    "says",
-    "title",
-    "who",
-]
 
-
-class Axis(Enum):
-    """Something that conventions differ in.
+class Option(Enum):
+    """An option of a convention; the members are its values.
 
     Attributes
     ----------
-    says : str
+    description : str
         What the value means, as part of a sentence.
-    who : str
+    used_by : str
         Who does it so.
     """
 
-    says: str
-    who: str
+    description: str
+    used_by: str
 
-    def __new__(cls, value: str, says: str, who: str) -> Axis:
+    def __new__(cls, value: object, description: str, used_by: str) -> Option:
         """Make a value with its texts."""
-        axis = object.__new__(cls)
-        axis._value_, axis.says, axis.who = value, says, who
-        return axis
+        option = object.__new__(cls)
+        option._value_, option.description, option.used_by = value, description, used_by
+        return option
 
 
-class Denominator(Axis):
+class Denominator(Option):
     """What AP is divided by; the values are the `norm` of GradedAP."""
 
     NUM_REL = "num_rel", "the number of relevant documents", "trec_eval, ranx; PerMed's evaluate.py"
@@ -63,7 +44,7 @@ class Denominator(Axis):
     NONE = "none", "nothing", "scripts that forget to normalise"
 
 
-class Weights(Axis):
+class Weights(Option):
     """What a relevant document counts in AP."""
 
     BINARY = "binary", "1 for each relevant document", "trec_eval, ranx, sentence-transformers"
@@ -76,7 +57,7 @@ class Weights(Axis):
     EXP = "exp", "(2^g - 1) over that of the highest grade", "analogues of exp-gain nDCG"
 
 
-class Gain(Axis):
+class Gain(Option):
     """What a document gains in nDCG."""
 
     BINARY = "binary", "gain 1 for each relevant document", "sentence-transformers; scripts on lists of 0/1"
@@ -84,7 +65,7 @@ class Gain(Axis):
     EXP = "exp", "gain 2^g - 1", "Burges et al. 2005; gdeval; ranx ndcg_burges; PerMed's evaluate.py"
 
 
-class Discount(Axis):
+class Discount(Option):
     """How much less a document counts at rank i in nDCG."""
 
     LOG2 = "log2", "discount 1/log2(i+1)", "trec_eval, gdeval, ranx, BEIR, MTEB, PerMed"
@@ -92,7 +73,7 @@ class Discount(Axis):
     ZIPF = "zipf", "discount 1/i", "the LitSearch repository (utils.calculate_ndcg)"
 
 
-class Ideal(Axis):
+class Ideal(Option):
     """Of what the ideal list of nDCG is made."""
 
     QRELS = "qrels", "ideal list from all judged documents", "trec_eval, gdeval, ranx, BEIR, MTEB, PerMed"
@@ -100,21 +81,21 @@ class Ideal(Axis):
     CUTOFF = "cutoff", "ideal list from the documents within the cutoff", "scripts that sort the first k"
 
 
-class Negative(Axis):
+class Negative(Option):
     """What a negative grade gains in nDCG."""
 
     ZERO = "zero", "negative grades gain 0", "trec_eval, gdeval"
     KEEP = "keep", "negative grades are used as they stand", "PerMed's evaluate.py (2**rel - 1 of -1 is -1/2)"
 
 
-class RecallBase(Axis):
+class RecallBase(Option):
     """What recall is divided by."""
 
     NUM_REL = "num_rel", "recall over all relevant documents", "trec_eval; the LitSearch repository"
     MIN = "min", "recall over the smaller of their number and the cutoff", "BEIR's capped recall (R_cap)"
 
 
-class QuerySet(Axis):
+class QuerySet(Option):
     """Over which queries the mean is taken."""
 
     QRELS = "qrels", "all queries of the qrels", "ir_measures; trec_eval -c"
@@ -136,7 +117,7 @@ class QuerySet(Axis):
     RUN = "run", "all queries of the run", "scripts that loop over the results"
 
 
-class Labels(Axis):
+class LabelPolicy(Option):
     """Which judged documents can be relevant."""
 
     GRADES = "grades", "grades as they are, negative ones not relevant", "trec_eval; MedCorpus' label file"
@@ -147,15 +128,26 @@ class Labels(Axis):
     )
 
 
-class SelfMatch(Axis):
+class SelfMatch(Option):
     """What becomes of a retrieved document whose id is the query's."""
 
     KEPT = "kept", "a document with the id of the query is kept", "trec_eval, ir_measures, ranx"
     REMOVED = "removed", "a document with the id of the query is removed", "BEIR (ignore_identical_ids)"
 
 
+class Rounding(Option):
+    """To how many digits a mean is rounded before somebody prints it with fewer; None if it is not."""
+
+    EXACT = None, "means are printed as they are", "trec_eval, ir_measures"
+    FIVE_DIGITS = (
+        5,
+        "means are rounded to five digits before they are printed",
+        "BEIR (EvaluateRetrieval.evaluate), MTEB (retrieval_metrics.py)",
+    )
+
+
 class Cutoff(NamedTuple):
-    """Within which rank a claim is computed."""
+    """The rank to which a claim is computed; None for the whole ranking."""
 
     rank: int | None
 
@@ -163,41 +155,45 @@ class Cutoff(NamedTuple):
 _TIES = {
     TieBreak.TREC: ("ties by document id descending", "trec_eval 9, pytrec_eval"),
     TieBreak.TREC10: ("ties by document id descending, scores as doubles", "trec_eval 10"),
-    TieBreak.DOCID_ASCENDING: ("ties by document id ascending", "ir_measures' msmarco and judged providers"),
+    TieBreak.DOCID_ASCENDING: (
+        "ties by document id ascending",
+        "sentence-transformers 6; ir_measures' msmarco and judged providers",
+    ),
     TieBreak.INPUT: ("ties as they stand in the file", "scripts that read lists; stable sorts"),
     TieBreak.OPTIMISTIC: ("ties with the best document first", "an upper bound"),
     TieBreak.PESSIMISTIC: ("ties with the worst document first", "a lower bound"),
 }
 
 
-def says(value: Any) -> str:
-    """Return what a value of an axis means."""
+def describe(value: Any) -> str:
+    """Return what the value of an option means."""
     if isinstance(value, TieBreak):
         return _TIES[value][0]
-    if isinstance(value, Axis):
-        return value.says
+    if isinstance(value, Option):
+        return value.description
     if isinstance(value, Cutoff):
         return str(value.rank or "none")
     return f"relevant from grade {value:g} on"
 
 
-def who(value: Any) -> str:
-    """Return who does it so."""
+def users_of(value: Any) -> str:
+    """Return who uses the value of an option."""
     if isinstance(value, TieBreak):
         return _TIES[value][1]
-    return value.who if isinstance(value, Axis) else ""
+    return value.used_by if isinstance(value, Option) else ""
 
 
-def title(axis: str) -> str:
-    """Return what an axis is called; the cutoff of a claim is called so."""
-    return AXES.get(axis, axis)
+def title(option: str) -> str:
+    """Return what an option is called; that of a cutoff is its title already."""
+    return TITLES.get(option, option)
 
 
-AXES = {
+TITLES = {
     "ties": "tie rule",
     "queries": "query set",
     "labels": "label policy",
     "self_match": "document with the query's id",
+    "rounding": "rounding",
     "denominator": "denominator of AP",
     "weights": "weights of AP",
     "ap_level": "relevance level of AP",
@@ -208,4 +204,4 @@ AXES = {
     "negative": "negative grades in nDCG",
     "base": "denominator of recall",
 }
-"""What each axis is called, by the name of its field."""
+"""What each option is called, by the name of its field."""

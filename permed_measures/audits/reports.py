@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
-from permed_measures.audits.answers import Answer, RowAudit, Told, changes_of_match
+from permed_measures.audits.answers import Answer, ClaimInRow, RowAudit, changes_of_match
 from permed_measures.audits.choices import APChoice, Choice, NDCGChoice
 from permed_measures.audits.conventions import NAMED, Setting
 from permed_measures.audits.matches import ClaimAudit, Match
-from permed_measures.audits.options import RecallBase, Weights, says, title
-from permed_measures.markup import as_markdown, one_line
+from permed_measures.audits.options import RecallBase, Weights, describe, title
+from permed_measures.markup import as_json, as_markdown, one_line
 from permed_measures.terminal import aligned
 
-__all__ = ["FORMATS", "Audit", "conflicts_of"]
-
 _SHOWN = 3
-"""So many single changes are shown for each name of a claim."""
+"""How many single changes are shown for each name of a claim."""
 _HEADER = ["claim", "published", "computed", "measure", "conventions"]
 
 
@@ -34,10 +31,10 @@ class Audit:
     best : list of Answer
         The named conventions that explain the most claims with the fewest changes.
     exceptions : list of Answer
-        What it takes beyond the first of these for the claims that it leaves open, row by row; claims that
-        nothing explains stand in an answer that explains none.
+        The changes from the first of these that explain the claims it leaves open, row by row; claims that
+        nothing explains are in an answer that explains none.
     conflicts : list of str
-        In what the rows of a table, or the claims of a row, were made differently.
+        How the rows of a table, or the claims of a row, differ in the way they were made.
     """
 
     rows: list[RowAudit]
@@ -69,13 +66,13 @@ class Audit:
 
 
 def conflicts_of(main: Answer, exceptions: list[Answer]) -> list[str]:
-    """Return in what the rows of a table, or the claims of a row, were made differently."""
+    """Return how the rows of a table, or the claims of a row, differ in the way they were made."""
     texts = []
     for answer in exceptions:
         explained = answer.explained
         if explained:
             row = [explained[0].row.name] if _several(main) else []  # an exception is about one row
-            names = ", ".join([*row, *(told.claim.claim.name for told in explained)])
+            names = ", ".join([*row, *(claim.published.name for claim in explained)])
             how = [*answer.changes, *_slips(main, explained)]
             texts.append(f"{names}: made differently, by {'; '.join(how)}{_half(answer)}")
     if not texts:
@@ -84,32 +81,32 @@ def conflicts_of(main: Answer, exceptions: list[Answer]) -> list[str]:
     return [f"{what}: no single convention fits all of them", *texts]
 
 
-def _slips(main: Answer, claims: list[Told]) -> list[str]:
-    """Return how claims that an answer leaves open would come about by a slip of rounding."""
+def _slips(main: Answer, claims: list[ClaimInRow]) -> list[str]:
+    """Return the claims that an answer leaves open, but prints after a slip of rounding."""
     texts = []
-    for told in claims:
-        ours = main.given(told)
-        if slip := told.claim.claim.slip(ours.value):
-            texts.append(f"or {_name_of(told, main)} is {ours.printed}: {slip}")
+    for claim in claims:
+        ours = main.given(claim)
+        if slip := claim.published.slip(ours.value):
+            texts.append(f"or {_name_of(claim, main)} is {ours.printed}: {slip}")
     return texts
 
 
 def _several(main: Answer) -> bool:
     """Return whether the claims are of several rows."""
-    return len({told.row.name for told in main.claims}) > 1
+    return len({claim.row.name for claim in main.claims}) > 1
 
 
-def _name_of(told: Told, main: Answer) -> str:
-    """Return what a claim is called, with its row if there are several."""
-    return f"{told.row.name}, {told.claim.claim.name}" if _several(main) else told.claim.claim.name
+def _name_of(claim: ClaimInRow, main: Answer) -> str:
+    """Return the name of a claim, with its row if there are several."""
+    return f"{claim.row.name}, {claim.published.name}" if _several(main) else claim.published.name
 
 
 def _half(answer: Answer) -> str:
-    """Return the remark on the weight g/2 where labels are binary, which happens in practice."""
+    """Return a remark on weights g/2 if the labels are binary: a mistake that is made in practice."""
     ap = answer.choices.get("ap")
-    top = max(told.claim.run.ranked[0].labelled.top for told in answer.claims)
+    top = max(claim.claim.run.ranked[0].variant.top for claim in answer.claims)
     if isinstance(ap, APChoice) and ap.weights is Weights.HALF and top == 1:
-        return " (on binary labels that is half of AP: GradedAP takes max_rel=1 there)"
+        return " (on binary labels that is half of AP; GradedAP needs max_rel=1 there)"
     return ""
 
 
@@ -122,105 +119,115 @@ def _typed(match: Match) -> str:
     if getattr(match.choice, "base", None) is RecallBase.MIN:
         parts.append("over min(R, k)")
     if isinstance(match.choice, NDCGChoice):
-        parts.append(
-            f"with {match.choice.gain.says}, {match.choice.discount.says}, {match.choice.ideal.says}"
-        )
+        options = (match.choice.gain, match.choice.discount, match.choice.ideal)
+        parts.append(f"with {', '.join(map(describe, options))}")
     level = getattr(match.choice, "level", 1)
-    return " ".join(parts) + (f", {says(level)}" if level != 1 else "")
+    return " ".join(parts) + (f", {describe(level)}" if level != 1 else "")
 
 
 def _table(result: Audit) -> list[list[str]]:
     """Return the cells: claim, published, computed, measure, and how many conventions print the claim."""
     several = len(result.rows) > 1
     cells = [["run", *_HEADER] if several else _HEADER]
-    explained = {told.claim: answer for answer in result.exceptions for told in answer.explained}
-    for told in result.best[0].claims:
-        answer = explained.get(told.claim, result.best[0])
-        match, claim = answer.given(told), told.claim
+    explained = {claim.claim: answer for answer in result.exceptions for claim in answer.explained}
+    for claim in result.best[0].claims:
+        match = explained.get(claim.claim, result.best[0]).given(claim)
         if match.prints_claim:
             shown = [match.printed, _typed(match)]
         else:
-            near = [f"nearest: {each.printed} {_typed(each)}" for each in claim.nearest[:1]]
+            near = [f"nearest: {each.printed} {_typed(each)}" for each in claim.claim.nearest[:1]]
             shown = ["none", *(near or [""])]
-        count = f"{claim.n_matches:,} of {claim.n_tried:,}"
-        row = [claim.claim.name, claim.claim.text, *shown, count]
-        cells.append([told.row.name, *row] if several else row)
+        count = f"{claim.claim.n_matches:,} of {claim.claim.n_tried:,}"
+        row = [claim.published.name, claim.published.text, *shown, count]
+        cells.append([claim.row.name, *row] if several else row)
     return cells
 
 
-def _said(result: Audit) -> list[str]:
-    """Return what is to be said after the numbers; what is indented belongs to the line before."""
+class _Section(NamedTuple):
+    """A part of the report: a heading, the lines below it, and formulas in LaTeX."""
+
+    heading: str
+    lines: list[str]
+    formulas: list[str] = []  # noqa: RUF012 (nothing is appended to it)
+
+
+def _sections(result: Audit) -> list[_Section]:
+    """Return what the report says after the numbers."""
     main, others = result.best[0], result.best[1:]
-    lines: list[str] = []
+    sections: list[_Section] = []
     if main.explained:
         n, of = len(main.explained), len(main.claims)
         what = "all claims" if n == of else f"{n} of {of} claims"
-        lines += [f"One convention explains {what}: {main.name}", f"  ({main.named.source})"]
-        lines += [f"  change: {change}" for change in main.changes]
-        lines += _equals(main, others)
-    lines += result.conflicts[:1] + [f"  {text}" for text in result.conflicts[1:]]
-    lines += _open(main, result.exceptions)
+        lines = [f"({main.named.source})", *(f"change: {change}" for change in main.changes)]
+        sections += [_Section(f"One convention explains {what}: {main.name}", lines), *_equals(main, others)]
+    if result.conflicts:
+        sections.append(_Section(result.conflicts[0], result.conflicts[1:]))
+    sections += _unexplained(main, result.exceptions)
     if main.explained:
-        differences = main.differences_from_default()
-        lines += ["Against ir_measures' default", *(f"  {d}" for d in differences)] if differences else []
-        lines += ["For the paper", f"  {main.sentence()}", *(f"  ${each}$" for each in main.latex())]
-        lines += [*_otherwise(main), *_alike(main)]
-    return lines
+        sections += [
+            _Section("Against ir_measures' default", main.differences_from_default()),
+            _Section("For the paper", [main.sentence()], main.latex()),
+            _Section("One change more would print", _alternatives(main)),
+            _Section("Makes no difference on these data", _equivalents(main)),
+        ]
+    return [section for section in sections if section.lines or section.heading.startswith("So do all")]
 
 
-def _equals(main: Answer, others: list[Answer]) -> list[str]:
-    """Return which conventions with a name do as well."""
+def _equals(main: Answer, others: list[Answer]) -> list[_Section]:
+    """Return which named conventions do as well."""
     if not others:
         return []
     able = [named for named in NAMED if all(named.has(family) for family in main.choices)]
     if len(others) + 1 == len(able):
-        return [f"So do all {len(able)} conventions with a name"]
-    return ["So do", f"  {'; '.join(other.name for other in others)}"]
+        return [_Section(f"So do all {len(able)} named conventions", [])]
+    return [_Section("So do", ["; ".join(other.name for other in others)])]
 
 
-def _open(main: Answer, exceptions: list[Answer]) -> list[str]:
-    """Return the claims that nothing explains, and what is nearest."""
-    lines = []
-    for told in (told for answer in exceptions if not answer.explained for told in answer.claims):
-        lines.append(f"No convention prints {_name_of(told, main)} as {told.claim.claim.text}; nearest")
-        ours = main.given(told)
-        near = [
-            (match, "; ".join(changes_of_match(match)) or "as by default") for match in told.claim.nearest
-        ]
+def _unexplained(main: Answer, exceptions: list[Answer]) -> list[_Section]:
+    """Return the claims that nothing explains, and the nearest values."""
+    sections = []
+    for claim in (claim for answer in exceptions if not answer.explained for claim in answer.claims):
+        ours = main.given(claim)
+        near = [(match, "; ".join(changes_of_match(match)) or "by default") for match in claim.claim.nearest]
         if main.explained and ours.printed not in {match.printed for match, _ in near}:
-            near.append((ours, "by the convention of the others"))
+            near.append((ours, "by the convention of the other claims"))
+        lines = []
         for match, how in near:
-            slip = told.claim.claim.slip(match.value)
-            lines.append(f"  {match.printed}, {_typed(match)}: {how}{slip and '; '}{slip}")
+            slip = claim.published.slip(match.value)
+            lines.append(f"{match.printed}, {_typed(match)}: {how}{slip and '; '}{slip}")
+        text = f"No convention prints {_name_of(claim, main)} as {claim.published.text}; nearest"
+        sections.append(_Section(text, lines))
+    return sections
+
+
+def _alternatives(main: Answer) -> list[str]:
+    """Return which single changes print something else, those first that would hardly be noticed."""
+    changes = sorted(main.alternatives(), key=lambda each: abs(each[3].value - float(each[3].claim.value)))
+    lines = []
+    for name in dict.fromkeys(claim.published.name for claim in main.explained):
+        seen: set[tuple[str, Any]] = set()
+        shown: dict[tuple[str, str, float], str] = {}  # values of an option that print the same share a line
+        for option, value, claim, match in changes:
+            if claim.published.name == name and (option, value) not in seen:
+                seen.add((option, value))
+                start = f"{match.printed} for {_name_of(claim, main)}, with {title(option)}: "
+                line = shown.get(same := (option, claim.row.name, match.value))
+                shown[same] = f"{line} / {describe(value)}" if line else start + describe(value)
+        lines += list(shown.values())[:_SHOWN]
     return lines
 
 
-def _otherwise(main: Answer) -> list[str]:
-    """Return which single changes print something else, those first that would hardly be noticed."""
-    changes = sorted(main.otherwise(), key=lambda each: abs(each[3].value - float(each[3].claim.value)))
+def _equivalents(main: Answer) -> list[str]:
+    """Return the options that make no difference to any claim."""
     lines = []
-    for name in dict.fromkeys(told.claim.claim.name for told in main.explained):
-        said: set[tuple[str, Any]] = set()
-        shown: dict[tuple[str, str, float], str] = {}  # values of an axis that print the same share a line
-        for axis, value, told, match in changes:
-            if told.claim.claim.name == name and (axis, value) not in said:
-                said.add((axis, value))
-                start = f"  {match.printed} for {_name_of(told, main)}, with {title(axis)}: "
-                line = shown.get(same := (axis, told.row.name, match.value))
-                shown[same] = f"{line} / {says(value)}" if line else start + says(value)
-        lines += list(shown.values())[:_SHOWN]
-    return ["It would print", *lines] if lines else []
-
-
-def _alike(main: Answer) -> list[str]:
-    """Return what makes no difference to any claim."""
-    lines, plain = [], main.plain()
-    for axis, values in main.alike().items():
+    for option, values in main.equivalents().items():
         everything = isinstance(values[0], Enum) and len(values) == len(type(values[0]))
-        names = "any" if everything else " / ".join(says(value) for value in values)
-        takes = dict.fromkeys(text for value in values[1:] for text in plain.tells(axis, value))
-        lines.append(f"  {title(axis)}: {names}; to tell, it takes {'; or '.join(takes)}")
-    return ["Makes no difference on these data", *lines] if lines else []
+        names = "any" if everything else " / ".join(describe(value) for value in values)
+        needed = dict.fromkeys(
+            text for value in values[1:] for text in main.simplified.evidence_needed(option, value)
+        )
+        lines.append(f"{title(option)}: {names}; distinguishable only with {', or '.join(needed)}")
+    return lines
 
 
 # --- how it is printed -----------------------------------------------------------------------------
@@ -228,17 +235,20 @@ def _alike(main: Answer) -> list[str]:
 
 def _as_text(result: Audit) -> str:
     """Return the report as text."""
-    table = aligned(_table(result), ("run", "claim", "measure"))
-    tried = f"{result.n_tried:,} conventions were computed."
-    return "\n".join(map(one_line, [*table, "", *_said(result), "", tried]))
+    lines = aligned(_table(result), ("run", "claim", "measure"))
+    lines.append("")
+    for heading, texts, formulas in _sections(result):
+        lines += [heading, *(f"  {text}" for text in texts), *(f"  ${formula}$" for formula in formulas)]
+    lines += ["", f"{result.n_tried:,} conventions were computed."]
+    return "\n".join(map(one_line, lines))
 
 
 def _as_markdown(result: Audit) -> str:
     header, *cells = [[as_markdown(cell) for cell in row] for row in _table(result)]
     lines = [f"| {' | '.join(row)} |" for row in [header, ["---"] * len(header), *cells]]
-    for line in _said(result):
-        text = line.strip() if line.startswith("  $") else as_markdown(line)
-        lines += [f"- {text}" if line.startswith("  ") else f"\n**{text}**\n"]
+    for heading, texts, formulas in _sections(result):
+        lines += [f"\n**{as_markdown(heading)}**\n", *(f"- {as_markdown(text)}" for text in texts)]
+        lines += [f"- ${formula}$" for formula in formulas]
     return "\n".join(lines) + "\n"
 
 
@@ -257,7 +267,7 @@ def _as_json(result: Audit) -> str:
             for row in result.rows
         ],
     }
-    return json.dumps(content, ensure_ascii=False, indent=2, default=str) + "\n"
+    return as_json(content, indent=2, default=str) + "\n"
 
 
 def _claim_json(claim: ClaimAudit) -> dict[str, Any]:
@@ -276,7 +286,7 @@ def _claim_json(claim: ClaimAudit) -> dict[str, Any]:
 
 def _match_json(match: Match) -> dict[str, Any]:
     facts = {"measure": _typed(match), "value": match.value, "printed": match.printed}
-    return {**facts, **_plain(match.setting), **_plain(match.choice)}
+    return {**facts, **_values(match.setting), **_values(match.choice)}
 
 
 def _answer_json(answer: Answer) -> dict[str, Any]:
@@ -285,18 +295,18 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
         "source": answer.named.source,
         "changes": answer.changes,
         "complete": answer.complete,
-        "explains": [{"run": told.row.name, "claim": told.claim.claim.name} for told in answer.explained],
-        "setting": _plain(answer.setting),
-        "choices": {family: _plain(choice) for family, choice in answer.choices.items()},
+        "explains": [{"run": claim.row.name, "claim": claim.published.name} for claim in answer.explained],
+        "setting": _values(answer.setting),
+        "choices": {family: _values(choice) for family, choice in answer.choices.items()},
         "cutoffs": answer.cutoffs,
     }
 
 
-def _plain(value: Setting | Choice) -> dict[str, Any]:
+def _values(value: Setting | Choice) -> dict[str, Any]:
     return {key: each.value if isinstance(each, Enum) else each for key, each in vars(value).items()}
 
 
-FORMATS: dict[str, Callable[[Audit], str]] = {
+AUDIT_FORMATS: dict[str, Callable[[Audit], str]] = {
     "table": lambda result: f"{result}\n",
     "json": _as_json,
     "markdown": _as_markdown,

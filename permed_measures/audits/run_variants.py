@@ -1,4 +1,4 @@
-"""The rankings of a run under each setting: tie rule, query set, label policy, removal of the query."""
+"""The rankings of a run under each setting: tie rule, label policy, query set, removal of the query."""
 
 from __future__ import annotations
 
@@ -12,58 +12,60 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.audits.conventions import Setting
-from permed_measures.audits.options import Labels, QuerySet, SelfMatch
-from permed_measures.engine.inputs import Batches, as_mapping_or_frame, path_of, with_text_ids
+from permed_measures.audits.options import LabelPolicy, QuerySet, SelfMatch
+from permed_measures.engine.inputs import Batches, RunLike, as_mapping_or_frame, path_of, with_text_ids
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 
-__all__ = ["SETTINGS", "Labelled", "RankedRun", "TriedRun", "label_policies", "place_of"]
-
 Bools = NDArray[np.bool_]
 
 
-class Labelled(NamedTuple):
-    """Judgments under a label policy, with what the measures need to know of their grades."""
+class LabelVariant(NamedTuple):
+    """Judgments under a label policy, their highest grade and their relevant grades."""
 
     judgments: Judgments
     top: float
     grades: tuple[float, ...]
 
 
-def _labelled(judgments: Judgments) -> Labelled:
+def _label_variant(judgments: Judgments) -> LabelVariant:
     grades = np.unique(judgments.grade[judgments.grade > 0])
-    return Labelled(judgments, float(grades[-1]) if len(grades) else 1.0, tuple(grades.tolist()))
+    return LabelVariant(judgments, float(grades[-1]) if len(grades) else 1.0, tuple(grades.tolist()))
 
 
-def label_policies(judgments: Judgments) -> dict[Labels, Labelled]:
+def label_policies(judgments: Judgments) -> dict[LabelPolicy, LabelVariant]:
     """Return the judgments under each label policy."""
     pool = replace(judgments, grade=np.ones_like(judgments.grade))
-    return {Labels.GRADES: _labelled(judgments), Labels.POOL: _labelled(pool)}
+    return {LabelPolicy.GRADES: _label_variant(judgments), LabelPolicy.POOL: _label_variant(pool)}
 
 
 SETTINGS = [
     Setting(ties, QuerySet.QRELS, labels, self_match)
-    for ties, labels, self_match in product(TieBreak, Labels, SelfMatch)
+    for ties, labels, self_match in product(TieBreak, LabelPolicy, SelfMatch)
 ]
-"""The settings but for the query set."""
+"""The settings, but for query set and rounding: they need no ranking of their own."""
+
+
+_RANKING_OF = {(setting.ties, setting.labels, setting.self_match): s for s, setting in enumerate(SETTINGS)}
+_QUERY_SETS = list(QuerySet)
 
 
 class RankedRun(NamedTuple):
-    """A ranking, and which of its queries count in each query set, and for how many."""
+    """A ranking, with the queries that each query set sums up and their number."""
 
-    labels: Labels
-    labelled: Labelled
+    labels: LabelPolicy
+    variant: LabelVariant
     rankings: JudgedRankings
     sets: list[tuple[Bools, int]]
 
 
-class TriedRun:
-    """The rankings of a run under each setting, each different one once.
+class RunVariants:
+    """The different rankings of a run under all settings.
 
     Parameters
     ----------
-    policies : dict of Labels to Labelled
+    policies : dict of LabelPolicy to LabelVariant
     run : any form of a run
     all_ties : bool
         Whether ties of judged and unjudged documents matter that are both not relevant, as for Judged@k.
@@ -75,54 +77,66 @@ class TriedRun:
         Which of them belongs to each of SETTINGS.
     """
 
-    def __init__(self, policies: dict[Labels, Labelled], run: Any, *, all_ties: bool = False) -> None:
+    def __init__(
+        self, policies: dict[LabelPolicy, LabelVariant], run: RunLike, *, all_ties: bool = False
+    ) -> None:
         table = as_mapping_or_frame(_in_memory(run), "score")
         if isinstance(table, Mapping):
             table = with_text_ids(table, "query ids")
         ids = set(table) if isinstance(table, Mapping) else set(table["query_id"].unique().to_list())
-        judgments = policies[Labels.GRADES].judgments
+        judgments = policies[LabelPolicy.GRADES].judgments
         self._in_run = np.array([query_id in ids for query_id in judgments.query_ids], bool)
         self._n_run_queries = len(ids)
         self._policies, self._all_ties = policies, all_ties
         self.ranked: list[RankedRun] = []
-        self._places: dict[tuple[object, ...], int] = {}
+        self._known: dict[tuple[object, ...], int] = {}
         named = table if isinstance(table, Mapping) else Batches([table], path_of(run))
-        JudgedRankings.of(judgments, named)  # which warns if nothing meets
+        trec = JudgedRankings.of(judgments, named)  # which warns if nothing meets
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            kept = self._places_of(table)
+            kept = self._rank(table, {TieBreak.TREC: trec})
             without = _without_self(table)
-            places = {
-                SelfMatch.KEPT: kept,
-                SelfMatch.REMOVED: kept if without is None else self._places_of(without),
-            }
-        self.of_setting = [places[s.self_match][s.labels, s.ties] for s in SETTINGS]
+            removed = kept if without is None else self._rank(without, {})
+        numbers = {SelfMatch.KEPT: kept, SelfMatch.REMOVED: removed}
+        self.of_setting = [numbers[s.self_match][s.labels, s.ties] for s in SETTINGS]
 
-    def _places_of(self, table: Any) -> dict[tuple[Labels, TieBreak], int]:
-        """Return which ranking each label policy and tie rule gives."""
+    def locate(self, setting: Setting) -> tuple[int, int]:
+        """Return which ranking and which query set belong to a setting."""
+        s = _RANKING_OF[setting.ties, setting.labels, setting.self_match]
+        return self.of_setting[s], _QUERY_SETS.index(setting.queries)
+
+    def _rank(
+        self, table: Any, graded: dict[TieBreak, JudgedRankings]
+    ) -> dict[tuple[LabelPolicy, TieBreak], int]:
+        """Rank the run by each tie rule, and return which ranking each label policy and tie rule has.
+
+        Rules that do not look at grades rank all label policies alike; `graded` has such rankings already.
+        """
         found = {}
-        graded: dict[TieBreak, JudgedRankings] = {}
-        for labels, labelled in self._policies.items():
-            bounds = {ties: JudgedRankings.of(labelled.judgments, table, ties) for ties in _BOUNDS}
-            first, last = (self._place(labels, rankings) for rankings in bounds.values())
+        for labels, variant in self._policies.items():
+            bounds = {ties: JudgedRankings.of(variant.judgments, table, ties) for ties in _BOUNDS}
+            first, last = (self._add(labels, rankings) for rankings in bounds.values())
             for ties in TieBreak:
                 if first == last and not self._all_ties:  # no tie matters, so no rule does
                     found[labels, ties] = first
                     continue
                 if ties not in _BOUNDS and ties not in graded:
-                    graded[ties] = JudgedRankings.of(self._policies[Labels.GRADES].judgments, table, ties)
-                rankings = bounds.get(ties) or _relabelled(graded[ties], labels, labelled)
-                found[labels, ties] = self._place(labels, rankings)
+                    graded[ties] = JudgedRankings.of(
+                        self._policies[LabelPolicy.GRADES].judgments, table, ties
+                    )
+                rankings = bounds.get(ties) or replace(graded[ties], judgments=variant.judgments)
+                found[labels, ties] = self._add(labels, rankings)
         return found
 
-    def _place(self, labels: Labels, rankings: JudgedRankings) -> int:
+    def _add(self, labels: LabelPolicy, rankings: JudgedRankings) -> int:
+        """Return the number of a ranking, a new one if none has the same grades at the same ranks."""
         arrays = (rankings.query, rankings.rank, rankings.grade, rankings.retrieved)
         key = (labels, *(array.tobytes() for array in arrays))
-        if key not in self._places:
-            self._places[key] = len(self.ranked)
-            labelled = self._policies[labels]
-            self.ranked.append(RankedRun(labels, labelled, rankings, self._sets(labelled.judgments)))
-        return self._places[key]
+        if key not in self._known:
+            self._known[key] = len(self.ranked)
+            variant = self._policies[labels]
+            self.ranked.append(RankedRun(labels, variant, rankings, self._sets(variant.judgments)))
+        return self._known[key]
 
     def _sets(self, judgments: Judgments) -> list[tuple[Bools, int]]:
         """Return for each query set which queries are summed up, and what the sum is divided by."""
@@ -139,17 +153,10 @@ class TriedRun:
 
 
 _BOUNDS = (TieBreak.OPTIMISTIC, TieBreak.PESSIMISTIC)
-"""The rules that look at grades, and between which all others are."""
+"""The rules that look at grades; the others rank every tie between these two."""
 
 
-def _relabelled(rankings: JudgedRankings, labels: Labels, labelled: Labelled) -> JudgedRankings:
-    """Return rankings by a rule that does not look at grades, under another label policy."""
-    if labels is Labels.GRADES:
-        return rankings
-    return replace(rankings, judgments=labelled.judgments)
-
-
-def _in_memory(run: Any) -> Any:
+def _in_memory(run: RunLike) -> Any:
     if not isinstance(run, Batches):
         return run
     import polars as pl
@@ -161,19 +168,20 @@ def _in_memory(run: Any) -> Any:
 def _without_self(table: Any) -> Any:
     """Return the run without documents whose id is the query's; None if there are none."""
     if isinstance(table, Mapping):
-        kept = {q: {d: score for d, score in docs.items() if str(d) != q} for q, docs in table.items()}
-        return kept if any(len(docs) < len(table[q]) for q, docs in kept.items()) else None
+        found = {query: key for query, docs in table.items() if (key := _key_of(query, docs)) is not None}
+        changed = {q: {d: s for d, s in table[q].items() if d != key} for q, key in found.items()}
+        return {**table, **changed} if found else None
     import polars as pl
 
     kept = table.filter(pl.col("query_id") != pl.col("doc_id"))
     return kept if len(kept) < len(table) else None
 
 
-_QUERY_SETS = list(QuerySet)
-_SETTING_PLACE = {setting: s for s, setting in enumerate(SETTINGS)}
-
-
-def place_of(run: TriedRun, setting: Setting) -> tuple[int, int]:
-    """Return the ranking and the query set of a setting."""
-    s = _SETTING_PLACE[replace(setting, queries=QuerySet.QRELS)]
-    return run.of_setting[s], _QUERY_SETS.index(setting.queries)
+def _key_of(text: str, docs: Mapping[Any, float]) -> Any:
+    """Return the key, a string or an integer, whose text is this; None if there is none."""
+    if text in docs:
+        return text
+    try:
+        return int(text) if str(int(text)) == text and int(text) in docs else None
+    except ValueError:
+        return None

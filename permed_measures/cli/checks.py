@@ -84,7 +84,7 @@ def audit(
     with % are percentages.
     """
     from permed_measures.audits.audit import audit as pm_audit
-    from permed_measures.audits.reports import FORMATS
+    from permed_measures.audits.reports import AUDIT_FORMATS
 
     files = find_runs(runs)
     rows = read_claims(claims, claim or [], list(files))
@@ -92,6 +92,6 @@ def audit(
         judged = load_qrels(qrels).qrels
         run_files = RunFiles(files, Judgments.of(judged), order, query_ids, bar)
         result = pm_audit(judged, run_files, rows, decimals)
-    print(FORMATS[format_](result), end="")
+    print(AUDIT_FORMATS[format_](result), end="")
     if not result.ok:
         raise typer.Exit(1)

@@ -1,0 +1,207 @@
+"""The command `permed-measures audit`."""
+
+import csv
+import html
+import json
+import re
+
+import pytest
+from audit_helpers import audit_cli
+
+import permed_measures as pm
+from permed_measures.datasets import SAMPLES
+
+MEDICAL, LITERATURE = SAMPLES
+
+
+ONE, TWO = {"P@1": "0.3333", "RR": "0.3333"}, {"P@1": "0.6667", "RR": "0.6667"}
+
+
+def test_claims_are_given_one_by_one(files):  # noqa: ARG001
+    stdout = audit_cli("qrels", "one.trec", "--claim", "P@1=0.3333", "--claim", "RR = 0.3333")
+    assert stdout.splitlines()[0].split() == ["claim", "published", "computed", "measure", "conventions"]
+    shown, count = stdout.splitlines()[1].rsplit("P@1", 1)
+    assert shown.split() == ["P@1", "0.3333", "0.3333"]
+    assert re.fullmatch(r"\s+\d+ of \d+", count)
+    assert "One convention explains all claims: ir_measures\n" in stdout
+    stdout = audit_cli("qrels", "one.trec", "--claim", "P@1=0.3334", status=1)
+    assert "prints P@1 as 0.3334; nearest\n  0.3333, P@1" in stdout
+
+
+def test_a_written_out_measure_with_an_equals_sign_is_a_claim(files):  # noqa: ARG001
+    assert "P(rel=2)@1" in audit_cli("qrels", "two.trec", "--claim", "P(rel=2)@1=0.3333")
+
+
+def test_claims_are_given_in_a_file(files):
+    table = files / "claims.csv"
+    text = "run,P@1,RR\none,0.3333,0.3333\n\ntwo, 0.6667 ,\n"
+    for content in (text.encode(), b"\xef\xbb\xbf" + text.encode(), text.replace("\n", "\r\n").encode()):
+        table.write_bytes(content)
+        stdout = audit_cli("qrels", "one.trec", "two.trec", "--claims", table, "--format", "json")
+        rows = json.loads(stdout)["rows"]
+        shown = [(row["run"], claim["claim"], claim["published"]) for row in rows for claim in row["claims"]]
+        assert shown == [("one", "P@1", "0.3333"), ("one", "RR", "0.3333"), ("two", "P@1", "0.6667")]
+    stdout = audit_cli("qrels", "x=one.trec", "--claim", "P@1=0.3333")
+    table.write_text("run,P@1\n1,0.3333\n")
+    assert "ir_measures" in audit_cli("qrels", "1=one.trec", "--claims", table)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "run,P@1\none,0.3333\n",
+            "claims.csv: there must be a row of claims for each run (found none for 'two')",
+        ),
+        ("run,P@1\none,0.3333\ntwo,\n", "there must be a row of claims for each run (found none for 'two')"),
+        ("", "claims.csv: there must be a row of claims for each run (found none for 'one')"),
+        (
+            "run;P@1\none;0.3333\ntwo;0.6667\n",
+            "claims.csv:1: the header must name the runs and then the measures, with commas between "
+            "(found 'run;P@1')",
+        ),
+        ("run\tP@1\none\t0.3333\ntwo\t0.6667\n", "with commas between (found 'run\\tP@1')"),
+        ("run\none\n", "claims.csv:1: the header must name the runs and then the measures"),
+        ("run,P@1\n", "claims.csv: there must be a row of claims for each run (found none for 'one')"),
+        (
+            "run,P@1\none,0.3333\nthree,0.5\n",
+            "claims.csv:3: a row must begin with one of the runs one, two, each once (found 'three')",
+        ),
+        ("run,P@1\none,0.3333\none,0.3333\n", "claims.csv:3: a row must begin with one of the runs"),
+        (
+            "run,P@1\none,0.3333,0.5\n",
+            "claims.csv:2: a row must have as many cells as the header (found 3, not 2)",
+        ),
+        (
+            "run,P@1,RR\none,0.3333\n",
+            "claims.csv:2: a row must have as many cells as the header (found 2, not 3)",
+        ),
+        ("run,P@1\none,good\ntwo,0.5\n", "claim 'P@1': a claim must be a number (found 'good')"),
+        ("run,PP@1\none,0.5\ntwo,0.5\n", "no measure is known by the name 'PP@1'"),
+        ("run,P@1,P@1\none,0.3333,0.5\ntwo,0.5,0.5\n", "P@1"),
+        ('run,P@1\n"one,0.3333\ntwo,0.5\n', "claims.csv"),
+        ('run,P@1\n"one"x,0.3333\ntwo,0.5\n', "claims.csv"),
+        ("run,P@1\nönè,0.3333\n".encode("latin-1"), "claims.csv"),
+    ],
+)
+def test_what_is_wrong_with_a_file_of_claims_is_said(files, refused, text, message):
+    (files / "claims.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
+    stderr = refused("qrels", "one.trec", "two.trec", "--claims", "claims.csv")
+    assert message in stderr
+    assert stderr.startswith("error: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["one.trec"], "published numbers must be given by --claim or by --claims (one of the two)"),
+        (["one.trec", "--claim", "P@1=0.5", "--claims", "claims.csv"], "by --claim or by --claims (one of"),
+        (["one.trec", "two.trec", "--claim", "P@1=0.5"], "--claim is about one run (found 2). Give a row"),
+        (["one.trec", "--claim", "P@1"], "a claim reads NAME=VALUE, each name once (found 'P@1')"),
+        (["one.trec", "--claim", "P@1=0.5", "--claim", "P@1=0.6"], "each name once (found 'P@1=0.6')"),
+        (["one.trec", "--claim", "P@1="], "a claim must be a number (found '')"),
+        (["one.trec", "--claim", "=0.5"], "no measure is known by the name ''"),
+        (["one.trec", "--claim", "P=0.5"], "P needs a cutoff"),
+        (["one.trec", "--claims", "none.csv"], "error: none.csv: No such file or directory"),
+        (["none.trec", "--claim", "P@1=0.5"], "error: none.trec: No such file or directory"),
+        (["one.trec", "--claim", "P@1=0.5", "--format", "xml"], "Invalid value for '--format'"),
+        (["one.trec", "--claim", "P@1=0.5", "--decimals", "-1"], "Invalid value for '--decimals'"),
+        (["foreign", "--claim", "P@1=0.5"], "error: foreign: the run and the qrels share no query"),
+        (["one.trec", "one.trec", "--claim", "P@1=0.5"], "two runs are named 'one'"),
+    ],
+)
+def test_what_is_wrong_is_one_message_and_status_2(files, refused, arguments, message):
+    (files / "foreign").write_text("x1 Q0 d1 1 2.5 t\n")
+    (files / "claims.csv").write_text("run,P@1\none,0.3333\n")
+    assert message in refused("qrels", *arguments)
+
+
+def test_json_holds_the_audit_of_the_library(files):  # noqa: ARG001
+    qrels, run = pm.read_qrels("qrels"), pm.read_run("one.trec")
+    for claims, status in [({"P@1": "0.3333", "MAP@10": "0.2778"}, 0), ({"P@1": "0.3334"}, 1)]:
+        result = pm.audit(qrels, run, claims)
+        given = [part for name, value in claims.items() for part in ("--claim", f"{name}={value}")]
+        content = json.loads(
+            audit_cli("qrels", "one.trec", *given, "--format", "json", status=status),
+            parse_constant=pytest.fail,
+        )
+        assert (content["ok"], content["n_tried"]) == (result.ok, result.n_tried)
+        assert [each["name"] for each in content["best"]] == [each.named.name for each in result.best]
+        assert [each["changes"] for each in content["best"]] == [each.changes for each in result.best]
+        assert [each["complete"] for each in content["best"]] == [result.ok for _ in result.best]
+        assert len(content["exceptions"]) == len(result.exceptions) == (not result.ok)
+        [row], [expected] = content["rows"], result.rows
+        assert row["run"] == "one"
+        assert row["ok"] == expected.ok
+        for claim, audited in zip(row["claims"], expected.claims, strict=True):
+            assert (claim["claim"], claim["published"]) == (audited.claim.name, audited.claim.text)
+            assert (claim["explained"], claim["n_matches"]) == (audited.explained, audited.n_matches)
+            assert [(m["printed"], m["value"]) for m in claim["nearest"]] == [
+                (m.printed, m.value) for m in audited.nearest
+            ]
+            assert (claim["simplest"] is None) == (audited.simplest is None)
+            if audited.simplest is not None:
+                assert claim["simplest"]["measure"] == str(audited.simplest.measure)
+                assert claim["simplest"]["queries"] == audited.simplest.setting.queries.value
+        if result.ok:
+            assert content["sentence"] == result.answers[0].sentence()
+            assert content["latex"] == result.answers[0].latex()
+        else:
+            assert (content["sentence"], content["latex"]) == (None, [])
+
+
+@pytest.mark.parametrize("name", ["a|b<c", "$a|b<c", "[a](b)*c*_d_`e`", "a\\|b", "<script>"])
+@pytest.mark.parametrize("value", ["0.6667", "0.6668"])
+def test_markdown_escapes_the_names_of_runs(files, name, value):  # noqa: ARG001
+    runs = ["--claims", "claims.csv"]
+    with open("claims.csv", "w", newline="") as file:  # noqa: PTH123
+        csv.writer(file).writerows([["run", "P@1", "RR"], [name, "0.3333", "0.3333"], ["two", value, value]])
+    arguments = ["qrels", f"{name}=one.trec", "two.trec", *runs, "--format"]
+    status = int(value == "0.6668")
+    markdown = audit_cli(*arguments, "markdown", status=status)
+    rows = [line for line in markdown.splitlines() if line.startswith("|")]
+    assert len(rows) == 2 + 4
+    for row in rows:
+        assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 7
+    assert "<" not in markdown
+    for line in markdown.splitlines():
+        if not line.startswith(("|", "- $")):
+            assert not re.search(r"(?<!\\)(?:\\\\)*\|", line), line
+    cells = re.split(r"(?<!\\) \| ", rows[2][2:-2])
+    assert html.unescape(re.sub(r"\\(.)", r"\1", cells[0])) == name
+    assert json.loads(audit_cli(*arguments, "json", status=status))["rows"][0]["run"] == name
+    assert name in audit_cli(*arguments, "table", status=status)
+
+
+def test_table_is_the_text_of_the_audit(files):  # noqa: ARG001
+    qrels, run = pm.read_qrels("qrels"), pm.read_run("one.trec")
+    stdout = audit_cli("qrels", "one.trec", "--claim", "P@1=0.3333", "--format", "table")
+    assert stdout == f"{pm.audit(qrels, run, {'P@1': '0.3333'})}\n"
+
+
+def test_decimals_of_the_command_are_those_of_the_library(files):  # noqa: ARG001
+    audit_cli("qrels", "one.trec", "--claim", "P@1=0.3", "--decimals", "1")
+    audit_cli("qrels", "one.trec", "--claim", "P@1=0.3", "--decimals", "4", status=1)
+
+
+def test_query_ids_are_rewritten_if_asked_for(files, refused):
+    (files / "labels").write_text("topic_001_1 0 a 1\n")
+    (files / "ranked").write_text("topic_001_turn_1 Q0 a 1 1 t\n")
+    arguments = ["labels", "ranked", "--claim", "P@1=1.0"]
+    assert "--query-ids permed" in refused(*arguments)
+    assert "ir_measures" in audit_cli(*arguments, "--query-ids", "permed")
+
+
+def test_qrels_may_be_the_id_of_a_data_set():
+    run = MEDICAL.runs["bm25"]
+    [value] = pm.calc_aggregate(["GradedAP@10"], pm.read_qrels(MEDICAL.qrels), pm.read_run(run)).values()
+    stdout = audit_cli("permed-sample", run, "--claim", f"MAP@10={value:.4f}")
+    assert "GradedAP@10" in stdout
+    assert stdout == audit_cli(MEDICAL.qrels, run, "--claim", f"MAP@10={value:.4f}")
+
+
+def test_a_large_run_that_is_read_in_batches_has_the_same_audit(files, monkeypatch):  # noqa: ARG001
+    arguments = ["qrels", "one.trec", "--claim", "P@1=0.3333", "--claim", "MAP=0.2778"]
+    expected = audit_cli(*arguments)
+    monkeypatch.setattr("permed_measures.files.read._LARGE", 0)
+    assert audit_cli(*arguments) == expected

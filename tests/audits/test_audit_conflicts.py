@@ -1,0 +1,254 @@
+"""Tables whose rows or claims were made differently, and numbers that nothing explains."""
+
+import json
+import random
+import re
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from audit_helpers import AP, DEFAULT, HALF, binary, graded, plain_graded, row_by, row_made
+from audit_loops import Plain
+
+import permed_measures as pm
+from permed_measures.audits.choices import APChoice, LevelChoice
+from permed_measures.audits.conventions import COMMUNITY, NAMED, Setting
+from permed_measures.audits.options import Denominator, Gain, LabelPolicy, QuerySet, RecallBase, Weights
+from permed_measures.audits.reports import AUDIT_FORMATS
+
+
+@pytest.mark.parametrize(
+    ("setting", "ap", "title", "values"),
+    [
+        (DEFAULT, HALF, "weights of AP", ("1 for each relevant document", "its grade over 2")),
+        (
+            Setting(queries=QuerySet.BOTH),
+            AP,
+            "query set",
+            ("all queries of the qrels", "the queries of the qrels that the run has"),
+        ),
+        (
+            Setting(labels=LabelPolicy.POOL),
+            AP,
+            "label policy",
+            ("grades as they are, negative ones not relevant", "every judged document relevant"),
+        ),
+    ],
+)
+def test_rows_that_were_made_differently_are_found(setting, ap, title, values):
+    qrels, runs = binary()
+    first, second = (Plain(qrels, run) for run in runs.values())
+    result = pm.audit(
+        qrels, runs, {"first": row_made(first, DEFAULT, AP), "second": row_made(second, setting, ap)}
+    )
+    assert not result.ok
+    assert result.answers == []
+    assert [row.ok for row in result.rows] == [True, True]
+    head, conflict = result.conflicts
+    assert head == "The rows were made differently: no single convention fits all of them"
+    [answer] = result.exceptions
+    [row] = {told.row.name for told in answer.explained}
+    [change] = answer.changes
+    usual, other = values if row == "second" else values[::-1]
+    assert change.startswith(f"{title}: {other} (not: {usual}")
+    assert conflict.startswith(f"{row}, ")
+    assert f": made differently, by {change}" in conflict
+    assert f"{head}\n  {conflict}\n" in str(result)
+    assert json.loads(AUDIT_FORMATS["json"](result))["conflicts"] == result.conflicts
+    assert title in AUDIT_FORMATS["markdown"](result)
+
+
+def test_rows_whose_recall_is_divided_differently_are_found():
+    qrels, runs = binary()
+    made = zip(runs, (RecallBase.NUM_REL, RecallBase.MIN), strict=True)
+    claims = {
+        name: {
+            f"R@{k}": f"{Plain(qrels, runs[name]).mean('R', DEFAULT, LevelChoice(1.0, b), k):.4f}"
+            for k in (2, 3)
+        }
+        for name, b in made
+    }
+    result = pm.audit(qrels, runs, claims)
+    assert [row.ok for row in result.rows] == [True, True]
+    assert not result.ok
+    head, conflict = result.conflicts
+    assert head == "The rows were made differently: no single convention fits all of them"
+    assert conflict == (
+        "second, R@2, R@3: made differently, by denominator of recall: recall over the smaller of "
+        "their number and the cutoff (not: recall over all relevant documents)"
+    )
+
+
+def test_rows_that_were_made_in_one_way_have_no_conflict():
+    qrels, runs = binary()
+    for setting in (DEFAULT, Setting(queries=QuerySet.BOTH), Setting(labels=LabelPolicy.POOL)):
+        claims = {name: row_made(Plain(qrels, run), setting, HALF) for name, run in runs.items()}
+        result = pm.audit(qrels, runs, claims)
+        assert result.ok
+        assert result.conflicts == []
+
+
+def test_a_row_that_nothing_explains_is_told_from_the_others():
+    qrels, runs = binary()
+    claims = {"first": row_made(Plain(qrels, runs["first"]), DEFAULT, AP), "second": {"P@10": "0.99999"}}
+    result = pm.audit(qrels, runs, claims)
+    assert [row.ok for row in result.rows] == [True, False]
+    assert not result.ok
+    assert result.conflicts == []
+    assert "No convention prints second, P@10 as 0.99999; nearest" in str(result)
+
+
+def test_claims_that_are_explained_one_by_one_but_not_together():
+    qrels, runs = binary()
+    plain = Plain(qrels, runs["first"])
+    claims = row_made(plain, DEFAULT, AP)
+    claims["P@10"] = row_made(plain, Setting(queries=QuerySet.BOTH), AP)["P@10"]
+    result = pm.audit(qrels, runs["first"], claims)
+    assert not result.ok
+    assert all(claim.explained for claim in result.rows[0].claims)
+    head, conflict = result.conflicts
+    assert head == "The numbers were made differently: no single convention fits all of them"
+    assert conflict == (
+        "P@10: made differently, by query set: the queries of the qrels that the run has "
+        "(not: all queries of the qrels)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "ours", "slip"),
+    [
+        ("0.35747", "0.35747", ""),
+        ("35.8%", "35.7%", "rounded twice, this gives 35.8%"),
+        ("0.358", "0.357", "rounded twice, this gives 0.358"),
+        ("36.2%", "35.7%", ""),
+        ("0.3620", "0.3575", ""),
+    ],
+)
+def test_a_slip_of_rounding_is_said(text, ours, slip):
+    """P@1 is 79/221, which is 0.3575 with four digits; 80/221 is 0.3620."""
+    qrels = {f"q{i}": {"a": 1} for i in range(221)}
+    run = {query: {"a" if i < 79 else "b": 1.0} for i, query in enumerate(qrels)}
+    result = pm.audit(qrels, run, {"P@1": text, "R@1": "0.3575"})
+    assert result.ok == (text == "0.35747")
+    line = f"  {ours}, P@1: by default" + (f"; {slip}" if slip else "")
+    assert (line in str(result).splitlines()) != result.ok
+    assert ("this gives" in str(result)) == bool(slip)
+
+
+def test_a_number_that_is_cut_off_is_said():
+    qrels = {f"q{i}": {"a": 1} for i in range(3)}
+    run = {query: {"a" if i < 2 else "b": 1.0} for i, query in enumerate(qrels)}
+    assert "  0.667, P@1: by default; cut off, not rounded, this gives 0.666" in str(
+        pm.audit(qrels, run, {"P@1": "0.666"})
+    )
+    assert str(pm.audit(qrels, run, {"NumRet": "999999999999." + "1" * 15}))
+
+
+def test_a_slip_of_rounding_is_said_of_what_another_convention_explains():
+    """P@1 is 12/83 or 0.1446 of all queries, and 0.15 of those in the run."""
+    qrels = {f"q{i}": {"a": 1} for i in range(83)}
+    run = {f"q{i}": {"a" if i < 12 else "b": 1.0} for i in range(80)}
+    others = {"R@1": "0.1446", "MRR": "0.1446"}
+    conflict = pm.audit(qrels, run, {"P@1": "0.15", **others}).conflicts[1]
+    assert conflict.startswith("P@1: made differently, by query set: ")
+    assert conflict.endswith("; or P@1 is 0.14: rounded twice, this gives 0.15")
+    assert "rounded" not in pm.audit(qrels, run, {"P@1": "0.150", **others}).conflicts[1]
+
+
+def test_an_open_claim_is_shown_as_it_is_by_the_convention_of_the_others():
+    plain = plain_graded(2)
+    qrels, run = graded(2)
+    [permed] = [named for named in NAMED if named.name == "PerMed standard"]
+    claims = row_by(permed, plain)
+    true = claims["MAP@10"]
+    result = pm.audit(qrels, run, {**claims, "MAP@10": "0.9876"})
+    assert f"  {true}, GradedAP@10: by the convention of the other claims" in str(result).splitlines()
+    assert "by the convention of the other" not in str(pm.audit(qrels, run, {"MAP@10": "0.9876"}))
+
+
+def test_a_change_that_would_print_otherwise_is_said_once_for_a_column():
+    qrels, run = graded(2)
+    rng = random.Random(3)
+    runs = {f"run {i}": {q: {d: rng.random() for d in docs} for q, docs in run.items()} for i in range(6)}
+    table = {name: row_made(Plain(qrels, each), DEFAULT, AP, 5) for name, each in runs.items()}
+    text = str(pm.audit(qrels, runs, table))
+    lines = text[text.index("One change more would print") :].split("\nMakes no")[0].splitlines()[1:]
+    said = [re.fullmatch(r"  \S+ for run \d, (\S+), with (.*)", line).groups() for line in lines]
+    assert len(set(said)) == len(said)
+    assert [[name for name, _ in said].count(name) for name in table["run 0"]] == [3] * len(table["run 0"])
+
+
+def test_changes_of_an_axis_that_print_the_same_share_a_line():
+    qrels = {f"q{i}": {"a": int(i < 4)} for i in range(5)}
+    run = {query: {"a": 1.0} for query in qrels}
+    line = (
+        "  1.0 for P@1, with query set: the queries that have a relevant document / "
+        "the queries of the run that have a relevant document"
+    )
+    assert line in str(pm.audit(qrels, run, {"P@1": "0.8"})).splitlines()
+
+
+def test_a_run_without_claims_is_left_out_and_claims_without_a_run_are_an_error():
+    qrels, runs = binary()
+    claims = {"first": row_made(Plain(qrels, runs["first"]), DEFAULT, AP)}
+    assert [row.name for row in pm.audit(qrels, runs, claims).rows] == ["first"]
+    with pytest.raises(pm.InputError, match="found none named 'third', but 'first', 'second'"):
+        pm.audit(qrels, runs, {**claims, "third": {"P@10": 0.5}})
+    many = {f"q{i}": {"a": 1.0} for i in range(4000)}
+    with pytest.raises(pm.InputError, match=r"none named 'first', but 'q0', .*'q9', \.\.\.\)$"):
+        pm.audit(qrels, many, claims)
+    with pytest.raises(pm.InputError, match=r"several rows of claims need runs by name \(found list\)"):
+        pm.audit(qrels, list(runs.values()), claims)
+
+
+@pytest.mark.parametrize("name", ["first", "second"])
+@pytest.mark.parametrize("measure", ["MAP@10", "P@10", "nDCG@10"])
+@pytest.mark.parametrize("ap", [AP, APChoice(Denominator.MIN, Weights.BINARY)])
+def test_one_altered_digit_in_a_table_is_no_conflict(name, measure, ap):
+    qrels, runs = binary()
+    claims = {
+        each: row_made(Plain(qrels, run), Setting(queries=QuerySet.BOTH), ap, 7) for each, run in runs.items()
+    }
+    true = claims[name][measure]
+    claims[name][measure] = str(Decimal(true) + Decimal("0.0000001"))
+    result = pm.audit(qrels, runs, claims)
+    assert not result.ok
+    assert [row.ok for row in result.rows] == [row != name for row in runs]
+    assert result.conflicts == []
+    [exception] = result.exceptions
+    assert exception.explained == []
+    assert [(told.row.name, told.published.name) for told in exception.claims] == [(name, measure)]
+    assert len(result.best[0].explained) == 5
+    assert (result.best[0].setting.queries, result.best[0].choices["ap"]) == (QuerySet.BOTH, ap)
+    text = str(result)
+    assert "One convention explains 5 of 6 claims: " in text
+    assert "made differently" not in text
+    unexplained = f"No convention prints {name}, {measure} as {claims[name][measure]}; nearest\n  {true}, "
+    assert unexplained in text
+
+
+def test_a_row_that_mixes_conventions_names_the_axis():
+    qrels, runs = graded(2)[0], graded(2)[1]
+    plain = Plain(qrels, runs)
+    claims = {
+        "MAP@5": plain.mean("AP", DEFAULT, AP, 5),
+        "MAP@10": plain.mean("AP", DEFAULT, AP, 10),
+        "MAP@20": plain.mean("AP", DEFAULT, HALF, 20),
+        "P@5": plain.mean("P", DEFAULT, LevelChoice(1.0), 5),
+        "P@10": plain.mean("P", Setting(labels=LabelPolicy.POOL), LevelChoice(1.0), 10),
+        "nDCG@10": plain.mean("nDCG", DEFAULT, replace(COMMUNITY.choice("ndcg"), gain=Gain.EXP), 10),
+        "nDCG@5": plain.mean("nDCG", DEFAULT, COMMUNITY.choice("ndcg"), 5),
+        "nDCG@20": plain.mean("nDCG", DEFAULT, COMMUNITY.choice("ndcg"), 20),
+    }
+    result = pm.audit(qrels, runs, {name: f"{value:.6f}" for name, value in claims.items()})
+    assert not result.ok
+    assert all(claim.explained for claim in result.rows[0].claims)
+    assert (result.best[0].name, len(result.best[0].explained)) == ("ir_measures", 5)
+    head, *conflicts = result.conflicts
+    assert head == "The numbers were made differently: no single convention fits all of them"
+    assert conflicts == [
+        "MAP@20, nDCG@10: made differently, by weights of AP: its grade over the highest grade (not: 1 for "
+        "each relevant document); gain of nDCG: gain 2^g - 1 (not: gain g)",
+        "P@10: made differently, by label policy: every judged document relevant "
+        "(not: grades as they are, negative ones not relevant)",
+    ]

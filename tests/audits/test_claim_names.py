@@ -1,0 +1,131 @@
+"""Names of claims: loose ones, and measures that are written out."""
+
+import pytest
+from audit_helpers import DEFAULT, graded
+
+import permed_measures as pm
+from permed_measures.audits.claims import parse_claims
+
+ANY_DEPTH = (None, 10, 100, 1000)
+
+
+@pytest.mark.parametrize(
+    ("name", "measure", "cutoffs"),
+    [
+        ("ndcg", "nDCG", ANY_DEPTH),
+        ("NDCG_cut_10", "nDCG", (10,)),
+        ("nDCG@10", "nDCG", (10,)),
+        ("ndcg 10", "nDCG", (10,)),
+        ("map", "AP", ANY_DEPTH),
+        ("MAP@10", "AP", (10, None)),
+        ("map_cut_10", "AP", (10, None)),
+        ("gradedmap@10", "AP", (10, None)),
+        ("GradedAP@10", "AP", (10, None)),
+        ("P_10", "P", (10,)),
+        ("precision@10", "P", (10,)),
+        ("P@1", "P", (1,)),
+        (" p@5 ", "P", (5,)),
+        ("recall_20", "R", (20,)),
+        ("R@20", "R", (20,)),
+        ("mrr", "RR", ANY_DEPTH),
+        ("MRR@10", "RR", (10,)),
+        ("recip_rank", "RR", ANY_DEPTH),
+        ("hit@10", "Success", (10,)),
+        ("hits@10", "Success", (10,)),
+        ("hit_rate@10", "Success", (10,)),
+        ("success_5", "Success", (5,)),
+        ("coverage@10", "Success", (10,)),
+        ("Coverage@10", "Success", (10,)),
+        ("nDCG (10)", "nDCG", (10,)),
+        ("P (5)", "P", (5,)),
+        ("MAP@all", "AP", (None,)),
+        ("nDCG@all", "nDCG", (None,)),
+        ("MAP ↑", "AP", ANY_DEPTH),
+        ("P@1↑", "P", (1,)),
+        ("recall@20 ↓", "R", (20,)),
+        ("NDCG@10 (%)", "nDCG", (10,)),
+        ("NDCG@10 [in %]", "nDCG", (10,)),
+        ("P@1 (%) ↑", "P", (1,)),
+        ("P@1 ↑ (%)", "P", (1,)),
+        ("hit@10%", "Success", (10,)),
+        ("Accuracy@1", "Success", (1,)),
+        ("cosine_accuracy@1", "Success", (1,)),
+        ("dot_map@100", "AP", (100, None)),
+        ("cos_sim_ndcg@10", "nDCG", (10,)),
+        ("ndcg_burges@10", "nDCG", (10,)),
+        ("R_cap@10", "R", (10,)),
+        ("Success rate@10", "Success", (10,)),
+        ("hit ratio@10", "Success", (10,)),
+        ("nDCG\uff20\uff11\uff10", "nDCG", (10,)),
+        ("nDCG\u2081\u2080", "nDCG", (10,)),
+        ("P@1\uff08%\uff09", "P", (1,)),
+        ("**MAP@10**", "AP", (10, None)),
+        ("P@1*", "P", (1,)),
+    ],
+)
+def test_loose_names_are_read(name, measure, cutoffs):
+    [claim] = parse_claims({name: "0.5"})
+    assert (claim.name, claim.measure, claim.cutoffs, claim.is_fixed) == (name, measure, cutoffs, False)
+    qrels, run = graded(2)
+    assert pm.audit(qrels, run, {name: "0.5000"}).n_tried > 100
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "VariantNDCG(negative='keep')@10",
+        "VariantNDCG(discount='zipf')",
+        "GradedAP(norm='ideal')@10",
+        "AP(rel=2)@10",
+        "nDCG(dcg='exp-log2')@10",
+        "P(judged_only=True)@5",
+        "ERR@10",
+        "Rprec",
+        "GAP@10",
+        "QMeasure@10",
+        "RBP(rel=1,p=0.5)@20",
+        "Bpref",
+        "infAP",
+        "IPrec@0.1",
+        "SetF",
+        "Judged@10",
+        "NumRet",
+        "NumRel",
+        "NumRet(rel=1)",
+        "NumQ",
+        ("bpref", "Bpref"),
+        ("BPREF ↑", "Bpref"),
+        ("R-Prec", "Rprec"),
+        ("rprec", "Rprec"),
+        ("R-Precision", "Rprec"),
+        ("r_precision", "Rprec"),
+        ("INFAP", "infAP"),
+        ("err@10", "ERR@10"),
+        ("iprec@0.1", "IPrec@0.1"),
+        ("qmeasure@10", "QMeasure@10"),
+        ("gradedap(norm='ideal')@10", "GradedAP(norm='ideal')@10"),
+        ("numq", "NumQ"),
+    ],
+)
+def test_measures_that_are_written_out_are_taken_as_they_are(name):
+    qrels, run = graded(2)
+    name, typed = name if isinstance(name, tuple) else (name, name)
+    measure = pm.parse_measure(typed)
+    [value] = pm.calc_aggregate([measure], qrels, run).values()
+    text = f"{value:.0f}" if typed.startswith("Num") else f"{value:.4f}"
+    result = pm.audit(qrels, run, {name: text})
+    [audited] = result.rows[0].claims
+    assert audited.claim.is_fixed
+    match = audited.at(DEFAULT, audited.table.choices[0], None)
+    assert match.value == pytest.approx(value, abs=1e-12)
+    assert match.measure == measure
+    assert result.ok
+    assert match in audited.matches
+    assert audited.simplest.setting == DEFAULT
+
+
+@pytest.mark.parametrize("name", ["GradedAP(gains={2: 1})@5", "QMeasure(gains={2: 1})@5"])
+def test_a_measure_that_has_no_gain_for_a_label_policy_is_tried_on_the_others(name):
+    qrels, run = {"q1": {"a": 2, "b": 0}}, {"q1": {"b": 2.0, "a": 1.0}}
+    [value] = pm.calc_aggregate([name], qrels, run).values()
+    assert pm.audit(qrels, run, {name: f"{value:.4f}"}).ok

@@ -1,0 +1,287 @@
+"""Numbers of claims: digits, percent, ties, and what is no number."""
+
+import json
+import math
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+
+import numpy as np
+import pytest
+from audit_helpers import AP, DEFAULT, audit_cli, binary, graded, row_made
+from audit_loops import Plain
+
+import permed_measures as pm
+from permed_measures.audits.choices import APChoice, LevelChoice
+from permed_measures.audits.claims import parse_claims
+from permed_measures.audits.conventions import Setting
+from permed_measures.audits.options import Denominator, QuerySet, Weights
+
+
+def test_a_number_above_1_is_read_in_percent_and_as_it_stands():
+    """2.00 is AP that nothing divides, and in percent AP at grade 2: one query of 50 has such a document."""
+    qrels = {f"q{i}": {"a": 1 + (i == 0), "b": 1} for i in range(50)}
+    run = {query: {"a": 2.0, "b": 1.0} for query in qrels}
+    [claim] = pm.audit(qrels, run, {"MAP@10": "2.00"}).rows[0].claims
+    found = {(match.choice, round(match.value, 9)) for match in claim.matches if match.setting == DEFAULT}
+    assert (APChoice(Denominator.NONE, Weights.BINARY), 2.0) in found
+    assert (APChoice(Denominator.NUM_REL, Weights.BINARY, 2.0), 0.02) in found
+    assert {match.printed for match in claim.matches} == {"2.00"}
+    for text, value in [("2.00%", 0.02), ("0.0200", 0.02)]:
+        [claim] = pm.audit(qrels, run, {"MAP@10": text}).rows[0].claims
+        assert {round(match.value, 9) for match in claim.matches} == {value}
+    result = pm.audit(qrels, run, {"MAP@10": "2.00", "MAP@1": "1.00"})
+    assert result.answers[0].choices["ap"].denominator is Denominator.NONE
+
+
+def test_a_number_below_1_is_in_percent_too_where_others_of_the_table_are():
+    """P@1 is 1.5 percent in one row and 0.5 in the other."""
+    qrels = {f"q{i}": {"a": 1} for i in range(200)}
+    runs = {name: {f"q{i}": {"a": 1.0} for i in range(n)} for name, n in (("more", 3), ("less", 1))}
+    result = pm.audit(qrels, runs, {"more": {"P@1": "1.5"}, "less": {"P@1": "0.5"}})
+    assert [answer.name for answer in result.answers][:1] == ["ir_measures"]
+    assert [row.claims[0].claim.percent for row in result.rows] == [True, True]
+    assert not pm.audit(qrels, runs, {"more": {"P@1": "1.5"}, "less": {"P@1": "0.6"}}).ok
+    assert not pm.audit(qrels, runs["less"], {"P@1": "0.5"}).ok
+    counts = pm.audit(qrels, runs["less"], {"P@1": "0.5%", "NumRet": "1", "R@1": "0.005"})
+    assert [claim.claim.percent for claim in counts.rows[0].claims] == [True, False, False]
+    assert counts.ok
+
+
+def test_a_row_in_percent_is_explained_as_one_of_fractions():
+    qrels, runs = binary()
+    row = row_made(Plain(qrels, runs["first"]), Setting(queries=QuerySet.BOTH), AP, 6)
+    percent = {name: f"{Decimal(text) * 100:.4f}" for name, text in row.items()}
+    results = [pm.audit(qrels, runs["first"], claims) for claims in (row, percent)]
+    assert all(result.ok for result in results)
+    assert [answer.name for answer in results[0].answers] == [answer.name for answer in results[1].answers]
+    assert [claim.n_matches for claim in results[0].rows[0].claims] == [
+        claim.n_matches for claim in results[1].rows[0].claims
+    ]
+    assert [line.split()[1] for line in str(results[1]).splitlines()[1:4]] == list(percent.values())
+
+
+@pytest.mark.parametrize("text", ["0", "0.0", "0.0000", "0%", "-0.5", "-50%", "-50"])
+def test_a_claim_of_0_or_less_that_nothing_prints_has_nearest_values(text):
+    result = pm.audit({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, {"P@1": text, "MAP@1": text})
+    assert not result.ok
+    assert all(claim.nearest for claim in result.rows[0].claims)
+
+
+@pytest.mark.parametrize(
+    ("value", "number", "decimals", "percent"),
+    [
+        ("0.9044", "0.9044", 4, False),
+        ("0.570", "0.570", 3, False),
+        (" 0.570 ", "0.570", 3, False),
+        (0.57, "0.57", 2, False),
+        (0.5357, "0.5357", 4, False),
+        (np.float64(0.5357), "0.5357", 4, False),
+        (Decimal("0.5357"), "0.5357", 4, False),
+        (1, "1", 0, False),
+        (0, "0", 0, False),
+        ("1.0000", "1.0000", 4, False),
+        ("90.44", "0.9044", 4, True),
+        ("90.44%", "0.9044", 4, True),
+        ("90.44 %", "0.9044", 4, True),
+        (90.44, "0.9044", 4, True),
+        ("0.5%", "0.005", 3, True),
+        ("100", "1", 2, True),
+        ("100.0%", "1", 3, True),
+        ("-0.0123", "-0.0123", 4, False),
+        (".5357", "0.5357", 4, False),
+        ("1e-3", "0.001", 3, False),
+        (1e-05, "0.00001", 5, False),
+        ("0.5357*", "0.5357", 4, False),
+        ("0.5357†", "0.5357", 4, False),
+        ("0.5357 ‡*", "0.5357", 4, False),
+        ("**0.5357**", "0.5357", 4, False),
+        ("__0.5357__", "0.5357", 4, False),
+        ("53.57 %", "0.5357", 4, True),
+        ("53.57%*", "0.5357", 4, True),
+        ("**53.57**%", "0.5357", 4, True),
+        ("▲0.5357", "0.5357", 4, False),
+    ],
+)
+def test_numbers_are_read(value, number, decimals, percent):
+    [claim] = parse_claims({"MAP@10": value})
+    assert (claim.value, claim.decimals, claim.percent) == (Decimal(number), decimals, percent)
+
+
+@pytest.mark.parametrize(("value", "number"), [("90.44", "0.9044"), ("0.57", "0.0057"), ("90.44%", "0.9044")])
+@pytest.mark.parametrize("name", ["NDCG@10 (%)", "NDCG@10 [%]", "MAP@10 (in %) ↑", "P@1%"])
+def test_a_number_under_a_title_with_a_percent_sign_is_in_percent(name, value, number):
+    [claim] = parse_claims({name: value})
+    assert (claim.value, claim.percent, claim.other) == (Decimal(number), True, None)
+    assert (claim.name, claim.text) == (name, value)
+    assert claim.prints(float(number)) == value
+
+
+def test_a_title_with_a_percent_sign_is_no_number_above_1():
+    qrels, run = {f"q{i}": {"a": 1} for i in range(200)}, {"q0": {"a": 1.0}}
+    assert pm.audit(qrels, run, {"P@1 (%)": "0.5"}).ok
+    assert not pm.audit(qrels, run, {"P@1": "0.5"}).ok
+
+
+@pytest.mark.parametrize("text", ["0.3333*", "**0.3333**", "0.3333†", ".3333", "33.33 %"])
+def test_marks_around_a_number_do_not_matter(files, text):
+    assert "ir_measures" in audit_cli("qrels", "one.trec", "--claim", f"P@1={text}")
+    (files / "claims.csv").write_text(f"run,P@1 ↑\none,{text}\n")
+    assert "ir_measures" in audit_cli("qrels", "one.trec", "--claims", "claims.csv")
+
+
+@pytest.mark.parametrize("cell", ["", " ", "-", "–", "—", "n/a", "N/A", "NA", "na"])  # noqa: RUF001
+def test_a_cell_without_a_number_is_empty(files, cell):
+    (files / "claims.csv").write_text(f"run,P@1,RR\none,0.3333,0.3333\ntwo,{cell},0.6667\n")
+    stdout = audit_cli("qrels", "one.trec", "two.trec", "--claims", "claims.csv", "--format", "json")
+    assert [len(row["claims"]) for row in json.loads(stdout)["rows"]] == [2, 1]
+
+
+def test_numbers_of_single_precision_have_their_own_digits():
+    [claim] = parse_claims({"MAP@10": np.float32(0.5357)})
+    assert (claim.value, claim.decimals) == (Decimal("0.5357"), 4)
+
+
+def test_numbers_that_are_no_texts_have_the_digits_of_the_longest():
+    claims = parse_claims({"MAP@10": 0.57, "P@1": 0.9279, "R@5": "0.5"})
+    assert [claim.decimals for claim in claims] == [4, 4, 1]
+    assert [claim.text for claim in claims] == ["0.5700", "0.9279", "0.5"]
+    qrels, runs = binary()
+    rows = pm.audit(qrels, runs, {"first": {"P@10": 0.57, "R@10": "0.1"}, "second": {"P@10": 0.9279}}).rows
+    assert [[claim.claim.decimals for claim in row.claims] for row in rows] == [[4, 1], [4]]
+
+
+def test_decimals_say_how_many_digits_were_printed():
+    qrels, run = graded(2)
+    [p] = pm.calc_aggregate(["P@10"], qrels, run).values()
+    for decimals in (0, 1, 2, 3, 5):
+        number = round(p, decimals)
+        for value in (number, f"{number:.{decimals}f}"):
+            result = pm.audit(qrels, run, {"P@10": value}, decimals=decimals)
+            assert result.rows[0].claims[0].claim.decimals == decimals
+            assert result.ok
+    shown = pm.audit(qrels, run, {"P@10": 0.5}, decimals=4).rows[0].claims[0].claim
+    assert (shown.text, shown.decimals) == ("0.5000", 4)
+    assert pm.audit(qrels, run, {"P@10": 0.19}, decimals=1).ok
+    assert not pm.audit(qrels, run, {"P@10": 0.19}, decimals=8).rows[0].claims[0].explained
+
+
+@pytest.mark.parametrize(
+    ("hits", "queries", "up", "even"),
+    [(1, 8, "0.13", "0.12"), (3, 8, "0.38", "0.38"), (5, 8, "0.63", "0.62"), (1, 16, "0.063", "0.062")],
+)
+def test_exact_ties_are_rounded_up_and_to_even(hits, queries, up, even):
+    qrels = {f"q{i}": {"a": 1} for i in range(queries)}
+    run = {f"q{i}": {"a" if i < hits else "b": 1.0} for i in range(queries)}
+    for text in (up, even):
+        percent = f"{Decimal(text).scaleb(2):f}%"
+        for claim in (text, percent):
+            result = pm.audit(qrels, run, {"P@1": claim})
+            assert result.ok, claim
+            assert (DEFAULT, LevelChoice(1.0)) in [
+                (m.setting, m.choice) for m in result.rows[0].claims[0].matches
+            ]
+    wrong = f"{float(up) + 10 ** -(len(up) - 2):.{len(up) - 2}f}"
+    assert not pm.audit(qrels, run, {"P@1": wrong}).ok
+
+
+def test_a_match_at_an_exact_tie_is_shown_as_it_was_printed():
+    qrels = {f"q{i}": {"a": 1} for i in range(8)}
+    run = {f"q{i}": {"a" if i < 1 else "b": 1.0} for i in range(8)}
+    for text in ("0.12", "0.13"):
+        result = pm.audit(qrels, run, {"P@1": text})
+        [row] = result.rows
+        assert {match.printed for match in row.claims[0].matches} == {text}
+        assert [result.answers[0].given(told).printed for told in result.answers[0].claims] == [text]
+        assert text not in [match.printed for match in row.claims[0].nearest]
+
+
+def test_sums_that_are_not_exact_do_not_hide_a_tie():
+    """P@10 over 16 queries is a multiple of 1/160: half of them end in 5 at the fifth digit."""
+    missed = []
+    for relevant in range(1, 160, 2):
+        qrels = {f"q{i}": {f"d{j}": 1 for j in range(10)} for i in range(16)}
+        spread = [(relevant + i) // 16 for i in range(16)]
+        run = {
+            f"q{i}": {f"{'d' if j < spread[i] else 'x'}{j}": float(-j) for j in range(10)} for i in range(16)
+        }
+        exact = Decimal(relevant) / 160
+        for rounding in (ROUND_HALF_UP, ROUND_HALF_EVEN):
+            text = str(exact.quantize(Decimal("1.0000"), rounding=rounding))
+            if not pm.audit(qrels, run, {"P@10": text}).ok:
+                missed.append((relevant, text))
+    assert missed == []
+
+
+@pytest.mark.parametrize(
+    ("claims", "message"),
+    [
+        ({}, "there must be a claim, such as {'MAP@10': 0.5357} (found none)"),
+        ({"MPA@10": 0.5}, "no measure is known by the name 'MPA@10'"),
+        ({"MPA@10": 0.5}, "Did you mean 'MAP@10'?"),
+        ({"": 0.5}, "no measure is known by the name ''"),
+        ({"@10": 0.5}, "no measure is known by the name '@10'"),
+        ({"10": 0.5}, "no measure is known by the name '10'"),
+        ({"nDCG@ten": 0.5}, "no measure is known by the name 'nDCG@ten'"),
+        ({"nDCG@-1": 0.5}, "nDCG@-1"),
+        ({"VariantNDCG(gain='cube')@10": 0.5}, "gain"),
+        ({"P@0": 0.5}, "a cutoff must be at least 1 (found 'P@0')"),
+        ({"MAP@0": 0.5}, "a cutoff must be at least 1 (found 'MAP@0')"),
+        ({"P": 0.5}, "P needs a cutoff (found 'P'). Write P@10"),
+        ({"recall": 0.5}, "R needs a cutoff (found 'recall'). Write recall@10"),
+        ({"hits": 0.5}, "Success needs a cutoff (found 'hits'). Write hits@10"),
+        ({"MAP@10": "high"}, "claim 'MAP@10': a claim must be a number (found 'high')"),
+        ({"MAP@10": ""}, "claim 'MAP@10': a claim must be a number (found '')"),
+        ({"MAP@10": "%"}, "claim 'MAP@10': a claim must be a number (found '%')"),
+        (
+            {"MAP@10": "0,5357"},
+            "claim 'MAP@10': a claim must have a decimal point, not a comma (found '0,5357'). Write 0.5357",
+        ),
+        ({"MAP@10": "53,57 %"}, "not a comma (found '53,57 %'). Write 53.57"),
+        ({"MAP@10": "1,234.5"}, "a claim must be a number (found '1,234.5'). Write it as 0.5357 or 53.57%"),
+        ({"MAP@10": "0_5"}, "claim 'MAP@10': a claim must be a number (found '0_5')"),
+        ({"MAP@10": "\u0660.\u0665"}, "claim 'MAP@10': a claim must be a number"),
+        ({"MAP@10": "-"}, "claim 'MAP@10': a claim must be a number (found '-')"),
+        ({"MAP@10": "0.53 ± 0.01"}, "a claim must be a number (found '0.53 ± 0.01'). Write it as 0.5357 or"),
+        ({"MAP (%)": "150"}, "claim 'MAP (%)': a value is at most 1, or 100 percent (found '150')"),
+        ({"NumRet": "1e30"}, "claim 'NumRet': a count is at most 1,000,000,000,000 (found '1e30')"),
+        ({"P@all": 0.5}, "P needs a cutoff (found 'P@all'). Write P@10"),
+        ({"recall@ALL": 0.5}, "R needs a cutoff (found 'recall@ALL'). Write recall@10"),
+        ({"nDCG (0)": 0.5}, "a cutoff must be at least 1 (found 'nDCG (0)')"),
+        ({"nDCG (k)": 0.5}, "no measure is known by the name 'nDCG (k)'"),
+        ({"R-Prec@10": 0.5}, "Rprec has no parameter 'cutoff'"),
+        ({"↑": 0.5}, "no measure is known by the name ''"),
+        ({"MAP@10": "nan"}, "claim 'MAP@10': a claim must be a number (found 'nan')"),
+        ({"MAP@10": "inf"}, "claim 'MAP@10': a claim must be a number (found 'inf')"),
+        ({"MAP@10": math.nan}, "claim 'MAP@10': a claim must be a number (found nan)"),
+        ({"MAP@10": math.inf}, "claim 'MAP@10': a claim must be a number (found inf)"),
+        ({"MAP@10": None}, "claim 'MAP@10': a claim must be a number (found None)"),
+        ({"MAP@10": True}, "claim 'MAP@10': a claim must be a number (found True)"),
+        ({"MAP@10": [0.5]}, "claim 'MAP@10': a claim must be a number (found [0.5])"),
+        ({"MAP@10": "535.7"}, "claim 'MAP@10': a value is at most 1, or 100 percent (found '535.7')"),
+        ({"MAP@10": 535.7}, "claim 'MAP@10': a value is at most 1, or 100 percent (found 535.7)"),
+        ({10: 0.5}, "10"),
+        ([("MAP@10", 0.5)], "claims must be a mapping, such as {'MAP@10': 0.5357} (found list)"),
+        (None, "claims must be a mapping, such as {'MAP@10': 0.5357} (found NoneType)"),
+    ],
+)
+def test_what_is_wrong_with_a_claim_is_said(claims, message):
+    with pytest.raises(pm.PermedError) as caught:
+        pm.audit({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, claims)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["0." + "1234567890" * 2, "0." + "1234567890" * 5, "1e-400", "0." + "0" * 60]
+)
+def test_a_number_of_many_digits_is_read_or_refused(text):
+    try:
+        result = pm.audit({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, {"P@1": text})
+    except pm.PermedError:
+        return
+    assert isinstance(result.ok, bool)
+    assert str(result)
+
+
+@pytest.mark.parametrize("decimals", [-1, 40, 1.5, "4"])
+def test_decimals_that_are_none_are_refused(decimals):
+    with pytest.raises(pm.PermedError):
+        pm.audit({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, {"P@1": 1.0}, decimals=decimals)

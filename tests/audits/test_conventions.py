@@ -1,0 +1,122 @@
+"""Options, settings and named conventions as data."""
+
+from dataclasses import fields, replace
+
+import pytest
+from audit_helpers import DEFAULT, HALF, plain_graded
+from audit_loops import ALL_SETTINGS, choices_for
+
+from permed_measures.audits.choices import APChoice, Choice, LevelChoice, NDCGChoice
+from permed_measures.audits.conventions import NAMED, Setting, evidence_needed
+from permed_measures.audits.options import (
+    TITLES,
+    Denominator,
+    Discount,
+    Gain,
+    Ideal,
+    LabelPolicy,
+    Negative,
+    Option,
+    QuerySet,
+    RecallBase,
+    SelfMatch,
+    Weights,
+    describe,
+    users_of,
+)
+from permed_measures.audits.run_variants import SETTINGS
+from permed_measures.engine.ranks import TieBreak
+
+
+@pytest.mark.parametrize("option", [*Option.__subclasses__(), TieBreak], ids=lambda option: option.__name__)
+def test_every_value_of_an_option_says_what_it_means_and_who_uses_it(option):
+    assert len({describe(value) for value in option}) == len(option)
+    for value in option:
+        assert describe(value).strip()
+        assert users_of(value).strip()
+
+
+OPTIONS = {
+    "ties": TieBreak,
+    "queries": QuerySet,
+    "labels": LabelPolicy,
+    "self_match": SelfMatch,
+    "denominator": Denominator,
+    "weights": Weights,
+    "gain": Gain,
+    "discount": Discount,
+    "ideal": Ideal,
+    "negative": Negative,
+    "base": RecallBase,
+}
+
+
+def test_every_option_has_a_title_and_what_tells_its_values_apart():
+    for kind in (Setting, APChoice, NDCGChoice, LevelChoice):
+        for each in fields(kind):
+            assert TITLES[each.name].strip()
+    assert len(set(TITLES.values())) == len(TITLES)
+    for option, kind in OPTIONS.items():
+        for value in set(kind) - {DEFAULT.queries}:
+            assert all(evidence_needed(option, value, {"AP", "nDCG", "R"}, DEFAULT, {"ap": HALF}) or [""])
+    for option in ("level", "ap_level"):
+        assert all(evidence_needed(option, 2.0, {"AP", "nDCG", "R"}, DEFAULT, {"ap": HALF}) or [""])
+
+
+@pytest.mark.parametrize(
+    ("ours", "other", "text"),
+    [
+        (QuerySet.QRELS, QuerySet.BOTH, "judged queries that the run lacks"),
+        (QuerySet.BOTH, QuerySet.BOTH_WITH_RELEVANT, "judged queries without relevant documents"),
+        (QuerySet.BOTH, QuerySet.RUN, "queries of the run without judgments"),
+        (QuerySet.WITH_RELEVANT, QuerySet.BOTH_WITH_RELEVANT, "judged queries that the run lacks"),
+    ],
+)
+def test_what_tells_two_query_sets_apart(ours, other, text):
+    for a, b in ((ours, other), (other, ours)):
+        assert evidence_needed("queries", b, {"P"}, Setting(queries=a), {}) == (text,)
+
+
+@pytest.mark.parametrize("named", NAMED, ids=lambda named: named.name)
+def test_every_named_convention_has_its_texts(named):
+    assert named.name.strip()
+    assert named.source.strip()
+    assert [each.name for each in NAMED].count(named.name) == 1
+    for family, choice in named.choices.items():
+        assert isinstance(choice, Choice)
+        assert choice.sentence({"P"}, pooled=False).strip()
+        assert bool(choice.latex()) == (family != "level")
+
+
+def test_the_conventions_of_the_issue_have_names():
+    names = " ".join(named.name for named in NAMED)
+    for name in (
+        "ir_measures",
+        "trec_eval, pytrec_eval",
+        "trec_eval -c",
+        "gdeval",
+        "ranx",
+        "BEIR",
+        "MTEB",
+        "sentence-transformers",
+        "PerMed standard",
+        "hits found",
+        "LitSearch",
+        "tweet-search lab",
+        "top-3 note",
+    ):
+        assert name in names
+
+
+def test_every_setting_is_tried():
+    assert len(set(SETTINGS)) == len(SETTINGS)
+    assert {replace(setting, queries=q) for setting in SETTINGS for q in QuerySet} == set(ALL_SETTINGS)
+
+
+def test_sentence_and_latex_differ_between_choices():
+    for measure, top in [("AP", 2), ("AP", 3), ("nDCG", 2)]:
+        choices = choices_for(measure, plain_graded(top))
+        assert len({choice.sentence({measure}, pooled=False) for choice in choices}) == len(choices)
+        assert len({choice.latex() for choice in choices}) == len(choices)
+    levels = choices_for("R", plain_graded(3))
+    assert len({choice.sentence({"R"}, pooled=False) for choice in levels}) == len(levels)

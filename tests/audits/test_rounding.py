@@ -1,0 +1,148 @@
+"""Tables made as BEIR, MTEB and sentence-transformers make them are explained by the name of the tool."""
+
+import math
+import random
+from decimal import ROUND_HALF_UP, Decimal
+
+import pytest
+import pytrec_eval
+from effort import effort
+
+import permed_measures as pm
+from permed_measures.audits.claims import parse_claims
+from permed_measures.audits.options import Rounding
+
+DOCUMENTS = [f"d{i}" for i in range(40)]
+
+
+def random_data(rng):
+    """Return qrels and a run: queries on both sides only, ties, documents with the id of the query."""
+    qrels, run = {}, {}
+    for number in range(rng.randint(15, 60)):
+        query = f"q{number}"
+        pool = [*DOCUMENTS, query]
+        qrels[query] = {doc: rng.choice([0, 1, 1, 2]) for doc in rng.sample(pool, rng.randint(1, 9))}
+        if rng.random() < 0.9:
+            run[query] = {doc: rng.randrange(200) / 7 for doc in rng.sample(pool, 30)}
+    return qrels, run
+
+
+def beir(qrels, run, first_to=5):
+    """Return what BEIR's `EvaluateRetrieval.evaluate` does: means of pytrec_eval rounded to five digits."""
+    run = {query: {doc: s for doc, s in docs.items() if doc != query} for query, docs in run.items()}
+    names = {"NDCG@10": "ndcg_cut_10", "MAP@10": "map_cut_10", "Recall@10": "recall_10", "P@10": "P_10"}
+    measures = {"ndcg_cut.10", "map_cut.10", "recall.10", "P.10"}
+    scores = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
+    means = {name: sum(each[key] for each in scores.values()) / len(scores) for name, key in names.items()}
+    return {name: round(mean, first_to) for name, mean in means.items()}
+
+
+def half_up(value, digits):
+    return str(Decimal(repr(value)).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP))
+
+
+PRINTED = {
+    "four digits": lambda value: f"{value:.4f}",
+    "four digits, half up": lambda value: half_up(value, 4),
+    "three digits": lambda value: f"{value:.3f}",
+    "percent, two digits": lambda value: f"{100 * value:.2f}%",
+    "percent, two digits, half up": lambda value: f"{half_up(round(100 * value, 3), 2)}%",
+    "percent, one digit": lambda value: f"{100 * value:.1f}%",
+    "five digits": lambda value: f"{value:.5f}",
+    "six digits": lambda value: f"{value:.6f}",
+}
+
+
+def without_changes(result):
+    """Return the names of the conventions that explain all as they are."""
+    return {answer.name for answer in result.answers if not answer.changes}
+
+
+@pytest.mark.parametrize("way", PRINTED)
+def test_tables_made_by_beir_are_explained_by_its_name(way):
+    rng = random.Random(way)
+    refused = []
+    for number in range(effort(6, 100)):
+        qrels, run = random_data(rng)
+        claims = {name: PRINTED[way](value) for name, value in beir(qrels, run).items()}
+        if "BEIR" not in without_changes(pm.audit(qrels, run, claims)):
+            refused.append((number, claims))
+    assert refused == []
+
+
+def test_a_mean_that_is_rounded_twice_is_explained_by_the_rounding_of_beir():
+    """P@1 is 4/27: 0.14815 with five digits, which prints as 0.1482, while 0.1481 is nearer."""
+    qrels = {f"q{i}": {"a": 1} for i in range(27)}
+    run = {query: {"a" if i < 4 else "b": 1.0} for i, query in enumerate(qrels)}
+    result = pm.audit(qrels, run, {"P@1": "14.82%", "R@1": "0.1481"})
+    assert without_changes(result) == {"BEIR", "MTEB"}
+    [answer] = [answer for answer in result.answers if answer.name == "MTEB"]
+    change = (
+        "rounding: means are rounded to five digits before they are printed (not: means are printed as they"
+    )
+    assert [text.startswith(change) for text in answer.differences_from_default()][-1:] == [True]
+    assert "Means are rounded to five digits before they are printed." in answer.sentence()
+    assert ("rounding", Rounding.EXACT, "P@1", "14.81%") in [
+        (option, value, claim.published.name, match.printed)
+        for option, value, claim, match in answer.alternatives()
+    ]
+    [p, r] = result.rows[0].claims
+    assert {match.setting.rounding for match in p.matches} == {Rounding.FIVE_DIGITS}
+    assert {match.setting.rounding for match in r.matches} == {Rounding.EXACT}
+    assert p.simplest.printed == "14.82%"
+    assert p.simplest.value == pytest.approx(4 / 27, abs=1e-12)
+    assert p.n_matches == len(p.matches) > 0
+    exact = pm.audit(qrels, run, {"P@1": "0.1481"}).answers
+    assert "ir_measures" in [each.name for each in exact]
+    assert all("rounded" not in each.sentence() for each in exact)
+
+
+@pytest.mark.parametrize("first_to", [None, 5])
+@pytest.mark.parametrize("decimals", range(8))
+def test_what_prints_as_a_claim_after_rounding(first_to, decimals):
+    """All ways to round are done digit by digit; a tie goes both ways."""
+    rng = random.Random(decimals)
+    [claim] = parse_claims({"AP(rel=1)@10": f"{rng.random():.{decimals}f}"})
+    unit = Decimal(1).scaleb(-decimals)
+    ends = [claim.value + unit * Decimal(k) / 2 for k in (-3, -1, 0, 1, 3)]
+    steps = [Decimal(k).scaleb(-7) for k in (-100, -55, -50, -49, -45, -1, 0, 1, 45, 49, 50, 51, 55, 100)]
+    for value in [end + step for end in ends for step in steps]:
+        firsts = {value}
+        if first_to is not None:
+            scaled = value.scaleb(first_to)
+            low = scaled.to_integral_value(rounding="ROUND_FLOOR")
+            both = {n.scaleb(-first_to) for n in (low, low + 1) if abs(scaled - n) <= Decimal("0.5")}
+            firsts = both if decimals <= first_to else both | firsts
+        expected = any(abs(first - claim.value) <= unit / 2 for first in firsts)
+        if first_to is not None and decimals > first_to and expected:
+            expected = any(first == claim.value for first in both) or abs(value - claim.value) <= unit / 2
+        assert bool(claim.matches(float(value), first_to)) == expected, (claim.text, value)
+
+
+def sentence_transformers(qrels, run):
+    """Return MAP@10, nDCG@10 and MRR@10 as its evaluator of version 6 computes them."""
+    totals, n = {"MAP@10": 0.0, "NDCG@10": 0.0, "MRR@10": 0.0}, 0
+    for query, judged in qrels.items():
+        relevant = {doc for doc, grade in judged.items() if grade > 0}
+        if not relevant:
+            continue
+        n += 1
+        top = sorted(run.get(query, {}).items(), key=lambda hit: (-hit[1], hit[0]))[:10]
+        hits = [rank for rank, (doc, _) in enumerate(top, start=1) if doc in relevant]
+        best = min(10, len(relevant))
+        totals["MAP@10"] += sum(found / rank for found, rank in enumerate(hits, start=1)) / best
+        ideal = sum(1 / math.log2(rank + 1) for rank in range(1, best + 1))
+        totals["NDCG@10"] += sum(1 / math.log2(rank + 1) for rank in hits) / ideal
+        totals["MRR@10"] += 1 / hits[0] if hits else 0
+    return {name: total / n for name, total in totals.items()}
+
+
+@pytest.mark.parametrize("seed", range(effort(3, 50)))
+def test_tables_made_by_sentence_transformers_are_explained_by_its_name(seed):
+    rng = random.Random(seed)
+    qrels, run = random_data(rng)
+    run = {query: {doc: float(rng.randrange(4)) for doc in docs} for query, docs in run.items()}
+    claims = {name: f"{value:.6f}" for name, value in sentence_transformers(qrels, run).items()}
+    result = pm.audit(qrels, run, claims)
+    assert "sentence-transformers" in without_changes(result)
+    assert "ranx" not in without_changes(result)
