@@ -135,7 +135,7 @@ def test_without_a_data_set_the_message_says_that_fields_need_one():
     result = CliRunner().invoke(cli.app, ["evaluate", str(SAMPLES[0].qrels), str(run), "--by", "turn_number"])
     assert isinstance(result.exception, pm.InputError)
     both = ["evaluate", "permed-sample", str(run), "--by", "turn_number", "--by-query"]
-    assert "found both" in str(CliRunner().invoke(cli.app, both).exception)
+    assert "--by and --by-query exclude each other" in str(CliRunner().invoke(cli.app, both).exception)
 
 
 @pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
