@@ -16,11 +16,16 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from permed_measures.datasets.import_hook import register, register_when_imported
 from permed_measures.datasets.samples import SAMPLES, Sample
 from permed_measures.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from ir_datasets import Dataset
+
+    from permed_measures.engine.inputs import QrelsLike
 
 __all__ = [
     "NAMES",
@@ -51,7 +56,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-def from_folder(path: str | os.PathLike[str], id: str) -> Any:
+def from_folder(path: str | os.PathLike[str], id: str) -> Dataset:
     """Register a folder as a data set of ir_datasets, and return it.
 
     Parameters
@@ -97,7 +102,7 @@ def from_folder(path: str | os.PathLike[str], id: str) -> Any:
     return register_folder(path, id)
 
 
-def load(dataset: str) -> Any:
+def load(dataset: str) -> Dataset:
     """Return a data set of ir_datasets with qrels, by its id or as a folder.
 
     Raises
@@ -124,7 +129,7 @@ def load(dataset: str) -> Any:
     return loaded
 
 
-def qrels_of(dataset: Any, name: str) -> Any:
+def qrels_of(dataset: Dataset, name: str) -> QrelsLike:
     """Return the qrels of a data set, with queries that have none.
 
     Raises
