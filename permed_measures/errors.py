@@ -1,24 +1,22 @@
-"""The exceptions and the warning a user can meet, and how their messages are put together."""
+"""The exceptions and warnings that a user can meet; their messages."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["InputError", "MeasureError", "NoSharedQueryWarning", "PermedError", "PermedWarning", "nearest"]
-
 
 class PermedError(ValueError):
-    """Something that permed-measures refuses, and what to do about it.
+    """Something that permed-measures refuses: what is wrong, where, and what to do.
 
     Parameters
     ----------
     problem : str
-        What must hold, and what was found instead.
+        What is wrong, such as ``missing value in column score``.
     where : str, optional
         The file and line, or the query and document.
     hint : str, optional
-        What to do.
+        What to do, as a sentence without its full stop.
     """
 
     def __init__(self, problem: str, *, where: str = "", hint: str = "") -> None:
@@ -41,11 +39,11 @@ def _rebuild(kind: type[PermedError], problem: str, where: str, hint: str) -> Pe
 
 
 class MeasureError(PermedError):
-    """A measure that does not exist, or a parameter it cannot have on these judgments."""
+    """A measure that does not exist, or a parameter that it cannot have with these qrels."""
 
 
 class InputError(PermedError):
-    """Judgments, a run or a file that cannot be read without losing or changing something."""
+    """Qrels, a run or a file that cannot be read without losing or changing something."""
 
 
 class PermedWarning(UserWarning):

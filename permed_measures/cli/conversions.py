@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -50,7 +51,7 @@ def convert(
         loaded = load(file, "qrels" if kind == "qrels" else "run", order=order)
         for note in loaded.notes:
             tell(f"note: {note}")
-        write = write_qrels if kind == "qrels" else write_run
+        write: Callable[..., None] = write_qrels if kind == "qrels" else write_run
         write(loaded.table, target, to=to)
     tell(f"{target}: {kind} of {source}")
 

@@ -18,15 +18,13 @@ from permed_measures.markup import counted, one_line
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Inspection", "inspect_file"]
-
 _GRADES = 20
-"""So many different grades are counted one by one."""
+"""The number of different grades that are counted one by one."""
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """What a file is and holds; ``print`` shows it.
+    """The format and content of a file; ``print`` shows it.
 
     Attributes
     ----------
@@ -34,9 +32,9 @@ class Inspection:
     format : str
         The name of the format.
     holds : {'qrels', 'run', 'qrels or run'}
-        What it says; of a JSON file of integers that cannot be told.
+        A JSON file of integers can be both.
     facts : dict of str to str
-        What was counted, by what it is.
+        Counts, ids and grades as text, by their names.
     """
 
     path: Path
@@ -53,12 +51,16 @@ class Inspection:
 
 
 def inspect_file(path: str | os.PathLike[str], progress: ProgressCallback | None = None) -> Inspection:
-    """Return what a file is and what it holds; nothing is refused that can be counted.
+    """Describe a file: its format, counts, ids, grades, ties and duplicates.
+
+    Duplicates and rows without a score are counted, not refused.
 
     Parameters
     ----------
     path : str or path-like
-        A file of any format that is known.
+        A file of any known format.
+    progress : callable, optional
+        Called with the share of the file that has been read, from 0 to 1.
 
     Returns
     -------
@@ -67,7 +69,7 @@ def inspect_file(path: str | os.PathLike[str], progress: ProgressCallback | None
     Raises
     ------
     InputError
-        For an unknown format, or a line that is not of the file's format.
+        For an unknown format, or a line that does not fit the format of the file.
     OSError
         If the file cannot be opened.
 
@@ -89,7 +91,7 @@ def inspect_file(path: str | os.PathLike[str], progress: ProgressCallback | None
 
 
 def _rows(source: Source, holds: Kind) -> tuple[str, bool, pl.DataFrame, list[str]]:
-    """Return the format, whether it has lists, the rows as they stand, and all queries in their order."""
+    """Return the format, whether it has lists, its rows, and all queries, in the order of the file."""
     import polars as pl
 
     schema = {"query_id": pl.String, "doc_id": pl.String, "value": pl.Float64}
@@ -101,10 +103,10 @@ def _rows(source: Source, holds: Kind) -> tuple[str, bool, pl.DataFrame, list[st
         run = SCANNED[file.format.name](file)
         frame = pl.concat([pl.DataFrame(schema=schema), *(f.rename({"score": "value"}) for f in run.rows())])
         return file.format.name, False, frame, _queries(frame)
-    said = [line for _, line in file.parse(file.lines())]
-    rows = [(line.query_id, doc_id, number) for line in said for doc_id, number in line.documents]
+    parsed = [line for _, line in file.parse(file.lines())]
+    rows = [(line.query_id, doc_id, number) for line in parsed for doc_id, number in line.documents]
     frame = pl.DataFrame(rows, schema=schema, orient="row", strict=False)
-    return file.format.name, file.format.lists, frame, list(dict.fromkeys(line.query_id for line in said))
+    return file.format.name, file.format.lists, frame, list(dict.fromkeys(line.query_id for line in parsed))
 
 
 def _queries(frame: pl.DataFrame) -> list[str]:
@@ -174,7 +176,7 @@ def _scores(frame: pl.DataFrame, lists: bool) -> dict[str, str]:
 
 
 def _rising(frame: pl.DataFrame) -> int:
-    """Return how many queries have a score above the one before it."""
+    """Count the queries that have a score above the one before it."""
     import polars as pl
 
     rows = frame.drop_nulls().select("query_id", rises=pl.col("value").diff().over("query_id") > 0)
@@ -182,7 +184,7 @@ def _rising(frame: pl.DataFrame) -> int:
 
 
 def _tied(frame: pl.DataFrame, dtype: Any) -> int:
-    """Return how many queries have two documents with equal scores."""
+    """Count the queries that have two documents with equal scores."""
     import polars as pl
 
     scores = frame.select("query_id", pl.col("value").cast(dtype, strict=False)).drop_nulls()

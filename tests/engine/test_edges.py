@@ -78,7 +78,7 @@ def test_writing_keeps_links_modes_and_other_files(tmp_path):
     assert (tmp_path / "target").read_text() == "q Q0 a 1 1.0 permed-measures\n"
     assert stat.S_IMODE((tmp_path / "target").stat().st_mode) == 0o600
     assert (tmp_path / "target.part").read_text() == "somebody's"
-    with pytest.raises(pm.InputError, match=r"a file must be named \(found a folder\)"):
+    with pytest.raises(pm.InputError, match=r"this is a folder\. Name a file in it"):
         pm.write_run({"q": {"a": 1.0}}, tmp_path)
 
 
@@ -102,7 +102,7 @@ def test_a_file_with_the_name_of_a_data_set_is_said(tmp_path):
     (tmp_path / "run").write_text(RUN)
     result = command("evaluate", "litsearch", "run", "-m", "P@1", cwd=tmp_path)
     assert result.returncode == 0
-    assert "note: litsearch is a file here, and is taken rather than the data set" in result.stderr
+    assert "note: litsearch is a file here, and is used instead of the data set" in result.stderr
 
 
 # --- tables of two kinds, large tables, blanks -----------------------------------------------------

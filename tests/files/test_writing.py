@@ -406,10 +406,10 @@ def test_names_that_cannot_be_written_are_refused(what, tmp_path):
     data = {"q": {"a": 1}}
     for name, to, message in (
         ("x", "xml", "a format must be one of trec, jsonl, json, csv, tsv, parquet (found 'xml')"),
-        ("x.zst", None, "x.zst: a file is written plain, or text as .gz. Choose another name"),
-        ("x.jsonl.zst", "json", "x.jsonl.zst: a file is written plain, or text as .gz"),
-        ("x.parquet.gz", None, "x.parquet.gz: a file is written plain, or text as .gz"),
-        ("x.gz", "parquet", "x.gz: a file is written plain, or text as .gz"),
+        ("x.zst", None, "x.zst: only text can be compressed, and only as .gz. Choose another ending"),
+        ("x.jsonl.zst", "json", "x.jsonl.zst: only text can be compressed, and only as .gz"),
+        ("x.parquet.gz", None, "x.parquet.gz: only text can be compressed, and only as .gz"),
+        ("x.gz", "parquet", "x.gz: only text can be compressed, and only as .gz"),
     ):
         with pytest.raises(pm.InputError) as error:
             WRITE[what](data, tmp_path / name, to=to)
