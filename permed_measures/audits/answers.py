@@ -47,20 +47,20 @@ class RowAudit:
 
 
 class ClaimInRow(NamedTuple):
-    """A claim with what gives it, and the row that it is in."""
+    """A claim with its matches, and the row that it is in."""
 
     row: RowAudit
     claim: ClaimAudit
 
     @property
     def published(self) -> Claim:
-        """The claim itself."""
+        """The claim as it was published."""
         return self.claim.claim
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One convention, and the claims that it was looked for.
+    """A convention, and the claims that it should explain.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Answer:
     cutoffs : dict of str to (int or None)
         By the name of the claim.
     claims : list of ClaimInRow
-        All claims that were to be explained.
+        All claims, explained or not.
     """
 
     named: NamedConvention
@@ -86,16 +86,16 @@ class Answer:
 
     @property
     def name(self) -> str:
-        """The name, and how many changes it takes."""
+        """The name, and the number of changes."""
         n = len(self.changes)
         return self.named.name + (f" with {n} change{'s' if n > 1 else ''}" if n else "")
 
     def given(self, claim: ClaimInRow) -> Match:
-        """Return what a claim is under this convention."""
+        """Compute a claim by this convention."""
         return given_by(claim.claim, self.setting, self.choices, self.cutoffs)
 
     def explains(self, claim: ClaimInRow) -> bool:
-        """Return whether a claim is printed under this convention."""
+        """Return whether this convention prints a claim."""
         return self.given(claim).prints_claim
 
     @cached_property
@@ -125,7 +125,7 @@ class Answer:
         return changes_of(answer._explained_options, by_option(*default))
 
     def sentence(self) -> str:
-        """Return what a paper says in the setup of its experiments."""
+        """Describe the convention as a paper would in its experimental setup."""
         answer = self.simplified
         pooled = answer.setting.labels is LabelPolicy.POOL
         measures = self._explained_measures
@@ -221,7 +221,7 @@ def _usual(
 
 
 def claimed(claims: list[ClaimInRow]) -> Cutoffs:
-    """Return the cutoff that the name of each claim says."""
+    """Return the cutoff in the name of each claim."""
     return {claim.published.name: claim.published.cutoffs[0] for claim in claims}
 
 
@@ -245,7 +245,7 @@ def changes_of_match(match: Match) -> list[str]:
 
 
 def given_by(claim: ClaimAudit, setting: Setting, choices: dict[str, Choice], cutoffs: Cutoffs) -> Match:
-    """Return what a claim is under a convention."""
+    """Compute a claim by a convention."""
     return claim.at(setting, choices[claim.claim.family], cutoffs[claim.claim.name])
 
 

@@ -25,7 +25,7 @@ _NAMED = 10
 
 
 def audit(qrels: Any, run: Any, claims: Mapping[str, Any], decimals: int | None = None) -> Audit:
-    """Say which convention gives published numbers, and where a table mixes conventions.
+    """Find the convention that gives published numbers, and where a table mixes conventions.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ def audit(qrels: Any, run: Any, claims: Mapping[str, Any], decimals: int | None 
         ``rows`` has for each claim all conventions that print the same digits, rounded half up or half to
         even, and the nearest that don't. ``best`` are the named conventions that explain the most claims with
         the fewest changes, ``ok`` says whether they explain all. What they leave open is in ``exceptions``,
-        by changes from the first of them, and ``conflicts`` says in what the rows, or the claims of a row,
-        were made differently. ``print`` shows a report.
+        by changes from the first of them, and ``conflicts`` says how the rows, or the claims of a row, were
+        made differently. ``print`` shows a report.
 
     Raises
     ------
@@ -61,8 +61,9 @@ def audit(qrels: Any, run: Any, claims: Mapping[str, Any], decimals: int | None 
 
     Notes
     -----
-    A convention says the tie rule, the query set, the label policy, whether a document with the id of its
-    query is removed, and for each family of measures how it is computed: AP by denominator, weights,
+    A convention consists of the tie rule, the query set, the label policy, whether a document with the id of
+    its query is removed, whether means are rounded to five digits before they are printed, and how each
+    family of measures is computed: AP by denominator, weights,
     relevance level and cutoff; nDCG by gain, discount, ideal list and negative grades; P, R, RR and Success
     by relevance level, and R by its denominator. A claim of AP is tried without its cutoff too.
 
@@ -86,13 +87,15 @@ def audit(qrels: Any, run: Any, claims: Mapping[str, Any], decimals: int | None 
     table = dict(claims) if several else {"run": claims}
     runs = run if several else {"run": run}
     if not isinstance(runs, Mapping):
-        raise InputError(f"several rows of claims need runs by name (found {type(run).__name__})")
+        raise InputError(
+            f"several rows of claims need a mapping of runs by name (found {type(run).__name__})"
+        )
     unknown = [name for name in table if name not in runs]
     if unknown:
         names = ", ".join(map(repr, islice(runs, _NAMED)))
         raise InputError(
-            f"there must be a run for each row of claims (found none named {unknown[0]!r}, but {names}"
-            f"{', ...' if len(runs) > _NAMED else ''})"
+            f"no run is named {unknown[0]!r}, as a row of claims is; the runs are {names}"
+            f"{', ...' if len(runs) > _NAMED else ''}"
         )
     digits = longest(value for row in table.values() for value in row.values())
     policies = label_policies(Judgments.of(qrels))

@@ -45,7 +45,7 @@ class Choice(ABC):
 
     @abstractmethod
     def sentence(self, measures: set[str], pooled: bool) -> str:
-        """Return what a paper says, given the measures it reports and whether all judged are relevant."""
+        """Describe the choice for a paper that reports these measures; pooled: all judged are relevant."""
 
     def latex(self) -> str:
         """Return the formula; empty where there is nothing to choose."""
@@ -100,7 +100,7 @@ class APChoice(Choice):
         return _at(_with(GradedAP, params), spec.cutoff)
 
     def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
-        """Return what a paper says of AP."""
+        """Describe AP for a paper."""
         level = "" if pooled or self.ap_level == 1 else f" (relevant from grade {self.ap_level:g} on)"
         divided = f"and {'not divided' if self.denominator is Denominator.NONE else 'divided by'} "
         divided += "" if self.denominator is Denominator.NONE else self.denominator.description
@@ -163,7 +163,7 @@ class NDCGChoice(Choice):
         return _at(_with(VariantNDCG, params), spec.cutoff)
 
     def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
-        """Return what a paper says of nDCG."""
+        """Describe nDCG for a paper."""
         negative = "" if pooled or self.gain is Gain.BINARY else f"; {self.negative.description}"
         gain, discount, ideal = (each.description for each in (self.gain, self.discount, self.ideal))
         return f"nDCG has {gain}, {discount} and {ideal}{negative}"
@@ -199,7 +199,7 @@ class LevelChoice(Choice):
         )
 
     def sentence(self, measures: set[str], pooled: bool) -> str:
-        """Return what a paper says of these measures."""
+        """Describe these measures for a paper."""
         names = [name for name in ("P", "R", "RR", "Success") if name in measures]
         relevant = f"documents of grade {self.level:g} or more are relevant for {' and '.join(names)}"
         parts = [] if pooled else [relevant]
@@ -212,10 +212,10 @@ class FixedChoice(Choice):
 
     fixed: str
 
-    def measure(self, spec: MeasureSpec) -> Measure | None:  # noqa: ARG002 (it says all itself)
+    def measure(self, spec: MeasureSpec) -> Measure | None:  # noqa: ARG002 (the measure is complete)
         """Return the measure."""
         return parse_measure(self.fixed)
 
     def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
-        """Return what a paper says."""
+        """Describe the measure for a paper."""
         return f"{self.fixed} is computed as defined"

@@ -35,7 +35,7 @@ class Claim(NamedTuple):
     measure : {'AP', 'nDCG', 'P', 'R', 'RR', 'Success'} or str
         What the name means; another measure as one would type it.
     cutoffs : tuple
-        The cutoffs that are tried, the one that the name says first.
+        The cutoffs to try, the one in the name first.
     value : Decimal
         The number as a fraction of 1, unless the measure counts.
     decimals : int
@@ -67,7 +67,7 @@ class Claim(NamedTuple):
         return self.measure not in _FAMILIES
 
     def prints(self, value: float) -> str:
-        """Return how a value would be printed."""
+        """Print a value with as many digits as the claim."""
         shown = value * 100 if self.percent else value
         digits = self.decimals - 2 if self.percent else self.decimals
         return f"{shown:.{max(digits, 0)}f}{'%' if self.text.endswith('%') else ''}"
@@ -94,7 +94,7 @@ class Claim(NamedTuple):
         return np.asarray(away <= reach + _NOISE)
 
     def distance(self, values: NDArray[np.float64]) -> float:
-        """Return how far the nearest value is from the claim, against the claim."""
+        """Return the relative distance of the nearest value from the claim."""
         known = values[~np.isnan(values)]
         return float(np.abs(known - float(self.value)).min() / float(self.value)) if len(known) else np.inf
 
@@ -138,17 +138,17 @@ _PERCENT_SIGNS = ("%", "(%)", "[%]", "(in%)", "[in%]")
 _WITHOUT_SEPARATORS = str.maketrans("", "", " _.-")
 _MOST_DIGITS_OF_A_CUTOFF = 9
 _MARKS = " *_†‡§¶△▲▽▼"
-"""What stands around a number in a table to say that it is the best, or significant."""
+"""Marks around a number in a table: the best one, or a significant one."""
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NO_NUMBER = ("", "-", "\u2013", "\u2014", "n/a", "na")
-"""What stands in a cell that holds no claim; two of them are dashes."""
+"""Cells without a claim; two of these are dashes."""
 _NOISE = 1e-12
 """What a sum of some thousand values may be off by."""
 _WIDE = Context(prec=60)
 """For counts with more digits after the point than a claim has."""
 _LARGEST_COUNT = 10**12
 MOST_DIGITS = 15
-"""So many digits after the point a claim may have."""
+"""How many digits after the point a claim may have."""
 _NEEDS_CUTOFF = ("P", "R", "Success")
 _USUAL = (None, 10, 100, 1000)
 
@@ -228,13 +228,14 @@ def _written_out(name: str) -> tuple[str, tuple[int | None, ...]]:
 
 
 def read_claims(path: Path | None, texts: list[str], runs: list[str]) -> dict[str, dict[str, str]]:
-    """Return the claims about each run: of a CSV file with a row per run, or ``NAME=VALUE`` about one run."""
+    """Read the claims about each run: a CSV file with a row per run, or ``NAME=VALUE`` for a single run."""
     if bool(texts) == bool(path):
-        raise InputError("the published numbers must be given by --claim or by --claims (one of the two)")
+        raise InputError("give the published numbers with either --claim or --claims")
     if path is None:
         if len(runs) > 1:
             raise InputError(
-                f"--claim is about one run (found {len(runs)})", hint="Give a row for each run by --claims"
+                f"--claim is for one run, but there are {len(runs)}",
+                hint="Use --claims with a row for each run",
             )
         return {runs[0]: _one_by_one(texts)}
     found: dict[str, dict[str, str]] = {}
@@ -246,13 +247,13 @@ def read_claims(path: Path | None, texts: list[str], runs: list[str]) -> dict[st
     missing = [name for name in runs if not found.get(name)]
     if missing:
         raise InputError(
-            f"there must be a row of claims for each run (found none for {missing[0]!r})", where=str(path)
+            f"no claims for the run {missing[0]!r}; each run needs a row with a claim", where=str(path)
         )
     return found
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Yield the rows of a CSV file: where each stands, its first cell, and the others by title."""
+    """Yield the rows of a CSV file: file and line, the first cell, and the other cells by title."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             header, *rows = [*csv.reader(file, strict=True), list[str]()]
@@ -264,10 +265,10 @@ def _csv_rows(path: Path) -> Iterator[tuple[str, str, dict[str, str]]]:
         raise InputError(f"{what} (found {','.join(titles)!r})", where=f"{path}:1")
     twice = next((title for title, count in Counter(titles).items() if count > 1), None)
     if twice is not None:
-        raise InputError(f"a column may stand once (found {twice!r} again)", where=str(path))
+        raise InputError(f"two columns are named {twice!r}", where=str(path))
     for line, row in enumerate(rows, start=2):
         if row and len(row) != len(titles):
-            problem = f"a row must have as many cells as the header (found {len(row)}, not {len(titles)})"
+            problem = f"the row has {len(row)} cells, but the header has {len(titles)}"
             raise InputError(problem, where=f"{path}:{line}")
         if row:
             name, *cells = map(str.strip, row)
@@ -279,7 +280,7 @@ def _one_by_one(texts: list[str]) -> dict[str, str]:
     for text in texts:
         name, equals, value = text.rpartition("=")
         if not equals or name in claims:
-            raise InputError(f"a claim reads NAME=VALUE, each name once (found {text!r})")
+            raise InputError(f"a claim must be NAME=VALUE, each name once (found {text!r})")
         claims[name] = value
     return claims
 
@@ -298,7 +299,7 @@ def parse_claims(
         Those of the longest number if left out.
     """
     if not claims:
-        raise InputError("there must be a claim, such as {'MAP@10': 0.5357} (found none)")
+        raise InputError("there are no claims; give them as {'MAP@10': 0.5357}")
     if digits is None:
         digits = longest(claims.values())
     return [_claim(name, value, decimals, digits) for name, value in claims.items()]
@@ -316,7 +317,7 @@ def _digits(number: Decimal) -> int:
 
 def _claim(name: str, value: Any, decimals: int | None, digits: int) -> Claim:
     if not isinstance(name, str):
-        raise InputError(f"the name of a claim must be a text (found {name!r})")
+        raise InputError(f"the name of a claim must be a string (found {name!r})")
     heading, in_percent = _heading(name)
     measure, cutoffs = _meaning(heading)
     number, sign = _number(name, value)
@@ -330,7 +331,7 @@ def _claim(name: str, value: Any, decimals: int | None, digits: int) -> Claim:
     elif isinstance(value, str):
         digits = _digits(number)
     if digits > MOST_DIGITS:
-        problem = f"a claim has {MOST_DIGITS} digits after the point at most (found {value!r})"
+        problem = f"a claim can have at most {MOST_DIGITS} digits after the point (found {value!r})"
         raise InputError(problem, where=f"claim {name!r}")
     number = number.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_EVEN)
     plain = Claim(name, f"{number:f}{sign}", measure, cutoffs, number, digits, False)
@@ -351,7 +352,7 @@ def with_other_readings(rows: list[list[Claim]]) -> list[list[Claim]]:
 
 
 def _number(name: str, value: Any) -> tuple[Decimal, str]:
-    """Return the number that a value says, without marks of significance; and its percent sign."""
+    """Return a number without marks of significance, and its percent sign if it has one."""
     text = str(value).strip(_MARKS)
     sign = "%" if text.endswith("%") else ""
     text = text.rstrip("%").strip(_MARKS)

@@ -127,7 +127,7 @@ class NamedConvention:
     choices: dict[str, Choice]
 
     def has(self, family: str) -> bool:
-        """Return whether it covers a family; a measure that is written out says itself how it is computed."""
+        """Return whether it covers a family of measures, or a measure that is written out."""
         return family in self.choices or family not in FAMILIES
 
     def choice(self, family: str) -> Choice:

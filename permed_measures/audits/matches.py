@@ -1,4 +1,4 @@
-"""Every convention computed for a claim, and which of them print it."""
+"""Every convention computed for a claim, and those that print it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Bools = NDArray[np.bool_]
 
 
 def choices_of(family: str, levels: tuple[float, ...]) -> list[Choice]:
-    """Return everything that a family of measures may be computed by."""
+    """Return all ways to compute a family of measures."""
     if family == "ap":
         weighted = [(Weights.BINARY, level) for level in levels]
         weighted += [(weights, 1.0) for weights in (Weights.LINEAR, Weights.HALF, Weights.EXP)]
@@ -62,7 +62,7 @@ def choices_of(family: str, levels: tuple[float, ...]) -> list[Choice]:
 
 
 def _possible(choice: Choice, labels: LabelPolicy, variant: LabelVariant) -> bool:
-    """Return whether a choice means something on these labels."""
+    """Return whether a choice can be computed on these labels."""
     levels = {vars(choice).get(option, 1) for option in ("ap_level", "level")}
     if labels is LabelPolicy.POOL and levels != {1}:
         return False  # where all are relevant, there is one grade
@@ -171,7 +171,7 @@ def _prints(claim: Claim, means: Floats) -> Bools:
     return np.stack([claim.matches(means, rounding.value) for rounding in Rounding])
 
 
-# --- what gives a claim ------------------------------------------------------------------------------
+# --- matches of a claim ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ class Match:
 
 @dataclass(frozen=True, eq=False)
 class ClaimAudit:
-    """What gives a claim, each claim by itself.
+    """A claim and the conventions that print it, apart from all other claims.
 
     Attributes
     ----------
@@ -287,7 +287,7 @@ class ClaimAudit:
                 yield self.at(convention, self.table.choices[c], self.claim.cutoffs[o])
 
     def at(self, setting: Setting, choice: Choice, cutoff: int | None) -> Match:
-        """Return what a convention gives."""
+        """Compute the claim by a convention."""
         r, q = self.run.locate(setting)
         o, c, d = (
             self.claim.cutoffs.index(cutoff),

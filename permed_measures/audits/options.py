@@ -166,7 +166,7 @@ _TIES = {
 
 
 def describe(value: Any) -> str:
-    """Return what the value of an option means."""
+    """Describe the value of an option."""
     if isinstance(value, TieBreak):
         return _TIES[value][0]
     if isinstance(value, Option):
@@ -184,7 +184,7 @@ def users_of(value: Any) -> str:
 
 
 def title(option: str) -> str:
-    """Return what an option is called; that of a cutoff is its title already."""
+    """Return the title of an option; a cutoff option is its own title."""
     return TITLES.get(option, option)
 
 

@@ -152,7 +152,7 @@ class _Section(NamedTuple):
 
 
 def _sections(result: Audit) -> list[_Section]:
-    """Return what the report says after the numbers."""
+    """Return the parts of the report below the table."""
     main, others = result.best[0], result.best[1:]
     sections: list[_Section] = []
     if main.explained:

@@ -6,9 +6,11 @@ import json
 import re
 
 import pytest
-from audit_helpers import audit_cli
+from audit_helpers import AP, DEFAULT, HALF, audit_cli, binary, row_made
+from audit_loops import Plain
 
 import permed_measures as pm
+from permed_measures.audits.reports import AUDIT_FORMATS
 from permed_measures.datasets import SAMPLES
 
 MEDICAL, LITERATURE = SAMPLES
@@ -51,10 +53,10 @@ def test_claims_are_given_in_a_file(files):
     [
         (
             "run,P@1\none,0.3333\n",
-            "claims.csv: there must be a row of claims for each run (found none for 'two')",
+            "claims.csv: no claims for the run 'two'; each run needs a row with a claim",
         ),
-        ("run,P@1\none,0.3333\ntwo,\n", "there must be a row of claims for each run (found none for 'two')"),
-        ("", "claims.csv: there must be a row of claims for each run (found none for 'one')"),
+        ("run,P@1\none,0.3333\ntwo,\n", "no claims for the run 'two'; each run needs a row with a claim"),
+        ("", "claims.csv: no claims for the run 'one'; each run needs a row with a claim"),
         (
             "run;P@1\none;0.3333\ntwo;0.6667\n",
             "claims.csv:1: the header must name the runs and then the measures, with commas between "
@@ -62,7 +64,7 @@ def test_claims_are_given_in_a_file(files):
         ),
         ("run\tP@1\none\t0.3333\ntwo\t0.6667\n", "with commas between (found 'run\\tP@1')"),
         ("run\none\n", "claims.csv:1: the header must name the runs and then the measures"),
-        ("run,P@1\n", "claims.csv: there must be a row of claims for each run (found none for 'one')"),
+        ("run,P@1\n", "claims.csv: no claims for the run 'one'; each run needs a row with a claim"),
         (
             "run,P@1\none,0.3333\nthree,0.5\n",
             "claims.csv:3: a row must begin with one of the runs one, two, each once (found 'three')",
@@ -70,11 +72,11 @@ def test_claims_are_given_in_a_file(files):
         ("run,P@1\none,0.3333\none,0.3333\n", "claims.csv:3: a row must begin with one of the runs"),
         (
             "run,P@1\none,0.3333,0.5\n",
-            "claims.csv:2: a row must have as many cells as the header (found 3, not 2)",
+            "claims.csv:2: the row has 3 cells, but the header has 2",
         ),
         (
             "run,P@1,RR\none,0.3333\n",
-            "claims.csv:2: a row must have as many cells as the header (found 2, not 3)",
+            "claims.csv:2: the row has 2 cells, but the header has 3",
         ),
         ("run,P@1\none,good\ntwo,0.5\n", "claim 'P@1': a claim must be a number (found 'good')"),
         ("run,PP@1\none,0.5\ntwo,0.5\n", "no measure is known by the name 'PP@1'"),
@@ -94,10 +96,13 @@ def test_what_is_wrong_with_a_file_of_claims_is_said(files, refused, text, messa
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["one.trec"], "published numbers must be given by --claim or by --claims (one of the two)"),
-        (["one.trec", "--claim", "P@1=0.5", "--claims", "claims.csv"], "by --claim or by --claims (one of"),
-        (["one.trec", "two.trec", "--claim", "P@1=0.5"], "--claim is about one run (found 2). Give a row"),
-        (["one.trec", "--claim", "P@1"], "a claim reads NAME=VALUE, each name once (found 'P@1')"),
+        (["one.trec"], "give the published numbers with either --claim or --claims"),
+        (["one.trec", "--claim", "P@1=0.5", "--claims", "claims.csv"], "with either --claim or --claims"),
+        (
+            ["one.trec", "two.trec", "--claim", "P@1=0.5"],
+            "--claim is for one run, but there are 2. Use --claims with a row",
+        ),
+        (["one.trec", "--claim", "P@1"], "a claim must be NAME=VALUE, each name once (found 'P@1')"),
         (["one.trec", "--claim", "P@1=0.5", "--claim", "P@1=0.6"], "each name once (found 'P@1=0.6')"),
         (["one.trec", "--claim", "P@1="], "a claim must be a number (found '')"),
         (["one.trec", "--claim", "=0.5"], "no measure is known by the name ''"),
@@ -171,6 +176,32 @@ def test_markdown_escapes_the_names_of_runs(files, name, value):  # noqa: ARG001
     assert html.unescape(re.sub(r"\\(.)", r"\1", cells[0])) == name
     assert json.loads(audit_cli(*arguments, "json", status=status))["rows"][0]["run"] == name
     assert name in audit_cli(*arguments, "table", status=status)
+
+
+@pytest.mark.parametrize("character", ["\u009b", "\u202e", "\u2028", "\x7f", "\x1b"])
+def test_no_format_prints_characters_that_control_a_terminal(files, character):  # noqa: ARG001
+    name, run = f"a{character}[31mb", pm.read_run("one.trec")
+    claims = {name: {"P@1": "0.3334"}, "two": {"P@1": "0.3333"}}
+    result = pm.audit(pm.read_qrels("qrels"), {name: run, "two": run}, claims)
+    for form, render in AUDIT_FORMATS.items():
+        text = render(result)
+        assert character not in text
+        assert "[31mb" in text.replace("\\[", "["), form
+    assert [row["run"] for row in json.loads(AUDIT_FORMATS["json"](result))["rows"]] == [name, "two"]
+
+
+def test_markdown_escapes_a_run_that_is_named_like_a_formula():
+    """A row that was made differently is shown with the name of its run first."""
+    qrels, runs = binary()
+    name = "$a|b<c"
+    made = {"first": row_made(Plain(qrels, runs["first"]), DEFAULT, AP)}
+    made[name] = row_made(Plain(qrels, runs["second"]), DEFAULT, HALF)
+    made["third"] = made["first"]
+    result = pm.audit(qrels, {"first": runs["first"], name: runs["second"], "third": runs["first"]}, made)
+    assert result.conflicts[1].startswith(f"{name}, ")
+    markdown = AUDIT_FORMATS["markdown"](result)
+    assert "\n- \\$a\\|b&lt;c, " in markdown
+    assert "<c" not in markdown
 
 
 def test_table_is_the_text_of_the_audit(files):  # noqa: ARG001

@@ -214,7 +214,7 @@ def test_sums_that_are_not_exact_do_not_hide_a_tie():
 @pytest.mark.parametrize(
     ("claims", "message"),
     [
-        ({}, "there must be a claim, such as {'MAP@10': 0.5357} (found none)"),
+        ({}, "there are no claims; give them as {'MAP@10': 0.5357}"),
         ({"MPA@10": 0.5}, "no measure is known by the name 'MPA@10'"),
         ({"MPA@10": 0.5}, "Did you mean 'MAP@10'?"),
         ({"": 0.5}, "no measure is known by the name ''"),
