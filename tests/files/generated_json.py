@@ -93,7 +93,8 @@ def medcorpus(made):
     if made.what == "qrels" and made.flawed and made.chance(0.4):
         made.flaw = "no number"
         made.rng.choice(contents)["rel"] = Raw(made.choice(*NO_JSON_NUMBERS, "Infinity", "1e999", "null"))
-    return written_objects(made, contents, ["doc_id", "conversation_id", "turn_id", "rel"])
+    needed = ["doc_id", "conversation_id", "turn_id", *(["rel"] if made.what == "qrels" else [])]
+    return written_objects(made, contents, needed)
 
 
 def ground_truth(made):

@@ -18,10 +18,10 @@ class Made:
         return self.rng.choice(items)
 
     def ids(self, count, loose):
-        pool = COMMON_IDS + self.rng.sample(ODD_IDS, self.choice(0, 0, 4, len(ODD_IDS)))
-        pool += self.choice([], [], BLANK_IDS, LOOSE_IDS) if loose else []
-        if self.chance(0.15):
-            pool = [*MARKED_IDS, "d1", "d2"]
+        odd = self.rng.sample(ODD_IDS, self.choice(0, 0, 4, len(ODD_IDS)))
+        pools = [COMMON_IDS + odd] * 3 + [COMMON_IDS[:6] + MARKED_IDS]
+        pools += [COMMON_IDS[:4] + BLANK_IDS, COMMON_IDS[:9] + LOOSE_IDS] if loose else []
+        pool = self.rng.choice(pools)
         return self.rng.sample(pool, min(count, len(pool)))
 
     def lists(self, loose=True, empty=True):
@@ -72,7 +72,7 @@ class Made:
         row = self.rng.choice(rows)
         self.flaw = self.choice("no number", "no number", "too short", "too long", "twice", "other", "other")
         if self.flaw == "no number":
-            row[value] = self.rng.choice(wrong_numbers)
+            row[value] = self.choice("nan", self.rng.choice(wrong_numbers))
         elif self.flaw == "too short":
             row[:] = row[: self.rng.randrange(1, len(row))] if row[0] else ["x"]
         elif self.flaw == "too long" and too_long:

@@ -173,10 +173,9 @@ def objects(data):
 
 def medcorpus(data, what):
     for line, content in objects(data):
-        require({"conversation_id", "turn_id", "doc_id", "rel"} <= content.keys(), line)
-        query_id = f"{as_text(content['conversation_id'], line)}_{as_text(content['turn_id'], line)}"
-        grade = as_number(content["rel"], what, line) if what == "qrels" else None
-        yield line, query_id, [(as_text(content["doc_id"], line), grade)]
+        query_id = f"{as_text(content.get('conversation_id'), line)}_{as_text(content.get('turn_id'), line)}"
+        grade = as_number(content.get("rel"), what, line) if what == "qrels" else None
+        yield line, query_id, [(as_text(content.get("doc_id"), line), grade)]
 
 
 def ids_of(content, key, line):
