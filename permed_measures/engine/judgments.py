@@ -226,6 +226,9 @@ def _from_frame(frame: pl.DataFrame) -> Judgments:
             "a document may be judged once per query", where=where(*pair), hint="Remove all rows but one"
         )
     query_ids, query = _numbered(frame["query_id"])
+    if (query[1:] < query[:-1]).any():
+        by_query = np.argsort(_compact(query), kind="stable")
+        frame, query = frame[by_query], query[by_query]
     grade = frame["relevance"].to_numpy()
     ideal = np.lexsort((_compact(-grade), _compact(query)))
     return Judgments(query_ids, query[ideal], grade[ideal], ideal, frame["doc_id"])

@@ -130,6 +130,15 @@ def test_rankings_tell_which_judgment_each_hit_is(form):
     assert list(found) == [("a", "y", 1, 1.0), ("b", "z", 1, -1.0), ("b", "y", 3, 2.0)]
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_qrels_whose_queries_stand_in_any_order_serve_a_run_that_is_a_dict(form):
+    rows = [("c", "x", 0), ("a", "x", 1), ("c", "y", 2), ("b", "z", 1), ("a", "y", 0)]
+    run = {"a": {"x": 2.0, "y": 1.0}, "b": {"y": 2.0, "z": 1.0}, "c": {"x": 3.0, "z": 2.0, "y": 1.0}}
+    rankings = JudgedRankings.of(Judgments.of(FORMS[form](rows, "relevance")), run)
+    found = zip(rankings.query.tolist(), rankings.rank.tolist(), rankings.grade.tolist(), strict=True)
+    assert list(found) == [(0, 1, 1), (0, 2, 0), (1, 2, 1), (2, 1, 0), (2, 3, 2)]
+
+
 SCORE = st.sampled_from([0.0, -0.0, 1.0, 1.00000001, 1.00000002, 2.0**24, 2.0**24 + 1, -1.0]) | st.floats(
     allow_nan=False
 )

@@ -34,13 +34,31 @@ class Mutant(NamedTuple):
 
 MUTANTS = [
     Mutant(
+        "qrels may be judged twice",
+        "streams",
+        "first_repeated(frame)) is not None:\n        raise file",
+        "None) is not None:\n        raise file",
+    ),
+    Mutant(
+        "a fraction is cut to an integer",
+        "fast_trec",
+        'pl.Float64 if kind == "run" else pl.Int64}',
+        "pl.Float64}",
+    ),
+    Mutant(
+        "a Parquet file may judge twice",
+        "streams",
+        "first_repeated(frame)) is not None:\n            raise Batches",
+        "None) is not None:\n            raise Batches",
+    ),
+    Mutant(
         "a # line at the start of a chunk is a row",
         "fast_trec",
         'data.startswith((b"#", MARK))',
         "data.startswith(MARK)",
     ),
     Mutant("a # line within a chunk is a row", "fast_trec", r'b"\n#" in data:  #', r'b"\n##" in data:  #'),
-    Mutant("a NaN passes in a chunk of lines", "fast_trec", 'frame["score"].is_nan().any()', "False"),
+    Mutant("a NaN passes in a chunk of lines", "fast_trec", "frame[value].is_nan().any()", "False"),
     Mutant(
         "blanks may stand beside blanks", "fast_trec", "if (divides[1:] & divides[:-1]).any():", "if False:"
     ),
@@ -137,7 +155,10 @@ MUTANTS = [
         "a document may stand in two batches", "streams", "        if scattered:\n", "        if False:\n"
     ),
     Mutant(
-        "a document may stand twice in a batch", "streams", "if len(_repeated(_hashes(frame))):", "if False:"
+        "a document may stand twice in a batch",
+        "streams",
+        "            self._compare(frame)\n            query_ids",
+        "            query_ids",
     ),
     Mutant(
         "rows between batches are lost",
@@ -149,8 +170,8 @@ MUTANTS = [
     Mutant(
         "rows are counted from each chunk",
         "streams",
-        "                yield frame\n            n_lines += n_chunk\n\n\nclass",
-        "                yield frame\n\n\nclass",
+        'n_lines += chunk.data.count(b"\\n")',
+        "n_lines += 0",
     ),
     Mutant(
         "the last row of a Parquet file is lost",
@@ -189,8 +210,9 @@ def found_by(mutant):
         command = [sys.executable, str(SCRIPT), str(N_FILES), "0", ONLY.get(mutant.file, "")]
         environment = {**os.environ, "PYTHONPATH": folder, "POLARS_MAX_THREADS": "1"}
         result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if result.stderr.startswith("DIFFERENCE: "):
-        return result.stderr.removeprefix("DIFFERENCE: ").split("\n")[0]
+    _, difference, found = result.stderr.partition("DIFFERENCE: ")
+    if difference:
+        return found.split("\n")[0]
     if result.returncode:
         raise RuntimeError(f"{mutant.name}: {result.stderr[-2000:]}")
     return ""

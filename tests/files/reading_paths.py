@@ -131,9 +131,8 @@ class Check:
             path = self.folder / f"file.{name}"
             path.write_bytes(content)
             self.same(name, self.outcome(self.read, path))
-            if self.file.what == "run":
-                with self.batched():
-                    self.same(f"{name}, in batches", self.outcome(self.read, path))
+            with self.batched():
+                self.same(f"{name}, in batches", self.outcome(self.read, path))
             if name != "plain" and self.rng.random() < 0.1:
                 cut = self.folder / "cut"
                 cut.write_bytes(content[: -self.rng.randint(1, 8)])
@@ -143,9 +142,8 @@ class Check:
         """Read pipes, each of which can be read once."""
         name, content = self.rng.choice([*self.contents.items(), ("plain", self.file.data)])
         self.same(f"pipe, {name}", self.piped(content))
-        if self.file.what == "run":
-            with self.batched():
-                self.same(f"pipe, {name}, in batches", self.piped(content))
+        with self.batched():
+            self.same(f"pipe, {name}, in batches", self.piped(content))
 
     def piped(self, content):
         """Read a pipe; what is generated fits into the memory of one."""
@@ -191,6 +189,10 @@ class Check:
         compare_with_oracle(self.file, qrels, run, expected)
         for name, form in forms(read, "score" if is_run else "relevance").items():
             self.same(f"values of {name}", values(qrels, form) if is_run else values(form, run), expected)
+        if not is_run and len(read) == len(self.table):
+            with self.batched():
+                loaded = reading.load(self.path, "qrels").table
+                self.same(f"values of {type(loaded).__name__} as read", values(loaded, run), expected)
         if is_run and self.file.format in ("TREC", "CSV or TSV", "Parquet"):
             for path in sorted(self.folder.glob("file.*")):
                 with self.batched():
