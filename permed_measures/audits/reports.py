@@ -159,9 +159,9 @@ def _sections(result: Audit) -> list[_Section]:
         n, of = len(main.explained), len(main.claims)
         what = "all claims" if n == of else f"{n} of {of} claims"
         lines = [f"({main.named.source})", *(f"change: {change}" for change in main.changes)]
-        sections += [_Section(f"One convention explains {what}: {main.name}", lines), *_equals(main, others)]
-    if result.conflicts:
-        sections.append(_Section(result.conflicts[0], result.conflicts[1:]))
+        sections.append(_Section(f"One convention explains {what}: {main.name}", lines))
+        sections.append(_Section("Equally good", _equals(main, others)))
+    sections += [_Section(heading, result.conflicts[1:]) for heading in result.conflicts[:1]]
     sections += _unexplained(main, result.exceptions)
     if main.explained:
         sections += [
@@ -170,17 +170,15 @@ def _sections(result: Audit) -> list[_Section]:
             _Section("One change more would print", _alternatives(main)),
             _Section("Makes no difference on these data", _equivalents(main)),
         ]
-    return [section for section in sections if section.lines or section.heading.startswith("So do all")]
+    return [section for section in sections if section.lines]
 
 
-def _equals(main: Answer, others: list[Answer]) -> list[_Section]:
-    """Return which named conventions do as well."""
-    if not others:
-        return []
+def _equals(main: Answer, others: list[Answer]) -> list[str]:
+    """Return the other named conventions that explain as much with as few changes."""
     able = [named for named in NAMED if all(named.has(family) for family in main.choices)]
-    if len(others) + 1 == len(able):
-        return [_Section(f"So do all {len(able)} named conventions", [])]
-    return [_Section("So do", ["; ".join(other.name for other in others)])]
+    if others and len(others) + 1 == len(able):
+        return [f"all {len(able)} named conventions"]
+    return ["; ".join(other.name for other in others)] if others else []
 
 
 def _unexplained(main: Answer, exceptions: list[Answer]) -> list[_Section]:
