@@ -167,10 +167,11 @@ class Source:
 
     def lines_of(self, chunk: Chunk, first: int) -> Iterator[tuple[int, str]]:
         """Yield the index and the text of each line of a chunk that begins with line `first`."""
+        data = chunk.data if chunk.start else chunk.data.removeprefix(MARK)
         try:
-            text = chunk.data.decode("utf-8" if chunk.start else "utf-8-sig")
+            text = data.decode()
         except UnicodeDecodeError as error:
-            line = first + chunk.data.count(b"\n", 0, error.start)
+            line = first + data.count(b"\n", 0, error.start)
             raise InputError(f"must be UTF-8 text (found {error.reason})", where=self.place(line)) from None
         yield from enumerate(text.removesuffix("\n").split("\n"), start=first)
 

@@ -84,13 +84,16 @@ MUTANTS = [
     Mutant(
         "a mark is dropped from each chunk",
         "sources",
-        '"utf-8" if chunk.start else "utf-8-sig"',
-        '"utf-8-sig"',
+        "chunk.data if chunk.start else chunk.data.removeprefix(MARK)",
+        "chunk.data.removeprefix(MARK)",
     ),
     Mutant(
-        "the mark before the text is text", "sources", '"utf-8" if chunk.start else "utf-8-sig"', '"utf-8"'
+        "the mark before the text is text",
+        "sources",
+        "chunk.data if chunk.start else chunk.data.removeprefix(MARK)",
+        "chunk.data",
     ),
-    Mutant("wrong bytes are replaced", "sources", 'else "utf-8-sig")', 'else "utf-8-sig", "replace")'),
+    Mutant("wrong bytes are replaced", "sources", "data.decode()", 'data.decode("utf-8", "replace")'),
     Mutant(
         "the last line needs an end",
         "sources",

@@ -164,11 +164,14 @@ def json_of(text, line=None):
 
 
 def objects(data):
+    """Yield the object of each line; a first line that is none may be the start of a longer JSON text."""
+    is_first = True
     for number, line in lines_of(data):
         if line.strip(BLANKS):
-            content = json_of(line.strip(BLANKS), number)
+            content = json_of(line.strip(BLANKS), None if is_first else number)
             require(isinstance(content, dict), number)
             yield number, content
+            is_first = False
 
 
 def medcorpus(data, what):

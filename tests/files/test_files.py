@@ -152,6 +152,7 @@ BAD_QRELS = [
     ("query,document,relevance\n", ":1: unknown format: expected qrels (found 'query,document,relevance')"),
     ("", "the file is empty"),
     (b"q1 0 d1 1\nq1 0 d\xff 1\n", ":2: must be UTF-8 text (found invalid start byte)"),
+    (b"\xef\xbb\xbfq1 0 d1 1\n\xffq1 0 d 1\n", ":2: must be UTF-8 text (found invalid start byte)"),
     (b"\x1f\x8bnothing", "cannot be decompressed as gzip"),
     (b"\x28\xb5\x2f\xfdnothing", "cannot be decompressed as zstd"),
     (
