@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from permed_measures.engine.inputs import repeated_rows, where
 from permed_measures.files.formats import VALUE_COLUMNS, Kind
+from permed_measures.files.parquet import read_parquet
 from permed_measures.files.read import kind_of, ranked
 from permed_measures.files.sources import ProgressCallback, Source
-from permed_measures.files.streams import SCANNED, read_parquet
+from permed_measures.files.streams import SCANNED
 from permed_measures.files.text import TextFile
 from permed_measures.markup import counted, one_line
 

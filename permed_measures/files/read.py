@@ -12,14 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from permed_measures.engine.inputs import Batches, columns_of, number, text_id, where
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.formats import VALUE_COLUMNS, Kind, Layout
+from permed_measures.files.parquet import ParquetRun, parquet_columns, read_parquet_qrels
 from permed_measures.files.sources import ProgressCallback, Source
-from permed_measures.files.streams import (
-    SCANNED,
-    ParquetRun,
-    parquet_columns,
-    read_parquet_qrels,
-    read_trec_qrels,
-)
+from permed_measures.files.streams import SCANNED, read_trec_qrels
 from permed_measures.files.text import TextFile
 from permed_measures.markup import counted
 

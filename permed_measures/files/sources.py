@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 from permed_measures.errors import InputError
 
@@ -216,7 +216,7 @@ class _Pipe:
     """A pipe, and a temporary file of what was read from it, so that it can be read again."""
 
     def __init__(self, path: Path) -> None:
-        self._pipe = path.open("rb", buffering=0)
+        self._pipe = os.open(path, os.O_RDONLY)  # a file object would warn if Ctrl-C came before it is closed
         self._kept = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the pipe)
         self._size = 0
         self._is_read = False
@@ -236,15 +236,15 @@ class _Pipe:
         return self._size >= n_bytes
 
     def _read_on(self, size: int) -> None:
-        data = self._pipe.read(size)
+        data = os.read(self._pipe, size)
         self._is_read = not data
         self._kept.seek(self._size)
         self._size += self._kept.write(data)
 
 
-def _close(*files: BinaryIO) -> None:
-    for file in files:
-        file.close()
+def _close(pipe: int, kept: IO[bytes]) -> None:
+    os.close(pipe)
+    kept.close()
 
 
 class _PipeView(io.RawIOBase):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar
 
@@ -13,19 +12,15 @@ import numpy as np
 
 from permed_measures.engine.inputs import (
     Batches,
-    checked_frame,
-    columns_of,
     first_repeated,
-    not_a_number,
     repeated_values,
     row_hashes,
-    where,
 )
 from permed_measures.errors import InputError
 from permed_measures.files.fast_csv import frame_of_rows
 from permed_measures.files.fast_trec import frame_of_lines, single_blanks
-from permed_measures.files.formats import VALUE_COLUMNS, Kind
-from permed_measures.files.sources import MARK, Chunk, Source
+from permed_measures.files.formats import Kind
+from permed_measures.files.sources import MARK, Chunk
 from permed_measures.files.text import TextFile, header_of
 
 if TYPE_CHECKING:
@@ -197,41 +192,6 @@ SCANNED: dict[str, type[TextRun]] = {"TREC run": TrecRun, "CSV or TSV run": Tabl
 """The text formats that are read as frames, by the name of the format."""
 
 
-def parquet_columns(source: Source) -> list[str]:
-    """Return the names of the columns of a Parquet file."""
-    import polars as pl
-
-    with _named(source):
-        return pl.scan_parquet(source.for_polars(), glob=False).collect_schema().names()
-
-
-def read_parquet(source: Source, kind: Kind) -> pl.DataFrame:
-    """Return query_id, doc_id and the number of each row of a Parquet file; relevance may be integers."""
-    import polars as pl
-
-    value = VALUE_COLUMNS[kind]
-    with _named(source):
-        rows = pl.read_parquet(source.for_polars(), glob=False)
-        frame = checked_frame(rows, value)
-        if kind == "qrels":
-            values = rows[columns_of(rows.columns, value)[value]]
-            wrong = frame.filter(~pl.col(value).is_finite())
-            if len(wrong):
-                raise not_a_number(wrong[value][0], value, place=where(*wrong.row(0)[:2]))
-            if values.dtype.is_integer():
-                frame = frame.with_columns(values.alias(value))
-        return frame
-
-
-def read_parquet_qrels(source: Source) -> pl.DataFrame:
-    """Return the judgments of a Parquet file with the columns query_id, doc_id and relevance."""
-    frame = read_parquet(source, "qrels")
-    with _named(source):
-        if (pair := first_repeated(frame)) is not None:
-            raise Batches().duplicate_error(*pair)
-    return frame
-
-
 def read_trec_qrels(file: TextFile) -> pl.DataFrame | None:
     """Return the judgments of a TREC file, or None if its lines must be read one by one."""
     import polars as pl
@@ -246,55 +206,3 @@ def read_trec_qrels(file: TextFile) -> pl.DataFrame | None:
     if (pair := first_repeated(frame)) is not None:
         raise file.duplicate_error(*pair)
     return frame
-
-
-@contextmanager
-def _named(source: Source) -> Iterator[None]:
-    """Name the file in what goes wrong with a Parquet file."""
-    import polars as pl
-
-    try:
-        yield
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        reason = str(error).split("\n")[0]
-        raise InputError(f"cannot be read as Parquet ({reason})", where=str(source.path)) from None
-    except InputError as error:
-        place = f"{source.path}: {error.where}" if error.where else str(source.path)
-        raise InputError(error.problem, where=place, hint=error.hint) from None
-
-
-class ParquetRun(ScannedRun):
-    """A run in a Parquet file with the columns query_id, doc_id and score; see `ScannedRun`."""
-
-    def __init__(self, source: Source) -> None:
-        super().__init__()
-        self._source = source
-
-    def rows(self) -> Iterator[pl.DataFrame]:
-        """Yield the rows in the order of the file, as frames."""
-        import polars as pl
-
-        with _named(self._source):
-            lazy = pl.scan_parquet(self._source.for_polars(), glob=False)
-            lazy = lazy.select(columns_of(lazy.collect_schema().names(), "score").values())
-            n_rows = lazy.select(pl.len()).collect().item()
-        for start in range(0, n_rows, _ROWS):
-            with _named(self._source):
-                frame = checked_frame(lazy.slice(start, _ROWS).collect(), "score", first_row=start)
-            yield frame
-            self._source.progress(min((start + _ROWS) / n_rows, 1))
-
-    def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
-        """Return the error for a document that stands twice, with its rows."""
-        rows: list[int] = []
-        start = 0
-        for frame in self.rows():
-            same = (frame["query_id"] == query_id) & (frame["doc_id"] == doc_id)
-            rows += [start + row for row in same.arg_true()]
-            start += frame.height
-        return InputError(
-            f"each document of a query may stand once (found {where(query_id, doc_id)} again, "
-            f"first in row {rows[0]})",
-            where=f"{self._source.path}: row {rows[1]}",
-            hint="Remove one of the two",
-        )

@@ -11,7 +11,7 @@ from commands import run_cli, run_command
 
 import permed_measures as pm
 from permed_measures.cli import commands
-from permed_measures.files import streams
+from permed_measures.files import parquet, streams
 
 QRELS = "q1 0 a 1\nq2 0 b 1\n"
 RUN = "q1 Q0 a 1 2.0 t\nq1 Q0 x 2 1.0 t\nq2 Q0 b 1 1.0 t\n"
@@ -62,7 +62,8 @@ def test_running_out_of_memory_is_one_message_and_status_2(files):
         "main()"
     )
     with (files / "large.json").open("wb") as file:
-        file.truncate(2 << 30)  # a hole, which takes no room on the disk
+        file.write(b"{")
+        file.truncate(1 << 30)  # a hole, which takes no room on the disk
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith("error: not enough memory")
@@ -209,7 +210,7 @@ def test_a_streamed_run_is_read_once(files, monkeypatch, command):
     for number, name in enumerate(["first.trec", "second.csv", "third.parquet"]):
         pm.write_run({"q1": {"a": 1.0 + number, "x": 2.0}, "q2": {"b": 1.0}}, name)
     reads = []
-    for run in (streams.TrecRun, streams.TableRun, streams.ParquetRun):
+    for run in (streams.TrecRun, streams.TableRun, parquet.ParquetRun):
 
         def rows(self, original=run.rows):
             reads.append(self.path.name)

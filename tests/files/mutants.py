@@ -178,7 +178,7 @@ MUTANTS = [
     ),
     Mutant(
         "the last row of a Parquet file is lost",
-        "streams",
+        "parquet",
         "range(0, n_rows, _ROWS)",
         "range(0, n_rows - 1, _ROWS)",
     ),

@@ -17,8 +17,8 @@ from generator import generated
 from ir_measures import Qrel, ScoredDoc
 
 import permed_measures as pm
+from permed_measures.files import parquet, sources, streams
 from permed_measures.files import read as reading
-from permed_measures.files import sources, streams
 
 READ = {"run": pm.read_run, "qrels": pm.read_qrels}
 MEASURES = ["AP", "nDCG(dcg='exp-log2')@5", "P@2", "RR", "Judged@3", "NumRet", "Bpref"]
@@ -119,6 +119,7 @@ class Check:
             (reading, "_LARGE", [0]),
             (sources, "_CHUNK", [1, 40, 40, 150, 400, 10**6, 10**6]),
             (streams, "_ROWS", [2, 10, 40, 10**6]),
+            (parquet, "_ROWS", [2, 10, 40, 10**6]),
             (streams, "_LINES", [1, 7, 10**6]),
             (streams, "_HASHES", [20, 10**6]),
         ):

@@ -20,8 +20,8 @@ from permed_measures.engine.inputs import Batches
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.files import parquet, sources
 from permed_measures.files import read as files
-from permed_measures.files import sources
 from permed_measures.files import streams as scans
 
 
@@ -90,7 +90,8 @@ def test_every_form_and_every_batch_size_gives_the_ranks_of_a_plain_sort(ties, t
         qrels, rows = tied_case(rng)
         judgments = Judgments.of(qrels)
         monkeypatch.setattr(sources, "_CHUNK", rng.choice([200, 1000, 10**6]))
-        monkeypatch.setattr(scans, "_ROWS", rng.choice([10, 40, 10**6]))
+        for module in (scans, parquet):
+            monkeypatch.setattr(module, "_ROWS", rng.choice([10, 40, 10**6]))
         counts = {q: sum(row[0] == q for row in rows) for q in judgments.query_ids}
         for name, run in forms_of(rows, tmp_path).items():
             found = JudgedRankings.of(judgments, run, ties)
@@ -120,7 +121,8 @@ ROWS = [(f"q{number % 3}", f"d{number}", float(number)) for number in range(60)]
 @pytest.mark.parametrize("chunk", [30, 10**6])
 def test_a_document_that_stands_twice_anywhere_is_named(tmp_path, monkeypatch, name, judged, chunk):
     monkeypatch.setattr(sources, "_CHUNK", chunk)
-    monkeypatch.setattr(scans, "_ROWS", max(chunk // 10, 3))
+    for module in (scans, parquet):
+        monkeypatch.setattr(module, "_ROWS", max(chunk // 10, 3))
     monkeypatch.setattr(scans, "_HASHES", 20)
     path = write_rows(tmp_path / name, [*ROWS, ("q1", "d13", 0.5)])
     place = (

@@ -1,0 +1,184 @@
+"""Qrels and runs in Parquet files.
+
+A damaged file is an error that names it: files whose parts do not agree are decoded in another process first,
+as they can end the process that decodes them.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from permed_measures.engine.inputs import (
+    Batches,
+    checked_frame,
+    columns_of,
+    first_repeated,
+    not_a_number,
+    where,
+)
+from permed_measures.errors import InputError
+from permed_measures.files.formats import VALUE_COLUMNS, Kind
+from permed_measures.files.parquet_pages import is_sound
+from permed_measures.files.sources import Source
+from permed_measures.files.streams import ScannedRun
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_ROWS = 1 << 20
+"""Rows of a batch."""
+_DECODE = """
+import sys
+import polars as pl
+try:
+    pl.read_parquet(sys.stdin.buffer.read())
+except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+    print(error)
+    sys.exit(1)
+"""
+_STDERR = threading.Lock()
+
+
+def parquet_columns(source: Source) -> list[str]:
+    """Return the names of the columns of a Parquet file."""
+    with _named(source):
+        return _lazy(source).collect_schema().names()
+
+
+def read_parquet(source: Source, kind: Kind) -> pl.DataFrame:
+    """Return query_id, doc_id and the number of each row of a Parquet file; relevance may be integers."""
+    import polars as pl
+
+    value = VALUE_COLUMNS[kind]
+    with _named(source):
+        rows = _lazy(source).collect()
+        frame = checked_frame(rows, value)
+        if kind == "qrels":
+            values = rows[columns_of(rows.columns, value)[value]]
+            wrong = frame.filter(~pl.col(value).is_finite())
+            if len(wrong):
+                raise not_a_number(wrong[value][0], value, place=where(*wrong.row(0)[:2]))
+            if values.dtype.is_integer():
+                frame = frame.with_columns(values.alias(value))
+        return frame
+
+
+def read_parquet_qrels(source: Source) -> pl.DataFrame:
+    """Return the judgments of a Parquet file with the columns query_id, doc_id and relevance."""
+    frame = read_parquet(source, "qrels")
+    with _named(source):
+        if (pair := first_repeated(frame)) is not None:
+            raise Batches().duplicate_error(*pair)
+    return frame
+
+
+@contextmanager
+def _named(source: Source) -> Iterator[None]:
+    """Name the file in what goes wrong with a Parquet file."""
+    import polars as pl
+
+    try:
+        with _without_panic_texts():
+            yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise _damaged(source, str(error)) from None
+    except InputError as error:
+        place = f"{source.path}: {error.where}" if error.where else str(source.path)
+        raise InputError(error.problem, where=place, hint=error.hint) from None
+
+
+def _damaged(source: Source, error: str) -> InputError:
+    reason = error.partition("\n")[0]
+    return InputError(f"cannot be read as Parquet ({reason:.200})", where=str(source.path))
+
+
+@contextmanager
+def _without_panic_texts() -> Iterator[None]:
+    """Keep from stderr what polars writes there when it panics; anything else is written afterwards."""
+    import polars as pl
+
+    with _STDERR, tempfile.TemporaryFile() as written:
+        try:
+            stderr = os.dup(2)
+        except OSError:  # it is closed
+            yield
+            return
+        os.dup2(written.fileno(), 2)
+        panicked = False
+        try:
+            yield
+        except pl.exceptions.PanicException:
+            panicked = True
+            raise
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+            written.seek(0)
+            if not panicked and (text := written.read()):
+                os.write(2, text)
+
+
+def _lazy(source: Source) -> pl.LazyFrame:
+    """Return the rows of a Parquet file, which can be decoded without harm."""
+    import polars as pl
+
+    _refuse_harmful(source)
+    return pl.scan_parquet(source.for_polars(), glob=False)
+
+
+def _refuse_harmful(source: Source) -> None:
+    """Decode a file whose parts do not agree in another process; raise an error if that fails."""
+    with source.open() as file:
+        if is_sound(file):
+            return
+        file.seek(0)
+        done = subprocess.run(
+            [sys.executable, "-c", _DECODE], input=file.read(), capture_output=True, check=False
+        )
+    if done.returncode:
+        reason = done.stdout.decode(errors="replace") if done.returncode == 1 else ""
+        raise _damaged(source, reason or "its pages are damaged")
+
+
+class ParquetRun(ScannedRun):
+    """A run in a Parquet file with the columns query_id, doc_id and score; see `ScannedRun`."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self._source = source
+
+    def rows(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows in the order of the file, as frames."""
+        import polars as pl
+
+        with _named(self._source):
+            lazy = _lazy(self._source)
+            lazy = lazy.select(columns_of(lazy.collect_schema().names(), "score").values())
+            n_rows = lazy.select(pl.len()).collect().item()
+        for start in range(0, n_rows, _ROWS):
+            with _named(self._source):
+                frame = checked_frame(lazy.slice(start, _ROWS).collect(), "score", first_row=start)
+            yield frame
+            self._source.progress(min((start + _ROWS) / n_rows, 1))
+
+    def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
+        """Return the error for a document that stands twice, with its rows."""
+        rows: list[int] = []
+        start = 0
+        for frame in self.rows():
+            same = (frame["query_id"] == query_id) & (frame["doc_id"] == doc_id)
+            rows += [start + row for row in same.arg_true()]
+            start += frame.height
+        return InputError(
+            f"each document of a query may stand once (found {where(query_id, doc_id)} again, "
+            f"first in row {rows[0]})",
+            where=f"{self._source.path}: row {rows[1]}",
+            hint="Remove one of the two",
+        )
