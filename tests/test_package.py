@@ -24,7 +24,8 @@ engine/kernels: shared binary graded checks __init__
 engine: evaluator groups
 provider
 crosschecks: pytrec identities check
-files: sources formats text fast_csv fast_trec streams parquet_pages parquet read inspection whole output_formats write
+files: sources formats text fast_csv fast_trec streams parquet_pages parquet
+files: read inspection whole output_formats write
 comparisons: significance resampling differences contrasts results moves reranking
 audits: options choices conventions claims run_variants matches answers searches reports audit
 plots: fonts style arguments by_group by_query cutoffs figures save

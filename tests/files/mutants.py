@@ -47,7 +47,7 @@ MUTANTS = [
     ),
     Mutant(
         "a Parquet file may judge twice",
-        "streams",
+        "parquet",
         "first_repeated(frame)) is not None:\n            raise Batches",
         "None) is not None:\n            raise Batches",
     ),
