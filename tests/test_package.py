@@ -27,7 +27,8 @@ crosschecks: pytrec identities check
 files: sources formats text fast_csv fast_trec streams parquet_pages parquet
 files: read inspection whole output_formats write
 comparisons: significance resampling differences contrasts results moves reranking
-audits: options choices conventions claims run_variants matches answers searches reports audit
+audits: options choices conventions claim_files claim_names claims run_variants
+audits: matches answers searches reports audit
 plots: fonts style arguments by_group by_query cutoffs figures save
 reports: evaluation wording differences paper_table html comparison
 comparisons: compare

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from permed_measures.audits.claims import read_claims
+from permed_measures.audits.claim_files import read_claims
 from permed_measures.cli.arguments import Order, RunFiles, find_runs, load_qrels
 from permed_measures.cli.messages import warnings_as_notes
 from permed_measures.cli.options import (
