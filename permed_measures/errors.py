@@ -47,7 +47,15 @@ class InputError(PermedError):
 
 
 class PermedWarning(UserWarning):
-    """The numbers are defined, but the data look as if something else was meant."""
+    """The numbers are defined, but the data look as if something else was meant.
+
+    Attributes
+    ----------
+    where : str
+        The file that it is about, with which the message begins; empty if it is about no file.
+    """
+
+    where = ""
 
 
 class NoSharedQueryWarning(PermedWarning):

@@ -45,7 +45,7 @@ def load_qrels(argument: str) -> LoadedQrels:
     path = Path(argument)
     if argument in NAMES and path.is_file():
         tell(f"note: {argument} is a file here, and is used instead of the data set of this name")
-    if path.is_dir() or (not path.exists() and not path.suffix):
+    if path.is_dir() or not (path.exists() or path.is_symlink() or path.suffix):
         dataset = load(argument)
         return LoadedQrels(qrels_of(dataset, argument), dataset)
     return LoadedQrels(load_file(path, "qrels").table, None)

@@ -132,8 +132,8 @@ def naming(name: str) -> Iterator[None]:
             where = f"run {name!r}" + (f", {error.where}" if error.where else "")
             raise InputError(error.problem, where=where, hint=error.hint) from error
     for each in caught:
-        ours = issubclass(each.category, PermedWarning)
-        message = f"run {name!r}: {each.message}" if ours else str(each.message)
+        unnamed = isinstance(each.message, PermedWarning) and not each.message.where
+        message = f"run {name!r}: {each.message}" if unnamed else str(each.message)
         warnings.warn(message, each.category, stacklevel=5)  # two calls above this block: the user's
 
 

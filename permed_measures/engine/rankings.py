@@ -205,7 +205,9 @@ def _warn_if_disjoint(rankings: JudgedRankings, some_ids: list[str], path: Path 
     else:
         return
     place, advice = f"{path}: " if path else "", f". {hint}" if hint else ""
-    warnings.warn(f"{place}{problem}; every value is that of an empty run{advice}", kind, stacklevel=6)
+    warning = kind(f"{place}{problem}; every value is that of an empty run{advice}")
+    warning.where = str(path or "")
+    warnings.warn(warning, stacklevel=6)
 
 
 def _some(ids: Iterable[str]) -> str:

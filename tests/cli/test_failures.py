@@ -1,5 +1,6 @@
 """Failures are one message and status 2, Ctrl-C is status 130, and no name controls the terminal."""
 
+import json
 import os
 import signal
 import subprocess
@@ -53,18 +54,20 @@ def test_whatever_fails_is_one_message_and_status_2(monkeypatch, capsys, error, 
     assert stderr.count("\n") == 1
 
 
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory can be limited on Linux only")
 def test_running_out_of_memory_is_one_message_and_status_2(files):
+    results = json.dumps([{"text_id": f"d{number}", "score": -number} for number in range(5_000)])
+    lines = (f'{{"query_id": "q{number}", "results": {results}}}\n' for number in range(200))
+    (files / "large.jsonl").write_text("".join(lines))
     code = (
         "import resource, sys\n"
         "from permed_measures.cli import main\n"
-        "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
-        f"sys.argv = ['permed-measures', 'inspect', {str(files / 'large.json')!r}]\n"
+        "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (used + (80 << 20), -1))\n"
         "main()"
     )
-    with (files / "large.json").open("wb") as file:
-        file.write(b"{")
-        file.truncate(1 << 30)  # a hole, which takes no room on the disk
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", code, "evaluate", "qrels", "large.jsonl", "-m", "P@1"]
+    result = subprocess.run(command, cwd=files, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith("error: not enough memory")
     assert result.stderr.count("\n") == 1
@@ -77,6 +80,28 @@ def test_results_that_cannot_be_printed_are_one_message(arguments):
         result = subprocess.run([*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, check=False)
     assert result.returncode == 2
     assert result.stderr == b"error: No space left on device\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "evaluate qrels loop -m P@1",
+        "evaluate loop run -m P@1",
+        "inspect loop",
+        "convert loop out.csv",
+        "convert run loop",
+        "audit qrels run --claims loop",
+        "compare qrels run other=run -m P@1 --output loop --format csv",
+    ],
+)
+def test_links_in_a_circle_are_one_message(files, command):
+    (files / "loop").symlink_to("pool")
+    (files / "pool").symlink_to("loop")
+    result = subprocess.run(
+        [*COMMAND, *command.split()], cwd=files, capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == "error: loop: Too many levels of symbolic links\n"
 
 
 # --- Ctrl-C ------------------------------------------------------------------------------------------
@@ -239,7 +264,7 @@ def test_errors_about_a_run_name_its_file(files, monkeypatch, command, large):
     monkeypatch.setattr("permed_measures.files.read._LARGE", 0 if large else 1 << 22)
     Path("claims.csv").write_text("run,P@1\nrun,0.5\nforeign,0.5\n")
     Path("foreign").write_text(RUN.replace("q", "t"))
-    with pytest.raises(pm.InputError, match=r"foreign: the run and the qrels share no query: the run has "):
+    with pytest.raises(pm.InputError, match=r"^foreign: the run and the qrels share no query: the run has "):
         run_cli(*command.split())
     Path("foreign").write_text(f"{RUN}q1 Q0 x 3 0.5 t\n")
     with pytest.raises(pm.InputError, match=r"foreign:4: each document of a query may stand once"):
