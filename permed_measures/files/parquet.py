@@ -13,6 +13,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from permed_measures.engine.inputs import (
@@ -135,7 +136,8 @@ def _lazy(source: Source) -> pl.LazyFrame:
 
 def _refuse_harmful(source: Source) -> None:
     """Decode a file whose parts do not agree in another process; raise an error if that fails."""
-    with source.open() as file:
+    content = source.for_polars()
+    with content.open("rb") if isinstance(content, Path) else content as file:
         if is_sound(file):
             return
         file.seek(0)

@@ -496,3 +496,41 @@ def test_a_bad_line_of_large_qrels_is_named_as_in_a_small_file(write, monkeypatc
         messages.append(str(error.value))
     assert messages[0] == messages[1]
     assert messages[0].startswith(f"{path}:{51 + lines.count(chr(10))}: ")
+
+
+# --- values without end ----------------------------------------------------------------------------
+
+LONG = "x" * 1_000_000
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"q Q0 d 1 {LONG} t\n",
+        f"q 0 d {LONG}\n",
+        f"q Q0 {LONG} 1 1 t\n" * 2,
+        f"query_id,doc_id,score\nq,d,{LONG[:100_000]}\n",
+        f"{LONG}\n",
+        json.dumps({LONG: {"a": LONG}}),
+        json.dumps({LONG: 3, "q": {}}),
+        [{"query_id": "q", "results": LONG}],
+        [{"query_id": "q", "results": [{"text_id": [LONG]}]}],
+        [{"query_id": LONG, "relevant_texts": ["a"]}] * 2,
+        [{"query_id": LONG, "results": [{"text_id": "a", "score": 1}, {"text_id": "b"}]}],
+        f'{{"query_id": "q", "results": [], "{LONG}": 1, "{LONG}": 2}}\n',
+    ],
+    ids=range(12),
+)
+def test_long_values_are_cut_in_messages(write, content):
+    path = write(content)
+    for read in (pm.read_run, pm.read_qrels):
+        with pytest.raises(pm.InputError) as error:
+            read(path)
+        assert len(str(error.value)) < 1500
+
+
+def test_a_key_that_stands_twice_is_found_in_linear_time(write):
+    keys = ",".join(f'"{number}":1' for number in range(100_000))
+    path = write(f'{{"query_id":"q","results":[],{keys},"99999":1}}\n')
+    with pytest.raises(pm.InputError, match="found '99999' stands twice"):
+        pm.read_run(path)

@@ -70,6 +70,14 @@ def test_a_file_that_only_looks_odd_is_read(damaged, monkeypatch):
     assert pm.read_run(path) == RUN
 
 
+def test_a_piped_file_is_read(tmp_path):
+    pm.write_run(RUN, tmp_path / "run.parquet")
+    code = "import permed_measures as pm; print(pm.read_run('/dev/stdin'))"
+    with subprocess.Popen(["cat", tmp_path / "run.parquet"], stdout=subprocess.PIPE) as cat:
+        printed = subprocess.check_output([sys.executable, "-c", code], stdin=cat.stdout, text=True)
+    assert printed == f"{RUN}\n"
+
+
 def test_what_others_write_to_stderr_meanwhile_is_kept(capfd):
     with parquet._without_panic_texts():
         os.write(2, b"said meanwhile\n")
