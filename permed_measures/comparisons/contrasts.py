@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from ir_measures.measures import Measure
 
 from permed_measures.comparisons.differences import PairedRuns
-from permed_measures.comparisons.resampling import bootstrap_intervals, n_patterns, randomization_test
+from permed_measures.comparisons.resampling import (
+    Operands,
+    bootstrap_intervals,
+    n_patterns,
+    randomization_test,
+)
 from permed_measures.comparisons.significance import (
     CORRECTIONS,
     Estimate,
     Floats,
     Ints,
     Outcome,
+    blocks_of_columns,
     effect_sizes,
     t_test,
     wilcoxon_test,
@@ -97,24 +103,34 @@ class ComparisonRow:
     reasons: dict[str, str]
 
 
+_T = TypeVar("_T")
+
+
 class _Test(NamedTuple):
     """A test, its name in the result, and whether it treats queries as independent."""
 
     name: str
     naive: bool
-    run: Callable[[Floats, Ints, Options], list[Outcome]]
+    run: Callable[[Floats, Ints, Options, Operands | None], list[Outcome]]
 
 
-def _t(differences: Floats, cluster: Ints, _: Options) -> list[Outcome]:
-    return t_test(differences, cluster)
+def _in_blocks(compute: Callable[[Floats], list[_T]], differences: Floats) -> list[_T]:
+    """Compute something that knows one column at a time, on blocks of columns."""
+    return [each for block in blocks_of_columns(differences) for each in compute(block)]
 
 
-def _wilcoxon(differences: Floats, cluster: Ints, _: Options) -> list[Outcome]:  # noqa: ARG001 - knows no clusters
-    return wilcoxon_test(differences)
+def _t(differences: Floats, cluster: Ints, *_: object) -> list[Outcome]:
+    return _in_blocks(lambda block: t_test(block, cluster), differences)
 
 
-def _randomization(differences: Floats, cluster: Ints, options: Options) -> list[Outcome]:
-    return randomization_test(differences, cluster, options.resamples, options.seed)
+def _wilcoxon(differences: Floats, *_: object) -> list[Outcome]:
+    return _in_blocks(wilcoxon_test, differences)
+
+
+def _randomization(
+    differences: Floats, cluster: Ints, options: Options, operands: Operands | None
+) -> list[Outcome]:
+    return randomization_test(differences, cluster, options.resamples, options.seed, operands)
 
 
 TESTS: dict[str, tuple[_Test, ...]] = {
@@ -191,9 +207,12 @@ def _tests(names: Iterable[str] | str) -> tuple[str, ...]:
 def contrasts(paired: PairedRuns, options: Options) -> list[ComparisonRow]:
     """Build a row for each measure and pair, with p-values not yet adjusted."""
     differences = paired.differences()
-    tested = {test.name: _tested(test, differences, paired, options) for test in _chosen(paired, options)}
-    intervals = _intervals(differences, paired, options)
-    effects = effect_sizes(differences)
+    operands = paired.operands()
+    tested = {
+        test.name: _tested(test, differences, paired, options, operands) for test in _chosen(paired, options)
+    }
+    intervals = _intervals(differences, paired, options, operands)
+    effects = _in_blocks(effect_sizes, differences)
     places = [(number, *pair) for number in range(len(paired.measures)) for pair in paired.pairs]
     rows = []
     for column, (number, run, baseline) in enumerate(places):
@@ -225,20 +244,24 @@ def _chosen(paired: PairedRuns, options: Options) -> list[_Test]:
     return [test._replace(naive=False) for test in tests if test.name in TESTS]
 
 
-def _tested(test: _Test, differences: Floats, paired: PairedRuns, options: Options) -> list[SignificanceTest]:
+def _tested(
+    test: _Test, differences: Floats, paired: PairedRuns, options: Options, operands: Operands | None
+) -> list[SignificanceTest]:
     """Run a test on all columns."""
     cluster = np.arange(len(differences)) if test.naive else paired.cluster
     return [
         SignificanceTest(each.p, each.p, each.statistic, test.naive, each.method, each.reason)
-        for each in test.run(differences, cluster, options)
+        for each in test.run(differences, cluster, options, operands)
     ]
 
 
-def _intervals(differences: Floats, paired: PairedRuns, options: Options) -> list[Estimate]:
+def _intervals(
+    differences: Floats, paired: PairedRuns, options: Options, operands: Operands | None
+) -> list[Estimate]:
     if "bootstrap" not in options.tests:
         return [Estimate(None, "the bootstrap was not asked for")] * differences.shape[1]
     how = options.resamples, options.seed, options.level
-    return bootstrap_intervals(differences, paired.cluster, *how)
+    return bootstrap_intervals(differences, paired.cluster, *how, operands)
 
 
 def _row(

@@ -13,6 +13,7 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
+from permed_measures.comparisons.resampling import Operands
 from permed_measures.comparisons.significance import zero_rounding_noise
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, Groups
@@ -95,11 +96,21 @@ class PairedRuns:
 
     def differences(self) -> NDArray[np.float64]:
         """Return run - baseline; shape (n_queries, n_measures * n_pairs), the pairs of a measure together."""
-        stacked = [
-            zero_rounding_noise(self.values[run] - self.values[baseline]) for run, baseline in self.pairs
-        ]
-        by_measure = zero_rounding_noise(np.stack(stacked, axis=1))
-        return by_measure.reshape(-1, len(self.query_ids)).T
+        found = np.empty((len(self.measures), len(self.pairs), len(self.query_ids)))
+        for number, (run, baseline) in enumerate(self.pairs):
+            found[:, number] = zero_rounding_noise(self.values[run] - self.values[baseline])
+        return found.reshape(-1, len(self.query_ids)).T
+
+    def operands(self) -> Operands | None:
+        """Return what the differences are of, where that is fewer columns: each run minus the first run."""
+        if len(self.values) >= len(self.pairs):
+            return None
+        runs = list(self.values)
+        stacked = np.stack([self.values[run] - self.values[runs[0]] for run in runs], axis=1)
+        start = len(runs) * np.arange(len(self.measures))[:, None]
+        places = [[runs.index(run) for run in each] for each in zip(*self.pairs, strict=True)]
+        first, second = ((start + np.array(each)).ravel() for each in places)
+        return Operands(stacked.reshape(-1, len(self.query_ids)).T, first, second)
 
 
 def _pairs(runs: Any, baseline: str | None) -> list[tuple[str, str]]:

@@ -7,8 +7,10 @@ matrix product with them, so that memory is bounded.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permed_measures.comparisons.significance import (
     TIE,
@@ -16,9 +18,11 @@ from permed_measures.comparisons.significance import (
     Floats,
     Ints,
     Outcome,
+    blocks_of_columns,
     for_columns,
     sums_of,
     units_of,
+    zero_rounding_noise,
 )
 from permed_measures.markup import counted, plural
 
@@ -31,10 +35,31 @@ def n_patterns(n_units: int, resamples: int) -> int | None:
     return 2**n_units if n_units < resamples.bit_length() else None
 
 
+class Operands(NamedTuple):
+    """Column i of the differences is ``values[:, first[i]] - values[:, second[i]]``, up to rounding.
+
+    Where all pairs of runs are compared, there are far fewer values than differences. Resamples are linear:
+    what signs or draws give for a difference is the difference of what they give for the values.
+    """
+
+    values: Floats
+    first: Ints
+    second: Ints
+
+    def differences(self, products: Floats) -> Iterator[tuple[slice, Floats]]:
+        """Yield the differences of products with the values, in blocks of columns."""
+        step = max(_BLOCK // len(products), 1)
+        for start in range(0, len(self.first), step):
+            here = slice(start, start + step)
+            yield here, products[:, self.first[here]] - products[:, self.second[here]]
+
+
 # --- the randomization test --------------------------------------------------------------------------
 
 
-def randomization_test(differences: Floats, cluster: Ints, resamples: int, seed: int) -> list[Outcome]:
+def randomization_test(
+    differences: Floats, cluster: Ints, resamples: int, seed: int, operands: Operands | None = None
+) -> list[Outcome]:
     """Compute the two-sided p-values of the paired randomization test, by column.
 
     Under the null hypothesis the two runs are exchangeable, so the differences of a whole cluster may change
@@ -47,6 +72,8 @@ def randomization_test(differences: Floats, cluster: Ints, resamples: int, seed:
     differences : ndarray of float64, shape (n_queries, n_columns)
     cluster : ndarray of int64, shape (n_queries,)
     resamples, seed : int
+    operands : Operands, optional
+        What the differences are of: less work, the same p-values.
 
     Returns
     -------
@@ -64,15 +91,20 @@ def randomization_test(differences: Floats, cluster: Ints, resamples: int, seed:
     >>> outcome.p, outcome.method
     (0.125, 'all 16 sign patterns of 4 queries')
     """
-    sums = sums_of(differences, cluster)
     n_units, unit = units_of(differences, cluster)
     number = n_patterns(n_units, resamples)
-    patterns = _all_signs(n_units) if number else _random_signs(n_units, resamples, seed)
-    # Patterns that give the same sum but for rounding count as equal to it.
-    least = np.abs(sums.sum(axis=0)) - TIE * np.abs(sums).sum(axis=0)
-    extreme = np.zeros(sums.shape[1], np.int64)
-    for signs in patterns:
-        extreme += (np.abs(signs @ sums) >= least).sum(axis=0)
+
+    def patterns() -> Iterator[Floats]:
+        return _all_signs(n_units) if number else _random_signs(n_units, resamples, seed)
+
+    if operands is None:
+        extreme = _extreme(patterns(), sums_of(differences, cluster))
+    else:
+        blocks = [_least(sums_of(block, cluster)) for block in blocks_of_columns(differences)]
+        parts = sums_of(operands.values, cluster)
+        extreme, unsure = _extreme_of_operands(patterns(), parts, operands, *np.concatenate(blocks, axis=1))
+        if unsure.any():
+            extreme[unsure] = _extreme(patterns(), sums_of(differences[:, unsure], cluster))
     p = extreme / number if number else (1 + extreme) / (1 + resamples)
     tried = f"all {counted(number, 'sign pattern')}" if number else counted(resamples, "random sign pattern")
     method = f"{tried} of {counted(n_units, unit)}"
@@ -82,6 +114,38 @@ def randomization_test(differences: Floats, cluster: Ints, resamples: int, seed:
         return Outcome(float(p[column]), float(means[column]), method)
 
     return for_columns(differences, outcome, method)
+
+
+def _least(sums: Floats) -> tuple[Floats, Floats]:
+    """Return the smallest extreme sum, and the tolerance in it: sums equal up to rounding count as equal."""
+    tolerance = TIE * np.abs(sums).sum(axis=0)
+    return np.abs(sums.sum(axis=0)) - tolerance, tolerance
+
+
+def _extreme(patterns: Iterator[Floats], sums: Floats) -> Ints:
+    """Count the sign patterns with a sum at least as extreme as the observed one, by column."""
+    least, _ = _least(sums)
+    extreme = np.zeros(sums.shape[1], np.int64)
+    for signs in patterns:
+        extreme += (np.abs(signs @ sums) >= least).sum(axis=0)
+    return extreme
+
+
+def _extreme_of_operands(
+    patterns: Iterator[Floats], parts: Floats, operands: Operands, least: Floats, tolerance: Floats
+) -> tuple[Ints, NDArray[np.bool_]]:
+    """Count from the sums of the operands; also return the columns whose count depends on rounding."""
+    size = np.abs(parts).sum(axis=0)
+    # Far above the error of a sum of random signs, far below the tolerance unless few queries differ.
+    error = 32 * np.finfo(np.float64).eps * (size[operands.first] + size[operands.second])
+    unsure = 2 * error >= tolerance
+    extreme = np.zeros(len(least), np.int64)
+    for signs in patterns:
+        for here, totals in operands.differences(signs @ parts):
+            above = np.abs(totals) - least[here]
+            extreme[here] += (above >= 0).sum(axis=0)
+            unsure[here] |= (np.abs(above) <= error[here]).any(axis=0)
+    return extreme, unsure
 
 
 def _chunks(total: int, width: int) -> Iterator[tuple[int, int]]:
@@ -111,7 +175,12 @@ def _random_signs(n_units: int, resamples: int, seed: int) -> Iterator[Floats]:
 
 
 def bootstrap_intervals(
-    differences: Floats, cluster: Ints, resamples: int, seed: int, level: float
+    differences: Floats,
+    cluster: Ints,
+    resamples: int,
+    seed: int,
+    level: float,
+    operands: Operands | None = None,
 ) -> list[Estimate]:
     """Compute the percentile bootstrap interval of the mean difference, by column.
 
@@ -125,6 +194,8 @@ def bootstrap_intervals(
     cluster : ndarray of int64, shape (n_queries,)
     resamples, seed : int
     level : float, between 0 and 1
+    operands : Operands, optional
+        What the differences are of: less work, the same intervals up to rounding.
 
     Returns
     -------
@@ -148,14 +219,20 @@ def bootstrap_intervals(
     (0.25, 1.75)
     """
     n_units, unit = units_of(differences, cluster)
-    sums, sizes = sums_of(differences, cluster), np.bincount(cluster).astype(np.float64)
+    sums = sums_of(differences if operands is None else operands.values, cluster)
+    sizes = np.bincount(cluster).astype(np.float64)
     means = np.empty((resamples, sums.shape[1]))
     rng = np.random.default_rng(seed)
     for start, rows in _chunks(resamples, n_units):
         drawn = rng.integers(0, n_units, size=(rows, n_units)) + np.arange(rows)[:, None] * n_units
         times = np.bincount(drawn.ravel(), minlength=rows * n_units).reshape(rows, n_units).astype(np.float64)
         means[start : start + rows] = times @ sums / (times @ sizes)[:, None]
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    bounds = [(1 - level) / 2, (1 + level) / 2]
+    if operands is None:
+        low, high = np.quantile(means, bounds, axis=0)
+    else:
+        parts = (zero_rounding_noise(each) for _, each in operands.differences(means))
+        low, high = np.concatenate([np.quantile(each, bounds, axis=0) for each in parts], axis=1)
     missing = Estimate(None, f"a bootstrap needs at least two {plural(unit)}")
     return [
         Estimate((0.0, 0.0)) if not differs else missing if n_units < 2 else Estimate((float(a), float(b)))

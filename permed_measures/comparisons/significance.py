@@ -61,6 +61,14 @@ def zero_rounding_noise(differences: Floats) -> Floats:
     return np.where(np.abs(differences) <= TIE, 0.0, differences)
 
 
+_COLUMNS = 256
+
+
+def blocks_of_columns(differences: Floats) -> list[Floats]:
+    """Split the columns into blocks, so that temporary arrays stay small."""
+    return np.array_split(differences, -(-differences.shape[1] // _COLUMNS), axis=1)
+
+
 def sums_of(differences: Floats, cluster: Ints) -> Floats:
     """Sum the differences of each cluster; shape (n_clusters, n_columns)."""
     columns = [np.bincount(cluster, column) for column in differences.T]
@@ -127,14 +135,15 @@ def t_test(differences: Floats, cluster: Ints) -> list[Outcome]:
     varies = np.abs(centred).max(axis=0) > TIE * np.maximum(np.abs(differences).max(axis=0), 1)
     kind = "paired" if unit == "query" else "cluster-robust"
     method = f"{kind}, {counted(n_units - 1, 'degree')} of freedom"
+    t = np.divide(mean, error, out=np.zeros_like(mean), where=varies)
+    p = 2 * stats.t.sf(np.abs(t), n_units - 1)
 
     def outcome(column: int) -> Outcome:
         if n_units < 2:
             return Outcome(None, None, method, f"a t-test needs at least two {plural(unit)}")
         if not varies[column]:
             return Outcome(None, None, method, f"a t-test needs differences that vary between {plural(unit)}")
-        t = float(mean[column] / error[column])
-        return Outcome(float(2 * stats.t.sf(abs(t), n_units - 1)), t, method)
+        return Outcome(float(p[column]), float(t[column]), method)
 
     return for_columns(differences, outcome, method)
 
@@ -172,6 +181,18 @@ def _ranks(n: int) -> str:
     return f"signed ranks of {counted(n, 'non-zero difference')}"
 
 
+_EXACT = 13
+"""Up to so many tied differences scipy takes all sign patterns: one by one, in seconds for a column."""
+
+
+def _exact_with_ties(values: Floats, ranks: Floats) -> tuple[float, float]:
+    """Return p and the smaller rank sum, as scipy does, from all sign patterns at once."""
+    positive = (np.arange(2 ** len(ranks))[:, None] >> np.arange(len(ranks))) & 1
+    possible, observed = positive @ ranks, ranks[values > 0].sum()
+    p = 2 * min((possible <= observed).mean(), (possible >= observed).mean())
+    return min(p, 1.0), min(observed, ranks.sum() - observed)
+
+
 def wilcoxon_test(differences: Floats) -> list[Outcome]:
     """Compute the two-sided p-values of Wilcoxon's signed-rank test, by column.
 
@@ -203,8 +224,11 @@ def wilcoxon_test(differences: Floats) -> list[Outcome]:
     def outcome(column: int) -> Outcome:
         values = rounded[:, column]
         values = values[values != 0]
-        result = stats.wilcoxon(values, zero_method="wilcox", alternative="two-sided")
-        return Outcome(float(result.pvalue), float(result.statistic), _ranks(len(values)))
+        if len(values) <= _EXACT and len(np.unique(np.abs(values))) < len(values):
+            p, statistic = _exact_with_ties(values, stats.rankdata(np.abs(values)))
+        else:
+            statistic, p = stats.wilcoxon(values, zero_method="wilcox", alternative="two-sided")
+        return Outcome(float(p), float(statistic), _ranks(len(values)))
 
     return for_columns(rounded, outcome, _ranks(0))
 

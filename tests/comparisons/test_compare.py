@@ -1,6 +1,7 @@
 """Comparisons of runs: hand-made cases, clusters, families, notes and errors."""
 
 import math
+import random
 
 import ir_datasets
 import ir_measures
@@ -162,6 +163,25 @@ def test_the_family_is_all_pairs_and_measures_of_a_test(correction, sample_qrels
         adjusted = [row.tests[name].adjusted for row in result.rows]
         np.testing.assert_array_equal(adjusted, CORRECTIONS[correction](p))
     assert ("over 12 p-values" in str(result)) == (correction != "none")
+
+
+def test_many_runs_have_the_p_values_that_two_of_them_have(sample_qrels, sample_runs):
+    rng = random.Random(1)
+    runs = {
+        f"run{i}": {q: {d: rng.random() for d in docs} for q, docs in sample_runs["bm25"].items()}
+        for i in range(5)
+    }
+    clusters = "^(.*)_"
+    every = compare(sample_qrels, runs, pm.MEDCORPUS, clusters=clusters, resamples=499)
+    assert every.paired.operands() is not None
+    for (later, earlier), row in zip(every.paired.pairs, every.rows[:10], strict=True):
+        two = {earlier: runs[earlier], later: runs[later]}
+        alone = compare(sample_qrels, two, every.measures[0], clusters=clusters, resamples=499)
+        assert alone.paired.operands() is None
+        for name, test in row.tests.items():
+            p = alone.rows[0].tests[name].p
+            assert test.p == (pytest.approx(p, rel=1e-12) if "t-test" in name else p), name
+        assert row.interval == pytest.approx(alone.rows[0].interval, abs=1e-12)
 
 
 def test_a_test_without_an_answer_is_not_in_the_family():

@@ -12,7 +12,8 @@ from scipy import stats
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.multitest import multipletests
 
-from permed_measures.comparisons.resampling import bootstrap_intervals, randomization_test
+from permed_measures.comparisons import resampling
+from permed_measures.comparisons.resampling import Operands, bootstrap_intervals, randomization_test
 from permed_measures.comparisons.significance import (
     CORRECTIONS,
     effect_sizes,
@@ -52,6 +53,22 @@ def test_t_test_and_wilcoxon_are_scipys(n):
     np.testing.assert_allclose([o.statistic for o in ours], theirs.statistic, rtol=1e-9)
     expected = [stats.wilcoxon(a[:, i], b[:, i]).pvalue for i in range(6)]
     np.testing.assert_allclose([o.p for o in wilcoxon_test(d)], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6, 9])
+@pytest.mark.parametrize("levels", [1, 2, 3])
+def test_wilcoxon_of_few_tied_differences_is_scipys(n, levels):
+    rng = np.random.default_rng(n)
+    d = rng.integers(1, levels + 1, (n, 4)) * rng.choice([-1.0, 1.0], (n, 4)) / 10
+    theirs = [stats.wilcoxon(values) for values in d.T]
+    assert [(o.p, o.statistic) for o in wilcoxon_test(d)] == [(o.pvalue, o.statistic) for o in theirs]
+
+
+def test_wilcoxon_of_thirteen_and_fourteen_tied_differences_is_scipys():
+    for n in (13, 14):  # the last that scipy answers exactly, and the first that it does not
+        d = np.arange(n) % 3 + 1.0
+        d[::4] *= -1
+        assert wilcoxon_test(column(d))[0].p == stats.wilcoxon(d).pvalue
 
 
 def test_wilcoxon_ties_what_differs_by_rounding():
@@ -189,6 +206,52 @@ def test_blocks_change_nothing(monkeypatch):
     for ours, one in zip(bootstrap_intervals(d, cluster, 500, 1, 0.95), whole, strict=True):
         assert ours.value == pytest.approx(one.value, abs=0.1)
     assert [o.p for o in randomization_test(d[:9], np.arange(9), 512, 1)] == [o.p for o in exact]
+
+
+def all_pairs(values, n_runs):
+    """Return the differences of all pairs of columns, and the operands they are made from."""
+    first, second = map(np.array, zip(*itertools.combinations(range(n_runs), 2), strict=True))
+    differences = zero_rounding_noise(values[:, first] - values[:, second])
+    return differences, Operands(values - values[:, :1], first, second)
+
+
+@pytest.mark.parametrize("seed", range(effort(12, 60)))
+def test_operands_change_no_p_value(seed):
+    rng = np.random.default_rng(seed)
+    n, n_runs = int(rng.integers(5, 300)), 6
+    kinds = {
+        "continuous": rng.random((n, n_runs)),
+        "shares": rng.integers(0, 11, (n, n_runs)) / 10,
+        "reciprocal ranks": 1 / rng.integers(1, 11, (n, n_runs)),
+        "nearly all equal": np.where(rng.random((n, n_runs)) < 0.05, 1.0, 1 / 3),
+        "rounding": rng.random((n, 1)) + rng.normal(0, 1e-16, (n, n_runs)),
+        "tiny and huge": rng.choice([1e-9, 1.0, 1e6], (n, n_runs)),
+    }
+    for cluster in (np.arange(n), np.unique(rng.integers(0, n // 4 + 1, n), return_inverse=True)[1]):
+        for kind, values in kinds.items():
+            differences, operands = all_pairs(values, n_runs)
+            direct = randomization_test(differences, cluster, 300, seed)
+            assert randomization_test(differences, cluster, 300, seed, operands) == direct, kind
+            one = bootstrap_intervals(differences, cluster, 300, seed, 0.95)
+            other = bootstrap_intervals(differences, cluster, 300, seed, 0.95, operands)
+            for left, right in zip(one, other, strict=True):
+                assert left.reason == right.reason
+                scale = max(1.0, np.abs(values).max())
+                assert left.value is None or left.value == pytest.approx(right.value, abs=1e-12 * scale), kind
+
+
+def test_what_rounding_could_decide_is_counted_from_the_differences(monkeypatch):
+    rng = np.random.default_rng(3)
+    base = rng.random((40, 1)) * 1e6
+    values = base + np.where(rng.random((40, 5)) < 0.1, 1e-3, 0.0) * rng.choice([-1, 1, 2], (40, 5))
+    differences, operands = all_pairs(values, 5)
+    operands = operands._replace(values=values)  # large values whose differences are small
+    direct = randomization_test(differences, np.arange(40), 500, 0)
+    asked = []
+    whole = resampling._extreme
+    monkeypatch.setattr(resampling, "_extreme", lambda p, s: asked.append(s.shape) or whole(p, s))
+    assert randomization_test(differences, np.arange(40), 500, 0, operands) == direct
+    assert asked == [(40, differences.shape[1])]
 
 
 def loop_holm(p):
