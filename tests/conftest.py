@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,17 @@ def pytest_collection_modifyitems(config, items):
     left_out = [item for item in items if item.get_closest_marker("thorough") or item.path.suffix == ".ipynb"]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in set(left_out)]
+
+
+@pytest.fixture(autouse=True)
+def sigpipe():
+    """Undo what the command line does to SIGPIPE: a later test of pipes would end the process."""
+    if not hasattr(signal, "SIGPIPE"):
+        yield
+        return
+    handler = signal.getsignal(signal.SIGPIPE)
+    yield
+    signal.signal(signal.SIGPIPE, handler)
 
 
 @pytest.fixture(scope="session")
