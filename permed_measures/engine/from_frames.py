@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from permed_measures.engine.forks import refuse_after_fork
 from permed_measures.engine.hits import Hits, Ints, Rows, RunHits
 from permed_measures.engine.inputs import Batches
 from permed_measures.engine.judgments import Judgments, segments
@@ -24,6 +25,7 @@ __all__ = ["find_in_batches"]
 
 def find_in_batches(judgments: Judgments, run: Batches, ties: TieBreak) -> RunHits:
     """Find the judged documents of a run that comes as frames of query_id, doc_id and score."""
+    refuse_after_fork()
     hits, before = [_NO_HITS], [_NONE]
     query_ids: set[str] = set()
     retrieved = np.zeros(judgments.n_queries, dtype=np.int64)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
+from permed_measures.engine.forks import refuse_after_fork
 from permed_measures.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -273,11 +274,9 @@ def as_mapping_or_frame(data: QrelsLike | RunLike, value: str) -> Nested | pl.Da
     if value == "relevance" and hasattr(data, "qrels_iter"):
         nested = getattr(data, "qrels_nested", None)
         return nested() if nested else _records(data.qrels_iter(), value)
-    for library, convert in (("polars", _polars), ("pandas", _pandas), ("pyarrow", _pyarrow)):
-        if library in sys.modules:
-            frame = convert(data, value)
-            if frame is not None:
-                return frame
+    frame = _frame(data, value)
+    if frame is not None:
+        return frame
     if isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
         return _records(data, value)
     hint = "Read a file with permed_measures.read_qrels or read_run" if isinstance(data, (str, bytes)) else ""
@@ -351,39 +350,26 @@ def columns_of(names: Iterable[str], value: str) -> dict[str, str]:
 
 def checked_frame(data: pl.DataFrame, value: str, first_row: int = 0) -> pl.DataFrame:
     """Return query_id and doc_id (strings) and `value` (Float64) of a polars frame, or raise an error."""
+    refuse_after_fork()
     columns = {ours: data[theirs] for ours, theirs in columns_of(data.columns, value).items()}
     return _checked(columns, first_row)
 
 
-def _polars(data: Any, value: str) -> pl.DataFrame | None:
-    import polars as pl
-
-    if isinstance(data, pl.LazyFrame):
+def _frame(data: Any, value: str) -> pl.DataFrame | None:
+    """Return a checked polars frame of a frame of any library; None if it is something else."""
+    if "pandas" in sys.modules and isinstance(data, sys.modules["pandas"].DataFrame):
+        refuse_after_fork()
+        columns = columns_of(data.columns, value)
+        return _checked({ours: _from_pandas(data[theirs], ours) for ours, theirs in columns.items()})
+    if "polars" in sys.modules and isinstance(data, sys.modules["polars"].LazyFrame):
+        refuse_after_fork()
         columns = columns_of(data.collect_schema().names(), value)
         data = data.select(list(columns.values())).collect()
-    if not isinstance(data, pl.DataFrame):
-        return None
-    return checked_frame(data, value)
-
-
-def _pyarrow(data: Any, value: str) -> pl.DataFrame | None:
-    import pyarrow as pa
-
-    if not isinstance(data, (pa.Table, pa.RecordBatch)):
+    if not hasattr(data, "__arrow_c_stream__"):
         return None
     import polars as pl
 
-    columns = columns_of(data.schema.names, value)
-    return _checked({ours: pl.Series(data.column(theirs)) for ours, theirs in columns.items()})
-
-
-def _pandas(data: Any, value: str) -> pl.DataFrame | None:
-    import pandas as pd
-
-    if not isinstance(data, pd.DataFrame):
-        return None
-    columns = columns_of(data.columns, value)
-    return _checked({ours: _from_pandas(data[theirs], ours) for ours, theirs in columns.items()})
+    return checked_frame(pl.DataFrame(data), value)
 
 
 def _from_pandas(column: Any, name: str) -> pl.Series:
@@ -417,7 +403,7 @@ def _checked(columns: dict[str, pl.Series], first_row: int = 0) -> pl.DataFrame:
         if frame[name].null_count():
             row = frame[name].is_null().arg_true()[0]
             raise InputError(
-                f"no value may be missing (found none in column {name})",
+                f"missing value in column {name}",
                 where=f"row {first_row + row}: {where(*frame.row(row)[:2])}",
                 hint="Correct or remove this row",
             )

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from permed_measures.engine.forks import refuse_after_fork
 from permed_measures.engine.inputs import (
     Batches,
     checked_frame,
@@ -128,6 +129,7 @@ def _without_panic_texts() -> Iterator[None]:
 
 def _lazy(source: Source) -> pl.LazyFrame:
     """Return the rows of a Parquet file, which can be decoded without harm."""
+    refuse_after_fork()
     import polars as pl
 
     _refuse_harmful(source)

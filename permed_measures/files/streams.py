@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from permed_measures.engine.forks import refuse_after_fork
 from permed_measures.engine.inputs import (
     Batches,
     first_repeated,
@@ -48,6 +49,7 @@ class ScannedRun(Batches, ABC):
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield frames that are cut between queries; the first iteration looks for duplicates."""
+        refuse_after_fork()
         return self._batches() if self._is_checked else self._checked_frames()
 
     def _batches(self) -> Iterator[pl.DataFrame]:
@@ -194,6 +196,7 @@ SCANNED: dict[str, type[TextRun]] = {"TREC run": TrecRun, "CSV or TSV run": Tabl
 
 def read_trec_qrels(file: TextFile) -> pl.DataFrame | None:
     """Return the judgments of a TREC file, or None if its lines must be read one by one."""
+    refuse_after_fork()
     import polars as pl
 
     frames = []
