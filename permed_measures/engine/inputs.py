@@ -367,6 +367,7 @@ def _frame(data: Any, value: str) -> pl.DataFrame | None:
         data = data.select(list(columns.values())).collect()
     if not hasattr(data, "__arrow_c_stream__"):
         return None
+    refuse_after_fork()
     import polars as pl
 
     return checked_frame(pl.DataFrame(data), value)
