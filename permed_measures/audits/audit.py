@@ -15,6 +15,7 @@ from permed_measures.audits.reports import Audit, conflicts_of
 from permed_measures.audits.run_variants import LabelVariant, RunVariants, label_policies
 from permed_measures.audits.searches import answers_to, exceptions_to
 from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
 
@@ -24,7 +25,12 @@ _NAMED = 10
 """How many runs are named in a message."""
 
 
-def audit(qrels: Any, run: Any, claims: Mapping[str, Any], decimals: int | None = None) -> Audit:
+def audit(
+    qrels: QrelsLike,
+    run: RunLike | Mapping[str, RunLike],
+    claims: Mapping[str, Any],
+    decimals: int | None = None,
+) -> Audit:
     """Find the convention that gives published numbers, and where a table mixes conventions.
 
     Parameters
@@ -85,18 +91,7 @@ def audit(qrels: Any, run: Any, claims: Mapping[str, Any], decimals: int | None 
         raise InputError(f"claims must be a mapping, {example} (found {type(claims).__name__})")
     several = bool(claims) and all(isinstance(row, Mapping) for row in claims.values())
     table = dict(claims) if several else {"run": claims}
-    runs = run if several else {"run": run}
-    if not isinstance(runs, Mapping):
-        raise InputError(
-            f"several rows of claims need a mapping of runs by name (found {type(run).__name__})"
-        )
-    unknown = [name for name in table if name not in runs]
-    if unknown:
-        names = ", ".join(map(repr, islice(runs, _NAMED)))
-        raise InputError(
-            f"no run is named {unknown[0]!r}, as a row of claims is; the runs are {names}"
-            f"{', ...' if len(runs) > _NAMED else ''}"
-        )
+    runs: Mapping[str, Any] = _runs_named(list(table), run) if several else {"run": run}
     digits = longest(value for row in table.values() for value in row.values())
     policies = label_policies(Judgments.of(qrels))
     parsed = with_other_readings([parse_claims(row, decimals, digits) for row in table.values()])
@@ -106,8 +101,20 @@ def audit(qrels: Any, run: Any, claims: Mapping[str, Any], decimals: int | None 
     return Audit(rows, best, exceptions, conflicts_of(best[0], exceptions))
 
 
+def _runs_named(names: list[str], runs: Any) -> Mapping[str, Any]:
+    """Return the runs as they are, after a check that each row of claims has one."""
+    if not isinstance(runs, Mapping):
+        problem = f"several rows of claims need a mapping of runs by name (found {type(runs).__name__})"
+        raise InputError(problem)
+    unknown = next((name for name in names if name not in runs), None)
+    if unknown is not None:
+        known = ", ".join(map(repr, islice(runs, _NAMED))) + (", ..." if len(runs) > _NAMED else "")
+        raise InputError(f"no run is named {unknown!r}, as a row of claims is; the runs are {known}")
+    return runs
+
+
 def _audit_row(
-    name: str, policies: dict[LabelPolicy, LabelVariant], run: Any, claims: list[Claim]
+    name: str, policies: dict[LabelPolicy, LabelVariant], run: RunLike, claims: list[Claim]
 ) -> RowAudit:
     judgments = policies[LabelPolicy.GRADES].judgments
     fixed = [claim for claim in claims if claim.is_fixed]

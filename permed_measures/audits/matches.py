@@ -91,7 +91,7 @@ def _binary(grade: Floats) -> Floats:
 
 
 def _by_level(rankings: JudgedRankings, name: str, choice: LevelChoice, cutoff: int | None) -> Floats:
-    """Return P, R, RR or Success: these take a level that ir_measures does not, and R its own denominator."""
+    """Return P, R, RR or Success, with levels and a denominator of R that ir_measures does not have."""
     level = {"cutoff": cutoff, "rel": choice.level, "judged_only": False}
     if name != "R" or choice.base is RecallBase.NUM_REL:
         return KERNELS[name](rankings, **level)
@@ -147,14 +147,14 @@ def tabulate(run: RunVariants, claim: Claim, choices: list[Choice]) -> Table:
 
 
 def _means(values: Floats, ranked: RankedRun, summed: bool) -> list[float]:
-    """Return the mean by query set, as the engine: the sum first; or the sum itself."""
+    """Return the mean over each query set, summed as the engine does; or the sum itself."""
     return [
         values[counts].sum() / (1 if summed else size) if size else np.nan for counts, size in ranked.sets
     ]
 
 
 def _read(claim: Claim, means: Floats) -> tuple[Claim, Bools]:
-    """Return the claim as it was meant, percent or not, and which means print as it by either reading."""
+    """Return the claim, read as percent or not, and the means that print as it by either reading."""
     prints = _prints(claim, means)
     if claim.other is None:
         return claim, prints
@@ -176,7 +176,7 @@ def _prints(claim: Claim, means: Floats) -> Bools:
 
 @dataclass(frozen=True)
 class Match:
-    """A convention, and what it gives.
+    """A convention, and the value it gives.
 
     Attributes
     ----------
@@ -233,12 +233,12 @@ class ClaimAudit:
 
     @property
     def _prints(self) -> Bools:
-        """Which conventions print the same digits, with or without rounding the mean first."""
+        """The conventions that print the same digits, whether or not they round the mean first."""
         return np.asarray(self.table.prints.any(axis=0) & self._once)
 
     @cached_property
     def _once(self) -> Bools:
-        """Which choices count: those of recall's denominator for recall only."""
+        """The choices to count: those with another denominator of recall are the same for other measures."""
         counts = [
             self.claim.measure == "R" or getattr(choice, "base", None) is not RecallBase.MIN
             for choice in self.table.choices
@@ -277,7 +277,7 @@ class ClaimAudit:
         return min(self._where(np.any(self.table.prints, axis=0)), key=_distance_to_default, default=None)
 
     def _where(self, mask: Bools) -> Iterator[Match]:
-        """Yield the conventions with these means, without rounding where that prints the claim too."""
+        """Yield the conventions with these means; rounding only where the claim needs it."""
         for s, setting in enumerate(SETTINGS):
             r = self.run.of_setting[s]
             for o, c, q in np.argwhere(mask[r]).tolist():
@@ -309,7 +309,7 @@ _QUERY_SETS, _ROUNDINGS = list(QuerySet), list(Rounding)
 
 
 def _distance_to_default(match: Match) -> int:
-    """Return in how many options a match differs from the community's default."""
+    """Count the options in which a match differs from the community's default."""
     default = COMMUNITY.choice(match.claim.family)
     n = differences(match.setting, COMMUNITY.setting) + differences(match.choice, default)
     return n + (match.cutoff != match.claim.cutoffs[0])

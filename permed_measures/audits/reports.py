@@ -34,7 +34,7 @@ class Audit:
         The changes from the first of these that explain the claims it leaves open, row by row; claims that
         nothing explains are in an answer that explains none.
     conflicts : list of str
-        How the rows of a table, or the claims of a row, differ in the way they were made.
+        How the rows of a table, or the claims of a row, were made differently.
     """
 
     rows: list[RowAudit]
@@ -66,7 +66,7 @@ class Audit:
 
 
 def conflicts_of(main: Answer, exceptions: list[Answer]) -> list[str]:
-    """Return how the rows of a table, or the claims of a row, differ in the way they were made."""
+    """Describe how the rows of a table, or the claims of a row, were made differently."""
     texts = []
     for answer in exceptions:
         explained = answer.explained
@@ -82,7 +82,7 @@ def conflicts_of(main: Answer, exceptions: list[Answer]) -> list[str]:
 
 
 def _slips(main: Answer, claims: list[ClaimInRow]) -> list[str]:
-    """Return the claims that an answer leaves open, but prints after a slip of rounding."""
+    """Describe the open claims that an answer prints after a slip of rounding."""
     texts = []
     for claim in claims:
         ours = main.given(claim)
@@ -102,7 +102,7 @@ def _name_of(claim: ClaimInRow, main: Answer) -> str:
 
 
 def _half(answer: Answer) -> str:
-    """Return a remark on weights g/2 if the labels are binary: a mistake that is made in practice."""
+    """Warn of weights g/2 on binary labels, a common mistake."""
     ap = answer.choices.get("ap")
     top = max(claim.claim.run.ranked[0].variant.top for claim in answer.claims)
     if isinstance(ap, APChoice) and ap.weights is Weights.HALF and top == 1:
@@ -111,7 +111,7 @@ def _half(answer: Answer) -> str:
 
 
 def _typed(match: Match) -> str:
-    """Return the measure as one would type it."""
+    """Write the measure as one would type it."""
     if match.measure is not None:
         return str(match.measure)
     cutoff = "" if match.cutoff is None else f"@{match.cutoff}"
@@ -182,7 +182,7 @@ def _equals(main: Answer, others: list[Answer]) -> list[str]:
 
 
 def _unexplained(main: Answer, exceptions: list[Answer]) -> list[_Section]:
-    """Return the claims that nothing explains, and the nearest values."""
+    """Describe the claims that nothing explains, with the nearest values."""
     sections = []
     for claim in (claim for answer in exceptions if not answer.explained for claim in answer.claims):
         ours = main.given(claim)
@@ -199,7 +199,7 @@ def _unexplained(main: Answer, exceptions: list[Answer]) -> list[_Section]:
 
 
 def _alternatives(main: Answer) -> list[str]:
-    """Return which single changes print something else, those first that would hardly be noticed."""
+    """Describe the single changes that print something else, the smallest differences first."""
     changes = sorted(main.alternatives(), key=lambda each: abs(each[3].value - float(each[3].claim.value)))
     lines = []
     for name in dict.fromkeys(claim.published.name for claim in main.explained):
@@ -216,7 +216,7 @@ def _alternatives(main: Answer) -> list[str]:
 
 
 def _equivalents(main: Answer) -> list[str]:
-    """Return the options that make no difference to any claim."""
+    """Describe the options that make no difference to any claim."""
     lines = []
     for option, values in main.equivalents().items():
         everything = isinstance(values[0], Enum) and len(values) == len(type(values[0]))
@@ -309,4 +309,4 @@ AUDIT_FORMATS: dict[str, Callable[[Audit], str]] = {
     "json": _as_json,
     "markdown": _as_markdown,
 }
-"""How an audit can be printed."""
+"""The formats of a report, by name."""

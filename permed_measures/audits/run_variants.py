@@ -101,14 +101,14 @@ class RunVariants:
         self.of_setting = [numbers[s.self_match][s.labels, s.ties] for s in SETTINGS]
 
     def locate(self, setting: Setting) -> tuple[int, int]:
-        """Return which ranking and which query set belong to a setting."""
+        """Return the numbers of the ranking and of the query set of a setting."""
         s = _RANKING_OF[setting.ties, setting.labels, setting.self_match]
         return self.of_setting[s], _QUERY_SETS.index(setting.queries)
 
     def _rank(
         self, table: Any, graded: dict[TieBreak, JudgedRankings]
     ) -> dict[tuple[LabelPolicy, TieBreak], int]:
-        """Rank the run by each tie rule, and return which ranking each label policy and tie rule has.
+        """Rank the run by each tie rule; return the number of the ranking by label policy and tie rule.
 
         Rules that do not look at grades rank all label policies alike; `graded` has such rankings already.
         """
@@ -129,7 +129,7 @@ class RunVariants:
         return found
 
     def _add(self, labels: LabelPolicy, rankings: JudgedRankings) -> int:
-        """Return the number of a ranking, a new one if none has the same grades at the same ranks."""
+        """Return the number of a ranking: an old one if that has the same grades at the same ranks."""
         arrays = (rankings.query, rankings.rank, rankings.grade, rankings.retrieved)
         key = (labels, *(array.tobytes() for array in arrays))
         if key not in self._known:
@@ -139,7 +139,7 @@ class RunVariants:
         return self._known[key]
 
     def _sets(self, judgments: Judgments) -> list[tuple[Bools, int]]:
-        """Return for each query set which queries are summed up, and what the sum is divided by."""
+        """Return for each query set the queries to sum up, and the number to divide the sum by."""
         relevant = judgments.num_rel(1) > 0
         both = self._in_run & relevant
         counted = {
@@ -166,7 +166,7 @@ def _in_memory(run: RunLike) -> Any:
 
 
 def _without_self(table: Any) -> Any:
-    """Return the run without documents whose id is the query's; None if there are none."""
+    """Remove documents with the id of their query; None if there are none."""
     if isinstance(table, Mapping):
         found = {query: key for query, docs in table.items() if (key := _key_of(query, docs)) is not None}
         changed = {q: {d: s for d, s in table[q].items() if d != key} for q, key in found.items()}
@@ -178,7 +178,7 @@ def _without_self(table: Any) -> Any:
 
 
 def _key_of(text: str, docs: Mapping[Any, float]) -> Any:
-    """Return the key, a string or an integer, whose text is this; None if there is none."""
+    """Return the key that reads like this text, a string or an integer; None if there is none."""
     if text in docs:
         return text
     try:
