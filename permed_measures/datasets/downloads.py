@@ -172,7 +172,10 @@ _LITSEARCH_FILES = {
         )
     },
 }
-"""Size and SHA-256 of each Parquet file of LitSearch, by configuration, as its Git LFS pointers have them."""
+"""Size and SHA-256 of each Parquet file of LitSearch, by configuration, as Hugging Face shows them.
+
+The last part is pinned as its copy under refs/convert/parquet, where the other parts are the same files.
+"""
 
 
 def official_litsearch(configuration: str, *, download: bool = True) -> list[Path]:
