@@ -76,12 +76,12 @@ def as_json(content: Any, **options: Any) -> str:
 
 
 def plural(noun: str) -> str:
-    """Return the plural of a noun."""
+    """Put a noun into the plural."""
     return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
 
 
 def counted(n: int, noun: str) -> str:
-    """Return how many there are, in words that fit the number.
+    """Write a number with its noun, in the singular or plural.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def counted(n: int, noun: str) -> str:
 
 
 def as_markdown(text: str) -> str:
-    r"""Return a text for Markdown, cells of tables included.
+    r"""Escape a text for Markdown, cells of tables included.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def as_markdown(text: str) -> str:
 
 
 def as_latex(text: str) -> str:
-    r"""Return a text for LaTeX, cells of tables included.
+    r"""Escape a text for LaTeX, cells of tables included.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def as_latex(text: str) -> str:
 
 
 def as_html(text: str) -> str:
-    """Return a text for HTML, attributes included.
+    """Escape a text for HTML, attributes included.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Tables and texts for a terminal: as wide as it is, or as wide as they need to be where there is none."""
+"""Tables and texts that fit the terminal, or are as wide as they need to be where there is none."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def _sizes(
 
 
 def _folded(headings: list[int], needed: list[int], available: int, least: int = 6) -> list[int]:
-    """Return the width of each column, the headings folded as far as must be, to `least` at most."""
+    """Return the width of each column; headings are folded as far as needed, but not below `least`."""
     natural = [max(heading, width) for heading, width in zip(headings, needed, strict=True)]
     widths = natural
     for most in range(max(natural), least - 1, -1):
@@ -204,7 +204,7 @@ def _folded(headings: list[int], needed: list[int], available: int, least: int =
 
 
 def _widths(headings: list[int], needed: list[int], n_labels: int, available: int) -> list[int]:
-    """Return the width of each column, the widest labels folded too if they must be."""
+    """Return the width of each column; the widest labels are folded too if needed."""
     widths = _folded(headings, needed, available)
     while n_labels and _total(widths) > available and max(widths[:n_labels]) > _NARROWEST:
         widths[widths.index(max(widths[:n_labels]))] -= 1

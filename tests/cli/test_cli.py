@@ -5,12 +5,15 @@ import json
 import os
 import subprocess
 import sys
+from enum import Enum, StrEnum
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 from commands import run_cli, run_command
 
 import permed_measures as pm
+from permed_measures.cli import app
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.judgments import Judgments
@@ -180,6 +183,15 @@ def test_what_is_wrong_is_one_message_and_status_2(files, monkeypatch, arguments
     assert (status, stdout) == (2, "")
     assert message in stderr
     assert "Traceback" not in stderr
+
+
+def test_choices_are_strings_as_every_version_of_click_needs_their_defaults():
+    callbacks = [command.callback for command in app.registered_commands]
+    hints = [hint for callback in callbacks for hint in get_type_hints(callback).values()]
+    kinds = {kind for hint in hints for kind in get_args(hint) or (hint,) if isinstance(kind, type)}
+    choices = {kind for kind in kinds if issubclass(kind, Enum)}
+    assert len(choices) == 9
+    assert all(issubclass(choice, StrEnum) for choice in choices)
 
 
 def test_names_from_files_are_no_markup(files):
