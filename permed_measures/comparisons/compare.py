@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from permed_measures.comparisons.cautions import coarse, too_short
 from permed_measures.comparisons.contrasts import (
     Options,
-    coarse,
     contrasts,
     corrected,
-    too_short,
 )
 from permed_measures.comparisons.differences import PairedRuns
 from permed_measures.comparisons.results import ComparisonResult
