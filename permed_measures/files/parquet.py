@@ -173,7 +173,7 @@ class ParquetRun(ScannedRun):
             self._source.progress(min((start + _ROWS) / n_rows, 1))
 
     def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
-        """Return the error for a document that stands twice, with its rows."""
+        """Return the error for a document that is listed twice, with its rows."""
         rows: list[int] = []
         start = 0
         for frame in self.rows():

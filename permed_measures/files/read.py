@@ -21,19 +21,6 @@ from permed_measures.markup import counted
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "Loaded",
-    "Qrels",
-    "Run",
-    "from_relevance_lists",
-    "kind_of",
-    "load",
-    "ranked",
-    "read_qrels",
-    "read_run",
-    "scan_run",
-]
-
 Qrels = dict[str, dict[str, float | int]]
 Run = dict[str, dict[str, float]]
 
@@ -46,9 +33,9 @@ class Loaded(NamedTuple):
     table : dict, Batches or polars.DataFrame
         Nested dicts, a run that is read when it is evaluated, or qrels as a frame.
     notes : list of str
-        What the user should know.
+        Notes for the user.
     labels : str
-        What the file is, where a run was asked for and it holds judgments.
+        The name of the format, if a run was asked for and the file holds judgments.
     """
 
     table: dict[str, dict[str, Any]] | Batches | pl.DataFrame
@@ -60,7 +47,7 @@ class Loaded(NamedTuple):
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Qrels:
-    """Read judgments from a file of any format that is known, told apart by its content.
+    """Read judgments from a file of any known format, recognised by its content.
 
     Parameters
     ----------
@@ -94,7 +81,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
 
 
 def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
-    """Read a run from a file of any format that is known, told apart by its content.
+    """Read a run from a file of any known format, recognised by its content.
 
     Parameters
     ----------
@@ -115,7 +102,7 @@ def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
     ------
     InputError
         For an unknown format, a line that is not of the file's format, a score that is no number, a document
-        that stands twice in a query; the message names file and line.
+        listed twice for a query; the message names file and line.
     OSError
         If the file cannot be opened.
 
@@ -221,36 +208,41 @@ def load(
 ) -> Loaded:
     """Read a file as qrels or a run; see `read_qrels` and `read_run`.
 
-    A large TREC, CSV or TSV run and a run in Parquet are left to be read when they are evaluated; large TREC
-    qrels and those in Parquet are frames.
+    Large TREC, CSV and TSV runs and runs in Parquet are read when they are evaluated; large TREC qrels and
+    qrels in Parquet are frames.
     """
     if order not in ("score", "list"):
         raise InputError(f"order must be 'score' or 'list' (found {order!r})")
     source = path if isinstance(path, Source) else Source(Path(path), progress)
+    return _load_qrels(source) if kind == "qrels" else _load_run(source, by_list=order == "list")
+
+
+def _load_qrels(source: Source) -> Loaded:
     if source.is_parquet:
-        if kind == "qrels":
-            return Loaded(read_parquet_qrels(source), [])
+        return Loaded(read_parquet_qrels(source), [])
+    file = TextFile.recognised(source, "qrels")
+    is_large = file.format.name == "TREC qrels" and source.has(_LARGE)
+    frame = read_trec_qrels(file) if is_large else None
+    return Loaded(file.table() if frame is None else frame, [])
+
+
+def _load_run(source: Source, by_list: bool) -> Loaded:
+    if source.is_parquet:
         run = ParquetRun(source)
-        return Loaded(
-            run if order == "score" else {q: _by_position(docs) for q, docs in run.nested().items()}, []
-        )
-    file = TextFile.recognised(source, kind)
-    if file.format.name in SCANNED and order == "score" and source.has(_LARGE):
+        if not by_list:
+            return Loaded(run, [])
+        return Loaded({query_id: _by_position(docs) for query_id, docs in run.nested().items()}, [])
+    file = TextFile.recognised(source, "run")
+    if file.format.name in SCANNED and not by_list and source.has(_LARGE):
         return Loaded(SCANNED[file.format.name](file), [])
-    if file.format.name == "TREC qrels" and source.has(_LARGE):
-        frame = read_trec_qrels(file)
-        if frame is not None:
-            return Loaded(frame, [])
     table = file.table()
-    if kind == "qrels":
-        return Loaded(table, [])
     labels = file.format.name if file.format.kind == "qrels" else ""
-    notes = _score_by_order(table, source, force=order == "list", lists=file.format.lists)
+    notes = _score_by_order(table, source, force=by_list, lists=file.format.lists)
     return Loaded(table, notes, labels)
 
 
 def _score_by_order(table: Run, source: Source, *, force: bool, lists: bool) -> list[str]:
-    """Give lists without scores theirs, and tell which lists are in another order than their scores."""
+    """Give lists without scores the order as scores; note the lists whose scores rank them differently."""
     reordered = []
     for query_id, documents in table.items():
         scored = [score is not None for score in documents.values()]

@@ -60,12 +60,13 @@ class ScannedRun(Batches, ABC):
         """Yield the rows in the order of the file, as frames."""
 
     def _checked_frames(self) -> Iterator[pl.DataFrame]:
-        """Yield the frames, and raise an error if a document stands twice in a query."""
+        """Yield the frames, and raise an error for a document that is listed twice for a query."""
         seen: set[str] = set()
         scattered, n_rows = False, 0
         for frame in self._batches():
             self._compare(frame)
-            query_ids = frame["query_id"].unique().to_list()
+            query_id = frame["query_id"]
+            query_ids = query_id.filter((query_id != query_id.shift()).fill_null(True)).to_list()
             scattered = scattered or not seen.isdisjoint(query_ids)
             seen.update(query_ids)
             n_rows += len(frame)
@@ -89,7 +90,7 @@ class ScannedRun(Batches, ABC):
                     )
 
     def _compare(self, frame: pl.DataFrame) -> None:
-        """Raise the error if a document stands twice in a query of this frame."""
+        """Raise the error if a document is listed twice for a query in this frame."""
         if (pair := first_repeated(frame)) is not None:
             raise self.duplicate_error(*pair)
 
@@ -130,7 +131,7 @@ class TextRun(ScannedRun):
         self._file = file
 
     def _line_by_line(self, lines: Iterable[tuple[int, str]]) -> Iterator[pl.DataFrame]:
-        """Yield what the lines say, or raise the error for the one that is wrong."""
+        """Yield the parsed lines as frames, or raise the error for the one that is wrong."""
         import polars as pl
 
         rows = ((line.query_id, *line.documents[0]) for _, line in self._file.parse(lines))
@@ -139,7 +140,7 @@ class TextRun(ScannedRun):
             yield pl.DataFrame(some, schema=schema, orient="row")
 
     def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
-        """Return the error for a document that stands twice, with its lines."""
+        """Return the error for a document that is listed twice, with its lines."""
         return self._file.duplicate_error(query_id, doc_id)
 
 
@@ -172,7 +173,7 @@ class TableRun(TextRun):
         """Yield the rows in the order of the file, as frames."""
         source, first = self._file.source, self._file.first_line
         header = header_of(first.text)
-        assert header is not None  # which told the format
+        assert header is not None  # the format was recognised by it
         chunks, n_lines = source.chunks(), 0
         for chunk in chunks:
             n_chunk = chunk.data.count(b"\n")

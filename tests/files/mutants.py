@@ -160,8 +160,8 @@ MUTANTS = [
     Mutant(
         "a document may stand twice in a batch",
         "streams",
-        "            self._compare(frame)\n            query_ids",
-        "            query_ids",
+        "            self._compare(frame)\n            query_id",
+        "            query_id",
     ),
     Mutant(
         "rows between batches are lost",
