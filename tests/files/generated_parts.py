@@ -42,7 +42,8 @@ class Made:
         """Return numbers as text: with ties, with collisions as float32, or in any spelling."""
         rng = self.rng
         if self.what == "qrels":
-            return [rng.choice([*GRADES, *odd_grades]) for _ in range(count)]
+            grades = self.choice(GRADES, [*GRADES, *odd_grades])
+            return [rng.choice(grades) for _ in range(count)]
         spelling = self.choice(
             lambda: repr(float(rng.randrange(4))),
             lambda: repr(1 + rng.randrange(6) * 1e-9),
@@ -70,9 +71,11 @@ class Made:
         if not self.flawed or self.flaw:
             return
         row = self.rng.choice(rows)
-        self.flaw = self.choice("no number", "no number", "too short", "too long", "twice", "other", "other")
+        self.flaw = self.choice(
+            "no number", "no number", "too short", "too long", "twice", "twice", "other", "other"
+        )
         if self.flaw == "no number":
-            row[value] = self.choice("nan", self.rng.choice(wrong_numbers))
+            row[value] = self.choice("nan", "1_0", *self.rng.sample(wrong_numbers, 2))
         elif self.flaw == "too short":
             row[:] = row[: self.rng.randrange(1, len(row))] if row[0] else ["x"]
         elif self.flaw == "too long" and too_long:

@@ -97,6 +97,8 @@ FORMATS = (
     ("TREC", "run", trec),
     ("BEIR or MTEB JSON", "qrels", json_file),
     ("MedCorpus labels", "run", medcorpus),
+    ("TREC", "qrels", trec),
+    ("TREC", "qrels", trec),
     ("LitSearch results", "qrels", litsearch),
     ("Parquet", "qrels", parquet),
 )
