@@ -38,7 +38,7 @@ def written_objects(made, contents, needed):
     made.style = (made.choice(", ", ",", " ,\t"), made.choice(": ", ":"), made.chance(0.5))
     bad = rng.randrange(len(contents))
     wrong = ["missing", "no id", "cut", "no object", "name twice", "bytes"]
-    wrong += ["empty line"] * 5 if made.numbered else ["twice"]
+    wrong += ["empty line"] * 9 if made.numbered else ["twice"]
     how = rng.choice(wrong) if made.flawed and not made.flaw else ""
     if how == "missing":
         del contents[bad][rng.choice(needed)]
@@ -112,7 +112,7 @@ def ids_of(made, ids):
 def spoil_list(made, contents, name):
     """Do something wrong in a list of ids."""
     content = made.rng.choice(contents)
-    if made.flawed and made.chance(0.4):
+    if made.flawed and made.chance(0.3):
         made.flaw = "bad list"
         again = [str(content[name][0])] if content[name] else [Raw("null")]
         wrong = made.choice(content[name] + again, [*content[name], Raw("1.5")], Raw("null"), {"d1": 1}, "d1")

@@ -72,12 +72,12 @@ class Made:
             return
         row = self.rng.choice(rows)
         self.flaw = self.choice(
-            "no number", "no number", "too short", "too long", "twice", "twice", "other", "other"
+            "no number", "no number", "too short", "too short", "too long", "twice", "twice", "other"
         )
         if self.flaw == "no number":
             row[value] = self.choice("nan", "1_0", *self.rng.sample(wrong_numbers, 2))
         elif self.flaw == "too short":
-            row[:] = row[: self.rng.randrange(1, len(row))] if row[0] else ["x"]
+            row[:] = row[: self.choice(len(row) - 1, self.rng.randrange(1, len(row)))] if row[0] else ["x"]
         elif self.flaw == "too long" and too_long:
             row.append("1")
         elif self.flaw == "twice":
