@@ -166,7 +166,7 @@ FAMILY = {"AP": "ap", "nDCG": "ndcg", **dict.fromkeys(("P", "R", "RR", "Success"
 
 
 def n_changes(a, b):
-    """Return in how many axes two values differ."""
+    """Return in how many options two values differ."""
     return sum(getattr(a, each.name) != getattr(b, each.name) for each in fields(a))
 
 

@@ -178,7 +178,7 @@ def test_a_change_that_would_print_otherwise_is_said_once_for_a_column():
     assert [[name for name, _ in said].count(name) for name in table["run 0"]] == [3] * len(table["run 0"])
 
 
-def test_changes_of_an_axis_that_print_the_same_share_a_line():
+def test_changes_of_an_option_that_print_the_same_share_a_line():
     qrels = {f"q{i}": {"a": int(i < 4)} for i in range(5)}
     run = {query: {"a": 1.0} for query in qrels}
     line = (
@@ -231,7 +231,7 @@ def test_one_altered_digit_in_a_table_is_no_conflict(name, measure, ap):
     assert unexplained in text
 
 
-def test_a_row_that_mixes_conventions_names_the_axis():
+def test_a_row_that_mixes_conventions_names_the_option():
     qrels, runs = graded(2)[0], graded(2)[1]
     plain = Plain(qrels, runs)
     claims = {

@@ -51,7 +51,7 @@ OPTIONS = {
 }
 
 
-def test_every_option_has_a_title_and_what_tells_its_values_apart():
+def test_every_option_has_a_title_and_the_data_that_tell_its_values_apart():
     for kind in (Setting, APChoice, NDCGChoice, LevelChoice):
         for each in fields(kind):
             assert TITLES[each.name].strip()
@@ -88,7 +88,7 @@ def test_every_named_convention_has_its_texts(named):
         assert bool(choice.latex()) == (family != "level")
 
 
-def test_the_conventions_of_the_issue_have_names():
+def test_the_known_conventions_have_names():
     names = " ".join(named.name for named in NAMED)
     for name in (
         "ir_measures",
