@@ -24,8 +24,6 @@ from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasureLike, parse_measure
 from permed_measures.terminal import aligned
 
-__all__ = ["DEFAULT_MEASURES", "CrossCheck", "Row", "crosscheck"]
-
 TOLERANCE = 1e-9
 """The largest difference between our value and pytrec_eval's, per query, that counts as agreement."""
 

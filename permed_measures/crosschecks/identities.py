@@ -13,8 +13,6 @@ from permed_measures.crosschecks.pytrec import HIGHEST_GRADE, HIGHEST_REL
 from permed_measures.measures.definitions import GAP, Coverage, GradedAP, QMeasure
 from permed_measures.measures.parameters import cutoff_of, values_of
 
-__all__ = ["Comparison", "Facts", "comparison_of"]
-
 
 class Comparison(NamedTuple):
     """A measure of ours, the measure of pytrec_eval that it must equal, and what maps grades and values."""

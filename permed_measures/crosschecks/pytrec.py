@@ -17,8 +17,6 @@ from ir_measures.measures import Measure
 
 from permed_measures.measures.parameters import values_of
 
-__all__ = ["HIGHEST_GRADE", "HIGHEST_REL", "can_take", "pytrec_values"]
-
 HIGHEST_GRADE = 2_000
 """Grades above this are not given to pytrec_eval; here its nDCG takes a millisecond per query."""
 

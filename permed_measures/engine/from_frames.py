@@ -20,8 +20,6 @@ from permed_measures.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["find_in_batches"]
-
 
 def find_in_batches(judgments: Judgments, run: Batches, ties: TieBreak) -> RunHits:
     """Find the judged documents of a run that comes as frames of query_id, doc_id and score."""

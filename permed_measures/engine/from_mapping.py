@@ -23,8 +23,6 @@ from permed_measures.engine.judgments import Judgments, segments
 from permed_measures.engine.ranks import TieBreak, count_ranked_above
 from permed_measures.errors import InputError, shown
 
-__all__ = ["find_in_mapping"]
-
 _BATCH = 1 << 18
 """Rows that are looked at together: enough for numpy, small enough for the cache."""
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -15,11 +18,9 @@ from numpy.typing import NDArray
 
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggregated
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.errors import InputError, PermedWarning, nearest
+from permed_measures.errors import InputError, PermedWarning, nearest, shown
 from permed_measures.markup import counted
 from permed_measures.measures.parsing import MeasuresLike
-
-__all__ = ["Groups", "evaluate_by"]
 
 By = str | Mapping[str, Any] | Callable[[str], Any]
 
@@ -54,7 +55,9 @@ class Groups:
         }
         for query_id, value in found.items():
             if not isinstance(value, Hashable):
-                raise InputError(f"a group must be a text or a number (found {value!r} for {query_id!r})")
+                raise InputError(
+                    f"a group must be a text or a number (found {shown(value)} for {shown(query_id)})"
+                )
         here = {found[query_id] for query_id in query_ids if found.get(query_id) is not None}
         values = _ascending(here)
         place = {value: index for index, value in enumerate(values)}
@@ -117,7 +120,7 @@ def _groups(query_ids: list[str], by: By, qrels: QrelsLike | None) -> dict[str, 
     if isinstance(by, Mapping):
         return {str(query_id): value for query_id, value in by.items()}
     if not isinstance(by, str) and not callable(by):
-        raise InputError(f"by must be a field, a pattern, a mapping or a function (found {by!r})")
+        raise InputError(f"by must be a field, a pattern, a mapping or a function (found {shown(by)})")
     if not isinstance(by, str):
         return {query_id: by(query_id) for query_id in query_ids}
     qrels = _dataset(qrels)
@@ -153,18 +156,55 @@ def _found_in_ids(query_ids: list[str], pattern: str, fields: list[str]) -> dict
         raise _no_group(pattern, known, f"not a pattern: {error}", fields) from None
     if n_groups != 1:
         raise _no_group(pattern, known, f"a pattern with {n_groups} groups", fields)
-    matches = {query_id: compiled.search(query_id) for query_id in query_ids}
-    found = {query_id: match[1] for query_id, match in matches.items() if match and match[1] is not None}
+    groups = _searched(compiled, query_ids)
+    found = {query_id: group for query_id, group in zip(query_ids, groups, strict=True) if group is not None}
     if query_ids and not found:
-        raise InputError(f"the pattern {pattern!r} finds nothing in any query id (such as {query_ids[0]!r})")
+        problem = f"the pattern {shown(pattern)} finds nothing in any query id"
+        raise InputError(f"{problem} (such as {shown(query_ids[0])})")
     return found
+
+
+_SECONDS = 20
+"""How long a pattern may take on all ids."""
+
+_REPETITION = re.compile(r"[*+?{]")
+
+_SEARCH = """
+import json, re, sys
+pattern, query_ids = json.load(sys.stdin)
+matches = map(re.compile(pattern).search, query_ids)
+json.dump([match and match[1] for match in matches], sys.stdout)
+"""
+
+
+def _searched(pattern: re.Pattern[str], query_ids: list[str]) -> list[str | None]:
+    """Return what the group of the pattern finds in each id.
+
+    With several repetitions a search may take for ever. Only a process can be stopped then, since `re` holds
+    the lock of the interpreter.
+    """
+    if len(_REPETITION.findall(pattern.pattern)) < 2 or not sys.executable or hasattr(sys, "frozen"):
+        return [match and match[1] for match in map(pattern.search, query_ids)]
+    command = [sys.executable, "-I", "-S", "-W", "ignore", "-c", _SEARCH]
+    request = json.dumps([pattern.pattern, query_ids])
+    try:
+        done = subprocess.run(
+            command, input=request, capture_output=True, text=True, check=True, timeout=_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise InputError(
+            f"the pattern {shown(pattern.pattern)} takes more than {_SECONDS} s on the query ids",
+            hint="Avoid repetitions within repetitions, such as (a+)+",
+        ) from None
+    groups: list[str | None] = json.loads(done.stdout)
+    return groups
 
 
 def _no_group(by: str, known: str, reason: str, fields: list[str]) -> InputError:
     data_set = "" if fields else "Fields such as turn_number need a data set as qrels. "
     return InputError(
         f"queries can be grouped by {known}a pattern with one group for the query ids, such as "
-        f"'_([0-9]+)$' (found {by!r}, {reason})",
+        f"'_([0-9]+)$' (found {shown(by)}, {reason})",
         hint=(data_set + nearest(by, fields)).strip(),
     )
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Hits", "Ints", "Rows", "RunHits"]
-
 Ints = NDArray[np.int64]
 
 

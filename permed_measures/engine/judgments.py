@@ -28,8 +28,6 @@ from permed_measures.errors import InputError, shown
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Judgments", "offsets_of", "position_in_query", "segments"]
-
 
 def offsets_of(query: NDArray[np.int32], n_queries: int) -> NDArray[np.int64]:
     """Return where the rows of each query begin, and after the last where they end.

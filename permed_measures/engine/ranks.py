@@ -16,8 +16,6 @@ from permed_measures.engine.judgments import Judgments, position_in_query, segme
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["TieBreak", "count_ranked_above"]
-
 _DENSE = 4
 """From so many judged documents per query on, sorting a query's scores is cheaper than counting for each."""
 
@@ -139,19 +137,26 @@ def _before_in_ties(
 ) -> Ints:
     """Count, for each hit, the rows with its score that the rule puts before it.
 
-    Hits and rows are sorted together: a hit then stands just before the row that it is.
+    Hits and rows are sorted together, so that one pass over all ties gives every count: a hit stands just
+    before the row that it is, after the rows of its tie that the rule puts before it.
     """
+    # Only the rows in a tie with a hit are looked at, since reading ids is what costs.
     which, tie, position = _tied_rows(rows, hits, unsettled)
     n = len(which)
     row, part = hits.row[which], hits.part[which]
+    # A row counts as unjudged (grade 0) until it is paired with its hit. A hit in a part of the run before or
+    # after these rows has no row here: it is placed before or behind all of them.
     grade = np.concatenate([judgments.grade[row], np.zeros(len(position))])
     place = np.concatenate([np.where(part < 0, -1, len(rows.score)), position])
     order, same_id = _by_id(tie, judgments.ids(row), rows.ids(position))
-    # A hit and the row that it is have one tie and one id: that tells the hit's place and the row's grade.
+    # A hit and the row that it is have one tie and one id, and are neighbours in the order of both: the hit
+    # takes its place from the row (for the order of the input), the row its grade from the hit.
     pair = np.flatnonzero(same_id & (order[:-1] < n) & (order[1:] >= n))
     place[order[pair]], grade[order[pair + 1]] = place[order[pair + 1]], grade[order[pair]]
+    # Ids become numbers in their order, equal for a hit and its row, so that a rule is arithmetic on arrays.
     id_number = np.empty_like(order)
     id_number[order] = np.cumsum(np.append(0, ~same_id))
+    # Sorted by tie and rule, the count of rows so far, less the rows of earlier ties, is what stands before.
     order = _by_key(tie, _ORDERS[ties](_Tied(id_number, place, grade)), n)
     is_hit = order < n
     rows_of_tie = np.bincount(tie[n:], minlength=int(tie.max()) + 1)

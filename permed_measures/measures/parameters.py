@@ -12,23 +12,6 @@ from ir_measures.providers.base import NOT_PROVIDED
 
 from permed_measures.errors import MeasureError, nearest, shown
 
-__all__ = [
-    "CUTOFF",
-    "JUDGED_ONLY",
-    "REL",
-    "CheckedMeasure",
-    "Param",
-    "at_least",
-    "check_given",
-    "check_measure",
-    "choice",
-    "cutoff_of",
-    "probabilities",
-    "values_of",
-    "weights",
-    "whole",
-]
-
 
 class Param(ParamInfo):
     """A parameter that says what it allows and brings a value into one form.

@@ -211,3 +211,45 @@ def test_groups_with_very_long_numbers_stand_in_order():
     by = {"a": f"x{long}", "b": "x2"}
     qrels = {"a": {"d": 1}, "b": {"d": 1}}
     assert list(pm.evaluate_by("RR", qrels, {"a": {"d": 1.0}}, by)) == ["x2", f"x{long}"]
+
+
+@pytest.mark.parametrize("pattern", ["^(?:a+)+(b)$", "(?:a|a)*(b)$", "a*a*a*a*a*a*a*a*a*(b)$"])
+def test_a_pattern_that_takes_for_ever_is_an_error(monkeypatch, pattern):
+    monkeypatch.setattr("permed_measures.engine.groups._SECONDS", 1)
+    qrels = {"a" * 300: {"d": 1}}
+    with pytest.raises(pm.InputError, match="takes more than 1 s on the query ids"):
+        pm.evaluate_by("RR", qrels, {}, by=pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"_([0-9]+)$",
+        r"^([a-z]+)_",
+        r"(?<=_)(\d+)$",
+        r"([^_]*)_?",
+        r"(\w+?)\d*$",
+        r"(x)|_1",
+        r"(?i)(É|ß)",
+        r"(.)\b.",
+    ],
+)
+def test_patterns_find_what_re_finds(pattern):
+    query_ids = [
+        "a_1",
+        "b_10",
+        "é_2",
+        "É",
+        "\ud800_3",
+        "topic_001_1",
+        "日本_\uff14",
+        "x",
+        "",
+        "_\n",
+        "ß\u0301_7",
+    ]
+    qrels = {query_id: {"d": 1} for query_id in query_ids}
+    expected = {match[1] for query_id in query_ids if (match := re.search(pattern, query_id))} - {None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pm.PermedWarning)
+        assert set(pm.evaluate_by("RR", qrels, {}, by=pattern)) == expected
