@@ -26,12 +26,12 @@ provider
 crosschecks: pytrec identities check
 files: sources formats text fast_csv fast_trec streams parquet_pages parquet
 files: read inspection whole output_formats write
-comparisons: significance resampling differences contrasts cautions results moves reranking
+statistics: significance resampling differences contrasts cautions results
 audits: options choices conventions claim_files claim_names claims run_variants
 audits: matches answers searches reports audit
 plots: fonts style arguments by_group by_query cutoffs figures save
 reports: evaluation wording differences paper_table html comparison
-comparisons: compare
+comparisons: moves reranking compare
 datasets: import_hook records samples readers http_download downloads handlers catalogue __init__ pyterrier
 cli: messages progress arguments options evaluations checks comparing conversions commands __init__
 __main__
@@ -132,6 +132,12 @@ def imports_of(path):
                     yield name
                 elif alias.name != "__version__":
                     raise AssertionError(f"{path} imports {alias.name} from the package as a whole")
+
+
+def test_folders_import_one_way():
+    folders = [name.partition(".")[0] for name in ORDER]
+    turns = [folder for folder, before in zip(folders, ["", *folders], strict=False) if folder != before]
+    assert len(turns) == len(set(turns))
 
 
 @pytest.mark.parametrize("name", ORDER)

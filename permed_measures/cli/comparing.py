@@ -24,11 +24,11 @@ from permed_measures.cli.options import (
     default_measures,
 )
 from permed_measures.cli.progress import progress
-from permed_measures.comparisons.significance import CORRECTIONS
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
 from permed_measures.files.whole import write_whole
 from permed_measures.reports.comparison import COMPARISON_ENDINGS, COMPARISON_FORMATS
+from permed_measures.statistics.significance import CORRECTIONS
 
 Correction = StrEnum("Correction", {name: name for name in CORRECTIONS})  # type: ignore[misc]
 Format = StrEnum("Format", {name: name for name in COMPARISON_FORMATS})  # type: ignore[misc]

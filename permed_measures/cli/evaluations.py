@@ -26,7 +26,6 @@ from permed_measures.cli.options import (
     default_measures,
 )
 from permed_measures.cli.progress import progress
-from permed_measures.comparisons.differences import notes_of
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
@@ -37,6 +36,7 @@ from permed_measures.files.read import read_qrels, read_run
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.reports.evaluation import EVALUATION_FORMATS, Report, meaning, with_judged
+from permed_measures.statistics.differences import notes_of
 
 Format = StrEnum("Format", {name: name for name in EVALUATION_FORMATS})  # type: ignore[misc]
 

@@ -1,1 +1,1 @@
-"""Runs against a baseline or against each other: differences, tests, intervals, rerankings."""
+"""Runs against a baseline or against each other, and before and after a reranking."""

@@ -6,14 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from permed_measures.comparisons.cautions import coarse, too_short
-from permed_measures.comparisons.contrasts import (
-    Options,
-    contrasts,
-    corrected,
-)
-from permed_measures.comparisons.differences import PairedRuns
-from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError, nearest
@@ -22,6 +14,14 @@ from permed_measures.measures.parsing import MeasuresLike
 from permed_measures.reports.comparison import COMPARISON_FORMATS
 from permed_measures.reports.differences import differences_table, legend
 from permed_measures.reports.wording import long_names
+from permed_measures.statistics.cautions import coarse, too_short
+from permed_measures.statistics.contrasts import (
+    Options,
+    contrasts,
+    corrected,
+)
+from permed_measures.statistics.differences import PairedRuns
+from permed_measures.statistics.results import ComparisonResult
 from permed_measures.terminal import aligned
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.comparisons.differences import naming, notes_of
 from permed_measures.comparisons.moves import (
     Ints,
     Moves,
@@ -30,6 +29,7 @@ from permed_measures.errors import InputError
 from permed_measures.markup import counted, one_line
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import MeasureLike
+from permed_measures.statistics.differences import naming, notes_of
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import Any
 
 from ir_measures.measures import Measure
 
-from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.errors import InputError, nearest
 from permed_measures.measures.parsing import parse_measure
+from permed_measures.statistics.results import ComparisonResult
 
 
 def checked_comparison(comparison: Any) -> None:

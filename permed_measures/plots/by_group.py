@@ -13,9 +13,6 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.comparisons.resampling import bootstrap_intervals
-from permed_measures.comparisons.results import ComparisonResult
-from permed_measures.comparisons.significance import Floats
 from permed_measures.engine.groups import By, Groups
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.markup import counted, plural
@@ -33,6 +30,9 @@ from permed_measures.plots.style import (
     styles_of,
     wrapped,
 )
+from permed_measures.statistics.resampling import bootstrap_intervals
+from permed_measures.statistics.results import ComparisonResult
+from permed_measures.statistics.significance import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

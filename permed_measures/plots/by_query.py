@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.comparisons.results import ComparisonResult
-from permed_measures.comparisons.significance import Floats, zero_rounding_noise
 from permed_measures.plots.arguments import checked_comparison, measure_index, pair_of, runs_of
 from permed_measures.plots.fonts import PlotText, width_of
 from permed_measures.plots.style import (
@@ -21,6 +19,8 @@ from permed_measures.plots.style import (
     styles_of,
     wrapped,
 )
+from permed_measures.statistics.results import ComparisonResult
+from permed_measures.statistics.significance import Floats, zero_rounding_noise
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

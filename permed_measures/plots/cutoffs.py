@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.comparisons.differences import naming
-from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError
@@ -23,6 +21,8 @@ from permed_measures.plots.style import (
     styles_of,
     wrapped,
 )
+from permed_measures.statistics.differences import naming
+from permed_measures.statistics.results import ComparisonResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from permed_measures.comparisons.significance import Floats
 from permed_measures.errors import InputError
 from permed_measures.plots.fonts import LONGEST, PlotText, matplotlib, width_of
+from permed_measures.statistics.significance import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

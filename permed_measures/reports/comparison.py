@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from permed_measures.comparisons.contrasts import ComparisonRow
-from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.markup import as_cell, as_json, as_latex, as_markdown, one_line
 from permed_measures.reports.differences import differences_table, legend
 from permed_measures.reports.html import page
@@ -23,6 +21,8 @@ from permed_measures.reports.paper_table import (
     paper_table,
     sentences,
 )
+from permed_measures.statistics.contrasts import ComparisonRow
+from permed_measures.statistics.results import ComparisonResult
 from permed_measures.terminal import Styled, paragraph, terminal_table
 
 # --- terminal --------------------------------------------------------------------------------------

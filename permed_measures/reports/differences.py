@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from permed_measures.comparisons.contrasts import ComparisonRow
-from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.markup import counted
 from permed_measures.reports.wording import (
     CORRECTION_NAMES,
@@ -18,6 +16,8 @@ from permed_measures.reports.wording import (
     short_names,
     signed,
 )
+from permed_measures.statistics.contrasts import ComparisonRow
+from permed_measures.statistics.results import ComparisonResult
 
 _HEADINGS = {"holm": "Holm", "bonferroni": "Bonferroni", "benjamini-hochberg": "B-H"}
 

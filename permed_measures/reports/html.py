@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from permed_measures import __version__
-from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.errors import InputError
 from permed_measures.markup import as_html, counted
 from permed_measures.reports.differences import differences_table, headings_of, legend
 from permed_measures.reports.paper_table import Cell, PaperTable, deciding_tests, paper_table, sentences
+from permed_measures.statistics.results import ComparisonResult
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8886; --soft: #8882; }

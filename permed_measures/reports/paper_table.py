@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from ir_measures.measures import Measure
 
-from permed_measures.comparisons.contrasts import ComparisonRow
-from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.markup import counted
 from permed_measures.reports.wording import (
     CORRECTION_NAMES,
@@ -23,6 +21,8 @@ from permed_measures.reports.wording import (
     shown_p,
     signed,
 )
+from permed_measures.statistics.contrasts import ComparisonRow
+from permed_measures.statistics.results import ComparisonResult
 
 _PREFERRED = {
     "randomization": "naive randomization",

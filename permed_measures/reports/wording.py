@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from ir_measures.measures import Measure
 
-from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.markup import counted, plural
 from permed_measures.measures.parameters import cutoff_of
+from permed_measures.statistics.results import ComparisonResult
 
 NONE = "—"
 LEVELS = {"‡": 0.01, "†": 0.05}

@@ -15,7 +15,7 @@ import time
 import numpy as np
 from scipy import stats
 
-from permed_measures.comparisons.resampling import bootstrap_intervals, randomization_test
+from permed_measures.statistics.resampling import bootstrap_intervals, randomization_test
 
 N_QUERIES, N_COLUMNS, RESAMPLES = 3440, 16, 10_000
 

@@ -10,7 +10,7 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
-from permed_measures.comparisons.significance import (
+from permed_measures.statistics.significance import (
     CORRECTIONS,
 )
 
@@ -329,7 +329,7 @@ def test_without_scipy_it_says_what_to_install(monkeypatch, sample_qrels, sample
     def missing(name):
         raise ImportError(name)
 
-    monkeypatch.setattr("permed_measures.comparisons.significance.import_module", missing)
+    monkeypatch.setattr("permed_measures.statistics.significance.import_module", missing)
     with pytest.raises(pm.InputError, match=r"pip install 'permed-measures\[stats\]'"):
         compare(sample_qrels, sample_runs, "P@1", resamples=99)
     tests = ("randomization", "bootstrap")

@@ -11,8 +11,8 @@ import sys
 
 import numpy as np
 
-from permed_measures.comparisons.resampling import randomization_test
-from permed_measures.comparisons.significance import t_test
+from permed_measures.statistics.resampling import randomization_test
+from permed_measures.statistics.significance import t_test
 
 LEVEL = 0.05
 CORRELATIONS = (0.0, 0.1, 0.3, 0.6)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from permed_measures.comparisons.contrasts import Options
-from permed_measures.comparisons.differences import PairedRuns
-from permed_measures.comparisons.resampling import n_patterns
 from permed_measures.markup import counted
+from permed_measures.statistics.contrasts import Options
+from permed_measures.statistics.differences import PairedRuns
+from permed_measures.statistics.resampling import n_patterns
 
 _USUAL = 0.05
 """The level of significance that most papers use."""

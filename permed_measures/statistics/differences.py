@@ -13,8 +13,6 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.comparisons.resampling import Operands
-from permed_measures.comparisons.significance import zero_rounding_noise
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
@@ -22,6 +20,8 @@ from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, PermedWarning, nearest
 from permed_measures.markup import counted
 from permed_measures.measures.parsing import MeasuresLike
+from permed_measures.statistics.resampling import Operands
+from permed_measures.statistics.significance import zero_rounding_noise
 
 _DEFAULT_FIELD = "conversation_id"
 """The field that queries of a data set are clustered by, where they have it."""

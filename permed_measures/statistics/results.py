@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from ir_measures.measures import Measure
 
-from permed_measures.comparisons.contrasts import ComparisonRow
-from permed_measures.comparisons.differences import PairedRuns
+from permed_measures.statistics.contrasts import ComparisonRow
+from permed_measures.statistics.differences import PairedRuns
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.comparisons.significance import (
+from permed_measures.markup import counted, plural
+from permed_measures.statistics.significance import (
     TIE,
     Estimate,
     Floats,
@@ -24,7 +25,6 @@ from permed_measures.comparisons.significance import (
     units_of,
     zero_rounding_noise,
 )
-from permed_measures.markup import counted, plural
 
 _BLOCK = 1 << 21
 """Number of signs or counts in memory at a time: 16 MB."""

@@ -12,9 +12,9 @@ from scipy import stats
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.multitest import multipletests
 
-from permed_measures.comparisons import resampling
-from permed_measures.comparisons.resampling import Operands, bootstrap_intervals, randomization_test
-from permed_measures.comparisons.significance import (
+from permed_measures.statistics import resampling
+from permed_measures.statistics.resampling import Operands, bootstrap_intervals, randomization_test
+from permed_measures.statistics.significance import (
     CORRECTIONS,
     effect_sizes,
     t_test,
@@ -202,7 +202,7 @@ def test_blocks_change_nothing(monkeypatch):
     d, cluster = rng.normal(0.1, size=(60, 3)), np.arange(60) // 2
     whole = bootstrap_intervals(d, cluster, 500, 1, 0.95)
     exact = randomization_test(d[:9], np.arange(9), 512, 1)
-    monkeypatch.setattr("permed_measures.comparisons.resampling._BLOCK", 100)
+    monkeypatch.setattr("permed_measures.statistics.resampling._BLOCK", 100)
     for ours, one in zip(bootstrap_intervals(d, cluster, 500, 1, 0.95), whole, strict=True):
         assert ours.value == pytest.approx(one.value, abs=0.1)
     assert [o.p for o in randomization_test(d[:9], np.arange(9), 512, 1)] == [o.p for o in exact]

@@ -9,13 +9,14 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.comparisons.differences import PairedRuns
-from permed_measures.comparisons.resampling import (
+from permed_measures.errors import InputError, nearest
+from permed_measures.statistics.differences import PairedRuns
+from permed_measures.statistics.resampling import (
     Operands,
     bootstrap_intervals,
     randomization_test,
 )
-from permed_measures.comparisons.significance import (
+from permed_measures.statistics.significance import (
     CORRECTIONS,
     Estimate,
     Floats,
@@ -26,7 +27,6 @@ from permed_measures.comparisons.significance import (
     t_test,
     wilcoxon_test,
 )
-from permed_measures.errors import InputError, nearest
 
 
 @dataclass(frozen=True)

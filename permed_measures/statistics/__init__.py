@@ -1,0 +1,1 @@
+"""Paired differences of runs: tests, corrections, intervals."""
