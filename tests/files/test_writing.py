@@ -239,7 +239,7 @@ def test_what_is_written_reads_back_equal_or_is_refused_rightly(form, what, tmp_
         written.append(check_written(tmp_path, what, form, data, *target))
 
     check()
-    assert written.count(True) > 20
+    assert written.count(True) > effort(5, 20)
     assert written.count(False) > 1  # how many depends on what hypothesis draws
 
 

@@ -214,7 +214,7 @@ def test_values_by_query_and_a_baseline_are_two_calls_or_a_folder(systems, topic
             pt.Experiment(systems, topics, qrels, MEASURES, perquery=perquery, baseline=0)
     tested = pt.Experiment(systems, topics, qrels, MEASURES, baseline=0, save_dir=str(tmp_path))
     by_query = pt.Experiment(systems, topics, qrels, MEASURES, perquery=True)
-    saved = pd.read_csv(tmp_path / "perquery.csv")
+    saved = pd.read_csv(tmp_path / "perquery.csv", float_precision="round_trip")  # pandas 2
     keys = ["name", "qid", "measure"]
     assert saved.set_index(keys)["value"].to_dict() == by_query.set_index(keys)["value"].to_dict()
     assert "GradedAP@10 p-value" in tested.columns
