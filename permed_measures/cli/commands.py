@@ -15,7 +15,8 @@ from permed_measures.cli.checks import audit, crosscheck
 from permed_measures.cli.comparing import compare, reranking
 from permed_measures.cli.conversions import convert, inspect
 from permed_measures.cli.evaluations import demo, evaluate, measures
-from permed_measures.cli.messages import message_of, tell
+from permed_measures.cli.messages import message_of, tell, without_panic_texts
+from permed_measures.files import parquet
 
 app = typer.Typer(
     help="Graded MAP, Coverage and exact nDCG for MedCorpus and LitSearch.",
@@ -57,6 +58,7 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what the terminal cannot show is escaped
             stream.reconfigure(errors="backslashreplace")
+    parquet.around_decoding = without_panic_texts
     try:
         _run()
     except SystemExit:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,6 +38,35 @@ def warnings_as_notes() -> Iterator[None]:
             yield
         except NoSharedQueryWarning as warning:
             raise InputError(str(warning)) from None
+
+
+_STDERR = threading.Lock()
+
+
+@contextmanager
+def without_panic_texts() -> Iterator[None]:
+    """Keep from stderr what polars writes there when it panics; anything else is written afterwards."""
+    import polars as pl
+
+    with _STDERR, tempfile.TemporaryFile() as written:
+        try:
+            stderr = os.dup(2)
+        except OSError:  # it is closed
+            yield
+            return
+        os.dup2(written.fileno(), 2)
+        panicked = False
+        try:
+            yield
+        except pl.exceptions.PanicException:
+            panicked = True
+            raise
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+            written.seek(0)
+            if not panicked and (text := written.read()):
+                os.write(2, text)
 
 
 def message_of(error: BaseException) -> str:

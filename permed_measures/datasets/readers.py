@@ -83,7 +83,7 @@ def _read_queries(path: Path) -> _JudgedQueries:
     for query in queries:
         if query.query_id in seen:
             raise InputError(
-                f"query {query.query_id!r} stands twice",
+                f"query {query.query_id!r} is listed twice",
                 where=str(path),
                 hint="Remove one of the two",
             )
@@ -130,7 +130,7 @@ def _single(content: dict[str, Any]) -> _JudgedQueries:
     grades: dict[str, float] = {}
     for doc_id in map(text_id, _list(content, "ground_truth")):
         if doc_id in grades:
-            raise ValueError(f"document {doc_id!r} stands twice in ground_truth")
+            raise ValueError(f"document {doc_id!r} is listed twice in ground_truth")
         grades[doc_id] = 1
     return _JudgedQueries([query], {query_id: grades})
 
@@ -211,7 +211,7 @@ def read_attributes(path: Path, texts: Iterable[str]) -> dict[str, Attributes]:
     for row in _parquet_rows(path, ("query", *Attributes._fields)):
         text = row.pop("query")
         if text in found:
-            raise InputError(f"the query {text!r:.80} stands twice", where=str(path))
+            raise InputError(f"the query {text!r:.80} is listed twice", where=str(path))
         found[text] = _attributes(path, row)
     wanted = dict.fromkeys(texts)
     differences = [f"lacks {text!r:.100}" for text in wanted if text not in found]

@@ -116,6 +116,11 @@ class Format:
     lists: bool = False
     both_kinds: bool = False
 
+    @property
+    def with_article(self) -> str:
+        """The name within a sentence: a TREC run, TREC qrels."""
+        return f"a {self.name}" if self.name.endswith("run") else self.name
+
     def can_be(self, kind: Kind) -> bool:
         """Return whether the file can be read as this kind."""
         return self.kind == kind or self.both_kinds
@@ -176,7 +181,7 @@ def _result(item: Any) -> tuple[str, float | None]:
 
 def _read_litsearch(line: Line) -> ParsedLine:
     if "query_id" not in line.content and line.row != line.n_before:
-        raise ValueError("an empty line before, where the number of the line is the query id")
+        raise ValueError("no query_id, and an empty line above (line numbers are the query ids)")
     query_id = text_id(line.content.get("query_id", line.row + 1))
     key, value = ("corpusids", 1) if line.kind == "qrels" else ("retrieved", None)
     return ParsedLine(query_id, [(text_id(doc_id), value) for doc_id in _list(line.content, key)])
@@ -208,8 +213,8 @@ def _json_grade(value: Any) -> float | int:
     grade = _json_number(value, "relevance")
     if grade != int(grade):
         raise ValueError(
-            f"the relevance in a JSON file must be an integer (found {shown(value)}: is this a run? "
-            "Grades that are no integers can be given as TREC, CSV or Parquet)"
+            f"the relevance in a JSON file must be an integer (found {shown(value)}; is this a "
+            "run, or should the qrels be TREC, CSV or Parquet?)"
         )
     return grade
 

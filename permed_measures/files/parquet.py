@@ -6,13 +6,10 @@ as they can end the process that decodes them.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import tempfile
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +27,7 @@ from permed_measures.files.formats import VALUE_COLUMNS, Kind
 from permed_measures.files.parquet_pages import is_sound
 from permed_measures.files.sources import Source
 from permed_measures.files.streams import ScannedRun
+from permed_measures.files.text import twice_error
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,7 +43,8 @@ except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
     print(error)
     sys.exit(1)
 """
-_STDERR = threading.Lock()
+around_decoding: Callable[[], AbstractContextManager[None]] = nullcontext
+"""Entered whenever polars reads a file; the command line thereby keeps the texts of panics from stderr."""
 
 
 def parquet_columns(source: Source) -> list[str]:
@@ -87,7 +86,7 @@ def _named(source: Source) -> Iterator[None]:
     import polars as pl
 
     try:
-        with _without_panic_texts():
+        with around_decoding():
             yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise _damaged(source, str(error)) from None
@@ -99,32 +98,6 @@ def _named(source: Source) -> Iterator[None]:
 def _damaged(source: Source, error: str) -> InputError:
     reason = error.partition("\n")[0]
     return InputError(f"cannot be read as Parquet ({reason:.200})", where=str(source.path))
-
-
-@contextmanager
-def _without_panic_texts() -> Iterator[None]:
-    """Keep from stderr what polars writes there when it panics; anything else is written afterwards."""
-    import polars as pl
-
-    with _STDERR, tempfile.TemporaryFile() as written:
-        try:
-            stderr = os.dup(2)
-        except OSError:  # it is closed
-            yield
-            return
-        os.dup2(written.fileno(), 2)
-        panicked = False
-        try:
-            yield
-        except pl.exceptions.PanicException:
-            panicked = True
-            raise
-        finally:
-            os.dup2(stderr, 2)
-            os.close(stderr)
-            written.seek(0)
-            if not panicked and (text := written.read()):
-                os.write(2, text)
 
 
 def _lazy(source: Source) -> pl.LazyFrame:
@@ -180,9 +153,4 @@ class ParquetRun(ScannedRun):
             same = (frame["query_id"] == query_id) & (frame["doc_id"] == doc_id)
             rows += [start + row for row in same.arg_true()]
             start += frame.height
-        return InputError(
-            f"each document of a query may stand once (found {where(query_id, doc_id)} again, "
-            f"first in row {rows[0]})",
-            where=f"{self._source.path}: row {rows[1]}",
-            hint="Remove one of the two",
-        )
+        return twice_error(query_id, doc_id, f"in row {rows[0]}", f"{self._source.path}: row {rows[1]}")

@@ -172,7 +172,7 @@ class Source:
             text = data.decode()
         except UnicodeDecodeError as error:
             line = first + data.count(b"\n", 0, error.start)
-            raise InputError(f"must be UTF-8 text (found {error.reason})", where=self.place(line)) from None
+            raise InputError(f"not UTF-8 text ({error.reason})", where=self.place(line)) from None
         yield from enumerate(text.removesuffix("\n").split("\n"), start=first)
 
     def place(self, line: int | None) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
-from permed_measures.engine.inputs import where
 from permed_measures.errors import InputError, shown
 from permed_measures.files.formats import TEXT_FORMATS, Format, Header, Kind, Layout, Line, ParsedLine
 from permed_measures.files.sources import HEAD, LongLineError, Source
@@ -63,7 +62,7 @@ class TextFile:
         taken = next((each for each in fitting if each.can_be(kind or each.kind)), None)
         if taken is None:
             raise InputError(
-                f"expected {kind}, but this is a file of {fitting[0].name} ({fitting[0].shape})",
+                f"expected {kind}, but this file holds {fitting[0].with_article} ({fitting[0].shape})",
                 where=str(source.path),
                 hint="The qrels come first, then the runs",
             )
@@ -109,11 +108,13 @@ class TextFile:
             reason = f"{len(_columns(entry.text))} columns"
         else:
             reason = str(error)
+        line = "" if self.format.layout is Layout.JSON else "a line of "
+        text = entry.text.strip(_BLANKS)
+        advice = "correct this file" if entry.row is None else "correct or remove this line"
         raise InputError(
-            f"{'' if self.format.layout is Layout.JSON else 'a line of '}{self.format.name} reads "
-            f"{self.format.shape} (found {reason}: {shown(entry.text.strip(_BLANKS))})",
+            f"not {line}{self.format.with_article}: {reason}{f' in {shown(text)}' if text else ''}",
             where=self.source.place(entry.row),
-            hint="Correct this file" if entry.row is None else "Correct or remove this line",
+            hint=f"Expected {self.format.shape}; {advice}",
         ) from None
 
     def duplicate_error(self, query_id: str, doc_id: str | None) -> InputError:
@@ -132,13 +133,19 @@ class TextFile:
             if name == doc_id
         )
         first, second = next(indices), next(indices)
-        repeated = f"query {shown(query_id)}" if doc_id is None else where(query_id, doc_id)
-        return InputError(
-            f"each {'query' if doc_id is None else 'document of a query'} may stand once "
-            f"(found {repeated} again{'' if first is None else f', first on line {first + 1}'})",
-            where=self.source.place(second),
-            hint="Remove one of the two",
+        return twice_error(
+            query_id, doc_id, "" if first is None else f"on line {first + 1}", self.source.place(second)
         )
+
+
+def twice_error(query_id: str, doc_id: str | None, first: str, second: str) -> InputError:
+    """Return the error for a document, or without `doc_id` a query, that is listed at two places."""
+    document = "" if doc_id is None else f"document {shown(doc_id)} of "
+    return InputError(
+        f"{document}query {shown(query_id)} is listed twice{first and f', first {first}'}",
+        where=second,
+        hint="Remove one of the two",
+    )
 
 
 # --- the first line ----------------------------------------------------------------------------------
@@ -254,7 +261,7 @@ def _json(text: str, make_object: Callable[[list[tuple[str, Any]]], Any]) -> Any
         if "\\ud" in text.lower():  # half of a character, perhaps without the other
             json.dumps(content, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        return ValueError("half of a character: ids must be Unicode text")
+        return ValueError("half of a Unicode character")
     except (ValueError, RecursionError) as error:
         return error
     return content
@@ -274,7 +281,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         repeated, _ = Counter(name for name, _ in pairs).most_common(1)[0]
-        raise ValueError(f"{shown(repeated)} stands twice")
+        raise ValueError(f"{shown(repeated)} is listed twice")
     return content
 
 
@@ -297,7 +304,7 @@ def _table_rows(lines: Lines) -> Iterator[_Entry]:
         if len(row) == len(header.names):
             yield recorder.entry({ours: row[place] for ours, place in header.columns.items()})
         elif row:
-            yield recorder.entry(ValueError(f"{len(row)} columns, {len(header.names)} in the header"))
+            yield recorder.entry(ValueError(f"{len(row)} columns instead of {len(header.names)}"))
 
 
 class LineRecorder:
@@ -341,7 +348,7 @@ def _queries(content: tuple[Any, ...]) -> Iterable[Any]:
     splits = [split for subset in subsets if isinstance(subset, tuple) for _, split in subset]
     if len(splits) == 1 and isinstance(splits[0], tuple):
         return splits[0]
-    return [ValueError(f"{len(splits)} subsets and splits of MTEB; one can be read")]
+    return [ValueError(f"{len(splits)} subsets and splits of MTEB, of which one can be read")]
 
 
 _ENTRIES: dict[Layout, Callable[[Lines], Iterator[_Entry]]] = {

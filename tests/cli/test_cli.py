@@ -143,10 +143,10 @@ def test_a_run_without_judged_documents_is_a_note(files):
             ["nothing", "run.trec"],
             "error: 'nothing' is neither a file nor the id of a data set of ir_datasets",
         ),
-        (["run.trec", "qrels"], "error: run.trec: expected qrels, but this is a file of TREC run"),
+        (["run.trec", "qrels"], "error: run.trec: expected qrels, but this file holds a TREC run"),
         (
             ["qrels", "short"],
-            "error: short:2: a line of TREC run reads query Q0 document rank score tag (found 5",
+            "error: short:2: not a line of a TREC run: 5 columns in ",
         ),
         (["qrels", "unknown"], "error: unknown:1: unknown format: expected run (found 'a,b')"),
         (
@@ -346,7 +346,7 @@ def test_a_large_run_with_other_query_ids_is_still_read_in_batches(files, monkey
     (files / "prefixed").write_text("x-q1 Q0 b 1 3 t\nx-q2 Q0 d 1 3 t\nx-q1 Q0 b 2 2 t\n")
     status, _, stderr = run_command("evaluate", files / "qrels", *arguments)
     assert status == 2
-    assert f"{files / 'prefixed'}:3: each document of a query may stand once (found query 'x-q1'" in stderr
+    assert f"{files / 'prefixed'}:3: document 'b' of query 'x-q1' is listed twice" in stderr
 
 
 def test_convert_goes_round(files):

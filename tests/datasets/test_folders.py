@@ -185,7 +185,7 @@ BAD_FOLDERS = [
     (
         [*SINGLE, SINGLE[0]],
         None,
-        "{folder}/queries.jsonl: query 'topic_001_turn_1' stands twice",
+        "{folder}/queries.jsonl: query 'topic_001_turn_1' is listed twice",
     ),
     (
         CONVERSATIONS[:1],
@@ -231,7 +231,7 @@ def test_a_long_ground_truth_is_searched_once_for_a_document_that_stands_twice(t
     folder = write_folder(tmp_path, [{"query_id": "q", "query": "?", "ground_truth": [*documents, "39999"]}])
     start = time.perf_counter()
     with pytest.raises(
-        pm.InputError, match=r"queries\.jsonl:1: document '39999' stands twice in ground_truth"
+        pm.InputError, match=r"queries\.jsonl:1: document '39999' is listed twice in ground_truth"
     ):
         from_folder(folder, new_id)
     assert time.perf_counter() - start < 5
@@ -249,7 +249,7 @@ def test_a_turn_and_a_conversation_that_are_0_are_kept(tmp_path, new_id):
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("queries.jsonl", lambda content: content.decode().encode("utf-16"), ":1: must be UTF-8 text"),
+        ("queries.jsonl", lambda content: content.decode().encode("utf-16"), ":1: not UTF-8 text"),
         ("queries.jsonl.gz", lambda content: gzip.compress(content)[:-9], ": cannot be decompressed as gzip"),
     ],
 )

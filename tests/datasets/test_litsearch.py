@@ -235,7 +235,7 @@ def test_litsearch_by_specificity_downloads_what_it_needs(monkeypatch):
             lambda rows: rows.append({**rows[7], "query": "One more?"}),
             "597 of the 597 queries of LitSearch are in this file",
         ),
-        (lambda rows: rows.append(dict(rows[7])), "stands twice"),
+        (lambda rows: rows.append(dict(rows[7])), "is listed twice"),
         (
             lambda rows: [row.pop("quality") for row in rows],
             "there is no column quality (there are query_set, query, specificity, corpusids)",
@@ -262,7 +262,7 @@ def test_official_questions_that_are_not_those_of_litsearch_are_refused(
         assert f"; it lacks {text!r:.100}" in found
     if message == "597 of the 597 queries of LitSearch are in this file":
         assert "; it has another query, 'One more?'" in found
-    if message == "stands twice":
+    if message == "is listed twice":
         assert f"{text!r:.80}" in found
 
 

@@ -141,7 +141,7 @@ def test_blanks_around_the_names_of_columns_are_not_taken_off(tmp_path):
 def test_an_empty_line_does_not_shift_the_ids_that_count_lines(tmp_path):
     path = tmp_path / "results.jsonl"
     path.write_text('{"query": "x", "retrieved": ["a"]}\n\n{"query": "y", "retrieved": ["b"]}\n')
-    with pytest.raises(pm.InputError, match=r"results.jsonl:3: .*the number of the line is the query id"):
+    with pytest.raises(pm.InputError, match=r"results.jsonl:3: .*line numbers are the query ids"):
         pm.read_run(path)
     path.write_text('{"query_id": 1, "retrieved": ["a"]}\n\n{"query_id": 2, "retrieved": ["b"]}\n')
     assert list(pm.read_run(path)) == ["1", "2"]
@@ -209,12 +209,12 @@ def test_a_query_without_judgments_counts_in_a_data_set_as_in_its_file(tmp_path,
 
 def test_a_document_that_stands_twice_in_the_ground_truth_is_refused(tmp_path):
     (tmp_path / "queries.jsonl").write_text('{"query_id": "q", "query": "?", "ground_truth": ["a", "a"]}\n')
-    with pytest.raises(pm.InputError, match=r"queries.jsonl:1: .*document 'a' stands twice in ground_truth"):
+    with pytest.raises(pm.InputError, match=r"queries.jsonl:1: document 'a' is listed twice in ground_"):
         pm.datasets.from_folder(tmp_path, "edge-twice")
     (tmp_path / "queries.jsonl").write_text(
         '{"query_id": "q", "query": "?", "query": "!", "ground_truth": ["a"]}\n'
     )
-    with pytest.raises(pm.InputError, match="'query' stands twice"):
+    with pytest.raises(pm.InputError, match="'query' is listed twice"):
         pm.datasets.from_folder(tmp_path, "edge-twice")
     with pytest.raises(pm.InputError, match="'' cannot be the id of a data set"):
         pm.datasets.from_folder(tmp_path, "")

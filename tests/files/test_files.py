@@ -111,72 +111,74 @@ def test_the_order_of_a_trec_run_is_that_of_its_lines(write):
 BAD_QRELS = [
     (
         "q1 0 d1 2\nq1 0 d2\n",
-        ":2: a line of TREC qrels reads query iteration document relevance (found 3 columns",
+        ":2: not a line of TREC qrels: 3 columns in 'q1 0 d2'. Expected query iteration document rel",
     ),
     (
         "q1 0 d1 2\nq1 0 d2 x\n",
-        ":2: a line of TREC qrels reads query iteration document relevance (found a relev",
+        ":2: not a line of TREC qrels: a relevance must be a number (found 'x') in 'q1 0 d2 x'. E",
     ),
     ("q1 0 d1 nan\n", "a relevance must be a number (found 'nan')"),
     ("q1 0 d1 1_0\n", "a relevance must be a number (found '1_0')"),
     (
         "q1 0 d1 1\n\nq1 0 d1 0\n",
-        ":3: each document of a query may stand once (found query 'q1', document 'd1' again, f",
+        ":3: document 'd1' of query 'q1' is listed twice, first on line 1. Remove one of the two",
     ),
-    ("q1 0 d1 1\n\nq1 0 d1 0\n", "first on line 1). Remove one of the two"),
     (
         [*LABELS, {"conversation_id": "t", "turn_id": 1, "doc_id": "a"}],
-        ":4: a line of MedCorpus labels reads {",
+        ":4: not a line of MedCorpus labels: ",
     ),
-    ([*LABELS, {"conversation_id": "t", "turn_id": 1, "doc_id": "a"}], "(found 'rel' is missing: '{"),
+    ([*LABELS, {"conversation_id": "t", "turn_id": 1, "doc_id": "a"}], ": 'rel' is missing in '{"),
     ([*LABELS, {**LABELS[0], "rel": "2"}], "a relevance must be a number (found '2')"),
     ([*LABELS, {**LABELS[0], "rel": True}], "a relevance must be a number (found True)"),
     ([*LABELS, {**LABELS[0], "doc_id": 1.5}], "an id must be a string or an integer (found 1.5)"),
     (
         [*LABELS, LABELS[0]],
-        ":4: each document of a query may stand once (found query 'topic_001_1', document 'permed-1'",
+        ":4: document 'permed-1' of query 'topic_001_1' is listed twice, first on line",
     ),
-    ([{"query_id": 1, "relevant_texts": "12"}], ":1: a line of PerMed ground truth or LitSearch labels"),
-    ([{"query_id": 1, "relevant_texts": [1, 1]}], ":1: each document of a query may stand once"),
+    ([{"query_id": 1, "relevant_texts": "12"}], ":1: not a line of PerMed ground truth or LitSearch labels"),
+    (
+        [{"query_id": 1, "relevant_texts": [1, 1]}],
+        ":1: document '1' of query '1' is listed twice, first on line 1. Remove",
+    ),
     (
         [{"query_id": 1, "relevant_texts": [1]}] * 2,
-        ":2: each query may stand once (found query '1' again, first on line 1)",
+        ":2: query '1' is listed twice, first on line 1. Remove",
     ),
-    ('{"query_id": 1, "relevant_texts": [1]}\n{"query_id": 2, "rel', ":2: a line of PerMed ground truth"),
-    ('{"query_id": 1, "relevant_texts": [1]}\n{"query_id": 2, "rel', "(found not valid JSON ("),
-    ('{"query_id": 1, "relevant_texts": [1]}\n[3]\n', ":2: a line of PerMed ground truth"),
+    ('{"query_id": 1, "relevant_texts": [1]}\n{"query_id": 2, "rel', ":2: not a line of PerMed ground truth"),
+    ('{"query_id": 1, "relevant_texts": [1]}\n{"query_id": 2, "rel', ": not valid JSON ("),
+    ('{"query_id": 1, "relevant_texts": [1]}\n[3]\n', ":2: not a line of PerMed ground truth"),
     (
         '{"a": 1}\n',
         ":1: unknown format: expected qrels (found '{\"a\": 1}'). Known formats of qrels are MedCorpus",
     ),
     ("query,document,relevance\n", ":1: unknown format: expected qrels (found 'query,document,relevance')"),
     ("", "the file is empty"),
-    (b"q1 0 d1 1\nq1 0 d\xff 1\n", ":2: must be UTF-8 text (found invalid start byte)"),
-    (b"\xef\xbb\xbfq1 0 d1 1\n\xffq1 0 d 1\n", ":2: must be UTF-8 text (found invalid start byte)"),
+    (b"q1 0 d1 1\nq1 0 d\xff 1\n", ":2: not UTF-8 text (invalid start byte)"),
+    (b"\xef\xbb\xbfq1 0 d1 1\n\xffq1 0 d 1\n", ":2: not UTF-8 text (invalid start byte)"),
     (b"\x1f\x8bnothing", "cannot be decompressed as gzip"),
     (b"\x28\xb5\x2f\xfdnothing", "cannot be decompressed as zstd"),
     (
         TREC_RUN,
-        "expected qrels, but this is a file of TREC run (query Q0 document rank score tag). The qrels come",
+        "expected qrels, but this file holds a TREC run (query Q0 document rank score tag). The qrels come",
     ),
 ]
 BAD_RUNS = [
     (
         "q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 2.5\n",
-        ":2: a line of TREC run reads query Q0 document rank score tag (found 5 c",
+        ":2: not a line of a TREC run: 5 columns in 'q1 Q0 d2 2 2.5'. Expected query Q0 document rank",
     ),
     (
         "q1 Q0 d1 1 high t\n",
-        ":1: a line of TREC run reads query Q0 document rank score tag (found a score must be a n",
+        ":1: not a line of a TREC run: a score must be a number (found 'high') in 'q1 Q0 d1 1 high t'",
     ),
     ("q1 Q0 d1 1 nan t\n", "a score must be a number (found 'nan')"),
     (
         "q1 Q0 d1 1 2 t\nq1 Q0 d1 2 1 t\n",
-        ":2: each document of a query may stand once (found query 'q1', document 'd1'",
+        ":2: document 'd1' of query 'q1' is listed twice, first on line 1",
     ),
     (
         TREC_QRELS,
-        "expected run, but this is a file of TREC qrels (query iteration document relevance). The qrels come",
+        "expected run, but this file holds TREC qrels (query iteration document relevance). The qrels come",
     ),
     (
         [{"query_id": "q", "results": [{"text_id": "a", "score": 1}, {"text_id": "b"}]}],
@@ -195,7 +197,7 @@ BAD_RUNS = [
     ([{"query_id": 1.0, "retrieved": [1]}], "an id must be a string or an integer (found 1.0)"),
     (
         [{"retrieved": [1, 2, 1]}],
-        ":1: each document of a query may stand once (found query '1', document '1' again",
+        ":1: document '1' of query '1' is listed twice, first on line 1. Remove",
     ),
 ]
 
@@ -532,5 +534,5 @@ def test_long_values_are_cut_in_messages(write, content):
 def test_a_key_that_stands_twice_is_found_in_linear_time(write):
     keys = ",".join(f'"{number}":1' for number in range(100_000))
     path = write(f'{{"query_id":"q","results":[],{keys},"99999":1}}\n')
-    with pytest.raises(pm.InputError, match="found '99999' stands twice"):
+    with pytest.raises(pm.InputError, match="'99999' is listed twice"):
         pm.read_run(path)

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import permed_measures as pm
+from permed_measures.cli.messages import without_panic_texts
 from permed_measures.files import parquet
 from permed_measures.files.parquet_pages import is_sound
 
@@ -45,7 +46,16 @@ def test_a_damaged_page_is_an_error_that_names_the_file(damaged, header, capfd):
     for read in (pm.read_run, lambda path: pm.calc_aggregate(["P@1"], {"q": {"d001": 1}}, pm.scan_run(path))):
         with pytest.raises(pm.InputError, match=r"run\.parquet: cannot be read as Parquet \(.+\)$"):
             read(path)
-    assert capfd.readouterr().err == ""
+    assert header == UNKNOWN_ENCODING or capfd.readouterr().err == ""
+
+
+def test_reading_leaves_stderr_to_the_program(damaged, monkeypatch):
+    path = damaged(UNKNOWN_ENCODING)
+    redirected = []
+    with monkeypatch.context() as patch, pytest.raises(pm.InputError, match="cannot be read as Parquet"):
+        patch.setattr(os, "dup2", lambda *descriptors: redirected.append(descriptors))
+        pm.read_run(path)
+    assert not redirected
 
 
 @pytest.mark.parametrize("header", [NEGATIVE_COUNT, UNKNOWN_ENCODING])
@@ -79,7 +89,7 @@ def test_a_piped_file_is_read(tmp_path):
 
 
 def test_what_others_write_to_stderr_meanwhile_is_kept(capfd):
-    with parquet._without_panic_texts():
+    with without_panic_texts():
         os.write(2, b"said meanwhile\n")
     assert capfd.readouterr().err == "said meanwhile\n"
 

@@ -261,7 +261,7 @@ def test_saving_in_batches_for_a_second_time_writes_every_row_twice(systems, run
     with pytest.warns(UserWarning, match="already exists"):
         pt.Experiment(bm25, topics, qrels, MEASURES, **options)
     assert n_rows() == 2 * len(runs["bm25"])
-    with pytest.raises(pm.InputError, match="may stand once"):
+    with pytest.raises(pm.InputError, match="is listed twice"):
         pm.read_run(tmp_path / "bm25.res.gz")
     pt.Experiment(bm25, topics, qrels, MEASURES, save_mode="overwrite", **options)
     assert n_rows() == len(runs["bm25"])
