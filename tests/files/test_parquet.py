@@ -52,9 +52,10 @@ def test_a_damaged_page_is_an_error_that_names_the_file(damaged, header, capfd):
 def test_reading_leaves_stderr_to_the_program(damaged, monkeypatch):
     path = damaged(UNKNOWN_ENCODING)
     redirected = []
-    with monkeypatch.context() as patch, pytest.raises(pm.InputError, match="cannot be read as Parquet"):
+    with monkeypatch.context() as patch:
         patch.setattr(os, "dup2", lambda *descriptors: redirected.append(descriptors))
-        pm.read_run(path)
+        with pytest.raises(pm.InputError, match="cannot be read as Parquet"):
+            pm.read_run(path)
     assert not redirected
 
 
