@@ -29,6 +29,9 @@ from permed_measures.statistics.significance import (
 _BLOCK = 1 << 21
 """Number of signs or counts in memory at a time: 16 MB."""
 
+_STEP = 128
+"""Number of clusters whose sums are added at a time."""
+
 
 def n_patterns(n_units: int, resamples: int) -> int | None:
     """Count the sign patterns if there are no more than `resamples`; all of them are then used."""
@@ -97,14 +100,14 @@ def randomization_test(
     def patterns() -> Iterator[Floats]:
         return _all_signs(n_units) if number else _random_signs(n_units, resamples, seed)
 
+    least = np.concatenate([_least(sums_of(block, cluster)) for block in blocks_of_columns(differences)])
     if operands is None:
-        extreme = _extreme(patterns(), sums_of(differences, cluster))
+        extreme = _extreme(patterns(), sums_of(differences, cluster), least)
     else:
-        blocks = [_least(sums_of(block, cluster)) for block in blocks_of_columns(differences)]
-        parts = sums_of(operands.values, cluster)
-        extreme, unsure = _extreme_of_operands(patterns(), parts, operands, *np.concatenate(blocks, axis=1))
+        parts, error = sums_of(operands.values, cluster), _rounding(differences, cluster, operands)
+        extreme, unsure = _extreme_of_operands(patterns(), parts, operands, least, error)
         if unsure.any():
-            extreme[unsure] = _extreme(patterns(), sums_of(differences[:, unsure], cluster))
+            extreme[unsure] = _extreme(patterns(), sums_of(differences[:, unsure], cluster), least[unsure])
     p = extreme / number if number else (1 + extreme) / (1 + resamples)
     tried = f"all {counted(number, 'sign pattern')}" if number else counted(resamples, "random sign pattern")
     method = f"{tried} of {counted(n_units, unit)}"
@@ -116,36 +119,54 @@ def randomization_test(
     return for_columns(differences, outcome, method)
 
 
-def _least(sums: Floats) -> tuple[Floats, Floats]:
-    """Return the smallest extreme sum, and the tolerance in it: sums equal up to rounding count as equal."""
-    tolerance = TIE * np.abs(sums).sum(axis=0)
-    return np.abs(sums.sum(axis=0)) - tolerance, tolerance
+def _least(sums: Floats) -> Floats:
+    """Return the smallest extreme sum, by column: sums equal up to rounding count as equal."""
+    return np.abs(sums.sum(axis=0)) - TIE * np.abs(sums).sum(axis=0)
 
 
-def _extreme(patterns: Iterator[Floats], sums: Floats) -> Ints:
+def _extreme(patterns: Iterator[Floats], sums: Floats, least: Floats) -> Ints:
     """Count the sign patterns with a sum at least as extreme as the observed one, by column."""
-    least, _ = _least(sums)
-    extreme = np.zeros(sums.shape[1], np.int64)
+    extreme = np.zeros(len(least), np.int64)
     for signs in patterns:
-        extreme += (np.abs(signs @ sums) >= least).sum(axis=0)
+        extreme += (np.abs(_totals(signs, sums)) >= least).sum(axis=0)
     return extreme
 
 
 def _extreme_of_operands(
-    patterns: Iterator[Floats], parts: Floats, operands: Operands, least: Floats, tolerance: Floats
+    patterns: Iterator[Floats], parts: Floats, operands: Operands, least: Floats, error: Floats
 ) -> tuple[Ints, NDArray[np.bool_]]:
     """Count from the sums of the operands; also return the columns whose count depends on rounding."""
-    size = np.abs(parts).sum(axis=0)
-    # Far above the error of a sum of random signs, far below the tolerance unless few queries differ.
-    error = 32 * np.finfo(np.float64).eps * (size[operands.first] + size[operands.second])
-    unsure = 2 * error >= tolerance
-    extreme = np.zeros(len(least), np.int64)
+    extreme, unsure = np.zeros(len(least), np.int64), np.zeros(len(least), np.bool_)
     for signs in patterns:
-        for here, totals in operands.differences(signs @ parts):
+        for here, totals in operands.differences(_totals(signs, parts)):
             above = np.abs(totals) - least[here]
             extreme[here] += (above >= 0).sum(axis=0)
             unsure[here] |= (np.abs(above) <= error[here]).any(axis=0)
     return extreme, unsure
+
+
+def _totals(signs: Floats, sums: Floats) -> Floats:
+    """Return ``signs @ sums``, added up in steps: the bound on its rounding grows with the longest sum."""
+    totals = signs[:, :_STEP] @ sums[:_STEP]
+    for start in range(_STEP, len(sums), _STEP):
+        totals += signs[:, start : start + _STEP] @ sums[start : start + _STEP]
+    return totals
+
+
+def _rounding(differences: Floats, cluster: Ints, operands: Operands) -> Floats:
+    """Bound by how much a total from the operands differs from that from the differences, by column."""
+    # A term is rounded k times or less: in its cluster, in its step, over the steps, at the subtraction. So a
+    # total is off by gamma_k = k*u / (1 - k*u) times the sum of absolute terms at most (Higham 2002, chapter
+    # 4), plus the gap between the terms. 4 gammas and twice the gap also cover the rounding of the bound.
+    sizes = np.bincount(cluster)
+    roundings = (sizes.max() + _STEP + len(sizes) // _STEP) * np.finfo(np.float64).eps / 2
+    gamma = roundings / (1 - roundings)
+    size = np.abs(operands.values).sum(axis=0)
+    error = 4 * gamma * (size[operands.first] + size[operands.second])
+    for here, terms in operands.differences(operands.values):
+        exact = differences[:, here]
+        error[here] += 4 * gamma * np.abs(exact).sum(axis=0) + 2 * np.abs(terms - exact).sum(axis=0)
+    return error
 
 
 def _chunks(total: int, width: int) -> Iterator[tuple[int, int]]:

@@ -249,9 +249,54 @@ def test_what_rounding_could_decide_is_counted_from_the_differences(monkeypatch)
     direct = randomization_test(differences, np.arange(40), 500, 0)
     asked = []
     whole = resampling._extreme
-    monkeypatch.setattr(resampling, "_extreme", lambda p, s: asked.append(s.shape) or whole(p, s))
+    monkeypatch.setattr(
+        resampling, "_extreme", lambda p, s, least: asked.append(s.shape) or whole(p, s, least)
+    )
     assert randomization_test(differences, np.arange(40), 500, 0, operands) == direct
     assert asked == [(40, differences.shape[1])]
+
+
+def tied(n, n_runs, rng):
+    """Return 0/1 values that differ between the runs in a few queries: many sign patterns tie exactly."""
+    values = np.zeros((n, n_runs))
+    values[rng.choice(n, 12, replace=False)] = rng.integers(0, 2, (12, n_runs))
+    return values
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("noise", [9e-13, 4e-13, 1e-12, 1e-15])
+def test_differences_set_to_zero_as_rounding_do_not_break_ties(noise, seed):
+    rng = np.random.default_rng(seed)
+    values = tied(2000, 5, rng) + noise * rng.integers(0, 2, (2000, 5))
+    differences, operands = all_pairs(values, 5)
+    for cluster in (np.arange(2000), np.arange(2000) // 7):
+        direct = randomization_test(differences, cluster, 400, seed)
+        assert randomization_test(differences, cluster, 400, seed, operands) == direct
+
+
+def test_exact_ties_over_many_queries_are_counted_from_the_operands(monkeypatch):
+    rng = np.random.default_rng(0)
+    differences, operands = all_pairs(tied(6000, 5, rng), 5)
+    direct = randomization_test(differences, np.arange(6000), 400, 0)
+    monkeypatch.setattr(resampling, "_extreme", None)  # no column is recounted
+    assert randomization_test(differences, np.arange(6000), 400, 0, operands) == direct
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e9])
+@pytest.mark.parametrize("clusters", [1, 40, 1500])
+def test_the_bound_on_rounding_holds(scale, clusters):
+    rng = np.random.default_rng(clusters)
+    n = 1500
+    cluster = np.unique(rng.integers(0, clusters, n), return_inverse=True)[1]
+    values = scale * rng.random((n, 4)) + rng.choice([0.0, 1.0, 1e6], (n, 1))
+    differences, operands = all_pairs(values, 4)
+    bound = resampling._rounding(differences, cluster, operands)
+    signs = rng.choice([-1.0, 1.0], (20, cluster.max() + 1))
+    products = resampling._totals(signs, resampling.sums_of(operands.values, cluster))
+    [(_, totals)] = operands.differences(products)
+    for pattern, total in zip(signs[:, cluster], totals, strict=True):
+        exact = [math.fsum(pattern * column) for column in differences.T]
+        assert (np.abs(total - exact) <= bound).all()
 
 
 def loop_holm(p):
