@@ -15,11 +15,7 @@ from permed_measures.reports.comparison import COMPARISON_FORMATS
 from permed_measures.reports.differences import differences_table, legend
 from permed_measures.reports.wording import long_names
 from permed_measures.statistics.cautions import coarse, too_short
-from permed_measures.statistics.contrasts import (
-    Options,
-    contrasts,
-    corrected,
-)
+from permed_measures.statistics.contrasts import Options, contrasts, corrected
 from permed_measures.statistics.differences import PairedRuns
 from permed_measures.statistics.results import ComparisonResult
 from permed_measures.terminal import aligned

@@ -136,8 +136,7 @@ def _groups(comparison: ComparisonResult, by: By | None, qrels: Any) -> Groups:
     if by is None:
         if not comparison.groups:
             raise InputError(
-                "by is missing, and the comparison has no groups",
-                hint="Give a field or a pattern",
+                "by is missing, and the comparison has no groups", hint="Give a field or a pattern"
             )
         parts, name = comparison.groups.items(), comparison.by
         by = {query_id: value for value, part in parts for query_id in part.paired.query_ids}

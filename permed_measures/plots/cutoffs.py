@@ -14,13 +14,7 @@ from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError
 from permed_measures.measures.parsing import MeasureLike, parse_measure
 from permed_measures.plots.fonts import PlotText
-from permed_measures.plots.style import (
-    add_legend,
-    axes_for,
-    label_numbers,
-    styles_of,
-    wrapped,
-)
+from permed_measures.plots.style import add_legend, axes_for, label_numbers, styles_of, wrapped
 from permed_measures.statistics.differences import naming
 from permed_measures.statistics.results import ComparisonResult
 

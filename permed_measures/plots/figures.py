@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from permed_measures.plots.by_group import plot_by_group
 from permed_measures.plots.by_query import plot_differences, plot_distribution
-from permed_measures.plots.style import (
-    unshown,
-)
+from permed_measures.plots.style import unshown
 from permed_measures.statistics.results import ComparisonResult
 
 if TYPE_CHECKING:

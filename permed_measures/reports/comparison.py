@@ -34,9 +34,7 @@ def _as_table(result: ComparisonResult) -> str:
     means = terminal_table(
         [*table.labels, *table.measures], _styled_rows(table), len(table.labels), len(table.blocks[0])
     )
-    caption = paragraph(
-        table.caption(styled="\x1b[" in means)
-    )  # a file has neither bold nor underlined cells
+    caption = paragraph(table.caption(styled="\x1b[" in means))  # a file has no bold or underlined cells
     differences, lines = _differences(result)
     return "\n".join([means, caption, "", differences, *map(paragraph, lines), ""])
 
@@ -151,15 +149,9 @@ def _as_csv(result: ComparisonResult) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     tests = list(result.rows[0].tests)
-    header = [
-        *([as_cell(result.by)] if result.by else []),
-        "measure",
-        "run",
-        "baseline",
-        "mean",
-        "baseline_mean",
-    ]
-    header += ["difference", "relative", "low", "high", "wins", "ties", "losses", "effect_size"]
+    header = [as_cell(result.by)] if result.by else []
+    header += ["measure", "run", "baseline", "mean", "baseline_mean", "difference"]
+    header += ["relative", "low", "high", "wins", "ties", "losses", "effect_size"]
     header += [f"{name} {column}" for name in tests for column in ("p", "adjusted")]
     writer.writerow(header)
     for label, row in _rows(result):

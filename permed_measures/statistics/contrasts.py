@@ -11,11 +11,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.errors import InputError, nearest
 from permed_measures.statistics.differences import PairedRuns
-from permed_measures.statistics.resampling import (
-    Operands,
-    bootstrap_intervals,
-    randomization_test,
-)
+from permed_measures.statistics.resampling import Operands, bootstrap_intervals, randomization_test
 from permed_measures.statistics.significance import (
     CORRECTIONS,
     Estimate,

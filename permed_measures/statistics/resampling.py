@@ -147,7 +147,7 @@ def _extreme_of_operands(
 
 def _totals(signs: Floats, sums: Floats) -> Floats:
     """Return ``signs @ sums``, added up in steps: the bound on its rounding grows with the longest sum."""
-    totals = signs[:, :_STEP] @ sums[:_STEP]
+    totals: Floats = signs[:, :_STEP] @ sums[:_STEP]
     for start in range(_STEP, len(sums), _STEP):
         totals += signs[:, start : start + _STEP] @ sums[start : start + _STEP]
     return totals
@@ -162,7 +162,7 @@ def _rounding(differences: Floats, cluster: Ints, operands: Operands) -> Floats:
     roundings = (sizes.max() + _STEP + len(sizes) // _STEP) * np.finfo(np.float64).eps / 2
     gamma = roundings / (1 - roundings)
     size = np.abs(operands.values).sum(axis=0)
-    error = 4 * gamma * (size[operands.first] + size[operands.second])
+    error: Floats = 4 * gamma * (size[operands.first] + size[operands.second])
     for here, terms in operands.differences(operands.values):
         exact = differences[:, here]
         error[here] += 4 * gamma * np.abs(exact).sum(axis=0) + 2 * np.abs(terms - exact).sum(axis=0)
