@@ -121,7 +121,8 @@ def randomization_test(
 
 def _least(sums: Floats) -> Floats:
     """Return the smallest extreme sum, by column: sums equal up to rounding count as equal."""
-    return np.abs(sums.sum(axis=0)) - TIE * np.abs(sums).sum(axis=0)
+    least: Floats = np.abs(sums.sum(axis=0)) - TIE * np.abs(sums).sum(axis=0)
+    return least
 
 
 def _extreme(patterns: Iterator[Floats], sums: Floats, least: Floats) -> Ints:
