@@ -6,6 +6,7 @@ import io
 import os
 import signal
 import sys
+from contextlib import nullcontext
 from typing import Annotated, NoReturn
 
 import typer
@@ -58,7 +59,6 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what the terminal cannot show is escaped
             stream.reconfigure(errors="backslashreplace")
-    parquet.around_decoding = without_panic_texts
     try:
         _run()
     except SystemExit:
@@ -73,9 +73,11 @@ def main() -> NoReturn:
 
 
 def _run() -> None:
+    parquet.around_decoding = without_panic_texts
     try:
         app()
     finally:
+        parquet.around_decoding = nullcontext
         try:
             sys.stdout.flush()
         except OSError:  # Python would try again when it ends, and print a traceback

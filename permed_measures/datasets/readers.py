@@ -19,7 +19,7 @@ from permed_measures.engine.inputs import Nested, text_id
 from permed_measures.errors import InputError
 from permed_measures.files.read import read_qrels
 from permed_measures.files.sources import Source
-from permed_measures.files.text import json_object
+from permed_measures.files.text import json_object, twice_error
 
 T = TypeVar("T")
 
@@ -82,11 +82,7 @@ def _read_queries(path: Path) -> _JudgedQueries:
     seen: set[str] = set()
     for query in queries:
         if query.query_id in seen:
-            raise InputError(
-                f"query {query.query_id!r} is listed twice",
-                where=str(path),
-                hint="Remove one of the two",
-            )
+            raise twice_error(query.query_id, None, "", str(path))
         seen.add(query.query_id)
     return _JudgedQueries(queries, {q: docs for line in lines for q, docs in line.ground_truth.items()})
 
@@ -173,9 +169,7 @@ def read_labels(labels: Path | None, queries: Path) -> Nested:
     return qrels
 
 
-@_cached
-def _read_labels(path: Path) -> Nested:
-    return read_qrels(path)
+_read_labels = _cached(read_qrels)
 
 
 # --- documents -------------------------------------------------------------------------------------
@@ -217,12 +211,11 @@ def read_attributes(path: Path, texts: Iterable[str]) -> dict[str, Attributes]:
     differences = [f"lacks {text!r:.100}" for text in wanted if text not in found]
     differences += [f"has another query, {text!r:.100}" for text in found if text not in wanted]
     if differences:
-        raise InputError(
-            f"{len(found.keys() & wanted)} of the {len(wanted)} queries of LitSearch are in this file; it "
-            f"{differences[0]}",
-            where=str(path),
-            hint="Use the query file of the data set princeton-nlp/LitSearch",
+        n_shared = len(found.keys() & wanted)
+        problem = (
+            f"{n_shared} of the {len(wanted)} queries of LitSearch are in this file; it {differences[0]}"
         )
+        raise _unofficial(path, problem)
     return found
 
 
@@ -257,18 +250,14 @@ def _parquet_rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, An
         names = lazy.collect_schema().names()
         missing = [name for name in columns if name not in names]
         if missing:
-            raise InputError(
-                f"there is no column {', '.join(missing)} (there are {', '.join(names)})",
-                where=str(path),
-                hint="Use the files of the data set princeton-nlp/LitSearch",
-            )
+            raise _unofficial(path, f"there is no column {', '.join(missing)} (there are {', '.join(names)})")
         n_rows = lazy.select(pl.len()).collect().item()
         for start in range(0, n_rows, _BATCH):
             yield from lazy.select(columns).slice(start, _BATCH).collect().iter_rows(named=True)
     except pl.exceptions.PolarsError as error:
-        reason = str(error).split("\n")[0]
-        raise InputError(
-            f"cannot be read as Parquet ({reason})",
-            where=str(path),
-            hint="Use the files of the data set princeton-nlp/LitSearch",
-        ) from None
+        reason = str(error).partition("\n")[0]
+        raise _unofficial(path, f"cannot be read as Parquet ({reason})") from None
+
+
+def _unofficial(path: Path, problem: str) -> InputError:
+    return InputError(problem, where=str(path), hint="Use the files of the data set princeton-nlp/LitSearch")

@@ -136,15 +136,16 @@ class Format:
 
 def _read_trec_qrels(line: Line) -> ParsedLine:
     query_id, _, doc_id, relevance = line.content
-    return ParsedLine(query_id, [(doc_id, _parse_number(relevance, "relevance"))])
+    return ParsedLine(query_id, [(doc_id, _parse_number(relevance, "qrels"))])
 
 
 def _read_trec_run(line: Line) -> ParsedLine:
     query_id, _, doc_id, _, score, _, *_ = line.content  # trec_eval too ignores what follows the sixth column
-    return ParsedLine(query_id, [(doc_id, _parse_number(score, "score", (float,)))])
+    return ParsedLine(query_id, [(doc_id, _parse_number(score, "run"))])
 
 
-def _parse_number(text: str, name: str, types: tuple[type[float], ...] = (int, float)) -> float | int:
+def _parse_number(text: str, kind: Kind) -> float | int:
+    name, types = VALUE_COLUMNS[kind], (int, float) if kind == "qrels" else (float,)
     if "_" not in text:  # Python would read 1_0 as 10
         for type_ in types:
             try:
@@ -190,10 +191,7 @@ def _read_litsearch(line: Line) -> ParsedLine:
 def _read_table_row(line: Line) -> ParsedLine:
     """Read a row, which is a dict by our names of the columns."""
     row = line.content
-    if line.kind == "qrels":
-        value = _parse_number(row["relevance"], "relevance")
-    else:
-        value = _parse_number(row["score"], "score", (float,))
+    value = _parse_number(row[VALUE_COLUMNS[line.kind]], line.kind)
     return ParsedLine(row["query_id"], [(row["doc_id"], value)])
 
 

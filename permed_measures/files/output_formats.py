@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from permed_measures.engine.inputs import BEIR_COLUMNS, Batches, Nested, repeated_rows, where
+from permed_measures.engine.inputs import BEIR_COLUMNS, Batches, Nested, first_repeated, where
 from permed_measures.errors import InputError
 from permed_measures.files.read import ranked
 
@@ -165,9 +165,8 @@ def frame_of_batches(batches: Batches) -> pl.DataFrame:
     import polars as pl
 
     frame: pl.DataFrame = pl.concat([pl.DataFrame(schema=_schema(pl.Float64)), *batches])
-    again = repeated_rows(frame)
-    if len(again):
-        raise batches.duplicate_error(*again.row(0)[:2])
+    if (pair := first_repeated(frame)) is not None:
+        raise batches.duplicate_error(*pair)
     return frame
 
 

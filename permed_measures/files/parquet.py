@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from permed_measures.engine.forks import refuse_after_fork
 from permed_measures.engine.inputs import (
-    Batches,
     checked_frame,
     columns_of,
     first_repeated,
@@ -74,9 +73,8 @@ def read_parquet(source: Source, kind: Kind) -> pl.DataFrame:
 def read_parquet_qrels(source: Source) -> pl.DataFrame:
     """Return the judgments of a Parquet file with the columns query_id, doc_id and relevance."""
     frame = read_parquet(source, "qrels")
-    with _named(source):
-        if (pair := first_repeated(frame)) is not None:
-            raise Batches().duplicate_error(*pair)
+    if (pair := first_repeated(frame)) is not None:
+        raise twice_error(*pair, "", str(source.path))
     return frame
 
 

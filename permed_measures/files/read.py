@@ -249,7 +249,7 @@ def _score_by_order(table: Run, source: Source, *, force: bool, lists: bool) -> 
         if any(scored) and not all(scored):
             doc_id = list(documents)[scored.index(False)]
             raise InputError(
-                "either all documents of a query have a score, or none",
+                "no score, though other documents of this query have one",
                 where=f"{source.path}: {where(query_id, doc_id)}",
                 hint="Add the missing score, or leave out all scores",
             )

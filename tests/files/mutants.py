@@ -48,8 +48,8 @@ MUTANTS = [
     Mutant(
         "a Parquet file may judge twice",
         "parquet",
-        "first_repeated(frame)) is not None:\n            raise Batches",
-        "None) is not None:\n            raise Batches",
+        "first_repeated(frame)) is not None:\n        raise twice",
+        "None) is not None:\n        raise twice",
     ),
     Mutant(
         "a # line at the start of a chunk is a row",

@@ -182,7 +182,7 @@ BAD_RUNS = [
     ),
     (
         [{"query_id": "q", "results": [{"text_id": "a", "score": 1}, {"text_id": "b"}]}],
-        "query 'q', document 'b': either",
+        "query 'q', document 'b': no score, though other",
     ),
     (
         [{"query_id": "q", "results": [{"text_id": "a", "score": "1"}]}],
