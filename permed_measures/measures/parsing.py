@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -64,9 +65,11 @@ def parse_measure(text: MeasureLike) -> Measure:
 
 
 def _parse(text: str) -> tuple[str, dict[str, Any], Any]:
-    """Return name, parameters and what stands behind the @ (None without one)."""
+    """Split the text into name, parameters and the value after the @ (None without one)."""
     try:
-        node = ast.parse(text.strip(), mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python warns of 10and: a number that runs into a keyword
+            node = ast.parse(text.strip(), mode="eval").body
         at = None
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             at, node = ast.literal_eval(node.right), node.left
@@ -77,7 +80,7 @@ def _parse(text: str) -> tuple[str, dict[str, Any], Any]:
         if isinstance(node, ast.Name):
             return node.id, params, at
     except (SyntaxError, ValueError, TypeError, AttributeError, RecursionError, MemoryError):
-        pass  # also of what is no text, and of thousands of brackets or signs, one within the other
+        pass  # not only bad syntax: another type than str, or thousands of nested brackets or signs
     raise MeasureError(
         f"a measure reads Name(parameter=value,...)@cutoff with literal values (found {shown(text)})",
         hint="Examples: P@1, GradedAP(norm='ideal')@10, nDCG(dcg='exp-log2')@10",

@@ -3,6 +3,7 @@
 import itertools
 import pickle
 import random
+import warnings
 
 import ir_measures
 import numpy as np
@@ -319,3 +320,14 @@ def test_every_registered_measure_of_ours_has_a_docstring_with_formula_sources_a
             ">>> ",
         ):
             assert part in text, (measure, part)
+
+
+@pytest.mark.parametrize(
+    "text", ["(" * 100_000, "P" + "@" * 100_000, "P(" * 50_000, "10all", "10and", "P@10and 1", "P(rel=1or 2)"]
+)
+def test_a_text_that_python_stumbles_over_is_one_error_without_a_warning(text):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(pm.MeasureError, match="a measure reads Name"):
+            pm.parse_measure(text)
+    assert caught == []
