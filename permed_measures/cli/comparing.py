@@ -133,8 +133,8 @@ def _check_output(output: Path, read: list[Path]) -> None:
 
 def reranking(
     qrels: Qrels,
-    before: Annotated[Path, typer.Argument(help="The run that was reranked.")],
-    after: Annotated[Path, typer.Argument(help="The reranked run.")],
+    before: Annotated[Path, typer.Argument(metavar="BEFORE", help="The run that was reranked.")],
+    after: Annotated[Path, typer.Argument(metavar="AFTER", help="The reranked run.")],
     measure: Annotated[
         str, typer.Option("-m", "--measure", help="The measure of gains and losses.")
     ] = "nDCG@10",

@@ -281,7 +281,7 @@ def test_options_of_a_reranking(command, options, expected):
         ("bm25 nothing", "error: nothing: No such file or directory"),
         ("bm25 far", "error: far: the run and the qrels share no query"),
         ("bm25 .", "error: .: Is a directory"),
-        ("bm25", "Missing argument 'after'"),
+        ("bm25", "Missing argument 'AFTER'"),
     ],
 )
 def test_what_reranking_refuses_is_one_message_and_status_2(command, line, message):

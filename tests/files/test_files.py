@@ -9,6 +9,7 @@ import random
 import polars as pl
 import pyarrow as pa
 import pytest
+from effort import effort
 
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
@@ -256,7 +257,7 @@ def random_trec_run(rng):
 def test_a_run_read_as_a_frame_is_that_read_line_by_line(write, monkeypatch):
     rng = random.Random(21)
     frames = 0
-    for _ in range(300):
+    for _ in range(effort(100, 300)):
         run, text = random_trec_run(rng)
         path = write(text)
         monkeypatch.setattr(files, "_LARGE", 10**9)
@@ -266,7 +267,7 @@ def test_a_run_read_as_a_frame_is_that_read_line_by_line(write, monkeypatch):
         found = pm.read_run(path)
         assert found == run
         assert [list(docs) for docs in found.values()] == [list(docs) for docs in run.values()]
-    assert frames > 150
+    assert frames > effort(50, 150)
 
 
 @pytest.mark.parametrize(
@@ -395,7 +396,7 @@ def random_table(rng):
 def test_a_table_read_as_a_frame_is_that_read_row_by_row(write, monkeypatch):
     rng = random.Random(22)
     frames = 0
-    for _ in range(300):
+    for _ in range(effort(100, 300)):
         run, text = random_table(rng)
         path = write(text)
         monkeypatch.setattr(files, "_LARGE", 10**9)
@@ -406,7 +407,7 @@ def test_a_table_read_as_a_frame_is_that_read_row_by_row(write, monkeypatch):
         found = pm.read_run(path)
         assert found == run
         assert [list(docs) for docs in found.values()] == [list(docs) for docs in run.values()]
-    assert frames == 300
+    assert frames == effort(100, 300)
 
 
 @pytest.mark.parametrize(
@@ -457,7 +458,7 @@ def random_trec_qrels(rng):
 def test_large_qrels_are_those_of_a_small_file_with_the_types_of_their_grades(write, monkeypatch):
     rng = random.Random(23)
     n_frames = 0
-    for _ in range(200):
+    for _ in range(effort(100, 200)):
         qrels, text = random_trec_qrels(rng)
         path = write(text)
         monkeypatch.setattr(sources, "_CHUNK", rng.choice([1, 20, 100, 10**6]))
