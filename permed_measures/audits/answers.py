@@ -94,14 +94,10 @@ class Answer:
         """Compute a claim by this convention."""
         return given_by(claim.claim, self.setting, self.choices, self.cutoffs)
 
-    def explains(self, claim: ClaimInRow) -> bool:
-        """Return whether this convention prints a claim."""
-        return self.given(claim).prints_claim
-
     @cached_property
     def explained(self) -> list[ClaimInRow]:
         """The claims that this convention prints."""
-        return [claim for claim in self.claims if self.explains(claim)]
+        return [claim for claim in self.claims if self.given(claim).prints_claim]
 
     @property
     def complete(self) -> bool:
@@ -275,7 +271,7 @@ def _same(a: Answer, b: Answer) -> bool:
 
 
 def _neighbours(answer: Answer) -> Iterator[tuple[str, Any, Answer]]:
-    """Yield what differs from an answer in one option: the option, its value, and the answer."""
+    """Yield each answer that differs in one option, after the option and its new value."""
     tried: dict[str, set[Any]] = {"queries": set(QuerySet), "rounding": set(Rounding)}
     parts: list[Any] = list(SETTINGS)
     for family in answer.choices:

@@ -52,12 +52,9 @@ class Choice(ABC):
         return ""
 
 
-def _at(measure: Measure, cutoff: int | None) -> Measure:
+def _measure(base: Measure, params: dict[str, Any], cutoff: int | None) -> Measure:
+    measure = cast(Measure, base(**params)) if params else base
     return measure if cutoff is None else measure @ cutoff
-
-
-def _with(measure: Measure, params: dict[str, Any]) -> Measure:
-    return cast(Measure, measure(**params)) if params else measure
 
 
 def _number(value: float) -> float | int:
@@ -84,10 +81,10 @@ class APChoice(Choice):
     def measure(self, spec: MeasureSpec) -> Measure | None:
         """Return AP where it is that, GradedAP otherwise."""
         level = _number(self.ap_level)
+        params: dict[str, Any] = {} if level == 1 else {"rel": level}
         plain = self.weights is Weights.BINARY and self.denominator is Denominator.NUM_REL
         if plain and isinstance(level, int):  # AP takes no other
-            return _at(ir_measures.AP if level == 1 else ir_measures.AP(rel=level), spec.cutoff)
-        params: dict[str, Any] = {} if level == 1 else {"rel": level}
+            return _measure(ir_measures.AP, params, spec.cutoff)
         if self.denominator is not Denominator.NUM_REL:
             params["norm"] = self.denominator.value
         weight = {_number(g): _WEIGHTS[self.weights](g, spec.top) for g in spec.grades if g >= level}
@@ -97,7 +94,7 @@ class APChoice(Choice):
             params["gains"] = {grade: _number(each) for grade, each in weight.items()}
         elif scale != 2:
             params["max_rel"] = scale
-        return _at(_with(GradedAP, params), spec.cutoff)
+        return _measure(GradedAP, params, spec.cutoff)
 
     def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
         """Describe AP for a paper."""
@@ -153,14 +150,14 @@ class NDCGChoice(Choice):
             if not plain or not all(isinstance(grade, int) for grade in grades):
                 return None
             gains = {grade: 1 for grade in grades if grade != 1}  # a grade that is left out is its own gain
-            return _at(_with(ir_measures.nDCG, {"gains": gains} if gains else {}), spec.cutoff)
+            return _measure(ir_measures.nDCG, {"gains": gains} if gains else {}, spec.cutoff)
         if plain and self.negative is Negative.ZERO:
             exp = {"dcg": "exp-log2"} if self.gain is Gain.EXP else {}
-            return _at(_with(ir_measures.nDCG, exp), spec.cutoff)
+            return _measure(ir_measures.nDCG, exp, spec.cutoff)
         chosen = {each.name: getattr(self, each.name).value for each in fields(self)}
         default = {name: info.default for name, info in VariantNDCG.SUPPORTED_PARAMS.items()}
         params = {name: value for name, value in chosen.items() if value != default[name]}
-        return _at(_with(VariantNDCG, params), spec.cutoff)
+        return _measure(VariantNDCG, params, spec.cutoff)
 
     def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
         """Describe nDCG for a paper."""
@@ -193,10 +190,8 @@ class LevelChoice(Choice):
         if not whole or (spec.name == "R" and self.base is RecallBase.MIN):
             return None
         measures = {"P": ir_measures.P, "R": ir_measures.R, "RR": ir_measures.RR, "Success": Coverage}
-        return _at(
-            _with(measures[spec.name], {} if self.level == 1 else {"rel": _number(self.level)}),
-            spec.cutoff,
-        )
+        params = {} if self.level == 1 else {"rel": _number(self.level)}
+        return _measure(measures[spec.name], params, spec.cutoff)
 
     def sentence(self, measures: set[str], pooled: bool) -> str:
         """Describe these measures for a paper."""

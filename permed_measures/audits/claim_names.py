@@ -67,20 +67,17 @@ def _word_and_cutoff(name: str) -> tuple[str, str]:
     """
     name = next((name.removeprefix(score) for score in _SCORES if name.startswith(score)), name)
     bracket = name.rfind("(")
+    inside = name[bracket + 1 : -1]
     if name.endswith("@all"):
         word, cutoff = name[: -len("all")], "all"
-    elif bracket >= 0 and _is_digits(name[bracket + 1 : -1]) and name.endswith(")"):
-        word, cutoff = name[:bracket], name[bracket + 1 : -1]
+    elif bracket >= 0 and inside.isascii() and inside.isdigit() and name.endswith(")"):
+        word, cutoff = name[:bracket], inside
     else:
         word = name.rstrip(string.digits)
         cutoff = name[len(word) :]
     word = word.rstrip(" _.@")
     marker = next((marker for marker in ("at", "cut", "top") if word.endswith(marker)), "")
     return word.removesuffix(marker).translate(_WITHOUT_SEPARATORS), cutoff
-
-
-def _is_digits(text: str) -> bool:
-    return text.isascii() and text.isdigit()
 
 
 def _rank(cutoff: str, name: str) -> int:

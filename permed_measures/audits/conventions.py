@@ -38,7 +38,7 @@ def differences(a: Any, b: Any) -> int:
 
 
 def unusual(setting: Setting) -> list[str]:
-    """Return a sentence for each option, but for the query set, that is not the community's default."""
+    """Return a sentence for each unusual option, except for the query set."""
     texts = {
         LabelPolicy.POOL: "every judged document counts as relevant, whatever its grade",
         SelfMatch.REMOVED: "a retrieved document whose id is that of the query is removed",
@@ -97,7 +97,7 @@ def evidence_needed(
         option in graded and setting.labels is LabelPolicy.POOL
     ):
         return ()
-    if option == "rounding":  # whether it shows is a matter of the digits, not of the data
+    if option == "rounding":  # whether it shows depends on the digits, not on the data
         return ()
     ap = choices.get("ap")
     binary = isinstance(ap, APChoice) and ap.weights is Weights.BINARY

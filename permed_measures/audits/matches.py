@@ -78,16 +78,13 @@ def _values(ranked: RankedRun, claim: Claim, choice: Choice, cutoff: int | None)
     if isinstance(choice, LevelChoice):
         return _by_level(rankings, claim.measure, choice, cutoff)
     if isinstance(choice, NDCGChoice) and choice.gain is Gain.BINARY:
-        binary = replace(rankings.judgments, grade=_binary(rankings.judgments.grade))
+        grade = (rankings.judgments.grade >= 1).astype(np.float64)
+        binary = replace(rankings.judgments, grade=grade)
         rankings = replace(rankings, judgments=binary)
         choice = replace(choice, gain=Gain.LINEAR)
     measure = choice.measure(MeasureSpec(claim.measure, cutoff, ranked.variant.top, ranked.variant.grades))
     assert measure is not None  # only binary gains have none, and those are linear gains by now
     return KERNELS[str(measure.NAME)](rankings, **values_of(measure))
-
-
-def _binary(grade: Floats) -> Floats:
-    return (grade >= 1).astype(np.float64)
 
 
 def _by_level(rankings: JudgedRankings, name: str, choice: LevelChoice, cutoff: int | None) -> Floats:
@@ -120,11 +117,6 @@ class Table(NamedTuple):
     number: dict[Choice, int]
     means: Floats
     prints: Bools
-
-    @property
-    def family(self) -> str:
-        """The family of measures."""
-        return self.claim.family
 
 
 def tabulate(run: RunVariants, claim: Claim, choices: list[Choice]) -> Table:
@@ -167,7 +159,7 @@ def _read(claim: Claim, means: Floats) -> tuple[Claim, Bools]:
 
 
 def _prints(claim: Claim, means: Floats) -> Bools:
-    """Return which means print as the claim, by rounding."""
+    """Return by rounding which means print as the claim."""
     return np.stack([claim.matches(means, rounding.value) for rounding in Rounding])
 
 

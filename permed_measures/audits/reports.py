@@ -174,7 +174,7 @@ def _sections(result: Audit) -> list[_Section]:
 
 
 def _equals(main: Answer, others: list[Answer]) -> list[str]:
-    """Return the other named conventions that explain as much with as few changes."""
+    """Name the other conventions that explain as much with as few changes."""
     able = [named for named in NAMED if all(named.has(family) for family in main.choices)]
     if others and len(others) + 1 == len(able):
         return [f"all {len(able)} named conventions"]

@@ -44,9 +44,7 @@ SETTINGS = [
     Setting(ties, QuerySet.QRELS, labels, self_match)
     for ties, labels, self_match in product(TieBreak, LabelPolicy, SelfMatch)
 ]
-"""The settings, but for query set and rounding: they need no ranking of their own."""
-
-
+"""All settings except for query set and rounding, which do not change a ranking."""
 _RANKING_OF = {(setting.ties, setting.labels, setting.self_match): s for s, setting in enumerate(SETTINGS)}
 _QUERY_SETS = list(QuerySet)
 
@@ -178,7 +176,7 @@ def _without_self(table: Any) -> Any:
 
 
 def _key_of(text: str, docs: Mapping[Any, float]) -> Any:
-    """Return the key that reads like this text, a string or an integer; None if there is none."""
+    """Return the document id equal to this text, as a string or an integer; None without one."""
     if text in docs:
         return text
     try:

@@ -92,7 +92,7 @@ def _changes_from(base: Setting) -> Ints:
 def _costs(named: NamedConvention, claims: list[ClaimInRow], usual: Cutoffs) -> Ints:
     """Return the cost of each choice of a family, by rounding, setting, query set and choice."""
     table = claims[0].claim.table
-    changes = [differences(choice, named.choice(table.family)) for choice in table.choices]
+    changes = [differences(choice, named.choice(table.claim.family)) for choice in table.choices]
     shape = (len(Rounding), len(SETTINGS), len(QuerySet), 1)
     total: Ints = np.tile(np.array(changes, np.int64), shape)
     possible: Bools = np.zeros((len(SETTINGS), len(changes)), bool)
@@ -138,7 +138,7 @@ def exceptions_to(main: Answer) -> list[Answer]:
     """
     base = NamedConvention("the others", "", main.setting, main.choices)
     found = []
-    left = [claim for claim in main.claims if not main.explains(claim)]
+    left = [claim for claim in main.claims if claim not in main.explained]
     while left:
         of_row = [claim for claim in left if claim.row.name == left[0].row.name]
         [nearest] = answers_to(of_row, (base,), main.cutoffs)

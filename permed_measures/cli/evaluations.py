@@ -88,8 +88,12 @@ def demo() -> None:
         report = Report(list(PRESETS[name]), evaluations)
         print(f"permed-sample, {sample.name} (measures of --preset {name})\n")
         print(EVALUATION_FORMATS["table"](report))
-        for column, description in report.legend().items():
-            print(f"{column:>25}  {description}")
+        columns: dict[str, str] = {}
+        for column, description in report.legend().items():  # cutoffs of one measure share a line
+            before = columns.get(description)
+            columns[description] = f"{before}, @{column.partition('@')[2]}" if before else column
+        for description, names in columns.items():
+            print(f"{names:>25}  {description}")
         runs = [f"{run}={shlex.quote(str(path))}" for run, path in sample.runs.items()]
         command = f"{_program()} evaluate {shlex.quote(str(sample.qrels))}"
         print("\nThe same by hand:\n  " + " \\\n    ".join([command, *runs]), end="\n\n")

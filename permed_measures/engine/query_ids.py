@@ -131,6 +131,8 @@ def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Renam
     table = run if isinstance(run, Batches) else as_mapping_or_frame(run, "score")
     if isinstance(table, Mapping):
         table = with_text_ids(table, "query ids")
+    # A streamed run is read for its ids first, then for its rows: a prefix is what all ids share, and the
+    # other rewritings refuse a run by all of its ids (two become one; none meets; litsearch counts from 1).
     run_ids = _query_ids(table)
     qrels_ids = Judgments.of(qrels).query_ids
     renaming = REWRITINGS[rewriting](run_ids, qrels_ids)
