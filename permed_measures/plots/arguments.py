@@ -46,7 +46,7 @@ def _run(comparison: ComparisonResult, name: str) -> str:
 
 
 def runs_of(comparison: ComparisonResult, runs: Iterable[str] | None) -> list[str]:
-    """Return which runs are drawn, in their order in the comparison."""
+    """Return the runs to draw, in their order in the comparison."""
     if runs is None:
         return list(comparison.paired.values)
     chosen = {_run(comparison, name) for name in ([runs] if isinstance(runs, str) else runs)}
@@ -56,7 +56,7 @@ def runs_of(comparison: ComparisonResult, runs: Iterable[str] | None) -> list[st
 
 
 def pair_of(comparison: ComparisonResult, run: str | None, against: str | None) -> tuple[str, str]:
-    """Return the two runs whose difference is drawn."""
+    """Return the two runs whose difference to draw."""
     for name in (run, against):
         if name is not None:
             _run(comparison, name)

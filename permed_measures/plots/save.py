@@ -82,7 +82,7 @@ def as_svg(ax: Axes) -> str:
     Notes
     -----
     Letters are outlines, not text: the plot looks the same in every browser, with Chinese names too, whatever
-    fonts the reader has; no name can become markup. What the axes are is said to a screen reader.
+    fonts the reader has; no name can become markup. A screen reader reads the labels of the axes.
 
     Examples
     --------

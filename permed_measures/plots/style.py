@@ -109,7 +109,7 @@ def axes_for(ax: Axes | None) -> tuple[Axes, bool]:
 
 
 def checked_axes(ax: Any) -> Axes:
-    """Raise an error unless this is an Axes of matplotlib; return it."""
+    """Validate an Axes of matplotlib and return it unchanged."""
     if not isinstance(ax, matplotlib(".axes").Axes):
         figure = isinstance(ax, matplotlib(".figure").FigureBase)
         raise InputError(

@@ -109,16 +109,12 @@ class _Test(NamedTuple):
 
 
 def _in_blocks(compute: Callable[[Floats], list[_T]], differences: Floats) -> list[_T]:
-    """Compute something that knows one column at a time, on blocks of columns."""
+    """Compute something column by column, in blocks of columns."""
     return [each for block in blocks_of_columns(differences) for each in compute(block)]
 
 
 def _t(differences: Floats, cluster: Ints, *_: object) -> list[Outcome]:
     return _in_blocks(lambda block: t_test(block, cluster), differences)
-
-
-def _wilcoxon(differences: Floats, *_: object) -> list[Outcome]:
-    return _in_blocks(wilcoxon_test, differences)
 
 
 def _randomization(
@@ -129,17 +125,14 @@ def _randomization(
 
 TESTS: dict[str, tuple[_Test, ...]] = {
     "t-test": (_Test("clustered t-test", False, _t), _Test("t-test", True, _t)),
-    "wilcoxon": (_Test("wilcoxon", True, _wilcoxon),),
+    "wilcoxon": (_Test("wilcoxon", True, lambda differences, *_: _in_blocks(wilcoxon_test, differences)),),
     "randomization": (
         _Test("randomization", False, _randomization),
         _Test("naive randomization", True, _randomization),
     ),
     "bootstrap": (),
 }
-"""What is computed for each test one can ask for; without clusters, only the variant of the same name.
-
-The bootstrap gives an interval.
-"""
+"""The variants of each test; without clusters only the one of its name. The bootstrap gives an interval."""
 
 
 @dataclass(frozen=True)

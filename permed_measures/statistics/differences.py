@@ -102,7 +102,7 @@ class PairedRuns:
         return found.reshape(-1, len(self.query_ids)).T
 
     def operands(self) -> Operands | None:
-        """Return what the differences are of, where that is fewer columns: each run minus the first run."""
+        """Return each run minus the first run, where these are fewer columns than the differences."""
         if len(self.values) >= len(self.pairs):
             return None
         runs = list(self.values)

@@ -76,7 +76,7 @@ def randomization_test(
     cluster : ndarray of int64, shape (n_queries,)
     resamples, seed : int
     operands : Operands, optional
-        What the differences are of: less work, the same p-values.
+        The values that the differences are made from: less work, the same p-values.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def bootstrap_intervals(
     resamples, seed : int
     level : float, between 0 and 1
     operands : Operands, optional
-        What the differences are of: less work, the same intervals up to rounding.
+        The values that the differences are made from: less work, the same intervals up to rounding.
 
     Returns
     -------
