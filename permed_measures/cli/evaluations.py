@@ -100,7 +100,7 @@ def demo() -> None:
 
 
 def _program() -> str:
-    """Return what starts this program in the user's shell, whether or not the environment is activated."""
+    """Return the command that starts this program, whether or not the environment is activated."""
     script = Path(sys.argv[0])
     if not script.stem.startswith("permed-measures"):
         return f"{shlex.quote(sys.executable)} -m permed_measures"

@@ -1,4 +1,4 @@
-"""The same numbers from pytrec_eval, query by query: that they agree, or where and why they don't."""
+"""Our values against pytrec_eval's, query by query; where they differ, why."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from permed_measures.measures.parsing import MeasureLike, parse_measure
 from permed_measures.terminal import aligned
 
 TOLERANCE = 1e-9
-"""The largest difference between our value and pytrec_eval's, per query, that counts as agreement."""
+"""The largest difference per query that counts as agreement."""
 
 _COMMON = """AP AP@100 nDCG nDCG@10 nDCG@100 P@5 P@10 R@100 RR Rprec Bpref infAP Success@1 Success@5
 SetP SetR SetF IPrec@0.1"""
 
 DEFAULT_MEASURES = tuple(dict.fromkeys([*MEDCORPUS, *LITSEARCH, *map(parse_measure, _COMMON.split())]))
-"""What is checked if no measure is named: the presets and what papers report most."""
+"""Measures that are checked by default: the presets, and what papers report most."""
 
 Grades = dict[str, dict[str, int]]
 Scores = dict[str, dict[str, float]]
@@ -53,7 +53,7 @@ def _our_values(
 
 
 def _their_values(comparison: Comparison, qrels: Grades, run: Scores) -> Values:
-    """Return {query: value} of the queries that pytrec_eval can take."""
+    """Return ``{query: value}`` for the queries that pytrec_eval can take."""
     gains = comparison.gains or {}
     mapped = (
         {q: {d: gains.get(g, g) for d, g in docs.items()} for q, docs in qrels.items()} if gains else qrels
@@ -63,7 +63,7 @@ def _their_values(comparison: Comparison, qrels: Grades, run: Scores) -> Values:
 
 
 def _cause(measure: Measure, query_id: str, theirs: float, qrels: Grades, run: Scores) -> str:
-    """Return what explains the difference on a query: each cause is tried, not guessed."""
+    """Explain the difference on a query: each cause is tried, not guessed."""
     labels, documents = {query_id: qrels[query_id]}, {query_id: run[query_id]}
 
     def gives_theirs(labels: Grades, ties: TieBreak = TieBreak.TREC) -> bool:
@@ -201,7 +201,7 @@ class CrossCheck:
         return not any(row.verdict == "differs" for row in self.rows)
 
     def __str__(self) -> str:
-        """Return the table, what explains each difference, and what ties could change."""
+        """Return the table, the cause of each difference, and what ties could change."""
         header = ["measure", "value", "least", "most", "ties", "compared", "ours", "theirs", "largest |Δ|"]
         cells = [
             [
@@ -317,7 +317,7 @@ def _compared(
 
 
 def _named(comparison: Comparison) -> str:
-    """Return what was compared, as an equation unless it is one measure on the same grades."""
+    """Describe what was compared: an equation, unless it is one measure on the same grades."""
     exponential = comparison.gains and "gains" not in comparison.ours.params
     if comparison.ours == comparison.theirs and not exponential:
         return str(comparison.ours)

@@ -15,7 +15,7 @@ from permed_measures.measures.parameters import cutoff_of, values_of
 
 
 class Comparison(NamedTuple):
-    """A measure of ours, the measure of pytrec_eval that it must equal, and what maps grades and values."""
+    """A measure of ours, the measure of pytrec_eval that it must equal, and the maps of grades and values."""
 
     ours: Measure
     theirs: Measure
@@ -24,7 +24,7 @@ class Comparison(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What a comparison depends on: the grades there are, and the longest list."""
+    """What the choice of an identity depends on: the grades, and the longest list."""
 
     grades: list[float]
     longest: int
@@ -83,7 +83,7 @@ def _too_high(what: str) -> str:
 
 
 def _of_reciprocal_rank(measure: Measure, _: Facts) -> Comparison:
-    """RR@k is RR, but 0 where the first relevant document stands behind rank k."""
+    """RR@k is RR, but 0 where the first relevant document is below rank k."""
     given = values_of(measure)
     theirs = _standard("RR", rel=given["rel"], judged_only=given["judged_only"])
     cutoff = given["cutoff"] or math.inf
@@ -116,7 +116,7 @@ _IDENTITIES: dict[str, Callable[[Measure, Facts], Comparison | str]] = {
     "RR": _of_reciprocal_rank,
     "IPrec": _of_iprec,
 }
-"""How measures that pytrec_eval does not have as they are can be compared all the same."""
+"""The identity by which each measure that pytrec_eval lacks is compared."""
 
 
 def _standard(name: str, **params: Any) -> Measure:

@@ -1,4 +1,4 @@
-"""The values of pytrec_eval, of what it can take only.
+"""Values of pytrec_eval, for the queries that it can take.
 
 It is C code that checks little. With pytrec-eval-terrier 0.5.11 each of these ends the process, hangs it or
 gives values from memory that is not its own (``tests/fuzz_pytrec_eval.py`` finds them): a cutoff of 0; a

@@ -205,7 +205,7 @@ def ideal_evaluation(measure: MeasureLike, qrels: QrelsLike | Judgments) -> Eval
 
 
 def _ideal_gain(measure: Measure, judgments: Judgments) -> NDArray[np.float64] | None:
-    """Return what the ideal ranking sorts by if not by grade: the gain that the measure gives each grade."""
+    """Return the gain that the measure gives each grade, if its ideal ranking is sorted by that."""
     gains = values_of(measure).get("gains")
     if not gains:
         return None

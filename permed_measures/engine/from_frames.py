@@ -136,7 +136,7 @@ def _refuse_duplicates(judgments: Judgments, row: Ints) -> None:
     times = np.bincount(row, minlength=1)
     if times.max() > 1:
         raise InputError(
-            f"a document may stand once per query (found {times.max()} times)",
+            f"the document is listed {times.max()} times",
             where=judgments.where(int(times.argmax())),
             hint="Remove all rows but one",
         )

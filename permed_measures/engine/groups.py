@@ -77,7 +77,7 @@ class Groups:
         return int((self.group < 0).sum())
 
     def notes(self) -> list[str]:
-        """Return what the user should know: groups without judged queries, queries without a group."""
+        """Describe groups without judged queries, and queries without a group."""
         notes = []
         if self.empty:
             names = ", ".join(map(str, self.empty[:5])) + (", …" if len(self.empty) > 5 else "")
@@ -135,7 +135,7 @@ def _dataset(qrels: Any) -> Any:
 
 
 def _fields(qrels: Any) -> list[str]:
-    """Return what the queries of a data set can be grouped by."""
+    """Return the fields that the queries of a data set can be grouped by."""
     if not hasattr(qrels, "queries_cls"):
         return []
     return [field for field in qrels.queries_cls()._fields if field not in ("query_id", "text", "history")]
@@ -178,7 +178,7 @@ json.dump([match and match[1] for match in matches], sys.stdout)
 
 
 def _searched(pattern: re.Pattern[str], query_ids: list[str]) -> list[str | None]:
-    """Return what the group of the pattern finds in each id.
+    """Return the text that the group of the pattern matches in each id.
 
     With several repetitions a search may take for ever. Only a process can be stopped then, since `re` holds
     the lock of the interpreter.

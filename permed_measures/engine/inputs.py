@@ -64,9 +64,9 @@ class Batches:
         return nested
 
     def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
-        """Return the error for a document that stands twice in a query."""
+        """Return the error for a document that is listed twice in a query."""
         return InputError(
-            "a document may stand once per query",
+            "the document is listed twice",
             where=where(query_id, doc_id),
             hint="Remove all rows but one",
         )
@@ -295,7 +295,7 @@ def _add(nested: dict[str, dict[str, Any]], query_id: str, doc_id: str, value: A
     docs = nested.setdefault(query_id, {})
     if doc_id in docs:
         raise InputError(
-            f"a document may stand once per query (found {shown(docs[doc_id])} and {shown(value)})",
+            f"the document is listed twice, with {shown(docs[doc_id])} and {shown(value)}",
             where=where(query_id, doc_id),
             hint="Remove one of the two rows",
         )

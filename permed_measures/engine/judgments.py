@@ -220,9 +220,7 @@ def _from_frame(frame: pl.DataFrame) -> Judgments:
         query_id, doc_id, relevance = wrong.row(0)
         raise not_a_number(relevance, "relevance", place=where(query_id, doc_id))
     if (pair := first_repeated(frame)) is not None:
-        raise InputError(
-            "a document may be judged once per query", where=where(*pair), hint="Remove all rows but one"
-        )
+        raise InputError("the document is judged twice", where=where(*pair), hint="Remove all rows but one")
     query_ids, query = _numbered(frame["query_id"])
     if (query[1:] < query[:-1]).any():
         by_query = np.argsort(_compact(query), kind="stable")

@@ -94,7 +94,7 @@ class JudgedRankings:
         ------
         InputError
             For a score that is no number, an id that is no string or integer, a judged document that
-            stands twice under its query; the message names query and document.
+            is listed twice in its query; the message names query and document.
 
         Warns
         -----

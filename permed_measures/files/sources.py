@@ -99,7 +99,7 @@ class Source:
         return self.path.open("rb")
 
     def for_polars(self) -> Path | BinaryIO:
-        """Return what polars can read the file from."""
+        """Return a path, or the content of a pipe, for polars to read."""
         if self._pipe is not None:
             return io.BytesIO(self.open().read())
         self._refuse_changed(self.path.stat())

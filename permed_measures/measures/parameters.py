@@ -43,7 +43,7 @@ def _number(value: Any) -> float | int:
 
 
 def at_least(low: float, *, above: bool = False) -> Callable[[Any], float | int]:
-    """Return what takes numbers from `low` on, or only those above it."""
+    """Return a validator for numbers from `low` on, or only above it."""
 
     def convert(value: Any) -> float | int:
         number = _number(value)

@@ -283,7 +283,7 @@ def test_bad_measures_and_bad_data_are_refused_first():
         pm.crosscheck(QRELS, RUN, [ir_measures.P @ 0])
     with pytest.raises(pm.InputError, match="query 'q1', document 'b': a score must be a number"):
         pm.crosscheck(QRELS, {"q1": {"b": float("nan")}})
-    with pytest.raises(pm.InputError, match="query 'q1', document 'b': a document may stand once per query"):
+    with pytest.raises(pm.InputError, match="query 'q1', document 'b': the document is listed twice"):
         pm.crosscheck(QRELS, [ir_measures.ScoredDoc("q1", "b", 1.0)] * 2)
 
 

@@ -64,7 +64,7 @@ BAD_RUNS = [
     (
         "a duplicate namedtuple",
         [ir_measures.ScoredDoc("q1", "x", 1.0), ir_measures.ScoredDoc("q1", "x", 2.0)],
-        f"{X}: a document may stand once per query (found 1.0 and 2.0)",
+        f"{X}: the document is listed twice, with 1.0 and 2.0",
     ),
     ("pandas, NaN", pd.DataFrame(frame(score=[2.0, NAN])), f"{X}: a score must be a number (found nan)"),
     ("polars, NaN", pl.DataFrame(frame(score=[2.0, NAN])), f"{X}: a score must be a number (found nan)"),
@@ -114,17 +114,17 @@ BAD_RUNS = [
     (
         "pandas, a judged document twice",
         pd.DataFrame(frame(doc_id=["a", "a"])),
-        f"{A}: a document may stand once per query (found 2 times)",
+        f"{A}: the document is listed 2 times",
     ),
     (
         "polars, a judged document twice",
         pl.DataFrame(frame(doc_id=["a", "a"])),
-        f"{A}: a document may stand once per query (found 2 times)",
+        f"{A}: the document is listed 2 times",
     ),
     (
         "pyarrow, a judged document twice",
         pa.table(frame(doc_id=["a", "a"])),
-        f"{A}: a document may stand once per query (found 2 times)",
+        f"{A}: the document is listed 2 times",
     ),
 ]
 
@@ -140,7 +140,7 @@ BAD_QRELS = [
     (
         "a duplicate namedtuple",
         [ir_measures.Qrel("q1", "a", 1), ir_measures.Qrel("q1", "a", 2)],
-        f"{A}: a document may stand once per query (found 1 and 2)",
+        f"{A}: the document is listed twice, with 1 and 2",
     ),
     (
         "polars, NaN",
@@ -150,7 +150,7 @@ BAD_QRELS = [
     (
         "pandas, twice",
         pd.DataFrame(labels(doc_id=["a", "a"])),
-        f"{A}: a document may be judged once per query",
+        f"{A}: the document is judged twice",
     ),
     ("pandas, text", pd.DataFrame(labels(relevance=mixed("a", 1))), "row 0: a relevance must be a number"),
 ]
