@@ -1,12 +1,16 @@
 """Query ids that name the same queries in different ways."""
 
 import random
+import subprocess
+import sys
 import time
 import tracemalloc
 
+import polars as pl
 import pytest
 
 import permed_measures as pm
+from permed_measures.engine.inputs import Batches
 from permed_measures.engine.query_ids import REWRITINGS
 
 
@@ -74,3 +78,140 @@ def test_very_many_litsearch_ids_take_no_time():
     joined = REWRITINGS["litsearch"](ids, [str(n) for n in range(1, 100_001)])
     assert len(joined) == 100_000
     assert time.perf_counter() - start < 10  # it would be minutes if each id were looked for in a list
+
+
+PAIRS = [
+    ("permed", ["topic_001_turn_1", "topic_001_turn_2"], ["topic_001_1", "topic_001_2", "x_1"]),
+    ("litsearch", ["litsearch_000", "litsearch_011"], ["1", "12", "3"]),
+    ("prefix", ["litsearch-1", "litsearch-11"], ["1", "11"]),
+    ("prefix", ["beir/q1", "beir/q2"], ["q1", "q2", "q7"]),
+]
+
+
+@pytest.mark.parametrize(("rewriting", "ours", "theirs"), PAIRS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_query_ids_are_rewritten_in_every_form_of_run_and_both_ways(rewriting, ours, theirs, turned):
+    if turned:
+        ours, theirs = theirs[: len(ours)], ours
+    run = {query_id: {"a": 1.0 + n} for n, query_id in enumerate(ours)}
+    qrels = {query_id: {"a": 1} for query_id in theirs}
+    expected = dict(zip(theirs, run.values(), strict=False))
+    rows = [(q, d, s) for q, docs in run.items() for d, s in docs.items()]
+    frame = pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
+    assert pm.match_query_ids(run, qrels, rewriting) == expected
+    assert list(run) == ours
+    for form in (frame, frame.to_pandas(), frame.to_arrow()):
+        found = pm.match_query_ids(form, qrels, rewriting)
+        assert Batches([found]).nested() == expected
+    found = pm.match_query_ids(Batches([frame[:1], frame[1:]]), qrels, rewriting)
+    assert isinstance(found, Batches)
+    assert found.nested() == found.nested() == expected
+    for form in (run, frame, Batches([frame])):
+        matched = pm.match_query_ids(form, qrels, rewriting)
+        assert pm.calc_aggregate(["NumRet"], qrels, matched) == pm.calc_aggregate(["NumRet"], qrels, expected)
+    assert REWRITINGS[rewriting](ours, theirs) == dict(zip(ours, theirs, strict=False))
+
+
+@pytest.mark.parametrize(("rewriting", "ours", "theirs"), PAIRS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_run_without_a_shared_query_is_told_how_its_ids_would_meet(rewriting, ours, theirs, turned):
+    if turned:
+        ours, theirs = theirs[: len(ours)], ours
+    run, qrels = ({query_id: {"a": 1} for query_id in ids} for ids in (ours, theirs))
+    with pytest.warns(pm.NoSharedQueryWarning) as caught:
+        pm.calc_aggregate(["P@1"], qrels, run)
+    assert str(caught[0].message).endswith(
+        f"; every value is that of an empty run. {ours[0]!r} is {theirs[0]!r} if the ids are rewritten: "
+        f"--query-ids {rewriting} on the command line, "
+        f"permed_measures.match_query_ids(run, qrels, {rewriting!r}) in Python"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [(["11", "12"], ["1", "2"]), (["1", "2"], ["11", "12"]), (["q1"], ["1q1x"]), (["ab"], ["b"])],
+)
+def test_a_prefix_never_ends_within_a_number_or_a_word(ours, theirs):
+    run, qrels = ({query_id: {"a": 1} for query_id in ids} for ids in (ours, theirs))
+    assert REWRITINGS["prefix"](ours, theirs) == {}
+    with pytest.raises(
+        pm.InputError, match="no query id of the run meets the qrels when rewritten by 'prefix'"
+    ):
+        pm.match_query_ids(run, qrels, "prefix")
+    with pytest.warns(pm.NoSharedQueryWarning, match="every value is that of an empty run$"):
+        pm.calc_aggregate(["P@1"], qrels, run)
+
+
+def test_a_prefix_is_that_of_all_ids_of_a_side():
+    assert REWRITINGS["prefix"](["a-1", "b-2"], ["1", "2"]) == {}
+    assert REWRITINGS["prefix"](["a-1", "a-9"], ["1", "2"]) == {"a-1": "1"}
+
+
+@pytest.mark.parametrize(
+    ("rewriting", "ours", "theirs", "message"),
+    [
+        (
+            "permed",
+            ["t_turn_1", "t_1"],
+            ["t_1"],
+            "of the run name one query when rewritten (found 't_turn_1' and",
+        ),
+        (
+            "permed",
+            ["t_1"],
+            ["t_turn_1", "t_1"],
+            "two query ids of the qrels name one query when rewritten (found",
+        ),
+        (
+            "litsearch",
+            ["litsearch_0", "litsearch_00"],
+            ["1"],
+            "of the run name one query when rewritten (found",
+        ),
+        (
+            "litsearch",
+            ["1"],
+            ["1", "litsearch_000"],
+            "(found '1' and 'litsearch_000'). Remove one of the two, or",
+        ),
+        ("prefix", ["x"], ["1"], "when rewritten by 'prefix' (found 'x' in the run, '1' in the qrels)"),
+        ("suffix", ["x"], ["1"], "a rewriting must be one of permed, litsearch, prefix (found 'suffix')"),
+    ],
+)
+def test_ids_that_cannot_be_rewritten_are_refused(rewriting, ours, theirs, message):
+    run, qrels = ({query_id: {"a": 1} for query_id in ids} for ids in (ours, theirs))
+    with pytest.raises(pm.InputError) as error:
+        pm.match_query_ids(run, qrels, rewriting)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(["1", "p-1"], ["p-1"]), (["p-1", "1"], ["p-1"]), (["a-a-1", "a-1"], ["a-1"])]
+)
+def test_no_query_is_lost_when_a_rewritten_id_is_one_that_stays(ours, theirs):
+    run = {query_id: {f"d{n}": 1.0} for n, query_id in enumerate(ours)}
+    qrels = {query_id: {"d0": 1} for query_id in theirs}
+    try:
+        found = pm.match_query_ids(run, qrels, "prefix")
+    except pm.InputError:
+        return
+    assert sorted(map(str, found.values())) == sorted(map(str, run.values()))
+
+
+def test_the_prefix_does_not_depend_on_the_seed_of_hashes(tmp_path):
+    code = (
+        "from permed_measures.engine.query_ids import REWRITINGS\n"
+        "print([REWRITINGS['prefix'](['a-b-1'], t) for t in (['b-1', '1'], ['1', 'b-1'])])"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=tmp_path,
+            env={"PYTHONHASHSEED": str(seed), "PYTHONPATH": ":".join(filter(None, sys.path))},
+        ).stdout
+        for seed in range(1, 6)
+    }
+    assert len(found) == 1

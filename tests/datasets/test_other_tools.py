@@ -1,0 +1,88 @@
+"""Our data sets in ir_datasets, PyTerrier and the command line."""
+
+import json
+import subprocess
+import sys
+import warnings
+
+import ir_datasets
+import pandas as pd
+import pytest
+from commands import run_command
+
+import permed_measures as pm
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path_factory.mktemp("home")))
+
+
+def test_ir_datasets_exports_and_looks_up_the_sample():
+    code = "import permed_measures, ir_datasets; ir_datasets.main_cli()"
+
+    def output(*arguments):
+        return subprocess.run(
+            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+        ).stdout
+
+    first = json.loads(output("export", "permed-sample", "queries", "--format", "jsonl").splitlines()[0])
+    assert first["query_id"] == "sample_01_1"
+    assert first["text"].startswith("Do SGLT2 inhibitors")
+    assert output("lookup", "permed-sample", "sample-001").startswith("sample-001\tTeledermatology")
+
+
+def test_pyterrier_loads_texts_and_its_data_set_is_taken_as_qrels():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pyterrier as pt
+    dataset = pt.get_dataset("irds:permed-sample")
+    texts = dataset.text_loader(["title", "text"])(pd.DataFrame({"docno": ["sample-001"]}))
+    assert texts["title"][0].startswith("Teledermatology")
+    run = pm.read_run(pm.datasets.SAMPLES[0].runs["bm25"])
+    expected = pm.calc_aggregate(["AP"], ir_datasets.load("permed-sample"), run)
+    assert pm.calc_aggregate(["AP"], dataset, run) == expected
+    assert pm.evaluate_by("AP", dataset, run, "turn_number").keys() == {1, 2, 3, 4, 5}
+
+
+@pytest.mark.parametrize("labels_file", [True, False])
+def test_a_query_without_judgments_counts_in_a_data_set_as_in_its_file(tmp_path, labels_file):
+    lines = [
+        {"query_id": f"t_turn_{n}", "query": "?", **({} if labels_file else {"ground_truth": documents})}
+        for n, documents in ((1, ["a"]), (2, []))
+    ]
+    (tmp_path / "queries.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    if labels_file:
+        (tmp_path / "query_to_texts.jsonl").write_text(
+            '{"query_id": "t_turn_1", "relevant_texts": ["a"]}\n'
+            '{"query_id": "t_turn_2", "relevant_texts": []}\n'
+        )
+    dataset = pm.datasets.from_folder(tmp_path, f"edge-{labels_file}")
+    run = {"t_turn_1": {"a": 1.0}, "t_turn_2": {"a": 1.0}}
+    [value] = pm.calc_aggregate(["AP"], dataset, run).values()
+    assert value == 0.5
+    [one, two] = pm.evaluate_by("AP", dataset, run, "turn_number").values()
+    assert (*one.values(), *two.values()) == (1.0, 0.0)
+    (tmp_path / "run.jsonl").write_text(
+        "".join(json.dumps({"query_id": q, "results": [{"text_id": "a"}]}) + "\n" for q in run)
+    )
+    _, stdout, _ = run_command("evaluate", tmp_path, tmp_path / "run.jsonl", "-m", "AP", "--format", "json")
+    assert json.loads(stdout)[0]["metrics"]["AP"] == 0.5
+
+
+def test_a_document_that_stands_twice_in_the_ground_truth_is_refused(tmp_path):
+    (tmp_path / "queries.jsonl").write_text('{"query_id": "q", "query": "?", "ground_truth": ["a", "a"]}\n')
+    with pytest.raises(pm.InputError, match=r"queries.jsonl:1: document 'a' is listed twice in ground_"):
+        pm.datasets.from_folder(tmp_path, "edge-twice")
+    (tmp_path / "queries.jsonl").write_text(
+        '{"query_id": "q", "query": "?", "query": "!", "ground_truth": ["a"]}\n'
+    )
+    with pytest.raises(pm.InputError, match="'query' is listed twice"):
+        pm.datasets.from_folder(tmp_path, "edge-twice")
+    with pytest.raises(pm.InputError, match="'' cannot be the id of a data set"):
+        pm.datasets.from_folder(tmp_path, "")
+
+
+def test_the_grades_of_the_literature_sample_are_binary():
+    assert ir_datasets.load("permed-sample/literature").qrels_defs().keys() == {1}
+    assert ir_datasets.load("permed-sample").qrels_defs().keys() == {2, 1, 0, -1}
