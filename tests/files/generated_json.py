@@ -38,8 +38,8 @@ def written_objects(made, contents, needed):
     made.style = (made.choice(", ", ",", " ,\t"), made.choice(": ", ":"), made.chance(0.5))
     bad = rng.randrange(len(contents))
     wrong = ["missing", "no id", "cut", "no object", "name twice", "bytes"]
-    wrong += ["empty line"] * 9 if made.numbered else ["twice"]
-    how = rng.choice(wrong) if made.flawed and not made.flaw else ""
+    wrong += ["empty line"] * 4 if made.numbered else ["twice"]
+    how = made.flaw_of(*wrong) if made.flawed and not made.flaw else ""
     if how == "missing":
         del contents[bad][rng.choice(needed)]
     elif how == "no id":
@@ -92,7 +92,9 @@ def medcorpus(made):
         contents.append(shuffled(made, {**content, "doc_id": id_of(made, doc_id), "rel": Raw(grade)}))
     if made.what == "qrels" and made.flawed and made.chance(0.4):
         made.flaw = "no number"
-        made.rng.choice(contents)["rel"] = Raw(made.choice(*NO_JSON_NUMBERS, "Infinity", "1e999", "null"))
+        made.rng.choice(contents)["rel"] = Raw(
+            made.choice("true", *made.rng.sample(NO_JSON_NUMBERS, 2), "Infinity")
+        )
     needed = ["doc_id", "conversation_id", "turn_id", *(["rel"] if made.what == "qrels" else [])]
     return written_objects(made, contents, needed)
 
@@ -141,9 +143,9 @@ def spoil_results(made, contents, name, scored):
     items = made.rng.choice(contents)[name]
     if not (made.flawed and items and made.chance(0.6)):
         return
-    made.flaw = made.choice("no number", "no id", "document twice", "scores for some", "scores for some")
+    made.flaw = made.flaw_of("no number", "no id", "document twice", "scores for some", "scores for some")
     if made.flaw == "no number":
-        items[0] = {"text_id": "d", "score": Raw(made.choice(*NO_JSON_NUMBERS))}
+        items[0] = {"text_id": "d", "score": Raw(made.choice("true", *made.rng.sample(NO_JSON_NUMBERS, 2)))}
     elif made.flaw == "no id":
         items[-1] = made.choice({"id": "d"}, {"text_id": Raw("1.5"), "score": 1}, {"text_id": None}, None, [])
     elif made.flaw == "document twice":
@@ -193,20 +195,12 @@ def spoil_json(made, queries):
         return ""
     place = made.rng.randrange(len(queries))
     query_id, docs = queries[place]
-    made.flaw = made.choice(
-        "no number", "document twice", "query twice", "no object", "cut", "half a character"
+    made.flaw = made.flaw_of(
+        "no number", "document twice", "query twice", "no number", "no object", "cut", "half a character"
     )
     if made.flaw == "no number":
-        docs.append(
-            (
-                "x",
-                Raw(
-                    made.choice(
-                        *NO_JSON_NUMBERS, *([] if made.what == "run" else ["0.5", "1.5", "2.5e0", "Infinity"])
-                    )
-                ),
-            )
-        )
+        more = [] if made.what == "run" else ["0.5", "1.5"]
+        docs.append(("x", Raw(made.choice("true", *more, *made.rng.sample(NO_JSON_NUMBERS, 2)))))
     elif made.flaw == "document twice":
         docs.extend([("again", 1), ("again", 1)])
     elif made.flaw == "query twice":

@@ -6,8 +6,10 @@ from generated_pieces import BLANK_IDS, COMMON_IDS, GRADES, LOOSE_IDS, MARK, MAR
 class Made:
     """A file in the making: chance, what it says so far, and what is wrong with it."""
 
-    def __init__(self, rng, what, flawed):
-        self.rng, self.what, self.flawed = rng, what, flawed
+    def __init__(self, rng, what, turn, slot):
+        self.rng, self.what = rng, what
+        self.flawed, self.flaw_turn = turn % 3 == 2, turn // 3 + slot
+        self.is_plain = self.flawed and self.chance(0.6)  # nothing odd keeps the flaw from the fast paths
         self.rows, self.flaw = [], ""
         self.style, self.numbered = (), False
 
@@ -17,11 +19,15 @@ class Made:
     def choice(self, *items):
         return self.rng.choice(items)
 
+    def flaw_of(self, *flaws):
+        """Return the flaw whose turn it is."""
+        return flaws[self.flaw_turn % len(flaws)]
+
     def ids(self, count, loose):
         odd = self.rng.sample(ODD_IDS, self.choice(0, 0, 4, len(ODD_IDS)))
-        pools = [COMMON_IDS + odd] * 3 + [COMMON_IDS[:6] + MARKED_IDS]
+        pools = [COMMON_IDS + odd] * 3 + [COMMON_IDS[:6] + MARKED_IDS] * 2
         pools += [COMMON_IDS[:4] + BLANK_IDS, COMMON_IDS[:9] + LOOSE_IDS] if loose else []
-        pool = self.rng.choice(pools)
+        pool = COMMON_IDS if self.is_plain else self.rng.choice(pools)
         return self.rng.sample(pool, min(count, len(pool)))
 
     def lists(self, loose=True, empty=True):
@@ -71,9 +77,7 @@ class Made:
         if not self.flawed or self.flaw:
             return
         row = self.rng.choice(rows)
-        self.flaw = self.choice(
-            "no number", "no number", "too short", "too short", "too long", "twice", "twice", "other"
-        )
+        self.flaw = self.flaw_of("no number", "too short", "twice", "too long", "no number", "other", "twice")
         if self.flaw == "no number":
             row[value] = self.choice("nan", "1_0", *self.rng.sample(wrong_numbers, 2))
         elif self.flaw == "too short":

@@ -24,8 +24,10 @@ def trec(made):
         rng.choice(rows)[made.choice(1, 2)] = ""
     made.damage(rows, 4 if is_run else 3, NO_NUMBERS + ([] if is_run else ["inf", "1e999"]), not is_run)
     junk = made.choice([], [], ["more"], ["\u2028", "#"]) if is_run and not made.flawed else []
-    blanks = made.choice([" "], [" "], ["\t"], [" ", "  ", "\t", " \t "], ["\v", "\f", " "])
+    blanks = made.choice([" "], [" "], [" "], ["\t"], [" ", "  ", "\t", " \t "], ["\v", "\f", " "])
     around = made.choice([""], ["", "", " ", "\t "])
+    if made.is_plain:
+        blanks, around = [" "], [""]
     lines = []
     for row in rows:
         line = "".join(cell + rng.choice(blanks) for cell in [*row, *junk]).rstrip(BLANKS)
@@ -53,7 +55,7 @@ def with_comments(made, lines):
         f"  {rows[0]}",
     ]
     says_nothing = made.choice(rows, other + rows)
-    share = made.choice(0, 0.05, 0.3)
+    share = 0 if made.is_plain else made.choice(0, 0.05, 0.3)
     mixed = []
     for line in lines:
         mixed += [made.rng.choice(says_nothing), line] if made.chance(share) else [line]
@@ -87,19 +89,20 @@ def table_of(made, names, delimiters):
     words = made.choice(
         [""], ["some words", "", "1"], [MARK, "\x01", "a\u2028b"], ["two\nlines", 'a "query"']
     )
+    words = ["some words"] if made.is_plain else words
     rows = []
     for query_id, [(doc_id, number)] in made.rows:
         cells = dict(zip(names, (query_id, doc_id, number), strict=True))
         rows.append([cells.get(column, made.rng.choice(words)) for column in columns])
     wrong = [*NO_NUMBERS, "", "1,5"] + ([] if made.what == "run" else ["inf", "1e999"])
     made.damage(rows, columns.index(names[2]), wrong, True)
-    if made.flawed and not made.flaw and made.chance(0.8):
+    if made.flawed and not made.flaw and made.chance(0.9):
         made.flaw = "bad quote or return"
     return written_table(made, columns, rows, made.rng.choice(delimiters))
 
 
 def written_table(made, columns, rows, delimiter):
-    share = made.choice(0, 0, 0.1, 1)
+    share = 0 if made.is_plain else made.choice(0, 0, 0.1, 1)
     lines = [delimiter.join(cell(made, name, delimiter, share == 1) for name in columns)]
     lines = [*made.choice([], [], [], ["# made by hand"], ["", " "], ["#", "\t"]), *lines]
     for row in rows:
@@ -107,7 +110,7 @@ def written_table(made, columns, rows, delimiter):
         if made.chance(0.02):
             lines.append("")
     if made.flaw == "bad quote or return":
-        lines[-1] = delimiter.join([made.choice('"x', '"x"y', "x\ry"), *["1"] * (len(columns) - 1)])
+        lines[-1] = delimiter.join([made.choice('"x', '"x"y', "x\ry", "x\ry"), *["1"] * (len(columns) - 1)])
     return made.joined(lines)
 
 

@@ -18,7 +18,7 @@ import permed_measures as pm
 
 PACKAGE = Path(pm.__file__).parent
 SCRIPT = Path(__file__).with_name("generate_files.py")
-N_FILES = 600
+N_FILES = 2000
 ONLY = {"fast_trec": "TREC", "fast_csv": "CSV or TSV"}
 """The formats that these files read."""
 
