@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from ir_measures import AP, NumRet
 from scipy import stats
 
 import permed_measures as pm
@@ -87,6 +88,12 @@ def test_every_measure_on_the_pipeline_is_that_of_the_frame_it_returns(systems, 
     for name, run in runs.items():
         for measure, value in pm.calc_aggregate(ALL_MEASURES, qrels, run).items():
             assert table.loc[name, str(measure)] == pytest.approx(value, abs=1e-9), measure
+
+
+def test_retrieved_documents_are_counted(systems, runs, topics, qrels):
+    table = pt.Experiment(systems, topics, qrels, [NumRet, AP]).set_index("name")
+    for name, run in runs.items():
+        assert table.loc[name, "NumRet"] == len(run) == pm.calc_aggregate([NumRet], qrels, run)[NumRet]
 
 
 def test_every_measure_by_query_is_that_of_the_frame(systems, runs, topics, qrels):
