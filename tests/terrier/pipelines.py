@@ -47,10 +47,10 @@ ALL_MEASURES = [
     *(R(rel=2) @ 10, P(judged_only=True) @ 5, Success @ 5, SetP, SetR, SetF, SetAP),
     *(NumQ, NumRel),
 ]
-"""All that `pm.provider` has but ERR, RBP, Judged and RR@k, which other providers do (tested below), and NumRet.
+"""All that `pm.provider` has but ERR, RBP, Judged and RR@k, which other providers do, and NumRet.
 
-Of NumRet ir_measures counts the judged documents only where a measure with judged_only happens to come before the
-others, and PyTerrier asks for measures in the order of their hashes, which differs by process.
+ir_measures counts the judged documents only in NumRet where a measure with judged_only happens to come first,
+and PyTerrier asks for measures in the order of their hashes, which differs by process.
 """
 
 
