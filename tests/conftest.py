@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from effort import THOROUGH, effort
+from effort import ONLY_THOROUGH, THOROUGH, effort
 from hypothesis import settings
 
 settings.register_profile("permed", deadline=None, max_examples=effort(40, 100))
@@ -18,12 +18,22 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out the tests marked as thorough, and the notebooks, unless they are asked for."""
-    if THOROUGH:
+    """Leave out the tests that are only for thorough runs, or those that the quick run does in full."""
+    if THOROUGH and not ONLY_THOROUGH:
         return
-    left_out = [item for item in items if item.get_closest_marker("thorough") or item.path.suffix == ".ipynb"]
+    left_out = [item for item in items if not (does_more if ONLY_THOROUGH else is_quick)(item)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in set(left_out)]
+
+
+def is_quick(item):
+    return not item.get_closest_marker("thorough") and item.path.suffix != ".ipynb"
+
+
+def does_more(item):
+    """Tell whether a test does more in a thorough run: by its mark, effort in its file, or hypothesis."""
+    test = getattr(item, "obj", None)
+    return not is_quick(item) or hasattr(item.module, "effort") or hasattr(test, "is_hypothesis_test")
 
 
 @pytest.fixture(autouse=True)

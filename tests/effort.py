@@ -1,8 +1,12 @@
-"""How much the tests do: what one can wait for, or with PERMED_THOROUGH=1 everything that CI checks."""
+"""How much the tests do: what one can wait for, or with PERMED_THOROUGH=1 everything that CI checks.
+
+PERMED_THOROUGH=only leaves out the tests that the quick run does in full: CI runs both, one after the other.
+"""
 
 import os
 
-THOROUGH = os.environ.get("PERMED_THOROUGH") == "1"
+THOROUGH = os.environ.get("PERMED_THOROUGH") in ("1", "only")
+ONLY_THOROUGH = os.environ.get("PERMED_THOROUGH") == "only"
 
 
 def effort(quick, thorough):
