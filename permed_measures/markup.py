@@ -76,8 +76,16 @@ def as_json(content: Any, **options: Any) -> str:
 
 
 def plural(noun: str) -> str:
-    """Put a noun into the plural."""
-    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    """Put a noun into the plural.
+
+    Examples
+    --------
+    >>> plural("query"), plural("loss"), plural("run")
+    ('queries', 'losses', 'runs')
+    """
+    if noun.endswith("y"):
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith("s") else f"{noun}s"
 
 
 def counted(n: int, noun: str) -> str:

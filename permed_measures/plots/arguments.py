@@ -12,17 +12,13 @@ from permed_measures.measures.parsing import parse_measure
 from permed_measures.statistics.results import ComparisonResult
 
 
-def checked_comparison(comparison: Any) -> None:
-    """Raise an error unless this is the result of a comparison."""
+def measure_index(comparison: Any, measure: Measure | str | None) -> int:
+    """Return the index of a measure of the comparison; the first if none is named."""
     if not isinstance(comparison, ComparisonResult):
         raise InputError(
             f"the first argument must be the result of compare (found {type(comparison).__name__})",
             hint="Pass compare(qrels, runs, measures)",
         )
-
-
-def measure_index(comparison: ComparisonResult, measure: Measure | str | None) -> int:
-    """Return the index of a measure of the comparison; the first if none is named."""
     if measure is None:
         return 0
     measure, known = parse_measure(measure), comparison.paired.measures

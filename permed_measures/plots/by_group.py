@@ -11,19 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures import Measure
-from numpy.typing import NDArray
 
 from permed_measures.engine.groups import By, Groups
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.markup import counted, plural
-from permed_measures.plots.arguments import checked_comparison, measure_index, runs_of
+from permed_measures.plots.arguments import measure_index, runs_of
 from permed_measures.plots.fonts import PlotText, on_one_line, shortened
 from permed_measures.plots.style import (
-    Estimates,
     add_legend,
     axes_for,
-    draw_lines,
-    draw_points,
+    draw_estimates,
     label_categories,
     label_numbers,
     set_title,
@@ -104,8 +101,7 @@ def plot_by_group(
     >>> ax.lines[0].get_xydata().tolist()
     [[1.0, 1.0], [2.0, 0.75]]
     """
-    checked_comparison(comparison)
-    paired, index = comparison.paired, measure_index(comparison, measure)
+    index, paired = measure_index(comparison, measure), comparison.paired
     names = runs_of(comparison, runs)
     groups = _groups(comparison, by, qrels)
     values = {name: paired.values[name][index] for name in names}
@@ -117,8 +113,7 @@ def plot_by_group(
     texts = PlotText.of([*names, *labels, note, about := _about(groups)])
     ax, own = axes_for(ax)
     styles = styles_of(paired.values)
-    drawn = draw_lines if numbers else draw_points
-    handles = drawn(ax, numbers or list(range(len(labels))), estimates, styles)
+    handles = draw_estimates(ax, numbers or range(len(labels)), estimates, styles, lines=bool(numbers))
     if numbers:
         label_numbers(ax, numbers, [f"{x}\nn={n:,}" for x, n in zip(labels, groups.sizes, strict=True)])
     else:
@@ -154,23 +149,19 @@ def _groups(comparison: ComparisonResult, by: By | None, qrels: Any) -> Groups:
 
 def _group_estimates(
     comparison: ComparisonResult, groups: Groups, values: dict[str, Floats], intervals: bool
-) -> dict[str, Estimates]:
-    """Estimate the mean of each run and group; the runs of a group share the draws of its clusters."""
+) -> dict[str, Floats]:
+    """Return means and bounds of each run by group; the runs of a group share the draws of its clusters."""
     stacked = np.stack(list(values.values()), axis=1)
     found = np.full((3, len(groups.values), len(values)), np.nan)
     for index in range(len(groups.values)):
         here = groups.group == index
         found[0, index] = stacked[here].mean(axis=0)
         if intervals:
-            found[1:, index] = _bounds(comparison, stacked[here], comparison.paired.cluster[here]).T
-    return {name: Estimates(*found[:, :, column]) for column, name in enumerate(values)}
-
-
-def _bounds(comparison: ComparisonResult, values: Floats, cluster: NDArray[np.int64]) -> Floats:
-    """Return the interval of the mean of each column; shape (n_columns, 2)."""
-    _, cluster = np.unique(cluster, return_inverse=True)
-    estimates = bootstrap_intervals(values, cluster, comparison.resamples, comparison.seed, comparison.level)
-    return np.array([each.value or (np.nan, np.nan) for each in estimates])
+            cluster = np.unique(comparison.paired.cluster[here], return_inverse=True)[1]
+            options = comparison.resamples, comparison.seed, comparison.level
+            bounds = bootstrap_intervals(stacked[here], cluster, *options)
+            found[1:, index] = np.transpose([each.value or (np.nan, np.nan) for each in bounds])
+    return {name: found[:, :, column] for column, name in enumerate(values)}
 
 
 def _numbers(values: Sequence[Any]) -> list[float]:
@@ -195,9 +186,9 @@ def _about(groups: Groups) -> str:
     return name if re.fullmatch(r"\w+", name) else f"{shortened(name)} in the query id"
 
 
-def _interval_note(comparison: ComparisonResult, bands: bool, estimates: dict[str, Estimates]) -> str:
+def _interval_note(comparison: ComparisonResult, bands: bool, estimates: dict[str, Floats]) -> str:
     """Explain the intervals."""
-    missing = np.isnan([each.low for each in estimates.values()])
+    missing = np.isnan([low for _, low, _ in estimates.values()])
     if missing.all():
         return f"no intervals: no group has two {plural(comparison.paired.unit)}"
     clusters = comparison.paired.clusters

@@ -7,18 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from ir_measures.measures import Measure
+from rich.cells import cell_len
 
-from permed_measures.plots.arguments import checked_comparison, measure_index, pair_of, runs_of
-from permed_measures.plots.fonts import PlotText, width_of
-from permed_measures.plots.style import (
-    GAIN,
-    LOSS,
-    add_legend,
-    axes_for,
-    set_title,
-    styles_of,
-    wrapped,
-)
+from permed_measures.markup import counted
+from permed_measures.plots.arguments import measure_index, pair_of, runs_of
+from permed_measures.plots.fonts import PlotText
+from permed_measures.plots.style import GAIN, LOSS, add_legend, axes_for, set_title, styles_of, wrapped
 from permed_measures.statistics.results import ComparisonResult
 from permed_measures.statistics.significance import Floats, zero_rounding_noise
 
@@ -37,15 +31,12 @@ def plot_differences(
 
     Parameters
     ----------
-    comparison : Comparison
-    measure : Measure or str, optional
-        One of the comparison's; the first if left out.
+    comparison, measure, ax
+        As in `plot_by_group`.
     run : str, optional
         If left out, the first run that the comparison compares with `against`.
     against : str, optional
         If left out, the baseline; without a baseline the first run, or the second for the first.
-    ax : matplotlib Axes, optional
-        Where to draw; a new Figure if left out.
 
     Returns
     -------
@@ -55,8 +46,7 @@ def plot_differences(
     Raises
     ------
     InputError
-        If the comparison does not have the measure or a run, the two runs are the same, or matplotlib is
-        missing.
+        As in `plot_by_group`; also if the two runs are the same.
 
     Warns
     -----
@@ -78,8 +68,7 @@ def plot_differences(
     new minus old
     2 wins, 0 ties, 1 loss; mean +0.1667 (dashed)
     """
-    checked_comparison(comparison)
-    paired, index = comparison.paired, measure_index(comparison, measure)
+    index, paired = measure_index(comparison, measure), comparison.paired
     run, against = pair_of(comparison, run, against)
     differences = zero_rounding_noise(paired.values[run][index] - paired.values[against][index])
     descending = np.sort(differences)[::-1]
@@ -95,9 +84,11 @@ def plot_differences(
     ax.set_xlabel(f"queries, by difference (n={n:,})", **texts.style)
     ax.set_ylabel(wrapped(f"difference in {paired.measures[index]}"), **texts.style)
     names = texts.names[run], texts.names[against]
-    between = " " if width_of("".join(names)) < 45 else "\n"
-    counts = f"{_outcomes(differences)}; mean {mean + 0.0:+.4f} (dashed)"
-    set_title(ax, texts, f"{names[0]}{between}minus {names[1]}\n{counts}")
+    between = " " if cell_len("".join(names)) < 45 else "\n"
+    outcomes = {"win": differences > 0, "tie": differences == 0, "loss": differences < 0}
+    counts = ", ".join(counted(int(those.sum()), outcome) for outcome, those in outcomes.items())
+    title = f"{names[0]}{between}minus {names[1]}\n{counts}; mean {mean + 0.0:+.4f} (dashed)"
+    set_title(ax, texts, title)
     return ax
 
 
@@ -112,13 +103,8 @@ def plot_distribution(
 
     Parameters
     ----------
-    comparison : Comparison
-    measure : Measure or str, optional
-        One of the comparison's; the first if left out.
-    ax : matplotlib Axes, optional
-        Where to draw; a new Figure if left out.
-    runs : iterable of str, optional
-        Which runs to draw; all if left out. A run looks the same in every plot of a comparison.
+    comparison, measure, ax, runs
+        As in `plot_by_group`.
 
     Returns
     -------
@@ -128,7 +114,7 @@ def plot_distribution(
     Raises
     ------
     InputError
-        If the comparison does not have the measure or a run, or matplotlib is missing.
+        As in `plot_by_group`.
 
     Warns
     -----
@@ -150,8 +136,7 @@ def plot_distribution(
     >>> ax.lines[1].get_xydata().tolist()  # at least 0: 100 %; at least 0.5: 50 %; at least 1: 25 %
     [[0.0, 100.0], [0.5, 50.0], [1.0, 25.0]]
     """
-    checked_comparison(comparison)
-    paired, index = comparison.paired, measure_index(comparison, measure)
+    index, paired = measure_index(comparison, measure), comparison.paired
     names = runs_of(comparison, runs)
     values = {name: paired.values[name][index] for name in names}
     every = np.concatenate([*values.values()])
@@ -170,18 +155,14 @@ def plot_distribution(
     ax.set_ylim(-2, 102)
     ax.set_xlabel(wrapped(f"{paired.measures[index]} of a query"), **texts.style)
     ax.set_ylabel("queries with at least this value (%)", **texts.style)
-    notes, heading = _at_ends(values, low, high)
-    add_legend(ax, handles, texts, own, notes=notes, heading=heading)
+    if low < 0 or high > 1:
+        add_legend(ax, handles, texts, own)
+        return ax
+    ends = {
+        name: f"{np.mean(scores == 0):.1%} | {np.mean(scores == 1):.1%}" for name, scores in values.items()
+    }
+    add_legend(ax, handles, texts, own, notes=ends, heading="queries at 0 | at 1")
     return ax
-
-
-def _outcomes(differences: Floats) -> str:
-    counts = [
-        ("win", "wins", (differences > 0).sum()),
-        ("tie", "ties", (differences == 0).sum()),
-        ("loss", "losses", (differences < 0).sum()),
-    ]
-    return ", ".join(f"{n:,} {one if n == 1 else many}" for one, many, n in counts)
 
 
 def _reaching(values: Floats, low: float, high: float) -> tuple[Floats, Floats]:
@@ -197,11 +178,3 @@ def _marks(x: Floats, shift: float) -> list[int]:
     targets = x[0] + (x[-1] - x[0]) * (np.arange(4) + shift) / 4
     nearest_to = np.abs(x - targets[:, None]).argmin(axis=1)
     return sorted({*nearest_to.tolist(), len(x) - 1} - {0})
-
-
-def _at_ends(values: dict[str, Floats], low: float, high: float) -> tuple[dict[str, str], str]:
-    """Return the shares of queries at 0 and at 1 with their heading; nothing for other scales."""
-    if low < 0 or high > 1:
-        return {}, ""
-    shares = {name: (np.mean(scores == 0), np.mean(scores == 1)) for name, scores in values.items()}
-    return {name: f"{zero:.1%} | {one:.1%}" for name, (zero, one) in shares.items()}, "queries at 0 | at 1"

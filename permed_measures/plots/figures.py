@@ -17,15 +17,8 @@ if TYPE_CHECKING:
 def figures(comparison: ComparisonResult) -> Iterator[tuple[str, Axes]]:
     """Yield the plots of a comparison for a page, each with a title.
 
-    Parameters
-    ----------
-    comparison : Comparison
-
-    Yields
-    ------
-    (str, matplotlib Axes)
-        For each measure, the means by group if the comparison has groups, and the distribution; for the first
-        measure also the differences of each pair, of six pairs at most.
+    For each measure, the means by group if the comparison has groups, and the distribution; for the first
+    measure also the differences of each pair, of six pairs at most.
 
     Raises
     ------

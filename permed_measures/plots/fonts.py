@@ -6,10 +6,13 @@ import unicodedata
 import warnings
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from itertools import chain, count
 from typing import Any
+
+from rich.cells import cell_len
 
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.markup import one_line
@@ -34,19 +37,14 @@ def on_one_line(text: str) -> str:
     return " ".join(one_line(text).split())
 
 
-def width_of(text: str) -> int:
-    """Return the width of a text in letters; a Chinese character is as wide as two."""
-    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
-
-
 def shortened(text: str) -> str:
     """Return the text, or its beginning and end."""
-    if width_of(text) <= LONGEST:
+    if cell_len(text) <= LONGEST:
         return text
     start, end = text, text
-    while width_of(start) > LONGEST - 13:
+    while cell_len(start) > LONGEST - 13:
         start = start[:-1]
-    while width_of(end) > 12:
+    while cell_len(end) > 12:
         end = end[1:]
     return f"{start}…{end}"
 
@@ -59,15 +57,15 @@ class PlotText:
     ----------
     style : dict
         Properties of a matplotlib Text: $ and backslash mean nothing, and the fonts have the characters.
-    missing : frozenset of str
+    missing : set of str
         Characters that no installed font has.
     names : dict of str to str
         What is shown for each text: on one line, shortened, no two the same.
     """
 
     style: dict[str, Any]
-    missing: frozenset[str]
-    names: dict[str, str]
+    missing: set[str]
+    names: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> PlotText:
@@ -75,23 +73,18 @@ class PlotText:
         texts = list(dict.fromkeys(texts))
         style: dict[str, Any] = {"parse_math": False, "usetex": False}
         families = list(matplotlib().rcParams["font.family"])
-        characters = frozenset("".join(map(on_one_line, texts)))
-        if characters - _characters_of(families):  # matplotlib takes each glyph from the first that has it
-            families += _chinese_fonts()
-            style["fontfamily"] = families
-        missing = characters - _characters_of(families)
+        missing = _missing("".join(map(on_one_line, texts)), families)
+        if missing:  # matplotlib takes each glyph from the first font that has it
+            style["fontfamily"] = families = [*families, *_chinese_fonts()]
+            missing = _missing("".join(missing), families)
         if missing:
             _warn_of(missing)
-        plain = cls(style, missing, {})
-        names: dict[str, str] = {}
+        made = cls(style, missing)
         for text in texts:
-            name = shown = shortened(plain.shown(on_one_line(text)))
-            times = 1
-            while shown in names.values():
-                times += 1
-                shown = f"{name} ({times})"
-            names[text] = shown
-        return cls(style, missing, names)
+            name = shortened(made.shown(on_one_line(text)))
+            others = (f"{name} ({times})" for times in count(2))
+            made.names[text] = next(each for each in chain([name], others) if each not in made.names.values())
+        return made
 
     def shown(self, text: str) -> str:
         """Replace missing characters by boxes; matplotlib would warn at every drawing."""
@@ -126,21 +119,17 @@ def _add_new_fonts() -> None:
             fonts.fontManager.addfont(path)
 
 
-def _characters_of(families: list[str]) -> frozenset[str]:
-    """Return the characters that the fonts have between them."""
-    fonts = matplotlib(".font_manager")
-    paths = [fonts.findfont(fonts.FontProperties(family=[family])) for family in families]
-    return frozenset(" ").union(*map(_characters_at, paths))
+def _missing(text: str, families: list[str]) -> set[str]:
+    """Return the characters that none of the fonts has."""
+    manager = matplotlib(".font_manager")
+    paths = [manager.findfont(manager.FontProperties(family=[family])) for family in families]
+    fonts = [manager.get_font(path) for path in paths]
+    return {letter for letter in text if not any(font.get_char_index(ord(letter)) for font in fonts)}
 
 
-@cache
-def _characters_at(path: str) -> frozenset[str]:
-    return frozenset(map(chr, matplotlib(".font_manager").get_font(path).get_charmap()))
-
-
-def _warn_of(missing: frozenset[str]) -> None:
+def _warn_of(missing: set[str]) -> None:
     letters = "".join(sorted(missing)[:8])
-    chinese = any(width_of(letter) == 2 and unicodedata.category(letter) != "So" for letter in missing)
+    chinese = any(cell_len(letter) == 2 and unicodedata.category(letter) != "So" for letter in missing)
     install = (
         "such as Noto Sans CJK (apt install fonts-noto-cjk, dnf install google-noto-sans-cjk-fonts)"
         if chinese

@@ -5,26 +5,18 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rich.cells import cell_len
 
 from permed_measures.errors import InputError
-from permed_measures.plots.fonts import LONGEST, PlotText, matplotlib, width_of
+from permed_measures.plots.fonts import LONGEST, PlotText, matplotlib
 from permed_measures.statistics.significance import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-@dataclass(frozen=True)
-class Estimates:
-    """Means of a run by group, and their intervals; NaN where there is none."""
-
-    mean: Floats
-    low: Floats
-    high: Floats
 
 
 GAIN, LOSS = "#0072B2", "#E69F00"
@@ -47,46 +39,41 @@ _MARKERS = ("o", "s", "^", "D", "v", "X", "P", "<", ">")
 
 def styles_of(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return how the line of each run is drawn."""
+    looks = zip(names, cycle(_COLOURS), cycle(_DASHES), cycle(_MARKERS), strict=False)
     return {
         name: {
-            "color": _COLOURS[place % len(_COLOURS)],
-            "linestyle": _DASHES[place % len(_DASHES)],
-            "marker": _MARKERS[place % len(_MARKERS)],
-            "markersize": 7.0 if _MARKERS[place % len(_MARKERS)] in "XP" else 5.8,
+            "color": colour,
+            "linestyle": dashes,
+            "marker": marker,
+            "markersize": 7.0 if marker in "XP" else 5.8,
             "markeredgecolor": "white",  # a marker stands out from lines that cross it
             "markeredgewidth": 0.6,
             "linewidth": 1.5,
         }
-        for place, name in enumerate(names)
+        for name, colour, dashes, marker in looks
     }
 
 
-def draw_lines(
-    ax: Axes, x: Sequence[float], estimates: dict[str, Estimates], styles: dict[str, dict[str, Any]]
+def draw_estimates(
+    ax: Axes, x: Sequence[float], estimates: dict[str, Floats], styles: dict[str, dict[str, Any]], lines: bool
 ) -> dict[str, Any]:
-    """Draw a line for each run, with a band; return the lines."""
-    handles = {}
-    for name, each in estimates.items():
-        colour = styles[name]["color"]
-        if np.isfinite(each.low).any():
-            face, edge, dashes = (colour, 0.1), (colour, 0.45), styles[name]["linestyle"]
-            band: Any = {"facecolor": face, "edgecolor": edge, "linewidth": 0.6, "linestyle": dashes}
-            ax.fill_between(x, each.low, each.high, **band)
-        handles[name] = ax.plot(x, each.mean, label=name, **styles[name])[0]
-    return handles
+    """Draw a line over a band for each run, or points with bars beside each other; return what was drawn.
 
-
-def draw_points(
-    ax: Axes, x: Sequence[float], estimates: dict[str, Estimates], styles: dict[str, dict[str, Any]]
-) -> dict[str, Any]:
-    """Draw points for each run, beside each other, with bars; return the points."""
+    The estimates of a run have shape (3, n_groups): means, lower and upper bounds, NaN where there is none.
+    """
     handles = {}
-    for place, (name, each) in enumerate(estimates.items()):
-        beside = np.asarray(x) + 0.8 * ((place + 0.5) / len(estimates) - 0.5)
-        style = {**styles[name], "linestyle": "none", "markersize": styles[name]["markersize"] + 1}
-        if np.isfinite(each.low).any():
-            ax.vlines(beside, each.low, each.high, colors=style["color"], linewidth=1.2)
-        handles[name] = ax.plot(beside, each.mean, label=name, **style)[0]
+    for place, (name, (mean, low, high)) in enumerate(estimates.items()):
+        at, style = np.asarray(x), styles[name]
+        if not lines:
+            at = at + 0.8 * ((place + 0.5) / len(estimates) - 0.5)
+            style = {**style, "linestyle": "none", "markersize": style["markersize"] + 1}
+        colour, bounded = style["color"], np.isfinite(low).any()
+        if bounded and lines:
+            look = {"facecolor": (colour, 0.1), "edgecolor": (colour, 0.45), "linestyle": style["linestyle"]}
+            ax.fill_between(at, low, high, linewidth=0.6, **look)
+        elif bounded:
+            ax.vlines(at, low, high, colors=colour, linewidth=1.2)
+        handles[name] = ax.plot(at, mean, label=name, **style)[0]
     return handles
 
 
@@ -163,9 +150,9 @@ def label_categories(
     names = [texts.names[label] for label in labels]
     width = max(SIZE[0], 0.9 + len(labels) * (0.12 * n_runs + 0.15))
     slot = 0.8 * width / len(labels) / LETTER
-    upright = max(width_of(text) for text in [*names, *(f"n={n:,}" for n in sizes)]) > slot
+    upright = max(cell_len(text) for text in [*names, *(f"n={n:,}" for n in sizes)]) > slot
     if own:
-        longest = max(map(width_of, names)) + 6 if upright else 0
+        longest = max(map(cell_len, names)) + 6 if upright else 0
         ax.figure.set_size_inches(width, SIZE[1] + longest * LETTER)  # type: ignore[union-attr]
     between = " " if upright else "\n"
     shown = [f"{name}{between}n={n:,}" for name, n in zip(names, sizes, strict=True)]

@@ -127,21 +127,18 @@ class Report:
         for name, evaluation in self.evaluations.items():
             if self.by_query:
                 yield from (Row([name, query_id], values, {}) for query_id, values in evaluation.per_query())
-            elif self.groups is not None:
-                yield from self.rows_of_groups(self.groups, name, evaluation)
-                yield self.row_of_all(name, evaluation)
             else:
-                yield Row([name], list(evaluation.aggregated.values()), self.queries(name))
+                yield from self.means(name, evaluation, self.queries(name))
 
-    def rows_of_groups(self, groups: Groups, name: str, evaluation: Evaluation) -> Iterator[Row]:
-        """Yield a row for each group."""
+    def means(self, name: str, evaluation: Evaluation, queries: dict[str, int]) -> Iterator[Row]:
+        """Yield a row for each group, and one for all queries."""
+        every, groups = list(evaluation.aggregated.values()), self.groups
+        if groups is None:
+            yield Row([name], every, queries)
+            return
         for (value, means), size in zip(groups.means(evaluation).items(), groups.sizes, strict=True):
             yield Row([name, str(value)], list(means.values()), {"judged": size})
-
-    def row_of_all(self, name: str, evaluation: Evaluation) -> Row:
-        """Return the row for all queries."""
-        values = list(evaluation.aggregated.values())
-        return Row([name, "(all)"], values, {"judged": evaluation.rankings.n_queries})
+        yield Row([name, "(all)"], every, {"judged": evaluation.rankings.n_queries})
 
     def objects(self) -> Iterator[dict[str, Any]]:
         """Yield a JSON object per run."""
@@ -160,16 +157,13 @@ class Report:
                     for query_id, values in evaluation.per_query()
                 }
             if self.groups is not None:
-                content["by"] = self.groups.name
-                content["groups"] = list(self.objects_of_groups(self.groups, name, evaluation))
+                content |= {"by": self.groups.name, "groups": list(self.objects_of_groups(self.groups, name))}
             yield content
 
-    def objects_of_groups(
-        self, groups: Groups, name: str, evaluation: Evaluation
-    ) -> Iterator[dict[str, Any]]:
-        """Yield a JSON object for each group, with the best possible values where they are below 1."""
-        best = groups.means(self.ideal)
-        for value, row in zip(groups.values, self.rows_of_groups(groups, name, evaluation), strict=True):
+    def objects_of_groups(self, groups: Groups, name: str) -> Iterator[dict[str, Any]]:
+        """Yield a JSON object for each group of a run, with the best possible values below 1."""
+        best, evaluation = groups.means(self.ideal), self.evaluations[name]
+        for value, row in zip(groups.values, self.means(name, evaluation, {}), strict=False):  # without (all)
             yield {
                 "group": value if type(value) in (int, str) else str(value),
                 "queries": row.queries["judged"],
@@ -198,8 +192,8 @@ def _jsonl(report: Report) -> str:
     elif report.groups is not None:
         objects = (
             {"run": name, "by": report.groups.name, **content}
-            for name, evaluation in report.evaluations.items()
-            for content in report.objects_of_groups(report.groups, name, evaluation)
+            for name in report.evaluations
+            for content in report.objects_of_groups(report.groups, name)
         )
     return "".join(as_json(content) + "\n" for content in objects)
 
@@ -235,11 +229,16 @@ _BEST = "best possible"
 
 def _rows(report: Report) -> list[list[str]]:
     """Return the cells of each row; the last rows are the best possible values, where below 1."""
-    rows = []
-    for row in report.rows():
-        rows.append([*row.labels, *map(_shown, report.columns, row.values), *_shown_queries(row.queries)])
-    if report.ceilings and not report.by_query:
-        rows += _best_rows(report)
+    rows = [
+        [*row.labels, *map(_shown, report.columns, row.values), *_shown_queries(row.queries)]
+        for row in report.rows()
+    ]
+    if not report.ceilings or report.by_query:
+        return rows
+    for row in report.means(_BEST, report.ideal, {}):
+        best = dict(zip(report.measures, row.values, strict=True))
+        cells = [_shown(m, best[m]) if m in report.ceilings else "" for m in report.columns]
+        rows.append([*row.labels, *cells, *(_shown_queries(row.queries) or ["", ""])])
     return rows
 
 
@@ -247,22 +246,6 @@ def _shown_queries(queries: dict[str, int]) -> list[str]:
     if "in_run" in queries:
         return [f"{queries['in_run']:,} of {queries['judged']:,}", f"{queries['ignored']:,}"]
     return [f"{count:,}" for count in queries.values()]
-
-
-def _best_rows(report: Report) -> list[list[str]]:
-    """Return the rows of an ideal ranking, for the measures that cannot reach 1."""
-    if report.groups is None:
-        ideal = [Row([_BEST], list(report.ideal.aggregated.values()), {})]
-    else:
-        of_groups = report.rows_of_groups(report.groups, _BEST, report.ideal)
-        ideal = [*of_groups, report.row_of_all(_BEST, report.ideal)]
-    rows = []
-    for row in ideal:
-        best = dict(zip(report.measures, row.values, strict=True))
-        cells = [_shown(m, best[m]) if m in report.ceilings else "" for m in report.columns]
-        counts = ["", ""] if report.groups is None else _shown_queries(row.queries)
-        rows.append([*row.labels, *cells, *counts])
-    return rows
 
 
 def _shown(measure: Measure, value: float) -> str:
