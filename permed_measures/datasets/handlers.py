@@ -15,27 +15,10 @@ from permed_measures.datasets.downloads import home
 from permed_measures.engine.inputs import Nested
 
 
-class Documentation:
-    """The texts about a data set."""
-
-    def __init__(self, texts: dict[str, str]) -> None:
-        self._texts = texts
-
-    def documentation(self) -> dict[str, str]:
-        """Return the texts by their subject."""
-        return dict(self._texts)
-
-
 class Queries(BaseQueries):  # type: ignore[misc]
     """Queries that are read when they are needed.
 
-    Parameters
-    ----------
-    kind : type of NamedTuple
-    read : callable
-        Returns the queries.
-    complete : callable, optional
-        Returns them with every field filled, if that may need another file.
+    `read` returns them, and `complete` returns them with every field filled, if that may need another file.
     """
 
     def __init__(
@@ -47,7 +30,6 @@ class Queries(BaseQueries):  # type: ignore[misc]
         self._kind, self._read, self._complete = kind, read, complete or read
 
     def queries_iter(self) -> Iterator[Any]:
-        """Yield the queries."""
         return iter(self._read())
 
     def queries_complete(self) -> Sequence[Any]:
@@ -55,67 +37,41 @@ class Queries(BaseQueries):  # type: ignore[misc]
         return self._complete()
 
     def queries_cls(self) -> type:
-        """Return the type of a query."""
         return self._kind
 
     def queries_lang(self) -> str:
-        """Return the language."""
         return "en"
 
-    def where(self, keep: Callable[[Any], bool], *, complete: bool = False) -> Queries:
-        """Return some of the queries."""
-        read = self._complete if complete else self._read
-        return Queries(
-            self._kind,
-            lambda: [query for query in read() if keep(query)],
-            lambda: [query for query in self._complete() if keep(query)],
-        )
+    def where(self, keep: Callable[[Any], bool]) -> Queries:
+        """Return some of the queries, with every field filled."""
+        return Queries(self._kind, lambda: [query for query in self._complete() if keep(query)])
 
 
 class Qrels(BaseQrels):  # type: ignore[misc]
     """Judgments that are read when they are needed.
 
-    Parameters
-    ----------
-    read : callable
-        Returns ``{query_id: {doc_id: relevance}}``.
-    definitions : dict of int to str
-        The meaning of each grade.
-    path : callable
-        Returns the file.
-    of : Queries, optional
-        Only the judgments of these queries.
+    `read` returns them as ``{query_id: {doc_id: relevance}}``, and `path` their file; `definitions` says what
+    each grade means.
     """
 
     def __init__(
-        self,
-        read: Callable[[], Nested],
-        definitions: dict[int, str],
-        path: Callable[[], Path],
-        of: Queries | None = None,
+        self, read: Callable[[], Nested], definitions: dict[int, str], path: Callable[[], Path]
     ) -> None:
-        self._read, self._definitions, self._path, self._of = read, definitions, path, of
+        self._read, self._definitions, self._path = read, definitions, path
 
     def qrels_iter(self) -> Iterator[GenericQrel]:
-        """Yield the judgments."""
         for query_id, documents in self.qrels_nested().items():
             for doc_id, relevance in documents.items():
                 yield GenericQrel(query_id, doc_id, relevance)
 
     def qrels_nested(self) -> Nested:
         """Return the judgments as nested dicts, with queries that have none: these count, and score 0."""
-        qrels = self._read()
-        if self._of is None:
-            return qrels
-        ids = [query.query_id for query in self._of.queries_iter()]
-        return {query_id: qrels[query_id] for query_id in ids if query_id in qrels}
+        return self._read()
 
     def qrels_defs(self) -> dict[int, str]:
-        """Return the meaning of each grade."""
         return dict(self._definitions)
 
     def qrels_cls(self) -> type:
-        """Return the type of a judgment."""
         return GenericQrel  # type: ignore[no-any-return]
 
     def qrels_path(self) -> Path:
@@ -124,22 +80,20 @@ class Qrels(BaseQrels):  # type: ignore[misc]
 
     def of(self, queries: Queries) -> Qrels:
         """Return the judgments of some queries."""
-        return Qrels(self._read, self._definitions, self._path, queries)
+
+        def read() -> Nested:
+            qrels = self._read()
+            ids = [query.query_id for query in queries.queries_iter()]
+            return {query_id: qrels[query_id] for query_id in ids if query_id in qrels}
+
+        return Qrels(read, self._definitions, self._path)
 
 
 class Docs(BaseDocs):  # type: ignore[misc]
     """Documents that are read when they are needed; the first look-up builds an index.
 
-    Parameters
-    ----------
-    name : str
-        The data set; the index is kept in its folder.
-    kind : type of NamedTuple
-    files : callable
-        Returns the files, or raises an error that says how to get them.
-    read : callable
-        Yields the documents of the files.
-    lang : str, optional
+    `name` is the data set, in whose folder the index is kept. `files` returns the files, or raises an error
+    that says how to get them; `read` yields their documents. A `lang` of None means several languages.
     """
 
     def __init__(
@@ -172,7 +126,6 @@ class Docs(BaseDocs):  # type: ignore[misc]
         )
 
     def docs_cls(self) -> type:
-        """Return the type of a document."""
         return self._kind
 
     def docs_namespace(self) -> str:
@@ -180,7 +133,6 @@ class Docs(BaseDocs):  # type: ignore[misc]
         return self._name
 
     def docs_lang(self) -> str | None:
-        """Return the language; None for several."""
         return self._lang
 
 
@@ -201,22 +153,9 @@ _SAMPLE_SIZE = 1 << 16
 """Bytes that are read at the beginning, in the middle and at the end of a file."""
 
 
-class Counted:
-    """Count the records of a data set, unless the number is known.
-
-    Parameters
-    ----------
-    dataset : ir_datasets.Dataset
-    known : dict of str to int
-        Counts of 'docs', 'queries' and 'qrels'.
-    """
-
-    def __init__(self, dataset: Any, known: dict[str, int]) -> None:
-        self._dataset, self._known = dataset, known
-
-    def get_metadata(self, _: str, entity: Any) -> dict[str, int]:
-        """Return the count in the form of ir_datasets' metadata."""
-        kind = str(ir_datasets.EntityType(entity).value)
-        if kind in self._known:
-            return {"count": self._known[kind]}
-        return {"count": sum(1 for _ in getattr(self._dataset, f"{kind}_iter")())}
+def count(dataset: Any, known: dict[str, int], _: str, entity: Any) -> dict[str, int]:
+    """Return the number of records as ir_datasets' metadata have it, counted if it is not known."""
+    kind = str(ir_datasets.EntityType(entity).value)
+    if kind in known:
+        return {"count": known[kind]}
+    return {"count": sum(1 for _ in getattr(dataset, f"{kind}_iter")())}

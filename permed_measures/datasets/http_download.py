@@ -18,16 +18,10 @@ _LONGEST_WAIT = 60
 
 
 class HttpDownload(RequestsDownload):  # type: ignore[misc]
-    """Download a file of a known size.
+    """Download a file of which the published size is known, in bytes.
 
     ir_datasets resumes interrupted downloads and counts the tries (``IR_DATASETS_DL_TRIES``), but takes an
     error page for the file.
-
-    Parameters
-    ----------
-    url : str
-    size : int
-        The bytes of the published file.
     """
 
     def __init__(self, url: str, size: int) -> None:

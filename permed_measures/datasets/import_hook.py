@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import sys
 import threading
 import warnings
-from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -27,12 +26,8 @@ def register_when_imported() -> None:
     module = sys.modules.get("ir_datasets")
     if module is not None and hasattr(module, "main_cli"):  # defined at its end: it is imported as a whole
         _register_or_warn()
-    elif not any(getattr(finder, _MARK, False) for finder in sys.meta_path):
+    elif not any(hasattr(finder, "registers_permed_measures") for finder in sys.meta_path):
         sys.meta_path.insert(0, _ImportHook())
-
-
-_MARK = "registers_permed_measures"
-"""The attribute that tells the hook: its class is another one after a reload of this module."""
 
 
 def _register_or_warn() -> None:
@@ -51,19 +46,18 @@ def _register_or_warn() -> None:
 class _ImportHook(MetaPathFinder):
     """Leave finding ir_datasets to the other finders, and register the data sets once it is loaded."""
 
+    registers_permed_measures = True  # tells the hook: its class is another one after a reload of this module
+
     def __init__(self) -> None:
-        setattr(self, _MARK, True)
         self._thread = threading.local()
 
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
+    def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
         """Return the spec of ir_datasets with a loader that registers; None for any other module."""
         if fullname != "ir_datasets" or getattr(self._thread, "is_searching", False):
             return None
-        self._thread.is_searching = True  # another hook may ask all finders too, and so this one again
+        self._thread.is_searching = True  # for this search asks all finders, and so this one again
         try:
-            spec = self._ask_others(fullname, path, target)
+            spec = importlib.util.find_spec(fullname)
         finally:
             self._thread.is_searching = False
         if spec is None or spec.loader is None:
@@ -79,13 +73,3 @@ class _ImportHook(MetaPathFinder):
 
         spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
         return spec
-
-    def _ask_others(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
-    ) -> ModuleSpec | None:
-        for finder in list(sys.meta_path):
-            if finder is not self and hasattr(finder, "find_spec"):
-                spec = finder.find_spec(fullname, path, target)
-                if spec is not None:
-                    return spec
-        return None

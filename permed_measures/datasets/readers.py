@@ -5,16 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from permed_measures.datasets.records import (
-    ConversationQuery,
-    LitSearchDoc,
-    LitSearchQuery,
-    Specificity,
-    TitledDoc,
-)
+from permed_measures.datasets.records import ConversationQuery, LitSearchDoc, Specificity, TitledDoc
 from permed_measures.engine.inputs import Nested, text_id
 from permed_measures.errors import InputError
 from permed_measures.files.read import read_qrels
@@ -27,9 +22,9 @@ _BATCH = 1000
 """Papers that are held in memory at a time, each with its full text."""
 
 
-def _cached(read: Callable[[Path], T]) -> Callable[[Path], T]:
-    """Let a reader read a file again only if it has changed."""
-    read_version = lru_cache(maxsize=8)(lambda path, *_: read(path))
+def cached(read: Callable[[Path], T]) -> Callable[[Path], T]:
+    """Let a function of a file read it again only if it has changed."""
+    read_version = lru_cache(maxsize=16)(lambda path, *_: read(path))
 
     def read_cached(path: Path) -> T:
         status = path.stat()
@@ -68,39 +63,33 @@ _TURNS = '{"conversation_id": ..., "turns": [{"turn_id": ..., "text": ...}]}'
 _QUERY = '{"query_id": ..., "query": ..., "history": [texts]}'
 
 
-class _JudgedQueries(NamedTuple):
-    """Queries, and their ground truth if they have one."""
-
-    queries: list[ConversationQuery]
-    ground_truth: dict[str, dict[str, float]]
+_Judged = tuple[ConversationQuery, dict[str, float] | None]
+"""A query, and its ground truth if that stands beside it."""
 
 
-@_cached
-def _read_queries(path: Path) -> _JudgedQueries:
-    lines = list(_objects(path, f"{_TURNS} or {_QUERY}", _read_line))
-    queries = [query for line in lines for query in line.queries]
+@cached
+def _read_queries(path: Path) -> list[_Judged]:
+    def read_line(content: dict[str, Any]) -> list[_Judged]:
+        return _conversation(content) if "turns" in content else [_single(content)]
+
+    queries = list(chain.from_iterable(_objects(path, f"{_TURNS} or {_QUERY}", read_line)))
     seen: set[str] = set()
-    for query in queries:
+    for query, _ in queries:
         if query.query_id in seen:
             raise twice_error(query.query_id, None, "", str(path))
         seen.add(query.query_id)
-    return _JudgedQueries(queries, {q: docs for line in lines for q, docs in line.ground_truth.items()})
+    return queries
 
 
-def _read_line(content: dict[str, Any]) -> _JudgedQueries:
-    return _conversation(content) if "turns" in content else _single(content)
-
-
-def _conversation(content: dict[str, Any]) -> _JudgedQueries:
+def _conversation(content: dict[str, Any]) -> list[_Judged]:
     """Read a conversation as MedCorpus has it."""
     conversation_id = text_id(content["conversation_id"])
     texts = [_text(turn["text"]) for turn in content["turns"]]
     numbers = [_turn_number(turn["turn_id"]) for turn in content["turns"]]
-    queries = [
-        ConversationQuery(f"{conversation_id}_{number}", text, conversation_id, number, tuple(texts[:index]))
-        for index, (number, text) in enumerate(zip(numbers, texts, strict=True))
+    return [
+        (ConversationQuery(f"{conversation_id}_{n}", text, conversation_id, n, tuple(texts[:index])), None)
+        for index, (n, text) in enumerate(zip(numbers, texts, strict=True))
     ]
-    return _JudgedQueries(queries, {})
 
 
 def _turn_number(value: Any) -> int:
@@ -109,7 +98,7 @@ def _turn_number(value: Any) -> int:
     return value
 
 
-def _single(content: dict[str, Any]) -> _JudgedQueries:
+def _single(content: dict[str, Any]) -> _Judged:
     """Read a query as PerMed's baselines have it."""
     query_id = text_id(content["query_id"])
     history = tuple(map(_text, _list(content, "history")))
@@ -122,13 +111,13 @@ def _single(content: dict[str, Any]) -> _JudgedQueries:
     text = _text(content["query"] if "query" in content else content["text"])
     query = ConversationQuery(query_id, text, text_id(conversation), _turn_number(number), history)
     if "ground_truth" not in content:
-        return _JudgedQueries([query], {})
+        return query, None
     grades: dict[str, float] = {}
     for doc_id in map(text_id, _list(content, "ground_truth")):
         if doc_id in grades:
             raise ValueError(f"document {doc_id!r} is listed twice in ground_truth")
         grades[doc_id] = 1
-    return _JudgedQueries([query], {query_id: grades})
+    return query, grades
 
 
 def _list(content: dict[str, Any], key: str) -> list[Any]:
@@ -140,17 +129,15 @@ def _list(content: dict[str, Any], key: str) -> list[Any]:
 
 def read_turns(path: Path) -> list[ConversationQuery]:
     """Return the queries of a file in MedCorpus' layout, or with a query per line."""
-    return list(_read_queries(path).queries)
-
-
-def read_questions(path: Path) -> list[LitSearchQuery]:
-    """Return the questions of LitSearch without their attributes."""
-    return [LitSearchQuery(query.query_id, query.text, None, None, None) for query in read_turns(path)]
+    return [query for query, _ in _read_queries(path)]
 
 
 def read_labels(labels: Path | None, queries: Path) -> Nested:
     """Return the labels of a file, or the ground truth that stands beside the queries."""
-    qrels = _read_labels(labels) if labels else _read_queries(queries).ground_truth
+    if labels:
+        qrels = _read_labels(labels)
+    else:
+        qrels = {query.query_id: grades for query, grades in _read_queries(queries) if grades is not None}
     if not qrels and labels is None:
         raise InputError(
             "there are no labels: neither a file query_to_texts.jsonl nor ground_truth beside the queries",
@@ -169,7 +156,7 @@ def read_labels(labels: Path | None, queries: Path) -> Nested:
     return qrels
 
 
-_read_labels = _cached(read_qrels)
+_read_labels = cached(read_qrels)
 
 
 # --- documents -------------------------------------------------------------------------------------
@@ -182,51 +169,39 @@ def read_documents(paths: Iterable[Path]) -> Iterator[TitledDoc]:
 
 
 def _document(content: dict[str, Any]) -> TitledDoc:
-    doc_id = next((content[key] for key in ("text_id", "doc_id", "_id") if key in content), None)
-    if doc_id is None:
-        raise KeyError("text_id")
-    return TitledDoc(text_id(doc_id), _text(content.get("title", "")), _text(content["text"]))
+    key = next((key for key in ("text_id", "doc_id", "_id") if key in content), "text_id")
+    return TitledDoc(text_id(content[key]), _text(content.get("title", "")), _text(content["text"]))
 
 
 # --- LitSearch's Parquet files ---------------------------------------------------------------------
 
 
-class Attributes(NamedTuple):
-    """What the official query file adds to the text of a question."""
-
-    query_set: str
-    specificity: Specificity
-    quality: int
+_Attributes = tuple[str, Specificity, int]
+"""What the official query file adds to the text of a question: query_set, specificity and quality."""
 
 
-def read_attributes(path: Path, texts: Iterable[str]) -> dict[str, Attributes]:
+def read_attributes(path: Path, texts: Iterable[str]) -> dict[str, _Attributes]:
     """Return the attributes of each text; the file must have these texts and no others."""
-    found: dict[str, Attributes] = {}
-    for row in _parquet_rows(path, ("query", *Attributes._fields)):
+    found: dict[str, _Attributes] = {}
+    for row in _parquet_rows(path, ("query", "query_set", "specificity", "quality")):
         text = row.pop("query")
         if text in found:
             raise InputError(f"the query {text!r:.80} is listed twice", where=str(path))
-        found[text] = _attributes(path, row)
+        try:
+            found[text] = (_text(row["query_set"]), Specificity(row["specificity"]), int(row["quality"]))
+        except (TypeError, ValueError):
+            raise InputError(
+                f"a query needs a query_set (text), a specificity of 0 or 1 and a quality, not {row}",
+                where=str(path),
+            ) from None
     wanted = dict.fromkeys(texts)
     differences = [f"lacks {text!r:.100}" for text in wanted if text not in found]
     differences += [f"has another query, {text!r:.100}" for text in found if text not in wanted]
     if differences:
         n_shared = len(found.keys() & wanted)
-        problem = (
-            f"{n_shared} of the {len(wanted)} queries of LitSearch are in this file; it {differences[0]}"
-        )
-        raise _unofficial(path, problem)
+        shared = f"{n_shared} of the {len(wanted)} queries of LitSearch are in this file"
+        raise _unofficial(path, f"{shared}; it {differences[0]}")
     return found
-
-
-def _attributes(path: Path, row: dict[str, Any]) -> Attributes:
-    try:
-        return Attributes(_text(row["query_set"]), Specificity(row["specificity"]), int(row["quality"]))
-    except (TypeError, ValueError):
-        raise InputError(
-            f"a query needs a query_set (text), a specificity of 0 or 1 and a quality, not {row}",
-            where=str(path),
-        ) from None
 
 
 def read_papers(paths: Iterable[Path]) -> Iterator[LitSearchDoc]:

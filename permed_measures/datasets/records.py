@@ -7,20 +7,10 @@ from typing import NamedTuple
 
 
 class ConversationQuery(NamedTuple):
-    """A turn of a conversation.
+    """A turn of a conversation; the turns of one are not independent of each other.
 
-    Attributes
-    ----------
-    query_id : str
-        ``<conversation_id>_<turn_number>`` in MedCorpus.
-    text : str
-        The question of this turn.
-    conversation_id : str
-        The conversation; turns of one are not independent of each other.
-    turn_number : int
-        From 1.
-    history : tuple of str
-        The texts of the turns before.
+    ``query_id`` is ``<conversation_id>_<turn_number>`` in MedCorpus, with turns numbered from 1. ``history``
+    has the texts of the turns before.
     """
 
     query_id: str
@@ -48,25 +38,16 @@ class Specificity(IntEnum):
 class LitSearchQuery(NamedTuple):
     """A question of LitSearch; the attributes are None where the official query file is not there.
 
-    Attributes
-    ----------
-    query_id : str
-        ``1`` to ``597``.
-    text : str
-    query_set : str or None
-        ``inline_acl``, ``inline_nonacl`` (written by a model from a citation), ``manual_acl`` or
-        ``manual_iclr`` (written by an author of the paper).
-    specificity : Specificity or None
-        0 broad, 1 specific.
-    quality : int or None
-        1 or 2, by an expert's annotation.
+    ``query_id`` is ``1`` to ``597``. ``query_set`` is ``inline_acl`` or ``inline_nonacl`` (written by a model
+    from a citation), ``manual_acl`` or ``manual_iclr`` (written by an author of the paper). ``quality`` is 1
+    or 2, by an expert's annotation.
     """
 
     query_id: str
     text: str
-    query_set: str | None
-    specificity: Specificity | None
-    quality: int | None
+    query_set: str | None = None
+    specificity: Specificity | None = None
+    quality: int | None = None
 
     def default_text(self) -> str:
         """Return the text of the question."""
@@ -74,12 +55,7 @@ class LitSearchQuery(NamedTuple):
 
 
 class TitledDoc(NamedTuple):
-    """A document with a title.
-
-    Attributes
-    ----------
-    doc_id, title, text : str
-    """
+    """A document with a title."""
 
     doc_id: str
     title: str
@@ -93,13 +69,7 @@ class TitledDoc(NamedTuple):
 class LitSearchDoc(NamedTuple):
     """A paper of LitSearch.
 
-    Attributes
-    ----------
-    doc_id : str
-        The Semantic Scholar corpus id.
-    title, abstract, full_paper : str
-    citations : tuple of str
-        The corpus ids of the papers that it cites.
+    ``doc_id`` is its Semantic Scholar corpus id, and ``citations`` has those of the papers that it cites.
     """
 
     doc_id: str

@@ -26,10 +26,12 @@ class Sample(NamedTuple):
     runs: dict[str, Path]
 
 
-def _sample(name: str) -> Sample:
-    runs = {system: SAMPLE_FOLDER / "runs" / f"{name}-{system}.jsonl" for system in ("bm25", "tfidf", "lsa")}
-    return Sample(name, SAMPLE_FOLDER / name / "query_to_texts.jsonl", runs)
-
-
-SAMPLES = (_sample("medical"), _sample("literature"))
+SAMPLES = tuple(
+    Sample(
+        name,
+        SAMPLE_FOLDER / name / "query_to_texts.jsonl",
+        {system: SAMPLE_FOLDER / "runs" / f"{name}-{system}.jsonl" for system in ("bm25", "tfidf", "lsa")},
+    )
+    for name in ("medical", "literature")
+)
 """The two parts of ``permed-sample``."""

@@ -19,15 +19,10 @@ from data_files import kept
 from ir_measures import P
 
 import permed_measures as pm
-from permed_measures.datasets import downloads, http_download
-from permed_measures.datasets.downloads import RemoteFile
+from permed_measures.datasets import http_download
+from permed_measures.datasets.downloads import FILES, RemoteFile
 
-REMOTE = (
-    downloads.MEDCORPUS_QUERIES,
-    downloads.MEDCORPUS_LABELS,
-    downloads.LITSEARCH_QUERIES,
-    downloads.LITSEARCH_LABELS,
-)
+REMOTE = [file for file in FILES.values() if "kcisgroup/CLPR" in file.url]
 """The files of CLPR, which the folder of real data has."""
 
 BODY = b'{"query_id": 1, "query": "why?"}\n' * 500
@@ -264,14 +259,16 @@ def test_a_file_that_changes_is_checked_again(home):
 
 
 def test_each_file_has_its_size_and_hash(data):
+    assert len(REMOTE) == 4
     for file in REMOTE:
         content = (data / file.name).read_bytes()
         assert (file.size, file.sha256) == (len(content), sha256(content))
-    pins = [pin for files in downloads._LITSEARCH_FILES.values() for pin in files.values()]
-    assert len({sha for _, sha in pins}) == 7
-    assert all(re.fullmatch("[0-9a-f]{64}", sha) for _, sha in pins)
+    official = [file for file in FILES.values() if file not in REMOTE]
+    assert len({file.sha256 for file in official}) == len(official) == 7
+    assert all(re.fullmatch("[0-9a-f]{64}", file.sha256) for file in official)
     sizes = {
-        name: sum(size for size, _ in files.values()) for name, files in downloads._LITSEARCH_FILES.items()
+        name: sum(file.size for file in official if file.name.startswith(f"litsearch/{name}/"))
+        for name in ("query", "corpus_clean")
     }
     assert sizes == {"query": 50_621, "corpus_clean": 1_257_084_104}  # download_size of its data set card
 
@@ -311,7 +308,7 @@ def test_a_data_set_without_network_is_one_clear_error(home, tmp_path):
         with pytest.raises(pm.InputError) as error:
             list(ir_datasets.load("medcorpus").qrels_iter())
         assert str(error.value).startswith(f"{path}: http://127.0.0.1")
-        assert downloads.MEDCORPUS_LABELS.sha256 in str(error.value)
+        assert FILES["medcorpus/query_to_texts.jsonl"].sha256 in str(error.value)
         with pytest.raises(pm.InputError, match="cannot be downloaded"):
             pm.calc_aggregate([P @ 1], ir_datasets.load("medcorpus"), {"topic_001_1": {"permed-1": 1.0}})
         with pytest.raises(pm.InputError, match="cannot be downloaded"):

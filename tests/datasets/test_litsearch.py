@@ -5,6 +5,7 @@ import hashlib
 import random
 import shutil
 import warnings
+from dataclasses import replace
 
 import ir_datasets
 import polars as pl
@@ -13,7 +14,7 @@ from data_files import evaluate, kept, lines_of
 from ir_measures import P
 
 import permed_measures as pm
-from permed_measures.datasets import downloads
+from permed_measures.datasets.downloads import FILES
 from permed_measures.datasets.records import LitSearchDoc
 
 
@@ -132,10 +133,12 @@ def mirror(rows, data, home, server, tmp_path, monkeypatch):
     monkeypatch.setenv("PERMED_LITSEARCH_DIR", f"{server.url}/main/")
     shutil.copytree(data / "litsearch", home / "litsearch", ignore=lambda *_: ["runs"])
     official = write_official(tmp_path / "official", rows, PAPERS)
-    for files in downloads._LITSEARCH_FILES.values():
-        for name in files:
-            content = server.files[f"/main/{name}"] = (official / name).read_bytes()
-            monkeypatch.setitem(files, name, (len(content), hashlib.sha256(content).hexdigest()))
+    for name, file in FILES.items():
+        below = name.removeprefix("litsearch/")
+        if below.startswith(("query/", "corpus_clean/")):
+            content = server.files[f"/main/{below}"] = (official / below).read_bytes()
+            pinned = replace(file, size=len(content), sha256=hashlib.sha256(content).hexdigest())
+            monkeypatch.setitem(FILES, name, pinned)
     return server
 
 
