@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from permed_measures.audits.conventions import Setting
 from permed_measures.audits.options import LabelPolicy, QuerySet, SelfMatch
-from permed_measures.engine.inputs import Batches, RunLike, as_mapping_or_frame, path_of, with_text_ids
+from permed_measures.engine.forms import as_mapping_or_frame
+from permed_measures.engine.inputs import Batches, RunLike, path_of, with_text_ids
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak

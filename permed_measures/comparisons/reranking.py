@@ -21,7 +21,8 @@ from permed_measures.comparisons.moves import (
     rank_of_judgments,
 )
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike, as_mapping, with_text_ids
+from permed_measures.engine.forms import as_mapping
+from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike, with_text_ids
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.engine.rankings import JudgedRankings

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from permed_measures.crosschecks.identities import Comparison, Facts, comparison_of
 from permed_measures.crosschecks.pytrec import can_take, pytrec_values
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.inputs import FileRun, QrelsLike, RunLike, as_mapping, path_of, with_text_ids
+from permed_measures.engine.forms import as_mapping
+from permed_measures.engine.inputs import FileRun, QrelsLike, RunLike, path_of, with_text_ids
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.markup import counted

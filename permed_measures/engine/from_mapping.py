@@ -10,15 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.engine.hits import Hits, Ints, Rows, RunHits
-from permed_measures.engine.inputs import (
-    NO_NUMBER,
-    Nested,
-    not_a_number,
-    packed,
-    text_id,
-    where,
-    with_text_ids,
-)
+from permed_measures.engine.inputs import Nested, floats, not_a_number, text_id, where, with_text_ids
 from permed_measures.engine.judgments import Judgments, segments
 from permed_measures.engine.ranks import TieBreak, count_ranked_above
 from permed_measures.errors import InputError, shown
@@ -90,7 +82,7 @@ def _place_batch(
         map(retrieved.get, documents[start:end], repeat(np.nan))
         for retrieved, start, end in zip(docs, first.tolist(), (first + judged).tolist(), strict=True)
     )
-    score = np.frombuffer(packed(looked_up))
+    score = floats(looked_up)
     hit = ~np.isnan(score)
     group = np.repeat(np.arange(len(index)), judged)[hit]
     hits = Hits(group, judgments.row_at[place[hit]], score[hit], np.zeros_like(group))
@@ -114,23 +106,13 @@ def _ids(docs: Sequence[Mapping[str, float]], starts: Ints, positions: Ints) -> 
 
 
 def _scores(judgments: Judgments, index: list[int], docs: list[Mapping[str, float]]) -> NDArray[np.float64]:
-    try:
-        scores = np.frombuffer(packed(retrieved.values() for retrieved in docs))
-    except NO_NUMBER:
-        scores = np.full(1, np.nan)
-    if np.isnan(scores).any():
-        raise next(_wrong_scores(judgments, index, docs))
-    return scores
-
-
-def _wrong_scores(
-    judgments: Judgments, index: list[int], docs: list[Mapping[str, float]]
-) -> Iterator[InputError]:
-    for query, retrieved in zip(index, docs, strict=True):
-        for doc_id, score in retrieved.items():
-            try:
-                wrong = bool(np.isnan(np.frombuffer(packed([[score]]))[0]))
-            except NO_NUMBER:
-                wrong = True
-            if wrong:
-                yield not_a_number(score, "score", place=where(judgments.query_ids[query], doc_id))
+    scores = floats(retrieved.values() for retrieved in docs)
+    if not np.isnan(scores).any():
+        return scores
+    query, doc_id, score = next(
+        (query, doc_id, score)
+        for query, retrieved in zip(index, docs, strict=True)
+        for doc_id, score in retrieved.items()
+        if np.isnan(floats([[score]])[0])
+    )
+    raise not_a_number(score, "score", place=where(judgments.query_ids[query], doc_id))

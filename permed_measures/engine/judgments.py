@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.engine.forms import as_mapping_or_frame
 from permed_measures.engine.inputs import (
-    NO_NUMBER,
     Nested,
     QrelsLike,
-    as_mapping_or_frame,
     first_repeated,
+    floats,
     not_a_number,
     number,
-    packed,
     where,
     with_text_ids,
 )
@@ -30,19 +29,7 @@ if TYPE_CHECKING:
 
 
 def offsets_of(query: NDArray[np.int32], n_queries: int) -> NDArray[np.int64]:
-    """Return where the rows of each query begin, and after the last where they end.
-
-    Parameters
-    ----------
-    query : ndarray of int32, shape (n_rows,)
-        The query of each row, ascending.
-    n_queries : int
-        How many queries there are.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_queries + 1,)
-    """
+    """Return where the rows of each query begin, and where the last end; `query` is ascending."""
     offsets = np.zeros(n_queries + 1, dtype=np.int64)
     np.cumsum(np.bincount(query, minlength=n_queries), out=offsets[1:])
     return offsets
@@ -172,10 +159,10 @@ def _from_mapping(qrels: Nested) -> Judgments:
     query_ids = sorted(named)
     per_query = [_mapping(query_id, named[query_id]) for query_id in query_ids]
     documents = list(chain.from_iterable(per_query))
-    grade = _grades(per_query)
+    grade = floats(docs.values() for docs in per_query)
     if not set(map(type, documents)) <= {str} or not np.isfinite(grade).all():
-        per_query = [_judged(query_id, docs) for query_id, docs in zip(query_ids, per_query, strict=True)]
-        documents = list(chain.from_iterable(per_query))
+        checked = map(_checked, query_ids, per_query)
+        documents = list(chain.from_iterable(checked))
     query = np.repeat(np.arange(len(query_ids), dtype=np.int32), list(map(len, per_query)))
     ideal = np.lexsort((_compact(-grade), _compact(query)))
     return Judgments(query_ids, query, grade[ideal], ideal, documents)
@@ -197,16 +184,8 @@ def _mapping(query_id: str, docs: Any) -> Mapping[str, float]:
     )
 
 
-def _grades(per_query: list[Mapping[str, float]]) -> NDArray[np.float64]:
-    """Return all grades; a NaN where one is no number."""
-    try:
-        return np.frombuffer(packed(docs.values() for docs in per_query))
-    except NO_NUMBER:
-        return np.full(1, np.nan)
-
-
-def _judged(query_id: str, docs: Mapping[str, float]) -> Mapping[str, float]:
-    """Check the judgments of one query one by one, and return them with string ids."""
+def _checked(query_id: str, docs: Mapping[str, float]) -> Mapping[str, float]:
+    """Check each judgment of a query, and return them with string ids."""
     for doc_id, relevance in docs.items():
         number(relevance, "relevance", place=where(query_id, doc_id))
     return with_text_ids(docs, "document ids", query_id=query_id)

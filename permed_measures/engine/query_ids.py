@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from permed_measures.engine.inputs import Batches, QrelsLike, RunLike, as_mapping_or_frame, with_text_ids
+from permed_measures.engine.forms import as_mapping_or_frame
+from permed_measures.engine.inputs import Batches, QrelsLike, RunLike, with_text_ids
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, shown
 

@@ -17,10 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.engine.forms import as_mapping_or_frame
 from permed_measures.engine.from_frames import find_in_batches
 from permed_measures.engine.from_mapping import find_in_mapping
 from permed_measures.engine.hits import Ints
-from permed_measures.engine.inputs import Batches, RunLike, as_mapping_or_frame, path_of
+from permed_measures.engine.inputs import Batches, RunLike, path_of
 from permed_measures.engine.judgments import Judgments, offsets_of, position_in_query
 from permed_measures.engine.query_ids import suggestion
 from permed_measures.engine.ranks import TieBreak

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from permed_measures.engine.forks import refuse_after_fork
+from permed_measures.engine.forms import checked_frame, columns_of
 from permed_measures.engine.inputs import (
-    checked_frame,
-    columns_of,
     first_repeated,
     not_a_number,
     where,

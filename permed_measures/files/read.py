@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from permed_measures.engine.inputs import Batches, columns_of, number, text_id, where
+from permed_measures.engine.forms import columns_of
+from permed_measures.engine.inputs import Batches, number, text_id, where
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.formats import VALUE_COLUMNS, Kind, Layout
 from permed_measures.files.parquet import ParquetRun, parquet_columns, read_parquet_qrels

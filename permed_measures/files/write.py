@@ -8,12 +8,12 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.inputs import (
     Batches,
     Nested,
     QrelsLike,
     RunLike,
-    as_mapping,
     number,
     where,
     with_text_ids,

@@ -1,0 +1,210 @@
+"""Any form of qrels or of a run, brought to one of two: a mapping of mappings, or a polars frame."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from permed_measures.engine.forks import refuse_after_fork
+from permed_measures.engine.inputs import (
+    BEIR_COLUMNS,
+    COLUMNS,
+    Batches,
+    Nested,
+    QrelsLike,
+    RunLike,
+    not_a_number,
+    number,
+    text_id,
+    where,
+)
+from permed_measures.errors import InputError, shown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_FORMS = (
+    "a dict {query_id: {doc_id: number}}, an iterable of ir_measures namedtuples, "
+    "a pandas, polars or pyarrow frame, a ranx.Run or Qrels"
+)
+
+
+def as_mapping_or_frame(data: QrelsLike | RunLike, column: str) -> Nested | pl.DataFrame:
+    """Bring any accepted form to one of two: a mapping of mappings, or a polars frame.
+
+    Parameters
+    ----------
+    data : QrelsLike or RunLike
+    column : {'relevance', 'score'}
+        The column of numbers: that of qrels, or that of a run.
+
+    Returns
+    -------
+    Mapping or polars.DataFrame
+        A mapping is returned as it is. A frame has the columns query_id and doc_id (strings) and `column`
+        (Float64).
+
+    Raises
+    ------
+    InputError
+        For another form, a missing column, a float id, a missing value.
+    """
+    if isinstance(data, Mapping):
+        return data
+    if isinstance(data, Batches):
+        return data.nested()
+    if "ranx" in sys.modules and type(data).__module__.startswith("ranx."):
+        return cast(Any, data).to_dict()  # type: ignore[no-any-return]
+    if column == "relevance" and hasattr(data, "irds_ref"):
+        data = data.irds_ref()
+    if column == "relevance" and hasattr(data, "qrels_iter"):
+        nested = getattr(data, "qrels_nested", None)
+        return nested() if nested else _records(data.qrels_iter(), column)
+    frame = _frame(data, column)
+    if frame is not None:
+        return frame
+    is_text = isinstance(data, (str, bytes))
+    if isinstance(data, Iterable) and not is_text:
+        return _records(data, column)
+    hint = "Read a file with permed_measures.read_qrels or read_run" if is_text else ""
+    raise InputError(f"expected {_FORMS} (found {type(data).__name__} {shown(data)})", hint=hint)
+
+
+def as_mapping(data: QrelsLike | RunLike, column: str) -> Nested:
+    """Bring any accepted form to a mapping of mappings, in the order of its rows."""
+    table = as_mapping_or_frame(data, column)
+    return table if isinstance(table, Mapping) else Batches([table]).nested()
+
+
+def _records(data: Iterable[Any], column: str) -> Nested:
+    """Collect namedtuples (ir_measures.Qrel, ScoredDoc or any with these fields) into a mapping."""
+    nested: dict[str, dict[str, Any]] = {}
+    for record in data:
+        try:
+            query_id, doc_id, value = record.query_id, record.doc_id, getattr(record, column)
+        except AttributeError:
+            raise _no_record(record, column) from None
+        place = where(query_id, doc_id)
+        documents = nested.setdefault(text_id(query_id, place=place), {})
+        doc_id = text_id(doc_id, place=place)
+        if doc_id in documents:
+            problem = f"the document is listed twice, with {shown(documents[doc_id])} and {shown(value)}"
+            raise InputError(problem, where=place, hint="Remove one of the two rows")
+        documents[doc_id] = value
+    return nested
+
+
+def _no_record(record: object, column: str) -> InputError:
+    hint = ""
+    if type(record).__module__.partition(".")[0] in ("polars", "pyarrow"):
+        # ir_measures turns a frame it does not know into an iterator of its columns before we see it.
+        hint = (
+            "The functions of ir_measures itself take no polars or pyarrow frame: "
+            "call permed_measures.calc_aggregate, or convert the frame to pandas"
+        )
+    return InputError(
+        f"expected {_FORMS}; an item needs query_id, doc_id and {column} "
+        f"(found {type(record).__name__} {' '.join(str(record).split()):.80})",
+        hint=hint,
+    )
+
+
+def columns_of(names: Iterable[str], column: str) -> dict[str, str]:
+    """Return what the frame calls query_id, doc_id and `column`."""
+    names = list(map(str, names))
+    if column == "relevance" and set(BEIR_COLUMNS.values()) <= set(names):
+        return BEIR_COLUMNS
+    found = {}
+    for ours in ("query_id", "doc_id", column):
+        theirs = next((name for name in COLUMNS[ours] if name in names), None)
+        if theirs is None:
+            raise InputError(
+                f"a frame needs the columns query_id, doc_id and {column} "
+                f"(or PyTerrier's qid, docno and {COLUMNS[column][-1]}); {ours} is missing (found {names})"
+            )
+        found[ours] = theirs
+    return found
+
+
+def checked_frame(data: pl.DataFrame, column: str, first_row: int = 0) -> pl.DataFrame:
+    """Return query_id and doc_id (strings) and `column` (Float64) of a polars frame, or raise an error."""
+    refuse_after_fork()
+    series = {ours: data[theirs] for ours, theirs in columns_of(data.columns, column).items()}
+    return _checked(series, first_row)
+
+
+def _frame(data: Any, column: str) -> pl.DataFrame | None:
+    """Return a checked polars frame of a frame of any library; None if it is something else."""
+    if "pandas" in sys.modules and isinstance(data, sys.modules["pandas"].DataFrame):
+        refuse_after_fork()
+        columns = columns_of(data.columns, column)
+        return _checked({ours: _from_pandas(data[theirs], ours) for ours, theirs in columns.items()})
+    if "polars" in sys.modules and isinstance(data, sys.modules["polars"].LazyFrame):
+        refuse_after_fork()
+        columns = columns_of(data.collect_schema().names(), column)
+        data = data.select(list(columns.values())).collect()
+    if not hasattr(data, "__arrow_c_stream__"):
+        return None
+    refuse_after_fork()
+    import polars as pl
+
+    return checked_frame(pl.DataFrame(data), column)
+
+
+def _from_pandas(series: Any, column: str) -> pl.Series:
+    """Return a pandas series as a polars one, without Python objects where pandas has none either."""
+    import polars as pl
+
+    if hasattr(series, "cat"):
+        categories = _from_pandas(series.cat.categories.to_series(), column)
+        codes = pl.Series(series.cat.codes.to_numpy()).cast(pl.Int64)
+        return categories.gather(codes.replace(-1, None))
+    if getattr(series.dtype, "kind", "O") in "iufb" and hasattr(series.dtype, "byteorder"):
+        return pl.Series(series.to_numpy())
+    if hasattr(series.array, "__arrow_array__") and "pyarrow" in sys.modules:
+        import pyarrow as pa
+
+        return pl.Series(pa.array(series.array))
+    values = series.tolist()
+    if column in ("score", "relevance"):
+        return pl.Series([number(item, column, place=f"row {row}") for row, item in enumerate(values)])
+    if not set(map(type, values)) <= {str}:
+        values = [text_id(item, place=f"row {row}, column {column}") for row, item in enumerate(values)]
+    return pl.Series(values)
+
+
+def _checked(columns: dict[str, pl.Series], first_row: int = 0) -> pl.DataFrame:
+    """Return the frame with string ids and float values, or raise for what cannot be made so."""
+    import polars as pl
+
+    frame = pl.DataFrame([_typed(series.alias(column), column) for column, series in columns.items()])
+
+    def place(wrong: pl.Series) -> str:
+        row = wrong.arg_true()[0]
+        return f"row {first_row + row}: {where(*frame.row(row)[:2])}"
+
+    for series in frame:
+        if series.null_count():
+            problem = f"missing value in column {series.name}"
+            raise InputError(problem, where=place(series.is_null()), hint="Correct or remove this row")
+    if "score" in columns and frame["score"].is_nan().any():
+        raise not_a_number(math.nan, "score", place=place(frame["score"].is_nan()))
+    return frame
+
+
+def _typed(series: pl.Series, column: str) -> pl.Series:
+    import polars as pl
+
+    is_id, dtype = column in ("query_id", "doc_id"), series.dtype
+    if is_id and len(series) and not (dtype.is_integer() or dtype in (pl.String, pl.Categorical, pl.Enum)):
+        raise InputError(
+            f"ids must be strings or integers (found {dtype} in column {column})",
+            where=f"row 0, {column} {shown(series[0])}",
+            hint="Convert ids to strings before evaluating, so that nothing is rounded",
+        )
+    if not is_id and len(series) and not (dtype.is_numeric() or dtype == pl.Boolean):
+        raise InputError(f"column {column} must hold numbers (found {dtype})", hint="Convert it to floats")
+    wanted = pl.String if is_id else pl.Float64
+    return series.cast(wanted) if len(series) else pl.Series(column, [], dtype=wanted)
