@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from statistics import fmean
+from typing import Any
 
 import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.crosschecks.identities import Comparison, Facts, comparison_of
+from permed_measures.crosschecks.identities import Comparison, comparison_of
 from permed_measures.crosschecks.pytrec import can_take, pytrec_values
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.forms import as_mapping
@@ -39,9 +40,6 @@ Scores = dict[str, dict[str, float]]
 Values = dict[str, float]
 
 
-# --- ours, and why they may differ -----------------------------------------------------------------
-
-
 def _our_values(
     measures: list[Measure], qrels: QrelsLike | Judgments, run: Scores, ties: TieBreak = TieBreak.TREC
 ) -> dict[Measure, Values]:
@@ -56,55 +54,36 @@ def _our_values(
 def _their_values(comparison: Comparison, qrels: Grades, run: Scores) -> Values:
     """Return ``{query: value}`` for the queries that pytrec_eval can take."""
     gains = comparison.gains or {}
-    mapped = (
-        {q: {d: gains.get(g, g) for d, g in docs.items()} for q, docs in qrels.items()} if gains else qrels
-    )
-    change = comparison.value or float
-    return {q: change(value) for q, value in pytrec_values(comparison.theirs, mapped, run).items()}
+    mapped = {q: {d: gains.get(g, g) for d, g in docs.items()} for q, docs in qrels.items()}
+    return {q: comparison.value(value) for q, value in pytrec_values(comparison.theirs, mapped, run).items()}
+
+
+_TIES = {ties: f"ties: with equal scores in the order {ties.value!r}" for ties in TieBreak}
+"""Why values can differ that agree in another order of ties, in the order in which they are tried."""
+_TIES[TieBreak.TREC10] = "float32: with scores compared as float64"
 
 
 def _cause(measure: Measure, query_id: str, theirs: float, qrels: Grades, run: Scores) -> str:
     """Explain the difference on a query: each cause is tried, not guessed."""
-    labels, documents = {query_id: qrels[query_id]}, {query_id: run[query_id]}
+    labels, documents = qrels[query_id], run[query_id]
 
-    def gives_theirs(labels: Grades, ties: TieBreak = TieBreak.TREC) -> bool:
-        value = _our_values([measure], labels, documents, ties)[measure][query_id]
+    def gives_theirs(labels: dict[str, int], ties: TieBreak = TieBreak.TREC) -> bool:
+        value = _our_values([measure], {query_id: labels}, {query_id: documents}, ties)[measure][query_id]
         return abs(value - theirs) <= TOLERANCE
 
-    if _collide(documents[query_id]) and gives_theirs(labels, TieBreak.TREC10):
-        return "float32: with scores compared as float64 we have pytrec_eval's value"
-    for ties in TieBreak:
-        if ties not in (TieBreak.TREC, TieBreak.TREC10) and gives_theirs(labels, ties):
-            return f"ties: with equal scores in the order {ties.value!r} we have pytrec_eval's value"
-    for text, low in (("as unjudged", None), ("as 0", 0)):
-        changed = {d: max(g, 0) for d, g in labels[query_id].items() if g >= 0 or low is not None}
-        if changed != labels[query_id] and gives_theirs({query_id: changed}):
+    collide = len(set(_as_float32(documents).tolist())) < len(set(documents.values()))
+    for ties, text in _TIES.items():
+        if (ties is not TieBreak.TREC10 or collide) and gives_theirs(labels, ties):
+            return f"{text} we have pytrec_eval's value"
+    without = {d: g for d, g in labels.items() if g >= 0}
+    for text, changed in ("as unjudged", without), ("as 0", {d: max(g, 0) for d, g in labels.items()}):
+        if gives_theirs(changed):
             return f"negative grade: with negative grades {text} we have pytrec_eval's value"
     return "unknown: neither ties, float32 nor negative grades explain it"
 
 
-def _collide(docs: Mapping[str, float]) -> bool:
-    """Return whether scores that differ are equal as float32."""
-    scores = np.fromiter(docs.values(), np.float64)
-    return len(np.unique(_as_float32(scores))) < len(np.unique(scores))
-
-
-def _as_float32(scores: NDArray[np.float64]) -> NDArray[np.float32]:
-    with np.errstate(over="ignore"):  # beyond float32 is infinite, as it is in C
-        return scores.astype(np.float32)
-
-
-class _TieEffect(NamedTuple):
-    """The mean of a measure, its range over orders of ties, and the queries with ties within the cutoff."""
-
-    measure: Measure
-    value: float
-    least: float
-    most: float
-    tied_queries: int
-
-
-def _tie_effects(measures: list[Measure], judgments: Judgments, run: Scores) -> Iterator[_TieEffect]:
+def _rows_with_ties(measures: list[Measure], judgments: Judgments, run: Scores) -> Iterator[Row]:
+    """Yield a row for each measure, with its mean in three orders of ties; nothing is compared yet."""
     first = _first_tie(judgments, run)
     value, least, most = (
         PermedEvaluator(measures, judgments, ties).evaluate(run).aggregated
@@ -112,21 +91,23 @@ def _tie_effects(measures: list[Measure], judgments: Judgments, run: Scores) -> 
     )
     for measure in measures:
         tied = first <= (cutoff_of(measure) or np.finfo(float).max)
-        yield _TieEffect(measure, value[measure], least[measure], most[measure], int(tied.sum()))
+        yield Row(measure, value[measure], least[measure], most[measure], int(tied.sum()))
 
 
 def _first_tie(judgments: Judgments, run: Scores) -> NDArray[np.float64]:
     """Return the rank at which the first tie of each judged query begins; infinite without one."""
     first = np.full(judgments.n_queries, np.inf)
     for query, query_id in enumerate(judgments.query_ids):
-        scores = np.sort(_as_float32(np.fromiter(run.get(query_id, {}).values(), np.float64)))[::-1]
+        scores = np.sort(_as_float32(run.get(query_id, {})))[::-1]
         tied = np.flatnonzero(scores[1:] == scores[:-1])
         if len(tied):
             first[query] = tied[0] + 1
     return first
 
 
-# --- the result ------------------------------------------------------------------------------------
+def _as_float32(documents: Mapping[str, float]) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):  # beyond float32 is infinite, as it is in C
+        return np.fromiter(documents.values(), np.float64).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -165,8 +146,8 @@ class Row:
     least: float
     most: float
     tied_queries: int
-    compared: str
-    verdict: str
+    compared: str = ""
+    verdict: str = ""
     ours: float = math.nan
     theirs: float = math.nan
     largest_difference: float = math.nan
@@ -265,22 +246,15 @@ def crosscheck(qrels: QrelsLike, run: RunLike, measures: Iterable[MeasureLike] |
     scores = FileRun(_with_text_ids(as_mapping(run, "score")), path_of(run))
     judgments = Judgments.of(labels)
     asked = list(PermedEvaluator(DEFAULT_MEASURES if measures is None else measures, judgments).measures)
-    facts = Facts(sorted(set(judgments.grade.tolist())), max(map(len, scores.values()), default=0))
-    comparisons = {measure: comparison_of(measure, facts) for measure in asked}
+    grades, longest = sorted(set(judgments.grade.tolist())), max(map(len, scores.values()), default=0)
+    comparisons = {measure: comparison_of(measure, grades, longest) for measure in asked}
     possible = {m: c for m, c in comparisons.items() if isinstance(c, Comparison)}
     integers = {q: {d: int(g) for d, g in docs.items()} for q, docs in labels.items()} if possible else {}
     ours = _our_values([comparison.ours for comparison in possible.values()], judgments, scores)
-    theirs = {
-        measure: _their_values(comparison, integers, scores) for measure, comparison in possible.items()
-    }
-    rows = []
-    for effect in _tie_effects(asked, judgments, scores):
-        comparison = comparisons[effect.measure]
-        if isinstance(comparison, str):
-            rows.append(_not_compared(effect, comparison))
-        else:
-            values = ours[comparison.ours], theirs[effect.measure]
-            rows.append(_compared(effect, comparison, *values, integers, scores))
+    rows = [
+        _compared(row, comparisons[row.measure], ours, integers, scores)
+        for row in _rows_with_ties(asked, judgments, scores)
+    ]
     both = sum(can_take(docs, scores.get(query_id, {})) for query_id, docs in labels.items())
     return CrossCheck(rows, len(labels), len(labels) - both)
 
@@ -290,31 +264,29 @@ def _with_text_ids(nested: Mapping[Any, Mapping[Any, Any]]) -> dict[str, dict[st
     return {q: dict(with_text_ids(docs, "document ids", query_id=q)) for q, docs in named.items()}
 
 
-def _not_compared(effect: _TieEffect, reason: str) -> Row:
-    return Row(**effect._asdict(), compared="", verdict=f"not cross-checked: {reason}")
-
-
 def _compared(
-    effect: _TieEffect, comparison: Comparison, ours: Values, theirs: Values, qrels: Grades, run: Scores
+    row: Row, comparison: Comparison | str, values: dict[Measure, Values], qrels: Grades, run: Scores
 ) -> Row:
+    if isinstance(comparison, str):
+        return replace(row, verdict=f"not cross-checked: {comparison}")
+    ours, theirs = values[comparison.ours], _their_values(comparison, qrels, run)
     differences = {query_id: abs(ours[query_id] - value) for query_id, value in theirs.items()}
-    differing = sum(difference > TOLERANCE for difference in differences.values())
-    query_id = max(differences, key=differences.__getitem__) if differing else None
-    return Row(
-        **effect._asdict(),
+    row = replace(
+        row,
         compared=_named(comparison),
-        verdict="differs" if differing else "agrees",
-        ours=_mean(ours.values()),
-        theirs=_mean({**ours, **theirs}.values()),
+        verdict="agrees",
+        ours=fmean(ours.values()) if ours else math.nan,
+        theirs=fmean({**ours, **theirs}.values()) if ours else math.nan,
         largest_difference=max(differences.values(), default=0.0),
         queries=len(theirs),
-        differing=differing,
-        query_id=query_id,
+        differing=sum(difference > TOLERANCE for difference in differences.values()),
         per_query={query_id: (ours[query_id], value) for query_id, value in theirs.items()},
-        cause=_cause(comparison.ours, query_id, theirs[query_id], qrels, run)
-        if query_id is not None
-        else None,
     )
+    if not row.differing:
+        return row
+    query_id = max(differences, key=differences.__getitem__)
+    cause = _cause(comparison.ours, query_id, theirs[query_id], qrels, run)
+    return replace(row, verdict="differs", query_id=query_id, cause=cause)
 
 
 def _named(comparison: Comparison) -> str:
@@ -323,8 +295,3 @@ def _named(comparison: Comparison) -> str:
     if comparison.ours == comparison.theirs and not exponential:
         return str(comparison.ours)
     return f"{comparison.ours} = {comparison.theirs}{' on grades 2^g-1' if exponential else ''}"
-
-
-def _mean(values: Iterable[float]) -> float:
-    values = list(values)
-    return math.fsum(values) / len(values) if values else math.nan

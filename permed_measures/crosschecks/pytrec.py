@@ -30,19 +30,10 @@ Scores = Mapping[str, float]
 def pytrec_values(
     measure: Measure, qrels: Mapping[str, Labels], run: Mapping[str, Scores]
 ) -> dict[str, float]:
-    """Return pytrec_eval's value for each query that it can take.
+    """Return pytrec_eval's value for each query that it can take and where it does not divide 0 by 0.
 
-    Parameters
-    ----------
-    measure : Measure
-        One that ``ir_measures.pytrec_eval`` supports, with a cutoff of at least 1, a rel up to HIGHEST_REL.
-    qrels, run : mapping of str to mapping of str to number
-        Scores that are not NaN.
-
-    Returns
-    -------
-    dict of str to float
-        Without the queries that it cannot take, and without those where it divides 0 by 0.
+    ``ir_measures.pytrec_eval`` must support the measure, with a cutoff of at least 1 and a rel up to
+    HIGHEST_REL; no score may be NaN.
     """
     level = values_of(measure).get("rel") or 1
     safe = [

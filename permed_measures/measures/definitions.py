@@ -1,9 +1,37 @@
-"""The measures one can ask for: their parameters, formulas and sources."""
+"""The measures one can ask for: their parameters, formulas and sources.
+
+All of them share the following, unless their text says otherwise.
+
+Parameters
+----------
+cutoff : int, optional
+    Ranks that count, at least 1; written ``GradedAP@10``. All ranks if left out. A cutoff beyond the list
+    changes nothing.
+rel : float, default 1
+    The lowest relevant grade, at least 0.
+judged_only : bool, default False
+    Rank among judged documents only (grade 0 or more), as trec_eval's ``-J`` does.
+
+Returns
+-------
+float
+    Per query, from 0 to 1; averaged over all queries of the qrels.
+
+Raises
+------
+MeasureError
+    For a parameter that is not allowed, at once.
+
+Notes
+-----
+A query that is absent from the run, or has no relevant document, scores 0 and counts. Unjudged documents take
+up ranks and are not relevant; negative grades likewise. Ties: score as float32 descending, then document id
+descending.
+"""
 
 from __future__ import annotations
 
-import ir_measures
-from ir_measures.measures import Measure
+from ir_measures.measures import AP, Measure, P, R, nDCG
 
 from permed_measures.measures.parameters import (
     CUTOFF,
@@ -11,8 +39,8 @@ from permed_measures.measures.parameters import (
     REL,
     CheckedMeasure,
     Param,
-    at_least,
     choice,
+    number,
     probabilities,
     size,
     weights,
@@ -32,10 +60,8 @@ class _GradedAP(CheckedMeasure):
 
     Parameters
     ----------
-    cutoff : int, optional
-        Ranks that count, at least 1; written ``GradedAP@10``. All ranks if left out.
-    rel : float, default 1
-        The lowest relevant grade, at least 0.
+    cutoff, rel, judged_only
+        As described for all measures (``permed_measures.measures.definitions``).
     max_rel : float, default 2
         The grade that weighs 1. **On binary labels set** ``max_rel=1``: with the default every value is
         half of AP.
@@ -46,27 +72,20 @@ class _GradedAP(CheckedMeasure):
         ``num_rel_ret`` relevant documents found within *k* · ``gain`` the summed weight of all relevant
         documents (NCU\ :sub:`gu,P` of [1]_) · ``ideal`` the sum that the ideal ranking has at *k*, so that a
         perfect ranking scores 1 · ``none`` 1. Where *N* is 0 the value is 0.
-    judged_only : bool, default False
-        Rank among judged documents only (grade 0 or more), as trec_eval's ``-J`` does.
 
     Returns
     -------
     float
-        Per query, from 0 to 1 unless ``norm='none'`` or weights above 1; averaged over all queries of the
-        qrels.
+        From 0 to 1 unless ``norm='none'`` or weights above 1.
 
     Raises
     ------
     MeasureError
-        For a parameter that is not allowed, at once; for a relevant grade above `max_rel` (without `gains`)
-        or missing from `gains`, before anything is computed.
+        Also for a relevant grade above `max_rel` (without `gains`) or missing from `gains`, before anything
+        is computed.
 
     Notes
     -----
-    A query that is absent from the run, or has no relevant document, scores 0 and counts. Unjudged
-    documents take up ranks and are not relevant; negative grades likewise. Ties: score as float32
-    descending, then document id descending. A cutoff beyond the list changes nothing.
-
     With every weight 1 and ``num_rel`` it is ``AP@k``. It is not graded average precision, GAP [2]_, which
     models a user whose relevance threshold is unknown, nor Kishida's generalised average precision, whose
     precision is graded. Where partly relevant documents exist its ceiling is below 1 (0.6076 on MedCorpus at
@@ -97,24 +116,10 @@ class _GradedAP(CheckedMeasure):
     SUPPORTED_PARAMS = {
         "cutoff": CUTOFF,
         "rel": REL,
-        "max_rel": Param(
-            at_least(0, above=True), "a number above 0", default=2, desc="the grade that weighs 1"
-        ),
-        "gains": Param(
-            weights,
-            "a mapping from each relevant grade to its weight (numbers from 0 to 1e100)",
-            default=None,
-            desc="weight of each grade, instead of grade / max_rel",
-        ),
+        "max_rel": Param(number(above=0), "a number above 0", default=2, desc="the grade that weighs 1"),
+        "gains": weights("weight", desc="weight of each grade, instead of grade / max_rel"),
         "norm": choice(
-            "num_rel",
-            "min",
-            "num_rel_ret",
-            "gain",
-            "ideal",
-            "none",
-            default="num_rel",
-            desc="what the sum is divided by",
+            *("num_rel", "min", "num_rel_ret", "gain", "ideal", "none"), desc="what the sum is divided by"
         ),
         "judged_only": JUDGED_ONLY,
     }
@@ -127,28 +132,13 @@ class _Coverage(CheckedMeasure):
 
     Parameters
     ----------
-    cutoff : int, optional
-        Ranks that count, at least 1; written ``Coverage@10``. All ranks if left out.
-    rel : float, default 1
-        The lowest relevant grade, at least 0.
-    judged_only : bool, default False
-        Rank among judged documents only (grade 0 or more), as trec_eval's ``-J`` does.
-
-    Returns
-    -------
-    float
-        Per query 0 or 1; averaged over all queries of the qrels.
-
-    Raises
-    ------
-    MeasureError
-        For a parameter that is not allowed, at once.
+    cutoff, rel, judged_only
+        As described for all measures (``permed_measures.measures.definitions``).
 
     Notes
     -----
     Equal to ``Success@k`` of trec_eval and ir_measures (some papers say hit rate), but the cutoff may be left
-    out and `rel` may be a float. A query that is absent from the run, or has no relevant document, scores 0
-    and counts. Ties: score as float32 descending, then document id descending.
+    out and `rel` may be a float.
 
     References
     ----------
@@ -181,8 +171,8 @@ class _VariantNDCG(CheckedMeasure):
 
     Parameters
     ----------
-    cutoff : int, optional
-        Ranks that count, at least 1; written ``VariantNDCG@10``. All ranks if left out.
+    cutoff, judged_only
+        As described for all measures (``permed_measures.measures.definitions``).
     gain : str, default 'exp'
         ``exp`` :math:`2^g - 1` [1]_ · ``linear`` *g* [2]_.
     discount : str, default 'log2'
@@ -193,27 +183,18 @@ class _VariantNDCG(CheckedMeasure):
         whole retrieved list · ``cutoff`` the first *k* of the retrieved list.
     negative : str, default 'zero'
         Grades below 0 gain 0 (``zero``) or are used as they stand (``keep``).
-    judged_only : bool, default False
-        Rank among judged documents only (grade 0 or more), as trec_eval's ``-J`` does.
 
     Returns
     -------
     float
-        Per query, at most 1 (negative values are possible with ``negative='keep'``); averaged over all
-        queries of the qrels.
-
-    Raises
-    ------
-    MeasureError
-        For a parameter that is not allowed, at once.
+        At most 1; negative values are possible with ``negative='keep'``.
 
     Notes
     -----
     The default is ``nDCG(dcg='exp-log2')@k``; ``gain='linear'`` is ``nDCG@k``, trec_eval's ``ndcg_cut``.
     Where the ideal sum is not above 0, the value is 0. An ideal list taken from the run makes any run that
     sorts what it found perfect, however little it found: it is here to explain published numbers.
-    Unjudged documents have grade 0. A query that is absent from the run scores 0 and counts.
-    Ties: score as float32 descending, then document id descending.
+    Unjudged documents have grade 0.
 
     References
     ----------
@@ -235,10 +216,10 @@ class _VariantNDCG(CheckedMeasure):
     SHORT_DESC = "nDCG with the gain, the discount, the ideal list and negative grades as one asks."
     SUPPORTED_PARAMS = {
         "cutoff": CUTOFF,
-        "gain": choice("exp", "linear", default="exp", desc="gain of a grade"),
-        "discount": choice("log2", "jk", "zipf", default="log2", desc="discount of a rank"),
-        "ideal": choice("qrels", "run", "cutoff", default="qrels", desc="where the ideal list comes from"),
-        "negative": choice("zero", "keep", default="zero", desc="gain of grades below 0"),
+        "gain": choice("exp", "linear", desc="gain of a grade"),
+        "discount": choice("log2", "jk", "zipf", desc="discount of a rank"),
+        "ideal": choice("qrels", "run", "cutoff", desc="where the ideal list comes from"),
+        "negative": choice("zero", "keep", desc="gain of grades below 0"),
         "judged_only": JUDGED_ONLY,
     }
 
@@ -255,29 +236,17 @@ class _GAP(CheckedMeasure):
 
     Parameters
     ----------
-    cutoff : int, optional
-        Ranks that count, at least 1; written ``GAP@10``. All ranks if left out.
+    cutoff
+        As described for all measures (``permed_measures.measures.definitions``).
     g : dict of number to number, optional
-        The probability of each threshold; a list gives those of 1, 2, … They sum to 1.
+        The probability of each threshold; a list gives those of 1, 2, … They must sum to 1.
     max_rel : int from 1 to 1000, default 2
         Without `g`, the thresholds 1 to `max_rel` are equally probable.
-
-    Returns
-    -------
-    float
-        Per query, from 0 to 1; averaged over all queries of the qrels.
-
-    Raises
-    ------
-    MeasureError
-        For a parameter that is not allowed, or probabilities that do not sum to 1, at once.
 
     Notes
     -----
     An ideal ranking scores 1, unlike with `GradedAP`, which weighs each relevant document by its grade. With
     a single threshold it is ``AP``. With a cutoff the sums stop at rank *k*; the denominator does not change.
-    A query that is absent from the run, or has no relevant document, scores 0 and counts. Ties: score as
-    float32 descending, then document id descending.
 
     References
     ----------
@@ -321,30 +290,22 @@ class _QMeasure(CheckedMeasure):
 
     Parameters
     ----------
-    cutoff : int, optional
-        Ranks that count, at least 1; written ``QMeasure@10``. All ranks if left out.
+    cutoff
+        As described for all measures (``permed_measures.measures.definitions``).
     beta : float, default 1.0
         How much the gain counts, at least 0. With 0 it is AP.
     gains : dict of number to number, optional
         The gain (at least 0) of each relevant grade; the grade itself if left out.
 
-    Returns
-    -------
-    float
-        Per query, from 0 to 1; averaged over all queries of the qrels.
-
     Raises
     ------
     MeasureError
-        For a parameter that is not allowed, at once; for a relevant grade that is missing from `gains`,
-        before anything is computed.
+        Also for a relevant grade that is missing from `gains`, before anything is computed.
 
     Notes
     -----
     *N* is the number of relevant documents *R* without a cutoff, min(*R*, *k*) with one, as NTCIREVAL has it:
-    so ``QMeasure(beta=0)@k`` is not trec_eval's ``map_cut``, which divides by *R*. A query that is absent
-    from the run, or has no relevant document, scores 0 and counts. Ties: score as float32 descending, then
-    document id descending.
+    so ``QMeasure(beta=0)@k`` is not trec_eval's ``map_cut``, which divides by *R*.
 
     References
     ----------
@@ -367,44 +328,26 @@ class _QMeasure(CheckedMeasure):
     SHORT_DESC = "Average precision blended with cumulated gain."
     SUPPORTED_PARAMS = {
         "cutoff": CUTOFF,
-        "beta": Param(
-            size, "a number from 0 to 1e100", default=1, desc="how much the gain counts; with 0 it is AP"
-        ),
-        "gains": Param(
-            weights,
-            "a mapping from each relevant grade to its gain (numbers from 0 to 1e100)",
-            default=None,
-            desc="gain of each grade, instead of the grade",
-        ),
+        "beta": size(default=1, desc="how much the gain counts; with 0 it is AP"),
+        "gains": weights("gain", desc="gain of each grade, instead of the grade"),
     }
 
 
-MEASURES: dict[str, Measure] = {}
-"""Our measures by the names (and aliases) under which ir_measures knows them."""
+GradedAP: Measure = _GradedAP()
+Coverage: Measure = _Coverage()
+VariantNDCG: Measure = _VariantNDCG()
+GAP: Measure = _GAP()
+QMeasure: Measure = _QMeasure()
 
+_OURS = (GradedAP, Coverage, VariantNDCG, GAP, QMeasure)
 
-def _declared(measure: Measure, *aliases: str) -> Measure:
-    MEASURES.update(dict.fromkeys((str(measure.NAME), *aliases), measure))
-    return measure
+MEASURES: dict[str, Measure] = {str(measure.NAME): measure for measure in _OURS} | {"GradedMAP": GradedAP}
+"""Our measures by the names (and the alias) under which ir_measures knows them."""
 
+_EXP_NDCG_10: Measure = nDCG(dcg="exp-log2") @ 10
 
-GradedAP = _declared(_GradedAP(), "GradedMAP")
-Coverage = _declared(_Coverage())
-VariantNDCG = _declared(_VariantNDCG())
-GAP = _declared(_GAP())
-QMeasure = _declared(_QMeasure())
-
-_EXP_NDCG_10: Measure = ir_measures.nDCG(dcg="exp-log2") @ 10
-
-MEDCORPUS: tuple[Measure, ...] = (_EXP_NDCG_10, GradedAP @ 10, ir_measures.P @ 1, Coverage @ 10)
+MEDCORPUS: tuple[Measure, ...] = (_EXP_NDCG_10, GradedAP @ 10, P @ 1, Coverage @ 10)
 """What is reported on MedCorpus."""
 
-LITSEARCH: tuple[Measure, ...] = (
-    _EXP_NDCG_10,
-    ir_measures.AP @ 10,
-    ir_measures.P @ 1,
-    ir_measures.R @ 5,
-    ir_measures.R @ 20,
-    Coverage @ 10,
-)
+LITSEARCH: tuple[Measure, ...] = (_EXP_NDCG_10, AP @ 10, P @ 1, R @ 5, R @ 20, Coverage @ 10)
 """What is reported on LitSearch."""

@@ -34,39 +34,29 @@ class Param(ParamInfo):
         self.allowed = allowed
 
 
-def _number(value: Any) -> float | int:
-    """Return a finite number as int where it is whole, so that 2.0 and 2 are one parameter."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
-        raise ValueError(value)
-    number = float(value)
-    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+_MOST = 1e100
+"""The largest gain or weight: sums of larger ones may be beyond all floating-point numbers."""
 
 
-def at_least(low: float, *, above: bool = False) -> Callable[[Any], float | int]:
-    """Return a validator for numbers from `low` on, or only above it."""
+def number(
+    low: float = -math.inf, high: float = math.inf, *, above: float = -math.inf
+) -> Callable[[Any], float | int]:
+    """Return a validator for finite numbers in a range; whole ones become ints, so that 2.0 and 2 are one."""
 
     def convert(value: Any) -> float | int:
-        number = _number(value)
-        if number < low or (above and number == low):
+        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
             raise ValueError(value)
-        return number
+        found = float(value)
+        if not low <= found <= high or found <= above:
+            raise ValueError(value)
+        return int(found) if found.is_integer() and abs(found) < 2**53 else found
 
     return convert
 
 
-def size(value: Any) -> float | int:
-    """Return a number from 0 to 1e100: sums of larger ones may be beyond all floating-point numbers."""
-    number = at_least(0)(value)
-    if number > 1e100:
-        raise ValueError(value)
-    return number
-
-
-def _share(value: Any) -> float | int:
-    number = _number(value)
-    if not 0 <= number <= 1:
-        raise ValueError(value)
-    return number
+def size(*, default: Any = NOT_PROVIDED, desc: str) -> Param:
+    """Return a parameter from 0 to 1e100."""
+    return Param(number(0, _MOST), "a number from 0 to 1e100", default=default, desc=desc)
 
 
 def whole(most: int, *, default: Any = NOT_PROVIDED, desc: str) -> Param:
@@ -80,52 +70,52 @@ def whole(most: int, *, default: Any = NOT_PROVIDED, desc: str) -> Param:
     return Param(convert, f"a whole number from 1 to {most}", default=default, desc=desc)
 
 
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(value)
-    return value
-
-
-def _gains(value: Any) -> dict[float | int, float | int]:
-    if not isinstance(value, Mapping):
-        raise ValueError(value)
-    gains = {_number(grade): _number(gain) for grade, gain in sorted(value.items())}
-    if any(abs(gain) > 1e100 for gain in gains.values()):
-        raise ValueError(value)
-    return gains
-
-
-def weights(value: Any) -> dict[float | int, float | int]:
-    """Return a mapping from grades to numbers of at least 0, by grade ascending."""
-    if not value:
-        raise ValueError(value)
-    return {grade: at_least(0)(weight) for grade, weight in _gains(value).items()}
-
-
-def probabilities(value: Any) -> dict[float | int, float | int]:
-    """Return a mapping from numbers above 0 to probabilities; those of a list belong to 1, 2, and so on."""
-    if isinstance(value, (list, tuple)):
-        value = dict(enumerate(value, start=1))
-    found = weights(value)
-    if min(found) <= 0 or abs(math.fsum(found.values()) - 1) > 1e-9:
-        raise ValueError(value)
-    return found
-
-
-def choice(*choices: str, default: str, desc: str) -> Param:
-    """Return a parameter that is one of some strings."""
+def choice(*choices: str, desc: str) -> Param:
+    """Return a parameter that is one of some strings, by default the first."""
 
     def convert(value: Any) -> str:
         if not isinstance(value, str) or value not in choices:
             raise ValueError(value)
         return value
 
-    return Param(convert, "one of " + ", ".join(map(repr, choices)), default=default, desc=desc)
+    return Param(convert, "one of " + ", ".join(map(repr, choices)), default=choices[0], desc=desc)
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(value)
+    return value
+
+
+def _gains(value: Any, low: float = -_MOST) -> dict[float | int, float | int]:
+    if not isinstance(value, Mapping):
+        raise ValueError(value)
+    return {number()(grade): number(low, _MOST)(gain) for grade, gain in sorted(value.items())}
+
+
+def _weights(value: Any) -> dict[float | int, float | int]:
+    if not value:
+        raise ValueError(value)
+    return _gains(value, low=0)
+
+
+def weights(what: str, *, desc: str) -> Param:
+    """Return a parameter that maps grades to numbers of at least 0."""
+    allowed = f"a mapping from each relevant grade to its {what} (numbers from 0 to 1e100)"
+    return Param(_weights, allowed, default=None, desc=desc)
+
+
+def probabilities(value: Any) -> dict[float | int, float | int]:
+    """Return a mapping from numbers above 0 to probabilities; those of a list belong to 1, 2, and so on."""
+    found = _weights(dict(enumerate(value, start=1)) if isinstance(value, (list, tuple)) else value)
+    if min(found) <= 0 or abs(math.fsum(found.values()) - 1) > 1e-9:
+        raise ValueError(value)
+    return found
 
 
 CUTOFF = whole(2**31 - 1, desc="ranks that count; all if left out")  # ranks are 32-bit integers
 REL = Param(
-    at_least(0),
+    number(0),
     "a number of at least 0 (negative grades are never relevant)",
     default=1,
     desc="lowest relevant grade",
@@ -140,53 +130,37 @@ class CheckedMeasure(Measure):
     that mean the same are equal.
     """
 
-    SUPPORTED_PARAMS: dict[str, ParamInfo] = {}
-
     def __init__(self, **params: Any) -> None:
-        super().__init__(**self._checked(params))  # type: ignore[no-untyped-call]
-        self.validated = True
-
-    @classmethod
-    def _checked(cls, params: dict[str, Any]) -> dict[str, Any]:
         checked = {}
         for name, value in params.items():
-            param = cls.SUPPORTED_PARAMS.get(name)
+            param = self.SUPPORTED_PARAMS.get(name)
             if not isinstance(param, Param):
-                raise _unknown_parameter(cls.NAME, name, cls.SUPPORTED_PARAMS)
-            if value is None or value is NOT_PROVIDED:
-                continue
-            value = _converted(cls.NAME, name, param, value)
-            if value != param.default:
-                checked[name] = value
-        return {name: checked[name] for name in cls.SUPPORTED_PARAMS if name in checked}
+                raise _unknown_parameter(self, name)
+            if value is not None and value is not NOT_PROVIDED:
+                checked[name] = _converted(self, name, param, value)
+        given = {name: checked[name] for name in self.SUPPORTED_PARAMS if name in checked}
+        other = {name: value for name, value in given.items() if value != self.SUPPORTED_PARAMS[name].default}
+        super().__init__(**other)  # type: ignore[no-untyped-call]
+        self.validated = True
 
     def __repr__(self) -> str:
-        """Return the measure as one types it; ``parse_measure`` reads it back to an equal measure."""
-        given = ",".join(
-            f"{name}={_literal(value)}" for name, value in self.params.items() if name != self.AT_PARAM
-        )
+        """Return the measure as one types it, identity gains too: ``parse_measure`` reads it back."""
+        given = ",".join(f"{name}={value!r}" for name, value in self.params.items() if name != self.AT_PARAM)
         at = f"@{self.params[self.AT_PARAM]}" if self.AT_PARAM in self.params else ""
-        return f"{self.NAME}({given}){at}" if given else f"{self.NAME}{at}"
+        return f"{self.NAME}({given}){at}".replace("()", "").replace(" ", "")
 
 
-def _converted(measure: str | None, name: str, param: Param, value: Any) -> Any:
+def _converted(measure: Measure, name: str, param: Param, value: Any) -> Any:
     try:
         return param.convert(value)
     except (TypeError, ValueError, OverflowError):
-        raise MeasureError(f"{measure}: {name} must be {param.allowed} (found {shown(value)})") from None
-
-
-def _literal(value: Any) -> str:
-    """Return `value` as a Python literal without blanks (ir_measures' own drops identity gains)."""
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{key!r}:{item!r}" for key, item in value.items()) + "}"
-    return repr(value)
+        raise MeasureError(f"{measure.NAME}: {name} must be {param.allowed} (found {shown(value)})") from None
 
 
 def values_of(measure: Measure) -> dict[str, Any]:
     """Return the value of each parameter of a measure, None where it was left out and has no default."""
-    values = {name: measure[name] for name in measure.SUPPORTED_PARAMS}
-    return {name: None if value is NOT_PROVIDED else value for name, value in values.items()}
+    values = ((name, measure[name]) for name in measure.SUPPORTED_PARAMS)
+    return {name: None if value is NOT_PROVIDED else value for name, value in values}
 
 
 def cutoff_of(measure: Measure) -> int | None:
@@ -211,9 +185,9 @@ _STANDARD_PARAMS = {
     "cutoff": CUTOFF,
     "rel": REL,
     "gains": Param(_gains, "a mapping from grades to gains, numbers up to 1e100", desc="gain of each grade"),
-    "beta": Param(size, "a number from 0 to 1e100", desc="weight of precision"),
-    "recall": Param(_share, "a number from 0 to 1", desc="recall level"),
-    "p": Param(_share, "a number from 0 to 1", desc="persistence"),
+    "beta": size(desc="weight of precision"),
+    "recall": Param(number(0, 1), "a number from 0 to 1", desc="recall level"),
+    "p": Param(number(0, 1), "a number from 0 to 1", desc="persistence"),
 }
 """What holds for the parameters of ir_measures' own measures beyond their type."""
 
@@ -222,12 +196,12 @@ def check_given(measure: Measure) -> None:
     """Raise MeasureError for an unknown or impossible parameter."""
     for name, value in measure.params.items():
         if name not in measure.SUPPORTED_PARAMS:
-            raise _unknown_parameter(measure.NAME, name, measure.SUPPORTED_PARAMS)
+            raise _unknown_parameter(measure, name)
         param = measure.SUPPORTED_PARAMS[name]
         if isinstance(param, Param):
             continue
         if name in _STANDARD_PARAMS:
-            _converted(measure.NAME, name, _STANDARD_PARAMS[name], value)
+            _converted(measure, name, _STANDARD_PARAMS[name], value)
         if name != "cutoff" and not param.validate(value):  # type: ignore[no-untyped-call]
             raise MeasureError(f"{measure.NAME}: {name} must be {_allowed(param)} (found {shown(value)})")
 
@@ -238,8 +212,7 @@ def _allowed(param: ParamInfo) -> str:
     return f"of type {getattr(param.dtype, '__name__', param.dtype)}"
 
 
-def _unknown_parameter(measure: str | None, name: str, params: Mapping[str, ParamInfo]) -> MeasureError:
-    known = ", ".join(params) or "none"
-    return MeasureError(
-        f"{measure} has no parameter {shown(name)} (it has: {known})", hint=nearest(name, params)
-    )
+def _unknown_parameter(measure: Measure, name: str) -> MeasureError:
+    known = measure.SUPPORTED_PARAMS
+    problem = f"{measure.NAME} has no parameter {shown(name)} (it has: {', '.join(known) or 'none'})"
+    return MeasureError(problem, hint=nearest(name, known))

@@ -13,6 +13,7 @@ from effort import effort
 
 import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
+from permed_measures.measures import definitions
 from permed_measures.measures.definitions import MEASURES
 
 MOST = 2**31 - 1
@@ -310,16 +311,20 @@ def test_presets_are_what_the_benchmarks_report():
 def test_every_registered_measure_of_ours_has_a_docstring_with_formula_sources_and_example():
     for measure in MEASURES.values():
         text = type(measure).__doc__
-        for part in (
-            "Parameters\n",
-            "Returns\n",
-            "Raises\n",
-            "Notes\n",
-            "References\n",
-            "Examples\n",
-            ">>> ",
-        ):
+        for part in ("Parameters\n", "Notes\n", "References\n", "Examples\n", ">>> "):
             assert part in text, (measure, part)
+        assert "described for all measures (``permed_measures.measures.definitions``)" in text, measure
+    for part in (
+        "Parameters\n",
+        "Returns\n",
+        "Raises\n",
+        "Notes\n",
+        "Ties: ",
+        "cutoff",
+        "rel",
+        "judged_only",
+    ):
+        assert part in definitions.__doc__
 
 
 @pytest.mark.parametrize(
