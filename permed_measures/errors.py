@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from functools import partial
 
 
 class PermedError(ValueError):
@@ -31,11 +32,7 @@ class PermedError(ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Keep ``where`` and ``hint`` when an error crosses a process."""
-        return _rebuild, (type(self), self.problem, self.where, self.hint)
-
-
-def _rebuild(kind: type[PermedError], problem: str, where: str, hint: str) -> PermedError:
-    return kind(problem, where=where, hint=hint)
+        return partial(type(self), where=self.where, hint=self.hint), (self.problem,)
 
 
 class MeasureError(PermedError):

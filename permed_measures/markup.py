@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from contextlib import suppress
 from typing import Any
 
 # What moves the cursor, ends a line or turns the direction of writing.
@@ -52,15 +53,10 @@ def as_cell(text: str) -> str:
     ("'=1+1", '-0.5', 'bm25')
     """
     cell = one_line(text)
-    return f"'{cell}" if cell.lstrip().startswith(_FORMULA) and not _is_number(cell) else cell
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    with suppress(ValueError):
+        float(cell)
+        return cell
+    return f"'{cell}" if cell.lstrip().startswith(_FORMULA) else cell
 
 
 def as_json(content: Any, **options: Any) -> str:

@@ -3,67 +3,68 @@
 from __future__ import annotations
 
 import io
+import os
+import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
 
 from permed_measures.markup import one_line
 
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
-_WIDTH = 100
-"""The largest width of lines of text."""
-
-_NARROWEST = 12
-"""The smallest width that labels are folded to."""
-
-_GAP = 2
-"""Blanks between columns."""
+_WIDTH = 100  # the largest, of lines of text
+_NARROWEST = 12  # the smallest width that labels are folded to
+_GAP = "  "  # between columns
 
 
 class Styled(NamedTuple):
-    """A cell with a style.
-
-    Attributes
-    ----------
-    text : str
-    style : str
-        Such as ``bold``.
-    after : str
-        What follows in the cell without the style.
-    """
+    """A cell with a style, such as ``bold``, and what follows in the cell without the style."""
 
     text: str
     style: str
     after: str = ""
 
-    def rendered(self) -> Text:
-        """Return the cell as rich prints it."""
-        from rich.text import Text
 
-        return Text.assemble((self.text, self.style), self.after)
+class _Column(NamedTuple):
+    heading: str
+    cells: list[Text]
+    is_label: bool
+
+    @property
+    def widest_cell(self) -> int:
+        return max((cell.cell_len for cell in self.cells), default=0)
+
+    @property
+    def natural(self) -> int:
+        """The width without any folding."""
+        return max(cell_len(self.heading), self.widest_cell)
+
+    @property
+    def least(self) -> int:
+        """The width with a folded heading."""
+        return max(*(cell_len(piece.strip()) for piece in _pieces(self.heading)), self.widest_cell)
 
 
 def terminal_table(
     headings: Sequence[str],
-    rows: Sequence[Sequence[str | tuple[str, ...]]],
+    rows: Sequence[Sequence[str | Styled]],
     n_labels: int,
     block: int = 0,
     spare: Collection[str] = (),
 ) -> str:
     """Lay out a table with a line below its headings; values are never cut or folded.
 
-    Where the terminal is too narrow, headings are folded first; then columns that can be spared are left out,
-    and the last line says which; then labels are folded.
+    Where the terminal is too narrow, headings are folded first, between words and before ``@`` and ``(``;
+    then columns that can be spared are left out, and the last line says which; then labels are folded.
 
     Parameters
     ----------
     headings : sequence of str
-    rows : sequence of sequences of str, (str, str) or Styled
-        The cells: a text, perhaps with its style, perhaps with what follows.
+    rows : sequence of sequences of str or Styled
     n_labels : int
         The number of columns at the left that hold text; the others hold numbers.
     block : int
@@ -71,57 +72,54 @@ def terminal_table(
     spare : collection of str
         The headings of columns of numbers that can be left out, in this order.
     """
-    from rich.text import Text
-
     console = _console()
-    headings = [one_line(heading) for heading in headings]
-    cells = [[_styled(cell) for cell in row] for row in rows]
-    columns = _kept(headings, cells, n_labels, spare, console.width)
-    widths = _widths(*_sizes(headings, cells, columns), n_labels, console.width)
-    left = [number < n_labels for number in columns]
-    shown = [Text(headings[number], "bold") for number in columns]
-    lines = [*_lines(shown, widths, left), Text("─" * _total(widths))]
-    for number, row in enumerate(cells):
+    columns = [
+        _Column(one_line(heading), [_text(row[number]) for row in rows], number < n_labels)
+        for number, heading in enumerate(headings)
+    ]
+    kept = _kept(columns, spare, console.width)
+    widths = _widths(kept, console.width)
+    left = [column.is_label for column in kept]
+    headings = [_folded_heading(column.heading, width) for column, width in zip(kept, widths, strict=True)]
+    lines = [*_lines([Text(heading, "bold") for heading in headings], widths, left)]
+    lines.append(Text("─" * _total(widths)))
+    for number in range(len(rows)):
         lines += [Text()] if block and number and number % block == 0 else []
-        lines += _lines([row[column].rendered() for column in columns], widths, left)
-    gone = [name for number, name in enumerate(headings) if number not in columns]
-    text = _printed(console, lines)
-    if not gone:
-        return text
-    note = paragraph(f"too wide for this terminal: {', '.join(gone)}")
-    return f"{text}\n{note}\n"
+        lines += _lines([column.cells[number] for column in kept], widths, left)
+    gone = ", ".join(column.heading for column in columns if column not in kept)
+    note = f"\n{paragraph(f'too wide for this terminal: {gone}')}\n" if gone else ""
+    return _printed(console, lines) + note
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Collection[str]) -> list[str]:
     """Lay out rows in lines, without a limit or styles; the columns with these headings are at the left."""
-    from rich.text import Text
-
-    texts = [[Text(one_line(cell)) for cell in row] for row in rows]
+    texts = [[_text(cell) for cell in row] for row in rows]
     widths = [max(text.cell_len for text in column) for column in zip(*texts, strict=True)]
     at_left = [heading in left for heading in rows[0]]
     return [line.plain.rstrip() for row in texts for line in _lines(row, widths, at_left)]
 
 
-def paragraph(text: str) -> str:
-    """Break a text into lines that are no wider than the terminal."""
-    from rich.text import Text
-
+def paragraph(text: str, hang: int = 0) -> str:
+    """Break a text into lines that fit the terminal; all but the first are indented by `hang` blanks."""
     console = _console()
-    lines = Text(one_line(text)).wrap(console, min(console.width, _WIDTH))
-    return "\n".join(line.plain.rstrip() for line in lines)
+    start, rest = one_line(text)[:hang], Text(one_line(text)[hang:])
+    lines = rest.wrap(console, max(min(console.width, _WIDTH) - hang, 1))
+    return start + f"\n{' ' * hang}".join(line.plain.rstrip() for line in lines)
 
 
-def _styled(cell: str | tuple[str, ...]) -> Styled:
-    text, *others = (cell,) if isinstance(cell, str) else cell
-    return Styled(one_line(text), *others) if others else Styled(one_line(text), "")
+def _text(cell: str | Styled) -> Text:
+    text, style, after = cell if isinstance(cell, Styled) else (cell, "", "")
+    return Text.assemble((one_line(text), style), after)
 
 
 def _console() -> Console:
-    from rich.console import Console
-
     terminal = sys.stdout.isatty()
     return Console(
-        file=io.StringIO(), width=None if terminal else 10_000, force_terminal=terminal, highlight=False
+        file=io.StringIO(),
+        width=None if terminal or "COLUMNS" in os.environ else 10_000,
+        force_terminal=terminal,
+        color_system=None if "NO_COLOR" in os.environ else "auto",  # rich would still print bold letters
+        highlight=False,
     )
 
 
@@ -129,26 +127,25 @@ def _printed(console: Console, lines: Sequence[Text]) -> str:
     """Return lines with the codes of the terminal for their styles."""
     with console.capture() as captured:
         for line in lines:
+            if not console.is_terminal:
+                line.rstrip()
             console.print(line, soft_wrap=True)
-    text = captured.get()
-    return text if console.is_terminal else "".join(f"{line.rstrip()}\n" for line in text.split("\n")[:-1])
+    return captured.get()
 
 
 def _lines(cells: Sequence[Text], widths: Sequence[int], left: Sequence[bool]) -> Iterator[Text]:
     """Yield the lines of a row; a cell that is too wide for its column is folded."""
-    from rich.text import Text
-
     columns = [_folded_cell(cell, width) for cell, width in zip(cells, widths, strict=True)]
     for parts in zip_longest(*columns, fillvalue=Text()):
         padded = []
         for part, width, at_left in zip(parts, widths, left, strict=True):
             blanks = " " * (width - part.cell_len)
             padded.append(part + blanks if at_left else Text(blanks) + part)
-        yield Text(" " * _GAP).join(padded)
+        yield Text(_GAP).join(padded)
 
 
 def _folded_cell(cell: Text, width: int) -> Sequence[Text]:
-    if cell.cell_len <= width:
+    if cell.cell_len <= width and "\n" not in cell.plain:
         return [cell]
     lines = cell.wrap(_console(), width, overflow="fold")
     for line in lines:
@@ -156,56 +153,48 @@ def _folded_cell(cell: Text, width: int) -> Sequence[Text]:
     return list(lines)
 
 
+def _pieces(heading: str) -> list[str]:
+    """Divide a heading where it may be folded."""
+    return re.split(r"(?=[ @(])", heading)
+
+
+def _folded_heading(heading: str, width: int) -> str:
+    lines = [""]
+    for piece in _pieces(heading):
+        lines += [""] if cell_len(lines[-1] + piece) > width else []
+        lines[-1] = (lines[-1] + piece).lstrip()
+    return "\n".join(filter(None, lines))
+
+
 # --- widths ------------------------------------------------------------------------------------------
 
 
 def _total(widths: Sequence[int]) -> int:
-    return sum(widths) + _GAP * (len(widths) - 1)
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
-def _kept(
-    headings: Sequence[str],
-    cells: Sequence[Sequence[Styled]],
-    n_labels: int,
-    spare: Collection[str],
-    available: int,
-) -> list[int]:
-    """Return the numbers of the columns that are shown."""
-    columns = list(range(len(headings)))
+def _kept(columns: list[_Column], spare: Collection[str], available: int) -> list[_Column]:
+    """Leave out columns that can be spared until the others fit."""
     for name in spare:
-        if _total(_folded(*_sizes(headings, cells, columns), available, least=8)) <= available:
+        if _total([column.least for column in columns]) <= available:
             break
-        columns = [number for number in columns if number < n_labels or headings[number] != name]
+        columns = [column for column in columns if column.is_label or column.heading != name]
     return columns
 
 
-def _sizes(
-    headings: Sequence[str], cells: Sequence[Sequence[Styled]], columns: Sequence[int]
-) -> tuple[list[int], list[int]]:
-    """Return the width of the heading and of the widest cell of each column."""
-    from rich.cells import cell_len
-
-    values = [
-        max((cell_len(row[number].text + row[number].after) for row in cells), default=0)
-        for number in columns
+def _widths(columns: Sequence[_Column], available: int) -> list[int]:
+    """Return the width of each column: headings are folded between words, then labels, then words."""
+    widths = [column.natural for column in columns]
+    between_words = [column.least for column in columns]
+    labels = [min(column.least, _NARROWEST) if column.is_label else column.least for column in columns]
+    words = [
+        min(max(column.widest_cell, _NARROWEST // 2), width)
+        for column, width in zip(columns, labels, strict=True)
     ]
-    return [cell_len(headings[number]) for number in columns], values
-
-
-def _folded(headings: list[int], needed: list[int], available: int, least: int = 6) -> list[int]:
-    """Return the width of each column; headings are folded as far as needed, but not below `least`."""
-    natural = [max(heading, width) for heading, width in zip(headings, needed, strict=True)]
-    widths = natural
-    for most in range(max(natural), least - 1, -1):
-        widths = [max(width, min(full, most)) for width, full in zip(needed, natural, strict=True)]
-        if _total(widths) <= available:
-            break
-    return widths
-
-
-def _widths(headings: list[int], needed: list[int], n_labels: int, available: int) -> list[int]:
-    """Return the width of each column; the widest labels are folded too if needed."""
-    widths = _folded(headings, needed, available)
-    while n_labels and _total(widths) > available and max(widths[:n_labels]) > _NARROWEST:
-        widths[widths.index(max(widths[:n_labels]))] -= 1
+    for least in (between_words, labels, words):
+        while _total(widths) > available:
+            reducible = [width if width > floor else 0 for width, floor in zip(widths, least, strict=True)]
+            if not any(reducible):
+                break
+            widths[reducible.index(max(reducible))] -= 1
     return widths

@@ -7,7 +7,7 @@ import sys
 import pytest
 from rich.cells import cell_len
 
-from permed_measures.terminal import Styled, aligned, terminal_table
+from permed_measures.terminal import Styled, aligned, paragraph, terminal_table
 
 NAMES = ["bm25", "查询重写检索", "e\u0301te\u0301", "👩\u200d🔬"]
 ROWS = [[name, f"{0.7917 + number:.4f}", "1,048,576"] for number, name in enumerate(NAMES)]
@@ -48,7 +48,7 @@ def test_columns_are_as_wide_as_they_are_shown():
 def test_no_number_is_cut_or_folded_in_a_narrow_terminal(terminal, width):
     terminal(width)
     headings = ["the name of the run", "GradedAP(norm='ideal')@10", "rows"]
-    rows = [[name, (value, "bold"), Styled(count, "dim", "*")] for name, value, count in ROWS]
+    rows = [[name, Styled(value, "bold"), Styled(count, "dim", "*")] for name, value, count in ROWS]
     text = plain(terminal_table(headings, rows, 1))
     lines = text.splitlines()
     for _, value, count in ROWS:
@@ -86,3 +86,38 @@ def test_what_is_in_cells_controls_no_terminal():
     rows = [["a\x1b[31m\nb", "\u202e1"]]
     assert aligned([["run", "P"], *rows], ["run"]) == ["run        P", "a [31m b   1"]
     assert terminal_table(["run", "P"], rows, 1).splitlines()[2] == "a [31m b   1"
+
+
+@pytest.mark.parametrize("width", [10, 40, 60])
+def test_lines_after_the_first_hang(terminal, width):
+    terminal(width or 40)
+    text = (
+        "note: a sentence of several words about 查询重写检索, and a_very_long_name_that_fits_no_line_at_all"
+    )
+    lines = paragraph(text, hang=6).splitlines()
+    assert lines[0].startswith("note: a")
+    assert all(line.startswith("      ") for line in lines[1:])
+    assert max(map(cell_len, lines)) <= width
+    assert "".join("".join(lines).split()) == "".join(text.split())
+
+
+def test_where_there_is_no_terminal_columns_decide(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    monkeypatch.setenv("COLUMNS", "30")
+    headings = ["run", "nDCG-exp@10", "GradedAP(norm='ideal')@10"]
+    text = terminal_table(headings, [["bm25", "0.5000", "0.1234"]], 1)
+    assert text.splitlines()[:3] == [
+        "run   nDCG-exp        GradedAP",
+        "           @10  (norm='ideal')",
+        "                           @10",
+    ]
+    monkeypatch.delenv("COLUMNS")
+    assert terminal_table(headings, [["bm25", "0.5000", "0.1234"]], 1).count("\n") == 3
+
+
+@pytest.mark.parametrize(("variable", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_plain_text_if_asked_for(terminal, monkeypatch, variable, value):
+    terminal(80)
+    assert "\x1b[1m" in terminal_table(["run", "P"], [["a", "1"]], 1)
+    monkeypatch.setenv(variable, value)
+    assert "\x1b" not in terminal_table(["run", "P"], [["a", "1"]], 1)

@@ -1,13 +1,18 @@
-"""Arguments of the command line: qrels that are files or data sets, runs that are files or folders."""
+"""What several commands take: qrels that are files or data sets, runs that are files or folders, measures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple
 
-from permed_measures.cli.messages import tell
+import typer
+from ir_measures.measures import Measure
+
+from permed_measures.cli.messages import tell, warnings_as_notes
 from permed_measures.cli.progress import ProgressBar
 from permed_measures.datasets import NAMES, load, qrels_of
 from permed_measures.engine.inputs import Batches, FileRun
@@ -16,39 +21,43 @@ from permed_measures.engine.query_ids import REWRITINGS, renamed
 from permed_measures.errors import InputError
 from permed_measures.files.read import load as load_file
 from permed_measures.markup import counted
+from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
+from permed_measures.measures.parsing import parse_measure
 
-T = TypeVar("T")
+PRESETS = {"medcorpus": MEDCORPUS, "litsearch": LITSEARCH}
 
-
-class Order(StrEnum):
-    """What ranks a list."""
-
-    SCORE = "score"
-    LIST = "list"
-
-
+Preset = StrEnum("Preset", {name: name for name in PRESETS})  # type: ignore[misc]
 Rewriting = StrEnum("Rewriting", {name: name for name in REWRITINGS})  # type: ignore[misc]
 
+Qrels = Annotated[
+    str, typer.Argument(help="A qrels file, a data set id of ir_datasets, or the folder of a data set.")
+]
+Runs = Annotated[
+    list[str], typer.Argument(metavar="RUN...", help="Run files, or folders of them: FILE or NAME=FILE.")
+]
+MeasureNames = Annotated[
+    list[str] | None, typer.Option("-m", "--measure", help="A measure, such as GradedAP@10. Can be repeated.")
+]
+PresetName = Annotated[Preset | None, typer.Option("--preset", help="The measures of a benchmark.")]
+Order = Annotated[
+    Literal["score", "list"], typer.Option(help="Rank lists by their scores, or take the order of the list.")
+]
+QueryIds = Annotated[
+    Rewriting | None, typer.Option(help="Rewrite the query ids of the runs so that they match the qrels.")
+]
 
-# --- qrels -------------------------------------------------------------------------------------------
+
+def chosen_measures(preset: Preset | None, measures: list[str] | None) -> list[Measure] | None:
+    """Return the measures of the preset, then those named one by one; None if there are none."""
+    chosen = [*(PRESETS[preset] if preset else ()), *(measures or ())]
+    return list(dict.fromkeys(map(parse_measure, chosen))) or None
 
 
-class LoadedQrels(NamedTuple):
-    """Qrels, and the data set that they belong to, if any."""
-
-    qrels: Any
-    dataset: Any
-
-
-def load_qrels(argument: str) -> LoadedQrels:
-    """Read the qrels of a file, or of a data set by its id or folder."""
-    path = Path(argument)
-    if argument in NAMES and path.is_file():
-        tell(f"note: {argument} is a file here, and is used instead of the data set of this name")
-    if path.is_dir() or not (path.exists() or path.is_symlink() or path.suffix):
-        dataset = load(argument)
-        return LoadedQrels(qrels_of(dataset, argument), dataset)
-    return LoadedQrels(load_file(path, "qrels").table, None)
+def default_measures(judgments: Judgments) -> list[Measure]:
+    """Return the measures of the benchmark whose grades these are."""
+    name = "medcorpus" if len(judgments.grade) and judgments.grade.max() > 1 else "litsearch"
+    tell(f"note: no measure was named; using those of --preset {name}")
+    return list(PRESETS[name])
 
 
 # --- runs --------------------------------------------------------------------------------------------
@@ -68,7 +77,6 @@ def find_runs(arguments: list[str]) -> dict[str, Path]:
 
 
 def _files(argument: str) -> list[tuple[str, Path]]:
-    """Return the files of an argument with their names."""
     if Path(argument).is_dir():
         return _in_folder(Path(argument))
     name, equals, file = argument.partition("=")
@@ -80,7 +88,6 @@ def _files(argument: str) -> list[tuple[str, Path]]:
 
 
 def _in_folder(folder: Path) -> list[tuple[str, Path]]:
-    """Return the files of a folder with their names, except hidden ones."""
     inside = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     files = [path for path in inside if path.is_file()]
     if not files:
@@ -95,54 +102,37 @@ _RUN_ENDINGS = (".trec", ".run", ".res", ".txt", ".jsonl", ".json", ".csv", ".ts
 
 
 def _run_name(path: Path) -> str:
-    """Return the name of a file without the ending of its format: a dot may be part of the name."""
+    """Remove the ending of a format, but not what follows another dot."""
     name = path.name.removesuffix(".gz").removesuffix(".zst")
     return next(name.removesuffix(each) for each in _RUN_ENDINGS if name.endswith(each))
 
 
-class RunFiles(Mapping[str, Any]):
-    """Runs by name, each read when it is asked for: one is held at a time.
+@dataclass(frozen=True)
+class _RunFiles(Mapping[str, Any]):
+    """Runs by name, each read when it is asked for; query ids rewritten if asked for."""
 
-    Parameters
-    ----------
-    files : dict of str to Path
-    judgments : Judgments
-        Their query ids are those that the query ids of the runs are rewritten to.
-    order : Order
-    rewriting : Rewriting or None
-        How query ids are rewritten.
-    bar : ProgressBar
-    """
-
-    def __init__(
-        self,
-        files: dict[str, Path],
-        judgments: Judgments,
-        order: Order,
-        rewriting: Rewriting | None,
-        bar: ProgressBar,
-    ) -> None:
-        self._files, self._judgments = files, judgments
-        self._order, self._rewriting, self._bar = order, rewriting, bar
+    files: dict[str, Path]
+    judgments: Judgments
+    order: Literal["score", "list"]
+    rewriting: Rewriting | None
+    bar: ProgressBar
 
     def __getitem__(self, name: str) -> FileRun | Batches:
-        """Read a run; it knows its file, so that errors about it name that."""
-        path = self._files[name]
-        loaded = load_file(path, "run", order=self._order, progress=self._bar.of(path.name))
+        path = self.files[name]
+        loaded = load_file(path, "run", order=self.order, progress=self.bar.of(path.name))
         if loaded.labels:
             tell(f"note: {path} holds {loaded.labels}: the order of its lines is taken as the run")
         for note in loaded.notes:
             tell(f"note: {note}")
-        table: Any = loaded.table if self._rewriting is None else self._rewrite(loaded.table, path)
-        if isinstance(table, Batches):
-            table.path = path
-            return table
-        return FileRun(table, path)
+        table: Any = loaded.table if self.rewriting is None else self._rewrite(loaded.table, path)
+        if not isinstance(table, Batches):
+            return FileRun(table, path)  # which knows its file, so that errors name it
+        table.path = path
+        return table
 
     def _rewrite(self, table: Any, path: Path) -> Any:
-        """Rewrite the query ids of a run so that they meet the qrels, and say so."""
         try:
-            run, renaming = renamed(table, self._judgments, str(self._rewriting))
+            run, renaming = renamed(table, self.judgments, str(self.rewriting))
         except InputError as error:
             raise InputError(error.problem, where=error.where or str(path), hint=error.hint) from None
         changed = [f"{old!r} to {new!r}" for old, new in renaming.items() if old != new]
@@ -150,18 +140,47 @@ class RunFiles(Mapping[str, Any]):
             tell(f"note: {path}: rewrote {counted(len(changed), 'query id')} (the first: {changed[0]})")
         return run
 
-    def map(self, function: Callable[[Any], T]) -> dict[str, T]:
-        """Call a function on each run, and return the results by name."""
-        return {name: function(run) for name, run in self.items()}
-
     def __contains__(self, name: object) -> bool:
-        """Return whether there is a run of this name, which is not read for that."""
-        return name in self._files
+        return name in self.files  # which is not read for that
 
     def __iter__(self) -> Iterator[str]:
-        """Return the names, in the order of the arguments."""
-        return iter(self._files)
+        return iter(self.files)
 
     def __len__(self) -> int:
-        """Return the number of runs."""
-        return len(self._files)
+        return len(self.files)
+
+
+# --- both --------------------------------------------------------------------------------------------
+
+
+class Inputs(NamedTuple):
+    """The qrels, the data set that they belong to, if any, and the runs."""
+
+    qrels: Any
+    dataset: Any
+    judgments: Judgments
+    runs: Mapping[str, Any]
+
+
+@contextmanager
+def reading(
+    qrels: str, files: dict[str, Path], order: Literal["score", "list"], rewriting: Rewriting | None
+) -> Iterator[Inputs]:
+    """Read the qrels of a file, or of a data set by its id or folder; the runs are read in the block.
+
+    Warnings are shown as notes, and what is being read by a bar.
+    """
+    with warnings_as_notes(), closing(ProgressBar()) as bar:
+        loaded, dataset = _load_qrels(qrels)
+        judgments = Judgments.of(loaded)
+        yield Inputs(loaded, dataset, judgments, _RunFiles(files, judgments, order, rewriting, bar))
+
+
+def _load_qrels(argument: str) -> tuple[Any, Any]:
+    path = Path(argument)
+    if argument in NAMES and path.is_file():
+        tell(f"note: {argument} is a file here, and is used instead of the data set of this name")
+    if path.is_dir() or not (path.exists() or path.is_symlink() or path.suffix):
+        dataset = load(argument)
+        return qrels_of(dataset, argument), dataset
+    return load_file(path, "qrels").table, None

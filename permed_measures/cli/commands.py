@@ -31,23 +31,11 @@ for _command in (evaluate, crosscheck, audit, compare, reranking, convert, inspe
     app.command()(_command)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+@app.callback(invoke_without_command=True)
+def _options(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
         print(__version__)
         raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
-    ] = False,
-) -> None:
-    pass
-
-
-_INTERRUPTED = 130
-"""The exit status after Ctrl-C, as shells have it."""
 
 
 def main() -> NoReturn:
@@ -64,7 +52,7 @@ def main() -> NoReturn:
     except SystemExit:
         raise
     except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
+        sys.exit(130)  # as shells have it
     except BaseException as error:  # panics of polars too, which are not an Exception
         if sys.flags.dev_mode:
             raise

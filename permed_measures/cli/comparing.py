@@ -11,20 +11,8 @@ from typing import Annotated
 
 import typer
 
-from permed_measures.cli.arguments import Order, RunFiles, find_runs, load_qrels
+from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell, warnings_as_notes
-from permed_measures.cli.options import (
-    ByOrder,
-    MeasureNames,
-    PresetName,
-    Qrels,
-    QueryIds,
-    Runs,
-    chosen_measures,
-    default_measures,
-)
-from permed_measures.cli.progress import progress
-from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
 from permed_measures.files.whole import write_whole
 from permed_measures.reports.comparison import COMPARISON_ENDINGS, COMPARISON_FORMATS
@@ -37,13 +25,13 @@ _ENDINGS = ", ".join(COMPARISON_ENDINGS)
 
 
 def compare(
-    qrels: Qrels,
-    runs: Runs,
+    qrels: arguments.Qrels,
+    runs: arguments.Runs,
     baseline: Annotated[
         str | None, typer.Option(help="The run to compare with; by default every pair is compared.")
     ] = None,
-    measures: MeasureNames = None,
-    preset: PresetName = None,
+    measures: arguments.MeasureNames = None,
+    preset: arguments.PresetName = None,
     by: Annotated[
         str | None, typer.Option(help="Compare by group of queries too: a field or REGEX, as in evaluate.")
     ] = None,
@@ -69,8 +57,8 @@ def compare(
             help=f"Write to this file. Its ending ({_ENDINGS}) chooses the format, unless --format does."
         ),
     ] = None,
-    order: ByOrder = Order.SCORE,
-    query_ids: QueryIds = None,
+    order: arguments.Order = "score",
+    query_ids: arguments.QueryIds = None,
 ) -> None:
     """Compare runs: differences, intervals and tests, as a table for a terminal, a paper or a browser.
 
@@ -79,17 +67,15 @@ def compare(
     """
     from permed_measures.comparisons.compare import compare as pm_compare
 
-    files = find_runs(runs)
+    files = arguments.find_runs(runs)
     form = str(format_) if format_ else _format_of(output)
     if output is not None:  # checked before the work is done
         _check_output(output, [Path(qrels), *files.values()])
-    with warnings_as_notes(), progress() as bar:
-        loaded = load_qrels(qrels)
-        judgments = Judgments.of(loaded.qrels)
-        chosen = chosen_measures(preset, measures) or default_measures(judgments)
+    with arguments.reading(qrels, files, order, query_ids) as inputs:
+        chosen = arguments.chosen_measures(preset, measures) or arguments.default_measures(inputs.judgments)
         result = pm_compare(
-            loaded.qrels if loaded.dataset is None else loaded.dataset,
-            RunFiles(files, judgments, order, query_ids, bar),
+            inputs.qrels if inputs.dataset is None else inputs.dataset,
+            inputs.runs,
             chosen,
             baseline,
             clusters,
@@ -110,13 +96,10 @@ def compare(
 
 
 def _format_of(output: Path | None) -> str:
-    """Return the format that the ending of a file means."""
-    if output is None:
-        return "table"
-    ending = output.suffix.lower()
+    ending = output.suffix.lower() if output else ".txt"
     if ending not in COMPARISON_ENDINGS:
         raise InputError(
-            f"the ending {output.suffix!r} means no format",
+            f"the ending {ending!r} means no format",
             where=str(output),
             hint=f"End the name in {_ENDINGS}, or choose the format: --format",
         )
@@ -124,7 +107,6 @@ def _format_of(output: Path | None) -> str:
 
 
 def _check_output(output: Path, read: list[Path]) -> None:
-    """Refuse a file in a folder that does not exist, and one of those that are read."""
     if not output.parent.is_dir():
         raise InputError(f"there is no folder {str(output.parent)!r} to write into", where=str(output))
     if output.is_file() and any(path.is_file() and output.samefile(path) for path in read):
@@ -132,7 +114,7 @@ def _check_output(output: Path, read: list[Path]) -> None:
 
 
 def reranking(
-    qrels: Qrels,
+    qrels: arguments.Qrels,
     before: Annotated[Path, typer.Argument(metavar="BEFORE", help="The run that was reranked.")],
     after: Annotated[Path, typer.Argument(metavar="AFTER", help="The reranked run.")],
     measure: Annotated[
@@ -145,17 +127,13 @@ def reranking(
     judged_only: Annotated[
         bool, typer.Option("--judged-only", help="Count pairs of judged documents only.")
     ] = False,
-    order: ByOrder = Order.SCORE,
-    query_ids: QueryIds = None,
+    order: arguments.Order = "score",
+    query_ids: arguments.QueryIds = None,
 ) -> None:
     """Show what a reranking changed: ranks of relevant documents, pairs of documents, queries."""
     from permed_measures.comparisons.reranking import reranking as pm_reranking
 
-    with warnings_as_notes(), progress() as bar:
-        loaded = load_qrels(qrels)
-        judgments = Judgments.of(loaded.qrels)
-        runs = RunFiles({"before": before, "after": after}, judgments, order, query_ids, bar)
-        result = pm_reranking(
-            judgments, runs["before"], runs["after"], measure, loaded.dataset, top, rel, judged_only
-        )
+    with arguments.reading(qrels, {"before": before, "after": after}, order, query_ids) as inputs:
+        runs = inputs.runs["before"], inputs.runs["after"]
+        result = pm_reranking(inputs.judgments, *runs, measure, inputs.dataset, top, rel, judged_only)
     print(result)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from permed_measures.cli.arguments import Order
 from permed_measures.cli.messages import tell, warnings_as_notes
-from permed_measures.cli.options import ByOrder
-from permed_measures.cli.progress import progress
+from permed_measures.cli.progress import ProgressBar
 from permed_measures.errors import InputError
 from permed_measures.files.inspection import inspect_file
 from permed_measures.files.read import kind_of, load
@@ -22,26 +22,21 @@ from permed_measures.files.write import FORMATS, write_qrels, write_run
 Format = StrEnum("Format", {name: name for name in FORMATS})  # type: ignore[misc]
 
 
-class FileKind(StrEnum):
-    """What a file can be read as."""
-
-    QRELS = "qrels"
-    RUN = "run"
-
-
 def convert(
     source: Annotated[Path, typer.Argument(metavar="IN", help="A run or qrels in any format.")],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="Its ending chooses the format.")],
     to: Annotated[Format | None, typer.Option(help="The format, whatever the ending.")] = None,
-    as_: Annotated[FileKind | None, typer.Option("--as", help="Read IN as qrels or as a run.")] = None,
-    order: ByOrder = Order.SCORE,
+    as_: Annotated[
+        Literal["qrels", "run"] | None, typer.Option("--as", help="Read IN as qrels or as a run.")
+    ] = None,
+    order: Order = "score",
 ) -> None:
     """Write a run or qrels in another format.
 
     OUT ends in .trec, .jsonl (PerMed results; for qrels MedCorpus labels or PerMed ground truth), .json (BEIR
     and MTEB), .parquet, .csv or .tsv (for qrels BEIR's). All but .parquet can be followed by .gz.
     """
-    with warnings_as_notes(), progress() as bar:
+    with warnings_as_notes(), closing(ProgressBar()) as bar:
         file = Source(source, bar.of(source.name))
         kind = as_ or kind_of(file)
         if kind is None:
@@ -60,6 +55,6 @@ def inspect(
     paths: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Run or qrels files.")],
 ) -> None:
     """Describe files: format, counts, ids, grades, ties, duplicates, lists against scores."""
-    with progress() as bar:
+    with closing(ProgressBar()) as bar:
         for path in paths:
             print(inspect_file(path, bar.of(path.name)), end="\n\n" if path != paths[-1] else "\n")

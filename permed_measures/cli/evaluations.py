@@ -12,20 +12,8 @@ from typing import Annotated
 
 import typer
 
-from permed_measures.cli.arguments import Order, RunFiles, find_runs, load_qrels
-from permed_measures.cli.messages import tell, warnings_as_notes
-from permed_measures.cli.options import (
-    PRESETS,
-    ByOrder,
-    MeasureNames,
-    PresetName,
-    Qrels,
-    QueryIds,
-    Runs,
-    chosen_measures,
-    default_measures,
-)
-from permed_measures.cli.progress import progress
+from permed_measures.cli import arguments
+from permed_measures.cli.messages import tell
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
@@ -42,13 +30,13 @@ Format = StrEnum("Format", {name: name for name in EVALUATION_FORMATS})  # type:
 
 
 def evaluate(
-    qrels: Qrels,
-    runs: Runs,
-    measures: MeasureNames = None,
-    preset: PresetName = None,
+    qrels: arguments.Qrels,
+    runs: arguments.Runs,
+    measures: arguments.MeasureNames = None,
+    preset: arguments.PresetName = None,
     by_query: Annotated[bool, typer.Option("--by-query", help="Print the values of each query.")] = False,
     format_: Annotated[Format, typer.Option("--format", help="Output format.")] = Format("table"),  # noqa: B008
-    order: ByOrder = Order.SCORE,
+    order: arguments.Order = "score",
     by: Annotated[
         str | None,
         typer.Option(
@@ -56,7 +44,7 @@ def evaluate(
             "another field of a data set's queries, or by what a REGEX with one group finds in the query ids."
         ),
     ] = None,
-    query_ids: QueryIds = None,
+    query_ids: arguments.QueryIds = None,
 ) -> None:
     """Evaluate runs: a row per run, with the share of judged documents and the best possible values.
 
@@ -65,14 +53,12 @@ def evaluate(
     """
     if by is not None and by_query:
         raise InputError("--by and --by-query exclude each other", hint="Leave out one of them")
-    files = find_runs(runs)
-    with warnings_as_notes(), progress() as bar:
-        loaded = load_qrels(qrels)
-        judgments = Judgments.of(loaded.qrels)
-        groups = Groups.of(judgments.query_ids, by, loaded.dataset) if by is not None else None
-        chosen = chosen_measures(preset, measures) or default_measures(judgments)
+    with arguments.reading(qrels, arguments.find_runs(runs), order, query_ids) as inputs:
+        judgments = inputs.judgments
+        groups = Groups.of(judgments.query_ids, by, inputs.dataset) if by is not None else None
+        chosen = arguments.chosen_measures(preset, measures) or arguments.default_measures(judgments)
         evaluator = PermedEvaluator(with_judged(chosen), judgments)
-        evaluations = RunFiles(files, judgments, order, query_ids, bar).map(evaluator.evaluate)
+        evaluations = {name: evaluator.evaluate(run) for name, run in inputs.runs.items()}
     lacking = (notes_of(name, each.rankings) for name, each in evaluations.items())
     for note in chain(groups.notes(), *lacking) if groups else ():  # without groups the table has the counts
         tell(f"note: {note}")
@@ -81,11 +67,11 @@ def evaluate(
 
 def demo() -> None:
     """Evaluate the packaged sample: three rankings of a medical and of a literature search."""
-    for sample, name in zip(SAMPLES, PRESETS, strict=True):
+    for sample, name in zip(SAMPLES, arguments.PRESETS, strict=True):
         judgments = Judgments.of(read_qrels(sample.qrels))
-        evaluator = PermedEvaluator(with_judged(PRESETS[name]), judgments)
+        evaluator = PermedEvaluator(with_judged(arguments.PRESETS[name]), judgments)
         evaluations = {run: evaluator.evaluate(read_run(path)) for run, path in sample.runs.items()}
-        report = Report(list(PRESETS[name]), evaluations)
+        report = Report(list(arguments.PRESETS[name]), evaluations)
         print(f"permed-sample, {sample.name} (measures of --preset {name})\n")
         print(EVALUATION_FORMATS["table"](report))
         columns: dict[str, str] = {}
@@ -100,7 +86,6 @@ def demo() -> None:
 
 
 def _program() -> str:
-    """Return the command that starts this program, whether or not the environment is activated."""
     script = Path(sys.argv[0])
     if not script.stem.startswith("permed-measures"):
         return f"{shlex.quote(sys.executable)} -m permed_measures"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from permed_measures.files.sources import ProgressCallback
@@ -14,29 +12,18 @@ from permed_measures.markup import one_line
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_AFTER = 2.0
-"""Seconds until the bar is shown."""
-
-
-@contextmanager
-def progress() -> Iterator[ProgressBar]:
-    """Show how much of a file has been read, until the end of the block."""
-    bar = ProgressBar()
-    try:
-        yield bar
-    finally:
-        bar.hide()
+_AFTER = 2.0  # seconds until the bar is shown
 
 
 class ProgressBar:
-    """A bar that appears late, and disappears at the end of each file."""
+    """How much of a file has been read: a bar that appears late, and disappears at the end of each file."""
 
     def __init__(self) -> None:
         self._shown: Progress | None = None
 
     def of(self, name: str) -> ProgressCallback:
         """Return the callback for reading a file of this name."""
-        self.hide()
+        self.close()
         start = time.monotonic()
 
         def update(share: float) -> None:
@@ -45,7 +32,7 @@ class ProgressBar:
             if self._shown is not None:
                 self._shown.update(self._shown.task_ids[0], completed=share)
             if share >= 1:
-                self.hide()
+                self.close()
 
         return update if sys.stderr.isatty() else lambda _: None
 
@@ -58,7 +45,7 @@ class ProgressBar:
         self._shown.add_task(escape(one_line(name)), total=1)
         self._shown.start()
 
-    def hide(self) -> None:
+    def close(self) -> None:
         """Remove the bar, if it is shown."""
         if self._shown is not None:
             self._shown.stop()

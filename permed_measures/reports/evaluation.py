@@ -18,7 +18,7 @@ from permed_measures.engine.evaluator import Evaluation, ideal_evaluation
 from permed_measures.engine.groups import Groups
 from permed_measures.markup import as_cell, as_json, counted
 from permed_measures.measures.parameters import cutoff_of
-from permed_measures.terminal import terminal_table
+from permed_measures.terminal import Styled, terminal_table
 
 
 def with_judged(measures: Iterable[Measure]) -> list[Measure]:
@@ -214,7 +214,7 @@ def _table(report: Report) -> str:
     headings = [*labels, *map(str, report.columns)]
     if not report.by_query:
         headings += ["queries in run", "ignored"] if report.groups is None else ["queries"]
-    rows = [[(cell, "dim" if row[0] == _BEST else "") for cell in row] for row in _rows(report)]
+    rows = [[Styled(cell, "dim" if row[0] == _BEST else "") for cell in row] for row in _rows(report)]
     queries = report.queries(next(iter(report.evaluations)))
     judged = counted(queries["judged"], "judged query")
     return (

@@ -59,7 +59,7 @@ def test_whatever_fails_is_one_message_and_status_2(monkeypatch, run_main, error
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("permed_measures.cli.evaluations.load_qrels", fail)
+    monkeypatch.setattr("permed_measures.cli.arguments._load_qrels", fail)
     status, stdout, stderr = run_main("evaluate", "qrels", "run")
     assert (status, stdout) == (2, "")
     assert stderr.startswith(message)

@@ -2,11 +2,12 @@
 
 import io
 import sys
+from contextlib import closing
 
 import pytest
 
 from permed_measures.cli import progress as module
-from permed_measures.cli.progress import progress
+from permed_measures.cli.progress import ProgressBar
 
 
 class Terminal(io.StringIO):
@@ -24,7 +25,7 @@ def test_a_bar_is_shown_only_on_a_terminal_and_only_after_a_while(monkeypatch, s
     monkeypatch.setattr(sys, "stderr", stderr)
     monkeypatch.setattr(module, "_AFTER", after)
     monkeypatch.setenv("TERM", "xterm")
-    with progress() as bar:
+    with closing(ProgressBar()) as bar:
         update = bar.of("run[1]\x1b[2J\u202e.trec")
         update(0.25)
         update(0.5)
@@ -36,7 +37,7 @@ def test_a_bar_is_hidden_once_its_file_is_read_and_shows_the_next_file(monkeypat
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr(module, "_AFTER", 0.0)
     monkeypatch.setenv("TERM", "xterm")
-    with progress() as bar:
+    with closing(ProgressBar()) as bar:
         for name in ("first", "second"):
             update = bar.of(name)
             update(0.5)
