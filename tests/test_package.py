@@ -27,7 +27,7 @@ crosschecks: pytrec identities check
 files: sources formats text fast_csv fast_trec streams parquet_pages parquet
 files: read inspection whole output_formats write
 statistics: significance resampling differences contrasts cautions results
-audits: options choices conventions claim_files claim_names claims run_variants
+audits: options choices claim_files claim_names claims conventions run_variants
 audits: matches answers searches reports audit
 plots: fonts style arguments by_group by_query cutoffs figures save
 reports: evaluation wording differences paper_table html comparison

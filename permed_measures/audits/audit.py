@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from permed_measures.audits.answers import ClaimInRow, RowAudit
-from permed_measures.audits.claims import MOST_DIGITS, Claim, longest, parse_claims, with_other_readings
-from permed_measures.audits.matches import ClaimAudit, choices_of, tabulate
-from permed_measures.audits.options import LabelPolicy
+from permed_measures.audits.answers import RowAudit
+from permed_measures.audits.claims import MOST_DIGITS, Claim, parse_claims
+from permed_measures.audits.matches import audit_claim, choices_of
 from permed_measures.audits.reports import Audit, conflicts_of
-from permed_measures.audits.run_variants import LabelVariant, RunVariants, label_policies
+from permed_measures.audits.run_variants import Labels, RunVariants, label_policies
 from permed_measures.audits.searches import answers_to, exceptions_to
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.inputs import QrelsLike, RunLike
@@ -92,11 +90,10 @@ def audit(
     several = bool(claims) and all(isinstance(row, Mapping) for row in claims.values())
     table = dict(claims) if several else {"run": claims}
     runs: Mapping[str, Any] = _runs_named(list(table), run) if several else {"run": run}
-    digits = longest(value for row in table.values() for value in row.values())
     policies = label_policies(Judgments.of(qrels))
-    parsed = with_other_readings([parse_claims(row, decimals, digits) for row in table.values()])
+    parsed = parse_claims(table.values(), decimals)
     rows = [_audit_row(name, policies, runs[name], row) for name, row in zip(table, parsed, strict=True)]
-    best = answers_to([ClaimInRow(row, claim) for row in rows for claim in row.claims])
+    best = answers_to([claim for row in rows for claim in row.claims])
     exceptions = [] if best[0].complete else exceptions_to(best[0])
     return Audit(rows, best, exceptions, conflicts_of(best[0], exceptions))
 
@@ -113,16 +110,11 @@ def _runs_named(names: list[str], runs: Any) -> Mapping[str, Any]:
     return runs
 
 
-def _audit_row(
-    name: str, policies: dict[LabelPolicy, LabelVariant], run: RunLike, claims: list[Claim]
-) -> RowAudit:
-    judgments = policies[LabelPolicy.GRADES].judgments
-    fixed = [claim for claim in claims if claim.is_fixed]
-    for claim in fixed:
-        PermedEvaluator([claim.measure], judgments)  # which refuses what it does not support
+def _audit_row(name: str, policies: list[Labels], run: RunLike, claims: list[Claim]) -> RowAudit:
+    fixed = [claim.measure for claim in claims if claim.is_fixed]
+    for measure in fixed:
+        PermedEvaluator([measure], policies[0].judgments)  # which refuses what it does not support
     tried = RunVariants(policies, run, all_ties=bool(fixed))
-    levels = (1.0, *(grade for grade in policies[LabelPolicy.GRADES].grades if grade != 1))[:_LEVELS]
-    tables = [tabulate(tried, claim, choices_of(claim.family, levels)) for claim in claims]
-    row = RowAudit(name, [ClaimAudit(table, tried) for table in tables], judgments.n_queries)
-    answers = answers_to([ClaimInRow(row, claim) for claim in row.claims])
-    return replace(row, answers=[answer for answer in answers if answer.complete])
+    levels = (1.0, *(grade for grade in policies[0].grades if grade != 1))[:_LEVELS]
+    audited = [audit_claim(name, claim, tried, choices_of(claim.family, levels)) for claim in claims]
+    return RowAudit(name, audited, [answer for answer in answers_to(audited) if answer.complete])

@@ -8,11 +8,19 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, cast
 
 import ir_measures
+import numpy as np
 from ir_measures.measures import Measure
+from numpy.typing import NDArray
 
 from permed_measures.audits.options import Denominator, Discount, Gain, Ideal, Negative, RecallBase, Weights
+from permed_measures.engine.kernels import KERNELS
+from permed_measures.engine.kernels.shared import count, divide
+from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.measures.definitions import Coverage, GradedAP, VariantNDCG
+from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import parse_measure
+
+Floats = NDArray[np.float64]
 
 
 class MeasureSpec(NamedTuple):
@@ -44,6 +52,10 @@ class Choice(ABC):
         """Return the measure as one would type it; None if there is none."""
 
     @abstractmethod
+    def values(self, rankings: JudgedRankings, spec: MeasureSpec) -> Floats:
+        """Compute the value of each query."""
+
+    @abstractmethod
     def sentence(self, measures: set[str], pooled: bool) -> str:
         """Describe the choice for a paper that reports these measures; pooled: all judged are relevant."""
 
@@ -57,17 +69,40 @@ def _measure(base: Measure, params: dict[str, Any], cutoff: int | None) -> Measu
     return measure if cutoff is None else measure @ cutoff
 
 
+def _values(measure: Measure, rankings: JudgedRankings) -> Floats:
+    return KERNELS[str(measure.NAME)](rankings, **values_of(measure))
+
+
 def _number(value: float) -> float | int:
     return int(value) if value == int(value) else value
 
 
-_WEIGHTS: dict[Weights, Callable[[float, float], float]] = {
-    Weights.BINARY: lambda _, __: 1.0,
-    Weights.LINEAR: lambda grade, top: grade / top,
-    Weights.HALF: lambda grade, _: grade / 2,
-    Weights.EXP: lambda grade, top: float((2**grade - 1) / (2**top - 1)),
+class _Weight(NamedTuple):
+    """The weight of a grade, given the highest one: computed, in words and in LaTeX."""
+
+    of: Callable[[float, float], float]
+    words: str
+    latex: str
+
+
+_WEIGHTS = {
+    Weights.BINARY: _Weight(lambda _, __: 1.0, "", "1"),
+    Weights.LINEAR: _Weight(lambda grade, top: grade / top, "g over the highest grade", r"g / g_{\max}"),
+    Weights.HALF: _Weight(lambda grade, _: grade / 2, "g/2: 1.0 for grade 2, 0.5 for grade 1", "g / 2"),
+    Weights.EXP: _Weight(
+        lambda grade, top: float((2**grade - 1) / (2**top - 1)),
+        "2^g - 1 over that of the highest grade",
+        r"(2^g - 1) / (2^{g_{\max}} - 1)",
+    ),
 }
-"""The weight of a grade, given the highest one."""
+_DENOMINATORS = {
+    Denominator.NUM_REL: "R",
+    Denominator.MIN: r"\min(R, k)",
+    Denominator.NUM_REL_RET: r"|\{i \le k : g_i \ge \ell\}|",
+    Denominator.GAIN: r"\sum_{d:\, g_d \ge \ell} w(g_d)",
+    Denominator.IDEAL: r"\sum_{i \le \min(R, k)} w(g^*_i)",
+}
+"""The formulas of the denominators."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +113,7 @@ class APChoice(Choice):
     weights: Weights
     ap_level: float = 1
 
-    def measure(self, spec: MeasureSpec) -> Measure | None:
+    def measure(self, spec: MeasureSpec) -> Measure:
         """Return AP where it is that, GradedAP otherwise."""
         level = _number(self.ap_level)
         params: dict[str, Any] = {} if level == 1 else {"rel": level}
@@ -87,7 +122,7 @@ class APChoice(Choice):
             return _measure(ir_measures.AP, params, spec.cutoff)
         if self.denominator is not Denominator.NUM_REL:
             params["norm"] = self.denominator.value
-        weight = {_number(g): _WEIGHTS[self.weights](g, spec.top) for g in spec.grades if g >= level}
+        weight = {_number(g): _WEIGHTS[self.weights].of(g, spec.top) for g in spec.grades if g >= level}
         scales = (s for s in (2, _number(spec.top)) if all(w == g / s and g <= s for g, w in weight.items()))
         scale = next(scales, None)
         if scale is None:
@@ -96,38 +131,26 @@ class APChoice(Choice):
             params["max_rel"] = scale
         return _measure(GradedAP, params, spec.cutoff)
 
+    def values(self, rankings: JudgedRankings, spec: MeasureSpec) -> Floats:
+        """Compute AP for each query."""
+        return _values(self.measure(spec), rankings)
+
     def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
         """Describe AP for a paper."""
         level = "" if pooled or self.ap_level == 1 else f" (relevant from grade {self.ap_level:g} on)"
-        divided = f"and {'not divided' if self.denominator is Denominator.NONE else 'divided by'} "
-        divided += "" if self.denominator is Denominator.NONE else self.denominator.description
-        if self.weights is Weights.BINARY:
-            return f"AP is binary{level} {divided}".rstrip()
-        ratio = {
-            Weights.LINEAR: "g over the highest grade",
-            Weights.HALF: "g/2: 1.0 for grade 2, 0.5 for grade 1",
-            Weights.EXP: "2^g - 1 over that of the highest grade",
-        }[self.weights]
-        return f"AP is weighted by relevance ({ratio}){level} {divided}".rstrip()
+        words = _WEIGHTS[self.weights].words
+        weighted = f"weighted by relevance ({words})" if words else "binary"
+        divided = "not divided"
+        if self.denominator is not Denominator.NONE:
+            divided = f"divided by {self.denominator.description}"
+        return f"AP is {weighted}{level} and {divided}"
 
     def latex(self) -> str:
         """Return the formula of AP."""
-        n = {
-            Denominator.NUM_REL: "R",
-            Denominator.MIN: r"\min(R, k)",
-            Denominator.NUM_REL_RET: r"|\{i \le k : g_i \ge \ell\}|",
-            Denominator.GAIN: r"\sum_{d:\, g_d \ge \ell} w(g_d)",
-            Denominator.IDEAL: r"\sum_{i \le \min(R, k)} w(g^*_i)",
-            Denominator.NONE: "",
-        }[self.denominator]
-        w = {
-            Weights.BINARY: "1",
-            Weights.LINEAR: r"g / g_{\max}",
-            Weights.HALF: "g / 2",
-            Weights.EXP: r"(2^g - 1) / (2^{g_{\max}} - 1)",
-        }[self.weights]
+        n = _DENOMINATORS.get(self.denominator)
         over = rf"\frac{{1}}{{{n}}} " if n else ""
         total = r"\sum_{i \le k,\, g_i \ge \ell} P(i)\, w(g_i)"
+        w = _WEIGHTS[self.weights].latex
         return rf"\mathrm{{AP}}@k = {over}{total}, \quad w(g) = {w}, \quad \ell = {self.ap_level:g}"
 
 
@@ -154,10 +177,20 @@ class NDCGChoice(Choice):
         if plain and self.negative is Negative.ZERO:
             exp = {"dcg": "exp-log2"} if self.gain is Gain.EXP else {}
             return _measure(ir_measures.nDCG, exp, spec.cutoff)
-        chosen = {each.name: getattr(self, each.name).value for each in fields(self)}
         default = {name: info.default for name, info in VariantNDCG.SUPPORTED_PARAMS.items()}
-        params = {name: value for name, value in chosen.items() if value != default[name]}
+        params = {name: value for name, value in self._params().items() if value != default[name]}
         return _measure(VariantNDCG, params, spec.cutoff)
+
+    def values(self, rankings: JudgedRankings, spec: MeasureSpec) -> Floats:
+        """Compute nDCG for each query."""
+        if self.gain is Gain.BINARY:
+            grade = (rankings.judgments.grade >= 1).astype(np.float64)
+            binary = replace(rankings, judgments=replace(rankings.judgments, grade=grade))
+            return replace(self, gain=Gain.LINEAR).values(binary, spec)
+        return _values(_measure(VariantNDCG, self._params(), spec.cutoff), rankings)
+
+    def _params(self) -> dict[str, str]:
+        return {each.name: getattr(self, each.name).value for each in fields(self)}
 
     def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
         """Describe nDCG for a paper."""
@@ -193,6 +226,14 @@ class LevelChoice(Choice):
         params = {} if self.level == 1 else {"rel": _number(self.level)}
         return _measure(measures[spec.name], params, spec.cutoff)
 
+    def values(self, rankings: JudgedRankings, spec: MeasureSpec) -> Floats:
+        """Compute them for each query, with levels and a denominator of R that ir_measures does not have."""
+        if spec.name == "R" and self.base is RecallBase.MIN:
+            num_rel = rankings.judgments.num_rel(self.level)
+            found = count(rankings, rankings.relevant(self.level, spec.cutoff))
+            return divide(found, np.minimum(num_rel, spec.cutoff or num_rel))
+        return KERNELS[spec.name](rankings, cutoff=spec.cutoff, rel=self.level, judged_only=False)
+
     def sentence(self, measures: set[str], pooled: bool) -> str:
         """Describe these measures for a paper."""
         names = [name for name in ("P", "R", "RR", "Success") if name in measures]
@@ -207,9 +248,13 @@ class FixedChoice(Choice):
 
     fixed: str
 
-    def measure(self, spec: MeasureSpec) -> Measure | None:  # noqa: ARG002 (the measure is complete)
+    def measure(self, spec: MeasureSpec) -> Measure:  # noqa: ARG002 (the measure is complete)
         """Return the measure."""
         return parse_measure(self.fixed)
+
+    def values(self, rankings: JudgedRankings, spec: MeasureSpec) -> Floats:
+        """Compute the measure for each query."""
+        return _values(self.measure(spec), rankings)
 
     def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
         """Describe the measure for a paper."""

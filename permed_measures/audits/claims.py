@@ -50,12 +50,12 @@ class Claim(NamedTuple):
     @property
     def family(self) -> str:
         """Which measures are computed by the same choices."""
-        return _FAMILIES.get(self.measure, self.measure)
+        return _FAMILY_OF.get(self.measure, self.measure)
 
     @property
     def is_fixed(self) -> bool:
         """Whether the measure was written out."""
-        return self.measure not in _FAMILIES
+        return self.measure not in _FAMILY_OF
 
     def prints(self, value: float) -> str:
         """Print a value with as many digits as the claim."""
@@ -98,6 +98,12 @@ class Claim(NamedTuple):
         """Return the same number as percent."""
         return self._replace(value=self.value.scaleb(-2), decimals=self.decimals + 2, percent=True)
 
+    def or_in_percent(self) -> Claim:
+        """Return the claim with percent as its other reading, unless it is that or a count."""
+        if self.percent or self.measure.startswith("Num"):
+            return self
+        return self._replace(other=self.in_percent())
+
     def slip(self, value: float) -> str:
         """Return which slip of rounding turns a value into the claim; empty if none does."""
         unit, exact = Decimal(1).scaleb(-self.decimals), Decimal(repr(value))
@@ -110,7 +116,9 @@ class Claim(NamedTuple):
         return ""
 
 
-_FAMILIES = {"AP": "ap", "nDCG": "ndcg", **dict.fromkeys(("P", "R", "RR", "Success"), "level")}
+_FAMILY_OF = {"AP": "ap", "nDCG": "ndcg", **dict.fromkeys(("P", "R", "RR", "Success"), "level")}
+FAMILIES = frozenset(_FAMILY_OF.values())
+"""The families of measures that may be computed in several ways."""
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NOISE = 1e-12
 """What a sum of some thousand values may be off by."""
@@ -121,30 +129,25 @@ MOST_DIGITS = 15
 """How many digits after the point a claim may have."""
 
 
-def parse_claims(
-    claims: Mapping[str, Any], decimals: int | None = None, digits: int | None = None
-) -> list[Claim]:
-    """Return the claims of a row.
+def parse_claims(rows: Iterable[Mapping[str, Any]], decimals: int | None = None) -> list[list[Claim]]:
+    """Return the claims of each row of a table.
 
     Parameters
     ----------
-    claims : mapping of str to number or str
+    rows : iterable of mappings of str to number or str
     decimals : int, optional
-        How many digits were printed; if left out, those of each text, and `digits` for numbers.
-    digits : int, optional
-        Those of the longest number if left out.
+        How many digits were printed; if left out, those of each text, and for numbers those of the longest.
     """
-    if not claims:
+    rows = list(rows)
+    if not all(rows):
         raise InputError("there are no claims; give them as {'MAP@10': 0.5357}")
-    if digits is None:
-        digits = longest(claims.values())
-    return [_claim(name, value, decimals, digits) for name, value in claims.items()]
-
-
-def longest(values: Iterable[Any]) -> int:
-    """Return the most digits after the point among the numbers that are no texts."""
-    texts = [str(value) for value in values if not isinstance(value, str)]
-    return max((_digits(Decimal(text).normalize()) for text in texts if _NUMBER.fullmatch(text)), default=0)
+    texts = [str(value) for row in rows for value in row.values() if not isinstance(value, str)]
+    numbers = [Decimal(text).normalize() for text in texts if _NUMBER.fullmatch(text)]
+    longest = max(map(_digits, numbers), default=0)
+    table = [[_claim(name, value, decimals, longest) for name, value in row.items()] for row in rows]
+    if any(claim.percent for row in table for claim in row):  # so those without a sign may be too
+        return [[claim.or_in_percent() for claim in row] for row in table]
+    return table
 
 
 def _digits(number: Decimal) -> int:
@@ -175,16 +178,6 @@ def _claim(name: str, value: Any, decimals: int | None, digits: int) -> Claim:
         return plain
     may_be_above_1 = not sign and not in_percent and (measure == "AP" or plain.is_fixed)
     return plain.in_percent()._replace(other=plain if may_be_above_1 else None)
-
-
-def with_other_readings(rows: list[list[Claim]]) -> list[list[Claim]]:
-    """Return the rows of a table; where one number is in percent, those without a sign may be too."""
-    if not any(claim.percent for row in rows for claim in row):
-        return rows
-    return [
-        [c if c.percent or c.measure.startswith("Num") else c._replace(other=c.in_percent()) for c in row]
-        for row in rows
-    ]
 
 
 def _number(name: str, value: Any) -> tuple[Decimal, str]:

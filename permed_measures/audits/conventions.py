@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Self
 
 from permed_measures.audits.choices import APChoice, Choice, FixedChoice, LevelChoice, NDCGChoice
+from permed_measures.audits.claims import FAMILIES, Claim
 from permed_measures.audits.options import (
+    Cutoff,
     Denominator,
     Discount,
     Gain,
@@ -17,6 +20,9 @@ from permed_measures.audits.options import (
     Rounding,
     SelfMatch,
     Weights,
+    describe,
+    title,
+    users_of,
 )
 from permed_measures.engine.ranks import TieBreak
 
@@ -37,25 +43,87 @@ def differences(a: Any, b: Any) -> int:
     return sum(getattr(a, each.name) != getattr(b, each.name) for each in fields(a))
 
 
-def unusual(setting: Setting) -> list[str]:
-    """Return a sentence for each unusual option, except for the query set."""
-    texts = {
-        LabelPolicy.POOL: "every judged document counts as relevant, whatever its grade",
-        SelfMatch.REMOVED: "a retrieved document whose id is that of the query is removed",
-        TieBreak.TREC10: "scores are compared as doubles, equal ones ranked by document id, descending",
-        TieBreak.DOCID_ASCENDING: "documents with equal scores are ranked by document id, ascending",
-        TieBreak.INPUT: "documents with equal scores are ranked as they stand in the run",
-        TieBreak.OPTIMISTIC: "of documents with equal scores the best is ranked first",
-        TieBreak.PESSIMISTIC: "of documents with equal scores the worst is ranked first",
-        Rounding.FIVE_DIGITS: Rounding.FIVE_DIGITS.description,
-    }
-    values = (setting.labels, setting.self_match, setting.ties, setting.rounding)
-    return [texts[value] for value in values if value in texts]
+@dataclass(frozen=True)
+class Convention:
+    """How claims are computed.
+
+    Attributes
+    ----------
+    setting : Setting
+    choices : dict of str to Choice
+        By the family of measures.
+    cutoffs : dict of str to (int or None)
+        By the name of the claim.
+    """
+
+    setting: Setting
+    choices: dict[str, Choice]
+    cutoffs: dict[str, int | None]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The value of each option; an option belongs to the setting, to one family, or to one claim."""
+        parts: list[Any] = [self.setting, *self.choices.values()]
+        values = {
+            each.name: getattr(part, each.name)
+            for part in parts
+            if not isinstance(part, FixedChoice)
+            for each in fields(part)
+        }
+        return values | {f"cutoff of {name}": Cutoff(rank) for name, rank in self.cutoffs.items()}
+
+    def changed(self, option: str, value: Any) -> Self:
+        """Return the convention with another value of an option."""
+        if isinstance(value, Cutoff):
+            return replace(self, cutoffs={**self.cutoffs, option.removeprefix("cutoff of "): value.rank})
+        change = {option: value}
+        if hasattr(self.setting, option):
+            return replace(self, setting=replace(self.setting, **change))
+        family = next(family for family, choice in self.choices.items() if hasattr(choice, option))
+        return replace(self, choices={**self.choices, family: replace(self.choices[family], **change)})
+
+    def changes_from(self, other: Convention, with_users: bool = False) -> list[str]:
+        """Return the differences from another convention, perhaps with those who use ours."""
+        theirs, texts = other.options, []
+        for option, value in self.options.items():
+            if value != theirs[option]:
+                users = f"; so in {users_of(value)}" if with_users and users_of(value) else ""
+                texts.append(f"{title(option)}: {describe(value)} (not: {describe(theirs[option])}{users})")
+        return texts
+
+    def evidence_needed(self, option: str, value: Any) -> tuple[str, ...]:
+        """Return the data, any of which would tell another value of an option from ours."""
+        if option == "queries":
+            ours, theirs = _CHANGED_BY[self.setting.queries], _CHANGED_BY[value]
+            return tuple(text for text in _QUERIES if (text in ours) != (text in theirs))
+        if option.startswith("cutoff of "):
+            return ("a run with relevant documents beyond the cutoff",)
+        ap = self.choices.get("ap")
+        binary = isinstance(ap, APChoice) and ap.weights is Weights.BINARY
+        if (
+            option == "rounding"  # whether it shows depends on the digits, not on the data
+            or (option in _GRADED and self.setting.labels is LabelPolicy.POOL)
+            or (binary and value in (Denominator.GAIN, Denominator.IDEAL))  # the same: each weight is 1
+        ):
+            return ()
+        return (_EVIDENCE.get(value) or _EVIDENCE[option],)
 
 
+UNUSUAL = {
+    LabelPolicy.POOL: "every judged document counts as relevant, whatever its grade",
+    SelfMatch.REMOVED: "a retrieved document whose id is that of the query is removed",
+    TieBreak.TREC10: "scores are compared as doubles, equal ones ranked by document id, descending",
+    TieBreak.DOCID_ASCENDING: "documents with equal scores are ranked by document id, ascending",
+    TieBreak.INPUT: "documents with equal scores are ranked as they stand in the run",
+    TieBreak.OPTIMISTIC: "of documents with equal scores the best is ranked first",
+    TieBreak.PESSIMISTIC: "of documents with equal scores the worst is ranked first",
+    Rounding.FIVE_DIGITS: Rounding.FIVE_DIGITS.description,
+}
+"""What a paper says of unusual values of options, except for the query set."""
 _LACKED = "judged queries that the run lacks"
 _NOTHING = "judged queries without relevant documents"
 _UNJUDGED = "queries of the run without judgments"
+_QUERIES = (_LACKED, _NOTHING, _UNJUDGED)
 _CHANGED_BY = {
     QuerySet.QRELS: (),
     QuerySet.BOTH: (_LACKED,),
@@ -84,29 +152,8 @@ _EVIDENCE: dict[Any, str] = {
     "base": "a query with more relevant documents than the cutoff",
 }
 """By option, or by its value, the data that tell it apart from the others."""
-
-
-def evidence_needed(
-    option: str, value: Any, measures: set[str], setting: Setting, choices: dict[str, Choice]
-) -> tuple[str, ...]:
-    """Return the data, any of which would tell another value of an option from that of this convention."""
-    if option.startswith("cutoff of "):
-        return ("a run with relevant documents beyond the cutoff",)
-    graded = ("weights", "ap_level", "level", "gain", "negative")
-    if (option == "base" and "R" not in measures) or (
-        option in graded and setting.labels is LabelPolicy.POOL
-    ):
-        return ()
-    if option == "rounding":  # whether it shows depends on the digits, not on the data
-        return ()
-    ap = choices.get("ap")
-    binary = isinstance(ap, APChoice) and ap.weights is Weights.BINARY
-    if option == "denominator" and binary and value in (Denominator.GAIN, Denominator.IDEAL):
-        return ()  # the same by definition: each weight is 1
-    if option == "queries":
-        ours, theirs = _CHANGED_BY[setting.queries], _CHANGED_BY[value]
-        return tuple(text for text in (_LACKED, _NOTHING, _UNJUDGED) if (text in ours) != (text in theirs))
-    return (_EVIDENCE.get(value) or _EVIDENCE[option],)
+_GRADED = ("weights", "ap_level", "level", "gain", "negative")
+"""The options that need several grades."""
 
 
 @dataclass(frozen=True)
@@ -134,9 +181,13 @@ class NamedConvention:
         """Return how a family is computed."""
         return self.choices[family] if family in FAMILIES else FixedChoice(family)
 
+    def of(self, claims: Iterable[Claim], cutoffs: dict[str, int | None] | None = None) -> Convention:
+        """Return the convention for these claims, with the cutoffs in their names unless others are given."""
+        claims = list(claims)
+        if cutoffs is None:
+            cutoffs = {claim.name: claim.cutoffs[0] for claim in claims}
+        return Convention(self.setting, {each.family: self.choice(each.family) for each in claims}, cutoffs)
 
-FAMILIES = ("ap", "ndcg", "level")
-"""The families of measures that may be computed in several ways."""
 
 _AP = APChoice(Denominator.NUM_REL, Weights.BINARY)
 _HALF = APChoice(Denominator.NUM_REL, Weights.HALF)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from ir_measures.measures import SumAgg
@@ -21,7 +21,7 @@ from permed_measures.audits.choices import (
     NDCGChoice,
 )
 from permed_measures.audits.claims import Claim
-from permed_measures.audits.conventions import COMMUNITY, Setting, differences
+from permed_measures.audits.conventions import COMMUNITY, Convention, Setting, differences
 from permed_measures.audits.options import (
     Denominator,
     Discount,
@@ -34,12 +34,8 @@ from permed_measures.audits.options import (
     Rounding,
     Weights,
 )
-from permed_measures.audits.run_variants import SETTINGS, LabelVariant, RankedRun, RunVariants
-from permed_measures.engine.kernels import KERNELS
+from permed_measures.audits.run_variants import SETTINGS, Labels, RankedRun, RunVariants
 from permed_measures.engine.kernels.checks import MAX_EXPONENT
-from permed_measures.engine.kernels.shared import divide
-from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import parse_measure
 
 Floats = NDArray[np.float64]
@@ -61,81 +57,29 @@ def choices_of(family: str, levels: tuple[float, ...]) -> list[Choice]:
     return [FixedChoice(family)]
 
 
-def _possible(choice: Choice, labels: LabelPolicy, variant: LabelVariant) -> bool:
+def _possible(choice: Choice, labels: Labels) -> bool:
     """Return whether a choice can be computed on these labels."""
     levels = {vars(choice).get(option, 1) for option in ("ap_level", "level")}
-    if labels is LabelPolicy.POOL and levels != {1}:
+    if labels.policy is LabelPolicy.POOL and levels != {1}:
         return False  # where all are relevant, there is one grade
     if isinstance(choice, APChoice) and choice.weights is Weights.HALF:
-        return variant.top <= 2
+        return labels.top <= 2
     exponential = Weights.EXP in vars(choice).values() or Gain.EXP in vars(choice).values()
-    return not exponential or variant.top <= MAX_EXPONENT
+    return not exponential or labels.top <= MAX_EXPONENT
 
 
-def _values(ranked: RankedRun, claim: Claim, choice: Choice, cutoff: int | None) -> Floats:
-    """Return the value of each query."""
-    rankings = ranked.rankings
-    if isinstance(choice, LevelChoice):
-        return _by_level(rankings, claim.measure, choice, cutoff)
-    if isinstance(choice, NDCGChoice) and choice.gain is Gain.BINARY:
-        grade = (rankings.judgments.grade >= 1).astype(np.float64)
-        binary = replace(rankings.judgments, grade=grade)
-        rankings = replace(rankings, judgments=binary)
-        choice = replace(choice, gain=Gain.LINEAR)
-    measure = choice.measure(MeasureSpec(claim.measure, cutoff, ranked.variant.top, ranked.variant.grades))
-    assert measure is not None  # only binary gains have none, and those are linear gains by now
-    return KERNELS[str(measure.NAME)](rankings, **values_of(measure))
-
-
-def _by_level(rankings: JudgedRankings, name: str, choice: LevelChoice, cutoff: int | None) -> Floats:
-    """Return P, R, RR or Success, with levels and a denominator of R that ir_measures does not have."""
-    level = {"cutoff": cutoff, "rel": choice.level, "judged_only": False}
-    if name != "R" or choice.base is RecallBase.NUM_REL:
-        return KERNELS[name](rankings, **level)
-    assert cutoff is not None  # R is claimed with one
-    found = cutoff * KERNELS["P"](rankings, **level)
-    return divide(found, np.minimum(rankings.judgments.num_rel(choice.level), cutoff))
-
-
-class Table(NamedTuple):
-    """A claim computed in all ways.
-
-    Attributes
-    ----------
-    claim : Claim
-    choices : list of Choice
-    number : dict of Choice to int
-        The place of each choice in `choices`.
-    means : ndarray of float64
-        By ranking, cutoff, choice and query set.
-    prints : ndarray of bool
-        Whether the mean prints as the claim: by rounding, and then as the means.
-    """
-
-    claim: Claim
-    choices: list[Choice]
-    number: dict[Choice, int]
-    means: Floats
-    prints: Bools
-
-
-def tabulate(run: RunVariants, claim: Claim, choices: list[Choice]) -> Table:
+def audit_claim(row: str, claim: Claim, run: RunVariants, choices: list[Choice]) -> ClaimAudit:
     """Compute a claim by every choice, under every setting."""
-    shape = (len(run.ranked), len(claim.cutoffs), len(choices), len(QuerySet))
-    means = np.full(shape, np.nan)
-    number = {choice: c for c, choice in enumerate(choices)}
+    means = np.full((len(run.ranked), len(claim.cutoffs), len(choices), len(QuerySet)), np.nan)
     summed = claim.is_fixed and isinstance(parse_measure(claim.measure).aggregator(), SumAgg)
     for r, ranked in enumerate(run.ranked):
         for o, cutoff in enumerate(claim.cutoffs):
+            spec = MeasureSpec(claim.measure, cutoff, ranked.labels.top, ranked.labels.grades)
             for c, choice in enumerate(choices):
-                if not _possible(choice, ranked.labels, ranked.variant):
-                    continue
-                if isinstance(choice, LevelChoice) and claim.measure != "R" and choice.base is RecallBase.MIN:
-                    means[r, o, c] = means[r, o, number[replace(choice, base=RecallBase.NUM_REL)]]
-                    continue
-                means[r, o, c] = _means(_values(ranked, claim, choice, cutoff), ranked, summed)
+                if _possible(choice, ranked.labels):
+                    means[r, o, c] = _means(choice.values(ranked.rankings, spec), ranked, summed)
     read, prints = _read(claim, means)
-    return Table(read, choices, number, means, prints)
+    return ClaimAudit(row, read, run, choices, means, prints)
 
 
 def _means(values: Floats, ranked: RankedRun, summed: bool) -> list[float]:
@@ -159,7 +103,6 @@ def _read(claim: Claim, means: Floats) -> tuple[Claim, Bools]:
 
 
 def _prints(claim: Claim, means: Floats) -> Bools:
-    """Return by rounding which means print as the claim."""
     return np.stack([claim.matches(means, rounding.value) for rounding in Rounding])
 
 
@@ -194,6 +137,11 @@ class Match:
     printed: str
     prints_claim: bool
 
+    def changes_from_default(self) -> list[str]:
+        """Return the differences from the community's default."""
+        choices, cutoffs = {self.claim.family: self.choice}, {self.claim.name: self.cutoff}
+        return Convention(self.setting, choices, cutoffs).changes_from(COMMUNITY.of([self.claim]))
+
 
 @dataclass(frozen=True, eq=False)
 class ClaimAudit:
@@ -201,22 +149,30 @@ class ClaimAudit:
 
     Attributes
     ----------
-    table : Table
+    row : str
+        The name of the run that it is about.
+    claim : Claim
+        As it was read.
     run : RunVariants
+    choices : list of Choice
+        All ways to compute it.
+    means : ndarray of float64
+        By ranking, cutoff, choice and query set.
+    prints : ndarray of bool
+        Whether the mean prints as the claim: by rounding, and then as the means.
     """
 
-    table: Table = field(repr=False)
+    row: str
+    claim: Claim
     run: RunVariants = field(repr=False)
-
-    @property
-    def claim(self) -> Claim:
-        """The claim, as it was read."""
-        return self.table.claim
+    choices: list[Choice] = field(repr=False)
+    means: Floats = field(repr=False)
+    prints: Bools = field(repr=False)
 
     @cached_property
     def n_tried(self) -> int:
         """How many conventions were computed."""
-        return int((self._once & ~np.isnan(self.table.means))[self.run.of_setting].sum())
+        return int((self._once & ~np.isnan(self.means))[self.run.of_setting].sum())
 
     @property
     def n_matches(self) -> int:
@@ -226,16 +182,13 @@ class ClaimAudit:
     @property
     def _prints(self) -> Bools:
         """The conventions that print the same digits, whether or not they round the mean first."""
-        return np.asarray(self.table.prints.any(axis=0) & self._once)
+        return np.asarray(self.prints.any(axis=0) & self._once)
 
     @cached_property
     def _once(self) -> Bools:
         """The choices to count: those with another denominator of recall are the same for other measures."""
-        counts = [
-            self.claim.measure == "R" or getattr(choice, "base", None) is not RecallBase.MIN
-            for choice in self.table.choices
-        ]
-        return np.array(counts)[:, None]
+        capped = [getattr(choice, "base", None) is RecallBase.MIN for choice in self.choices]
+        return np.array([self.claim.measure == "R" or not each for each in capped])[:, None]
 
     @cached_property
     def matches(self) -> list[Match]:
@@ -245,12 +198,12 @@ class ClaimAudit:
     @property
     def explained(self) -> bool:
         """Whether any convention prints the same digits."""
-        return bool(self.table.prints.any())
+        return bool(self.prints.any())
 
     @cached_property
     def nearest(self) -> list[Match]:
         """The three nearest values that print otherwise, each with its simplest convention."""
-        means = np.where(self.table.prints.any(axis=0), np.nan, self.table.means)
+        means = np.where(self.prints.any(axis=0), np.nan, self.means)
         values = np.unique(means[~np.isnan(means)])
         values = values[np.argsort(np.abs(values - float(self.claim.value)), kind="stable")]
         found: dict[str, Match] = {}
@@ -266,31 +219,27 @@ class ClaimAudit:
     @property
     def simplest(self) -> Match | None:
         """The match that differs least from the community's default."""
-        return min(self._where(np.any(self.table.prints, axis=0)), key=_distance_to_default, default=None)
+        return min(self._where(np.any(self.prints, axis=0)), key=_distance_to_default, default=None)
 
     def _where(self, mask: Bools) -> Iterator[Match]:
         """Yield the conventions with these means; rounding only where the claim needs it."""
         for s, setting in enumerate(SETTINGS):
             r = self.run.of_setting[s]
             for o, c, q in np.argwhere(mask[r]).tolist():
-                printing = (d for d in Rounding if self.table.prints[_ROUNDINGS.index(d), r, o, c, q])
+                printing = (d for d in Rounding if self.prints[_ROUNDINGS.index(d), r, o, c, q])
                 rounding = next(printing, Rounding.EXACT)
                 convention = replace(setting, queries=_QUERY_SETS[q], rounding=rounding)
-                yield self.at(convention, self.table.choices[c], self.claim.cutoffs[o])
+                yield self.at(convention, self.choices[c], self.claim.cutoffs[o])
 
     def at(self, setting: Setting, choice: Choice, cutoff: int | None) -> Match:
         """Compute the claim by a convention."""
         r, q = self.run.locate(setting)
-        o, c, d = (
-            self.claim.cutoffs.index(cutoff),
-            self.table.number[choice],
-            _ROUNDINGS.index(setting.rounding),
-        )
-        value = float(self.table.means[r, o, c, q])
-        labels, variant, _, _ = self.run.ranked[r]
-        spec = MeasureSpec(self.claim.measure, cutoff, variant.top, variant.grades)
-        measure = choice.measure(spec) if _possible(choice, labels, variant) else None
-        prints = bool(self.table.prints[d, r, o, c, q])
+        o, c = self.claim.cutoffs.index(cutoff), self.choices.index(choice)
+        value = float(self.means[r, o, c, q])
+        labels = self.run.ranked[r].labels
+        spec = MeasureSpec(self.claim.measure, cutoff, labels.top, labels.grades)
+        measure = choice.measure(spec) if _possible(choice, labels) else None
+        prints = bool(self.prints[_ROUNDINGS.index(setting.rounding), r, o, c, q])
         first = value if setting.rounding.value is None else round(value, setting.rounding.value)
         printed = self.claim.text if prints else self.claim.prints(first)
         return Match(self.claim, setting, choice, cutoff, measure, value, printed, prints)

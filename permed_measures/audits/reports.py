@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
-from permed_measures.audits.answers import Answer, ClaimInRow, RowAudit, changes_of_match
+from permed_measures.audits.answers import Answer, RowAudit
 from permed_measures.audits.choices import APChoice, Choice, NDCGChoice
 from permed_measures.audits.conventions import NAMED, Setting
 from permed_measures.audits.matches import ClaimAudit, Match
@@ -71,8 +71,8 @@ def conflicts_of(main: Answer, exceptions: list[Answer]) -> list[str]:
     for answer in exceptions:
         explained = answer.explained
         if explained:
-            row = [explained[0].row.name] if _several(main) else []  # an exception is about one row
-            names = ", ".join([*row, *(claim.published.name for claim in explained)])
+            row = [explained[0].row] if _several(main) else []  # an exception is about one row
+            names = ", ".join([*row, *(claim.claim.name for claim in explained)])
             how = [*answer.changes, *_slips(main, explained)]
             texts.append(f"{names}: made differently, by {'; '.join(how)}{_half(answer)}")
     if not texts:
@@ -81,30 +81,30 @@ def conflicts_of(main: Answer, exceptions: list[Answer]) -> list[str]:
     return [f"{what}: no single convention fits all of them", *texts]
 
 
-def _slips(main: Answer, claims: list[ClaimInRow]) -> list[str]:
+def _slips(main: Answer, claims: list[ClaimAudit]) -> list[str]:
     """Describe the open claims that an answer prints after a slip of rounding."""
     texts = []
     for claim in claims:
         ours = main.given(claim)
-        if slip := claim.published.slip(ours.value):
+        if slip := claim.claim.slip(ours.value):
             texts.append(f"or {_name_of(claim, main)} is {ours.printed}: {slip}")
     return texts
 
 
 def _several(main: Answer) -> bool:
     """Return whether the claims are of several rows."""
-    return len({claim.row.name for claim in main.claims}) > 1
+    return len({claim.row for claim in main.claims}) > 1
 
 
-def _name_of(claim: ClaimInRow, main: Answer) -> str:
+def _name_of(claim: ClaimAudit, main: Answer) -> str:
     """Return the name of a claim, with its row if there are several."""
-    return f"{claim.row.name}, {claim.published.name}" if _several(main) else claim.published.name
+    return f"{claim.row}, {claim.claim.name}" if _several(main) else claim.claim.name
 
 
 def _half(answer: Answer) -> str:
     """Warn of weights g/2 on binary labels, a common mistake."""
     ap = answer.choices.get("ap")
-    top = max(claim.claim.run.ranked[0].variant.top for claim in answer.claims)
+    top = max(claim.run.ranked[0].labels.top for claim in answer.claims)
     if isinstance(ap, APChoice) and ap.weights is Weights.HALF and top == 1:
         return " (on binary labels that is half of AP; GradedAP needs max_rel=1 there)"
     return ""
@@ -129,17 +129,17 @@ def _table(result: Audit) -> list[list[str]]:
     """Return the cells: claim, published, computed, measure, and how many conventions print the claim."""
     several = len(result.rows) > 1
     cells = [["run", *_HEADER] if several else _HEADER]
-    explained = {claim.claim: answer for answer in result.exceptions for claim in answer.explained}
+    explained = {claim: answer for answer in result.exceptions for claim in answer.explained}
     for claim in result.best[0].claims:
-        match = explained.get(claim.claim, result.best[0]).given(claim)
+        match = explained.get(claim, result.best[0]).given(claim)
         if match.prints_claim:
             shown = [match.printed, _typed(match)]
         else:
-            near = [f"nearest: {each.printed} {_typed(each)}" for each in claim.claim.nearest[:1]]
+            near = [f"nearest: {each.printed} {_typed(each)}" for each in claim.nearest[:1]]
             shown = ["none", *(near or [""])]
-        count = f"{claim.claim.n_matches:,} of {claim.claim.n_tried:,}"
-        row = [claim.published.name, claim.published.text, *shown, count]
-        cells.append([claim.row.name, *row] if several else row)
+        count = f"{claim.n_matches:,} of {claim.n_tried:,}"
+        row = [claim.claim.name, claim.claim.text, *shown, count]
+        cells.append([claim.row, *row] if several else row)
     return cells
 
 
@@ -186,14 +186,14 @@ def _unexplained(main: Answer, exceptions: list[Answer]) -> list[_Section]:
     sections = []
     for claim in (claim for answer in exceptions if not answer.explained for claim in answer.claims):
         ours = main.given(claim)
-        near = [(match, "; ".join(changes_of_match(match)) or "by default") for match in claim.claim.nearest]
+        near = [(match, "; ".join(match.changes_from_default()) or "by default") for match in claim.nearest]
         if main.explained and ours.printed not in {match.printed for match, _ in near}:
             near.append((ours, "by the convention of the other claims"))
         lines = []
         for match, how in near:
-            slip = claim.published.slip(match.value)
+            slip = claim.claim.slip(match.value)
             lines.append(f"{match.printed}, {_typed(match)}: {how}{slip and '; '}{slip}")
-        text = f"No convention prints {_name_of(claim, main)} as {claim.published.text}; nearest"
+        text = f"No convention prints {_name_of(claim, main)} as {claim.claim.text}; nearest"
         sections.append(_Section(text, lines))
     return sections
 
@@ -202,14 +202,14 @@ def _alternatives(main: Answer) -> list[str]:
     """Describe the single changes that print something else, the smallest differences first."""
     changes = sorted(main.alternatives(), key=lambda each: abs(each[3].value - float(each[3].claim.value)))
     lines = []
-    for name in dict.fromkeys(claim.published.name for claim in main.explained):
+    for name in dict.fromkeys(claim.claim.name for claim in main.explained):
         seen: set[tuple[str, Any]] = set()
         shown: dict[tuple[str, str, float], str] = {}  # values of an option that print the same share a line
         for option, value, claim, match in changes:
-            if claim.published.name == name and (option, value) not in seen:
+            if claim.claim.name == name and (option, value) not in seen:
                 seen.add((option, value))
                 start = f"{match.printed} for {_name_of(claim, main)}, with {title(option)}: "
-                line = shown.get(same := (option, claim.row.name, match.value))
+                line = shown.get(same := (option, claim.row, match.value))
                 shown[same] = f"{line} / {describe(value)}" if line else start + describe(value)
         lines += list(shown.values())[:_SHOWN]
     return lines
@@ -293,7 +293,7 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
         "source": answer.named.source,
         "changes": answer.changes,
         "complete": answer.complete,
-        "explains": [{"run": claim.row.name, "claim": claim.published.name} for claim in answer.explained],
+        "explains": [{"run": claim.row, "claim": claim.claim.name} for claim in answer.explained],
         "setting": _values(answer.setting),
         "choices": {family: _values(choice) for family, choice in answer.choices.items()},
         "cutoffs": answer.cutoffs,

@@ -22,23 +22,26 @@ from permed_measures.engine.ranks import TieBreak
 Bools = NDArray[np.bool_]
 
 
-class LabelVariant(NamedTuple):
-    """Judgments under a label policy, their highest grade and their relevant grades."""
+class Labels(NamedTuple):
+    """Judgments under a label policy, and their relevant grades."""
 
+    policy: LabelPolicy
     judgments: Judgments
-    top: float
     grades: tuple[float, ...]
 
+    @property
+    def top(self) -> float:
+        """The highest relevant grade."""
+        return max(self.grades, default=1.0)
 
-def _label_variant(judgments: Judgments) -> LabelVariant:
-    grades = np.unique(judgments.grade[judgments.grade > 0])
-    return LabelVariant(judgments, float(grades[-1]) if len(grades) else 1.0, tuple(grades.tolist()))
 
-
-def label_policies(judgments: Judgments) -> dict[LabelPolicy, LabelVariant]:
-    """Return the judgments under each label policy."""
+def label_policies(judgments: Judgments) -> list[Labels]:
+    """Return the judgments under each label policy, as they are first."""
     pool = replace(judgments, grade=np.ones_like(judgments.grade))
-    return {LabelPolicy.GRADES: _label_variant(judgments), LabelPolicy.POOL: _label_variant(pool)}
+    return [
+        Labels(policy, each, tuple(np.unique(each.grade[each.grade > 0]).tolist()))
+        for policy, each in [(LabelPolicy.GRADES, judgments), (LabelPolicy.POOL, pool)]
+    ]
 
 
 SETTINGS = [
@@ -53,8 +56,7 @@ _QUERY_SETS = list(QuerySet)
 class RankedRun(NamedTuple):
     """A ranking, with the queries that each query set sums up and their number."""
 
-    labels: LabelPolicy
-    variant: LabelVariant
+    labels: Labels
     rankings: JudgedRankings
     sets: list[tuple[Bools, int]]
 
@@ -64,33 +66,33 @@ class RunVariants:
 
     Parameters
     ----------
-    policies : dict of LabelPolicy to LabelVariant
+    policies : list of Labels
     run : any form of a run
     all_ties : bool
         Whether ties of judged and unjudged documents matter that are both not relevant, as for Judged@k.
 
     Attributes
     ----------
+    judgments : Judgments
+        With the grades as they are.
     ranked : list of RankedRun
     of_setting : list of int
         Which of them belongs to each of SETTINGS.
     """
 
-    def __init__(
-        self, policies: dict[LabelPolicy, LabelVariant], run: RunLike, *, all_ties: bool = False
-    ) -> None:
+    def __init__(self, policies: list[Labels], run: RunLike, *, all_ties: bool = False) -> None:
         table = as_mapping_or_frame(_in_memory(run), "score")
         if isinstance(table, Mapping):
             table = with_text_ids(table, "query ids")
         ids = set(table) if isinstance(table, Mapping) else set(table["query_id"].unique().to_list())
-        judgments = policies[LabelPolicy.GRADES].judgments
-        self._in_run = np.array([query_id in ids for query_id in judgments.query_ids], bool)
+        self.judgments = policies[0].judgments
+        self._in_run = np.array([query_id in ids for query_id in self.judgments.query_ids], bool)
         self._n_run_queries = len(ids)
         self._policies, self._all_ties = policies, all_ties
         self.ranked: list[RankedRun] = []
         self._known: dict[tuple[object, ...], int] = {}
         named = table if isinstance(table, Mapping) else Batches([table], path_of(run))
-        trec = JudgedRankings.of(judgments, named)  # which warns if nothing meets
+        trec = JudgedRankings.of(self.judgments, named)  # which warns if nothing meets
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             kept = self._rank(table, {TieBreak.TREC: trec})
@@ -112,29 +114,26 @@ class RunVariants:
         Rules that do not look at grades rank all label policies alike; `graded` has such rankings already.
         """
         found = {}
-        for labels, variant in self._policies.items():
-            bounds = {ties: JudgedRankings.of(variant.judgments, table, ties) for ties in _BOUNDS}
+        for labels in self._policies:
+            bounds = {ties: JudgedRankings.of(labels.judgments, table, ties) for ties in _BOUNDS}
             first, last = (self._add(labels, rankings) for rankings in bounds.values())
             for ties in TieBreak:
                 if first == last and not self._all_ties:  # no tie matters, so no rule does
-                    found[labels, ties] = first
+                    found[labels.policy, ties] = first
                     continue
                 if ties not in _BOUNDS and ties not in graded:
-                    graded[ties] = JudgedRankings.of(
-                        self._policies[LabelPolicy.GRADES].judgments, table, ties
-                    )
-                rankings = bounds.get(ties) or replace(graded[ties], judgments=variant.judgments)
-                found[labels, ties] = self._add(labels, rankings)
+                    graded[ties] = JudgedRankings.of(self.judgments, table, ties)
+                rankings = bounds.get(ties) or replace(graded[ties], judgments=labels.judgments)
+                found[labels.policy, ties] = self._add(labels, rankings)
         return found
 
-    def _add(self, labels: LabelPolicy, rankings: JudgedRankings) -> int:
+    def _add(self, labels: Labels, rankings: JudgedRankings) -> int:
         """Return the number of a ranking: an old one if that has the same grades at the same ranks."""
         arrays = (rankings.query, rankings.rank, rankings.grade, rankings.retrieved)
-        key = (labels, *(array.tobytes() for array in arrays))
+        key = (labels.policy, *(array.tobytes() for array in arrays))
         if key not in self._known:
             self._known[key] = len(self.ranked)
-            variant = self._policies[labels]
-            self.ranked.append(RankedRun(labels, variant, rankings, self._sets(variant.judgments)))
+            self.ranked.append(RankedRun(labels, rankings, self._sets(labels.judgments)))
         return self._known[key]
 
     def _sets(self, judgments: Judgments) -> list[tuple[Bools, int]]:

@@ -8,23 +8,13 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.audits.answers import (
-    Answer,
-    ClaimInRow,
-    Cutoffs,
-    by_option,
-    changes_of,
-    claimed,
-    given_by,
-    table_of,
-)
+from permed_measures.audits.answers import Answer
 from permed_measures.audits.choices import Choice
-from permed_measures.audits.conventions import NAMED, NamedConvention, Setting, differences
+from permed_measures.audits.conventions import NAMED, Convention, NamedConvention, Setting, differences
 from permed_measures.audits.matches import ClaimAudit
 from permed_measures.audits.options import QuerySet, Rounding
 from permed_measures.audits.run_variants import SETTINGS
 
-Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 _WORTH = 10**4
@@ -34,7 +24,9 @@ _IMPOSSIBLE = 10**9
 
 
 def answers_to(
-    claims: list[ClaimInRow], conventions: tuple[NamedConvention, ...] = NAMED, usual: Cutoffs | None = None
+    claims: list[ClaimAudit],
+    conventions: tuple[NamedConvention, ...] = NAMED,
+    usual: dict[str, int | None] | None = None,
 ) -> list[Answer]:
     """Return the named conventions that explain the most claims with the fewest changes.
 
@@ -42,39 +34,33 @@ def answers_to(
 
     Parameters
     ----------
-    claims : list of ClaimInRow
+    claims : list of ClaimAudit
     conventions : tuple of NamedConvention
     usual : dict of str to (int or None), optional
         By the name of the claim the cutoff that is no change; those that the names say if left out.
     """
-    families = list(dict.fromkeys(claim.published.family for claim in claims))
-    usual = claimed(claims) if usual is None else usual
-    found = [
-        _nearest_to(named, claims, families, usual)
-        for named in conventions
-        if all(named.has(family) for family in families)
-    ]
+    published = [claim.claim for claim in claims]
+    able = [named for named in conventions if all(named.has(claim.family) for claim in published)]
+    found = [_nearest_to(named, named.of(published, usual), claims) for named in able]
     least = min(cost for cost, _ in found)
     return [answer for cost, answer in found if cost == least]
 
 
-def _nearest_to(
-    named: NamedConvention, claims: list[ClaimInRow], families: list[str], usual: Cutoffs
-) -> tuple[int, Answer]:
+def _nearest_to(named: NamedConvention, theirs: Convention, claims: list[ClaimAudit]) -> tuple[int, Answer]:
     """Return the convention nearest to a named one, and its cost: each explained claim makes it cheaper."""
     total = _changes_from(named.setting)
-    best: dict[str, Ints] = {}
-    for family in families:
-        cost = _costs(named, [claim for claim in claims if claim.published.family == family], usual)
-        best[family] = cost.argmin(axis=3)
-        total = total + cost.min(axis=3)
+    tables = {}
+    for family, choice in theirs.choices.items():
+        same = [claim for claim in claims if claim.claim.family == family]
+        tables[family] = _costs(choice, same, theirs.cutoffs), same[0].choices
+        total = total + tables[family][0].min(axis=3)
     d, s, q = np.unravel_index(total.argmin(), total.shape)
     setting = replace(SETTINGS[s], queries=list(QuerySet)[q], rounding=list(Rounding)[d])
-    choices = {family: table_of(claims, family).choices[best[family][d, s, q]] for family in families}
-    cutoffs = _best_cutoffs(claims, setting, choices, usual)
-    theirs = by_option(named.setting, {family: named.choice(family) for family in families}, usual)
-    changes = changes_of(by_option(setting, choices, cutoffs), theirs, source=False)
-    return int(total[d, s, q]), Answer(named, changes, setting, choices, cutoffs, claims)
+    choices = {family: tried[cost[d, s, q].argmin()] for family, (cost, tried) in tables.items()}
+    ours = Convention(setting, choices, _best_cutoffs(claims, setting, choices, theirs.cutoffs))
+    return int(total[d, s, q]), Answer(
+        **vars(ours), named=named, changes=ours.changes_from(theirs), claims=claims
+    )
 
 
 @cache
@@ -89,18 +75,15 @@ def _changes_from(base: Setting) -> Ints:
     return np.array(changes, np.int64).reshape(len(Rounding), len(SETTINGS), len(QuerySet))
 
 
-def _costs(named: NamedConvention, claims: list[ClaimInRow], usual: Cutoffs) -> Ints:
+def _costs(theirs: Choice, claims: list[ClaimAudit], usual: dict[str, int | None]) -> Ints:
     """Return the cost of each choice of a family, by rounding, setting, query set and choice."""
-    table = claims[0].claim.table
-    changes = [differences(choice, named.choice(table.claim.family)) for choice in table.choices]
-    shape = (len(Rounding), len(SETTINGS), len(QuerySet), 1)
-    total: Ints = np.tile(np.array(changes, np.int64), shape)
-    possible: Bools = np.zeros((len(SETTINGS), len(changes)), bool)
+    changes = np.array([differences(choice, theirs) for choice in claims[0].choices], np.int64)
+    total: Ints = np.tile(changes, (len(Rounding), len(SETTINGS), len(QuerySet), 1))
+    possible = np.zeros((len(SETTINGS), len(changes)), bool)
     for name, same in _by_name(claims).items():
-        n_printed: Ints = np.zeros((*shape[:2], *same[0].table.means.shape[1:]), np.int64)
+        n_printed: Ints = np.sum([claim.prints[:, claim.run.of_setting] for claim in same], axis=0)
         for claim in same:
-            n_printed += claim.table.prints[:, claim.run.of_setting]
-            known: Bools = np.logical_or.reduce(np.isfinite(claim.table.means), axis=(1, 3))
+            known = np.logical_or.reduce(np.isfinite(claim.means), axis=(1, 3))
             possible |= known[claim.run.of_setting]
         changed = np.array([int(cutoff != usual[name]) for cutoff in same[0].claim.cutoffs])
         total += (changed[:, None, None] - _WORTH * n_printed).min(axis=2).transpose(0, 1, 3, 2)
@@ -108,24 +91,25 @@ def _costs(named: NamedConvention, claims: list[ClaimInRow], usual: Cutoffs) -> 
     return total
 
 
-def _by_name(claims: list[ClaimInRow]) -> dict[str, list[ClaimAudit]]:
-    """Return the claims under each name."""
-    found: dict[str, list[ClaimAudit]] = {}
-    for claim in claims:
-        found.setdefault(claim.published.name, []).append(claim.claim)
-    return found
+def _by_name(claims: list[ClaimAudit]) -> dict[str, list[ClaimAudit]]:
+    names = dict.fromkeys(claim.claim.name for claim in claims)
+    return {name: [claim for claim in claims if claim.claim.name == name] for name in names}
 
 
 def _best_cutoffs(
-    claims: list[ClaimInRow], setting: Setting, choices: dict[str, Choice], usual: Cutoffs
-) -> Cutoffs:
+    claims: list[ClaimAudit], setting: Setting, choices: dict[str, Choice], usual: dict[str, int | None]
+) -> dict[str, int | None]:
     """Return the cutoff that explains most claims of each name, the usual one if it is as good."""
     found = {}
     for name, same in _by_name(claims).items():
-        worth = {}
-        for cutoff in same[0].claim.cutoffs:
-            given = [given_by(claim, setting, choices, {name: cutoff}) for claim in same]
-            worth[cutoff] = sum(match.prints_claim for match in given), cutoff == usual[name]
+        choice = choices[same[0].claim.family]
+        worth = {
+            cutoff: (
+                sum(claim.at(setting, choice, cutoff).prints_claim for claim in same),
+                cutoff == usual[name],
+            )
+            for cutoff in same[0].claim.cutoffs
+        }
         found[name] = max(worth, key=lambda cutoff: worth[cutoff])
     return found
 
@@ -140,7 +124,7 @@ def exceptions_to(main: Answer) -> list[Answer]:
     found = []
     left = [claim for claim in main.claims if claim not in main.explained]
     while left:
-        of_row = [claim for claim in left if claim.row.name == left[0].row.name]
+        of_row = [claim for claim in left if claim.row == left[0].row]
         [nearest] = answers_to(of_row, (base,), main.cutoffs)
         done = nearest.explained or of_row
         found += answers_to(done, (base,), main.cutoffs)

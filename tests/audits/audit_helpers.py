@@ -73,7 +73,7 @@ def random_claim(rng, plain, measure, setting, choice=None):
     for _ in range(100):
         name = rng.choice(NAMES[measure])
         chosen = choice or rng.choice(choices_for(measure, plain, setting.labels))
-        cutoff = rng.choice(parse_claims({name: "0.5"})[0].cutoffs)
+        cutoff = rng.choice(parse_claims([{name: "0.5"}])[0][0].cutoffs)
         value = plain.mean(measure, setting, chosen, cutoff)
         if abs(value) <= 1:
             return name, chosen, cutoff, value

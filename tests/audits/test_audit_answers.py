@@ -210,13 +210,13 @@ def test_nothing_is_said_of_a_family_that_is_not_explained(name, words):
     [answer] = [answer for answer in result.best if answer.named is COMMUNITY]
     assert not answer.complete
     assert len(answer.explained) == 2
-    family = parse_claims({name: "0.5"})[0].family
+    family = parse_claims([{name: "0.5"}])[0][0].family
     options_of_it = {each.name for each in fields(COMMUNITY.choice(family))} | {f"cutoff of {name}"}
     for word in words:
         assert word not in answer.sentence()
     assert not any(text.startswith(rf"\mathrm{{{words[-1]}}}") for text in answer.latex())
     assert not options_of_it & set(answer.equivalents())
-    assert name not in {told.published.name for _, _, told, _ in answer.alternatives()}
+    assert name not in {told.claim.name for _, _, told, _ in answer.alternatives()}
     assert len(answer.latex()) == (2 if name == "P@10" else 1)
     whole = pm.audit(qrels, runs, row_made(Plain(qrels, runs), DEFAULT, AP, 7)).answers[0]
     assert all(word in whole.sentence() for word in words[:1])

@@ -47,7 +47,7 @@ def test_rows_that_were_made_differently_are_found(setting, ap, title, values):
     head, conflict = result.conflicts
     assert head == "The rows were made differently: no single convention fits all of them"
     [answer] = result.exceptions
-    [row] = {told.row.name for told in answer.explained}
+    [row] = {told.row for told in answer.explained}
     [change] = answer.changes
     usual, other = values if row == "second" else values[::-1]
     assert change.startswith(f"{title}: {other} (not: {usual}")
@@ -221,7 +221,7 @@ def test_one_altered_digit_in_a_table_is_no_conflict(name, measure, ap):
     assert result.conflicts == []
     [exception] = result.exceptions
     assert exception.explained == []
-    assert [(told.row.name, told.published.name) for told in exception.claims] == [(name, measure)]
+    assert [(told.row, told.claim.name) for told in exception.claims] == [(name, measure)]
     assert len(result.best[0].explained) == 5
     assert (result.best[0].setting.queries, result.best[0].choices["ap"]) == (QuerySet.BOTH, ap)
     text = str(result)

@@ -40,7 +40,7 @@ class Brute:
     def __init__(self, plains, claims):
         first = next(iter(plains.values()))
         names = list(dict.fromkeys(name for _, name in claims))
-        self.measures = {name: parse_claims({name: "0.5"})[0] for name in names}
+        self.measures = {name: parse_claims([{name: "0.5"}])[0][0] for name in names}
         self.usual = {name: claim.cutoffs[0] for name, claim in self.measures.items()}
         families = list(dict.fromkeys(claim.family for claim in self.measures.values()))
         self.plains, self.claims = plains, claims
@@ -99,7 +99,7 @@ def made_somehow(rng, plains, names, alike):
         for name, measure in names.items():
             if row == "first" or alike == "nothing":
                 choice = rng.choice(choices_for(measure, plain, setting.labels))
-                made[name] = choice, rng.choice(parse_claims({name: "0.5"})[0].cutoffs)
+                made[name] = choice, rng.choice(parse_claims([{name: "0.5"}])[0][0].cutoffs)
             value = plain.mean(measure, setting, *made[name])
             numbers[row, name] = 0.1234 if math.isnan(value) or abs(value) > 1 else value
     return numbers
@@ -115,7 +115,7 @@ def test_the_joint_answer_is_that_of_a_search_over_all_conventions(names, alike,
     claims = {key: f"{value:.3f}" for key, value in made_somehow(rng, plains, names, alike).items()}
     brute = Brute(plains, claims)
     result = pm.audit(qrels, runs, {row: {name: claims[row, name] for name in names} for row in runs})
-    families = {parse_claims({name: "0.5"})[0].family for name in names}
+    families = {parse_claims([{name: "0.5"}])[0][0].family for name in names}
     best = {
         named.name: brute.best(list(claims), named.setting, named.choices, brute.usual)
         for named in NAMED
@@ -133,16 +133,16 @@ def test_the_joint_answer_is_that_of_a_search_over_all_conventions(names, alike,
             for setting, choices, cutoffs, printed in brute.combinations
             if (setting, choices, cutoffs) == (answer.setting, answer.choices, answer.cutoffs)
         ]
-        explained = {(claim.row.name, claim.published.name) for claim in answer.explained}
+        explained = {(claim.row, claim.claim.name) for claim in answer.explained}
         assert explained == {key for key, yes in printed.items() if yes}
     main = result.best[0]
     for exception in result.exceptions:
-        keys = [(claim.row.name, claim.published.name) for claim in exception.claims]
+        keys = [(claim.row, claim.claim.name) for claim in exception.claims]
         expected = brute.best(keys, main.setting, main.choices, main.cutoffs)
         assert (len(exception.explained), -len(exception.changes)) == expected
         assert expected[0] in (0, len(keys))
-    left = {key for key in claims if key not in {(t.row.name, t.published.name) for t in main.explained}}
-    assert {(t.row.name, t.published.name) for e in result.exceptions for t in e.claims} == left
+    left = {key for key in claims if key not in {(t.row, t.claim.name) for t in main.explained}}
+    assert {(t.row, t.claim.name) for e in result.exceptions for t in e.claims} == left
     for row in result.rows:
         keys = [(row.name, name) for name in names]
         assert row.ok == any(all(p[key] for key in keys) for *_, p in brute.combinations)

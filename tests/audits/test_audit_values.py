@@ -82,9 +82,9 @@ def test_every_form_of_qrels_and_run_has_the_same_audit(form):
     given = make(cases.rows_of(qrels), "relevance"), make(cases.rows_of(run), "score")
     [row] = pm.audit(*given, claims).rows
     for ours, theirs in zip(row.claims, expected.claims, strict=True):
-        assert ours.table.choices == theirs.table.choices
+        assert ours.choices == theirs.choices
         for setting in rng.sample(ALL_SETTINGS, 12):
-            for choice in ours.table.choices:
+            for choice in ours.choices:
                 a, b = (
                     computed(each, setting, choice, each.claim.cutoffs[0]).value for each in (ours, theirs)
                 )
@@ -121,13 +121,13 @@ def nearness(name, measure, plain, number):
     found = {}
     for setting in ALL_SETTINGS:
         for choice in choices_for(measure, plain, setting.labels):
-            for cutoff in parse_claims({name: "0.5"})[0].cutoffs:
+            for cutoff in parse_claims([{name: "0.5"}])[0][0].cutoffs:
                 value = plain.mean(measure, setting, choice, cutoff)
                 if not math.isnan(value):
                     changes = (
                         n_changes(setting, DEFAULT)
                         + n_changes(choice, COMMUNITY.choice(FAMILY[measure]))
-                        + (cutoff != parse_claims({name: "0.5"})[0].cutoffs[0])
+                        + (cutoff != parse_claims([{name: "0.5"}])[0][0].cutoffs[0])
                     )
                     least = found.get(f"{value:.3f}", (math.inf, math.inf))
                     found[f"{value:.3f}"] = (min(least[0], abs(value - number)), min(least[1], changes))

@@ -64,7 +64,7 @@ ANY_DEPTH = (None, 10, 100, 1000)
     ],
 )
 def test_loose_names_are_read(name, measure, cutoffs):
-    [claim] = parse_claims({name: "0.5"})
+    [[claim]] = parse_claims([{name: "0.5"}])
     assert (claim.name, claim.measure, claim.cutoffs, claim.is_fixed) == (name, measure, cutoffs, False)
     qrels, run = graded(2)
     assert pm.audit(qrels, run, {name: "0.5000"}).n_tried > 100
@@ -116,7 +116,7 @@ def test_measures_that_are_written_out_are_taken_as_they_are(name):
     result = pm.audit(qrels, run, {name: text})
     [audited] = result.rows[0].claims
     assert audited.claim.is_fixed
-    match = audited.at(DEFAULT, audited.table.choices[0], None)
+    match = audited.at(DEFAULT, audited.choices[0], None)
     assert match.value == pytest.approx(value, abs=1e-12)
     assert match.measure == measure
     assert result.ok

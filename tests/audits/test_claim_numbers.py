@@ -102,14 +102,14 @@ def test_a_claim_of_0_or_less_that_nothing_prints_has_nearest_values(text):
     ],
 )
 def test_numbers_are_read(value, number, decimals, percent):
-    [claim] = parse_claims({"MAP@10": value})
+    [[claim]] = parse_claims([{"MAP@10": value}])
     assert (claim.value, claim.decimals, claim.percent) == (Decimal(number), decimals, percent)
 
 
 @pytest.mark.parametrize(("value", "number"), [("90.44", "0.9044"), ("0.57", "0.0057"), ("90.44%", "0.9044")])
 @pytest.mark.parametrize("name", ["NDCG@10 (%)", "NDCG@10 [%]", "MAP@10 (in %) ↑", "P@1%"])
 def test_a_number_under_a_title_with_a_percent_sign_is_in_percent(name, value, number):
-    [claim] = parse_claims({name: value})
+    [[claim]] = parse_claims([{name: value}])
     assert (claim.value, claim.percent, claim.other) == (Decimal(number), True, None)
     assert (claim.name, claim.text) == (name, value)
     assert claim.prints(float(number)) == value
@@ -136,12 +136,12 @@ def test_a_cell_without_a_number_is_empty(files, cell):
 
 
 def test_numbers_of_single_precision_have_their_own_digits():
-    [claim] = parse_claims({"MAP@10": np.float32(0.5357)})
+    [[claim]] = parse_claims([{"MAP@10": np.float32(0.5357)}])
     assert (claim.value, claim.decimals) == (Decimal("0.5357"), 4)
 
 
 def test_numbers_that_are_no_texts_have_the_digits_of_the_longest():
-    claims = parse_claims({"MAP@10": 0.57, "P@1": 0.9279, "R@5": "0.5"})
+    [claims] = parse_claims([{"MAP@10": 0.57, "P@1": 0.9279, "R@5": "0.5"}])
     assert [claim.decimals for claim in claims] == [4, 4, 1]
     assert [claim.text for claim in claims] == ["0.5700", "0.9279", "0.5"]
     qrels, runs = binary()

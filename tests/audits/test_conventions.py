@@ -7,7 +7,7 @@ from audit_helpers import DEFAULT, HALF, plain_graded
 from audit_loops import ALL_SETTINGS, choices_for
 
 from permed_measures.audits.choices import APChoice, Choice, LevelChoice, NDCGChoice
-from permed_measures.audits.conventions import NAMED, Setting, evidence_needed
+from permed_measures.audits.conventions import NAMED, Convention, Setting
 from permed_measures.audits.options import (
     TITLES,
     Denominator,
@@ -58,9 +58,9 @@ def test_every_option_has_a_title_and_the_data_that_tell_its_values_apart():
     assert len(set(TITLES.values())) == len(TITLES)
     for option, kind in OPTIONS.items():
         for value in set(kind) - {DEFAULT.queries}:
-            assert all(evidence_needed(option, value, {"AP", "nDCG", "R"}, DEFAULT, {"ap": HALF}) or [""])
+            assert all(Convention(DEFAULT, {"ap": HALF}, {}).evidence_needed(option, value) or [""])
     for option in ("level", "ap_level"):
-        assert all(evidence_needed(option, 2.0, {"AP", "nDCG", "R"}, DEFAULT, {"ap": HALF}) or [""])
+        assert all(Convention(DEFAULT, {"ap": HALF}, {}).evidence_needed(option, 2.0) or [""])
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_every_option_has_a_title_and_the_data_that_tell_its_values_apart():
 )
 def test_what_tells_two_query_sets_apart(ours, other, text):
     for a, b in ((ours, other), (other, ours)):
-        assert evidence_needed("queries", b, {"P"}, Setting(queries=a), {}) == (text,)
+        assert Convention(Setting(queries=a), {}, {}).evidence_needed("queries", b) == (text,)
 
 
 @pytest.mark.parametrize("named", NAMED, ids=lambda named: named.name)

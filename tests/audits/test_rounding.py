@@ -83,7 +83,7 @@ def test_a_mean_that_is_rounded_twice_is_explained_by_the_rounding_of_beir():
     assert [text.startswith(change) for text in answer.differences_from_default()][-1:] == [True]
     assert "Means are rounded to five digits before they are printed." in answer.sentence()
     assert ("rounding", Rounding.EXACT, "P@1", "14.81%") in [
-        (option, value, claim.published.name, match.printed)
+        (option, value, claim.claim.name, match.printed)
         for option, value, claim, match in answer.alternatives()
     ]
     [p, r] = result.rows[0].claims
@@ -102,7 +102,7 @@ def test_a_mean_that_is_rounded_twice_is_explained_by_the_rounding_of_beir():
 def test_what_prints_as_a_claim_after_rounding(first_to, decimals):
     """All ways to round are done digit by digit; a tie goes both ways."""
     rng = random.Random(decimals)
-    [claim] = parse_claims({"AP(rel=1)@10": f"{rng.random():.{decimals}f}"})
+    [[claim]] = parse_claims([{"AP(rel=1)@10": f"{rng.random():.{decimals}f}"}])
     unit = Decimal(1).scaleb(-decimals)
     ends = [claim.value + unit * Decimal(k) / 2 for k in (-3, -1, 0, 1, 3)]
     steps = [Decimal(k).scaleb(-7) for k in (-100, -55, -50, -49, -45, -1, 0, 1, 45, 49, 50, 51, 55, 100)]
