@@ -51,10 +51,7 @@ class Evaluation:
         yield from zip(self.rankings.judgments.query_ids, self.values.T.tolist(), strict=True)
 
     def metrics(self) -> Iterator[Metric]:
-        """Yield ir_measures' metrics, query by query.
-
-        There may be millions: they are made in C, as ``Metric._make`` does it.
-        """
+        """Yield ir_measures' metrics, query by query; there may be millions, so they are made in C."""
         n_measures = len(self.measures)
         ids = chain.from_iterable(map(repeat, self.rankings.judgments.query_ids, repeat(n_measures)))
         blocks = (self.values[:, start : start + _BLOCK] for start in range(0, self.values.shape[1], _BLOCK))
@@ -62,15 +59,14 @@ class Evaluation:
         return map(partial(tuple.__new__, Metric), zip(ids, cycle(self.measures), values, strict=False))
 
 
-_BLOCK = 10_000
-"""Queries whose values are made Python numbers at a time."""
+_BLOCK = 10_000  # queries whose values are made Python numbers at a time
 
 
 def aggregated(measures: list[Measure], values: NDArray[np.float64]) -> dict[Measure, float]:
     """Return the mean of each measure over the queries (the columns of `values`); of counts, the sum."""
     n_queries = values.shape[1]
     totals = values.sum(axis=1)
-    means = totals / n_queries if n_queries else np.full(len(measures), np.nan)
+    means = totals / n_queries if n_queries else totals * np.nan
     summed = [isinstance(measure.aggregator(), SumAgg) for measure in measures]
     return dict(zip(measures, np.where(summed, totals, means).tolist(), strict=True))
 
@@ -106,7 +102,7 @@ class PermedEvaluator(Evaluator):
         super().__init__(list(dict.fromkeys(checked)), self.judgments.query_ids)
 
     def evaluate(self, run: RunLike) -> Evaluation:
-        """Return the values of all measures on a run in any form, as arrays."""
+        """Return the values of all measures on a run, as arrays."""
         return _evaluate(list(self.measures), JudgedRankings.of(self.judgments, run, self.ties))
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:
@@ -133,21 +129,15 @@ def _checked(measure: MeasureLike) -> Measure:
     name = str(measure.NAME)
     if name not in KERNELS or (name in MEASURES and not isinstance(measure, CheckedMeasure)):
         near = f"The nearest is {_NEAREST[name]}; " if name in _NEAREST else ""
-        raise MeasureError(
-            f"permed-measures does not compute {measure}",
-            hint=f"{near}ir_measures.calc_aggregate may have another provider for it",
-        )
+        hint = f"{near}ir_measures.calc_aggregate may have another provider for it"
+        raise MeasureError(f"permed-measures does not compute {measure}", hint=hint)
     check_measure(measure)
     if name == "nDCG" and "gains" in measure.params and measure["dcg"] != "log2":
-        raise MeasureError(
-            f"nDCG takes gains with dcg='log2' only (found {measure})",
-            hint="Give the gains themselves: nDCG(gains={1:1,2:3}) has the gains of exp-log2",
-        )
+        hint = "Give the gains themselves: nDCG(gains={1:1,2:3}) has the gains of exp-log2"
+        raise MeasureError(f"nDCG takes gains with dcg='log2' only (found {measure})", hint=hint)
     if name == "RBP" and "rel" not in measure.params:
-        raise MeasureError(
-            f"RBP needs rel (found {measure}): it has no agreed scale for grades",
-            hint="The nearest is RBP(rel=1)",
-        )
+        problem = f"RBP needs rel (found {measure}): it has no agreed scale for grades"
+        raise MeasureError(problem, hint="The nearest is RBP(rel=1)")
     return measure
 
 
@@ -199,15 +189,9 @@ def ceiling(measure: MeasureLike, qrels: QrelsLike) -> float:
 def ideal_evaluation(measure: MeasureLike, qrels: QrelsLike | Judgments) -> Evaluation:
     """Return the values of a measure for the ideal ranking of each query."""
     evaluator = PermedEvaluator([measure], qrels)
-    [checked] = evaluator.measures
-    rankings = JudgedRankings.ideal(evaluator.judgments, _ideal_gain(checked, evaluator.judgments))
-    return _evaluate([checked], rankings)
-
-
-def _ideal_gain(measure: Measure, judgments: Judgments) -> NDArray[np.float64] | None:
-    """Return the gain that the measure gives each grade, if its ideal ranking is sorted by that."""
-    gains = values_of(measure).get("gains")
-    if not gains:
-        return None
-    gain = look_up(judgments.grade, gains)
-    return np.where(judgments.grade >= values_of(measure).get("rel", -np.inf), gain, -np.inf)
+    [checked], grade = evaluator.measures, evaluator.judgments.grade
+    parameters = values_of(checked)
+    gain = grade
+    if gains := parameters.get("gains"):
+        gain = np.where(grade >= parameters.get("rel", -np.inf), look_up(grade, gains), -np.inf)
+    return _evaluate([checked], JudgedRankings.ideal(evaluator.judgments, gain))

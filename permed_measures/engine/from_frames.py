@@ -1,20 +1,19 @@
 """The judged documents of a run that is a frame, or comes in batches: they are joined with the judgments.
 
-Memory is that of a batch and of what was found. Batches are gone through once if the rows of each query stand
+It needs memory for one batch and for what was found. Batches are read once if the rows of each query stand
 together, and otherwise a second time, to compare what was found with the rows of the other batches.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from permed_measures.engine.forks import refuse_after_fork
-from permed_measures.engine.hits import Hits, Ints, Rows, RunHits
 from permed_measures.engine.inputs import Batches
-from permed_measures.engine.judgments import Judgments, segments
-from permed_measures.engine.ranks import TieBreak, count_ranked_above
+from permed_measures.engine.judgments import Ints, Judgments, segments
+from permed_measures.engine.ranks import Hits, Rows, RunHits, TieBreak, count_ranked_above
 from permed_measures.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,13 +29,14 @@ def find_in_batches(judgments: Judgments, run: Batches, ties: TieBreak) -> RunHi
     some_ids: list[str] = []
     scattered = False
     for frame in run:
-        batch = _grouped(judgments, frame)
-        scattered = scattered or not query_ids.isdisjoint(batch.query_ids)
-        query_ids.update(batch.query_ids)
-        retrieved += batch.lengths
+        rows, names = _grouped(judgments, frame)
+        lengths = np.diff(rows.starts)
+        scattered = scattered or not query_ids.isdisjoint(names)
+        query_ids.update(names)
+        retrieved += lengths
         hits.append(_joined(judgments, frame))
-        before.append(count_ranked_above(batch.rows, hits[-1], judgments, ties))
-        some_ids = some_ids or (frame["doc_id"].head(2).to_list() if batch.lengths.any() else [])
+        before.append(count_ranked_above(rows, hits[-1], judgments, ties))
+        some_ids = some_ids or (frame["doc_id"].head(2).to_list() if lengths.any() else [])
     row = np.concatenate([part.row for part in hits])
     rank = np.concatenate(before) + 1
     _refuse_duplicates(judgments, row)
@@ -56,44 +56,28 @@ def _before_in_other_batches(judgments: Judgments, run: Batches, hits: list[Hits
     group, row, score, _ = (np.concatenate(column) for column in zip(*hits, strict=True))
     before = np.zeros(len(row), np.int64)
     for here, frame in enumerate(run, start=1):  # the hits begin with none
-        batch = _grouped(judgments, frame)
-        near = np.flatnonzero(batch.lengths[group] > 0)
+        rows, _ = _grouped(judgments, frame)
+        near = np.flatnonzero(np.diff(rows.starts)[group] > 0)
         asked = Hits(group[near], row[near], score[near], np.sign(number[near] - here))
-        counts = count_ranked_above(batch.rows, asked, judgments, ties)
+        counts = count_ranked_above(rows, asked, judgments, ties)
         before[near] += np.where(asked.part == 0, 0, counts)  # those of its own batch are counted already
     return before
 
 
-class _Batch(NamedTuple):
-    """The rows of a batch, grouped by the query of the judgments.
-
-    Attributes
-    ----------
-    rows : Rows
-        Those of judged queries; group i has those of query i.
-    lengths : ndarray of int64, shape (n_queries,)
-        How many rows each query has.
-    query_ids : list of str
-        The queries of the batch, judged or not.
-    """
-
-    rows: Rows
-    lengths: Ints
-    query_ids: list[str]
-
-
-def _grouped(judgments: Judgments, frame: pl.DataFrame) -> _Batch:
-    """Group the rows of a frame by query, in their order."""
+def _grouped(judgments: Judgments, frame: pl.DataFrame) -> tuple[Rows, list[str]]:
+    """Group the rows of a frame by the query of the judgments, in their order; return its query ids too."""
     query, start, length, query_ids = _blocks(judgments, frame["query_id"])
-    rows = _positions(start, length)
+    rows: slice | Ints = slice(0, 0)
+    if len(start):
+        together = (start[1:] == (start + length)[:-1]).all()
+        rows = slice(start[0], start[-1] + length[-1]) if together else segments(start, length)
     lengths = np.bincount(query, length, judgments.n_queries).astype(np.int64)
     starts = np.concatenate([[0], np.cumsum(lengths)])
 
     def ids(positions: Ints) -> pl.Series:
-        at = positions + rows.start if isinstance(rows, slice) else rows[positions]
-        return frame["doc_id"].gather(at)
+        return frame["doc_id"].gather(positions + rows.start if isinstance(rows, slice) else rows[positions])
 
-    return _Batch(Rows(frame["score"].to_numpy()[rows], starts, ids), lengths, query_ids)
+    return Rows(frame["score"].to_numpy()[rows], starts, ids), query_ids
 
 
 def _blocks(judgments: Judgments, query_id: pl.Series) -> tuple[Ints, Ints, Ints, list[str]]:
@@ -113,14 +97,6 @@ def _blocks(judgments: Judgments, query_id: pl.Series) -> tuple[Ints, Ints, Ints
     order = np.argsort(query, kind="stable")[np.count_nonzero(query < 0) :]
     length = np.diff(start, append=n)
     return query[order], start[order], length[order], named["query_id"].unique().to_list()
-
-
-def _positions(start: Ints, length: Ints) -> Ints | slice:
-    """Return the rows of these blocks one after the other; a slice where they stand so already."""
-    if not len(start) or (start[1:] == (start + length)[:-1]).all():
-        first = int(start[0]) if len(start) else 0
-        return slice(first, first + int(length.sum()))
-    return segments(start, length)
 
 
 def _joined(judgments: Judgments, frame: pl.DataFrame) -> Hits:

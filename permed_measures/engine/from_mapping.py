@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.hits import Hits, Ints, Rows, RunHits
 from permed_measures.engine.inputs import Nested, floats, not_a_number, text_id, where, with_text_ids
-from permed_measures.engine.judgments import Judgments, segments
-from permed_measures.engine.ranks import TieBreak, count_ranked_above
+from permed_measures.engine.judgments import Ints, Judgments, segments
+from permed_measures.engine.ranks import Hits, Rows, RunHits, TieBreak, count_ranked_above
 from permed_measures.errors import InputError, shown
 
 _BATCH = 1 << 18

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -32,13 +32,11 @@ class Groups:
     Attributes
     ----------
     name : str
-        What the groups are.
-    values : list
-        The groups, ascending.
+        What the groups are, such as ``turn_number``.
+    values, empty : list
+        The groups, ascending, that have judged queries; and those that have none.
     group : ndarray of int64, shape (n_queries,)
         The group of each query of the qrels, as an index into `values`; -1 if it is in none.
-    empty : list
-        Groups that have no judged query.
     """
 
     name: str
@@ -49,20 +47,17 @@ class Groups:
     @classmethod
     def of(cls, query_ids: list[str], by: By, qrels: QrelsLike | None = None) -> Groups:
         """Divide judged queries; see `evaluate_by`."""
-        found = {
-            query_id: None if each != each else each
-            for query_id, each in _groups(query_ids, by, qrels).items()
-        }
+        found = _groups(query_ids, by, qrels)
+        found = {query_id: value for query_id, value in found.items() if value == value}  # NaN is no group
         for query_id, value in found.items():
             if not isinstance(value, Hashable):
-                raise InputError(
-                    f"a group must be a text or a number (found {shown(value)} for {shown(query_id)})"
-                )
-        here = {found[query_id] for query_id in query_ids if found.get(query_id) is not None}
-        values = _ascending(here)
+                where = f"query {shown(query_id)}"
+                raise InputError(f"a group must be a text or a number (found {shown(value)})", where=where)
+        here = {found.get(query_id) for query_id in query_ids} - {None}
+        values = sorted(here, key=_sort_key)
         place = {value: index for index, value in enumerate(values)}
         group = np.array([place.get(found.get(query_id), -1) for query_id in query_ids], np.int64)
-        empty = _ascending({value for value in found.values() if value is not None} - here)
+        empty = sorted({*found.values()} - here - {None}, key=_sort_key)
         return cls(by if isinstance(by, str) else "group", values, group, empty)
 
     @property
@@ -97,12 +92,8 @@ class Groups:
         }
 
 
-def _ascending(values: Iterable[Any]) -> list[Any]:
-    """Return the values sorted: texts, the numbers in them by size, then numbers."""
-    return sorted(values, key=_place)
-
-
-def _place(value: Any) -> tuple[Any, ...]:
+def _sort_key(value: Any) -> tuple[Any, ...]:
+    """Put texts before numbers, and numbers within texts in the order of their size."""
     if isinstance(value, Real):
         return (1, value)
     parts = enumerate(_DIGITS.split(str(value)))
@@ -119,43 +110,33 @@ def _groups(query_ids: list[str], by: By, qrels: QrelsLike | None) -> dict[str, 
         by = by.to_dict()
     if isinstance(by, Mapping):
         return {str(query_id): value for query_id, value in by.items()}
-    if not isinstance(by, str) and not callable(by):
-        raise InputError(f"by must be a field, a pattern, a mapping or a function (found {shown(by)})")
-    if not isinstance(by, str):
+    if isinstance(by, str):
+        return _by_text(query_ids, by, qrels)
+    if callable(by):
         return {query_id: by(query_id) for query_id in query_ids}
-    qrels = _dataset(qrels)
-    fields = _fields(qrels)
-    if by in fields:
-        return {query.query_id: getattr(query, by) for query in _queries(qrels)}
-    return _found_in_ids(query_ids, by, fields)
+    raise InputError(f"by must be a field, a pattern, a mapping or a function (found {shown(by)})")
 
 
-def _dataset(qrels: Any) -> Any:
-    return qrels.irds_ref() if hasattr(qrels, "irds_ref") else qrels  # PyTerrier holds one of ir_datasets
-
-
-def _fields(qrels: Any) -> list[str]:
-    """Return the fields that the queries of a data set can be grouped by."""
-    if not hasattr(qrels, "queries_cls"):
-        return []
-    return [field for field in qrels.queries_cls()._fields if field not in ("query_id", "text", "history")]
-
-
-def _queries(dataset: Any) -> Iterable[Any]:
-    complete = getattr(dataset, "queries_complete", None)
-    queries: Iterable[Any] = complete() if complete else dataset.queries_iter()
-    return queries
+def _by_text(query_ids: list[str], by: str, qrels: Any) -> dict[str, Any]:
+    fields = []
+    if hasattr(qrels, "irds_ref"):  # PyTerrier's data sets hold one of ir_datasets
+        qrels = qrels.irds_ref()
+    if hasattr(qrels, "queries_cls"):
+        names = qrels.queries_cls()._fields
+        fields = [name for name in names if name not in ("query_id", "text", "history")]
+    if by not in fields:
+        return _found_in_ids(query_ids, by, fields)
+    queries = qrels.queries_complete() if hasattr(qrels, "queries_complete") else qrels.queries_iter()
+    return {query.query_id: getattr(query, by) for query in queries}
 
 
 def _found_in_ids(query_ids: list[str], pattern: str, fields: list[str]) -> dict[str, Any]:
-    known = f"one of {', '.join(fields)}, or " if fields else ""
     try:
         compiled = re.compile(pattern)
-        n_groups = compiled.groups
     except (re.error, OverflowError, RecursionError) as error:
-        raise _no_group(pattern, known, f"not a pattern: {error}", fields) from None
-    if n_groups != 1:
-        raise _no_group(pattern, known, f"a pattern with {n_groups} groups", fields)
+        raise _no_group(pattern, f"not a pattern: {error}", fields) from None
+    if compiled.groups != 1:
+        raise _no_group(pattern, f"a pattern with {compiled.groups} groups", fields)
     groups = _searched(compiled, query_ids)
     found = {query_id: group for query_id, group in zip(query_ids, groups, strict=True) if group is not None}
     if query_ids and not found:
@@ -164,9 +145,7 @@ def _found_in_ids(query_ids: list[str], pattern: str, fields: list[str]) -> dict
     return found
 
 
-_SECONDS = 20
-"""How long a pattern may take on all ids."""
-
+_SECONDS = 20  # that a pattern may take on all ids
 _REPETITION = re.compile(r"[*+?{]")
 
 _SEARCH = """
@@ -200,12 +179,12 @@ def _searched(pattern: re.Pattern[str], query_ids: list[str]) -> list[str | None
     return groups
 
 
-def _no_group(by: str, known: str, reason: str, fields: list[str]) -> InputError:
-    data_set = "" if fields else "Fields such as turn_number need a data set as qrels. "
+def _no_group(by: str, reason: str, fields: list[str]) -> InputError:
+    known = f"one of {', '.join(fields)}, or " if fields else ""
     return InputError(
         f"queries can be grouped by {known}a pattern with one group for the query ids, such as "
         f"'_([0-9]+)$' (found {shown(by)}, {reason})",
-        hint=(data_set + nearest(by, fields)).strip(),
+        hint=nearest(by, fields) if fields else "Fields such as turn_number need a data set as qrels",
     )
 
 

@@ -28,19 +28,22 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def offsets_of(query: NDArray[np.int32], n_queries: int) -> NDArray[np.int64]:
+Ints = NDArray[np.int64]
+
+
+def offsets_of(query: NDArray[np.int32], n_queries: int) -> Ints:
     """Return where the rows of each query begin, and where the last end; `query` is ascending."""
     offsets = np.zeros(n_queries + 1, dtype=np.int64)
     np.cumsum(np.bincount(query, minlength=n_queries), out=offsets[1:])
     return offsets
 
 
-def position_in_query(query: NDArray[np.int32], n_queries: int) -> NDArray[np.int64]:
+def position_in_query(query: NDArray[np.int32], n_queries: int) -> Ints:
     """Return the position of each row among the rows of its query, from 1; `query` is ascending."""
     return np.arange(1, len(query) + 1) - offsets_of(query, n_queries)[query]
 
 
-def segments(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+def segments(starts: Ints, lengths: Ints) -> Ints:
     """Return the indices start, start + 1, … of each segment, one segment after the other.
 
     Examples
@@ -49,7 +52,7 @@ def segments(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[n
     [10, 11, 20, 21, 22]
     """
     before = np.cumsum(lengths) - lengths
-    indices: NDArray[np.int64] = np.arange(lengths.sum()) + np.repeat(starts - before, lengths)
+    indices: Ints = np.arange(lengths.sum()) + np.repeat(starts - before, lengths)
     return indices
 
 
@@ -74,9 +77,9 @@ class Judgments:
     query_ids: list[str]
     query: NDArray[np.int32]
     grade: NDArray[np.float64]
-    order: NDArray[np.int64]
+    order: Ints
     documents: Sequence[str] | pl.Series
-    _num_rel: dict[float, NDArray[np.int64]] = field(default_factory=dict, init=False, repr=False)
+    _num_rel: dict[float, Ints] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, qrels: QrelsLike | Judgments) -> Judgments:
@@ -99,12 +102,12 @@ class Judgments:
         return len(self.query_ids)
 
     @cached_property
-    def offsets(self) -> NDArray[np.int64]:
+    def offsets(self) -> Ints:
         """Where the rows of each query begin; shape (n_queries + 1,)."""
         return offsets_of(self.query, self.n_queries)
 
     @cached_property
-    def row_at(self) -> NDArray[np.int64]:
+    def row_at(self) -> Ints:
         """The row of each place in `documents`: the inverse of `order`."""
         row = np.empty_like(self.order)
         row[self.order] = np.arange(len(row))
@@ -115,7 +118,7 @@ class Judgments:
         """The documents as Python strings."""
         return list(self.documents)
 
-    def ids(self, rows: NDArray[np.int64]) -> list[str]:
+    def ids(self, rows: Ints) -> list[str]:
         """Return the document ids of these rows."""
         return [self.document_list[place] for place in self.order[rows].tolist()]
 
@@ -143,7 +146,7 @@ class Judgments:
         query = pl.int_range(self.n_queries, dtype=pl.Int32, eager=True)
         return pl.DataFrame({"query_id": pl.Series(self.query_ids, dtype=pl.String), "query": query})
 
-    def num_rel(self, rel: float) -> NDArray[np.int64]:
+    def num_rel(self, rel: float) -> Ints:
         """Return the number of documents with a grade of at least `rel`, per query."""
         if rel not in self._num_rel:
             self._num_rel[rel] = np.bincount(self.query[self.grade >= rel], minlength=self.n_queries)

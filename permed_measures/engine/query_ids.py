@@ -1,9 +1,10 @@
-"""Query ids that name the same queries in different ways: found and said, applied only if asked for."""
+"""Query ids that are written in different ways: they are rewritten only if the user asks for it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from permed_measures.engine.forms import as_mapping_or_frame
@@ -68,7 +69,7 @@ def _without_prefix(longer: list[str], shorter: list[str]) -> list[dict[str, str
 
 
 def _may_end(query_id: str, n: int) -> bool:
-    """Return whether a prefix may be so long: it never ends between two digits or two letters."""
+    """Return whether a prefix may have n characters: it never ends between two digits or two letters."""
     ends = query_id[n - 1 : n + 1] if 0 < n < len(query_id) else ""
     return bool(ends) and not ends.isdigit() and not ends.isalpha()
 
@@ -92,7 +93,7 @@ REWRITINGS: dict[str, Callable[[list[str], list[str]], dict[str, str]]] = {
     "litsearch": _litsearch_ids,
     "prefix": _by_prefix,
 }
-"""Each returns ``{id in the run: id in the qrels}`` for the ids that meet."""
+"""Each returns ``{id in the run: id in the qrels}`` for the ids that both have once rewritten."""
 
 
 def _same(first: str, second: str, what: str) -> InputError:
@@ -132,9 +133,13 @@ def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Renam
     table = run if isinstance(run, Batches) else as_mapping_or_frame(run, "score")
     if isinstance(table, Mapping):
         table = with_text_ids(table, "query ids")
-    # A streamed run is read for its ids first, then for its rows: a prefix is what all ids share, and the
-    # other rewritings refuse a run by all of its ids (two become one; none meets; litsearch counts from 1).
-    run_ids = _query_ids(table)
+        run_ids = list(table)
+    else:
+        # A streamed run is read for its ids first, then for its rows: a prefix is what all ids share, and the
+        # other rewritings refuse a run by all of its ids (two become one, none meets, it counts from 1).
+        frames = table if isinstance(table, Batches) else [table]
+        ids = (frame["query_id"].unique(maintain_order=True) for frame in frames)
+        run_ids = list(dict.fromkeys(chain.from_iterable(ids)))
     qrels_ids = Judgments.of(qrels).query_ids
     renaming = REWRITINGS[rewriting](run_ids, qrels_ids)
     if run_ids and qrels_ids and not renaming:
@@ -146,31 +151,12 @@ def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Renam
     for ours, theirs in renaming.items():
         if before.setdefault(theirs, ours) != ours:
             raise _same(before[theirs], ours, "run")
-    return Renamed(_with_ids(table, renaming), renaming)
-
-
-def _query_ids(table: Any) -> list[str]:
     if isinstance(table, Mapping):
-        return list(table)
-    frames = table if isinstance(table, Batches) else [table]
-    ids: dict[str, None] = {}
-    for frame in frames:
-        ids.update(dict.fromkeys(frame["query_id"].unique(maintain_order=True).to_list()))
-    return list(ids)
-
-
-def _with_ids(table: Any, renaming: dict[str, str]) -> Any:
-    if isinstance(table, Mapping):
-        return {renaming.get(query_id, query_id): documents for query_id, documents in table.items()}
+        return Renamed({renaming.get(each, each): docs for each, docs in table.items()}, renaming)
     if isinstance(table, Batches):
-        return _RenamedBatches(table, renaming)
-    return _with_new_ids(table, renaming)
-
-
-def _with_new_ids(frame: pl.DataFrame, renaming: dict[str, str]) -> pl.DataFrame:
-    import polars as pl
-
-    return frame.with_columns(pl.col("query_id").replace(renaming))
+        return Renamed(_RenamedBatches(table, renaming), renaming)
+    [frame] = _RenamedBatches(Batches([table]), renaming)
+    return Renamed(frame, renaming)
 
 
 class _RenamedBatches(Batches):
@@ -183,7 +169,10 @@ class _RenamedBatches(Batches):
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield the frames."""
-        return (_with_new_ids(frame, self._renaming) for frame in self._batches)
+        import polars as pl
+
+        renamed = pl.col("query_id").replace(self._renaming)
+        return (frame.with_columns(renamed) for frame in self._batches)
 
     def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
         """Return the error of the batches."""

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from permed_measures.engine.forms import as_mapping_or_frame
 from permed_measures.engine.from_frames import find_in_batches
 from permed_measures.engine.from_mapping import find_in_mapping
-from permed_measures.engine.hits import Ints
 from permed_measures.engine.inputs import Batches, RunLike, path_of
-from permed_measures.engine.judgments import Judgments, offsets_of, position_in_query
+from permed_measures.engine.judgments import Ints, Judgments, offsets_of, position_in_query
 from permed_measures.engine.query_ids import suggestion
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.errors import NoSharedQueryWarning, PermedWarning, shown
@@ -59,10 +58,8 @@ class JudgedRankings:
         Its rank among all retrieved documents, from 1.
     retrieved : ndarray of int64, shape (n_queries,)
         How many documents were retrieved for each query.
-    n_run_queries : int
-        Queries of the run, judged or not.
-    n_answered : int
-        Queries of the qrels that the run has.
+    n_run_queries, n_answered : int
+        Queries of the run, judged or not; queries of the qrels that the run has.
     """
 
     judgments: Judgments
@@ -81,10 +78,8 @@ class JudgedRankings:
         Parameters
         ----------
         judgments : Judgments
-        run : mapping, iterable of namedtuples, or pandas, polars or pyarrow frame
-            Rows in any order; an iterable is consumed once.
+        run : RunLike
         ties : TieBreak, default TieBreak.TREC
-            The order of documents with equal scores.
 
         Returns
         -------
@@ -116,16 +111,12 @@ class JudgedRankings:
         return rankings
 
     @classmethod
-    def ideal(cls, judgments: Judgments, gain: NDArray[np.float64] | None = None) -> JudgedRankings:
-        """Return the rankings that retrieve all judged documents, by grade (or `gain`) descending.
-
-        Judgments are in that order when they are read, but not where other grades were put into them.
-        """
-        row = np.lexsort((-(judgments.grade if gain is None else gain), judgments.query))
-        rank = position_in_query(judgments.query, judgments.n_queries).astype(np.int32)
-        retrieved = np.diff(judgments.offsets)
+    def ideal(cls, judgments: Judgments, gain: NDArray[np.float64]) -> JudgedRankings:
+        """Return the rankings that retrieve all judged documents, by their gain descending."""
+        row = np.lexsort((-gain, judgments.query))
         n = judgments.n_queries
-        return cls(judgments, row, rank, retrieved, n, n)
+        rank = position_in_query(judgments.query, n).astype(np.int32)
+        return cls(judgments, row, rank, np.diff(judgments.offsets), n, n)
 
     @property
     def n_queries(self) -> int:
@@ -161,7 +152,7 @@ class JudgedRankings:
     @cached_property
     def ideal_of_qrels(self) -> JudgedRankings:
         """The rankings that retrieve all judged documents, by grade descending."""
-        return JudgedRankings.ideal(self.judgments)
+        return JudgedRankings.ideal(self.judgments, self.judgments.grade)
 
     def relevant(self, rel: float, cutoff: int | None = None) -> Relevant:
         """Return the documents within the cutoff with a grade of at least `rel`; many measures share them."""
@@ -190,19 +181,14 @@ def _warn_if_disjoint(rankings: JudgedRankings, some_ids: list[str], path: Path 
     judgments = rankings.judgments
     if not rankings.n_run_queries or not len(judgments.query):
         return
-    kind, hint = PermedWarning, ""
+    kind, hint, ours = PermedWarning, "", _two(some_ids)
     if not rankings.n_answered:
-        kind = NoSharedQueryWarning
-        problem = (
-            f"the run and the qrels share no query: the run has {_some(some_ids)}, "
-            f"the qrels {_some(judgments.query_ids)}"
-        )
+        kind, theirs = NoSharedQueryWarning, _two(judgments.query_ids)
+        problem = f"the run and the qrels share no query: the run has {ours}, the qrels {theirs}"
         hint = suggestion(some_ids, judgments.query_ids)
     elif not len(rankings.query) and rankings.retrieved.any():
-        judged = list(islice(judgments.documents, 2))
-        problem = (
-            f"no retrieved document is judged: the run has {_some(some_ids)}, the qrels judge {_some(judged)}"
-        )
+        theirs = _two(judgments.documents)
+        problem = f"no retrieved document is judged: the run has {ours}, the qrels judge {theirs}"
     else:
         return
     place, advice = f"{path}: " if path else "", f". {hint}" if hint else ""
@@ -211,5 +197,5 @@ def _warn_if_disjoint(rankings: JudgedRankings, some_ids: list[str], path: Path 
     warnings.warn(warning, stacklevel=6)
 
 
-def _some(ids: Iterable[str]) -> str:
+def _two(ids: Iterable[str]) -> str:
     return ", ".join(map(shown, islice(ids, 2)))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,56 +43,24 @@ def relevance_weighted_average_precision(
     hits = relevant(rankings, cutoff, rel, judged_only)
     weight = weight_of_grade(hits.grade, max_rel=max_rel, gains=gains)
     total = sums(hits.query, hits.found / hits.rank * weight, rankings.n_queries)
-    facts = _Facts(
-        rankings.judgments,
-        cutoff,
-        rel,
-        count(rankings, hits),
-        partial(weight_of_grade, max_rel=max_rel, gains=gains),
-    )
-    return divide(total, _NORMS[norm](facts))
-
-
-class _Facts(NamedTuple):
-    """What a denominator of GradedAP may be made of."""
-
-    judgments: Judgments
-    cutoff: int | None
-    rel: float
-    num_rel_ret: Floats
-    weigh: Callable[[Floats], Floats]
-
-    @property
-    def num_rel(self) -> Floats:
-        return self.judgments.num_rel(self.rel).astype(np.float64)
-
-    def weights(self) -> tuple[NDArray[np.int32], Floats]:
-        """Return query and weight of each relevant document of the judgments."""
-        rows = self.judgments.grade >= self.rel
-        return self.judgments.query[rows], self.weigh(self.judgments.grade[rows])
-
-
-def _capped(facts: _Facts) -> Floats:
-    return facts.num_rel if facts.cutoff is None else np.minimum(facts.num_rel, facts.cutoff)
-
-
-def _ideal_weight(facts: _Facts) -> Floats:
-    """Return the sum of the k largest weights: with only relevant documents ahead each precision is 1."""
-    query, weight = facts.weights()
-    order = np.lexsort((-weight, query))
-    query, weight = query[order], weight[order]
-    top = position_in_query(query, facts.judgments.n_queries) <= (facts.cutoff or len(query))
-    return sums(query[top], weight[top], facts.judgments.n_queries)
-
-
-_NORMS: dict[str, Callable[[_Facts], Floats]] = {
-    "num_rel": lambda facts: facts.num_rel,
-    "min": _capped,
-    "num_rel_ret": lambda facts: facts.num_rel_ret,
-    "gain": lambda facts: sums(*facts.weights(), facts.judgments.n_queries),
-    "ideal": _ideal_weight,
-    "none": lambda facts: np.ones(facts.judgments.n_queries),
-}
+    judgments, n_queries = rankings.judgments, rankings.n_queries
+    num_rel = judgments.num_rel(rel)
+    counts = {
+        "num_rel": num_rel,
+        "min": num_rel if cutoff is None else np.minimum(num_rel, cutoff),
+        "num_rel_ret": count(rankings, hits),
+        "none": np.ones(n_queries),
+    }
+    if norm in counts:
+        return divide(total, counts[norm])
+    rows = judgments.grade >= rel
+    query, weight = judgments.query[rows], judgments.grade[rows]
+    weight = weight_of_grade(weight, max_rel=max_rel, gains=gains)
+    if norm == "ideal":  # the k largest weights: with only relevant documents ahead each precision is 1
+        order = np.lexsort((-weight, query))
+        top = position_in_query(query, n_queries) <= (cutoff or len(query))
+        query, weight = query[top], weight[order][top]
+    return divide(total, sums(query, weight, n_queries))
 
 
 # --- discounted cumulated gain ---------------------------------------------------------------------
