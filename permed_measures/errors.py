@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 
 
@@ -70,6 +70,20 @@ def nearest(name: str, options: Iterable[str]) -> str:
     by_lower = {option.lower(): option for option in options}
     found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     return f"Did you mean {by_lower[found[0]]!r}?" if found else ""
+
+
+def check_choice(name: str, value: object, options: Collection[str]) -> None:
+    """Raise InputError unless the value is one of the options."""
+    if value not in options:
+        raise InputError(
+            f"{name} must be one of {', '.join(options)} (found {value!r})", hint=nearest(str(value), options)
+        )
+
+
+def check_whole_number(name: str, value: object, least: int) -> None:
+    """Raise InputError unless the value is an int of at least `least`."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least} (found {value!r})")
 
 
 def shown(value: object) -> str:

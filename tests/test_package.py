@@ -26,7 +26,7 @@ provider
 crosschecks: pytrec identities check
 files: sources formats text fast_csv fast_trec streams parquet_pages parquet
 files: read inspection whole output_formats write
-statistics: significance resampling differences contrasts cautions results
+statistics: significance resampling differences results
 audits: options choices claim_files claim_names claims conventions run_variants
 audits: matches answers searches reports audit
 plots: fonts style arguments by_group by_query cutoffs figures save

@@ -8,16 +8,14 @@ from typing import Any
 
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.errors import InputError, nearest
+from permed_measures.errors import check_choice
 from permed_measures.markup import one_line
 from permed_measures.measures.parsing import MeasuresLike
 from permed_measures.reports.comparison import COMPARISON_FORMATS
 from permed_measures.reports.differences import differences_table, legend
 from permed_measures.reports.wording import long_names
-from permed_measures.statistics.cautions import coarse, too_short
-from permed_measures.statistics.contrasts import Options, contrasts, corrected
 from permed_measures.statistics.differences import PairedRuns
-from permed_measures.statistics.results import ComparisonResult
+from permed_measures.statistics.results import ComparisonResult, Options, cautions, contrasts, corrected
 from permed_measures.terminal import aligned
 
 
@@ -40,11 +38,7 @@ class Comparison(ComparisonResult):
         InputError
             For another form.
         """
-        if form not in COMPARISON_FORMATS:
-            raise InputError(
-                f"form must be one of {', '.join(COMPARISON_FORMATS)} (found {form!r})",
-                hint=nearest(str(form), COMPARISON_FORMATS),
-            )
+        check_choice("form", form, COMPARISON_FORMATS)
         return COMPARISON_FORMATS[form](self)
 
     def __str__(self) -> str:
@@ -126,10 +120,8 @@ def compare(
     Where all differences are 0, every p is 1, the interval (0, 0) and the effect size 0. Whatever else is
     undefined is None with a reason: a t-test of one query or without variance, a bootstrap of one cluster, a
     relative difference to 0. Intervals are not corrected for their number, and with fewer than ten clusters
-    they are too short, which the notes say.
-
-    See `significance` and `resampling` for formulas and sources. Corrections: Holm 1979; Benjamini &
-    Hochberg 1995.
+    they are too short, which the notes say. `significance` and `resampling` have formulas and sources, Holm
+    1979 and Benjamini & Hochberg 1995 the corrections.
 
     Examples
     --------
@@ -140,7 +132,8 @@ def compare(
     >>> row.difference, row.relative, row.wins, row.tests["randomization"].p
     (0.5, 1.0, 4, 0.125)
     """
-    options = Options.of(tests, correction, resamples, seed, level)
+    asked = tuple(dict.fromkeys([tests] if isinstance(tests, str) else tests))
+    options = Options(asked, correction, resamples, seed, level)
     paired = PairedRuns.of(qrels, runs, measures, baseline, clusters)
     whole = _compared([paired], options, baseline)[0]
     if by is None:
@@ -152,8 +145,7 @@ def compare(
     return replace(whole, by=groups.name, groups=of_groups, notes=notes)
 
 
-_SOME = 5
-"""At most this many groups are named before a note that they share."""
+_SOME = 5  # of the groups that share a note are named
 
 
 def _notes_of_groups(name: str, groups: Mapping[Any, Comparison]) -> list[str]:
@@ -162,11 +154,11 @@ def _notes_of_groups(name: str, groups: Mapping[Any, Comparison]) -> list[str]:
     for value, group in groups.items():
         for note in group.notes:
             values.setdefault(note, []).append(str(value))
-    return [
-        f"{name} {', '.join(each[:_SOME])}"
-        f"{f' and {len(each) - _SOME:,} more' if len(each) > _SOME else ''}: {note}"
-        for note, each in values.items()
-    ]
+    notes = []
+    for note, each in values.items():
+        more = f" and {len(each) - _SOME:,} more" if len(each) > _SOME else ""
+        notes.append(f"{name} {', '.join(each[:_SOME])}{more}: {note}")
+    return notes
 
 
 def _compared(parts: list[PairedRuns], options: Options, baseline: str | None) -> list[Comparison]:
@@ -184,7 +176,7 @@ def _compared(parts: list[PairedRuns], options: Options, baseline: str | None) -
             options.resamples,
             options.seed,
             options.level,
-            [*paired.notes, *coarse(paired, options, len(rows), size), *too_short(paired, options)],
+            [*paired.notes, *cautions(paired, options, len(rows), size)],
             paired,
         )
         for number, paired in enumerate(parts)

@@ -137,12 +137,10 @@ def _unequal(
 
 def count_all_pairs(judgments: Judgments, before: Nested, after: Nested) -> Ints:
     """Count the pairs of each query; unjudged documents have grade 0."""
-    qrels: dict[str, dict[str, float]] = {query_id: {} for query_id in judgments.query_ids}
-    documents = judgments.ids(np.arange(len(judgments.grade)))
-    for query, doc_id, grade in zip(
-        judgments.query.tolist(), documents, judgments.grade.tolist(), strict=True
-    ):
-        qrels[judgments.query_ids[query]][doc_id] = grade
+    documents, grades = judgments.ids(np.arange(len(judgments.grade))), judgments.grade.tolist()
+    rows = [slice(*bounds) for bounds in pairwise(judgments.offsets.tolist())]
+    judged_by_query = [dict(zip(documents[here], grades[here], strict=True)) for here in rows]
+    qrels = dict(zip(judgments.query_ids, judged_by_query, strict=True))
     for query_id, judged in qrels.items():
         if max(judged.values(), default=0) > 0:
             found = map(str, before.get(query_id, {}).keys() & after.get(query_id, {}).keys())

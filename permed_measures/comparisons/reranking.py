@@ -24,11 +24,8 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike, with_text_ids
 from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.kernels import KERNELS
-from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.errors import InputError
+from permed_measures.errors import InputError, check_whole_number
 from permed_measures.markup import counted, one_line
-from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import MeasureLike
 from permed_measures.statistics.differences import naming, notes_of
 
@@ -93,7 +90,31 @@ class Reranking:
 
     def __str__(self) -> str:
         """Describe the changes in lines of text."""
-        return "\n".join(_lines(self))
+        moves, pairs = self.moves, self.pairs
+        ranks_up = "no relevant document is in both runs"
+        if moves.mean is not None:
+            ranks_up = f"ranks up: {moves.mean:+.2f} on average, {moves.median:+g} in the median"
+        share = "" if pairs.improvement is None else f"; net {pairs.improvement:+.1%} of {pairs.total:,}"
+        lines = [
+            f"{self.measure}: {self.before:.4f} before, {self.after:.4f} after "
+            f"({self.after - self.before:+.4f}); {counted(self.n_gained, 'query')} gained, "
+            f"{self.n_lost:,} lost, {self.n_unchanged:,} unchanged",
+            f"relevant documents: {moves.up:,} up, {moves.down:,} down, {moves.unchanged:,} unchanged, "
+            f"{moves.entered:,} entered, {moves.left:,} left, {moves.absent:,} in neither",
+            ranks_up,
+            f"pairs: {pairs.put_right:,} put right, {pairs.broken:,} broken, {pairs.still_right:,} still "
+            f"right, {pairs.still_wrong:,} still wrong{share}",
+            *map(one_line, self.notes),
+        ]
+        for title, changes in (("gained most", self.gained), ("lost most", self.lost)):
+            lines += ["", title, *map(_line, changes)] if changes else []
+        return "\n".join(lines)
+
+
+def _line(change: QueryChange) -> str:
+    text = "" if change.text is None else f"  {' '.join(one_line(change.text).split())}"
+    numbers = f"{change.difference:+.4f} ({change.before:.4f} to {change.after:.4f})"
+    return f"  {numbers}  {one_line(change.query_id)}{text}"
 
 
 def reranking(
@@ -157,64 +178,55 @@ def reranking(
     """
     if queries is None and any(hasattr(qrels, each) for each in ("queries_iter", "irds_ref")):
         queries = qrels
-    if not isinstance(top, int) or isinstance(top, bool) or top < 0:
-        raise InputError(f"top must be a whole number of at least 0 (found {top!r})")
+    check_whole_number("top", top, 0)
     if math.isnan(rel):
         raise InputError(f"rel must be a number (found {rel!r})")
     evaluator = PermedEvaluator([measure], qrels)
-    [checked] = evaluator.measures
     judgments = evaluator.judgments
     if not judgments.n_queries:
         raise InputError("the qrels have no query")
     both = None if judged_only else (_nested("before", before), _nested("after", after))
-    runs = both or (before, after)
-    first, second = (
-        _Ranked.of(judgments, name, run, checked) for name, run in zip(("before", "after"), runs, strict=True)
-    )
+    runs = zip(("before", "after"), both or (before, after), strict=True)
+    first, second = (_ranked(evaluator, name, run) for name, run in runs)
     change = np.round(second.values - first.values, 12)  # so that rounding does not order equal changes
-    gained, lost = np.flatnonzero(change > 0), np.flatnonzero(change < 0)
-    best = gained[np.argsort(-change[gained], kind="stable")[:top]]
-    worst = lost[np.argsort(change[lost], kind="stable")[:top]]
-    texts = _texts(queries, {judgments.query_ids[q] for q in (*best, *worst)})
+    gained = np.argsort(-change, kind="stable")[: (change > 0).sum()]
+    lost = np.argsort(change, kind="stable")[: (change < 0).sum()]
     pairs = count_all_pairs(judgments, *both) if both else count_pairs(judgments, first.rank, second.rank)
+    ids = {q: judgments.query_ids[q] for q in (*gained[:top], *lost[:top])}
+    texts = _texts(queries, set(ids.values()))
+    changes = {
+        q: QueryChange(query_id, texts.get(query_id), float(first.values[q]), float(second.values[q]))
+        for q, query_id in ids.items()
+    }
     return Reranking(
-        checked,
-        float(first.values.mean()),
-        float(second.values.mean()),
-        len(gained),
-        len(lost),
-        len(change) - len(gained) - len(lost),
-        moves_of(first.rank, second.rank, judgments.grade >= rel),
-        Pairs(*pairs.sum(axis=0).tolist()),
-        [_changed(q, judgments, texts, first, second) for q in best],
-        [_changed(q, judgments, texts, first, second) for q in worst],
-        [Pairs(*counts) for counts in pairs.tolist()],
-        [*first.notes, *second.notes],
+        measure=next(iter(evaluator.measures)),
+        before=float(first.values.mean()),
+        after=float(second.values.mean()),
+        n_gained=len(gained),
+        n_lost=len(lost),
+        n_unchanged=len(change) - len(gained) - len(lost),
+        moves=moves_of(first.rank, second.rank, judgments.grade >= rel),
+        pairs=Pairs(*pairs.sum(axis=0).tolist()),
+        gained=[changes[q] for q in gained[:top]],
+        lost=[changes[q] for q in lost[:top]],
+        by_query=[Pairs(*counts) for counts in pairs.tolist()],
+        notes=[*first.notes, *second.notes],
     )
 
 
 class _Ranked(NamedTuple):
-    """A run: its values, and the rank of each judged document.
-
-    Attributes
-    ----------
-    values : ndarray of float64, shape (n_queries,)
-    rank : ndarray of int64, shape (n_judged,)
-        By the rows of the judgments; 0 if it was not retrieved.
-    notes : list of str
-    """
+    """A run: its value on each query, the rank of each judgment, and notes."""
 
     values: NDArray[np.float64]
     rank: Ints
     notes: list[str]
 
-    @classmethod
-    def of(cls, judgments: Judgments, name: str, run: RunLike, measure: Measure) -> _Ranked:
-        """Rank a run once, for the values and the ranks."""
-        with naming(name):
-            rankings = JudgedRankings.of(judgments, run)
-        values = KERNELS[str(measure.NAME)](rankings, **values_of(measure))
-        return cls(values, rank_of_judgments(rankings), notes_of(name, rankings))
+
+def _ranked(evaluator: PermedEvaluator, name: str, run: RunLike) -> _Ranked:
+    with naming(name):
+        evaluation = evaluator.evaluate(run)
+    [values], rankings = evaluation.values, evaluation.rankings
+    return _Ranked(values, rank_of_judgments(rankings), notes_of(name, rankings))
 
 
 def _nested(name: str, run: RunLike) -> Nested:
@@ -223,13 +235,6 @@ def _nested(name: str, run: RunLike) -> Nested:
         if isinstance(run, Batches):
             return run.nested()
         return with_text_ids(as_mapping(run, "score"), "query ids")
-
-
-def _changed(
-    query: int, judgments: Judgments, texts: Mapping[str, str], before: _Ranked, after: _Ranked
-) -> QueryChange:
-    query_id = judgments.query_ids[query]
-    return QueryChange(query_id, texts.get(query_id), float(before.values[query]), float(after.values[query]))
 
 
 def _texts(queries: Any, wanted: set[str]) -> dict[str, str]:
@@ -249,37 +254,3 @@ def _texts(queries: Any, wanted: set[str]) -> dict[str, str]:
         for query in queries.queries_iter()
         if query.query_id in wanted
     }
-
-
-# --- the report ------------------------------------------------------------------------------------
-
-
-def _lines(result: Reranking) -> list[str]:
-    """Describe a reranking for a terminal."""
-    moves, pairs = result.moves, result.pairs
-    lines = [
-        f"{result.measure}: {result.before:.4f} before, {result.after:.4f} after "
-        f"({result.after - result.before:+.4f}); {counted(result.n_gained, 'query')} gained, "
-        f"{result.n_lost:,} lost, {result.n_unchanged:,} unchanged",
-        f"relevant documents: {moves.up:,} up, {moves.down:,} down, {moves.unchanged:,} unchanged, "
-        f"{moves.entered:,} entered, {moves.left:,} left, {moves.absent:,} in neither",
-    ]
-    if moves.mean is not None and moves.median is not None:
-        lines.append(f"ranks up: {moves.mean:+.2f} on average, {moves.median:+g} in the median")
-    else:
-        lines.append("no relevant document is in both runs")
-    share = "" if pairs.improvement is None else f"; net {pairs.improvement:+.1%} of {pairs.total:,}"
-    lines.append(
-        f"pairs: {pairs.put_right:,} put right, {pairs.broken:,} broken, {pairs.still_right:,} still right, "
-        f"{pairs.still_wrong:,} still wrong{share}"
-    )
-    lines += map(one_line, result.notes)
-    for title, changes in (("gained most", result.gained), ("lost most", result.lost)):
-        lines += ["", title, *map(_line, changes)] if changes else []
-    return lines
-
-
-def _line(change: QueryChange) -> str:
-    text = "" if change.text is None else f"  {' '.join(one_line(change.text).split())}"
-    numbers = f"{change.difference:+.4f} ({change.before:.4f} to {change.after:.4f})"
-    return f"  {numbers}  {one_line(change.query_id)}{text}"

@@ -21,8 +21,7 @@ from permed_measures.reports.paper_table import (
     paper_table,
     sentences,
 )
-from permed_measures.statistics.contrasts import ComparisonRow
-from permed_measures.statistics.results import ComparisonResult
+from permed_measures.statistics.results import ComparisonResult, ComparisonRow
 from permed_measures.terminal import Styled, paragraph, terminal_table
 
 # --- terminal --------------------------------------------------------------------------------------

@@ -16,8 +16,7 @@ from permed_measures.reports.wording import (
     short_names,
     signed,
 )
-from permed_measures.statistics.contrasts import ComparisonRow
-from permed_measures.statistics.results import ComparisonResult
+from permed_measures.statistics.results import ComparisonResult, ComparisonRow
 
 _HEADINGS = {"holm": "Holm", "bonferroni": "Bonferroni", "benjamini-hochberg": "B-H"}
 

@@ -21,8 +21,7 @@ from permed_measures.reports.wording import (
     shown_p,
     signed,
 )
-from permed_measures.statistics.contrasts import ComparisonRow
-from permed_measures.statistics.results import ComparisonResult
+from permed_measures.statistics.results import ComparisonResult, ComparisonRow
 
 _PREFERRED = {
     "randomization": "naive randomization",

@@ -23,9 +23,6 @@ from permed_measures.measures.parsing import MeasuresLike
 from permed_measures.statistics.resampling import Operands
 from permed_measures.statistics.significance import zero_rounding_noise
 
-_DEFAULT_FIELD = "conversation_id"
-"""The field that queries of a data set are clustered by, where they have it."""
-
 
 @dataclass(frozen=True, eq=False)
 class PairedRuns:
@@ -81,6 +78,11 @@ class PairedRuns:
             values[run_name] = evaluation.values
             notes += notes_of(run_name, evaluation.rankings)
         return cls(list(evaluator.measures), query_ids, values, pairs, name, cluster, notes)
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters, or of queries where there are no clusters."""
+        return int(self.cluster.max()) + 1
 
     @property
     def unit(self) -> str:
@@ -166,20 +168,19 @@ def notes_of(name: str, rankings: JudgedRankings) -> list[str]:
 def _clusters(query_ids: list[str], by: By | None, qrels: Any) -> tuple[str, NDArray[np.int64], list[str]]:
     """Return the name of the clusters, the cluster of each query, and notes."""
     if by is None:
-        by = _DEFAULT_FIELD if _has_field(qrels, _DEFAULT_FIELD) else "none"
+        dataset = qrels.irds_ref() if hasattr(qrels, "irds_ref") else qrels  # PyTerrier holds a data set
+        queries = dataset.queries_cls() if hasattr(dataset, "queries_cls") else None
+        by = "conversation_id" if "conversation_id" in getattr(queries, "_fields", ()) else "none"
     n = len(query_ids)
     if isinstance(by, str) and by == "none":
         return "", np.arange(n), []
     groups = Groups.of(query_ids, by, qrels)
     name = "clusters" if groups.name == "group" else groups.name
-    alone = groups.group < 0
-    label = np.where(alone, len(groups.values) + np.arange(n), groups.group)
     notes = []
-    if alone.any():
-        are = "is" if alone.sum() == 1 else "are"
-        outside = f"{alone.sum():,} of {counted(n, 'query')} {are} in no cluster"
-        notes.append(f"{name}: {outside}; each counts as its own")
-    cluster = _numbered(label)
+    if groups.n_outside:
+        outside = f"{groups.n_outside:,} of {counted(n, 'query')} {'is' if groups.n_outside == 1 else 'are'}"
+        notes.append(f"{name}: {outside} in no cluster; each counts as its own")
+    cluster = _numbered(np.where(groups.group < 0, len(groups.values) + np.arange(n), groups.group))
     if cluster.max() + 1 == n:
         notes.append(f"{name}: no cluster has two queries; queries are treated as independent")
         return "", np.arange(n), notes
@@ -188,13 +189,5 @@ def _clusters(query_ids: list[str], by: By | None, qrels: Any) -> tuple[str, NDA
 
 def _numbered(label: NDArray[np.int64]) -> NDArray[np.int64]:
     """Renumber the labels from 0 by first appearance, so that clusters of one are in query order."""
-    _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
-    number = np.empty_like(first)
-    number[np.argsort(first)] = np.arange(len(first))
-    return number[inverse]
-
-
-def _has_field(qrels: Any, name: str) -> bool:
-    """Return whether qrels are a data set whose queries have a field."""
-    dataset = qrels.irds_ref() if hasattr(qrels, "irds_ref") else qrels  # PyTerrier holds one of ir_datasets
-    return hasattr(dataset, "queries_cls") and name in getattr(dataset.queries_cls(), "_fields", ())
+    numbers: dict[int, int] = {}
+    return np.array([numbers.setdefault(each, len(numbers)) for each in label.tolist()], np.int64)

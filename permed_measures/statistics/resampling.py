@@ -18,7 +18,7 @@ from permed_measures.statistics.significance import (
     Estimate,
     Floats,
     Ints,
-    Outcome,
+    SignificanceTest,
     blocks_of_columns,
     for_columns,
     sums_of,
@@ -51,9 +51,8 @@ class Operands(NamedTuple):
 
     def differences(self, products: Floats) -> Iterator[tuple[slice, Floats]]:
         """Yield the differences of products with the values, in blocks of columns."""
-        step = max(_BLOCK // len(products), 1)
-        for start in range(0, len(self.first), step):
-            here = slice(start, start + step)
+        for start, columns in _chunks(len(self.first), len(products)):
+            here = slice(start, start + columns)
             yield here, products[:, self.first[here]] - products[:, self.second[here]]
 
 
@@ -62,26 +61,14 @@ class Operands(NamedTuple):
 
 def randomization_test(
     differences: Floats, cluster: Ints, resamples: int, seed: int, operands: Operands | None = None
-) -> list[Outcome]:
-    """Compute the two-sided p-values of the paired randomization test, by column.
+) -> list[SignificanceTest]:
+    """Compute the two-sided p-values of the paired randomization test.
 
     Under the null hypothesis the two runs are exchangeable, so the differences of a whole cluster may change
     sign. T is the mean difference, T* that after each cluster changed its sign with probability 1/2;
     p = (1 + #{abs(T*) >= abs(T)}) / (1 + resamples). If there are no more than `resamples` patterns of signs,
-    all are used, and p is the share of those with abs(T*) >= abs(T): it is exact.
-
-    Parameters
-    ----------
-    differences : ndarray of float64, shape (n_queries, n_columns)
-    cluster : ndarray of int64, shape (n_queries,)
-    resamples, seed : int
-    operands : Operands, optional
-        The values that the differences are made from: less work, the same p-values.
-
-    Returns
-    -------
-    list of Outcome
-        The statistic is the mean difference. All columns share the patterns of signs.
+    all are used, and p is the share of those with abs(T*) >= abs(T): it is exact. All columns share the
+    patterns of signs. The operands that the differences are made from save work, and p is the same.
 
     References
     ----------
@@ -113,8 +100,8 @@ def randomization_test(
     method = f"{tried} of {counted(n_units, unit)}"
     means = differences.mean(axis=0)
 
-    def outcome(column: int) -> Outcome:
-        return Outcome(float(p[column]), float(means[column]), method)
+    def outcome(column: int) -> SignificanceTest:
+        return SignificanceTest(p=float(p[column]), statistic=float(means[column]), method=method)
 
     return for_columns(differences, outcome, method)
 
@@ -204,25 +191,13 @@ def bootstrap_intervals(
     level: float,
     operands: Operands | None = None,
 ) -> list[Estimate]:
-    """Compute the percentile bootstrap interval of the mean difference, by column.
+    """Compute the percentile bootstrap interval of the mean difference.
 
     A resample draws as many clusters as there are, with replacement, each with all its queries; its mean is
     the sum over the queries drawn, over their number. The bounds are the (1 - level) / 2 and (1 + level) / 2
-    quantiles of these means, interpolated linearly.
-
-    Parameters
-    ----------
-    differences : ndarray of float64, shape (n_queries, n_columns)
-    cluster : ndarray of int64, shape (n_queries,)
-    resamples, seed : int
-    level : float, between 0 and 1
-    operands : Operands, optional
-        The values that the differences are made from: less work, the same intervals up to rounding.
-
-    Returns
-    -------
-    list of Estimate
-        (0, 0) where all differences are 0; no value for a single unit. All columns share the draws.
+    quantiles of these means, interpolated linearly; both 0 where all differences are 0. A single unit has no
+    interval. All columns share the draws. The operands that the differences are made from save work, and the
+    intervals are the same up to rounding.
 
     Notes
     -----

@@ -1,12 +1,14 @@
 """Tests on paired differences: arrays in, p-values and intervals out; no ids, no measures.
 
-All take differences of shape (n_queries, n_columns), a column for each pair of runs and measure, and the
-cluster of each query, as an index from 0. Where queries are independent, each is its own cluster.
+All take differences of shape (n_queries, n_columns), with a column for each pair of runs and measure, and the
+cluster of each query, as an index from 0; where queries are independent, each is its own cluster. All return
+a list with an entry for each column.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -23,34 +25,37 @@ TIE = 1e-12
 """Values of a query that differ by no more than this count as equal: the difference is rounding."""
 
 
-class Outcome(NamedTuple):
-    """The result of a test on a column.
+@dataclass(frozen=True, kw_only=True)
+class SignificanceTest:
+    """The result of a significance test on a pair of runs.
 
     Attributes
     ----------
     p : float or None
-        Two-sided; None where the test is undefined.
+        Two-sided, uncorrected; None where the test is undefined.
+    adjusted : float or None
+        Corrected for the number of p-values of the same test.
     statistic : float or None
+        t; Wilcoxon's smaller rank sum; for the randomization test the mean difference.
+    naive : bool
+        Whether queries of one cluster were treated as independent: the p-value is too small where they are
+        correlated.
     method : str
-        How it was computed.
+        How it was computed, such as ``10,000 random sign patterns of 843 clusters``.
     reason : str
-        Why there is no p-value.
+        Why there is no p-value, where there is none.
     """
 
-    p: float | None
-    statistic: float | None
+    p: float | None = None
+    adjusted: float | None = None
+    statistic: float | None = None
+    naive: bool = False
     method: str
     reason: str = ""
 
 
 class Estimate(NamedTuple):
-    """A number or an interval for a column, or why there is none.
-
-    Attributes
-    ----------
-    value : float, (float, float) or None
-    reason : str
-    """
+    """A number or an interval (low, high) for a column, or None and why there is none."""
 
     value: Any
     reason: str = ""
@@ -81,34 +86,26 @@ def units_of(differences: Floats, cluster: Ints) -> tuple[int, str]:
     return n, "query" if n == len(differences) else "cluster"
 
 
-def for_columns(differences: Floats, outcome: Callable[[int], Outcome], method: str) -> list[Outcome]:
+def for_columns(
+    differences: Floats, outcome: Callable[[int], SignificanceTest], method: str
+) -> list[SignificanceTest]:
     """Compute the outcome of each column; p is 1 where all differences are 0."""
-    same = Outcome(1.0, 0.0, method)
+    same = SignificanceTest(p=1.0, statistic=0.0, method=method)
     return [outcome(column) if values.any() else same for column, values in enumerate(differences.T)]
 
 
 # --- the t-test ------------------------------------------------------------------------------------
 
 
-def t_test(differences: Floats, cluster: Ints) -> list[Outcome]:
-    r"""Compute the two-sided p-values of the cluster-robust t-test, by column.
+def t_test(differences: Floats, cluster: Ints) -> list[SignificanceTest]:
+    r"""Compute the two-sided p-values of the cluster-robust t-test.
 
     .. math:: t = \frac{\bar d}{\sqrt{\frac{C}{C-1} \sum_c u_c^2 / n^2}}, \quad
         u_c = \sum_{i \in c} (d_i - \bar d)
 
     with C - 1 degrees of freedom, C clusters and n queries. Where each query is its own cluster, this is the
-    paired t-test.
-
-    Parameters
-    ----------
-    differences : ndarray of float64, shape (n_queries, n_columns)
-    cluster : ndarray of int64, shape (n_queries,)
-
-    Returns
-    -------
-    list of Outcome
-        Without p for a single unit, and where the units have no variance; with p = 1 where all differences
-        are 0.
+    paired t-test. There is no p for a single unit, and where the units have no variance; it is 1 where all
+    differences are 0.
 
     Raises
     ------
@@ -138,18 +135,17 @@ def t_test(differences: Floats, cluster: Ints) -> list[Outcome]:
     t = np.divide(mean, error, out=np.zeros_like(mean), where=varies)
     p = 2 * stats.t.sf(np.abs(t), n_units - 1)
 
-    def outcome(column: int) -> Outcome:
-        if n_units < 2:
-            return Outcome(None, None, method, f"a t-test needs at least two {plural(unit)}")
-        if not varies[column]:
-            return Outcome(None, None, method, f"a t-test needs differences that vary between {plural(unit)}")
-        return Outcome(float(p[column]), float(t[column]), method)
+    def outcome(column: int) -> SignificanceTest:
+        if n_units >= 2 and varies[column]:
+            return SignificanceTest(p=float(p[column]), statistic=float(t[column]), method=method)
+        needed = "at least two" if n_units < 2 else "differences that vary between"
+        return SignificanceTest(method=method, reason=f"a t-test needs {needed} {plural(unit)}")
 
     return for_columns(differences, outcome, method)
 
 
 def effect_sizes(differences: Floats) -> list[Estimate]:
-    """Compute Cohen's d_z by column: the mean difference over the standard deviation of the differences.
+    """Compute Cohen's d_z: the mean difference over the standard deviation of the differences.
 
     The standard deviation is that over queries, with n - 1. It is 0 where all differences are 0, and has no
     value where they are all equal to something else, or there is one alone.
@@ -177,10 +173,6 @@ def effect_sizes(differences: Floats) -> list[Estimate]:
 # --- Wilcoxon's test ---------------------------------------------------------------------------------
 
 
-def _ranks(n: int) -> str:
-    return f"signed ranks of {counted(n, 'non-zero difference')}"
-
-
 _EXACT = 13
 """Up to so many tied differences scipy takes all sign patterns: one by one, in seconds for a column."""
 
@@ -193,20 +185,12 @@ def _exact_with_ties(values: Floats, ranks: Floats) -> tuple[float, float]:
     return min(p, 1.0), min(observed, ranks.sum() - observed)
 
 
-def wilcoxon_test(differences: Floats) -> list[Outcome]:
-    """Compute the two-sided p-values of Wilcoxon's signed-rank test, by column.
+def wilcoxon_test(differences: Floats) -> list[SignificanceTest]:
+    """Compute the two-sided p-values of Wilcoxon's signed-rank test.
 
     Differences of 0 are dropped (scipy's ``zero_method="wilcox"``, its default). Differences are rounded to
     12 decimals before they are ranked, so that those that differ by rounding share a rank. The p-value is
     exact for few queries, otherwise by the normal approximation, as ``scipy.stats.wilcoxon`` chooses.
-
-    Parameters
-    ----------
-    differences : ndarray of float64, shape (n_queries, n_columns)
-
-    Returns
-    -------
-    list of Outcome
 
     Raises
     ------
@@ -221,16 +205,16 @@ def wilcoxon_test(differences: Floats) -> list[Outcome]:
     stats = _scipy_stats()
     rounded = np.round(differences, 12)
 
-    def outcome(column: int) -> Outcome:
-        values = rounded[:, column]
-        values = values[values != 0]
+    def outcome(column: int) -> SignificanceTest:
+        values = rounded[rounded[:, column] != 0, column]
         if len(values) <= _EXACT and len(np.unique(np.abs(values))) < len(values):
             p, statistic = _exact_with_ties(values, stats.rankdata(np.abs(values)))
         else:
             statistic, p = stats.wilcoxon(values, zero_method="wilcox", alternative="two-sided")
-        return Outcome(float(p), float(statistic), _ranks(len(values)))
+        method = f"signed ranks of {counted(len(values), 'non-zero difference')}"
+        return SignificanceTest(p=float(p), statistic=float(statistic), method=method)
 
-    return for_columns(rounded, outcome, _ranks(0))
+    return for_columns(rounded, outcome, "signed ranks of 0 non-zero differences")
 
 
 # --- many tests at once ------------------------------------------------------------------------------
@@ -238,16 +222,14 @@ def wilcoxon_test(differences: Floats) -> list[Outcome]:
 
 def _holm(p: Floats) -> Floats:
     order = np.argsort(p, kind="stable")
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    return np.minimum(adjusted, 1)
+    adjusted = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    return np.minimum(adjusted, 1)[np.argsort(order)]
 
 
 def _benjamini_hochberg(p: Floats) -> Floats:
     order = np.argsort(-p, kind="stable")
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1))
-    return np.minimum(adjusted, 1)
+    adjusted = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1))
+    return np.minimum(adjusted, 1)[np.argsort(order)]
 
 
 CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
