@@ -60,25 +60,10 @@ provider = PermedProvider()  # type: ignore[no-untyped-call]
 
 
 def evaluator(measures: MeasuresLike, qrels: QrelsLike) -> PermedEvaluator:
-    """Return an evaluator, which scores any number of runs by the same measures and judgments.
+    """Return an evaluator, which scores any number of runs by the same measures and qrels.
 
-    Parameters
-    ----------
-    measures : iterable of Measure or str, or one of these
-    qrels : mapping, iterable of namedtuples, or pandas, polars or pyarrow frame
-        ``{query_id: {doc_id: relevance}}``, or rows with query_id, doc_id and relevance.
-
-    Returns
-    -------
-    Evaluator
-        With ``calc_aggregate(run)``, ``iter_calc(run)`` and ``calc(run)``.
-
-    Raises
-    ------
-    MeasureError
-        For a measure that is not supported, or a parameter that is not allowed on these judgments.
-    InputError
-        For judgments that cannot be read; the message names query and document.
+    It has ``calc_aggregate(run)``, ``iter_calc(run)`` and ``calc(run)``. Parameters, errors and conventions
+    are those of `calc_aggregate`.
 
     Examples
     --------
@@ -98,8 +83,9 @@ def calc_aggregate(measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> di
     ----------
     measures : iterable of Measure or str, or one of these
     qrels, run : mapping, iterable of namedtuples, or pandas, polars or pyarrow frame
-        Rows in any order. A query that is absent from the run, or has no relevant document, scores 0 and
-        counts; a query without judgments is ignored.
+        ``{query_id: {doc_id: number}}``, or rows in any order with query_id, doc_id, and relevance or score.
+        A query that is absent from the run, or has no relevant document, scores 0 and counts; a query without
+        judgments is ignored.
 
     Returns
     -------

@@ -72,20 +72,13 @@ def aggregated(measures: list[Measure], values: NDArray[np.float64]) -> dict[Mea
 
 
 class PermedEvaluator(Evaluator):
-    """Scores any number of runs by the same measures and qrels.
+    """Scores any number of runs by the same measures and qrels; raises as `calc_aggregate` does.
 
     Parameters
     ----------
     measures : iterable of Measure or str, or one of these
     qrels : Judgments or any form of qrels
     ties : TieBreak, default TieBreak.TREC
-
-    Raises
-    ------
-    MeasureError
-        For a measure that is not supported, or a parameter that is not allowed.
-    InputError
-        For qrels that cannot be read.
     """
 
     def __init__(

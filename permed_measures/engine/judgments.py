@@ -127,11 +127,10 @@ class Judgments:
         """The judged documents as a frame of query_id, doc_id, query and row, to join a run with."""
         import polars as pl
 
-        row = pl.int_range(len(self.query), dtype=pl.Int64, eager=True)
-        query = pl.Series(self.query)
-        query_id = self.queries["query_id"].gather(query)
-        documents = pl.Series(self.documents, dtype=pl.String).gather(self.order)
-        return pl.DataFrame({"query_id": query_id, "doc_id": documents, "query": query, "row": row})
+        documents = pl.Series("doc_id", self.documents, dtype=pl.String).gather(self.order)
+        query_id = self.queries["query_id"].gather(self.query)
+        row = np.arange(len(self.query))
+        return pl.DataFrame([query_id, documents, pl.Series("query", self.query), pl.Series("row", row)])
 
     @cached_property
     def judged_documents(self) -> pl.DataFrame:
@@ -143,8 +142,8 @@ class Judgments:
         """The queries as a frame of query_id and query."""
         import polars as pl
 
-        query = pl.int_range(self.n_queries, dtype=pl.Int32, eager=True)
-        return pl.DataFrame({"query_id": pl.Series(self.query_ids, dtype=pl.String), "query": query})
+        query_ids = pl.Series("query_id", self.query_ids, dtype=pl.String)
+        return pl.DataFrame([query_ids, pl.Series("query", np.arange(self.n_queries, dtype=np.int32))])
 
     def num_rel(self, rel: float) -> Ints:
         """Return the number of documents with a grade of at least `rel`, per query."""
@@ -160,7 +159,12 @@ class Judgments:
 def _from_mapping(qrels: Nested) -> Judgments:
     named = with_text_ids(qrels, "query ids of the qrels")
     query_ids = sorted(named)
-    per_query = [_mapping(query_id, named[query_id]) for query_id in query_ids]
+    per_query = [named[query_id] for query_id in query_ids]
+    for query_id, docs in zip(query_ids, per_query, strict=True):
+        if not isinstance(docs, (dict, Mapping)):  # a dict is told at once
+            found = f"found {type(docs).__name__}"
+            problem = f"the judgments of a query must be a dict {{doc_id: relevance}} ({found})"
+            raise InputError(problem, where=f"query {shown(query_id)}")
     documents = list(chain.from_iterable(per_query))
     grade = floats(docs.values() for docs in per_query)
     if not set(map(type, documents)) <= {str} or not np.isfinite(grade).all():
@@ -176,15 +180,6 @@ def _compact(values: NDArray[Any]) -> NDArray[Any]:
     with np.errstate(invalid="ignore"):
         small = values.astype(np.int16)
     return small if np.array_equal(small, values) else values
-
-
-def _mapping(query_id: str, docs: Any) -> Mapping[str, float]:
-    if isinstance(docs, (dict, Mapping)):  # a dict is told at once
-        return docs
-    raise InputError(
-        f"the judgments of a query must be a dict {{doc_id: relevance}} (found {type(docs).__name__})",
-        where=f"query {shown(query_id)}",
-    )
 
 
 def _checked(query_id: str, docs: Mapping[str, float]) -> Mapping[str, float]:

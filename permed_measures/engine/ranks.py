@@ -81,10 +81,8 @@ class RunHits(NamedTuple):
     ----------
     row, rank : ndarray of int64, shape (n_hits,)
         The judgment that each is, and its rank.
-    retrieved : ndarray of int64, shape (n_queries,)
-        How many documents were retrieved for each query of the qrels.
-    n_run_queries, n_answered : int
-        Queries of the run, and those of the qrels that the run has.
+    retrieved, n_run_queries, n_answered
+        As in `JudgedRankings`.
     some_ids : list of str
         Two ids of the run for a warning: of documents, or of queries where none is judged.
     """
