@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 
 LAYERS = """
 errors markup terminal
-measures: parameters definitions __init__ parsing
+measures: parameters definitions __init__ headings parsing
 engine: forks inputs forms judgments query_ids ranks from_mapping from_frames rankings
 engine/kernels: shared binary graded checks __init__
 engine: evaluator groups
@@ -30,7 +30,7 @@ statistics: significance resampling differences results
 audits: options choices claim_files claim_names claims conventions run_variants
 audits: matches answers searches reports audit
 plots: fonts style arguments by_group by_query cutoffs figures save
-reports: evaluation wording differences paper_table html comparison
+reports: tables html evaluation wording differences paper_table comparison
 comparisons: moves reranking compare
 datasets: import_hook records samples readers http_download downloads handlers catalogue __init__ pyterrier
 cli: messages progress arguments evaluations checks comparing conversions commands __init__

@@ -10,10 +10,10 @@ from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import check_choice
 from permed_measures.markup import one_line
+from permed_measures.measures.headings import explained
 from permed_measures.measures.parsing import MeasuresLike
 from permed_measures.reports.comparison import COMPARISON_FORMATS
 from permed_measures.reports.differences import differences_table, legend
-from permed_measures.reports.wording import long_names
 from permed_measures.statistics.differences import PairedRuns
 from permed_measures.statistics.results import ComparisonResult, Options, cautions, contrasts, corrected
 from permed_measures.terminal import aligned
@@ -45,7 +45,7 @@ class Comparison(ComparisonResult):
         """Return the table, how it was computed, and the notes."""
         headings, rows, n_labels = differences_table(self)[:3]
         table = aligned([headings, *rows], tuple(headings[:n_labels]))
-        return "\n".join(map(one_line, [*table, "", *long_names(self), *legend(self)]))
+        return "\n".join(map(one_line, [*table, "", *explained(self.measures, self.headings), *legend(self)]))
 
 
 def compare(

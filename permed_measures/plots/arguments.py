@@ -8,27 +8,28 @@ from typing import Any
 from ir_measures.measures import Measure
 
 from permed_measures.errors import InputError, nearest
+from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.statistics.results import ComparisonResult
 
 
-def measure_index(comparison: Any, measure: Measure | str | None) -> int:
-    """Return the index of a measure of the comparison; the first if none is named."""
+def measure_of(comparison: Any, measure: Measure | str | None) -> tuple[int, str]:
+    """Return the index and the heading of a measure of the comparison; the first if none is named."""
     if not isinstance(comparison, ComparisonResult):
         raise InputError(
             f"the first argument must be the result of compare (found {type(comparison).__name__})",
             hint="Pass compare(qrels, runs, measures)",
         )
-    if measure is None:
-        return 0
-    measure, known = parse_measure(measure), comparison.paired.measures
+    known = comparison.paired.measures
+    measure = known[0] if measure is None else parse_measure(measure)
     if measure not in known:
         names = [str(each) for each in known]
         raise InputError(
             f"measure must be one of the comparison's {', '.join(names)} (found {measure})",
             hint=nearest(str(measure), names),
         )
-    return known.index(measure)
+    index = known.index(measure)
+    return index, headings_of(known, comparison.headings)[index]
 
 
 def _run(comparison: ComparisonResult, name: str) -> str:

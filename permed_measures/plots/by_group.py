@@ -15,7 +15,7 @@ from ir_measures.measures import Measure
 from permed_measures.engine.groups import By, Groups
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.markup import counted, plural
-from permed_measures.plots.arguments import measure_index, runs_of
+from permed_measures.plots.arguments import measure_of, runs_of
 from permed_measures.plots.fonts import PlotText, on_one_line, shortened
 from permed_measures.plots.style import (
     add_legend,
@@ -101,7 +101,7 @@ def plot_by_group(
     >>> ax.lines[0].get_xydata().tolist()
     [[1.0, 1.0], [2.0, 0.75]]
     """
-    index, paired = measure_index(comparison, measure), comparison.paired
+    (index, title), paired = measure_of(comparison, measure), comparison.paired
     names = runs_of(comparison, runs)
     groups = _groups(comparison, by, qrels)
     values = {name: paired.values[name][index] for name in names}
@@ -119,7 +119,7 @@ def plot_by_group(
     else:
         label_categories(ax, texts, labels, groups.sizes, len(names), own)
     ax.set_xlabel(texts.shown(f"{about} (n: queries)"), **texts.style)
-    ax.set_ylabel(wrapped(f"mean {paired.measures[index]}"), **texts.style)
+    ax.set_ylabel(wrapped(f"mean {title}"), **texts.style)
     set_title(ax, texts, note)
     add_legend(ax, handles, texts, own)
     return ax

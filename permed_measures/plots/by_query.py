@@ -10,7 +10,7 @@ from ir_measures.measures import Measure
 from rich.cells import cell_len
 
 from permed_measures.markup import counted
-from permed_measures.plots.arguments import measure_index, pair_of, runs_of
+from permed_measures.plots.arguments import measure_of, pair_of, runs_of
 from permed_measures.plots.fonts import PlotText
 from permed_measures.plots.style import GAIN, LOSS, add_legend, axes_for, set_title, styles_of, wrapped
 from permed_measures.statistics.results import ComparisonResult
@@ -68,7 +68,7 @@ def plot_differences(
     new minus old
     2 wins, 0 ties, 1 loss; mean +0.1667 (dashed)
     """
-    index, paired = measure_index(comparison, measure), comparison.paired
+    (index, title), paired = measure_of(comparison, measure), comparison.paired
     run, against = pair_of(comparison, run, against)
     differences = zero_rounding_noise(paired.values[run][index] - paired.values[against][index])
     descending = np.sort(differences)[::-1]
@@ -82,13 +82,12 @@ def plot_differences(
     ax.axhline(mean, color="black", linewidth=1.2, linestyle=(0, (5, 2)))
     ax.set_xlim(0, n)
     ax.set_xlabel(f"queries, by difference (n={n:,})", **texts.style)
-    ax.set_ylabel(wrapped(f"difference in {paired.measures[index]}"), **texts.style)
+    ax.set_ylabel(wrapped(f"difference in {title}"), **texts.style)
     names = texts.names[run], texts.names[against]
     between = " " if cell_len("".join(names)) < 45 else "\n"
     outcomes = {"win": differences > 0, "tie": differences == 0, "loss": differences < 0}
     counts = ", ".join(counted(int(those.sum()), outcome) for outcome, those in outcomes.items())
-    title = f"{names[0]}{between}minus {names[1]}\n{counts}; mean {mean + 0.0:+.4f} (dashed)"
-    set_title(ax, texts, title)
+    set_title(ax, texts, f"{names[0]}{between}minus {names[1]}\n{counts}; mean {mean + 0.0:+.4f} (dashed)")
     return ax
 
 
@@ -136,7 +135,7 @@ def plot_distribution(
     >>> ax.lines[1].get_xydata().tolist()  # at least 0: 100 %; at least 0.5: 50 %; at least 1: 25 %
     [[0.0, 100.0], [0.5, 50.0], [1.0, 25.0]]
     """
-    index, paired = measure_index(comparison, measure), comparison.paired
+    (index, title), paired = measure_of(comparison, measure), comparison.paired
     names = runs_of(comparison, runs)
     values = {name: paired.values[name][index] for name in names}
     every = np.concatenate([*values.values()])
@@ -153,7 +152,7 @@ def plot_distribution(
     margin = 0.03 * (high - low)
     ax.set_xlim(low - margin, high + margin)
     ax.set_ylim(-2, 102)
-    ax.set_xlabel(wrapped(f"{paired.measures[index]} of a query"), **texts.style)
+    ax.set_xlabel(wrapped(f"{title} of a query"), **texts.style)
     ax.set_ylabel("queries with at least this value (%)", **texts.style)
     if low < 0 or high > 1:
         add_legend(ax, handles, texts, own)

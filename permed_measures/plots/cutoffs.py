@@ -12,6 +12,7 @@ from ir_measures.measures import Measure
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError
+from permed_measures.measures.headings import heading
 from permed_measures.measures.parsing import MeasureLike, parse_measure
 from permed_measures.plots.fonts import PlotText
 from permed_measures.plots.style import add_legend, axes_for, label_numbers, styles_of, wrapped
@@ -96,7 +97,7 @@ def plot_cutoffs(
     ax.minorticks_off()
     label_numbers(ax, x, [f"{cutoff:,}" for cutoff in x], np.log(x))
     ax.set_xlabel("cutoff k (logarithmic)", **texts.style)
-    ax.set_ylabel(wrapped(f"mean {base}@k"), **texts.style)
+    ax.set_ylabel(wrapped(f"mean {heading(base)}@k"), **texts.style)
     add_legend(ax, handles, texts, own)
     return ax
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from permed_measures.measures.headings import headings_of
 from permed_measures.plots.by_group import plot_by_group
 from permed_measures.plots.by_query import plot_differences, plot_distribution
 from permed_measures.plots.style import unshown
@@ -36,15 +37,16 @@ def figures(comparison: ComparisonResult) -> Iterator[tuple[str, Axes]]:
     RR: how many queries reach each value
     RR: new minus old, query by query
     """
-    for measure in comparison.paired.measures:
+    measures, pairs = comparison.paired.measures, comparison.paired.pairs[:_MOST_PAIRS]
+    headings = headings_of(measures, comparison.headings)
+    for measure, heading in zip(measures, headings, strict=True):
         if comparison.groups:
-            yield f"{measure} by {comparison.by}", unshown(plot_by_group(comparison, measure=measure))
-        title = f"{measure}: how many queries reach each value"
+            yield f"{heading} by {comparison.by}", unshown(plot_by_group(comparison, measure=measure))
+        title = f"{heading}: how many queries reach each value"
         yield title, unshown(plot_distribution(comparison, measure))
-    first = comparison.paired.measures[0]
-    for run, against in comparison.paired.pairs[:_MOST_PAIRS]:
-        title = f"{first}: {run} minus {against}, query by query"
-        yield title, unshown(plot_differences(comparison, first, run, against))
+    for run, against in pairs:
+        title = f"{headings[0]}: {run} minus {against}, query by query"
+        yield title, unshown(plot_differences(comparison, measures[0], run, against))
 
 
 _MOST_PAIRS = 6

@@ -116,7 +116,7 @@ def unshown(ax: Axes) -> Axes:
 def wrapped(text: str) -> str:
     """Break a measure with many parameters into lines."""
     lines = [""]
-    for part in re.split(r"(?<=,)", text):
+    for part in re.split(r"(?<=[,-])", text):
         if lines[-1] and len(lines[-1]) + len(part) > LONGEST:
             lines.append("")
         lines[-1] += part

@@ -1,4 +1,4 @@
-"""Comparisons for a terminal, a paper and other programs."""
+"""Comparisons for a terminal, a paper, a browser and other programs."""
 
 from __future__ import annotations
 
@@ -9,30 +9,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from permed_measures.markup import as_cell, as_json, as_latex, as_markdown, one_line
-from permed_measures.reports.differences import differences_table, legend
-from permed_measures.reports.html import page
-from permed_measures.reports.paper_table import (
-    Cell,
-    PaperTable,
-    TableRow,
-    deciding_test,
-    deciding_tests,
-    paper_table,
-    sentences,
-)
+from permed_measures.errors import InputError
+from permed_measures.markup import as_cell, as_html, as_json, counted
+from permed_measures.reports.differences import differences_table, headings_of_tests, legend
+from permed_measures.reports.html import html_means, html_table, page
+from permed_measures.reports.paper_table import deciding_test, deciding_tests, paper_table, sentences
+from permed_measures.reports.tables import latex, markdown, styled_rows
 from permed_measures.statistics.results import ComparisonResult, ComparisonRow
-from permed_measures.terminal import Styled, paragraph, terminal_table
+from permed_measures.terminal import paragraph, terminal_table
 
-# --- terminal --------------------------------------------------------------------------------------
+# --- terminal and paper ----------------------------------------------------------------------------
 
 
 def _as_table(result: ComparisonResult) -> str:
     """Write the means, the differences with the deciding test, and how they were computed."""
     table = paper_table(result)
-    means = terminal_table(
-        [*table.labels, *table.measures], _styled_rows(table), len(table.labels), len(table.blocks[0])
-    )
+    headings = [*table.labels, *table.headings]
+    means = terminal_table(headings, styled_rows(table), len(table.labels), len(table.blocks[0]))
     caption = paragraph(table.caption(styled="\x1b[" in means))  # a file has no bold or underlined cells
     differences, lines = _differences(result)
     return "\n".join([means, caption, "", differences, *map(paragraph, lines), ""])
@@ -50,88 +43,56 @@ def _differences(result: ComparisonResult) -> tuple[str, list[str]]:
     return terminal_table(*differences_table(result, headings)), lines
 
 
-def _styled_rows(table: PaperTable) -> list[list[str | Styled]]:
-    """Return the rows of means, with digits aligned whatever the marks."""
-    apart = " " if table.lettered else ""
-    marks = [max(len(row.cells[number].mark) for row in _all(table)) for number in range(len(table.measures))]
-    styles = {0: "", 1: "bold", 2: "underline"}
-    return [
-        [
-            *row.labels,
-            *(
-                Styled(cell.text, styles[cell.place], (apart + cell.mark.ljust(width)) if width else "")
-                for cell, width in zip(row.cells, marks, strict=True)
-            ),
-        ]
-        for row in _all(table)
-    ]
-
-
-def _all(table: PaperTable) -> list[TableRow]:
-    return [row for block in table.blocks for row in block]
-
-
-# --- paper -----------------------------------------------------------------------------------------
-
-
 def _as_markdown(result: ComparisonResult) -> str:
-    table = paper_table(result)
-    forms = {0: "{}", 1: "**{}**", 2: "<u>{}</u>"}
-    mark = "<sup>{}</sup>" if table.lettered else "{}"
-    lines = [[*map(as_markdown, [*table.labels, *table.measures])]]
-    lines += [["---"] * len(table.labels) + ["---:"] * len(table.measures)]
-    for row in _all(table):
-        cells = [
-            forms[cell.place].format(cell.text) + (mark.format(cell.mark) if cell.mark else "")
-            for cell in row.cells
-        ]
-        lines.append([*map(as_markdown, row.labels), *cells])
-    rows = [f"| {' | '.join(line)} |" for line in lines]
-    texts = [table.caption(), *sentences(result), *result.notes]
-    return "\n".join([*rows, *(f"\n{as_markdown(text)}" for text in texts), ""])
+    return markdown(paper_table(result), [*sentences(result), *result.notes])
 
 
 def _as_latex(result: ComparisonResult) -> str:
-    """Write a table for the LaTeX package booktabs."""
-    table = paper_table(result)
-    column, heading = ("r@{ }l", r"\multicolumn{{2}}{{c}}{{{}}}") if table.lettered else ("r", "{}")
-    headings = [*map(as_latex, table.labels), *(heading.format(as_latex(each)) for each in table.measures)]
-    lines = [
-        f"% needs \\usepackage{{booktabs}}{_encoding_packages(table)}",
-        r"\begin{table}[t]",
-        r"\centering",
-        rf"\caption{{{as_latex(table.caption())}}}",
-        rf"\begin{{tabular}}{{{'l' * len(table.labels)}{column * len(table.measures)}}}",
-        r"\toprule",
-        rf"{' & '.join(headings)} \\",
+    return latex(paper_table(result), result.notes, sentences(result))
+
+
+# --- browser ---------------------------------------------------------------------------------------
+
+
+def _as_html(result: ComparisonResult) -> str:
+    """Write a page; without matplotlib (extra ``plot``) it says so in the place of the plots."""
+    parts = [
+        html_means(paper_table(result)),
+        "<h2>In words</h2>",
+        *(f"<p>{as_html(sentence)}</p>" for sentence in sentences(result)),
+        "<h2>Differences</h2>",
+        _html_differences(result),
+        f'<ul class="legend">{"".join(f"<li>{as_html(line)}</li>" for line in legend(result))}</ul>',
+        "<h2>Plots</h2>",
+        *_plots(result),
     ]
-    for block in table.blocks:
-        lines.append(r"\midrule")
-        for row in block:
-            cells = [_latex_cell(cell, table.lettered) for cell in row.cells]
-            lines.append(rf"{' & '.join([*map(as_latex, row.labels), *cells])} \\")
-    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
-    lines += [f"% {one_line(note)}" for note in result.notes]
-    lines += [f"% {as_latex(sentence)}" for sentence in sentences(result)]
-    return "\n".join([*lines, ""])
+    runs, queries = counted(len(result.paired.values), "run"), counted(result.n_queries, "query")
+    return page(f"{runs}, {queries}", parts)
 
 
-def _latex_cell(cell: Cell, lettered: bool) -> str:
-    """Write a mean and its mark so that the digits of a column are aligned."""
-    forms = {0: "{}", 1: r"\textbf{{{}}}", 2: r"\underline{{{}}}"}
-    text = forms[cell.place].format(as_latex(cell.text))
-    if lettered:
-        return rf"{text} & \textsuperscript{{{cell.mark}}}" if cell.mark else f"{text} &"
-    return rf"{text}\rlap{{{as_latex(cell.mark)}}}" if cell.mark else text
+def _html_differences(result: ComparisonResult) -> str:
+    first, others = deciding_tests(result)
+    names = headings_of_tests(result)
+    headings, rows, n, size, _ = differences_table(result, {name: names[name] for name in (*first, *others)})
+    cells = [(row[:n], [as_html(cell) for cell in row[n:]]) for row in rows]
+    blocks = [cells[start : start + size] for start in range(0, len(cells), size)]
+    run = n - 1 if result.baseline is not None else n - 2
+    return html_table(headings[:n], run, headings[n:], blocks)
 
 
-def _encoding_packages(table: PaperTable) -> str:
-    """Say what LaTeX needs for letters beyond ASCII: T1 fonts have all of Latin-1."""
-    texts = [table.caption(), *table.labels, *(label for row in _all(table) for label in row.labels)]
-    last = max({*one_line("".join(texts))} - {*"†‡—Δ"}, default="")
-    if last > "\xff":
-        return ", and xelatex or lualatex with a font that has the letters (such as ctex for Chinese)"
-    return r", \usepackage[T1]{fontenc}" if last > "\x7f" else ""
+def _plots(result: ComparisonResult) -> Iterator[str]:
+    from permed_measures.plots.figures import figures
+    from permed_measures.plots.save import as_svg
+
+    try:
+        drawn = list(figures(result))
+    except InputError as error:  # without matplotlib the page is still worth having
+        yield f"<p>{as_html(str(error))}</p>"
+        return
+    yield '<div class="plots">'
+    for title, axes in drawn:
+        yield f"<figure>{as_svg(axes)}<figcaption>{as_html(title)}</figcaption></figure>"
+    yield "</div>"
 
 
 # --- other programs --------------------------------------------------------------------------------
@@ -210,7 +171,7 @@ COMPARISON_FORMATS: dict[str, Callable[[ComparisonResult], str]] = {
     "table": _as_table,
     "markdown": _as_markdown,
     "latex": _as_latex,
-    "html": page,
+    "html": _as_html,
     "csv": _as_csv,
     "json": _as_json,
 }

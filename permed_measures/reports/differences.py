@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from permed_measures.markup import counted
+from permed_measures.measures.headings import headings_of
 from permed_measures.reports.wording import (
     CORRECTION_NAMES,
     NONE,
+    families,
     in_clusters,
     is_random,
     method_of,
     p_or_dash,
-    short_names,
     signed,
 )
 from permed_measures.statistics.results import ComparisonResult, ComparisonRow
+from permed_measures.statistics.significance import SignificanceTest
 
 _HEADINGS = {"holm": "Holm", "bonferroni": "Bonferroni", "benjamini-hochberg": "B-H"}
 
 
 class DifferencesTable(NamedTuple):
-    """The differences as text.
-
-    Attributes
-    ----------
-    headings : list of str
-    rows : list of list of str
-        A row for each pair and measure, those of a group together.
-    n_labels : int
-        Number of columns at the left that hold text.
-    block : int
-        Number of rows of a group.
-    spare : list of str
-        The headings of columns that can be left out where there is no room, the first first.
-    """
+    """The differences as text, as `terminal_table` takes them: a row for each pair and measure."""
 
     headings: list[str]
     rows: list[list[str]]
@@ -47,13 +37,9 @@ class DifferencesTable(NamedTuple):
 def differences_table(result: ComparisonResult, tests: Mapping[str, str] | None = None) -> DifferencesTable:
     """Tabulate the differences: a p-value for each test, and the adjusted one unless the test is naive.
 
-    Parameters
-    ----------
-    result : ComparisonResult
-    tests : mapping of str to str, optional
-        The tests to show with their headings; `headings_of` if left out.
+    `tests` has the tests to show with their headings; if left out, it is `headings_of_tests`.
     """
-    shown = headings_of(result) if tests is None else tests
+    shown = headings_of_tests(result) if tests is None else tests
     made = result.rows[0].tests
     adjusted = [name for name in shown if not made[name].naive and result.correction != "none"]
     intervals = [f"{result.level_in_percent} interval"] if _has_intervals(result) else []
@@ -63,14 +49,14 @@ def differences_table(result: ComparisonResult, tests: Mapping[str, str] | None 
     spare = ["mean", "base", "d_z", "Δ %", "win/tie/loss", *intervals]
     for name, heading in shown.items():
         headings += [heading, *([_HEADINGS[result.correction]] if name in adjusted else [])]
-    short = {whole: name for name, whole in short_names(result.measures).items()}
+    short = dict(zip(result.measures, headings_of(result.measures, result.headings), strict=True))
     rows = [
         [
             *([group] if result.by else []),
-            short[str(row.measure)],
-            *_runs(row, result),
+            short[row.measure],
+            *([row.run] if result.baseline is not None else [row.run, row.baseline]),
             *_estimates(row, bool(intervals)),
-            *_p_values(row, shown, adjusted),
+            *(p_or_dash(p) for name in shown for p in _p_values(row.tests[name], name in adjusted)),
         ]
         for group, comparison in result.sections()
         for row in comparison.rows
@@ -78,7 +64,7 @@ def differences_table(result: ComparisonResult, tests: Mapping[str, str] | None 
     return DifferencesTable([*labels, *headings], rows, len(labels), len(result.rows), spare)
 
 
-def headings_of(result: ComparisonResult) -> dict[str, str]:
+def headings_of_tests(result: ComparisonResult) -> dict[str, str]:
     """Return the heading of each test."""
     tests = result.rows[0].tests
     return {
@@ -92,10 +78,6 @@ def _has_intervals(result: ComparisonResult) -> bool:
     return "not asked" not in result.rows[0].reasons.get("interval", "")
 
 
-def _runs(row: ComparisonRow, result: ComparisonResult) -> list[str]:
-    return [row.run] if result.baseline is not None else [row.run, row.baseline]
-
-
 def _estimates(row: ComparisonRow, intervals: bool) -> list[str]:
     percent = None if row.relative is None else 100 * row.relative
     interval = NONE if row.interval is None else "[{}, {}]".format(*map(signed, row.interval))
@@ -104,12 +86,8 @@ def _estimates(row: ComparisonRow, intervals: bool) -> list[str]:
     return [*cells, f"{row.wins:,}/{row.ties:,}/{row.losses:,}", signed(row.effect_size, "+.2f")]
 
 
-def _p_values(row: ComparisonRow, tests: Collection[str], adjusted: list[str]) -> list[str]:
-    cells = []
-    for name in tests:
-        test = row.tests[name]
-        cells += [p_or_dash(test.p), *([p_or_dash(test.adjusted)] if name in adjusted else [])]
-    return cells
+def _p_values(test: SignificanceTest, adjusted: bool) -> list[float | None]:
+    return [test.p, test.adjusted] if adjusted else [test.p]
 
 
 # --- how it was computed -----------------------------------------------------------------------------
@@ -118,11 +96,7 @@ def _p_values(row: ComparisonRow, tests: Collection[str], adjusted: list[str]) -
 def legend(result: ComparisonResult, only: Collection[str] | None = None) -> list[str]:
     """Explain the differences: what they are, how they were computed, and why some are missing.
 
-    Parameters
-    ----------
-    result : ComparisonResult
-    only : collection of str, optional
-        The tests that are shown; all if left out.
+    `only` names the tests that are shown; all if left out.
     """
     tests = {name: test for name, test in result.rows[0].tests.items() if only is None or name in only}
     against = f"run - {result.baseline}" if result.baseline is not None else "run - against, every pair"
@@ -152,33 +126,28 @@ def _corrections(result: ComparisonResult, names: list[str]) -> list[str]:
     """Say which p-values of these tests were adjusted together."""
     if result.correction == "none" or not names:
         return []
-    sizes = {"": result.families}
-    if result.groups:  # which are a family of their own
-        groups = next(iter(result.groups.values())).families
-        sizes = {f" of all {result.by} groups": groups, " of all queries": result.families}
+    of_what = {"": "", "groups": f" of all {result.by} groups", "all queries": " of all queries"}
     texts = [
-        _sizes({name: families[name] for name in names}) + of
-        for of, families in sizes.items()
-        if any(families[name] for name in names)
+        _sizes({name: sizes[name] for name in names}) + of_what[of]
+        for of, sizes in families(result).items()
+        if any(sizes[name] for name in names)
     ]
     adjusted = f"{_HEADINGS[result.correction]}: p adjusted by {CORRECTION_NAMES[result.correction]}"
     return [f"{adjusted} over {', and over '.join(texts)}"] if texts else []
 
 
-def _sizes(families: dict[str, int]) -> str:
+def _sizes(sizes: dict[str, int]) -> str:
     """Say how many p-values each test has; one number if all have the same."""
-    if len(set(families.values())) == 1:
-        return counted(next(iter(families.values())), "p-value")
-    return ", ".join(f"{n:,} ({name})" for name, n in families.items()) + " p-values"
+    if len({*sizes.values()}) == 1:
+        return counted(next(iter(sizes.values())), "p-value")
+    return ", ".join(f"{n:,} ({name})" for name, n in sizes.items()) + " p-values"
 
 
 def _reasons(rows: list[ComparisonRow], tests: Collection[str]) -> list[str]:
     """Say why values are missing: each reason once, with its number of rows."""
-    found: dict[str, int] = {}
+    found = Counter[str]()
     for row in rows:
         given = {name: reason for name, reason in row.reasons.items() if "not asked" not in reason}
         given |= {name: row.tests[name].reason for name in tests if row.tests[name].reason}
-        for name, reason in given.items():
-            text = f"{NONE} {name.replace('_', ' ')}: {reason}"
-            found[text] = found.get(text, 0) + 1
+        found.update(f"{NONE} {name.replace('_', ' ')}: {reason}" for name, reason in given.items())
     return [f"{text} ({n:,} of {counted(len(rows), 'row')})" for text, n in found.items()]

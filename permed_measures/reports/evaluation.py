@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,8 +17,9 @@ from ir_measures.measures import Measure
 from permed_measures.engine.evaluator import Evaluation, ideal_evaluation
 from permed_measures.engine.groups import Groups
 from permed_measures.markup import as_cell, as_json, counted
+from permed_measures.measures.headings import explained, headings_of
 from permed_measures.measures.parameters import cutoff_of
-from permed_measures.terminal import Styled, terminal_table
+from permed_measures.terminal import Styled, paragraph, terminal_table
 
 
 def with_judged(measures: Iterable[Measure]) -> list[Measure]:
@@ -70,12 +71,15 @@ class Report:
         Whether to give the values of each query instead of the means.
     groups : Groups, optional
         Give the means of each group of queries, then those of all.
+    headings : mapping of Measure to str, optional
+        Headings of the user's own; other measures have their short name.
     """
 
     measures: list[Measure]
     evaluations: Mapping[str, Evaluation]
     by_query: bool = False
     groups: Groups | None = None
+    headings: Mapping[Measure, str] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[Measure]:
@@ -116,7 +120,7 @@ class Report:
         """Explain each column and line of the table."""
         best = "What an ideal ranking of these judgments scores, where that is below 1."
         return {
-            **{str(measure): meaning(measure) for measure in self.columns},
+            **dict(zip(headings_of(self.columns, self.headings), map(meaning, self.columns), strict=True)),
             "queries in run": "How many of the judged queries the run answers; the others score 0.",
             "ignored": "Queries of the run without judgments; they do not count.",
             **({_BEST: best} if self.ceilings else {}),
@@ -211,7 +215,7 @@ def _tsv(report: Report) -> str:
 def _table(report: Report) -> str:
     """Write the table for a terminal."""
     labels = ["run", "query"] if report.by_query else report.labels
-    headings = [*labels, *map(str, report.columns)]
+    headings = [*labels, *headings_of(report.columns, report.headings)]
     if not report.by_query:
         headings += ["queries in run", "ignored"] if report.groups is None else ["queries"]
     rows = [[Styled(cell, "dim" if row[0] == _BEST else "") for cell in row] for row in _rows(report)]
@@ -221,6 +225,7 @@ def _table(report: Report) -> str:
         f"{terminal_table(headings, rows, len(labels))}\n"
         f"{judged}, {queries['without_relevant']:,} of them without relevant documents; a query that is not "
         "in the run scores 0.\n"
+        + "".join(f"{paragraph(text)}\n" for text in explained(report.columns, report.headings))
     )
 
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from string import ascii_lowercase
-from typing import NamedTuple
 
 from ir_measures.measures import Measure
 
 from permed_measures.markup import counted
+from permed_measures.measures.headings import explained, headings_of
+from permed_measures.reports.tables import Cell, PaperTable, TableRow, placed
 from permed_measures.reports.wording import (
     CORRECTION_NAMES,
     LEVELS,
+    families,
     in_clusters,
     is_random,
-    long_names,
     method_of,
-    short_names,
     shown_p,
     signed,
 )
@@ -35,88 +34,20 @@ Each with its naive counterpart.
 """
 
 
-class Cell(NamedTuple):
-    """A mean.
-
-    Attributes
-    ----------
-    text : str
-    place : int
-        1 for the best of its column, 2 for the second, 0 for the others: by what is printed.
-    mark : str
-        A dagger, or the letters of the runs that it is significantly better than.
-    """
-
-    text: str
-    place: int
-    mark: str
-
-
-class TableRow(NamedTuple):
-    """A run, or a run on a group of queries.
-
-    Attributes
-    ----------
-    labels : list of str
-    cells : list of Cell
-    """
-
-    labels: list[str]
-    cells: list[Cell]
-
-
-@dataclass(frozen=True)
-class PaperTable:
-    """A table for a paper.
-
-    Attributes
-    ----------
-    labels : list of str
-        The headings of the labels.
-    measures : dict of str to str
-        The measures as they print, by their headings.
-    blocks : list of list of TableRow
-        A block for each group of queries.
-    about : str
-        What the numbers mean.
-    explanations : list of str
-        Which test, correction and clusters the marks come from; what short headings stand for.
-    lettered : bool
-        Whether the marks are letters or numbers of runs, and not daggers.
-    notes : list of str
-        Notes on the runs and the groups.
-    """
-
-    labels: list[str]
-    measures: dict[str, str]
-    blocks: list[list[TableRow]]
-    about: str
-    explanations: list[str]
-    lettered: bool
-    notes: list[str]
-
-    def caption(self, styled: bool = True) -> str:
-        """Write the caption; `styled` says whether there are bold and underlined cells."""
-        places = {cell.place for block in self.blocks for row in block for cell in row.cells}
-        emphasis = "; best in bold, second best underlined" if styled and places != {0} else ""
-        return ". ".join([f"{self.about}{emphasis}", *self.explanations]) + "."
-
-
 def paper_table(result: ComparisonResult) -> PaperTable:
     """Build the table of a comparison: a row for each run, by group of queries if there are groups."""
     runs = list(result.paired.values)
     letters = _letters(len(runs)) if result.baseline is None and _families(result) else []
     labels = [*([result.by] if result.by else []), *([""] if letters else []), "run"]
     by = f" by {result.by}" if result.by else ""
-    long = long_names(result)
+    footnote = "; ".join(explained(result.measures, result.headings))
     return PaperTable(
         labels,
-        short_names(result.measures),
+        headings_of(result.measures, result.headings),
         [_block(group, comparison, letters, bool(result.by)) for group, comparison in result.sections()],
         f"Means{by} over {counted(result.n_queries, 'query')}{in_clusters(result)}",
-        [_significance(result, letters), *(["; ".join(long)] if long else [])],
+        [_significance(result, letters), *([footnote] if footnote else [])],
         bool(letters),
-        result.notes,
     )
 
 
@@ -135,15 +66,9 @@ def _block(group: str, comparison: ComparisonResult, letters: list[str], grouped
 
 def _column(comparison: ComparisonResult, number: int, letters: list[str]) -> list[Cell]:
     """Return the cells of a measure."""
-    means = [float(values[number].mean()) for values in comparison.paired.values.values()]
-    texts = [f"{mean:.4f}" for mean in means]
-    printed = sorted({float(text) for text in texts}, reverse=True)
-    places = [printed.index(float(text)) + 1 for text in texts]
+    texts = [f"{float(values[number].mean()):.4f}" for values in comparison.paired.values.values()]
     marks = _marks(comparison, comparison.measures[number], letters)
-    return [
-        Cell(text, place if place <= 2 and len(printed) > 1 else 0, mark)
-        for text, place, mark in zip(texts, places, marks, strict=True)
-    ]
+    return [*map(Cell, texts, placed(texts), marks)]
 
 
 # --- marks -----------------------------------------------------------------------------------------
@@ -216,17 +141,14 @@ def _significance(result: ComparisonResult, letters: list[str]) -> str:
 def _correction(result: ComparisonResult) -> str:
     if result.correction == "none":
         return "uncorrected"
-    families = [f"over {counted(n, 'test')}{of}" for of, n in _families(result).items()]
-    return f"{CORRECTION_NAMES[result.correction]} correction {' and '.join(families)}"
+    sizes = [f"over {counted(n, 'test')}{of and f' on {of}'}" for of, n in _families(result).items()]
+    return f"{CORRECTION_NAMES[result.correction]} correction {' and '.join(sizes)}"
 
 
 def _families(result: ComparisonResult) -> dict[str, int]:
-    """Return how many p-values of the deciding test were corrected together, on groups and on all queries."""
-    name, sizes = deciding_test(result), {"": result.families}
-    if result.groups:  # which are a family of their own
-        groups = next(iter(result.groups.values())).families
-        sizes = {" on groups": groups, " on all queries": result.families}
-    return {of: families[name] for of, families in sizes.items() if families.get(name)}
+    """Return how many p-values of the deciding test were corrected together, if any."""
+    name = deciding_test(result)
+    return {of: sizes[name] for of, sizes in families(result).items() if sizes.get(name)}
 
 
 # --- sentences -------------------------------------------------------------------------------------
@@ -235,18 +157,18 @@ def _families(result: ComparisonResult) -> dict[str, int]:
 def sentences(result: ComparisonResult) -> list[str]:
     """Write a sentence for each pair of runs: where the run is better, where worse, and with what p."""
     name = deciding_test(result)
-    names = {whole: short for short, whole in short_names(result.measures).items()}
+    names = dict(zip(result.measures, headings_of(result.measures, result.headings), strict=True))
     return [
         _sentence([row for row in result.rows if (row.run, row.baseline) == pair], name, names)
         for pair in result.paired.pairs
     ]
 
 
-def _sentence(rows: list[ComparisonRow], test: str, names: dict[str, str]) -> str:
+def _sentence(rows: list[ComparisonRow], test: str, names: dict[Measure, str]) -> str:
     found: dict[str, list[str]] = {outcome: [] for outcome in _VERBS}
     for row in rows:
         p = row.tests[test].adjusted if test else None
-        found[_outcome(row, p)].append(f"{names[str(row.measure)]} ({', '.join(_facts(row, p, test))})")
+        found[_outcome(row, p)].append(f"{names[row.measure]} ({', '.join(_facts(row, p, test))})")
     verbs = {outcome: verb.format(rows[0].baseline) for outcome, verb in _VERBS.items()}
     parts = [f"{verbs[outcome]} {_listed(texts)}" for outcome, texts in found.items() if texts]
     return f"{rows[0].run} {'; it '.join(parts)}."

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ir_measures.measures import Measure
-
 from permed_measures.markup import counted, plural
-from permed_measures.measures.parameters import cutoff_of
 from permed_measures.statistics.results import ComparisonResult
 
 NONE = "—"
@@ -17,23 +12,11 @@ CORRECTION_NAMES = {"holm": "Holm", "bonferroni": "Bonferroni", "benjamini-hochb
 _SMALL = 1e-4
 
 
-def short_names(measures: Sequence[Measure]) -> dict[str, str]:
-    """Return the measures as they print, by their headings: short where no two are the same."""
-    short = [_short(measure) for measure in measures]
-    return {
-        name if short.count(name) == 1 else str(measure): str(measure)
-        for name, measure in zip(short, measures, strict=True)
-    }
-
-
-def long_names(result: ComparisonResult) -> list[str]:
-    """Explain the short headings."""
-    return [f"{short} is {whole}" for short, whole in short_names(result.measures).items() if short != whole]
-
-
-def _short(measure: Measure) -> str:
-    cutoff = cutoff_of(measure)
-    return f"{measure.NAME}@{cutoff}" if cutoff is not None else str(measure.NAME)
+def families(result: ComparisonResult) -> dict[str, dict[str, int]]:
+    """Return how many p-values of each test were corrected together; those of groups are a family apart."""
+    if not result.groups:
+        return {"": result.families}
+    return {"groups": next(iter(result.groups.values())).families, "all queries": result.families}
 
 
 def p_or_dash(value: float | None) -> str:

@@ -223,7 +223,7 @@ def test_cutoffs_are_evaluated_one_by_one(sample):
         assert line(ax, name).get_ydata() == pytest.approx(expected, abs=1e-12)
     assert ax.get_xscale() == "log"
     assert labels_of_x(ax) == ["1", "5", "20"]
-    assert ax.get_ylabel() == "mean nDCG(dcg='exp-log2')@k"
+    assert ax.get_ylabel() == "mean nDCG-exp@k"
 
 
 def test_the_published_litsearch_runs(data):

@@ -83,8 +83,8 @@ def test_long_names_are_shortened_and_stay_different():
 def test_a_measure_with_many_parameters_is_written_in_lines():
     measure = "VariantNDCG(gain='linear',discount='zipf',ideal='run',negative='keep')@10"
     ax = plot_distribution(made(measures=[measure]))
-    assert ax.get_xlabel().count("\n") == 2
-    assert ax.get_xlabel().replace("\n", "") == f"{made(measures=[measure]).measures[0]} of a query"
+    first, second = "VariantNDCG-linear-zipf-ideal=run-", "negative=keep@10 of a query"
+    assert ax.get_xlabel() == f"{first}\n{second}"
 
 
 def test_a_given_axes_is_drawn_on():

@@ -136,7 +136,7 @@ VARIANT = "nDCG(dcg='exp-log2')@10"
         ),
         (
             *(8, {"measures": VARIANT, "tests": ()}, "8 queries"),
-            f"No significance test was run. nDCG@10 is {VARIANT}.",
+            f"No significance test was run. nDCG-exp@10 is {VARIANT}.",
         ),
     ],
 )

@@ -1,0 +1,86 @@
+"""Headings of measures: short, and never the same for two measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ir_measures.measures import Measure
+
+from permed_measures.errors import InputError
+from permed_measures.measures.parameters import CheckedMeasure
+
+_WORDS = {
+    ("dcg", "exp-log2"): "exp",
+    ("gain", "linear"): "linear",
+    ("discount", "jk"): "jk",
+    ("discount", "zipf"): "zipf",
+    ("norm", "min"): "min",
+    ("norm", "ideal"): "ideal",
+}
+"""Values that say by themselves what they are."""
+
+
+def heading(measure: Measure) -> str:
+    """Return the short name that heads a measure in every table and plot, and no other measure.
+
+    It is the measure as it prints where its parameters are the defaults; others follow the name.
+
+    Examples
+    --------
+    >>> from permed_measures.measures.parsing import parse_measure
+    >>> for text in ("nDCG@10", "nDCG(dcg='exp-log2')@10", "GradedAP(norm='ideal',rel=2)", "RBP(p=0.9)@5"):
+    ...     print(heading(parse_measure(text)))
+    nDCG@10
+    nDCG-exp@10
+    GradedAP-rel2-ideal
+    RBP-p0.9@5
+    """
+    parts = [str(measure.NAME)]
+    for name, param in measure.SUPPORTED_PARAMS.items():
+        value = measure.params.get(name, param.default)
+        if isinstance(value, dict) and not isinstance(measure, CheckedMeasure):
+            # A measure of ir_measures takes the grade itself as the gain where none is given.
+            value = {grade: gain for grade, gain in value.items() if grade != gain} or param.default
+        if name != measure.AT_PARAM and value != param.default:
+            parts.append(_part(name, value))
+    at = f"@{measure.params[measure.AT_PARAM]}" if measure.AT_PARAM in measure.params else ""
+    return "-".join(parts) + at
+
+
+def _part(name: str, value: Any) -> str:
+    """Shorten a parameter; its first letter tells the hyphen before it from the sign of a number."""
+    if value is True:
+        return name
+    if isinstance(value, dict):
+        return f"{name}=" + ",".join(f"{grade}:{gain}" for grade, gain in sorted(value.items()))
+    if isinstance(value, (bool, str)) or not name[-1].isalpha():
+        return _WORDS.get((name, value), f"{name}={value}")
+    return f"{name}{value}"
+
+
+def headings_of(measures: Iterable[Measure], own: Mapping[Measure, str] | None = None) -> list[str]:
+    """Return the heading of each measure: the user's own, or the short name.
+
+    Raises
+    ------
+    InputError
+        If two measures would have the same heading.
+    """
+    own, owners = own or {}, dict[str, Measure]()
+    found = [(own.get(measure, heading(measure)), measure) for measure in measures]
+    for text, measure in found:
+        other = owners.setdefault(text, measure)
+        if other != measure and heading(other) != heading(measure):
+            raise InputError(
+                f"two measures are headed {text!r}: {other} and {measure}",
+                hint="Give one of them another name: NAME=MEASURE",
+            )
+    return [text for text, _ in found]
+
+
+def explained(measures: Iterable[Measure], own: Mapping[Measure, str] | None = None) -> list[str]:
+    """Say what each heading stands for that is not the measure as it prints."""
+    measures = list(measures)
+    pairs = zip(headings_of(measures, own), map(str, measures), strict=True)
+    return [f"{text} is {whole}" for text, whole in dict.fromkeys(pairs) if text != whole]
