@@ -109,8 +109,8 @@ _DENOMINATORS = {
 class APChoice(Choice):
     """Average precision: 1/N times the sum of precision times weight at each relevant document."""
 
-    denominator: Denominator
-    weights: Weights
+    denominator: Denominator = Denominator.NUM_REL
+    weights: Weights = Weights.BINARY
     ap_level: float = 1
 
     def measure(self, spec: MeasureSpec) -> Measure:
@@ -158,10 +158,10 @@ class APChoice(Choice):
 class NDCGChoice(Choice):
     """nDCG with gain, discount, ideal list and negative grades."""
 
-    gain: Gain
-    discount: Discount
-    ideal: Ideal
-    negative: Negative
+    gain: Gain = Gain.LINEAR
+    discount: Discount = Discount.LOG2
+    ideal: Ideal = Ideal.QRELS
+    negative: Negative = Negative.ZERO
 
     def measure(self, spec: MeasureSpec) -> Measure | None:
         """Return nDCG where it is that, VariantNDCG otherwise; binary gains may have none."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
+from importlib.resources import files
 from typing import Any, Self
 
 from permed_measures.audits.choices import APChoice, Choice, FixedChoice, LevelChoice, NDCGChoice
@@ -11,11 +13,7 @@ from permed_measures.audits.claims import FAMILIES, Claim
 from permed_measures.audits.options import (
     Cutoff,
     Denominator,
-    Discount,
-    Gain,
-    Ideal,
     LabelPolicy,
-    Negative,
     QuerySet,
     Rounding,
     SelfMatch,
@@ -189,96 +187,24 @@ class NamedConvention:
         return Convention(self.setting, {each.family: self.choice(each.family) for each in claims}, cutoffs)
 
 
-_AP = APChoice(Denominator.NUM_REL, Weights.BINARY)
-_HALF = APChoice(Denominator.NUM_REL, Weights.HALF)
-_NDCG = NDCGChoice(Gain.LINEAR, Discount.LOG2, Ideal.QRELS, Negative.ZERO)
-_EXP = NDCGChoice(Gain.EXP, Discount.LOG2, Ideal.QRELS, Negative.ZERO)
-_PERMED = NDCGChoice(Gain.EXP, Discount.LOG2, Ideal.QRELS, Negative.KEEP)
-_BINARY = NDCGChoice(Gain.BINARY, Discount.LOG2, Ideal.QRELS, Negative.ZERO)
-_TREC = Setting(queries=QuerySet.BOTH)
-_GDEVAL = Setting(queries=QuerySet.BOTH_WITH_RELEVANT)
-_SCRIPT = Setting(ties=TieBreak.INPUT, queries=QuerySet.BOTH)
-# BEIR 2.2.0 rounds each mean, in retrieval/evaluation.py `round(ndcg[f"NDCG@{k}"] / len(scores), 5)`, the
-# same for MAP, recall, P and custom_metrics.py, and logs four digits of that. MTEB 2.26 does so too, in
-# retrieval_metrics.py, except for MRR: that keeps its further digits, which `Claim.matches` takes as well.
-_MTEB = replace(_TREC, rounding=Rounding.FIVE_DIGITS)
-_BEIR = replace(_MTEB, self_match=SelfMatch.REMOVED)
-# sentence-transformers 6.0.0 sorts by `(-x["score"], x["corpus_id"])` and leaves out queries without relevant
-# documents: sentence_transformer/evaluation/information_retrieval.py. Before (5.5.0 was read), tied documents
-# came in the order of a heap, which a run does not show.
-_SENTENCE_TRANSFORMERS = Setting(ties=TieBreak.DOCID_ASCENDING, queries=QuerySet.WITH_RELEVANT)
+_KINDS: dict[str, type[Choice]] = {"ap": APChoice, "ndcg": NDCGChoice, "level": LevelChoice}
 
 
-def _all(ap: APChoice, ndcg: NDCGChoice) -> dict[str, Choice]:
-    return {"ap": ap, "ndcg": ndcg, "level": LevelChoice()}
+def _read_named() -> Iterator[NamedConvention]:
+    text = files("permed_measures.audits").joinpath("named.toml").read_text(encoding="utf-8")
+    for each in tomllib.loads(text)["convention"]:
+        choices = {family: _with(kind(), each[family]) for family, kind in _KINDS.items() if family in each}
+        yield NamedConvention(each["name"], each["source"], _with(Setting(), each["setting"]), choices)
 
 
-COMMUNITY = NamedConvention("ir_measures", "ir-measur.es, default pipeline", Setting(), _all(_AP, _NDCG))
-"""The community's default."""
+def _with(usual: Any, values: dict[str, Any]) -> Any:
+    """Return a setting or a choice with these values of its options."""
+    options = {option: type(getattr(usual, option))(value) for option, value in values.items()}
+    return replace(usual, **options)
 
-NAMED = (
-    COMMUNITY,
-    NamedConvention("trec_eval, pytrec_eval", "github.com/usnistgov/trec_eval", _TREC, _all(_AP, _NDCG)),
-    NamedConvention(
-        "trec_eval -c", "trec_eval's help: all queries of the qrels", Setting(), _all(_AP, _NDCG)
-    ),
-    NamedConvention("gdeval", "trec.nist.gov/data/web/10/gdeval.pl", _GDEVAL, {"ndcg": _EXP}),
-    NamedConvention(
-        "ranx",
-        "github.com/AmenRa/ranx (its sort leaves the order of ties open)",
-        Setting(ties=TieBreak.INPUT),
-        _all(_AP, _NDCG),
-    ),
-    NamedConvention(
-        "BEIR",
-        "github.com/beir-cellar/beir: EvaluateRetrieval.evaluate, which uses pytrec_eval",
-        _BEIR,
-        _all(_AP, _NDCG),
-    ),
-    NamedConvention(
-        "MTEB", "github.com/embeddings-benchmark/mteb, which uses pytrec_eval", _MTEB, _all(_AP, _NDCG)
-    ),
-    NamedConvention(
-        "sentence-transformers",
-        "sbert.net: InformationRetrievalEvaluator (version 6; older ones leave the order of ties open)",
-        _SENTENCE_TRANSFORMERS,
-        _all(APChoice(Denominator.MIN, Weights.BINARY), _BINARY),
-    ),
-    NamedConvention(
-        "PerMed standard",
-        "github.com/kcisgroup/CLPR: core/evaluate.py, docs/EVALUATION_METRICS_STANDARD.md",
-        _SCRIPT,
-        _all(_HALF, _PERMED),
-    ),
-    NamedConvention(
-        "PerMed, divided by the hits found",
-        "PerMed scripts that take the mean over the relevant documents found",
-        _SCRIPT,
-        _all(APChoice(Denominator.NUM_REL_RET, Weights.HALF), _PERMED),
-    ),
-    NamedConvention(
-        "LitSearch repository",
-        "github.com/princeton-nlp/LitSearch: utils/utils.py",
-        Setting(ties=TieBreak.INPUT),
-        {"ndcg": NDCGChoice(Gain.BINARY, Discount.ZIPF, Ideal.QRELS, Negative.ZERO), "level": LevelChoice()},
-    ),
-    NamedConvention(
-        "tweet-search lab",
-        "course notes: discount 1/log2(rank), ideal list from the ranking itself",
-        _SCRIPT,
-        _all(
-            APChoice(Denominator.NUM_REL_RET, Weights.HALF),
-            NDCGChoice(Gain.LINEAR, Discount.JK, Ideal.RUN, Negative.ZERO),
-        ),
-    ),
-    NamedConvention(
-        "top-3 note",
-        "hybrid retrieval note: lists of 0/1 without qrels, ideal list from the run",
-        _SCRIPT,
-        _all(
-            APChoice(Denominator.NUM_REL_RET, Weights.BINARY),
-            NDCGChoice(Gain.BINARY, Discount.LOG2, Ideal.RUN, Negative.ZERO),
-        ),
-    ),
-)
+
+NAMED = tuple(_read_named())
 """The named conventions, the community's first."""
+
+COMMUNITY = NAMED[0]
+"""The community's default."""
