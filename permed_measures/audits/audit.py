@@ -7,10 +7,11 @@ from itertools import islice
 from typing import Any
 
 from permed_measures.audits.answers import RowAudit
+from permed_measures.audits.choices import Labels, choices_of, label_policies
 from permed_measures.audits.claims import MOST_DIGITS, Claim, parse_claims
-from permed_measures.audits.matches import audit_claim, choices_of
+from permed_measures.audits.matches import audit_claim
 from permed_measures.audits.reports import Audit, conflicts_of
-from permed_measures.audits.run_variants import Labels, RunVariants, label_policies
+from permed_measures.audits.run_variants import RunVariants
 from permed_measures.audits.searches import answers_to, exceptions_to
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.inputs import QrelsLike, RunLike

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from itertools import product
 from typing import Any, NamedTuple, cast
 
 import ir_measures
@@ -12,8 +13,19 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.audits.options import Denominator, Discount, Gain, Ideal, Negative, RecallBase, Weights
+from permed_measures.audits.options import (
+    Denominator,
+    Discount,
+    Gain,
+    Ideal,
+    LabelPolicy,
+    Negative,
+    RecallBase,
+    Weights,
+)
+from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import KERNELS
+from permed_measures.engine.kernels.checks import MAX_EXPONENT
 from permed_measures.engine.kernels.shared import count, divide
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.measures.definitions import Coverage, GradedAP, VariantNDCG
@@ -23,24 +35,34 @@ from permed_measures.measures.parsing import parse_measure
 Floats = NDArray[np.float64]
 
 
-class MeasureSpec(NamedTuple):
-    """The measure to name, and the labels that it is computed on.
+class Labels(NamedTuple):
+    """Judgments under a label policy, and their relevant grades."""
 
-    Attributes
-    ----------
-    name : str
-        The measure within its family.
-    cutoff : int or None
-    top : float
-        The highest grade of the labels.
-    grades : tuple of float
-        The relevant grades.
-    """
+    policy: LabelPolicy
+    judgments: Judgments
+    grades: tuple[float, ...]
+
+    @property
+    def top(self) -> float:
+        """The highest relevant grade."""
+        return max(self.grades, default=1.0)
+
+
+def label_policies(judgments: Judgments) -> list[Labels]:
+    """Return the judgments under each label policy, as they are first."""
+    pool = replace(judgments, grade=np.ones_like(judgments.grade))
+    return [
+        Labels(policy, each, tuple(np.unique(each.grade[each.grade > 0]).tolist()))
+        for policy, each in [(LabelPolicy.GRADES, judgments), (LabelPolicy.POOL, pool)]
+    ]
+
+
+class MeasureSpec(NamedTuple):
+    """The measure to compute or to name, by its name within its family, and the labels."""
 
     name: str
     cutoff: int | None
-    top: float
-    grades: tuple[float, ...]
+    labels: Labels
 
 
 @dataclass(frozen=True)
@@ -122,8 +144,9 @@ class APChoice(Choice):
             return _measure(ir_measures.AP, params, spec.cutoff)
         if self.denominator is not Denominator.NUM_REL:
             params["norm"] = self.denominator.value
-        weight = {_number(g): _WEIGHTS[self.weights].of(g, spec.top) for g in spec.grades if g >= level}
-        scales = (s for s in (2, _number(spec.top)) if all(w == g / s and g <= s for g, w in weight.items()))
+        top, weigh = _number(spec.labels.top), _WEIGHTS[self.weights].of
+        weight = {_number(g): weigh(g, top) for g in spec.labels.grades if g >= level}
+        scales = (s for s in (2, top) if all(w == g / s and g <= s for g, w in weight.items()))
         scale = next(scales, None)
         if scale is None:
             params["gains"] = {grade: _number(each) for grade, each in weight.items()}
@@ -166,10 +189,10 @@ class NDCGChoice(Choice):
     def measure(self, spec: MeasureSpec) -> Measure | None:
         """Return nDCG where it is that, VariantNDCG otherwise; binary gains may have none."""
         plain = (self.discount, self.ideal) == (Discount.LOG2, Ideal.QRELS)
-        if self.gain is Gain.BINARY and set(spec.grades) == {1}:
+        if self.gain is Gain.BINARY and set(spec.labels.grades) == {1}:
             return replace(self, gain=Gain.LINEAR).measure(spec)
         if self.gain is Gain.BINARY:
-            grades = [_number(grade) for grade in spec.grades]
+            grades = [_number(grade) for grade in spec.labels.grades]
             if not plain or not all(isinstance(grade, int) for grade in grades):
                 return None
             gains = {grade: 1 for grade in grades if grade != 1}  # a grade that is left out is its own gain
@@ -259,3 +282,29 @@ class FixedChoice(Choice):
     def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
         """Describe the measure for a paper."""
         return f"{self.fixed} is computed as defined"
+
+
+def choices_of(family: str, levels: tuple[float, ...]) -> list[Choice]:
+    """Return all ways to compute a family of measures."""
+    if family == "ap":
+        weighted = [(Weights.BINARY, level) for level in levels]
+        weighted += [(weights, 1.0) for weights in (Weights.LINEAR, Weights.HALF, Weights.EXP)]
+        return [APChoice(denominator, *each) for denominator in Denominator for each in weighted]
+    if family == "ndcg":
+        every = (NDCGChoice(*each) for each in product(Gain, Discount, Ideal, Negative))
+        # where each relevant document gains 1, negative grades gain nothing anyway
+        return [each for each in every if (each.gain, each.negative) != (Gain.BINARY, Negative.KEEP)]
+    if family == "level":
+        return [LevelChoice(level, base) for level in levels for base in RecallBase]
+    return [FixedChoice(family)]
+
+
+def possible(choice: Choice, labels: Labels) -> bool:
+    """Return whether a choice can be computed on these labels."""
+    levels = {vars(choice).get(option, 1) for option in ("ap_level", "level")}
+    if labels.policy is LabelPolicy.POOL and levels != {1}:
+        return False  # where all are relevant, there is one grade
+    if isinstance(choice, APChoice) and choice.weights is Weights.HALF:
+        return labels.top <= 2
+    exponential = Weights.EXP in vars(choice).values() or Gain.EXP in vars(choice).values()
+    return not exponential or labels.top <= MAX_EXPONENT

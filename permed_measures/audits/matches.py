@@ -5,67 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
 from typing import Any
 
 import numpy as np
 from ir_measures.measures import SumAgg
 from numpy.typing import NDArray
 
-from permed_measures.audits.choices import (
-    APChoice,
-    Choice,
-    FixedChoice,
-    LevelChoice,
-    MeasureSpec,
-    NDCGChoice,
-)
+from permed_measures.audits.choices import Choice, MeasureSpec, possible
 from permed_measures.audits.claims import Claim
 from permed_measures.audits.conventions import COMMUNITY, Convention, Setting, differences
-from permed_measures.audits.options import (
-    Denominator,
-    Discount,
-    Gain,
-    Ideal,
-    LabelPolicy,
-    Negative,
-    QuerySet,
-    RecallBase,
-    Rounding,
-    Weights,
-)
-from permed_measures.audits.run_variants import SETTINGS, Labels, RankedRun, RunVariants
-from permed_measures.engine.kernels.checks import MAX_EXPONENT
+from permed_measures.audits.options import QuerySet, RecallBase, Rounding
+from permed_measures.audits.run_variants import SETTINGS, RankedRun, RunVariants
 from permed_measures.measures.parsing import parse_measure
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-
-
-def choices_of(family: str, levels: tuple[float, ...]) -> list[Choice]:
-    """Return all ways to compute a family of measures."""
-    if family == "ap":
-        weighted = [(Weights.BINARY, level) for level in levels]
-        weighted += [(weights, 1.0) for weights in (Weights.LINEAR, Weights.HALF, Weights.EXP)]
-        return [APChoice(denominator, *each) for denominator in Denominator for each in weighted]
-    if family == "ndcg":
-        every = (NDCGChoice(*each) for each in product(Gain, Discount, Ideal, Negative))
-        # where each relevant document gains 1, negative grades gain nothing anyway
-        return [each for each in every if (each.gain, each.negative) != (Gain.BINARY, Negative.KEEP)]
-    if family == "level":
-        return [LevelChoice(level, base) for level in levels for base in RecallBase]
-    return [FixedChoice(family)]
-
-
-def _possible(choice: Choice, labels: Labels) -> bool:
-    """Return whether a choice can be computed on these labels."""
-    levels = {vars(choice).get(option, 1) for option in ("ap_level", "level")}
-    if labels.policy is LabelPolicy.POOL and levels != {1}:
-        return False  # where all are relevant, there is one grade
-    if isinstance(choice, APChoice) and choice.weights is Weights.HALF:
-        return labels.top <= 2
-    exponential = Weights.EXP in vars(choice).values() or Gain.EXP in vars(choice).values()
-    return not exponential or labels.top <= MAX_EXPONENT
 
 
 def audit_claim(row: str, claim: Claim, run: RunVariants, choices: list[Choice]) -> ClaimAudit:
@@ -74,9 +28,9 @@ def audit_claim(row: str, claim: Claim, run: RunVariants, choices: list[Choice])
     summed = claim.is_fixed and isinstance(parse_measure(claim.measure).aggregator(), SumAgg)
     for r, ranked in enumerate(run.ranked):
         for o, cutoff in enumerate(claim.cutoffs):
-            spec = MeasureSpec(claim.measure, cutoff, ranked.labels.top, ranked.labels.grades)
+            spec = MeasureSpec(claim.measure, cutoff, ranked.labels)
             for c, choice in enumerate(choices):
-                if _possible(choice, ranked.labels):
+                if possible(choice, ranked.labels):
                     means[r, o, c] = _means(choice.values(ranked.rankings, spec), ranked, summed)
     read, prints = _read(claim, means)
     return ClaimAudit(row, read, run, choices, means, prints)
@@ -237,8 +191,8 @@ class ClaimAudit:
         o, c = self.claim.cutoffs.index(cutoff), self.choices.index(choice)
         value = float(self.means[r, o, c, q])
         labels = self.run.ranked[r].labels
-        spec = MeasureSpec(self.claim.measure, cutoff, labels.top, labels.grades)
-        measure = choice.measure(spec) if _possible(choice, labels) else None
+        spec = MeasureSpec(self.claim.measure, cutoff, labels)
+        measure = choice.measure(spec) if possible(choice, labels) else None
         prints = bool(self.prints[_ROUNDINGS.index(setting.rounding), r, o, c, q])
         first = value if setting.rounding.value is None else round(value, setting.rounding.value)
         printed = self.claim.text if prints else self.claim.prints(first)

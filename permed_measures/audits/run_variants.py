@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.audits.choices import Labels
 from permed_measures.audits.conventions import Setting
 from permed_measures.audits.options import LabelPolicy, QuerySet, SelfMatch
 from permed_measures.engine.forms import as_mapping_or_frame
@@ -20,28 +21,6 @@ from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 
 Bools = NDArray[np.bool_]
-
-
-class Labels(NamedTuple):
-    """Judgments under a label policy, and their relevant grades."""
-
-    policy: LabelPolicy
-    judgments: Judgments
-    grades: tuple[float, ...]
-
-    @property
-    def top(self) -> float:
-        """The highest relevant grade."""
-        return max(self.grades, default=1.0)
-
-
-def label_policies(judgments: Judgments) -> list[Labels]:
-    """Return the judgments under each label policy, as they are first."""
-    pool = replace(judgments, grade=np.ones_like(judgments.grade))
-    return [
-        Labels(policy, each, tuple(np.unique(each.grade[each.grade > 0]).tolist()))
-        for policy, each in [(LabelPolicy.GRADES, judgments), (LabelPolicy.POOL, pool)]
-    ]
 
 
 SETTINGS = [
