@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from permed_measures.audits.conventions import COMMUNITY, UNUSUAL, Convention, NamedConvention
+from permed_measures.audits.conventions import COMMUNITY, Convention, NamedConvention
 from permed_measures.audits.matches import ClaimAudit, Match
-from permed_measures.audits.options import Cutoff, LabelPolicy, QuerySet, Rounding
+from permed_measures.audits.options import Cutoff, LabelPolicy, QuerySet, Rounding, describe, text_of
 from permed_measures.audits.run_variants import SETTINGS
 
 _SAME = 1e-12
@@ -100,13 +100,12 @@ class Answer(Convention):
         part = self.simplified._for_explained
         pooled = part.setting.labels is LabelPolicy.POOL
         texts = [choice.sentence(self._explained_measures, pooled) for choice in part.choices.values()]
-        queries = part.setting.queries.description
+        queries = describe("queries", part.setting.queries)
         if part.setting.queries is QuerySet.QRELS:
             queries = f"all {self.claims[0].run.judgments.n_queries:,} queries of the qrels"
         sentences = ["; ".join(text for text in texts if text), f"the mean is taken over {queries}"]
-        setting = part.setting
-        values = (setting.labels, setting.self_match, setting.ties, setting.rounding)
-        sentences += [UNUSUAL[value] for value in values if value in UNUSUAL]
+        for option in ("labels", "self_match", "ties", "rounding"):
+            sentences.append(text_of(option, getattr(part.setting, option), "paper"))
         usual = COMMUNITY.of(claim.claim for claim in self.claims).cutoffs
         sentences += [
             f"{name} is computed {'without a cutoff' if cutoff is None else f'within rank {cutoff}'}"

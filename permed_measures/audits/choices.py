@@ -22,6 +22,8 @@ from permed_measures.audits.options import (
     Negative,
     RecallBase,
     Weights,
+    describe,
+    text_of,
 )
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import KERNELS
@@ -99,32 +101,13 @@ def _number(value: float) -> float | int:
     return int(value) if value == int(value) else value
 
 
-class _Weight(NamedTuple):
-    """The weight of a grade, given the highest one: computed, in words and in LaTeX."""
-
-    of: Callable[[float, float], float]
-    words: str
-    latex: str
-
-
-_WEIGHTS = {
-    Weights.BINARY: _Weight(lambda _, __: 1.0, "", "1"),
-    Weights.LINEAR: _Weight(lambda grade, top: grade / top, "g over the highest grade", r"g / g_{\max}"),
-    Weights.HALF: _Weight(lambda grade, _: grade / 2, "g/2: 1.0 for grade 2, 0.5 for grade 1", "g / 2"),
-    Weights.EXP: _Weight(
-        lambda grade, top: float((2**grade - 1) / (2**top - 1)),
-        "2^g - 1 over that of the highest grade",
-        r"(2^g - 1) / (2^{g_{\max}} - 1)",
-    ),
+_WEIGHTS: dict[Weights, Callable[[float, float], float]] = {
+    Weights.BINARY: lambda _, __: 1.0,
+    Weights.LINEAR: lambda grade, top: grade / top,
+    Weights.HALF: lambda grade, _: grade / 2,
+    Weights.EXP: lambda grade, top: float((2**grade - 1) / (2**top - 1)),
 }
-_DENOMINATORS = {
-    Denominator.NUM_REL: "R",
-    Denominator.MIN: r"\min(R, k)",
-    Denominator.NUM_REL_RET: r"|\{i \le k : g_i \ge \ell\}|",
-    Denominator.GAIN: r"\sum_{d:\, g_d \ge \ell} w(g_d)",
-    Denominator.IDEAL: r"\sum_{i \le \min(R, k)} w(g^*_i)",
-}
-"""The formulas of the denominators."""
+"""The weight of a grade, given the highest one."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +127,7 @@ class APChoice(Choice):
             return _measure(ir_measures.AP, params, spec.cutoff)
         if self.denominator is not Denominator.NUM_REL:
             params["norm"] = self.denominator.value
-        top, weigh = _number(spec.labels.top), _WEIGHTS[self.weights].of
+        top, weigh = _number(spec.labels.top), _WEIGHTS[self.weights]
         weight = {_number(g): weigh(g, top) for g in spec.labels.grades if g >= level}
         scales = (s for s in (2, top) if all(w == g / s and g <= s for g, w in weight.items()))
         scale = next(scales, None)
@@ -161,19 +144,18 @@ class APChoice(Choice):
     def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
         """Describe AP for a paper."""
         level = "" if pooled or self.ap_level == 1 else f" (relevant from grade {self.ap_level:g} on)"
-        words = _WEIGHTS[self.weights].words
-        weighted = f"weighted by relevance ({words})" if words else "binary"
-        divided = "not divided"
-        if self.denominator is not Denominator.NONE:
-            divided = f"divided by {self.denominator.description}"
+        ratio = text_of("weights", self.weights, "ratio")
+        weighted = f"weighted by relevance ({ratio})" if ratio else "binary"
+        by = describe("denominator", self.denominator)
+        divided = "not divided" if self.denominator is Denominator.NONE else f"divided by {by}"
         return f"AP is {weighted}{level} and {divided}"
 
     def latex(self) -> str:
         """Return the formula of AP."""
-        n = _DENOMINATORS.get(self.denominator)
+        n = text_of("denominator", self.denominator, "latex")
         over = rf"\frac{{1}}{{{n}}} " if n else ""
         total = r"\sum_{i \le k,\, g_i \ge \ell} P(i)\, w(g_i)"
-        w = _WEIGHTS[self.weights].latex
+        w = text_of("weights", self.weights, "latex")
         return rf"\mathrm{{AP}}@k = {over}{total}, \quad w(g) = {w}, \quad \ell = {self.ap_level:g}"
 
 
@@ -217,17 +199,19 @@ class NDCGChoice(Choice):
 
     def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
         """Describe nDCG for a paper."""
-        negative = "" if pooled or self.gain is Gain.BINARY else f"; {self.negative.description}"
-        gain, discount, ideal = (each.description for each in (self.gain, self.discount, self.ideal))
+        negative = "" if pooled or self.gain is Gain.BINARY else f"; {describe('negative', self.negative)}"
+        gain, discount, ideal = (
+            describe(each, getattr(self, each)) for each in ("gain", "discount", "ideal")
+        )
         return f"nDCG has {gain}, {discount} and {ideal}{negative}"
 
     def latex(self) -> str:
         """Return the formula of nDCG."""
         grade = r"\max(g_i, 0)" if self.negative is Negative.ZERO else "g_i"
         gain = {Gain.EXP: f"2^{{{grade}}} - 1", Gain.LINEAR: grade, Gain.BINARY: "[g_i \\ge 1]"}[self.gain]
-        discount = {Discount.LOG2: r"\log_2(i + 1)", Discount.JK: r"\max(1, \log_2 i)", Discount.ZIPF: "i"}
-        ideal = {Ideal.QRELS: "judged", Ideal.RUN: "retrieved", Ideal.CUTOFF: "first k"}[self.ideal]
-        dcg = rf"\mathrm{{DCG}}@k = \sum_{{i \le k}} \frac{{{gain}}}{{{discount[self.discount]}}}"
+        discount = text_of("discount", self.discount, "latex")
+        ideal = text_of("ideal", self.ideal, "latex")
+        dcg = rf"\mathrm{{DCG}}@k = \sum_{{i \le k}} \frac{{{gain}}}{{{discount}}}"
         return (
             rf"{dcg}, \quad \mathrm{{nDCG}} = \mathrm{{DCG}} / \mathrm{{DCG}}_{{\mathrm{{ideal: {ideal}}}}}"
         )
@@ -262,7 +246,7 @@ class LevelChoice(Choice):
         names = [name for name in ("P", "R", "RR", "Success") if name in measures]
         relevant = f"documents of grade {self.level:g} or more are relevant for {' and '.join(names)}"
         parts = [] if pooled else [relevant]
-        return ", ".join([*parts, *([self.base.description] if "R" in names else [])])
+        return ", ".join([*parts, *([describe("base", self.base)] if "R" in names else [])])
 
 
 @dataclass(frozen=True)

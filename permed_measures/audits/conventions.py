@@ -11,6 +11,7 @@ from typing import Any, Self
 from permed_measures.audits.choices import APChoice, Choice, FixedChoice, LevelChoice, NDCGChoice
 from permed_measures.audits.claims import FAMILIES, Claim
 from permed_measures.audits.options import (
+    TEXTS,
     Cutoff,
     Denominator,
     LabelPolicy,
@@ -19,8 +20,8 @@ from permed_measures.audits.options import (
     SelfMatch,
     Weights,
     describe,
+    text_of,
     title,
-    users_of,
 )
 from permed_measures.engine.ranks import TieBreak
 
@@ -85,15 +86,16 @@ class Convention:
         theirs, texts = other.options, []
         for option, value in self.options.items():
             if value != theirs[option]:
-                users = f"; so in {users_of(value)}" if with_users and users_of(value) else ""
-                texts.append(f"{title(option)}: {describe(value)} (not: {describe(theirs[option])}{users})")
+                users = text_of(option, value, "used_by") if with_users else ""
+                not_this = describe(option, theirs[option]) + (users and f"; so in {users}")
+                texts.append(f"{title(option)}: {describe(option, value)} (not: {not_this})")
         return texts
 
     def evidence_needed(self, option: str, value: Any) -> tuple[str, ...]:
         """Return the data, any of which would tell another value of an option from ours."""
         if option == "queries":
-            ours, theirs = _CHANGED_BY[self.setting.queries], _CHANGED_BY[value]
-            return tuple(text for text in _QUERIES if (text in ours) != (text in theirs))
+            ours, theirs = (text_of(option, each, "changed_by") for each in (self.setting.queries, value))
+            return tuple(sorted({*ours} ^ {*theirs}))
         if option.startswith("cutoff of "):
             return ("a run with relevant documents beyond the cutoff",)
         ap = self.choices.get("ap")
@@ -104,52 +106,9 @@ class Convention:
             or (binary and value in (Denominator.GAIN, Denominator.IDEAL))  # the same: each weight is 1
         ):
             return ()
-        return (_EVIDENCE.get(value) or _EVIDENCE[option],)
+        return (text_of(option, value, "evidence") or TEXTS[option]["evidence"],)
 
 
-UNUSUAL = {
-    LabelPolicy.POOL: "every judged document counts as relevant, whatever its grade",
-    SelfMatch.REMOVED: "a retrieved document whose id is that of the query is removed",
-    TieBreak.TREC10: "scores are compared as doubles, equal ones ranked by document id, descending",
-    TieBreak.DOCID_ASCENDING: "documents with equal scores are ranked by document id, ascending",
-    TieBreak.INPUT: "documents with equal scores are ranked as they stand in the run",
-    TieBreak.OPTIMISTIC: "of documents with equal scores the best is ranked first",
-    TieBreak.PESSIMISTIC: "of documents with equal scores the worst is ranked first",
-    Rounding.FIVE_DIGITS: Rounding.FIVE_DIGITS.description,
-}
-"""What a paper says of unusual values of options, except for the query set."""
-_LACKED = "judged queries that the run lacks"
-_NOTHING = "judged queries without relevant documents"
-_UNJUDGED = "queries of the run without judgments"
-_QUERIES = (_LACKED, _NOTHING, _UNJUDGED)
-_CHANGED_BY = {
-    QuerySet.QRELS: (),
-    QuerySet.BOTH: (_LACKED,),
-    QuerySet.WITH_RELEVANT: (_NOTHING,),
-    QuerySet.BOTH_WITH_RELEVANT: (_LACKED, _NOTHING),
-    QuerySet.RUN: (_LACKED, _UNJUDGED),
-}
-"""The queries that make each query set different from all queries of the qrels."""
-_EVIDENCE: dict[Any, str] = {
-    "ties": "tied scores",
-    "labels": "retrieved documents that are judged, but not relevant",
-    "self_match": "a retrieved document with the id of its query",
-    Denominator.NUM_REL: "more relevant documents than the cutoff, or than are found",
-    Denominator.MIN: "a query with more relevant documents than the cutoff",
-    Denominator.NUM_REL_RET: "a relevant document that is not found within the cutoff",
-    Denominator.GAIN: "partly relevant documents",
-    Denominator.IDEAL: "partly relevant documents, or more relevant ones than the cutoff",
-    Denominator.NONE: "several relevant documents for a query",
-    "weights": "several relevant grades, or a highest one other than 2",
-    "ap_level": "several relevant grades",
-    "level": "several relevant grades",
-    "gain": "several relevant grades",
-    "discount": "relevant documents at rank 2 or below",
-    "ideal": "a relevant document that the run lacks, or has beyond the cutoff",
-    "negative": "retrieved documents with negative grades",
-    "base": "a query with more relevant documents than the cutoff",
-}
-"""By option, or by its value, the data that tell it apart from the others."""
 _GRADED = ("weights", "ap_level", "level", "gain", "negative")
 """The options that need several grades."""
 

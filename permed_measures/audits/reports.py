@@ -119,10 +119,10 @@ def _typed(match: Match) -> str:
     if getattr(match.choice, "base", None) is RecallBase.MIN:
         parts.append("over min(R, k)")
     if isinstance(match.choice, NDCGChoice):
-        options = (match.choice.gain, match.choice.discount, match.choice.ideal)
-        parts.append(f"with {', '.join(map(describe, options))}")
+        options = ("gain", "discount", "ideal")
+        parts.append(f"with {', '.join(describe(each, getattr(match.choice, each)) for each in options)}")
     level = getattr(match.choice, "level", 1)
-    return " ".join(parts) + (f", {describe(level)}" if level != 1 else "")
+    return " ".join(parts) + (f", {describe('level', level)}" if level != 1 else "")
 
 
 def _table(result: Audit) -> list[list[str]]:
@@ -208,9 +208,10 @@ def _alternatives(main: Answer) -> list[str]:
         for option, value, claim, match in changes:
             if claim.claim.name == name and (option, value) not in seen:
                 seen.add((option, value))
+                text = describe(option, value)
                 start = f"{match.printed} for {_name_of(claim, main)}, with {title(option)}: "
                 line = shown.get(same := (option, claim.row, match.value))
-                shown[same] = f"{line} / {describe(value)}" if line else start + describe(value)
+                shown[same] = f"{line} / {text}" if line else start + text
         lines += list(shown.values())[:_SHOWN]
     return lines
 
@@ -220,7 +221,7 @@ def _equivalents(main: Answer) -> list[str]:
     lines = []
     for option, values in main.equivalents().items():
         everything = isinstance(values[0], Enum) and len(values) == len(type(values[0]))
-        names = "any" if everything else " / ".join(describe(value) for value in values)
+        names = "any" if everything else " / ".join(describe(option, value) for value in values)
         needed = dict.fromkeys(
             text for value in values[1:] for text in main.simplified.evidence_needed(option, value)
         )

@@ -9,7 +9,7 @@ from audit_loops import ALL_SETTINGS, choices_for
 from permed_measures.audits.choices import APChoice, Choice, LevelChoice, NDCGChoice
 from permed_measures.audits.conventions import NAMED, Convention, Setting
 from permed_measures.audits.options import (
-    TITLES,
+    TEXTS,
     Denominator,
     Discount,
     Gain,
@@ -19,22 +19,15 @@ from permed_measures.audits.options import (
     Option,
     QuerySet,
     RecallBase,
+    Rounding,
     SelfMatch,
     Weights,
     describe,
-    users_of,
+    text_of,
+    title,
 )
 from permed_measures.audits.run_variants import SETTINGS
 from permed_measures.engine.ranks import TieBreak
-
-
-@pytest.mark.parametrize("option", [*Option.__subclasses__(), TieBreak], ids=lambda option: option.__name__)
-def test_every_value_of_an_option_says_what_it_means_and_who_uses_it(option):
-    assert len({describe(value) for value in option}) == len(option)
-    for value in option:
-        assert describe(value).strip()
-        assert users_of(value).strip()
-
 
 OPTIONS = {
     "ties": TieBreak,
@@ -48,14 +41,29 @@ OPTIONS = {
     "ideal": Ideal,
     "negative": Negative,
     "base": RecallBase,
+    "rounding": Rounding,
 }
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_every_value_of_an_option_says_what_it_means_and_who_uses_it(option):
+    values = list(OPTIONS[option])
+    assert len({describe(option, value) for value in values}) == len(values)
+    for value in values:
+        assert describe(option, value).strip()
+        assert text_of(option, value, "used_by").strip()
+    assert set(TEXTS[option]) - {"title", "evidence"} == {str(value.value) for value in values}
+
+
+def test_every_option_is_tested():
+    assert {*Option.__subclasses__(), TieBreak} == set(OPTIONS.values())
 
 
 def test_every_option_has_a_title_and_the_data_that_tell_its_values_apart():
     for kind in (Setting, APChoice, NDCGChoice, LevelChoice):
         for each in fields(kind):
-            assert TITLES[each.name].strip()
-    assert len(set(TITLES.values())) == len(TITLES)
+            assert TEXTS[each.name]["title"].strip()
+    assert len({title(option) for option in TEXTS}) == len(TEXTS)
     for option, kind in OPTIONS.items():
         for value in set(kind) - {DEFAULT.queries}:
             assert all(Convention(DEFAULT, {"ap": HALF}, {}).evidence_needed(option, value) or [""])
