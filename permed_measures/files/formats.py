@@ -27,24 +27,15 @@ class Layout(Enum):
 
 
 class Line(NamedTuple):
-    """An entry of a file, to be read.
+    """An entry of a file, to be read as qrels or as a run.
 
-    Attributes
-    ----------
-    content : dict, list of str or tuple
-        The JSON object, the columns, the row of a table as a dict, or an entry of a JSON file.
-    row : int
-        The index of its line.
-    kind : {'qrels', 'run'}
-        What the file is read as.
-    n_before : int
-        The number of entries before it.
+    Its content is a JSON object, columns, the row of a table as a dict, or an entry of a JSON file.
     """
 
     content: Any
-    row: int
+    row: int  # the index of its line
     kind: Kind
-    n_before: int = 0
+    n_before: int  # entries before it
 
 
 @dataclass(frozen=True)
@@ -57,13 +48,13 @@ class Header:
     @cached_property
     def columns(self) -> dict[str, int]:
         """The positions of our columns, by our names; without those that are missing or there twice."""
-        if self.is_beir:
-            named = BEIR_COLUMNS.items()
-        else:
-            named = {
-                ours: name for ours in COLUMNS for name in reversed(COLUMNS[ours]) if name in self.names
-            }.items()
-        return {ours: self.names.index(name) for ours, name in named if self.names.count(name) == 1}
+        beir = {ours: (name,) for ours, name in BEIR_COLUMNS.items()}
+        found = {}
+        for ours, names in (beir if self.is_beir else COLUMNS).items():
+            name = next((name for name in names if name in self.names), None)
+            if name is not None and self.names.count(name) == 1:
+                found[ours] = self.names.index(name)
+        return found
 
     @property
     def is_beir(self) -> bool:
@@ -84,37 +75,16 @@ class ParsedLine(NamedTuple):
 
 @dataclass(frozen=True)
 class Format:
-    """A file format.
-
-    Attributes
-    ----------
-    name : str
-        Its name in messages.
-    layout : Layout
-        How the file is divided.
-    kind : {'qrels', 'run'}
-        What it holds; a format with `both_kinds` can be read as the other too.
-    shape : str
-        What a line looks like, for messages.
-    fits : callable
-        Whether the first line of a file of this layout (a JSON object, a list of columns or a Header) is of
-        this format.
-    read : callable
-        Parses a line; raises KeyError, TypeError or ValueError if it cannot.
-    lists : bool
-        Whether a line holds the whole list of its query, best first.
-    both_kinds : bool
-        Whether it is labels whose order is a run, or a run that lists the relevant documents.
-    """
+    """A file format: how it is recognised, and how a line of it is read."""
 
     name: str
     layout: Layout
-    kind: Kind
-    shape: str
-    fits: Callable[[Any], bool]
-    read: Callable[[Line], ParsedLine]
-    lists: bool = False
-    both_kinds: bool = False
+    kind: Kind  # what it holds
+    shape: str  # what a line looks like, for messages
+    fits: Callable[[Any], bool]  # whether the first line is such: a JSON object, columns or a Header
+    read: Callable[[Line], ParsedLine]  # KeyError, TypeError or ValueError if it cannot parse the line
+    lists: bool = False  # a line holds the whole list of its query, best first
+    both_kinds: bool = False  # labels whose order is a run, or a run that lists the relevant documents
 
     @property
     def with_article(self) -> str:
@@ -124,11 +94,6 @@ class Format:
     def can_be(self, kind: Kind) -> bool:
         """Return whether the file can be read as this kind."""
         return self.kind == kind or self.both_kinds
-
-    @property
-    def one_entry_per_query(self) -> bool:
-        """Whether all documents of a query stand in one entry."""
-        return self.lists or self.layout is Layout.JSON
 
 
 # --- how a line of each format is read ---------------------------------------------------------------
@@ -162,10 +127,7 @@ def _read_medcorpus(line: Line) -> ParsedLine:
 
 
 def _read_ground_truth(line: Line) -> ParsedLine:
-    return ParsedLine(
-        text_id(line.content["query_id"]),
-        [(text_id(doc_id), 1) for doc_id in _list(line.content, "relevant_texts")],
-    )
+    return ParsedLine(text_id(line.content["query_id"]), _listed(line.content, "relevant_texts", 1))
 
 
 def _read_permed_results(line: Line) -> ParsedLine:
@@ -177,7 +139,7 @@ def _result(item: Any) -> tuple[str, float | None]:
     if not isinstance(item, dict):
         return text_id(item), None
     score = item.get("score")
-    return text_id(item["text_id"]), None if score is None else float(_json_number(score, "score"))
+    return text_id(item["text_id"]), None if score is None else _json_score(score)
 
 
 def _read_litsearch(line: Line) -> ParsedLine:
@@ -185,25 +147,28 @@ def _read_litsearch(line: Line) -> ParsedLine:
         raise ValueError("no query_id, and an empty line above (line numbers are the query ids)")
     query_id = text_id(line.content.get("query_id", line.row + 1))
     key, value = ("corpusids", 1) if line.kind == "qrels" else ("retrieved", None)
-    return ParsedLine(query_id, [(text_id(doc_id), value) for doc_id in _list(line.content, key)])
+    return ParsedLine(query_id, _listed(line.content, key, value))
+
+
+def _listed(content: dict[str, Any], key: str, value: int | None) -> list[tuple[str, float | int | None]]:
+    return [(text_id(doc_id), value) for doc_id in _list(content, key)]
 
 
 def _read_table_row(line: Line) -> ParsedLine:
-    """Read a row, which is a dict by our names of the columns."""
-    row = line.content
-    value = _parse_number(row[VALUE_COLUMNS[line.kind]], line.kind)
-    return ParsedLine(row["query_id"], [(row["doc_id"], value)])
+    value = _parse_number(line.content[VALUE_COLUMNS[line.kind]], line.kind)
+    return ParsedLine(line.content["query_id"], [(line.content["doc_id"], value)])
 
 
 def _read_json_entry(line: Line) -> ParsedLine:
     query_id, documents = line.content
     if not isinstance(documents, tuple):
         raise ValueError(f"query {shown(query_id)} must have an object of documents")
-    if line.kind == "run":
-        return ParsedLine(
-            query_id, [(doc_id, float(_json_number(score, "score"))) for doc_id, score in documents]
-        )
-    return ParsedLine(query_id, [(doc_id, _json_grade(grade)) for doc_id, grade in documents])
+    parse = _json_score if line.kind == "run" else _json_grade
+    return ParsedLine(query_id, [(doc_id, parse(value)) for doc_id, value in documents])
+
+
+def _json_score(value: Any) -> float:
+    return float(_json_number(value, "score"))
 
 
 def _json_grade(value: Any) -> float | int:
@@ -262,7 +227,7 @@ TEXT_FORMATS = (
         Layout.JSON_LINES,
         "run",
         '{"query_id": ..., "ranked_results" or "results": [{"text_id": ..., "score": ...}]}',
-        lambda first: _has("query_id", "ranked_results")(first) or _has("query_id", "results")(first),
+        lambda first: "query_id" in first and ("ranked_results" in first or "results" in first),
         _read_permed_results,
         lists=True,
     ),

@@ -25,22 +25,11 @@ _GRADES = 20
 
 @dataclass(frozen=True)
 class Inspection:
-    """The format and content of a file; ``print`` shows it.
-
-    Attributes
-    ----------
-    path : Path
-    format : str
-        The name of the format.
-    holds : {'qrels', 'run', 'qrels or run'}
-        A JSON file of integers can be both.
-    facts : dict of str to str
-        Counts, ids and grades as text, by their names.
-    """
+    """The format and content of a file; ``print`` shows it."""
 
     path: Path
     format: str
-    holds: str
+    holds: str  # qrels, run, or both
     facts: dict[str, str]
 
     def __str__(self) -> str:
@@ -52,27 +41,10 @@ class Inspection:
 
 
 def inspect_file(path: str | os.PathLike[str], progress: ProgressCallback | None = None) -> Inspection:
-    """Describe a file: its format, counts, ids, grades, ties and duplicates.
+    """Describe a file of any known format: counts, ids, grades, ties and duplicates.
 
-    Duplicates and rows without a score are counted, not refused.
-
-    Parameters
-    ----------
-    path : str or path-like
-        A file of any known format.
-    progress : callable, optional
-        Called with the share of the file that has been read, from 0 to 1.
-
-    Returns
-    -------
-    Inspection
-
-    Raises
-    ------
-    InputError
-        For an unknown format, or a line that does not fit the format of the file.
-    OSError
-        If the file cannot be opened.
+    Duplicates and rows without a score are counted, not refused; an unknown format, and a line that does not
+    fit the format of the file, raise InputError.
 
     Examples
     --------
@@ -86,7 +58,10 @@ def inspect_file(path: str | os.PathLike[str], progress: ProgressCallback | None
     facts: dict[str, str] = {}
     for each in (holds,) if holds else VALUE_COLUMNS:
         name, lists, frame, queries = _rows(source, each)
-        facts |= {**_counts(frame, queries), **_duplicates(frame)}
+        facts |= _counts(frame, queries)
+        again = repeated_rows(frame)
+        first = f" (first: {where(*again.row(0)[:2])})" if len(again) else ""
+        facts["duplicates"] = f"{counted(len(again), 'row')}{first}"
         facts |= _grades(frame, queries) if each == "qrels" else _scores(frame, lists)
     return Inspection(Path(path), name, holds or "qrels or run", facts)
 
@@ -120,59 +95,47 @@ def _counts(frame: pl.DataFrame, queries: list[str]) -> dict[str, str]:
     facts = {"queries": f"{len(queries):,}", "rows": f"{len(frame):,}"}
     if queries:
         facts["query ids"] = _from_to(queries)
-    if len(frame):
-        facts["document ids"] = _from_to(frame["doc_id"].to_list())
+    if lengths:
+        facts["document ids"] = _from_to(frame["doc_id"])
         facts["documents"] = f"{frame['doc_id'].n_unique():,} different"
-        least = 0 if n_empty else min(lengths)
-        mean = len(frame) / len(queries)
-        most = max(lengths)
-        several = f"{least} to {counted(most, 'document')}, {mean:.1f} on average"
+        least, most = 0 if n_empty else min(lengths), max(lengths)
+        several = f"{least} to {counted(most, 'document')}, {len(frame) / len(queries):.1f} on average"
         facts["per query"] = counted(most, "document") if least == most else several
     if n_empty:
         facts["empty"] = f"{counted(n_empty, 'query')} without documents"
     return facts
 
 
-def _from_to(ids: list[str]) -> str:
+def _from_to(ids: list[str] | pl.Series) -> str:
     return repr(ids[0]) if len(ids) == 1 else f"{ids[0]!r} to {ids[-1]!r}"
-
-
-def _duplicates(frame: pl.DataFrame) -> dict[str, str]:
-    again = repeated_rows(frame)
-    first = f" (first: {where(*again.row(0)[:2])})" if len(again) else ""
-    return {"duplicates": f"{counted(len(again), 'row')}{first}"}
 
 
 def _grades(frame: pl.DataFrame, queries: list[str]) -> dict[str, str]:
     import polars as pl
 
-    counts = list(frame["value"].value_counts().sort("value", descending=True).iter_rows())
+    counts = frame["value"].value_counts().sort("value", descending=True).rows()
     some = ", ".join(f"{grade:g}: {count:,}" for grade, count in counts[:_GRADES])
     more = f" and {len(counts) - _GRADES:,} others" if len(counts) > _GRADES else ""
     n_relevant = frame.filter(pl.col("value") >= 1)["query_id"].n_unique()
-    return {
-        "grades": some + more,
-        "without relevant": counted(len(queries) - n_relevant, "query"),
-    }
+    return {"grades": some + more, "without relevant": counted(len(queries) - n_relevant, "query")}
 
 
 def _scores(frame: pl.DataFrame, lists: bool) -> dict[str, str]:
     import polars as pl
 
-    scores = frame["value"].drop_nulls().to_list()
-    if not scores:
+    scored = frame.drop_nulls()
+    if scored.is_empty():
         return {"scores": "none: the order of the lists counts"}
-    facts = {"scores": f"{min(scores):.9g} to {max(scores):.9g}"}
-    if frame["value"].null_count():
-        facts["no score"] = counted(frame["value"].null_count(), "row")
-    tied = {dtype: _tied(frame, dtype) for dtype in (pl.Float64, pl.Float32)}
-    facts["ties"] = f"{counted(tied[pl.Float32], 'query')} with equal scores"
-    if tied[pl.Float32] > tied[pl.Float64]:
-        facts["ties"] += f", {tied[pl.Float32] - tied[pl.Float64]:,} of them only as float32"
-    disordered = _disordered(frame) if lists else _rising(frame)
-    facts["order"] = (
-        f"{counted(disordered, 'query')} whose documents stand in another order than their scores"
-    )
+    scores = scored["value"].sort()
+    facts = {"scores": f"{scores[0]:.9g} to {scores[-1]:.9g}"}
+    if len(scored) < len(frame):
+        facts["no score"] = counted(len(frame) - len(scored), "row")
+    exactly, tied = _tied(scored, pl.Float64), _tied(scored, pl.Float32)
+    facts["ties"] = f"{counted(tied, 'query')} with equal scores"
+    if tied > exactly:
+        facts["ties"] += f", {tied - exactly:,} of them only as float32"
+    disordered = counted(_disordered(scored) if lists else _rising(scored), "query")
+    facts["order"] = f"{disordered} whose documents stand in another order than their scores"
     return facts
 
 
@@ -180,8 +143,7 @@ def _rising(frame: pl.DataFrame) -> int:
     """Count the queries that have a score above the one before it."""
     import polars as pl
 
-    rows = frame.drop_nulls().select("query_id", rises=pl.col("value").diff().over("query_id") > 0)
-    return int(rows.filter("rises")["query_id"].n_unique())
+    return frame.filter(pl.col("value").diff().over("query_id") > 0)["query_id"].n_unique()
 
 
 def _tied(frame: pl.DataFrame, dtype: Any) -> int:
@@ -189,11 +151,11 @@ def _tied(frame: pl.DataFrame, dtype: Any) -> int:
     import polars as pl
 
     scores = frame.select("query_id", pl.col("value").cast(dtype, strict=False)).drop_nulls()
-    return int(scores.filter(pl.struct("query_id", "value").is_duplicated())["query_id"].n_unique())
+    return scores.filter(scores.is_duplicated())["query_id"].n_unique()
 
 
 def _disordered(frame: pl.DataFrame) -> int:
     lists: dict[str, dict[str, float]] = {}
-    for query_id, doc_id, score in frame.drop_nulls().iter_rows():
+    for query_id, doc_id, score in frame.iter_rows():
         lists.setdefault(query_id, {}).setdefault(doc_id, score)
     return sum(ranked(documents) != list(documents) for documents in lists.values())

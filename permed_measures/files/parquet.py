@@ -15,11 +15,7 @@ from typing import TYPE_CHECKING
 
 from permed_measures.engine.forks import refuse_after_fork
 from permed_measures.engine.forms import checked_frame, columns_of
-from permed_measures.engine.inputs import (
-    first_repeated,
-    not_a_number,
-    where,
-)
+from permed_measures.engine.inputs import first_repeated, not_a_number, where
 from permed_measures.errors import InputError
 from permed_measures.files.formats import VALUE_COLUMNS, Kind
 from permed_measures.files.parquet_pages import is_sound
@@ -59,14 +55,13 @@ def read_parquet(source: Source, kind: Kind) -> pl.DataFrame:
     with _named(source):
         rows = _lazy(source).collect()
         frame = checked_frame(rows, value)
-        if kind == "qrels":
-            values = rows[columns_of(rows.columns, value)[value]]
-            wrong = frame.filter(~pl.col(value).is_finite())
-            if len(wrong):
-                raise not_a_number(wrong[value][0], value, place=where(*wrong.row(0)[:2]))
-            if values.dtype.is_integer():
-                frame = frame.with_columns(values.alias(value))
-        return frame
+        if kind == "run":
+            return frame
+        wrong = frame.filter(~pl.col(value).is_finite())
+        if len(wrong):
+            raise not_a_number(wrong[value][0], value, place=where(*wrong.row(0)[:2]))
+        values = rows[columns_of(rows.columns, value)[value]]
+        return frame.with_columns(values.alias(value)) if values.dtype.is_integer() else frame
 
 
 def read_parquet_qrels(source: Source) -> pl.DataFrame:
@@ -88,8 +83,8 @@ def _named(source: Source) -> Iterator[None]:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise _damaged(source, str(error)) from None
     except InputError as error:
-        place = f"{source.path}: {error.where}" if error.where else str(source.path)
-        raise InputError(error.problem, where=place, hint=error.hint) from None
+        error.where = f"{source.path}: {error.where}" if error.where else str(source.path)
+        raise
 
 
 def _damaged(source: Source, error: str) -> InputError:

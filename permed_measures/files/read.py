@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-import struct
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from permed_measures.engine.forms import columns_of
 from permed_measures.engine.inputs import Batches, number, text_id, where
@@ -27,21 +29,11 @@ Run = dict[str, dict[str, float]]
 
 
 class Loaded(NamedTuple):
-    """A file that was read.
-
-    Attributes
-    ----------
-    table : dict, Batches or polars.DataFrame
-        Nested dicts, a run that is read when it is evaluated, or qrels as a frame.
-    notes : list of str
-        Notes for the user.
-    labels : str
-        The name of the format, if a run was asked for and the file holds judgments.
-    """
+    """A file that was read: nested dicts, a run that is read when it is evaluated, or qrels as a frame."""
 
     table: dict[str, dict[str, Any]] | Batches | pl.DataFrame
-    notes: list[str]
-    labels: str = ""
+    notes: Sequence[str] = ()
+    labels: str = ""  # the name of the format, if a run was asked for and the file holds judgments
 
 
 # --- reading ---------------------------------------------------------------------------------------
@@ -66,8 +58,8 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     Raises
     ------
     InputError
-        For an unknown format, a line that is not of the file's format, a relevance that is no number, a
-        document judged twice for a query; the message names file and line.
+        For an unknown format, a line that is not of the file's format, a relevance (or score) that is no
+        number, a document listed twice for a query; the message names file and line.
     OSError
         If the file cannot be opened.
 
@@ -88,8 +80,8 @@ def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
     ----------
     path : str or path-like
         A TREC run, PerMed or LitSearch results, BEIR or MTEB results (JSON), CSV or TSV with a header (such
-        as PyTerrier's frames); or MedCorpus labels, whose order is a run. Plain, ``.gz`` or ``.zst``. Or a
-        Parquet file.
+        as PyTerrier's frames); or MedCorpus labels, whose order is a run. Compressed or in Parquet as
+        `read_qrels` has it, and refused for the same reasons.
     order : {'score', 'list'}, default 'score'
         Rank by the scores, or by the order of the list (the lines, in a TREC run). Lists without scores
         are always ranked by their order: the score is -1 for the first document, -2 for the second, …
@@ -98,14 +90,6 @@ def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
     -------
     dict
         ``{query_id: {doc_id: score}}`` in the order of the file.
-
-    Raises
-    ------
-    InputError
-        For an unknown format, a line that is not of the file's format, a score that is no number, a document
-        listed twice for a query; the message names file and line.
-    OSError
-        If the file cannot be opened.
 
     Warns
     -----
@@ -137,22 +121,15 @@ def scan_run(path: str | os.PathLike[str]) -> Batches:
     Parameters
     ----------
     path : str or path-like
-        A TREC run, a CSV or TSV run (plain, ``.gz`` or ``.zst``) or a Parquet file with the columns query_id,
-        doc_id and score (or PyTerrier's qid, docno and score). It may be larger than memory: it is read in
-        batches of rows, again if the rows of a query do not stand together, and may not change meanwhile.
+        A TREC, CSV or TSV run or a Parquet file, as `read_run` takes them. It may be larger than memory: it
+        is read in batches of rows, again if the rows of a query do not stand together, and may not change
+        meanwhile.
 
     Returns
     -------
     Batches
         A run for ``calc_aggregate``, ``iter_calc``, ``calc`` and ``evaluator(...)`` of this package, any
-        number of times.
-
-    Raises
-    ------
-    InputError
-        For a file of another format; when it is evaluated, for what `read_run` refuses.
-    OSError
-        If the file cannot be opened.
+        number of times. A file of another format is refused at once, for other reasons when it is evaluated.
 
     Examples
     --------
@@ -184,20 +161,17 @@ def kind_of(source: Source) -> Kind | None:
     """Return the kind of a file; None if it can be read as both."""
     if source.is_parquet:
         names = parquet_columns(source)
-        could_be = {kind for kind, value in VALUE_COLUMNS.items() if _has_columns(names, value)}
-        return could_be.pop() if len(could_be) == 1 else None
+        could_be: list[Kind] = []
+        for kind, value in VALUE_COLUMNS.items():
+            with suppress(InputError):
+                columns_of(names, value)
+                could_be.append(kind)
+        return could_be[0] if len(could_be) == 1 else None
     file = TextFile.recognised(source)
     if file.format.layout is Layout.JSON:
         numbers = [number for _, line in file.parse(file.lines()) for _, number in line.documents]
         return None if all(float(number or 0).is_integer() for number in numbers) else "run"
     return file.format.kind if file.is_certain else None
-
-
-def _has_columns(names: list[str], value: str) -> bool:
-    try:
-        return bool(columns_of(names, value))
-    except InputError:
-        return False
 
 
 def load(
@@ -215,27 +189,27 @@ def load(
     if order not in ("score", "list"):
         raise InputError(f"order must be 'score' or 'list' (found {order!r})")
     source = path if isinstance(path, Source) else Source(Path(path), progress)
-    return _load_qrels(source) if kind == "qrels" else _load_run(source, by_list=order == "list")
+    return Loaded(_load_qrels(source)) if kind == "qrels" else _load_run(source, by_list=order == "list")
 
 
-def _load_qrels(source: Source) -> Loaded:
+def _load_qrels(source: Source) -> Qrels | pl.DataFrame:
     if source.is_parquet:
-        return Loaded(read_parquet_qrels(source), [])
+        return read_parquet_qrels(source)
     file = TextFile.recognised(source, "qrels")
-    is_large = file.format.name == "TREC qrels" and source.has(_LARGE)
+    is_large = file.format.name == "TREC qrels" and source.is_larger(_LARGE)
     frame = read_trec_qrels(file) if is_large else None
-    return Loaded(file.table() if frame is None else frame, [])
+    return file.table() if frame is None else frame
 
 
 def _load_run(source: Source, by_list: bool) -> Loaded:
     if source.is_parquet:
         run = ParquetRun(source)
         if not by_list:
-            return Loaded(run, [])
-        return Loaded({query_id: _by_position(docs) for query_id, docs in run.nested().items()}, [])
+            return Loaded(run)
+        return Loaded({query_id: _by_position(docs) for query_id, docs in run.nested().items()})
     file = TextFile.recognised(source, "run")
-    if file.format.name in SCANNED and not by_list and source.has(_LARGE):
-        return Loaded(SCANNED[file.format.name](file), [])
+    if file.format.name in SCANNED and not by_list and source.is_larger(_LARGE):
+        return Loaded(SCANNED[file.format.name](file))
     table = file.table()
     labels = file.format.name if file.format.kind == "qrels" else ""
     notes = _score_by_order(table, source, force=by_list, lists=file.format.lists)
@@ -274,16 +248,9 @@ def _by_position(documents: Iterable[str]) -> dict[str, float]:
 
 def ranked(documents: Mapping[str, float]) -> list[str]:
     """Return the ids by score (as float32) descending, then id descending: trec_eval's order."""
-    by_id = sorted(documents, reverse=True)
-    return sorted(by_id, key=lambda doc_id: -_float32(documents[doc_id]))
-
-
-def _float32(score: float) -> float:
-    try:
-        value: float = struct.unpack("f", struct.pack("f", score))[0]
-    except OverflowError:
-        return float("inf") if score > 0 else float("-inf")
-    return value
+    with np.errstate(over="ignore"):
+        scores = np.fromiter(documents.values(), np.float64).astype(np.float32).tolist()
+    return [doc_id for _, doc_id in sorted(zip(scores, documents, strict=True), reverse=True)]
 
 
 # --- making ----------------------------------------------------------------------------------------

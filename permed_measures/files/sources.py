@@ -11,12 +11,18 @@ import tempfile
 import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from permed_measures.errors import InputError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 ProgressCallback = Callable[[float], None]
 """Called with the share of a file that has been read, from 0 to 1."""
@@ -24,7 +30,7 @@ ProgressCallback = Callable[[float], None]
 MARK = b"\xef\xbb\xbf"
 """The byte order mark; it is one only at the start of a file."""
 HEAD = 1 << 16
-"""Bytes that are enough to recognise most formats."""
+"""Bytes that are enough to recognise most formats, and as many as a pipe may hold."""
 _LONGEST_LINE = 1 << 24
 _LONGEST_WHOLE = 1 << 30
 """Bytes of a JSON file, which is held as a whole."""
@@ -33,6 +39,7 @@ _TYPES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "Parquet"} 
     bytes([first]) + b"\x2a\x4d\x18": "zstd"  # a frame that readers skip
     for first in range(0x50, 0x60)
 }
+_OPENERS: dict[str | None, Callable[[Any], Any]] = {"gzip": gzip.open, "zstd": zstd.open}
 
 
 class Chunk(NamedTuple):
@@ -49,14 +56,7 @@ class LongLineError(InputError):
 
 
 class Source:
-    """A file that may be compressed, or a pipe.
-
-    Parameters
-    ----------
-    path : Path
-    progress : callable, optional
-        Called now and then with the share that has been read.
-    """
+    """A file that may be compressed, or a pipe; `progress` is called while it is read."""
 
     def __init__(self, path: Path, progress: ProgressCallback | None = None) -> None:
         self.path = path
@@ -67,9 +67,9 @@ class Source:
         """Whether this is a Parquet file."""
         return self._type == "Parquet"
 
-    def has(self, n_bytes: int) -> bool:
-        """Return whether the file has at least so many bytes, compressed if it is."""
-        return self._status.st_size >= n_bytes if self._pipe is None else self._pipe.has(n_bytes)
+    def is_larger(self, n_bytes: int) -> bool:
+        """Return whether the file has more than so many bytes, compressed if it is."""
+        return self._status.st_size > n_bytes if self._pipe is None else bool(self._pipe.read(n_bytes, 1))
 
     @cached_property
     def _type(self) -> str | None:
@@ -95,19 +95,18 @@ class Source:
         """Open the file from its start, compressed if it is."""
         if self._pipe is not None:
             return cast(BinaryIO, io.BufferedReader(_PipeView(self._pipe)))
-        self._refuse_changed(self.path.stat())
+        self._check_unchanged(self.path.stat())
         return self.path.open("rb")
 
     def for_polars(self) -> Path | BinaryIO:
         """Return a path, or the content of a pipe, for polars to read."""
-        if self._pipe is not None:
-            return io.BytesIO(self.open().read())
-        self._refuse_changed(self.path.stat())
-        return self.path
+        with self.open() as file:
+            return self.path if self._pipe is None else io.BytesIO(file.read())
 
-    def _refuse_changed(self, status: os.stat_result) -> None:
+    def _check_unchanged(self, status: os.stat_result) -> None:
         """Raise an error if the file was written or replaced since it was first looked at."""
-        if _identity(status) != _identity(self._status):
+        identity = attrgetter("st_dev", "st_ino", "st_size", "st_mtime_ns")
+        if identity(status) != identity(self._status):
             raise InputError(
                 "the file has changed since its beginning was first read",
                 where=str(self.path),
@@ -119,31 +118,27 @@ class Source:
         start, n_lines = 0, 0
         longest = _LONGEST_WHOLE if whole else _LONGEST_LINE
         try:
-            with self.open() as file, _decompressed(file, self._type) as content:
+            with self.open() as file, _OPENERS.get(self._type, nullcontext)(file) as content:
                 while data := _whole_lines(content, min(size or _CHUNK, longest), longest):
-                    if whole:
-                        self._refuse_large(start + len(data))
-                    else:
-                        self._refuse_long_line(data, n_lines)
+                    if not whole:
+                        self._check_last_line(data, n_lines)
+                    elif start + len(data) > longest:
+                        problem = f"a JSON file may have {longest >> 20:,} MiB at most"
+                        raise InputError(problem, where=str(self.path), hint="Convert it to TREC or Parquet")
                     yield Chunk(start, data)
                     start += len(data)
                     n_lines += data.count(b"\n")
                     if self._pipe is None:
                         self.progress(min(file.tell() / (self._status.st_size or 1), 1))
                 if self._pipe is None:
-                    self._refuse_changed(os.fstat(file.fileno()))
-        except (OSError, EOFError, zlib.error, _zstd().ZstdError) as error:
+                    self._check_unchanged(os.fstat(file.fileno()))
+        except (OSError, EOFError, zlib.error, zstd.ZstdError) as error:
             if self._type is None:
                 raise
             problem = f"cannot be decompressed as {self._type} ({error})"
             raise InputError(problem, where=str(self.path)) from None
 
-    def _refuse_large(self, size: int) -> None:
-        if size > _LONGEST_WHOLE:
-            problem = f"a JSON file may have {_LONGEST_WHOLE >> 20:,} MiB at most"
-            raise InputError(problem, where=str(self.path), hint="Convert it to TREC or Parquet")
-
-    def _refuse_long_line(self, data: bytes, n_lines: int) -> None:
+    def _check_last_line(self, data: bytes, n_lines: int) -> None:
         """Raise an error if the last of these lines is too long; the others are shorter than a chunk."""
         last = data.rfind(b"\n", 0, -1) + 1
         if len(data) - last - data.endswith(b"\n") > _LONGEST_LINE:
@@ -180,26 +175,6 @@ class Source:
         return f"{self.path}" if line is None else f"{self.path}:{line + 1}"
 
 
-def _identity(status: os.stat_result) -> tuple[int, ...]:
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _zstd() -> Any:
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-    return zstd
-
-
-def _decompressed(file: BinaryIO, type_: str | None) -> AbstractContextManager[BinaryIO]:
-    if type_ == "gzip":
-        return cast(AbstractContextManager[BinaryIO], gzip.open(file))
-    if type_ == "zstd":
-        return cast(AbstractContextManager[BinaryIO], _zstd().open(file))
-    return nullcontext(file)
-
-
 def _whole_lines(content: BinaryIO, size: int, longest: int) -> bytes:
     """Read about `size` bytes, up to the end of a line, or to where the line is too long."""
     if not isinstance(content, io.BufferedReader) or not content.seekable():
@@ -220,31 +195,18 @@ class _Pipe:
         self._kept = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the pipe)
         self._size = 0
         self._is_read = False
-        weakref.finalize(self, _close, self._pipe, self._kept)
+        weakref.finalize(self, os.close, self._pipe)
+        weakref.finalize(self, self._kept.close)
 
     def read(self, start: int, size: int) -> bytes:
         """Return at most `size` bytes from `start`, none at the end."""
-        if start == self._size and not self._is_read:
-            self._read_on(size)
+        while start >= self._size and not self._is_read:
+            data = os.read(self._pipe, HEAD)
+            self._is_read = not data
+            self._kept.seek(self._size)
+            self._size += self._kept.write(data)
         self._kept.seek(start)
         return self._kept.read(size)
-
-    def has(self, n_bytes: int) -> bool:
-        """Return whether so many bytes can be read."""
-        while self._size < n_bytes and not self._is_read:
-            self._read_on(n_bytes)
-        return self._size >= n_bytes
-
-    def _read_on(self, size: int) -> None:
-        data = os.read(self._pipe, size)
-        self._is_read = not data
-        self._kept.seek(self._size)
-        self._size += self._kept.write(data)
-
-
-def _close(pipe: int, kept: IO[bytes]) -> None:
-    os.close(pipe)
-    kept.close()
 
 
 class _PipeView(io.RawIOBase):

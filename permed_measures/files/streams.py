@@ -6,21 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
 from permed_measures.engine.forks import refuse_after_fork
-from permed_measures.engine.inputs import (
-    Batches,
-    first_repeated,
-    repeated_values,
-    row_hashes,
-)
+from permed_measures.engine.inputs import Batches, first_repeated, repeated_values, row_hashes
 from permed_measures.errors import InputError
 from permed_measures.files.fast_csv import frame_of_rows
 from permed_measures.files.fast_trec import frame_of_lines, single_blanks
-from permed_measures.files.formats import Kind
+from permed_measures.files.formats import Header, Kind
 from permed_measures.files.sources import MARK, Chunk
 from permed_measures.files.text import TextFile, header_of
 
@@ -171,21 +166,20 @@ class TableRun(TextRun):
 
     def rows(self) -> Iterator[pl.DataFrame]:
         """Yield the rows in the order of the file, as frames."""
-        source, first = self._file.source, self._file.first_line
-        header = header_of(first.text)
-        assert header is not None  # the format was recognised by it
+        source, first_row, first_line = self._file.source, self._file.first_row, self._file.first_line
+        header = cast(Header, header_of(first_line))  # the format was recognised by it
         chunks, n_lines = source.chunks(), 0
         for chunk in chunks:
             n_chunk = chunk.data.count(b"\n")
-            n_before = min(max(first.row + 1 - n_lines, 0), n_chunk)
+            n_before = min(max(first_row + 1 - n_lines, 0), n_chunk)
             data = chunk.data.split(b"\n", n_before)[-1] if n_before else chunk.data
             frame = frame_of_rows(data, header) if data else None
             if frame is None:
                 lines = source.lines_of(chunk, n_lines)
                 if b'"' in data:  # a cell may go on in the next chunk
                     lines = chain(lines, source.lines_of_all(chunks, n_lines + n_chunk))
-                rows = (line for line in lines if line[0] > first.row)
-                yield from self._line_by_line(chain([(first.row, first.text)], rows))
+                rows = (line for line in lines if line[0] > first_row)
+                yield from self._line_by_line(chain([(first_row, first_line)], rows))
             elif len(frame):
                 yield frame
             n_lines += n_chunk

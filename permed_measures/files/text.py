@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, cast
 
 from permed_measures.errors import InputError, shown
 from permed_measures.files.formats import TEXT_FORMATS, Format, Header, Kind, Layout, Line, ParsedLine
@@ -22,43 +22,25 @@ _DELIMITERS = "\t,;"
 Lines = Iterable[tuple[int, str]]
 
 
-class FirstLine(NamedTuple):
-    """The index and the text of a line."""
-
-    row: int
-    text: str
-
-
 @dataclass(frozen=True)
 class TextFile:
-    """A text file of a known format.
-
-    Attributes
-    ----------
-    source : Source
-    format : Format
-    kind : {'qrels', 'run'}
-        What it is read as.
-    first_line : FirstLine
-        The first line that is neither empty nor a comment.
-    is_certain : bool
-        Whether it can be read as this kind only.
-    """
+    """A text file of a known format."""
 
     source: Source
     format: Format
-    kind: Kind
-    first_line: FirstLine
-    is_certain: bool
+    kind: Kind  # what it is read as
+    first_row: int
+    first_line: str  # the first that is neither empty nor a comment
+    is_certain: bool  # it can be read as this kind only
 
     @classmethod
     def recognised(cls, source: Source, kind: Kind | None = None) -> TextFile:
         """Recognise the format by the first line; without `kind` the file is read as what it holds."""
-        first_line = _first_line(source)
-        layout, content = _layout_of(first_line.text)
+        first_row, first_line = _first_line(source)
+        layout, content = _layout_of(first_line)
         fitting = [each for each in TEXT_FORMATS if each.layout is layout and each.fits(content)]
         if not fitting:
-            raise _unknown(source, first_line, kind)
+            raise _unknown(source.place(first_row), first_line.strip(_BLANKS), kind)
         taken = next((each for each in fitting if each.can_be(kind or each.kind)), None)
         if taken is None:
             raise InputError(
@@ -67,7 +49,7 @@ class TextFile:
                 hint="The qrels come first, then the runs",
             )
         is_certain = len({each.kind for each in fitting}) == 1
-        return cls(source, taken, kind or taken.kind, first_line, is_certain)
+        return cls(source, taken, kind or taken.kind, first_row, first_line, is_certain)
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield the index and the text of each line; JSON may be one long line."""
@@ -76,8 +58,9 @@ class TextFile:
     def table(self) -> dict[str, dict[str, Any]]:
         """Read the file into ``{query_id: {doc_id: number or None}}``, in its order."""
         table: dict[str, dict[str, Any]] = {}
+        one_entry_per_query = self.format.lists or self.format.layout is Layout.JSON
         for _, line in self.parse(self.lines()):
-            if self.format.one_entry_per_query and line.query_id in table:
+            if one_entry_per_query and line.query_id in table:
                 raise self.duplicate_error(line.query_id, None)
             documents = table.setdefault(line.query_id, {})
             for doc_id, value in line.documents:
@@ -151,17 +134,16 @@ def twice_error(query_id: str, doc_id: str | None, first: str, second: str) -> I
 # --- the first line ----------------------------------------------------------------------------------
 
 
-def _first_line(source: Source) -> FirstLine:
+def _first_line(source: Source) -> tuple[int, str]:
     """Return the first line that is neither empty nor a comment; of a long JSON text its beginning."""
     lines = source.lines(HEAD)
     try:
-        found = (FirstLine(i, line) for i, line in lines if not _is_skipped(line, comments=True))
-        return next(found, FirstLine(0, ""))
+        return next((line for line in lines if not _is_skipped(line[1], comments=True)), (0, ""))
     except LongLineError as error:
         beginning = error.beginning.decode(errors="replace")
         if _layout_of(beginning)[0] is not Layout.JSON:
             raise
-        return FirstLine(0, beginning)
+        return 0, beginning
 
 
 def _layout_of(line: str) -> tuple[Layout | None, Any]:
@@ -187,14 +169,13 @@ def _names_a_field(text: str) -> bool:
     return any(f'"{key}"' in text[:200] for key in ("query_id", "conversation_id", "retrieved", "corpusids"))
 
 
-def _unknown(source: Source, first_line: FirstLine, kind: Kind | None) -> InputError:
+def _unknown(place: str, text: str, kind: Kind | None) -> InputError:
     """Return the error for a file whose first line fits no format."""
     known = "; ".join(f"{each.name}: {each.shape}" for each in TEXT_FORMATS if each.can_be(kind or each.kind))
-    text = first_line.text.strip(_BLANKS)
     problem = f"unknown format: expected {kind or 'qrels or a run'} (found {shown(text)})"
     return InputError(
         problem if text else "the file is empty",
-        where=source.place(first_line.row),
+        where=place,
         hint=f"Known formats of {kind or 'qrels and runs'} are {known}",
     )
 
@@ -248,14 +229,11 @@ def _json_lines(lines: Lines) -> Iterator[_Entry]:
     for index, line in lines:
         if not _is_skipped(line, comments=False):
             text = line.strip(_BLANKS)
-            content = _json(text, _object)
-            if not isinstance(content, dict | Exception):
-                content = ValueError("no JSON object")
-            yield _Entry(index, text, content)
+            yield _Entry(index, text, _json(text, _object))
 
 
 def _json(text: str, make_object: Callable[[list[tuple[str, Any]]], Any]) -> Any:
-    """Parse a JSON text; return the error if that fails."""
+    """Parse a JSON text whose objects are made by a function; return the error if that fails."""
     try:
         content = json.loads(text, object_pairs_hook=make_object)
         if "\\ud" in text.lower():  # half of a character, perhaps without the other
@@ -264,7 +242,7 @@ def _json(text: str, make_object: Callable[[list[tuple[str, Any]]], Any]) -> Any
         return ValueError("half of a Unicode character")
     except (ValueError, RecursionError) as error:
         return error
-    return content
+    return content if isinstance(content, dict | tuple) else ValueError("no JSON object")
 
 
 def json_object(text: str) -> dict[str, Any]:
@@ -272,9 +250,7 @@ def json_object(text: str) -> dict[str, Any]:
     content = _json(text, _object)
     if isinstance(content, Exception):
         raise ValueError(str(content))
-    if not isinstance(content, dict):
-        raise ValueError("no JSON object")
-    return content
+    return cast(dict[str, Any], content)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

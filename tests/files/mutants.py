@@ -127,7 +127,7 @@ MUTANTS = [
     ),
     Mutant("the second of two documents counts", "text", "if doc_id in documents:", "if False:"),
     Mutant(
-        "the second of two lists counts", "text", "if self.format.one_entry_per_query and", "if False and"
+        "the second of two lists counts", "text", "if one_entry_per_query and", "if False and"
     ),
     Mutant("a name may stand twice", "text", "if len(content) < len(pairs):", "if False:"),
     Mutant("half a character is text", "text", r'if "\\ud" in text.lower():', "if False:"),
@@ -153,7 +153,7 @@ MUTANTS = [
     Mutant("grades in JSON may be fractions", "formats", "if grade != int(grade):", "if False:"),
     Mutant("queries count from 0", "formats", '.get("query_id", line.row + 1)', '.get("query_id", line.row)'),
     Mutant("empty lines count as queries", "formats", "and line.row != line.n_before:", "and False:"),
-    Mutant("the last alias of a column counts", "formats", "in reversed(COLUMNS[ours])", "in COLUMNS[ours]"),
+    Mutant("the last alias of a column counts", "formats", "(name for name in names", "(name for name in names[::-1]"),
     Mutant(
         "a document may stand in two batches", "streams", "        if scattered:\n", "        if False:\n"
     ),
