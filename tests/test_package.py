@@ -24,7 +24,7 @@ engine/kernels: shared binary graded checks __init__
 engine: evaluator groups
 provider
 crosschecks: pytrec identities check
-files: sources formats text fast_csv fast_trec streams parquet_pages parquet
+files: sources formats text fast_rows streams parquet_pages parquet
 files: read inspection whole output_formats write
 statistics: significance resampling differences results
 audits: options choices claim_files claim_names claims conventions run_variants

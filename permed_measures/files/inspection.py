@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from permed_measures.engine.inputs import repeated_rows, where
 from permed_measures.files.formats import VALUE_COLUMNS, Kind
-from permed_measures.files.parquet import read_parquet
-from permed_measures.files.read import kind_of, ranked
+from permed_measures.files.parquet import read_parquet_qrels
+from permed_measures.files.read import kind_of, ranked, scanned
 from permed_measures.files.sources import ProgressCallback, Source
-from permed_measures.files.streams import SCANNED
+from permed_measures.files.streams import ScannedRun
 from permed_measures.files.text import TextFile
 from permed_measures.markup import counted, one_line
 
@@ -71,14 +71,13 @@ def _rows(source: Source, holds: Kind) -> tuple[str, bool, pl.DataFrame, list[st
     import polars as pl
 
     schema = {"query_id": pl.String, "doc_id": pl.String, "value": pl.Float64}
-    if source.is_parquet:
-        frame = read_parquet(source, holds).rename({VALUE_COLUMNS[holds]: "value"})
+    if holds == "qrels" and source.is_parquet:
+        frame = read_parquet_qrels(source, may_repeat=True).rename({"relevance": "value"})
         return "Parquet", False, frame, _queries(frame)
-    file = TextFile.recognised(source, holds)
-    if holds == "run" and file.format.name in SCANNED:
-        run = SCANNED[file.format.name](file)
-        frame = pl.concat([pl.DataFrame(schema=schema), *(f.rename({"score": "value"}) for f in run.rows())])
-        return file.format.name, False, frame, _queries(frame)
+    file = scanned(source) if holds == "run" else TextFile.recognised(source, "qrels")
+    if isinstance(file, ScannedRun):
+        frame = pl.concat([pl.DataFrame(schema=schema), *(f.rename({"score": "value"}) for f in file.rows())])
+        return file.format_name, False, frame, _queries(frame)
     parsed = [line for _, line in file.parse(file.lines())]
     rows = [(line.query_id, doc_id, number) for line in parsed for doc_id, number in line.documents]
     frame = pl.DataFrame(rows, schema=schema, orient="row", strict=False)

@@ -17,7 +17,6 @@ from permed_measures.engine.forks import refuse_after_fork
 from permed_measures.engine.forms import checked_frame, columns_of
 from permed_measures.engine.inputs import first_repeated, not_a_number, where
 from permed_measures.errors import InputError
-from permed_measures.files.formats import VALUE_COLUMNS, Kind
 from permed_measures.files.parquet_pages import is_sound
 from permed_measures.files.sources import Source
 from permed_measures.files.streams import ScannedRun
@@ -47,27 +46,19 @@ def parquet_columns(source: Source) -> list[str]:
         return _lazy(source).collect_schema().names()
 
 
-def read_parquet(source: Source, kind: Kind) -> pl.DataFrame:
-    """Return query_id, doc_id and the number of each row of a Parquet file; relevance may be integers."""
+def read_parquet_qrels(source: Source, may_repeat: bool = False) -> pl.DataFrame:
+    """Return query_id, doc_id and relevance, perhaps as integers, of each row of a Parquet file."""
     import polars as pl
 
-    value = VALUE_COLUMNS[kind]
     with _named(source):
         rows = _lazy(source).collect()
-        frame = checked_frame(rows, value)
-        if kind == "run":
-            return frame
-        wrong = frame.filter(~pl.col(value).is_finite())
+        frame = checked_frame(rows, "relevance")
+        wrong = frame.filter(~pl.col("relevance").is_finite())
         if len(wrong):
-            raise not_a_number(wrong[value][0], value, place=where(*wrong.row(0)[:2]))
-        values = rows[columns_of(rows.columns, value)[value]]
-        return frame.with_columns(values.alias(value)) if values.dtype.is_integer() else frame
-
-
-def read_parquet_qrels(source: Source) -> pl.DataFrame:
-    """Return the judgments of a Parquet file with the columns query_id, doc_id and relevance."""
-    frame = read_parquet(source, "qrels")
-    if (pair := first_repeated(frame)) is not None:
+            raise not_a_number(wrong["relevance"][0], "relevance", place=where(*wrong.row(0)[:2]))
+        values = rows[columns_of(rows.columns, "relevance")["relevance"]]
+        frame = frame.with_columns(relevance=values) if values.dtype.is_integer() else frame
+    if not may_repeat and (pair := first_repeated(frame)) is not None:
         raise twice_error(*pair, "", str(source.path))
     return frame
 
@@ -120,7 +111,7 @@ class ParquetRun(ScannedRun):
     """A run in a Parquet file with the columns query_id, doc_id and score; see `ScannedRun`."""
 
     def __init__(self, source: Source) -> None:
-        super().__init__()
+        super().__init__("Parquet")
         self._source = source
 
     def rows(self) -> Iterator[pl.DataFrame]:

@@ -12,7 +12,6 @@ import zlib
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-_MAGIC = b"PAR1"
 _DATA_HEADERS = {0: 5, 3: 8}
 """The field of a page header that has the counts, by the type of a data page."""
 _DICTIONARY = 2
@@ -24,7 +23,7 @@ def is_sound(file: BinaryIO) -> bool:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(size - 8, 0))
         length, magic = struct.unpack("<i4s", file.read(8))
-        _require(magic == _MAGIC and 0 < length <= size - 12)
+        _require(magic == b"PAR1" and 0 < length <= size - 12)
         file.seek(size - 8 - length)
         footer = _Thrift(file.read(length)).struct()
         groups = footer[4]
@@ -131,12 +130,8 @@ class _Thrift:
 
 
 _READERS: dict[int, Callable[[_Thrift], Any]] = {
-    1: _Thrift._byte,
-    2: _Thrift._byte,
-    3: _Thrift._byte,
-    4: _Thrift._integer,
-    5: _Thrift._integer,
-    6: _Thrift._integer,
+    **dict.fromkeys((1, 2, 3), _Thrift._byte),
+    **dict.fromkeys((4, 5, 6), _Thrift._integer),
     7: lambda thrift: thrift._bytes(8),
     8: lambda thrift: thrift._bytes(thrift._varint()),
     9: _Thrift._list,

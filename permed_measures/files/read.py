@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from permed_measures.engine.forms import columns_of
 from permed_measures.engine.inputs import Batches, number, text_id, where
 from permed_measures.errors import InputError, PermedWarning
-from permed_measures.files.formats import VALUE_COLUMNS, Kind, Layout
+from permed_measures.files.formats import VALUE_COLUMNS, Header, Kind, Layout
 from permed_measures.files.parquet import ParquetRun, parquet_columns, read_parquet_qrels
 from permed_measures.files.sources import ProgressCallback, Source
-from permed_measures.files.streams import SCANNED, read_trec_qrels
+from permed_measures.files.streams import SCANNED, ScannedRun, TextRun, read_trec_qrels
 from permed_measures.files.text import TextFile
 from permed_measures.markup import counted
 
@@ -34,9 +32,6 @@ class Loaded(NamedTuple):
     table: dict[str, dict[str, Any]] | Batches | pl.DataFrame
     notes: Sequence[str] = ()
     labels: str = ""  # the name of the format, if a run was asked for and the file holds judgments
-
-
-# --- reading ---------------------------------------------------------------------------------------
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Qrels:
@@ -140,17 +135,22 @@ def scan_run(path: str | os.PathLike[str]) -> Batches:
     ...     pm.calc_aggregate(["RR"], {"q": {"b": 1}}, scan_run(f"{folder}/run.trec.gz"))
     {RR: 0.5}
     """
-    source = Source(Path(path))
-    if source.is_parquet:
-        return ParquetRun(source)
-    file = TextFile.recognised(source, "run")
-    if file.format.name in SCANNED:
-        return SCANNED[file.format.name](file)
+    run = scanned(Source(Path(path)))
+    if isinstance(run, ScannedRun):
+        return run
     raise InputError(
         "a run that is read while it is evaluated must be a TREC, CSV or TSV run or a Parquet file",
         where=str(path),
         hint="Read it with read_run",
     )
+
+
+def scanned(source: Source) -> ParquetRun | TextRun | TextFile:
+    """Return a run that can be read in batches, or the text file that holds one that cannot."""
+    if source.is_parquet:
+        return ParquetRun(source)
+    file = TextFile.recognised(source, "run")
+    return SCANNED[file.format.name](file) if file.format.name in SCANNED else file
 
 
 _LARGE = 1 << 22
@@ -160,12 +160,8 @@ _LARGE = 1 << 22
 def kind_of(source: Source) -> Kind | None:
     """Return the kind of a file; None if it can be read as both."""
     if source.is_parquet:
-        names = parquet_columns(source)
-        could_be: list[Kind] = []
-        for kind, value in VALUE_COLUMNS.items():
-            with suppress(InputError):
-                columns_of(names, value)
-                could_be.append(kind)
+        header = Header(parquet_columns(source), "")
+        could_be = [kind for kind, value in VALUE_COLUMNS.items() if header.has("query_id", "doc_id", value)]
         return could_be[0] if len(could_be) == 1 else None
     file = TextFile.recognised(source)
     if file.format.layout is Layout.JSON:
@@ -202,14 +198,12 @@ def _load_qrels(source: Source) -> Qrels | pl.DataFrame:
 
 
 def _load_run(source: Source, by_list: bool) -> Loaded:
-    if source.is_parquet:
-        run = ParquetRun(source)
-        if not by_list:
-            return Loaded(run)
-        return Loaded({query_id: _by_position(docs) for query_id, docs in run.nested().items()})
-    file = TextFile.recognised(source, "run")
-    if file.format.name in SCANNED and not by_list and source.is_larger(_LARGE):
-        return Loaded(SCANNED[file.format.name](file))
+    run = scanned(source)
+    if isinstance(run, ParquetRun):
+        return Loaded({q: _by_position(docs) for q, docs in run.nested().items()} if by_list else run)
+    if isinstance(run, TextRun) and not by_list and source.is_larger(_LARGE):
+        return Loaded(run)
+    file = run.file if isinstance(run, TextRun) else run
     table = file.table()
     labels = file.format.name if file.format.kind == "qrels" else ""
     notes = _score_by_order(table, source, force=by_list, lists=file.format.lists)
@@ -242,7 +236,6 @@ def _score_by_order(table: Run, source: Source, *, force: bool, lists: bool) -> 
 
 
 def _by_position(documents: Iterable[str]) -> dict[str, float]:
-    """Return the documents with scores that rank them as they stand."""
     return {doc_id: -float(rank) for rank, doc_id in enumerate(documents, start=1)}
 
 

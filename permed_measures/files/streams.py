@@ -13,8 +13,7 @@ import numpy as np
 from permed_measures.engine.forks import refuse_after_fork
 from permed_measures.engine.inputs import Batches, first_repeated, repeated_values, row_hashes
 from permed_measures.errors import InputError
-from permed_measures.files.fast_csv import frame_of_rows
-from permed_measures.files.fast_trec import frame_of_lines, single_blanks
+from permed_measures.files.fast_rows import frame_of_lines, frame_of_rows, single_blanks
 from permed_measures.files.formats import Header, Kind
 from permed_measures.files.sources import MARK, Chunk
 from permed_measures.files.text import TextFile, header_of
@@ -38,8 +37,9 @@ class ScannedRun(Batches, ABC):
     Unlike frames in memory it may not have any document twice in a query, judged or not.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, format_name: str) -> None:
         super().__init__()
+        self.format_name = format_name
         self._is_checked = False
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
@@ -122,21 +122,21 @@ class TextRun(ScannedRun):
     """A run in a text file with a row per line; see `ScannedRun`."""
 
     def __init__(self, file: TextFile) -> None:
-        super().__init__()
-        self._file = file
+        super().__init__(file.format.name)
+        self.file = file
 
     def _line_by_line(self, lines: Iterable[tuple[int, str]]) -> Iterator[pl.DataFrame]:
         """Yield the parsed lines as frames, or raise the error for the one that is wrong."""
         import polars as pl
 
-        rows = ((line.query_id, *line.documents[0]) for _, line in self._file.parse(lines))
+        rows = ((line.query_id, *line.documents[0]) for _, line in self.file.parse(lines))
         schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
         while some := list(islice(rows, _LINES)):
             yield pl.DataFrame(some, schema=schema, orient="row")
 
     def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
         """Return the error for a document that is listed twice, with its lines."""
-        return self._file.duplicate_error(query_id, doc_id)
+        return self.file.duplicate_error(query_id, doc_id)
 
 
 class TrecRun(TextRun):
@@ -144,7 +144,7 @@ class TrecRun(TextRun):
 
     def rows(self) -> Iterator[pl.DataFrame]:
         """Yield the rows in the order of the file, as frames."""
-        source, n_lines = self._file.source, 0
+        source, n_lines = self.file.source, 0
         for chunk in source.chunks():
             frame = _trec_rows(chunk, "run")
             if frame is None:
@@ -166,7 +166,7 @@ class TableRun(TextRun):
 
     def rows(self) -> Iterator[pl.DataFrame]:
         """Yield the rows in the order of the file, as frames."""
-        source, first_row, first_line = self._file.source, self._file.first_row, self._file.first_line
+        source, first_row, first_line = self.file.source, self.file.first_row, self.file.first_line
         header = cast(Header, header_of(first_line))  # the format was recognised by it
         chunks, n_lines = source.chunks(), 0
         for chunk in chunks:
@@ -186,7 +186,7 @@ class TableRun(TextRun):
 
 
 SCANNED: dict[str, type[TextRun]] = {"TREC run": TrecRun, "CSV or TSV run": TableRun}
-"""The text formats that are read as frames, by the name of the format."""
+"""The text formats that can be read in batches, by the name of the format."""
 
 
 def read_trec_qrels(file: TextFile) -> pl.DataFrame | None:

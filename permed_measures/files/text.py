@@ -7,8 +7,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn
 
 from permed_measures.errors import InputError, shown
 from permed_measures.files.formats import TEXT_FORMATS, Format, Header, Kind, Layout, Line, ParsedLine
@@ -159,14 +160,11 @@ def _json_layout(text: str) -> tuple[Layout | None, Any]:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
-        return (None if _names_a_field(text) else Layout.JSON), None
+        fields = ("query_id", "conversation_id", "retrieved", "corpusids")
+        is_cut = any(f'"{key}"' in text[:200] for key in fields)  # of JSON lines, not a longer JSON text
+        return (None if is_cut else Layout.JSON), None
     is_nested = all(isinstance(value, dict) for value in content.values())
     return Layout.JSON if is_nested else Layout.JSON_LINES, content
-
-
-def _names_a_field(text: str) -> bool:
-    """Return whether this is a line of JSON lines that was cut off, not the beginning of a JSON file."""
-    return any(f'"{key}"' in text[:200] for key in ("query_id", "conversation_id", "retrieved", "corpusids"))
 
 
 def _unknown(place: str, text: str, kind: Kind | None) -> InputError:
@@ -183,17 +181,11 @@ def _unknown(place: str, text: str, kind: Kind | None) -> InputError:
 def header_of(line: str) -> Header | None:
     """Return the header if the line names the columns of a table of queries and documents."""
     for delimiter in _DELIMITERS:
-        header = Header(_cells(line, delimiter), delimiter)
-        if header.has("query_id", "doc_id") and (header.has("score") or header.has("relevance")):
-            return header
+        with suppress(csv.Error):
+            header = Header(next(csv.reader([line], delimiter=delimiter, strict=True), []), delimiter)
+            if header.has("query_id", "doc_id") and (header.has("score") or header.has("relevance")):
+                return header
     return None
-
-
-def _cells(line: str, delimiter: str) -> list[str]:
-    try:
-        return next(csv.reader([line], delimiter=delimiter, strict=True), [])
-    except csv.Error:
-        return []
 
 
 # --- the entries of each layout ----------------------------------------------------------------------
@@ -212,11 +204,13 @@ def _is_skipped(line: str, comments: bool) -> bool:
     return not text or (comments and text.startswith("#"))
 
 
+def _texts(lines: Lines, comments: bool) -> Iterator[tuple[int, str]]:
+    return ((index, line.strip(_BLANKS)) for index, line in lines if not _is_skipped(line, comments))
+
+
 def _columns_of_lines(lines: Lines) -> Iterator[_Entry]:
-    for index, line in lines:
-        if not _is_skipped(line, comments=True):
-            text = line.strip(_BLANKS)
-            yield _Entry(index, text, _columns(text))
+    for index, text in _texts(lines, comments=True):
+        yield _Entry(index, text, _columns(text))
 
 
 def _columns(text: str) -> list[str]:
@@ -226,10 +220,8 @@ def _columns(text: str) -> list[str]:
 
 
 def _json_lines(lines: Lines) -> Iterator[_Entry]:
-    for index, line in lines:
-        if not _is_skipped(line, comments=False):
-            text = line.strip(_BLANKS)
-            yield _Entry(index, text, _json(text, _object))
+    for index, text in _texts(lines, comments=False):
+        yield _Entry(index, text, _json(text, _object))
 
 
 def _json(text: str, make_object: Callable[[list[tuple[str, Any]]], Any]) -> Any:
@@ -248,9 +240,9 @@ def _json(text: str, make_object: Callable[[list[tuple[str, Any]]], Any]) -> Any
 def json_object(text: str) -> dict[str, Any]:
     """Return the JSON object that a line holds, or raise ValueError."""
     content = _json(text, _object)
-    if isinstance(content, Exception):
+    if not isinstance(content, dict):
         raise ValueError(str(content))
-    return cast(dict[str, Any], content)
+    return content
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -263,43 +255,34 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _table_rows(lines: Lines) -> Iterator[_Entry]:
     """Yield each row under the header as a dict by our names; a quoted cell may hold line ends."""
-    recorder = LineRecorder(lines)
-    header = next((header_of(line) for line in recorder if not _is_skipped(line[:-1], comments=True)), None)
+    taken: list[tuple[int, str]] = []  # the lines that the CSV reader took for the current row
+
+    def recorded() -> Iterator[str]:
+        for line in lines:
+            taken.append(line)
+            yield line[1] + "\n"
+
+    def entry(content: Any) -> _Entry:
+        return _Entry(taken[0][0], "\n".join(text for _, text in taken), content)
+
+    text = recorded()
+    header = next((header_of(line) for line in text if not _is_skipped(line[:-1], comments=True)), None)
     if header is None:
         return
-    rows = csv.reader(recorder, delimiter=header.delimiter, strict=True)
+    rows = csv.reader(text, delimiter=header.delimiter, strict=True)
     while True:
-        recorder.lines_of_row.clear()
+        taken.clear()
         try:
             row = next(rows)
         except StopIteration:
             return
         except csv.Error as error:
-            yield recorder.entry(error)
+            yield entry(error)
             return
         if len(row) == len(header.names):
-            yield recorder.entry({ours: row[place] for ours, place in header.columns.items()})
+            yield entry({ours: row[place] for ours, place in header.columns.items()})
         elif row:
-            yield recorder.entry(ValueError(f"{len(row)} columns instead of {len(header.names)}"))
-
-
-class LineRecorder:
-    """Lines with their ends for a CSV reader, and a record of those it took for the current row."""
-
-    def __init__(self, lines: Lines) -> None:
-        self._lines = iter(lines)
-        self.lines_of_row: list[tuple[int, str]] = []
-
-    def __iter__(self) -> Iterator[str]:
-        """Yield the lines and record them."""
-        for index, line in self._lines:
-            self.lines_of_row.append((index, line))
-            yield line + "\n"
-
-    def entry(self, content: Any) -> _Entry:
-        """Return an entry of this content with the lines of the current row."""
-        text = "\n".join(line for _, line in self.lines_of_row)
-        return _Entry(self.lines_of_row[0][0], text, content)
+            yield entry(ValueError(f"{len(row)} columns instead of {len(header.names)}"))
 
 
 def _json_entries(lines: Lines) -> Iterator[_Entry]:

@@ -22,19 +22,15 @@ def write_whole(path: Path, content: bytes) -> None:
     or the target is a pipe or a device, the target itself is written into.
     """
     try:
-        _write(path, content)
+        with suppress(FileNotFoundError), os.fdopen(os.open(path, os.O_WRONLY), "wb") as existing:
+            if not stat.S_ISREG(os.fstat(existing.fileno()).st_mode):
+                existing.write(content)
+                return
+        if not _replace(path.resolve(), content):
+            path.write_bytes(content)
     except OSError as error:
         # It may be about the temporary file, which nobody knows, or name no file.
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
-
-
-def _write(path: Path, content: bytes) -> None:
-    with suppress(FileNotFoundError), os.fdopen(os.open(path, os.O_WRONLY), "wb") as existing:
-        if not stat.S_ISREG(os.fstat(existing.fileno()).st_mode):
-            existing.write(content)
-            return
-    if not _replace(path.resolve(), content):
-        path.write_bytes(content)
 
 
 def _replace(target: Path, content: bytes) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import warnings
 from pathlib import Path
@@ -11,7 +12,6 @@ from typing import Any
 from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.inputs import (
     Batches,
-    Nested,
     QrelsLike,
     RunLike,
     number,
@@ -19,7 +19,7 @@ from permed_measures.engine.inputs import (
     with_text_ids,
 )
 from permed_measures.errors import InputError, PermedWarning
-from permed_measures.files.output_formats import TEXT_WRITERS, Output, as_parquet, frame_of, frame_of_batches
+from permed_measures.files.output_formats import TEXT_WRITERS, Output, frame_of, without_documents
 from permed_measures.files.whole import write_whole
 
 FORMATS = (*TEXT_WRITERS, "parquet")
@@ -83,12 +83,9 @@ def write_qrels(qrels: QrelsLike, path: str | os.PathLike[str], *, to: str | Non
     Parameters
     ----------
     qrels : any form of qrels
-    path : str or path-like
-        Its ending chooses the format: ``.jsonl`` PerMed ground truth where all grades are 1, MedCorpus labels
-        otherwise; ``.json`` as BEIR has them in memory; ``.parquet``; ``.csv`` with a header; ``.tsv`` BEIR
-        qrels; anything else TREC qrels. Text is compressed if ``.gz`` follows.
-    to : {'trec', 'jsonl', 'json', 'parquet', 'csv', 'tsv'}, optional
-        The format, whatever the ending of `path`.
+    path, to
+        As for `write_run`, but ``.jsonl`` is PerMed ground truth where all grades are 1, MedCorpus labels
+        otherwise; ``.json`` as BEIR has them in memory; ``.tsv`` BEIR qrels.
 
     Raises
     ------
@@ -127,17 +124,14 @@ def _write(output: Output, data: Any, to: str | None) -> None:
 
 
 def _as_parquet(output: Output, data: Any) -> bytes:
-    if isinstance(data, Batches):
-        return as_parquet(frame_of_batches(data))
-    nested = _checked(output, data)
-    _warn_of_empty_queries(output, nested)
-    return as_parquet(frame_of(output, nested))
+    content = io.BytesIO()
+    data = data if isinstance(data, Batches) else _checked(output, data, "parquet")
+    frame_of(output, data).write_parquet(content)
+    return content.getvalue()
 
 
 def _as_text(output: Output, name: str, data: Any) -> bytes:
-    nested = _checked(output, data)
-    if name not in ("json", "jsonl"):
-        _warn_of_empty_queries(output, nested)
+    nested = _checked(output, data, name)
     text = TEXT_WRITERS[name](output, nested)
     if not text:
         raise output.error("without any query the file would be empty", "Write .json, .csv or .parquet")
@@ -147,24 +141,19 @@ def _as_text(output: Output, name: str, data: Any) -> bytes:
         raise output.error(f"ids must be Unicode text (found {error.object[error.start]!r})") from None
 
 
-def _warn_of_empty_queries(output: Output, nested: Nested) -> None:
-    """Warn of queries that a run file with a row per document leaves out."""
-    empty = [query_id for query_id, documents in nested.items() if not documents]
-    if empty and output.is_run:
-        text = f"{output.path}: {len(empty)} queries without documents are not in the file"
-        warnings.warn(f"{text} (first: {empty[0]!r})", PermedWarning, stacklevel=5)
-
-
-def _checked(output: Output, data: Any) -> Nested:
-    """Return the data with text ids and checked numbers; scores are floats."""
+def _checked(output: Output, data: Any, name: str) -> dict[str, dict[str, float]]:
+    """Return the data with text ids and checked numbers; warn of queries that the file leaves out."""
     nested: dict[str, dict[str, float]] = {}
     for query_id, documents in with_text_ids(as_mapping(data, output.value), "query ids").items():
         named = with_text_ids(documents, "document ids", query_id=query_id)
         for doc_id, value in named.items():
             number(value, output.value, place=where(query_id, doc_id))
-        nested[query_id] = {d: _plain(value, output.is_run) for d, value in named.items()}
+        nested[query_id] = {
+            d: float(value) if output.is_run or value != int(value) else int(value)
+            for d, value in named.items()
+        }
+    empty = without_documents(nested)
+    if empty and output.is_run and name not in ("json", "jsonl"):
+        text = f"{output.path}: {len(empty)} queries without documents are not in the file"
+        warnings.warn(f"{text} (first: {empty[0]!r})", PermedWarning, stacklevel=5)
     return nested
-
-
-def _plain(value: Any, is_run: bool) -> float | int:
-    return int(value) if not is_run and value == int(value) else float(value)
