@@ -110,7 +110,7 @@ def plot_by_group(
     shown = not numbers or len(names) <= _MOST_BANDS if intervals is None else intervals
     estimates = _group_estimates(comparison, groups, values, shown)
     note = _interval_note(comparison, bool(numbers), estimates) if shown else _NO_BANDS * (intervals is None)
-    texts = PlotText.of([*names, *labels, note, about := _about(groups)])
+    texts = PlotText.of([*names, *labels, title, note, about := _about(groups)])
     ax, own = axes_for(ax)
     styles = styles_of(paired.values)
     handles = draw_estimates(ax, numbers or range(len(labels)), estimates, styles, lines=bool(numbers))
@@ -119,7 +119,7 @@ def plot_by_group(
     else:
         label_categories(ax, texts, labels, groups.sizes, len(names), own)
     ax.set_xlabel(texts.shown(f"{about} (n: queries)"), **texts.style)
-    ax.set_ylabel(wrapped(f"mean {title}"), **texts.style)
+    ax.set_ylabel(wrapped(texts.shown(f"mean {title}")), **texts.style)
     set_title(ax, texts, note)
     add_legend(ax, handles, texts, own)
     return ax

@@ -73,7 +73,7 @@ def plot_differences(
     differences = zero_rounding_noise(paired.values[run][index] - paired.values[against][index])
     descending = np.sort(differences)[::-1]
     n, mean = len(descending), float(differences.mean())
-    texts = PlotText.of([run, against])
+    texts = PlotText.of([run, against, title])
     ax, _ = axes_for(ax)
     edges = np.arange(n + 1)
     for part, colour in ((np.maximum(descending, 0.0), GAIN), (np.minimum(descending, 0.0), LOSS)):
@@ -82,7 +82,7 @@ def plot_differences(
     ax.axhline(mean, color="black", linewidth=1.2, linestyle=(0, (5, 2)))
     ax.set_xlim(0, n)
     ax.set_xlabel(f"queries, by difference (n={n:,})", **texts.style)
-    ax.set_ylabel(wrapped(f"difference in {title}"), **texts.style)
+    ax.set_ylabel(wrapped(texts.shown(f"difference in {title}")), **texts.style)
     names = texts.names[run], texts.names[against]
     between = " " if cell_len("".join(names)) < 45 else "\n"
     outcomes = {"win": differences > 0, "tie": differences == 0, "loss": differences < 0}
@@ -140,7 +140,7 @@ def plot_distribution(
     values = {name: paired.values[name][index] for name in names}
     every = np.concatenate([*values.values()])
     low, high = min(0.0, float(every.min())), max(1.0, float(every.max()))
-    texts = PlotText.of(names)
+    texts = PlotText.of([*names, title])
     ax, own = axes_for(ax)
     styles = styles_of(paired.values)
     handles = {}
@@ -152,7 +152,7 @@ def plot_distribution(
     margin = 0.03 * (high - low)
     ax.set_xlim(low - margin, high + margin)
     ax.set_ylim(-2, 102)
-    ax.set_xlabel(wrapped(f"{title} of a query"), **texts.style)
+    ax.set_xlabel(wrapped(texts.shown(f"{title} of a query")), **texts.style)
     ax.set_ylabel("queries with at least this value (%)", **texts.style)
     if low < 0 or high > 1:
         add_legend(ax, handles, texts, own)

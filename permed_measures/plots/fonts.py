@@ -9,10 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from importlib.resources import files
 from itertools import chain, count
 from typing import Any
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.markup import one_line
@@ -41,12 +42,8 @@ def shortened(text: str) -> str:
     """Return the text, or its beginning and end."""
     if cell_len(text) <= LONGEST:
         return text
-    start, end = text, text
-    while cell_len(start) > LONGEST - 13:
-        start = start[:-1]
-    while cell_len(end) > 12:
-        end = end[1:]
-    return f"{start}…{end}"
+    end = next(text[at:] for at in range(len(text)) if cell_len(text[at:]) <= 12)
+    return f"{chop_cells(text, LONGEST - 13)[0]}…{end}"
 
 
 @dataclass(frozen=True)
@@ -91,13 +88,7 @@ class PlotText:
         return "".join("□" if letter in self.missing else letter for letter in text)
 
 
-_CHINESE_FONTS = (
-    *("Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN"),
-    *("PingFang SC", "Hiragino Sans GB", "Heiti SC", "STHeiti", "Microsoft YaHei", "SimHei"),
-    *("WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "Droid Sans Fallback", "Noto Sans CJK JP"),
-    *("Noto Sans CJK TC", "Noto Sans TC", "PingFang TC", "Heiti TC", "Microsoft JhengHei"),
-    *("Noto Serif CJK SC", "Noto Serif CJK JP", "Songti SC", "SimSun", "AR PL UMing CN", "Arial Unicode MS"),
-)
+_CHINESE_FONTS = files(__package__).joinpath("chinese_fonts.txt").read_text(encoding="utf-8").splitlines()
 """Fonts of Linux, macOS and Windows that have Chinese characters, the best match for DejaVu Sans first."""
 
 

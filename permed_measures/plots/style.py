@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
@@ -114,13 +114,8 @@ def unshown(ax: Axes) -> Axes:
 
 
 def wrapped(text: str) -> str:
-    """Break a measure with many parameters into lines."""
-    lines = [""]
-    for part in re.split(r"(?<=[,-])", text):
-        if lines[-1] and len(lines[-1]) + len(part) > LONGEST:
-            lines.append("")
-        lines[-1] += part
-    return "\n".join(lines)
+    """Break the heading of a measure with many parameters into lines."""
+    return "\n".join(textwrap.wrap(text, LONGEST))
 
 
 def set_title(ax: Axes, texts: PlotText, text: str) -> None:

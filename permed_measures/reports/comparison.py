@@ -15,7 +15,7 @@ from permed_measures.reports.differences import differences_table, headings_of_t
 from permed_measures.reports.html import html_means, html_table, page
 from permed_measures.reports.paper_table import deciding_test, deciding_tests, paper_table, sentences
 from permed_measures.reports.tables import latex, markdown, styled_rows
-from permed_measures.statistics.results import ComparisonResult, ComparisonRow
+from permed_measures.statistics.results import ComparisonResult
 from permed_measures.terminal import paragraph, terminal_table
 
 # --- terminal and paper ----------------------------------------------------------------------------
@@ -98,13 +98,6 @@ def _plots(result: ComparisonResult) -> Iterator[str]:
 # --- other programs --------------------------------------------------------------------------------
 
 
-def _rows(result: ComparisonResult) -> Iterator[tuple[str, ComparisonRow]]:
-    """Yield the rows of each group and of all queries, with the group."""
-    for label, comparison in result.sections():
-        for row in comparison.rows:
-            yield label, row
-
-
 def _as_csv(result: ComparisonResult) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -114,7 +107,7 @@ def _as_csv(result: ComparisonResult) -> str:
     header += ["relative", "low", "high", "wins", "ties", "losses", "effect_size"]
     header += [f"{name} {column}" for name in tests for column in ("p", "adjusted")]
     writer.writerow(header)
-    for label, row in _rows(result):
+    for label, row in ((label, row) for label, section in result.sections() for row in section.rows):
         labels = [*([label] if result.by else []), str(row.measure), row.run, row.baseline]
         cells: list[Any] = [*map(as_cell, labels), row.mean, row.baseline_mean, row.difference, row.relative]
         cells += [*(row.interval or (None, None)), row.wins, row.ties, row.losses, row.effect_size]

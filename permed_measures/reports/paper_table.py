@@ -76,28 +76,18 @@ def _column(comparison: ComparisonResult, number: int, letters: list[str]) -> li
 
 def _marks(comparison: ComparisonResult, measure: Measure, letters: list[str]) -> list[str]:
     """Mark each run by a dagger, or by the letters of the runs that it is significantly better than."""
-    name, place = deciding_test(comparison), {run: i for i, run in enumerate(comparison.paired.values)}
-    rows = [row for row in comparison.rows if row.measure == measure]
-    tested = [(row, row.tests[name].adjusted) for row in rows] if name else []
-    if letters:
-        better = {_better(row) for row, p in tested if p is not None and p < LEVELS["†"]}
-        return [_lettered({place[b] for a, b in better if a == run}, letters) for run in place]
-    daggers = {row.run: _dagger(p) for row, p in tested}
-    return [daggers.get(run, "") for run in place]
-
-
-def _better(row: ComparisonRow) -> tuple[str, str]:
-    """Return the better run and the worse."""
-    return (row.run, row.baseline) if row.difference > 0 else (row.baseline, row.run)
-
-
-def _lettered(places: set[int], letters: list[str]) -> str:
-    separator = "," if letters[0].isdigit() else ""
-    return separator.join(letters[place] for place in sorted(places))
-
-
-def _dagger(p: float | None) -> str:
-    return next((mark for mark, level in LEVELS.items() if p is not None and p < level), "")
+    name, runs = deciding_test(comparison), list(comparison.paired.values)
+    rows = [row for row in comparison.rows if row.measure == measure] if name else []
+    tested = [(row, p) for row in rows if (p := row.tests[name].adjusted) is not None]
+    if not letters:
+        daggers = {
+            row.run: next((mark for mark, level in LEVELS.items() if p < level), "") for row, p in tested
+        }
+        return [daggers.get(run, "") for run in runs]
+    pairs = [(row.run, row.baseline, row.difference) for row, p in tested if p < LEVELS["†"]]
+    better = {(a, b) if difference > 0 else (b, a) for a, b, difference in pairs}
+    separator, named = "," if letters[0].isdigit() else "", list(zip(letters, runs, strict=True))
+    return [separator.join(letter for letter, other in named if (run, other) in better) for run in runs]
 
 
 def deciding_test(comparison: ComparisonResult) -> str:
