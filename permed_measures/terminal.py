@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -99,9 +99,9 @@ def aligned(rows: Sequence[Sequence[str]], left: Collection[str]) -> list[str]:
     return [line.plain.rstrip() for row in texts for line in _lines(row, widths, at_left)]
 
 
-def paragraph(text: str, hang: int = 0) -> str:
+def paragraph(text: str, hang: int = 0, stream: TextIO | None = None) -> str:
     """Break a text into lines that fit the terminal; all but the first are indented by `hang` blanks."""
-    console = _console()
+    console = _console(stream)
     start, rest = one_line(text)[:hang], Text(one_line(text)[hang:])
     lines = rest.wrap(console, max(min(console.width, _WIDTH) - hang, 1))
     return start + f"\n{' ' * hang}".join(line.plain.rstrip() for line in lines)
@@ -112,8 +112,8 @@ def _text(cell: str | Styled) -> Text:
     return Text.assemble((one_line(text), style), after)
 
 
-def _console() -> Console:
-    terminal = sys.stdout.isatty()
+def _console(stream: TextIO | None = None) -> Console:
+    terminal = (stream or sys.stdout).isatty()
     return Console(
         file=io.StringIO(),
         width=None if terminal or "COLUMNS" in os.environ else 10_000,

@@ -17,6 +17,7 @@ from test_package import ORDER
 
 import permed_measures as pm
 from permed_measures import cli
+from permed_measures.cli.help import EXAMPLES
 
 ROOT = Path(__file__).parents[1]
 FENCED = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
@@ -111,6 +112,14 @@ def test_python_runs_pasted_into_a_fresh_session(block, place, request):
 def test_commands_run(command, request):
     need_data_for(command, request)
     assert any(run_cli(*shlex.split(command)))
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_examples_of_the_help_run(name, request):
+    for example in EXAMPLES[name]:
+        need_data_for(example, request)
+        assert any(run_cli(name, *example.partition("|")[0].split()))
 
 
 @pytest.mark.usefixtures("place")

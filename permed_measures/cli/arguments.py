@@ -17,6 +17,7 @@ from permed_measures.cli.progress import ProgressBar
 from permed_measures.datasets import NAMES, load, qrels_of
 from permed_measures.engine.inputs import Batches, FileRun
 from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.kernels import KERNELS
 from permed_measures.engine.query_ids import REWRITINGS, renamed
 from permed_measures.errors import InputError
 from permed_measures.files.read import load as load_file
@@ -29,14 +30,29 @@ PRESETS = {"medcorpus": MEDCORPUS, "litsearch": LITSEARCH}
 Preset = StrEnum("Preset", {name: name for name in PRESETS})  # type: ignore[misc]
 Rewriting = StrEnum("Rewriting", {name: name for name in REWRITINGS})  # type: ignore[misc]
 
+
+def _measures_like(incomplete: str) -> list[str]:
+    return [name for name in KERNELS if name.startswith(incomplete)]
+
+
 Qrels = Annotated[
-    str, typer.Argument(help="A qrels file, a data set id of ir_datasets, or the folder of a data set.")
+    str,
+    typer.Argument(
+        metavar="QRELS", help="A qrels file, a data set id of ir_datasets, or the folder of a data set."
+    ),
 ]
 Runs = Annotated[
     list[str], typer.Argument(metavar="RUN...", help="Run files, or folders of them: FILE or NAME=FILE.")
 ]
 MeasureNames = Annotated[
-    list[str] | None, typer.Option("-m", "--measure", help="A measure, such as GradedAP@10. Can be repeated.")
+    list[str] | None,
+    typer.Option(
+        "-m",
+        "--measure",
+        metavar="MEASURE",
+        help="A measure, such as GradedAP@10. Can be repeated.",
+        autocompletion=_measures_like,
+    ),
 ]
 PresetName = Annotated[Preset | None, typer.Option("--preset", help="The measures of a benchmark.")]
 Order = Annotated[
@@ -53,10 +69,11 @@ def chosen_measures(preset: Preset | None, measures: list[str] | None) -> list[M
     return list(dict.fromkeys(map(parse_measure, chosen))) or None
 
 
-def default_measures(judgments: Judgments) -> list[Measure]:
+def default_measures(inputs: Inputs) -> list[Measure]:
     """Return the measures of the benchmark whose grades these are."""
-    name = "medcorpus" if len(judgments.grade) and judgments.grade.max() > 1 else "litsearch"
-    tell(f"note: no measure was named; using those of --preset {name}")
+    grades = inputs.judgments.grade
+    name = "medcorpus" if len(grades) and grades.max() > 1 else "litsearch"
+    inputs.notes.append(f"no measure was named; using those of --preset {name}")
     return list(PRESETS[name])
 
 
@@ -154,12 +171,13 @@ class _RunFiles(Mapping[str, Any]):
 
 
 class Inputs(NamedTuple):
-    """The qrels, the data set that they belong to, if any, and the runs."""
+    """The qrels, the data set that they belong to, if any, the runs, and notes for the end."""
 
     qrels: Any
     dataset: Any
     judgments: Judgments
     runs: Mapping[str, Any]
+    notes: list[str]
 
 
 @contextmanager
@@ -173,7 +191,11 @@ def reading(
     with warnings_as_notes(), closing(ProgressBar()) as bar:
         loaded, dataset = _load_qrels(qrels)
         judgments = Judgments.of(loaded)
-        yield Inputs(loaded, dataset, judgments, _RunFiles(files, judgments, order, rewriting, bar))
+        runs = _RunFiles(files, judgments, order, rewriting, bar)
+        inputs = Inputs(loaded, dataset, judgments, runs, [])
+        yield inputs
+    for note in inputs.notes:  # an error stands alone
+        tell(f"note: {note}")
 
 
 def _load_qrels(argument: str) -> tuple[Any, Any]:

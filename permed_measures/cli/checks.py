@@ -40,7 +40,10 @@ def audit(
     qrels: arguments.Qrels,
     runs: arguments.Runs,
     claim: Annotated[
-        list[str] | None, typer.Option(help="A published number, such as 'MAP@10=0.5357'. Can be repeated.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="A published number, such as MAP@10=0.5357. Can be repeated."
+        ),
     ] = None,
     claims: Annotated[
         Path | None, typer.Option(help="A CSV file with a row for each run: its name, then the numbers.")

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -16,26 +17,29 @@ from permed_measures.cli.checks import audit, crosscheck
 from permed_measures.cli.comparing import compare, reranking
 from permed_measures.cli.conversions import convert, inspect
 from permed_measures.cli.evaluations import demo, evaluate, measures
+from permed_measures.cli.help import add_commands
 from permed_measures.cli.messages import message_of, tell, without_panic_texts
 from permed_measures.files import parquet
 
 app = typer.Typer(
     help="Graded MAP, Coverage and exact nDCG for MedCorpus and LitSearch.",
-    no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-for _command in (evaluate, crosscheck, audit, compare, reranking, convert, inspect, demo, measures):
-    app.command()(_command)
+add_commands(app, (evaluate, crosscheck, audit, compare, reranking, convert, inspect, demo, measures))
 
 
 @app.callback(invoke_without_command=True)
-def _options(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def _options(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
     if version:
-        print(__version__)
+        print(f"permed-measures {__version__}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 def main() -> NoReturn:
@@ -48,22 +52,25 @@ def main() -> NoReturn:
         if isinstance(stream, io.TextIOWrapper):  # what the terminal cannot show is escaped
             stream.reconfigure(errors="backslashreplace")
     try:
-        _run()
+        status = _run()
     except SystemExit:
         raise
     except KeyboardInterrupt:
-        sys.exit(130)  # as shells have it
+        status = 130  # as shells have it
     except BaseException as error:  # panics of polars too, which are not an Exception
         if sys.flags.dev_mode:
             raise
         tell(f"error: {message_of(error)}")
-    sys.exit(2)
+        status = 2
+    sys.exit(status)
 
 
-def _run() -> None:
+def _run() -> int:
     parquet.around_decoding = without_panic_texts
+    installed = Path(sys.argv[0]).stem == "permed-measures"
+    program = "permed-measures" if installed else "python -m permed_measures"
     try:
-        app()
+        return app(prog_name=program, standalone_mode=False) or 0
     finally:
         parquet.around_decoding = nullcontext
         try:

@@ -28,18 +28,20 @@ def compare(
     qrels: arguments.Qrels,
     runs: arguments.Runs,
     baseline: Annotated[
-        str | None, typer.Option(help="The run to compare with; by default every pair is compared.")
+        str | None,
+        typer.Option(metavar="NAME", help="The run to compare with; by default every pair is compared."),
     ] = None,
     measures: arguments.MeasureNames = None,
     preset: arguments.PresetName = None,
     by: Annotated[
-        str | None, typer.Option(help="Compare by group of queries too: a field or REGEX, as in evaluate.")
+        str | None,
+        typer.Option(metavar="FIELD|REGEX", help="Compare by group of queries too, as evaluate does."),
     ] = None,
     clusters: Annotated[
         str | None,
         typer.Option(
-            help="Queries that belong together: a field or REGEX, or none. By default the conversation_id of "
-            "a data set that has it."
+            metavar="FIELD|REGEX|none",
+            help="Queries that belong together. By default the conversation_id of a data set that has it.",
         ),
     ] = None,
     correction: Annotated[Correction, typer.Option(help="Multiple-testing correction.")] = Correction("holm"),  # noqa: B008
@@ -72,7 +74,7 @@ def compare(
     if output is not None:  # checked before the work is done
         _check_output(output, [Path(qrels), *files.values()])
     with arguments.reading(qrels, files, order, query_ids) as inputs:
-        chosen = arguments.chosen_measures(preset, measures) or arguments.default_measures(inputs.judgments)
+        chosen = arguments.chosen_measures(preset, measures) or arguments.default_measures(inputs)
         result = pm_compare(
             inputs.qrels if inputs.dataset is None else inputs.dataset,
             inputs.runs,
@@ -118,7 +120,7 @@ def reranking(
     before: Annotated[Path, typer.Argument(metavar="BEFORE", help="The run that was reranked.")],
     after: Annotated[Path, typer.Argument(metavar="AFTER", help="The reranked run.")],
     measure: Annotated[
-        str, typer.Option("-m", "--measure", help="The measure of gains and losses.")
+        str, typer.Option("-m", "--measure", metavar="MEASURE", help="The measure of gains and losses.")
     ] = "nDCG@10",
     top: Annotated[
         int, typer.Option(help="Number of queries to list with the largest gains and losses.", min=0)

@@ -40,8 +40,9 @@ def evaluate(
     by: Annotated[
         str | None,
         typer.Option(
+            metavar="FIELD|REGEX",
             help="Print the mean of each group of queries, by turn_number, conversation_id, specificity or "
-            "another field of a data set's queries, or by what a REGEX with one group finds in the query ids."
+            "another FIELD of a data set's queries, or by what a REGEX with one group finds in their ids.",
         ),
     ] = None,
     query_ids: arguments.QueryIds = None,
@@ -56,7 +57,7 @@ def evaluate(
     with arguments.reading(qrels, arguments.find_runs(runs), order, query_ids) as inputs:
         judgments = inputs.judgments
         groups = Groups.of(judgments.query_ids, by, inputs.dataset) if by is not None else None
-        chosen = arguments.chosen_measures(preset, measures) or arguments.default_measures(judgments)
+        chosen = arguments.chosen_measures(preset, measures) or arguments.default_measures(inputs)
         evaluator = PermedEvaluator(with_judged(chosen), judgments)
         evaluations = {name: evaluator.evaluate(run) for name, run in inputs.runs.items()}
     lacking = (notes_of(name, each.rankings) for name, each in evaluations.items())

@@ -13,11 +13,12 @@ from typing import Any
 
 from permed_measures.errors import InputError, NoSharedQueryWarning, PermedError
 from permed_measures.markup import one_line
+from permed_measures.terminal import paragraph
 
 
 def tell(text: str) -> None:
-    """Print a line to stderr; names of files and runs in it cannot control the terminal."""
-    print(one_line(text), file=sys.stderr)
+    """Print a message to stderr; names of files and runs in it cannot control the terminal."""
+    print(paragraph(text, 2, sys.stderr) if sys.stderr.isatty() else one_line(text), file=sys.stderr)
 
 
 @contextmanager
@@ -73,6 +74,8 @@ def message_of(error: BaseException) -> str:
     """Say in one line what went wrong."""
     if isinstance(error, PermedError):
         return str(error)
+    if hasattr(error, "format_message"):  # typer's, about arguments and options
+        return _usage_message(error)
     if isinstance(error, OSError):
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
     if isinstance(error, MemoryError):
@@ -81,3 +84,10 @@ def message_of(error: BaseException) -> str:
         f"unexpected {type(error).__name__}: {error}. "
         "python -X dev -m permed_measures with the same arguments shows where"
     )
+
+
+def _usage_message(error: Any) -> str:
+    problem = error.format_message().removesuffix(".").replace("Value error, ", "")
+    command = error.ctx.command_path if error.ctx else "permed-measures"
+    hint = "" if problem.endswith("?") else f". See {command} --help"
+    return f"{problem[:1].lower()}{problem[1:]}{hint}"

@@ -170,8 +170,8 @@ def test_a_run_without_judged_documents_is_a_note(files):
             ["qrels", "run.trec", "run.trec"],
             "error: two runs are named 'run' (run.trec and run.trec). Name them: NAME=",
         ),
-        (["qrels"], "Missing argument"),
-        (["qrels", "run.trec", "--format", "xml"], "Invalid value for '--format'"),
+        (["qrels"], "missing argument"),
+        (["qrels", "run.trec", "--format", "xml"], "invalid value for '--format'"),
     ],
 )
 def test_what_is_wrong_is_one_message_and_status_2(files, monkeypatch, arguments, message):
@@ -250,7 +250,7 @@ def test_a_narrow_terminal_cuts_no_value(monkeypatch):
 
 
 def test_version_and_list_of_measures():
-    assert run_cli("--version")[0] == f"{pm.__version__}\n"
+    assert run_cli("--version")[0] == f"permed-measures {pm.__version__}\n"
     stdout, _ = run_cli("measures")
     assert "GradedAP: Average precision in which each relevant document counts by its grade.\n" in stdout
     assert "    max_rel: the grade that weighs 1 (default 2)\n" in stdout

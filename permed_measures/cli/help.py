@@ -1,0 +1,69 @@
+"""The help of a command: its arguments by their names, and examples."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+EXAMPLES = {
+    "evaluate": ("medcorpus results.jsonl", "medcorpus runs/ -m GradedAP@10 --by turn_number"),
+    "crosscheck": ("medcorpus results.jsonl", "medcorpus runs/ -m nDCG@10 -m AP@10"),
+    "audit": ("medcorpus results.jsonl --claim MAP@10=0.5357", "medcorpus results.jsonl --claim P@1=92.79%"),
+    "compare": ("medcorpus runs/ --baseline bm25", "medcorpus runs/ -m GradedAP@10 --output table.tex"),
+    "reranking": ("medcorpus runs/bm25.trec runs/b.csv", "medcorpus runs/bm25.trec runs/b.csv -m P@1"),
+    "convert": ("results.jsonl results.trec", "query_to_texts.jsonl qrels.tsv --as qrels"),
+    "inspect": ("results.jsonl", "runs/bm25.trec runs/b.csv"),
+    "demo": ("", "| less"),
+    "measures": ("", "| grep -A4 GradedAP"),
+}
+"""What can be typed after the name of each command."""
+
+
+class Command(TyperCommand):
+    """A command whose help names arguments by their metavars, and shows examples."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as typer calls it
+        """Return what follows the name of the command in its usage."""
+        arguments = [str(each.metavar) for each in self.params if each.param_type_name == "argument"]
+        return [*arguments, "[OPTIONS]"]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments and options; Python types are no help."""
+        for kind in ("argument", "option"):
+            params = [each for each in self.get_params(ctx) if each.param_type_name == kind]
+            records = [(each.metavar, *(each.get_help_record(ctx) or ("", ""))) for each in params]
+            rows = [
+                (_shown(name, metavar), text.replace("  [required]", "")) for metavar, name, text in records
+            ]
+            if rows:
+                with formatter.section(f"{kind.capitalize()}s"):
+                    formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as typer calls it
+        """Write the examples."""
+        with formatter.section("Examples"):
+            for example in EXAMPLES[self.name or ""]:
+                formatter.write(f"  {f'permed-measures {self.name} {example}'.rstrip()}\n")
+
+
+_TYPES = {"str": "TEXT", "int": "N", "float": "X", "path": "FILE"}
+
+
+def _shown(record: str, metavar: str | None) -> str:
+    """Replace the Python type in the name of an option or argument, if there is one."""
+    name, opened, kind = record.partition(" <")
+    kind = re.sub(r"^list\[(.*)\]$", r"\1", kind.removesuffix(">"))
+    if not opened or not name.startswith("-"):
+        return name
+    return f"{name} {metavar or _TYPES.get(kind.removesuffix(' range'), kind)}"
+
+
+def add_commands(app: typer.Typer, commands: Iterable[Callable[..., None]]) -> None:
+    """Add commands; the list of all shows the first sentence of each whole."""
+    for command in commands:
+        summary = (command.__doc__ or "").partition("\n")[0]
+        app.command(cls=Command, short_help=summary)(command)

@@ -1,0 +1,112 @@
+"""Help, completion and what is said of wrong arguments."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+import typer
+from commands import run_cli, run_command
+
+import permed_measures as pm
+from permed_measures import cli
+from permed_measures.cli.help import EXAMPLES
+
+COMMANDS = typer.main.get_command(cli.app).commands
+
+
+@pytest.fixture
+def run_main(monkeypatch, capsys):
+    """Return a function that runs the command line here, and returns status, stdout and stderr."""
+
+    def run(*arguments):
+        monkeypatch.setattr(signal, "signal", lambda *_: None)
+        monkeypatch.setattr(sys, "argv", ["permed-measures", *arguments])
+        with pytest.raises(SystemExit) as caught:
+            cli.main()
+        return caught.value.code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_help_fits_the_terminal_and_is_whole(monkeypatch, name, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    text, _ = run_cli(*name.split(), "-h")
+    assert text == run_cli(*name.split(), "--help")[0]
+    assert max(map(len, text.splitlines())) <= width
+    assert "..." not in text.replace("RUN...", "").replace("FILE...", "").replace("[ARGS]...", "")
+    assert "…" not in text
+    assert "<" not in text.replace("<=", "")
+    if name:
+        assert text.partition("Examples:\n")[2].count(f"  permed-measures {name}") == 2
+
+
+def test_every_command_is_in_the_list_with_a_whole_sentence(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    words = " ".join(run_cli("--help")[0].split())
+    for name, command in COMMANDS.items():
+        assert f"{name} {command.help.partition(chr(10))[0]}" in words
+    assert list(EXAMPLES) == list(COMMANDS)
+
+
+def test_the_command_alone_shows_its_help(run_main):
+    status, alone, stderr = run_main()
+    assert (status, stderr) == (0, "")
+    assert alone == run_main("--help")[1] == run_main("-h")[1]
+
+
+def test_the_version_has_a_name(run_main):
+    assert run_main("--version") == (0, f"permed-measures {pm.__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("line", "completed"),
+    [
+        ("permed-measures cr", ["crosscheck"]),
+        ("permed-measures evaluate --pre", ["--preset"]),
+        ("permed-measures evaluate --preset m", ["medcorpus"]),
+        ("permed-measures evaluate q r -m Gr", ["GradedAP"]),
+    ],
+)
+def test_what_is_typed_is_completed(line, completed):
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    words["_PERMED_MEASURES_COMPLETE"] = "complete_bash"
+    code = "import sys\nfrom permed_measures.cli import main\nsys.argv = ['permed-measures']\nmain()"
+    environment = {**os.environ, **words}
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "\n".join([*completed, ""]), "")
+
+
+def test_completion_can_be_installed(run_main, monkeypatch):
+    monkeypatch.setattr("shellingham.detect_shell", lambda: ("bash", "/bin/bash"))
+    status, stdout, stderr = run_main("--show-completion")
+    assert (status, stderr) == (0, "")
+    assert "complete -o default" in stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("evaluate", "missing argument 'QRELS'. See permed-measures evaluate --help"),
+        ("evalute q r", "no such command 'evalute'. Did you mean 'evaluate'?"),
+        ("--foo", "no such option: --foo. See permed-measures --help"),
+        ("demo x", "got unexpected extra argument(s) (x). See permed-measures demo --help"),
+        ("evaluate q r -m", "option '-m' requires an argument. See permed-measures"),
+        ("evaluate q r --format xml", "invalid value for '--format': 'xml' is not one of 'table', 'tsv', "),
+    ],
+)
+def test_wrong_arguments_are_one_line_like_any_other_error(run_main, line, message):
+    status, stdout, stderr = run_main(*line.split())
+    assert (status, stdout) == (2, "")
+    assert stderr.startswith(f"error: {message}")
+    assert stderr.count("\n") == 1
+
+
+def test_an_error_is_told_alone(tmp_path):
+    (tmp_path / "qrels").write_text("q 0 a 2\n")
+    status, stdout, stderr = run_command("evaluate", tmp_path / "qrels", tmp_path / "no")
+    assert (status, stdout, stderr) == (2, "", f"error: {tmp_path / 'no'}: No such file or directory\n")
