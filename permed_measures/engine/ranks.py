@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.judgments import Ints, Judgments, position_in_query, segments
+from permed_measures.engine.judgments import Ints, Judgments, segments
 
 if TYPE_CHECKING:
     import polars as pl
-
-_DENSE = 4
-"""From so many judged documents per query on, sorting a query's scores is cheaper than counting for each."""
 
 
 class TieBreak(Enum):
@@ -123,87 +120,87 @@ def count_ranked_above(rows: Rows, hits: Hits, judgments: Judgments, ties: TieBr
         with np.errstate(over="ignore"):  # beyond float32 is infinite, as it is in C
             rows = rows._replace(score=rows.score.astype(np.float32))
             hits = hits._replace(score=hits.score.astype(np.float32))
-    dense = np.bincount(hits.group, minlength=1).max() > _DENSE
-    before, tied = _count_by_sorting(rows, hits) if dense else _count_by_layer(rows, hits)
-    unsettled = tied > (hits.part == 0)
+    score, wanted = -rows.score, -hits.score  # ascending is the order of a ranking
+    unsorted = _sort_groups(score, rows.starts, hits.group)
+    low, high = rows.starts[hits.group], rows.starts[hits.group + 1]
+    first = _bisect(score, low, high, wanted, np.less)
+    last = first + _is_at(score, first, high, wanted)
+    several = np.flatnonzero((last > first) & _is_at(score, last, high, wanted))
+    last[several] = _bisect(score, last[several], high[several], wanted[several], np.less_equal)
+    before = first - low
+    unsettled = last - first > (hits.part == 0)
     if unsettled.any():
-        before += _before_in_ties(rows, hits, unsettled, judgments, ties)
+        which = np.flatnonzero(np.isin(first, first[unsettled]) & (last > first))
+        tie, position = _tied_rows(rows, first[which], last[which], unsorted)
+        tied = Hits(*(each[which] for each in hits))
+        before[which] += _before_in_ties(rows, tied, tie, position, judgments, ties)
     return before
 
 
-def _count_by_layer(rows: Rows, hits: Hits) -> tuple[Ints, Ints]:
-    """Count the scores above and equal to each hit: one pass for the first hits of all groups, and so on."""
-    order = np.argsort(hits.group, kind="stable")
-    layer = np.empty_like(order)
-    layer[order] = position_in_query(hits.group[order].astype(np.int32), len(rows.starts) - 1) - 1
-    above, tied = np.zeros(len(layer), np.int64), np.zeros(len(layer), np.int64)
-    for number in range(layer.max(initial=-1) + 1):
-        chosen = np.flatnonzero(layer == number)
-        group = hits.group[chosen]
-        lengths = rows.starts[group + 1] - rows.starts[group]
-        score = _scores_of(rows, group, lengths)
-        threshold = np.repeat(hits.score[chosen], lengths)
-        first = np.cumsum(lengths) - lengths
-        above[chosen] = np.add.reduceat(score > threshold, first, dtype=np.int64)
-        tied[chosen] = np.add.reduceat(score == threshold, first, dtype=np.int64)
-    return above, tied
+def _sort_groups(score: NDArray[Any], starts: Ints, group: Ints) -> Ints:
+    """Sort the scores of each of these groups in place; return the groups that were not sorted.
+
+    Most runs are sorted as they are written. To sort a query's scores takes numpy about as long as to compare
+    them all with one or two of them, and then it does not matter how many are judged.
+    """
+    groups = np.unique(group)
+    falls = np.zeros(len(score) + 1, np.bool_)
+    np.less(score[1:], score[:-1], out=falls[1 : len(score)])
+    falls[starts[groups]] = False  # the row before is of another query
+    bounds = np.stack([starts[groups], starts[groups + 1]], axis=1).ravel()
+    unsorted = groups[np.logical_or.reduceat(falls, bounds)[::2]] if len(groups) else groups
+    for start, end in zip(starts[unsorted].tolist(), starts[unsorted + 1].tolist(), strict=True):
+        score[start:end].sort()
+    return unsorted
 
 
-def _scores_of(rows: Rows, group: Ints, lengths: Ints) -> NDArray[Any]:
-    """Return the scores of these groups one after the other, without a copy where that is all of them."""
-    if lengths.sum() == len(rows.score) and (np.diff(group) > 0).all():
-        return rows.score
-    scores: NDArray[Any] = rows.score[segments(rows.starts[group], lengths)]
-    return scores
+def _bisect(score: NDArray[Any], low: Ints, high: Ints, wanted: NDArray[Any], before: np.ufunc) -> Ints:
+    """Return, for each hit, the first place between `low` and `high` whose score is not before its own."""
+    while (is_open := low < high).any():
+        middle = np.minimum((low + high) // 2, len(score) - 1)
+        is_before = before(score[middle], wanted)
+        low = np.where(is_open & is_before, middle + 1, low)
+        high = np.where(is_open & ~is_before, middle, high)
+    return low
 
 
-def _count_by_sorting(rows: Rows, hits: Hits) -> tuple[Ints, Ints]:
-    """Count the scores above and equal to each hit by bisection in all scores, sorted by group and score."""
-    keys, wanted = _keys(rows, hits)
-    keys.sort()
-    order = np.argsort(wanted)  # bisection is several times faster in order
-    end = np.empty_like(order)
-    end[order] = np.searchsorted(keys, wanted[order], side="right")
-    tied = ((end > 0) & (keys[end - 1] == wanted)).astype(np.int64)
-    several = np.flatnonzero((tied > 0) & (end > 1) & (keys[np.maximum(end - 2, 0)] == wanted))
-    tied[several] = end[several] - np.searchsorted(keys, wanted[several], side="left")
-    return rows.starts[hits.group + 1] - end, tied
+def _is_at(score: NDArray[Any], place: Ints, high: Ints, wanted: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return, for each hit, whether the score at its place is the one wanted."""
+    equal: NDArray[np.bool_] = score[np.minimum(place, len(score) - 1)] == wanted
+    return (place < high) & equal
 
 
-def _keys(rows: Rows, hits: Hits) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return integers for the rows and for the hits, in the order of groups, and of scores within a group."""
-    n = len(rows.score)
-    level = _levels(np.concatenate([rows.score, hits.score]))
-    group = np.arange(len(rows.starts) - 1, dtype=np.uint64) << np.uint64(32)
-    return np.repeat(group, np.diff(rows.starts)) | level[:n], group[hits.group] | level[n:]
+def _tied_rows(rows: Rows, first: Ints, last: Ints, unsorted: Ints) -> tuple[Ints, Ints]:
+    """Return the number of the tie of each hit and then of each row in these ties, and the rows' positions.
 
-
-def _levels(score: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return integers below 2^32 in the order of the scores."""
-    if score.dtype != np.float32:
-        return np.unique(score, return_inverse=True)[1].astype(np.uint64)
-    bits = (score + np.float32(0)).view(np.uint32)  # + 0 makes -0 a 0
-    negative = bits >> 31 == 1
-    return np.where(negative, ~bits, bits | np.uint32(1 << 31)).astype(np.uint64)
+    A tie is a range of places in the sorted scores.
+    """
+    start, index, tie = np.unique(first, return_index=True, return_inverse=True)
+    length = (last - first)[index]
+    position = segments(start, length)
+    mixed = np.unique(np.searchsorted(rows.starts, start, side="right") - 1)
+    for group in np.intersect1d(mixed, unsorted).tolist():
+        begin, end = rows.starts[group : group + 2]
+        here = slice(*np.searchsorted(position, [begin, end]))
+        order = np.argsort(-rows.score[begin:end], kind="stable")
+        position[here] = begin + order[position[here] - begin]
+    return np.concatenate([tie, np.repeat(np.arange(len(start)), length)]), position
 
 
 def _before_in_ties(
-    rows: Rows, hits: Hits, unsettled: NDArray[np.bool_], judgments: Judgments, ties: TieBreak
+    rows: Rows, hits: Hits, tie: Ints, position: Ints, judgments: Judgments, ties: TieBreak
 ) -> Ints:
-    """Count, for each hit, the rows with its score that the rule puts before it.
+    """Count, for each tied hit, the rows of its tie that the rule puts before it.
 
     Hits and rows are sorted together, so that one pass over all ties gives every count: a hit stands just
     before the row that it is, after the rows of its tie that the rule puts before it.
     """
-    # Only the rows in a tie with a hit are looked at, since reading ids is what costs.
-    which, tie, position = _tied_rows(rows, hits, unsettled)
-    n = len(which)
-    row, part = hits.row[which], hits.part[which]
+    n = len(hits.row)
     # A row counts as unjudged (grade 0) until it is paired with its hit. A hit in a part of the run before or
     # after these rows has no row here: it is placed before or behind all of them.
-    grade = np.concatenate([judgments.grade[row], np.zeros(len(position))])
-    place = np.concatenate([np.where(part < 0, -1, len(rows.score)), position])
-    order, same_id = _by_id(tie, judgments.ids(row), rows.ids(position))
+    grade = np.concatenate([judgments.grade[hits.row], np.zeros(len(position))])
+    place = np.concatenate([np.where(hits.part < 0, -1, len(rows.score)), position])
+    order, same_id = _by_id(tie, judgments.ids(hits.row), rows.ids(position))
     # A hit and the row that it is have one tie and one id, and are neighbours in the order of both: the hit
     # takes its place from the row (for the order of the input), the row its grade from the hit.
     pair = np.flatnonzero(same_id & (order[:-1] < n) & (order[1:] >= n))
@@ -216,35 +213,9 @@ def _before_in_ties(
     is_hit = order < n
     rows_of_tie = np.bincount(tie[n:], minlength=int(tie.max()) + 1)
     before_tie = np.cumsum(rows_of_tie) - rows_of_tie
-    before = np.zeros(len(hits.row), np.int64)
-    before[which[order[is_hit]]] = (np.cumsum(~is_hit) - before_tie[tie[order]])[is_hit]
+    before = np.empty(n, np.int64)
+    before[order[is_hit]] = (np.cumsum(~is_hit) - before_tie[tie[order]])[is_hit]
     return before
-
-
-def _tied_rows(rows: Rows, hits: Hits, unsettled: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints]:
-    """Return the hits that share a score with an unsettled one, and the rows that do.
-
-    Returns which hits, the number of the tie of each hit and then of each row, and the position of each row.
-    """
-    has_tie = np.zeros(len(rows.starts) - 1, np.bool_)
-    has_tie[hits.group[unsettled]] = True
-    groups, near = np.flatnonzero(has_tie), np.flatnonzero(has_tie[hits.group])
-    lengths = np.diff(rows.starts)[groups]
-    position = segments(rows.starts[groups], lengths)
-    part = Rows(rows.score[position], np.concatenate([[0], np.cumsum(lengths)]), rows.ids)
-    group = np.searchsorted(groups, hits.group[near])
-    row_key, hit_key = _keys(part, Hits(group, hits.row[near], hits.score[near], hits.part[near]))
-    keys = np.unique(hit_key[unsettled[near]])
-    tied_hits, hit_tie = _members(hit_key, keys)
-    tied_rows, row_tie = _members(row_key, keys)
-    return near[tied_hits], np.concatenate([hit_tie, row_tie]), position[tied_rows]
-
-
-def _members(keys: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> tuple[Ints, Ints]:
-    """Return which of the keys are wanted, and the number of each in `wanted`, which is sorted."""
-    number = np.minimum(np.searchsorted(wanted, keys), len(wanted) - 1)
-    which = np.flatnonzero(wanted[number] == keys)
-    return which, number[which]
 
 
 def _by_id(tie: Ints, hit_ids: list[str], row_ids: list[str] | pl.Series) -> tuple[Ints, NDArray[np.bool_]]:
