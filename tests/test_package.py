@@ -25,7 +25,7 @@ engine: evaluator groups
 provider
 crosschecks: pytrec identities check
 files: sources formats text fast_rows streams parquet_pages parquet
-files: read inspection whole output_formats write
+files: read inspection whole output_formats write provenance
 statistics: significance resampling differences results
 audits: options choices claim_files claim_names claims conventions run_variants
 audits: matches answers searches reports audit

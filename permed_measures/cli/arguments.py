@@ -20,6 +20,7 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.engine.query_ids import REWRITINGS, renamed
 from permed_measures.errors import InputError
+from permed_measures.files.provenance import Origin
 from permed_measures.files.read import load as load_file
 from permed_measures.markup import counted
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
@@ -75,6 +76,17 @@ def default_measures(inputs: Inputs) -> list[Measure]:
     name = "medcorpus" if len(grades) and grades.max() > 1 else "litsearch"
     inputs.notes.append(f"no measure was named; using those of --preset {name}")
     return list(PRESETS[name])
+
+
+def origin_of(context: typer.Context, runs: Mapping[str, Path]) -> Origin:
+    """Describe the command, its files and its options, for the provenance of a result."""
+    apart = {"qrels", "runs", "before", "after", "measures", "measure", "format_", "output"}
+    options = {
+        name.replace("_", "-"): str(value) if isinstance(value, Path) else value
+        for name, value in context.params.items()
+        if name not in apart
+    }
+    return Origin(context.info_name or "", context.params["qrels"], runs, options=options)
 
 
 # --- runs --------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from contextlib import redirect_stdout
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -25,6 +26,7 @@ _ENDINGS = ", ".join(COMPARISON_ENDINGS)
 
 
 def compare(
+    context: typer.Context,
     qrels: arguments.Qrels,
     runs: arguments.Runs,
     baseline: Annotated[
@@ -87,6 +89,7 @@ def compare(
             level=level,
             by=by,
         )
+    result = replace(result, origin=arguments.origin_of(context, files))
     # A file is as wide as it needs to be, and has no bold letters.
     with warnings_as_notes(), redirect_stdout(sys.stdout if output is None else io.StringIO()):
         text = COMPARISON_FORMATS[form](result)

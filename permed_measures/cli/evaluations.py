@@ -30,6 +30,7 @@ Format = StrEnum("Format", {name: name for name in EVALUATION_FORMATS})  # type:
 
 
 def evaluate(
+    context: typer.Context,
     qrels: arguments.Qrels,
     runs: arguments.Runs,
     measures: arguments.MeasureNames = None,
@@ -54,7 +55,8 @@ def evaluate(
     """
     if by is not None and by_query:
         raise InputError("--by and --by-query exclude each other", hint="Leave out one of them")
-    with arguments.reading(qrels, arguments.find_runs(runs), order, query_ids) as inputs:
+    files = arguments.find_runs(runs)
+    with arguments.reading(qrels, files, order, query_ids) as inputs:
         judgments = inputs.judgments
         groups = Groups.of(judgments.query_ids, by, inputs.dataset) if by is not None else None
         chosen = arguments.chosen_measures(preset, measures) or arguments.default_measures(inputs)
@@ -63,7 +65,8 @@ def evaluate(
     lacking = (notes_of(name, each.rankings) for name, each in evaluations.items())
     for note in chain(groups.notes(), *lacking) if groups else ():  # without groups the table has the counts
         tell(f"note: {note}")
-    print(EVALUATION_FORMATS[format_](Report(chosen, evaluations, by_query, groups)), end="")
+    report = Report(chosen, evaluations, by_query, groups, arguments.origin_of(context, files))
+    print(EVALUATION_FORMATS[format_](report), end="")
 
 
 def demo() -> None:

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from permed_measures.errors import InputError
+from permed_measures.files.provenance import provenance
 from permed_measures.markup import as_cell, as_html, as_json, counted
 from permed_measures.reports.differences import differences_table, headings_of_tests, legend
 from permed_measures.reports.html import html_means, html_table, page
@@ -118,6 +119,7 @@ def _as_csv(result: ComparisonResult) -> str:
 
 
 def _as_json(result: ComparisonResult) -> str:
+    from_scipy = {"t-test", "wilcoxon"} & set(result.rows[0].tests)
     content = {
         "baseline": result.baseline,
         "clusters": result.paired.clusters or None,
@@ -133,6 +135,9 @@ def _as_json(result: ComparisonResult) -> str:
         ],
         "sentences": sentences(result),
         "notes": result.notes,
+        "provenance": provenance(
+            result.measures, result.origin, result.seed, ["scipy"] if from_scipy else []
+        ),
     }
     return as_json(_finite(content), indent=2, allow_nan=False) + "\n"
 

@@ -16,6 +16,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.engine.evaluator import Evaluation, ideal_evaluation
 from permed_measures.engine.groups import Groups
+from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import as_cell, as_json, counted
 from permed_measures.measures.headings import explained, headings_of
 from permed_measures.measures.parameters import cutoff_of
@@ -73,6 +74,8 @@ class Report:
         Give the means of each group of queries, then those of all.
     headings : mapping of Measure to str, optional
         Headings of the user's own; other measures have their short name.
+    origin : Origin, optional
+        Where the qrels and the runs come from.
     """
 
     measures: list[Measure]
@@ -80,6 +83,7 @@ class Report:
     by_query: bool = False
     groups: Groups | None = None
     headings: Mapping[Measure, str] = field(default_factory=dict)
+    origin: Origin | None = None
 
     @property
     def columns(self) -> list[Measure]:
@@ -183,7 +187,15 @@ def _json_values(measures: Iterable[Measure], values: Iterable[float]) -> dict[s
 
 
 def _json(report: Report) -> str:
-    return as_json(list(report.objects()), indent=2) + "\n"
+    """Write an object per run, with the provenance of its values."""
+    origin, objects = provenance(report.columns, report.origin), []
+    for content in report.objects():
+        of_run = [
+            each for each in origin.get("inputs", []) if each.get("name", content["run"]) == content["run"]
+        ]
+        content["provenance"] = {**origin, "inputs": of_run} if of_run else origin
+        objects.append(content)
+    return as_json(objects, indent=2) + "\n"
 
 
 def _jsonl(report: Report) -> str:

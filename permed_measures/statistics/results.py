@@ -11,6 +11,7 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from permed_measures.errors import InputError, check_choice, check_whole_number
+from permed_measures.files.provenance import Origin
 from permed_measures.markup import counted
 from permed_measures.statistics.differences import PairedRuns
 from permed_measures.statistics.resampling import (
@@ -102,6 +103,8 @@ class ComparisonResult:
         What the groups of queries are; empty without.
     groups : dict of group to the same
         The comparison on each group of queries, the p-values of all groups corrected together.
+    origin : Origin or None
+        Where the qrels and the runs come from.
     """
 
     rows: list[ComparisonRow]
@@ -117,6 +120,7 @@ class ComparisonResult:
     headings: Mapping[Measure, str] = field(default_factory=dict)
     by: str = ""
     groups: dict[Any, Self] = field(default_factory=dict, repr=False)
+    origin: Origin | None = field(default=None, repr=False)
 
     @property
     def n_queries(self) -> int:

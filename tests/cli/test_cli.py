@@ -48,6 +48,10 @@ def files(tmp_path):
 def test_output_is_as_written_down(files, monkeypatch, name, arguments):
     monkeypatch.chdir(files)
     stdout, stderr = run_cli("evaluate", *arguments)
+    if name.endswith(".json"):
+        objects = json.loads(stdout)
+        assert all(each.pop("provenance")["measures"] for each in objects)  # which has its own tests
+        stdout = json.dumps(objects, indent=2) + "\n"
     assert stdout == (GOLDEN / name).read_text()
     assert stderr == ""
 

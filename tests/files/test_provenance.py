@@ -1,0 +1,109 @@
+"""What JSON says about where its numbers come from."""
+
+import hashlib
+import json
+import os
+from importlib.metadata import version
+
+import numpy as np
+import pytest
+from commands import run_cli, run_command
+
+import permed_measures as pm
+from permed_measures.files.provenance import CONVENTIONS, Origin, provenance
+from permed_measures.measures.parameters import values_of
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text("q1 0 a 2\nq1 0 b 1\nq2 0 d 1\n")
+    (tmp_path / "run.trec").write_text("q1 Q0 b 1 3 t\nq1 Q0 a 2 1 t\n")
+    (tmp_path / "other.trec").write_text("q2 Q0 d 1 3 t\n")
+    return tmp_path
+
+
+def described(role, path, **named):
+    data = path.read_bytes()
+    digest = hashlib.sha256(data).hexdigest()
+    return {"role": role, **named, "path": path.name, "bytes": len(data), "sha256": digest}
+
+
+def test_each_run_of_an_evaluation_names_its_own_files(files):
+    arguments = ["evaluate", "qrels", "run.trec", "best=other.trec", "-m", "GradedAP@10"]
+    stdout, _ = run_cli(*arguments, "--format", "json", "--order", "list")
+    first, second = (each["provenance"] for each in json.loads(stdout))
+    qrels = described("qrels", files / "qrels")
+    assert first.pop("inputs") == [qrels, described("run", files / "run.trec", name="run")]
+    assert second.pop("inputs") == [qrels, described("run", files / "other.trec", name="best")]
+    assert first == second
+    assert first["command"] == "evaluate"
+    assert first["options"]["order"] == "list"
+    assert first["options"]["by-query"] is False
+    assert {"qrels", "runs", "measures", "format"}.isdisjoint(first["options"])
+    assert first["versions"]["permed-measures"] == pm.__version__
+    assert first["versions"]["numpy"] == np.__version__
+    assert first["versions"]["ir-measures"] == version("ir_measures")
+    assert first["conventions"] == list(CONVENTIONS)
+    assert [each["measure"] for each in first["measures"]] == ["GradedAP@10", "Judged@10"]
+    assert first["measures"][0]["parameters"] == values_of(pm.GradedAP @ 10)
+    assert first["measures"][0]["parameters"]["max_rel"] == 2
+    assert first["measures"][0]["description"].startswith("Average precision in which")
+
+
+def test_the_jsonl_of_an_evaluation_has_the_numbers_alone(files):
+    stdout, _ = run_cli("evaluate", files / "qrels", files / "run.trec", "-m", "P@1", "--format", "jsonl")
+    assert "provenance" not in json.loads(stdout)
+
+
+def test_a_comparison_names_its_files_its_seed_and_scipy(files):
+    arguments = ["compare", "qrels", "run.trec", "other.trec", "-m", "P@1", "--format", "json"]
+    stdout, _ = run_cli(*arguments, "--seed", "5", "--resamples", "50")
+    found = json.loads(stdout)["provenance"]
+    assert found["seed"] == 5
+    assert found["options"]["resamples"] == 50
+    assert found["versions"]["scipy"] == version("scipy")
+    assert [each.get("name", each["role"]) for each in found["inputs"]] == ["qrels", "run", "other"]
+    assert found["inputs"][2] == described("run", files / "other.trec", name="other")
+
+
+def test_a_comparison_in_python_has_no_files_but_all_else():
+    runs = {"a": {"q": {"d": 1.0}}, "b": {}}
+    result = pm.compare({"q": {"d": 1}}, runs, ["RR"], tests="randomization", resamples=99, seed=3)
+    found = json.loads(result.to("json"))["provenance"]
+    assert found == provenance([pm.parse_measure("RR")], seed=3)
+    assert {"inputs", "command", "options"}.isdisjoint(found)
+    assert "scipy" not in found["versions"]
+
+
+def test_data_sets_are_named_and_the_files_of_folders_are_hashed(files):
+    assert provenance([], Origin("evaluate", "medcorpus/turn/1"))["inputs"] == [
+        {"role": "qrels", "dataset": "medcorpus/turn/1"}
+    ]
+    folder = files / "mine"
+    folder.mkdir()
+    for name in ("queries.jsonl", "query_to_texts.jsonl.gz", "corpus.jsonl", "README.md"):
+        (folder / name).write_text(name)
+    inputs = provenance([], Origin("evaluate", "mine"))["inputs"]
+    assert [each["path"] for each in inputs] == ["mine/queries.jsonl", "mine/query_to_texts.jsonl.gz"]
+    assert inputs[0]["sha256"] == hashlib.sha256(b"queries.jsonl").hexdigest()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+def test_what_can_be_read_only_once_has_no_hash(files):
+    os.mkfifo(files / "pipe")
+    origin = Origin("audit", "-", {"x": files / "pipe"}, {"claims": files / "qrels"})
+    assert provenance([], origin)["inputs"] == [
+        {"role": "qrels", "path": "-", "bytes": None, "sha256": None},
+        {"role": "run", "name": "x", "path": str(files / "pipe"), "bytes": None, "sha256": None},
+        {**described("claims", files / "qrels"), "path": str(files / "qrels")},
+    ]
+
+
+def test_hostile_names_stay_json(files):
+    name = 'a"<b>\u202e.trec'
+    (files / name).write_bytes((files / "run.trec").read_bytes())
+    status, stdout, _ = run_command("evaluate", "qrels", name, "-m", "P@1", "--format", "json")
+    assert status == 0
+    assert json.loads(stdout)[0]["provenance"]["inputs"][1]["path"] == name
+    assert "\u202e" not in stdout
