@@ -65,7 +65,7 @@ def evaluate(
     lacking = (notes_of(name, each.rankings) for name, each in evaluations.items())
     for note in chain(groups.notes(), *lacking) if groups else ():  # without groups the table has the counts
         tell(f"note: {note}")
-    report = Report(chosen, evaluations, by_query, groups, arguments.origin_of(context, files))
+    report = Report(chosen, evaluations, by_query, groups, origin=arguments.origin_of(context, files))
     print(EVALUATION_FORMATS[format_](report), end="")
 
 

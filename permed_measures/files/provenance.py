@@ -54,6 +54,7 @@ def provenance(
     origin: Origin | None = None,
     seed: int | None = None,
     packages: Iterable[str] = (),
+    headings: Mapping[Measure, str] | None = None,
 ) -> dict[str, Any]:
     """Say how numbers came about, for JSON.
 
@@ -66,6 +67,8 @@ def provenance(
         Where something is random.
     packages : iterable of str
         Installed packages that the numbers depend on, besides those below.
+    headings : mapping of Measure to str, optional
+        Headings of the user's own.
 
     Returns
     -------
@@ -73,7 +76,7 @@ def provenance(
 
         - ``versions``: of permed-measures, Python, ir-measures, numpy, polars and `packages`.
         - ``measures``: for each its name as it prints (``measure``), a ``description``, and the values of all
-          ``parameters``, defaults included (null where there is none).
+          ``parameters``, defaults included (null where there is none); its ``heading`` if the user named it.
         - ``conventions``: what all measures share, in sentences.
         - ``seed``: if it was given.
         - ``command``, ``options``: if the origin has them.
@@ -99,6 +102,7 @@ def provenance(
                 "measure": str(measure),
                 "description": str(getattr(measure, "SHORT_DESC", "")),
                 "parameters": values_of(measure),
+                **({"heading": headings[measure]} if headings and measure in headings else {}),
             }
             for measure in measures
         ],

@@ -136,7 +136,7 @@ def _as_json(result: ComparisonResult) -> str:
         "sentences": sentences(result),
         "notes": result.notes,
         "provenance": provenance(
-            result.measures, result.origin, result.seed, ["scipy"] if from_scipy else []
+            result.measures, result.origin, result.seed, ["scipy"] if from_scipy else [], result.headings
         ),
     }
     return as_json(_finite(content), indent=2, allow_nan=False) + "\n"

@@ -188,7 +188,7 @@ def _json_values(measures: Iterable[Measure], values: Iterable[float]) -> dict[s
 
 def _json(report: Report) -> str:
     """Write an object per run, with the provenance of its values."""
-    origin, objects = provenance(report.columns, report.origin), []
+    origin, objects = provenance(report.columns, report.origin, headings=report.headings), []
     for content in report.objects():
         of_run = [
             each for each in origin.get("inputs", []) if each.get("name", content["run"]) == content["run"]

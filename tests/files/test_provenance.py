@@ -76,6 +76,11 @@ def test_a_comparison_in_python_has_no_files_but_all_else():
     assert "scipy" not in found["versions"]
 
 
+def test_a_name_of_the_users_own_is_the_heading():
+    found = provenance(pm.LITSEARCH, headings={pm.LITSEARCH[2]: "precision"})["measures"]
+    assert [each.get("heading") for each in found] == [None, None, "precision", None, None, None]
+
+
 def test_data_sets_are_named_and_the_files_of_folders_are_hashed(files):
     assert provenance([], Origin("evaluate", "medcorpus/turn/1"))["inputs"] == [
         {"role": "qrels", "dataset": "medcorpus/turn/1"}
