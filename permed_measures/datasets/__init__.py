@@ -137,13 +137,14 @@ def qrels_of(dataset: Dataset, name: str) -> QrelsLike:
     InputError
         If they cannot be loaded.
     """
+    from permed_measures.datasets.downloads import reason_of, without_logs
+
     try:
-        nested = getattr(dataset, "qrels_nested", None)
-        return nested() if nested else list(dataset.qrels_iter())
+        with without_logs():
+            nested = getattr(dataset, "qrels_nested", None)
+            return nested() if nested else list(dataset.qrels_iter())
     except (RuntimeError, OSError) as error:
-        message = error.args[0] if error.args and isinstance(error.args[0], str) else error
-        reason = str(message) or type(error).__name__
         raise InputError(
-            f"the qrels of {name!r} cannot be loaded by ir_datasets ({reason:.100})",
+            f"the qrels of {name!r} cannot be loaded by ir_datasets ({reason_of(error)})",
             hint="Check the network, or name a file of qrels",
         ) from error

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import logging
 import os
+import re
 import threading
 import time
 import tomllib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from permed_measures.datasets.readers import cached
 from permed_measures.errors import InputError
@@ -80,15 +84,16 @@ class RemoteFile:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             _remove_abandoned(path)
-            Download([HttpDownload(self.url, self.size)], part).path()
+            with without_logs():
+                Download([HttpDownload(self.url, self.size)], part).path()
             if difference := self._difference(part):
                 raise OSError(difference)
             part.replace(path)
         except (OSError, RuntimeError) as error:
             raise InputError(
-                f"{self.url} cannot be downloaded ({str(error) or type(error).__name__:.200})",
+                f"{self.url} cannot be downloaded ({reason_of(error)})",
                 where=str(path),
-                hint=f"Check the network, or download it by hand and put it at {path} (its SHA-256 is "
+                hint="Check the network, or download it by hand and put it there (its SHA-256 is "
                 f"{self.sha256})",
             ) from error
         finally:
@@ -100,6 +105,48 @@ class RemoteFile:
             return f"it has {size:,} bytes in place of {self.size:,}"
         found = _sha256(path)
         return "" if found == self.sha256 else f"its SHA-256 is {found} in place of {self.sha256}"
+
+
+def reason_of(error: BaseException) -> str:
+    """Say why a download or a data set of ir_datasets failed: the cause that other errors wrap, cut short."""
+    text = ""
+    cause: Any = error
+    while isinstance(cause, BaseException):
+        text = (
+            str(cause.args[0] if isinstance(cause, RuntimeError) and cause.args else cause)
+            or type(cause).__name__
+        )
+        failed = cause.args[1] if len(cause.args) > 1 else None
+        if isinstance(failed, list) and failed:  # ir_datasets' pairs of source and error
+            cause = failed[0][-1]
+        else:
+            cause = getattr(cause, "reason", None) or next(iter(cause.args), None)
+    text = _CONNECTION.sub("", text)
+    return text if len(text) <= 200 else f"{text[:199]}…"
+
+
+_CONNECTION = re.compile(r"(<[^>]*>|\w+\(host=[^)]*\)): ")
+"""How urllib3 begins a message: with the connection, which is known."""
+
+
+@contextmanager
+def without_logs() -> Iterator[None]:
+    """Keep from stderr what ir_datasets logs about downloads in this thread: the error at the end says it."""
+    thread = threading.get_ident()
+    logger = logging.getLogger("ir_datasets")
+
+    def is_told(record: logging.LogRecord) -> bool:
+        return record.thread != thread or not record.getMessage().startswith(_LOGGED)
+
+    logger.addFilter(is_told)
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_told)
+
+
+_LOGGED = ("Download failed", "download error", "[starting]", "[finished]", "[error]")
+"""How these messages begin; others, such as the terms of use, are shown."""
 
 
 @cached

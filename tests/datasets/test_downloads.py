@@ -20,7 +20,7 @@ from ir_measures import P
 
 import permed_measures as pm
 from permed_measures.datasets import http_download
-from permed_measures.datasets.downloads import FILES, RemoteFile
+from permed_measures.datasets.downloads import FILES, RemoteFile, reason_of
 
 REMOTE = [file for file in FILES.values() if "kcisgroup/CLPR" in file.url]
 """The files of CLPR, which the folder of real data has."""
@@ -213,10 +213,48 @@ def test_without_a_network_the_message_says_what_to_put_where(home):
         remote(url).path()
     path = home / "some" / "queries.jsonl"
     message = str(error.value)
-    assert message.startswith(f"{path}: {url}/queries.jsonl cannot be downloaded (")
-    assert message.endswith(
-        f"Check the network, or download it by hand and put it at {path} (its SHA-256 is {sha256(BODY)})"
+    assert message == (
+        f"{path}: {url}/queries.jsonl cannot be downloaded (Failed to establish a new connection: "
+        "[Errno 111] Connection refused). Check the network, or download it by hand and put it there "
+        f"(its SHA-256 is {sha256(BODY)})"
     )
+    assert kept(home) == []
+
+
+LONG = "HTTPSConnectionPool(host='a.org', port=443): "
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (OSError(5, "gone"), "[Errno 5] gone"),
+        (RuntimeError(), "RuntimeError"),
+        (
+            RuntimeError("All download sources failed", [("a", OSError("no a")), ("b", OSError("no b"))]),
+            "no a",
+        ),
+        (ConnectionError(OSError(f"{LONG}Read timed out.")), "Read timed out."),
+        (
+            ConnectionError(Mock(spec=BaseException, reason=OSError("<urllib3 0x7f>: refused"), args=())),
+            "refused",
+        ),
+        (OSError("x" * 999), f"{'x' * 199}…"),
+    ],
+)
+def test_the_reason_of_a_failed_download_is_short(error, reason):
+    assert reason_of(error) == reason
+
+
+@pytest.mark.parametrize("name", ["medcorpus", "vaswani"])
+def test_a_data_set_without_network_is_one_line_of_the_command_line(home, tmp_path, name):
+    (tmp_path / "run.trec").write_text("topic_001_1 Q0 permed-1 1 1 t\n")
+    environment = {**os.environ, "IR_DATASETS_DL_TRIES": "2", "ALL_PROXY": unused_url(), "no_proxy": ""}
+    command = [sys.executable, "-m", "permed_measures", "evaluate", name, str(tmp_path / "run.trec")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    [message] = ended.stderr.splitlines()
+    assert message.startswith("error: ")
+    assert "Connection refused" in message
     assert kept(home) == []
 
 
