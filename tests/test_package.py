@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
 import tomllib
@@ -198,3 +199,9 @@ def test_the_version_is_the_same_everywhere():
 def test_the_package_has_its_types_and_its_sample():
     assert (FOLDER / "py.typed").exists()
     assert (FOLDER / "datasets" / "sample" / "corpus.jsonl").exists()
+
+
+def test_no_message_tells_to_install_the_package_from_an_index():
+    """No index has it; `pip install '.[plot]'` works in a checkout."""
+    for path in FOLDER.rglob("*.py"):
+        assert not re.search(r"install \S*permed", path.read_text()), path

@@ -36,6 +36,8 @@ def convert(
     OUT ends in .trec, .jsonl (PerMed results; for qrels MedCorpus labels or PerMed ground truth), .json (BEIR
     and MTEB), .parquet, .csv or .tsv (for qrels BEIR's). All but .parquet can be followed by .gz.
     """
+    if target.is_file() and source.is_file() and target.samefile(source):
+        raise InputError("OUT is the same file as IN", where=str(target), hint="Name another file for OUT")
     with warnings_as_notes(), closing(ProgressBar()) as bar:
         file = Source(source, bar.of(source.name))
         kind = as_ or kind_of(file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import tempfile
@@ -70,6 +71,10 @@ def without_panic_texts() -> Iterator[None]:
                 os.write(2, text)
 
 
+_CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+"""How printing fails; an error about a file has its name."""
+
+
 def message_of(error: BaseException) -> str:
     """Say in one line what went wrong."""
     if isinstance(error, PermedError):
@@ -77,7 +82,8 @@ def message_of(error: BaseException) -> str:
     if hasattr(error, "format_message"):  # typer's, about arguments and options
         return _usage_message(error)
     if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+        place = error.filename or ("standard output" if error.errno in _CANNOT_WRITE else "")
+        return f"{place}: {error.strerror}" if place else error.strerror or str(error)
     if isinstance(error, MemoryError):
         return "not enough memory. A run in a TREC, CSV or Parquet file takes least: it is read in parts"
     return (

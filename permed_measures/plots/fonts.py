@@ -29,7 +29,8 @@ def matplotlib(name: str = "") -> Any:
         return import_module(f"matplotlib{name}")
     except ImportError:
         raise InputError(
-            "matplotlib is not installed, which plots need", hint="pip install 'permed-measures[plot]'"
+            "matplotlib is not installed, which plots need",
+            hint="pip install matplotlib (in a checkout of permed-measures: pip install '.[plot]')",
         ) from None
 
 

@@ -249,5 +249,6 @@ def _scipy_stats() -> Any:
     except ImportError:
         raise InputError(
             "scipy is not installed, which the t-test and Wilcoxon's test need",
-            hint="pip install 'permed-measures[stats]', or tests=('randomization', 'bootstrap')",
+            hint="pip install scipy (in a checkout of permed-measures: pip install '.[stats]'), or "
+            "leave these tests out: tests=('randomization', 'bootstrap')",
         ) from None

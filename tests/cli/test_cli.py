@@ -373,6 +373,17 @@ def test_convert_goes_round(files):
     assert pm.read_run(files / "run.trec") == pm.read_run(MEDICAL.qrels)
 
 
+def test_convert_does_not_write_over_what_it_reads(files):
+    run = files / "run.trec"
+    run.write_text("q1 Q0 d1 1 1 t\n")
+    (files / "link").symlink_to(run)
+    for target in (run, files / "link", files / ".." / files.name / "run.trec"):
+        status, stdout, stderr = run_command("convert", run, target, "--to", "jsonl")
+        assert (status, stdout) == (2, "")
+        assert stderr == f"error: {target}: OUT is the same file as IN. Name another file for OUT\n"
+    assert run.read_text() == "q1 Q0 d1 1 1 t\n"
+
+
 def test_convert_asks_what_a_file_of_integers_is(files):
     (files / "numbers.json").write_text('{"q": {"a": 1}}')
     status, _, stderr = run_command("convert", files / "numbers.json", files / "out.trec")

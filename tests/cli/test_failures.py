@@ -48,7 +48,7 @@ def files(tmp_path):
     ("error", "message"),
     [
         (MemoryError(), "error: not enough memory. A run in a TREC, CSV or Parquet file takes least"),
-        (OSError(28, "No space left on device"), "error: No space left on device\n"),
+        (OSError(28, "No space left on device"), "error: standard output: No space left on device\n"),
         (OSError(28, "No space left on device", "f"), "error: f: No space left on device\n"),
         (OSError("strange"), "error: strange\n"),
         (RecursionError("too deep"), "error: unexpected RecursionError: too deep. python -X dev -m permed_"),
@@ -91,7 +91,7 @@ def test_results_that_cannot_be_printed_are_one_message(arguments):
     with Path("/dev/full").open("w") as full:
         result = subprocess.run([*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, check=False)
     assert result.returncode == 2
-    assert result.stderr == b"error: No space left on device\n"
+    assert result.stderr == b"error: standard output: No space left on device\n"
 
 
 @pytest.mark.parametrize(

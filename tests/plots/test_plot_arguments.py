@@ -106,7 +106,5 @@ def test_matplotlib_is_missing(monkeypatch):
         plot_distribution,
         lambda _: plot_cutoffs(QRELS, made_runs("a")),
     ):
-        with pytest.raises(
-            pm.InputError, match=r"matplotlib is not installed.*pip install 'permed-measures\[plot\]'"
-        ):
+        with pytest.raises(pm.InputError, match=r"matplotlib is not installed.*pip install '\.\[plot\]'"):
             plot(compared)

@@ -151,5 +151,5 @@ def test_a_page_without_matplotlib_says_so(hostile, monkeypatch):
     text = hostile.to("html")
     page = Page(text)
     assert_stands_alone(page)
-    assert "pip install &#x27;permed-measures[plot]&#x27;" in text
+    assert "pip install &#x27;.[plot]&#x27;" in text
     assert [row[0] for row in page.rows[1 : len(HOSTILE) + 1]] == [one_line(name) for name in HOSTILE]
