@@ -27,6 +27,7 @@ if (
 
 from permed_measures.datasets import register_when_imported
 from permed_measures.errors import InputError, MeasureError, NoSharedQueryWarning, PermedError, PermedWarning
+from permed_measures.evaluation import calc, calc_aggregate, ceiling, evaluate_by, evaluator, iter_calc
 from permed_measures.measures.definitions import (
     GAP,
     LITSEARCH,
@@ -37,15 +38,13 @@ from permed_measures.measures.definitions import (
     VariantNDCG,
 )
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.provider import calc, calc_aggregate, evaluator, iter_calc, provider, register
+from permed_measures.provider import provider, register
 
 if TYPE_CHECKING:
     from permed_measures.audits.audit import audit as audit
     from permed_measures.comparisons.compare import compare as compare
     from permed_measures.comparisons.reranking import reranking as reranking
     from permed_measures.crosschecks.check import crosscheck as crosscheck
-    from permed_measures.engine.evaluator import ceiling as ceiling
-    from permed_measures.engine.groups import evaluate_by as evaluate_by
     from permed_measures.engine.query_ids import match_query_ids as match_query_ids
     from permed_measures.files.read import from_relevance_lists as from_relevance_lists
     from permed_measures.files.read import read_qrels as read_qrels
@@ -66,10 +65,8 @@ GradedMAP = GradedAP
 
 _LAZY = {
     "audit": "audits.audit",
-    "ceiling": "engine.evaluator",
     "compare": "comparisons.compare",
     "crosscheck": "crosschecks.check",
-    "evaluate_by": "engine.groups",
     "from_relevance_lists": "files.read",
     "match_query_ids": "engine.query_ids",
     "plot_by_group": "plots.by_group",
@@ -102,6 +99,8 @@ __all__ = [
     "VariantNDCG",
     "calc",
     "calc_aggregate",
+    "ceiling",
+    "evaluate_by",
     "evaluator",
     "iter_calc",
     "parse_measure",

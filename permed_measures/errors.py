@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterable
 from functools import partial
+from pathlib import Path
 
 
 class PermedError(ValueError):
@@ -84,6 +85,14 @@ def check_whole_number(name: str, value: object, least: int) -> None:
     """Raise InputError unless the value is an int of at least `least`."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least} (found {value!r})")
+
+
+def files_beside(path: Path) -> list[str]:
+    """Return the files and folders where a file was looked for: one of them may have been meant."""
+    try:
+        return sorted(map(str, path.parent.iterdir()))
+    except OSError:
+        return []
 
 
 def shown(value: object) -> str:

@@ -1,24 +1,23 @@
-"""The ir_measures provider, its functions, its registration. Loads numpy only when something is computed."""
+"""The ir_measures provider and its registration. Loads numpy only when something is computed."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import ir_measures
-from ir_measures import CalcResults, Evaluator, Metric, Provider
+from ir_measures import Evaluator, Provider
 from ir_measures.measures import Measure
 
-from permed_measures.engine.inputs import QrelsLike, RunLike
+from permed_measures.engine.inputs import QrelsLike
 from permed_measures.errors import PermedWarning
 from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parameters import CheckedMeasure
 from permed_measures.measures.parsing import MeasuresLike
 
 if TYPE_CHECKING:
-    from permed_measures.engine.evaluator import PermedEvaluator
+    pass
 
 
 class PermedProvider(Provider):
@@ -47,7 +46,9 @@ class PermedProvider(Provider):
         return bool(super().supports(measure))
 
     def _evaluator(self, measures: MeasuresLike, qrels: QrelsLike) -> Evaluator:
-        return evaluator(measures, qrels)
+        from permed_measures.engine.evaluator import PermedEvaluator
+
+        return PermedEvaluator(measures, qrels)
 
 
 class _OurMeasures(PermedProvider):
@@ -57,89 +58,6 @@ class _OurMeasures(PermedProvider):
 
 
 provider = PermedProvider()  # type: ignore[no-untyped-call]
-
-
-def evaluator(measures: MeasuresLike, qrels: QrelsLike) -> PermedEvaluator:
-    """Return an evaluator, which scores any number of runs by the same measures and qrels.
-
-    It has ``calc_aggregate(run)``, ``iter_calc(run)`` and ``calc(run)``. Parameters, errors and conventions
-    are those of `calc_aggregate`.
-
-    Examples
-    --------
-    >>> scorer = evaluator(["P@1", "RR"], {"q": {"a": 1}})
-    >>> scorer.calc_aggregate({"q": {"a": 1.0, "b": 2.0}})
-    {P@1: 0.0, RR: 0.5}
-    """
-    from permed_measures.engine.evaluator import PermedEvaluator
-
-    return PermedEvaluator(measures, qrels)
-
-
-def calc_aggregate(measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> dict[Measure, float | int]:
-    """Return the mean of each measure over all queries of the qrels.
-
-    Parameters
-    ----------
-    measures : iterable of Measure or str, or one of these
-    qrels, run : mapping, iterable of namedtuples, or pandas, polars or pyarrow frame
-        ``{query_id: {doc_id: number}}``, or rows in any order with query_id, doc_id, and relevance or score.
-        A query that is absent from the run, or has no relevant document, scores 0 and counts; a query without
-        judgments is ignored.
-
-    Returns
-    -------
-    dict of Measure to float
-        NaN where the qrels have no query.
-
-    Raises
-    ------
-    MeasureError
-        For a measure that is not supported, or a parameter that is not allowed on these judgments.
-    InputError
-        For qrels or a run that cannot be read; the message names query and document.
-
-    Warns
-    -----
-    PermedWarning
-        If the run is not empty, but has no query of the qrels, or no judged document.
-
-    Examples
-    --------
-    >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
-    >>> calc_aggregate(["Coverage@10"], qrels, {"q1": {"a": 1.0}})
-    {Coverage@10: 0.5}
-    """
-    return evaluator(measures, qrels).calc_aggregate(run)
-
-
-def iter_calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> Iterator[Metric]:
-    """Return an iterator over the value of each measure for each query of the qrels, by query id.
-
-    Parameters, errors and conventions are those of `calc_aggregate`.
-
-    Examples
-    --------
-    >>> qrels = {"q2": {"b": 1}, "q1": {"a": 1}}
-    >>> for metric in iter_calc(["RR"], qrels, {"q1": {"a": 1.0}}):
-    ...     print(metric)
-    Metric(query_id='q1', measure=RR, value=1.0)
-    Metric(query_id='q2', measure=RR, value=0.0)
-    """
-    return evaluator(measures, qrels).iter_calc(run)
-
-
-def calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> CalcResults:
-    """Return both: the means as ``aggregated``, and a list of the metrics as ``per_query``.
-
-    Parameters, errors and conventions are those of `calc_aggregate`.
-
-    Examples
-    --------
-    >>> calc(["RR"], {"q": {"a": 1}}, {"q": {"a": 1.0}})
-    CalcResults(aggregated={RR: 1.0}, per_query=[Metric(query_id='q', measure=RR, value=1.0)])
-    """
-    return evaluator(measures, qrels).calc(run)
 
 
 def register() -> None:

@@ -24,16 +24,17 @@ engine: forks inputs forms judgments query_ids ranks from_mapping from_frames ra
 engine/kernels: shared binary graded checks __init__
 engine: evaluator groups
 provider
-crosschecks: pytrec identities check
 files: sources formats text fast_rows streams parquet_pages parquet
 files: read inspection whole output_formats write provenance
+datasets: import_hook records samples readers http_download downloads handlers catalogue __init__ pyterrier
+loading evaluation
+crosschecks: pytrec identities check
 statistics: significance resampling differences results
 audits: options choices claim_files claim_names claims conventions run_variants
 audits: matches answers searches reports audit
 plots: fonts style arguments by_group by_query cutoffs figures save
 reports: tables html evaluation wording differences paper_table comparison
 comparisons: moves reranking compare
-datasets: import_hook records samples readers http_download downloads handlers catalogue __init__ pyterrier
 cli: messages progress help arguments evaluations checks comparing conversions commands __init__
 __main__
 """

@@ -17,6 +17,7 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
+from permed_measures.loading import loaded_qrels, loaded_runs
 
 _LEVELS = 20
 """How many relevance levels are tried."""
@@ -91,7 +92,8 @@ def audit(
     several = bool(claims) and all(isinstance(row, Mapping) for row in claims.values())
     table = dict(claims) if several else {"run": claims}
     runs: Mapping[str, Any] = _runs_named(list(table), run) if several else {"run": run}
-    policies = label_policies(Judgments.of(qrels))
+    runs = loaded_runs(runs)
+    policies = label_policies(Judgments.of(loaded_qrels(qrels)))
     parsed = parse_claims(table.values(), decimals)
     rows = [_audit_row(name, policies, runs[name], row) for name, row in zip(table, parsed, strict=True)]
     best = answers_to([claim for row in rows for claim in row.claims])

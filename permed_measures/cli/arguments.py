@@ -14,7 +14,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.cli.messages import tell, warnings_as_notes
 from permed_measures.cli.progress import ProgressBar
-from permed_measures.datasets import NAMES, load, qrels_of
+from permed_measures.datasets import NAMES, qrels_of
 from permed_measures.engine.inputs import Batches, FileRun
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import KERNELS
@@ -22,6 +22,7 @@ from permed_measures.engine.query_ids import REWRITINGS, renamed
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin
 from permed_measures.files.read import load as load_file
+from permed_measures.loading import loaded_qrels, run_file, with_path
 from permed_measures.markup import counted
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
 from permed_measures.measures.parsing import parse_measure
@@ -113,7 +114,7 @@ def _files(argument: str) -> list[tuple[str, Path]]:
         name, file = _run_name(Path(argument)), argument
     if not name or not file:
         raise InputError(f"a run is FILE or NAME=FILE (found {argument!r})")
-    return [(name, Path(file))]
+    return [(name, run_file(file))]
 
 
 def _in_folder(folder: Path) -> list[tuple[str, Path]]:
@@ -154,10 +155,7 @@ class _RunFiles(Mapping[str, Any]):
         for note in loaded.notes:
             tell(f"note: {note}")
         table: Any = loaded.table if self.rewriting is None else self._rewrite(loaded.table, path)
-        if not isinstance(table, Batches):
-            return FileRun(table, path)  # which knows its file, so that errors name it
-        table.path = path
-        return table
+        return with_path(table, path)
 
     def _rewrite(self, table: Any, path: Path) -> Any:
         try:
@@ -214,7 +212,5 @@ def _load_qrels(argument: str) -> tuple[Any, Any]:
     path = Path(argument)
     if argument in NAMES and path.is_file():
         tell(f"note: {argument} is a file here, and is used instead of the data set of this name")
-    if path.is_dir() or not (path.exists() or path.is_symlink() or path.suffix):
-        dataset = load(argument)
-        return qrels_of(dataset, argument), dataset
-    return load_file(path, "qrels").table, None
+    loaded = loaded_qrels(argument)
+    return (qrels_of(loaded, argument), loaded) if hasattr(loaded, "qrels_iter") else (loaded, None)

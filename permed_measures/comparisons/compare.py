@@ -9,6 +9,7 @@ from typing import Any
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import check_choice
+from permed_measures.loading import loaded_qrels, loaded_runs
 from permed_measures.markup import one_line
 from permed_measures.measures.headings import explained
 from permed_measures.measures.parsing import MeasuresLike
@@ -134,6 +135,7 @@ def compare(
     """
     asked = tuple(dict.fromkeys([tests] if isinstance(tests, str) else tests))
     options = Options(asked, correction, resamples, seed, level)
+    qrels, runs = loaded_qrels(qrels), loaded_runs(runs)
     paired = PairedRuns.of(qrels, runs, measures, baseline, clusters)
     whole = _compared([paired], options, baseline)[0]
     if by is None:

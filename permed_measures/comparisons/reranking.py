@@ -25,6 +25,7 @@ from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike, with_text_ids
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, check_whole_number
+from permed_measures.loading import loaded_qrels, loaded_run
 from permed_measures.markup import counted, one_line
 from permed_measures.measures.parsing import MeasureLike
 from permed_measures.statistics.differences import naming, notes_of
@@ -176,6 +177,8 @@ def reranking(
     >>> result.pairs
     Pairs(put_right=2, broken=0, still_right=0, still_wrong=1)
     """
+    qrels = loaded_qrels(qrels)
+    before, after = loaded_run(before), loaded_run(after)
     if queries is None and any(hasattr(qrels, each) for each in ("queries_iter", "irds_ref")):
         queries = qrels
     check_whole_number("top", top, 0)

@@ -20,6 +20,7 @@ from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.inputs import FileRun, QrelsLike, RunLike, path_of, with_text_ids
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.loading import loaded_qrels, loaded_run
 from permed_measures.markup import counted
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
 from permed_measures.measures.parameters import cutoff_of
@@ -217,7 +218,8 @@ def crosscheck(qrels: QrelsLike, run: RunLike, measures: Iterable[MeasureLike] |
 
     Parameters
     ----------
-    qrels, run : mapping, iterable of namedtuples, or pandas, polars or pyarrow frame
+    qrels : QrelsLike
+    run : RunLike
     measures : iterable of Measure or str, optional
         Those of the presets and some that papers report often, if left out. Measures that pytrec_eval does
         not have are compared by an identity: GradedAP with all weights 1 is AP, Coverage is Success, exp-gain
@@ -242,6 +244,7 @@ def crosscheck(qrels: QrelsLike, run: RunLike, measures: Iterable[MeasureLike] |
     >>> result.ok, result.rows[0].least, result.rows[0].most
     (True, 0.5, 1.0)
     """
+    qrels, run = loaded_qrels(qrels), loaded_run(run)
     labels = _with_text_ids(as_mapping(qrels, "relevance"))
     scores = FileRun(_with_text_ids(as_mapping(run, "score")), path_of(run))
     judgments = Judgments.of(labels)

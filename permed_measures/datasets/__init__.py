@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from permed_measures.datasets.import_hook import register, register_when_imported
 from permed_measures.datasets.samples import SAMPLES, Sample
-from permed_measures.errors import InputError, nearest
+from permed_measures.errors import InputError, files_beside, nearest, shown
 
 if TYPE_CHECKING:
     from ir_datasets import Dataset
@@ -121,8 +121,9 @@ def load(dataset: str) -> Dataset:
         loaded = ir_datasets.load(dataset)
     except KeyError:
         raise InputError(
-            f"{dataset!r} is neither a file nor the id of a data set of ir_datasets",
-            hint=nearest(dataset, NAMES) or f"Ours are {', '.join(NAMES)}",
+            f"{shown(dataset)} is neither a file nor the id of a data set of ir_datasets",
+            hint=nearest(dataset, [*NAMES, *files_beside(Path(dataset))])
+            or "Ours are medcorpus, litsearch, permed-sample and parts of them",
         ) from None
     if not loaded.has_qrels():
         raise InputError(f"the data set {dataset!r} of ir_datasets has no qrels", hint="Name a file of qrels")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, cycle, repeat
@@ -79,16 +79,23 @@ class PermedEvaluator(Evaluator):
     measures : iterable of Measure or str, or one of these
     qrels : Judgments or any form of qrels
     ties : TieBreak, default TieBreak.TREC
+    load : callable, optional
+        Reads a run that is the path of a file, and returns any other as it is.
     """
 
     def __init__(
-        self, measures: MeasuresLike, qrels: QrelsLike | Judgments, ties: TieBreak = TieBreak.TREC
+        self,
+        measures: MeasuresLike,
+        qrels: QrelsLike | Judgments,
+        ties: TieBreak = TieBreak.TREC,
+        load: Callable[[RunLike], RunLike] | None = None,
     ) -> None:
         if isinstance(measures, (str, Measure)):
             measures = [measures]
         checked = [_checked(measure) for measure in measures]
         self.judgments = Judgments.of(qrels)
         self.ties = ties
+        self._load = load
         for measure in checked:
             if measure.NAME in CHECKS:
                 CHECKS[measure.NAME](self.judgments, values_of(measure))
@@ -96,6 +103,7 @@ class PermedEvaluator(Evaluator):
 
     def evaluate(self, run: RunLike) -> Evaluation:
         """Return the values of all measures on a run, as arrays."""
+        run = self._load(run) if self._load else run
         return _evaluate(list(self.measures), JudgedRankings.of(self.judgments, run, self.ties))
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:
@@ -147,36 +155,6 @@ def _evaluate(measures: list[Measure], rankings: JudgedRankings) -> Evaluation:
                 hint="Give the measure smaller parameters, or map the grades to smaller ones",
             )
     return Evaluation(measures, values, rankings)
-
-
-def ceiling(measure: MeasureLike, qrels: QrelsLike) -> float:
-    """Return the best value that a measure can have on these qrels: that of an ideal ranking.
-
-    Parameters
-    ----------
-    measure : Measure or str
-    qrels : any form of qrels
-
-    Returns
-    -------
-    float
-        The mean over all queries of the ranking that retrieves all judged documents, best grade first.
-        It is below 1 where queries have no relevant document, where a measure divides by more than there
-        is to find, and for GradedAP where partly relevant documents exist.
-
-    Raises
-    ------
-    MeasureError, InputError
-        As for an evaluation.
-
-    Examples
-    --------
-    >>> import permed_measures as pm
-    >>> pm.ceiling(pm.GradedAP @ 10, {"q": {"a": 2, "b": 1, "c": 0, "d": 1}})
-    0.6666666666666666
-    """
-    [value] = ideal_evaluation(measure, qrels).aggregated.values()
-    return value
 
 
 def ideal_evaluation(measure: MeasureLike, qrels: QrelsLike | Judgments) -> Evaluation:

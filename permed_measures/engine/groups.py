@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from numbers import Real
@@ -16,11 +15,10 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggregated
-from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.errors import InputError, PermedWarning, nearest, shown
+from permed_measures.engine.evaluator import Evaluation, aggregated
+from permed_measures.engine.inputs import QrelsLike
+from permed_measures.errors import InputError, nearest, shown
 from permed_measures.markup import counted
-from permed_measures.measures.parsing import MeasuresLike
 
 By = str | Mapping[str, Any] | Callable[[str], Any]
 
@@ -186,50 +184,3 @@ def _no_group(by: str, reason: str, fields: list[str]) -> InputError:
         f"'_([0-9]+)$' (found {shown(by)}, {reason})",
         hint=nearest(by, fields) if fields else "Fields such as turn_number need a data set as qrels",
     )
-
-
-def evaluate_by(
-    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, by: By
-) -> dict[Any, dict[Measure, float]]:
-    """Return the means of the measures for each group of queries.
-
-    Parameters
-    ----------
-    measures : iterable of Measure or str, or one of these
-    qrels, run : any form of qrels and of a run
-        The qrels may be a data set of ir_datasets, whose queries have fields.
-    by : str, mapping or callable
-        What the groups are: a field of the data set's queries (``turn_number``, ``conversation_id``,
-        ``specificity``), or a regular expression with one group that is searched for in the query ids
-        (``'_([0-9]+)$'``); or ``{query_id: group}``; or what returns the group of a query id. A query of
-        group None is in none.
-
-    Returns
-    -------
-    dict of group to dict of Measure to float
-        Groups in ascending order. Each judged query counts in its group, as `calc_aggregate` counts it.
-
-    Raises
-    ------
-    MeasureError, InputError
-        As for an evaluation; also if `by` is neither a field nor a pattern with one group, or the pattern
-        finds nothing in any id.
-
-    Warns
-    -----
-    PermedWarning
-        If a group has no judged query (it is left out: it has no mean), or a judged query is in no group.
-
-    Examples
-    --------
-    >>> qrels = {"a_1": {"d": 1}, "a_2": {"d": 1}, "b_1": {"d": 1}}
-    >>> run = {"a_1": {"d": 1.0}, "a_2": {"d": 1.0, "e": 2.0}}
-    >>> evaluate_by("RR", qrels, run, by="_([0-9]+)$")
-    {'1': {RR: 0.5}, '2': {RR: 0.5}}
-    """
-    evaluator = PermedEvaluator(measures, qrels)
-    groups = Groups.of(evaluator.judgments.query_ids, by, qrels)
-    evaluation = evaluator.evaluate(run)
-    for note in groups.notes():
-        warnings.warn(note, PermedWarning, stacklevel=2)
-    return groups.means(evaluation)

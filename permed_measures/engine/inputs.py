@@ -6,6 +6,7 @@ import math
 import numbers
 import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -102,17 +103,19 @@ class _PyTerrierDataset(Protocol):
 
 _Table = Mapping[Any, Mapping[Any, float]] | Iterable[tuple[Any, ...]] | _Frame | _LazyFrame | _Ranx
 
-QrelsLike = _Table | _Dataset | _PyTerrierDataset
+QrelsLike = _Table | _Dataset | _PyTerrierDataset | str | PathLike[str]
 """Qrels: ``{query_id: {doc_id: relevance}}``, namedtuples such as ``ir_measures.Qrel``, a frame of
-pandas, polars or pyarrow, a ``ranx.Qrels``, or a data set of ir_datasets or PyTerrier.
+pandas, polars or pyarrow, a ``ranx.Qrels``, or a data set of ir_datasets or PyTerrier. Functions of the
+package read the path of a file, the id of a data set of ir_datasets, and the folder of a data set.
 
 A frame has the columns query_id, doc_id and relevance, or PyTerrier's names of these; an iterable is
 consumed.
 """
 
-RunLike = _Table | Batches
+RunLike = _Table | Batches | str | PathLike[str]
 """A run: ``{query_id: {doc_id: score}}``, namedtuples such as ``ir_measures.ScoredDoc``, a frame of
-pandas, polars or pyarrow, a ``ranx.Run``, or the batches of ``permed_measures.scan_run``.
+pandas, polars or pyarrow, a ``ranx.Run``, or the batches of ``permed_measures.scan_run``. Functions of the
+package read the path of a file.
 
 A frame has the columns query_id, doc_id and score, or PyTerrier's names of these, its rows in any order; an
 iterable is consumed.

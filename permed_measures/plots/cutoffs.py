@@ -12,6 +12,7 @@ from ir_measures.measures import Measure
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError
+from permed_measures.loading import loaded_qrels, loaded_runs
 from permed_measures.measures.headings import heading
 from permed_measures.measures.parsing import MeasureLike, parse_measure
 from permed_measures.plots.fonts import PlotText
@@ -82,7 +83,8 @@ def plot_cutoffs(
         raise InputError(
             f"runs must be a dict {{name: run}}, not empty (found {type(runs).__name__} {str(runs)[:70]!r})"
         )
-    evaluator = PermedEvaluator(list(at.values()), qrels)
+    runs = loaded_runs(runs)
+    evaluator = PermedEvaluator(list(at.values()), loaded_qrels(qrels))
     if not evaluator.judgments.query_ids:
         raise InputError("the qrels have no query")
     means = {}

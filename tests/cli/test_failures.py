@@ -55,12 +55,12 @@ def files(tmp_path):
         (type("PanicException", (BaseException,), {})("p\x1b[2J"), "error: unexpected PanicException: p [2J"),
     ],
 )
-def test_whatever_fails_is_one_message_and_status_2(monkeypatch, run_main, error, message):
+def test_whatever_fails_is_one_message_and_status_2(monkeypatch, run_main, files, error, message):
     def fail(*_, **__):
         raise error
 
     monkeypatch.setattr("permed_measures.cli.arguments._load_qrels", fail)
-    status, stdout, stderr = run_main("evaluate", "qrels", "run")
+    status, stdout, stderr = run_main("evaluate", str(files / "qrels"), str(files / "run"))
     assert (status, stdout) == (2, "")
     assert stderr.startswith(message)
     assert stderr.count("\n") == 1

@@ -58,7 +58,8 @@ BAD_RUNS = [
         "two query ids of the run are the same as text",
     ),
     ("a list per query", {"q1": ["a", "b"]}, "query 'q1': the results of a query must be a dict"),
-    ("a path", "run.trec", "Read a file with permed_measures.read_qrels or read_run"),
+    ("no path", "run.trec", "run.trec: No such file or directory"),
+    ("bytes", b"run.trec", "Read a file with permed_measures.read_qrels or read_run"),
     ("a number", 3, "expected a dict {query_id: {doc_id: number}}"),
     ("tuples", [("q1", "a", 1.0)], "an item needs query_id, doc_id and score (found tuple ('q1', 'a', 1.0))"),
     (

@@ -1,0 +1,185 @@
+"""The functions that evaluate: calc_aggregate and its like. Loads numpy only when something is computed."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ir_measures import CalcResults, Metric
+from ir_measures.measures import Measure
+
+from permed_measures.engine.inputs import QrelsLike, RunLike
+from permed_measures.errors import PermedWarning
+from permed_measures.loading import loaded_qrels, loaded_run
+from permed_measures.measures.parsing import MeasureLike, MeasuresLike
+
+if TYPE_CHECKING:
+    from permed_measures.engine.evaluator import PermedEvaluator
+    from permed_measures.engine.groups import By
+
+
+def evaluator(measures: MeasuresLike, qrels: QrelsLike) -> PermedEvaluator:
+    """Return an evaluator, which scores any number of runs by the same measures and qrels.
+
+    It has ``calc_aggregate(run)``, ``iter_calc(run)`` and ``calc(run)``. Parameters, errors and conventions
+    are those of `calc_aggregate`.
+
+    Examples
+    --------
+    >>> scorer = evaluator(["P@1", "RR"], {"q": {"a": 1}})
+    >>> scorer.calc_aggregate({"q": {"a": 1.0, "b": 2.0}})
+    {P@1: 0.0, RR: 0.5}
+    """
+    from permed_measures.engine.evaluator import PermedEvaluator
+
+    return PermedEvaluator(measures, loaded_qrels(qrels), load=loaded_run)
+
+
+def calc_aggregate(measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> dict[Measure, float | int]:
+    """Return the mean of each measure over all queries of the qrels.
+
+    Parameters
+    ----------
+    measures : iterable of Measure or str, or one of these
+    qrels : QrelsLike
+    run : RunLike
+        ``{query_id: {doc_id: number}}``; rows in any order with query_id, doc_id, and relevance or score; the
+        path of a file; for qrels also the id of a data set. A query that is absent from the run, or has no
+        relevant document, scores 0 and counts; a query without judgments is ignored.
+
+    Returns
+    -------
+    dict of Measure to float
+        NaN where the qrels have no query.
+
+    Raises
+    ------
+    MeasureError
+        For a measure that is not supported, or a parameter that is not allowed on these judgments.
+    InputError
+        For qrels or a run that cannot be read; the message names query and document.
+
+    Warns
+    -----
+    PermedWarning
+        If the run is not empty, but has no query of the qrels, or no judged document.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+    >>> calc_aggregate(["Coverage@10"], qrels, {"q1": {"a": 1.0}})
+    {Coverage@10: 0.5}
+    """
+    return evaluator(measures, qrels).calc_aggregate(run)
+
+
+def iter_calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> Iterator[Metric]:
+    """Return an iterator over the value of each measure for each query of the qrels, by query id.
+
+    Parameters, errors and conventions are those of `calc_aggregate`.
+
+    Examples
+    --------
+    >>> qrels = {"q2": {"b": 1}, "q1": {"a": 1}}
+    >>> for metric in iter_calc(["RR"], qrels, {"q1": {"a": 1.0}}):
+    ...     print(metric)
+    Metric(query_id='q1', measure=RR, value=1.0)
+    Metric(query_id='q2', measure=RR, value=0.0)
+    """
+    return evaluator(measures, qrels).iter_calc(run)
+
+
+def calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> CalcResults:
+    """Return both: the means as ``aggregated``, and a list of the metrics as ``per_query``.
+
+    Parameters, errors and conventions are those of `calc_aggregate`.
+
+    Examples
+    --------
+    >>> calc(["RR"], {"q": {"a": 1}}, {"q": {"a": 1.0}})
+    CalcResults(aggregated={RR: 1.0}, per_query=[Metric(query_id='q', measure=RR, value=1.0)])
+    """
+    return evaluator(measures, qrels).calc(run)
+
+
+def ceiling(measure: MeasureLike, qrels: QrelsLike) -> float:
+    """Return the best value that a measure can have on these qrels: that of an ideal ranking.
+
+    Parameters
+    ----------
+    measure : Measure or str
+    qrels : any form of qrels
+
+    Returns
+    -------
+    float
+        The mean over all queries of the ranking that retrieves all judged documents, best grade first.
+        It is below 1 where queries have no relevant document, where a measure divides by more than there
+        is to find, and for GradedAP where partly relevant documents exist.
+
+    Raises
+    ------
+    MeasureError, InputError
+        As for an evaluation.
+
+    Examples
+    --------
+    >>> import permed_measures as pm
+    >>> pm.ceiling(pm.GradedAP @ 10, {"q": {"a": 2, "b": 1, "c": 0, "d": 1}})
+    0.6666666666666666
+    """
+    from permed_measures.engine.evaluator import ideal_evaluation
+
+    [value] = ideal_evaluation(measure, loaded_qrels(qrels)).aggregated.values()
+    return value
+
+
+def evaluate_by(
+    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, by: By
+) -> dict[Any, dict[Measure, float]]:
+    """Return the means of the measures for each group of queries.
+
+    Parameters
+    ----------
+    measures : iterable of Measure or str, or one of these
+    qrels, run : any form of qrels and of a run
+        The qrels may be a data set of ir_datasets, whose queries have fields.
+    by : str, mapping or callable
+        What the groups are: a field of the data set's queries (``turn_number``, ``conversation_id``,
+        ``specificity``), or a regular expression with one group that is searched for in the query ids
+        (``'_([0-9]+)$'``); or ``{query_id: group}``; or what returns the group of a query id. A query of
+        group None is in none.
+
+    Returns
+    -------
+    dict of group to dict of Measure to float
+        Groups in ascending order. Each judged query counts in its group, as `calc_aggregate` counts it.
+
+    Raises
+    ------
+    MeasureError, InputError
+        As for an evaluation; also if `by` is neither a field nor a pattern with one group, or the pattern
+        finds nothing in any id.
+
+    Warns
+    -----
+    PermedWarning
+        If a group has no judged query (it is left out: it has no mean), or a judged query is in no group.
+
+    Examples
+    --------
+    >>> qrels = {"a_1": {"d": 1}, "a_2": {"d": 1}, "b_1": {"d": 1}}
+    >>> run = {"a_1": {"d": 1.0}, "a_2": {"d": 1.0, "e": 2.0}}
+    >>> evaluate_by("RR", qrels, run, by="_([0-9]+)$")
+    {'1': {RR: 0.5}, '2': {RR: 0.5}}
+    """
+    from permed_measures.engine.groups import Groups
+
+    qrels = loaded_qrels(qrels)
+    scorer = evaluator(measures, qrels)
+    groups = Groups.of(scorer.judgments.query_ids, by, qrels)
+    evaluation = scorer.evaluate(run)
+    for note in groups.notes():
+        warnings.warn(note, PermedWarning, stacklevel=2)
+    return groups.means(evaluation)

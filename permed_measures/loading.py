@@ -1,0 +1,105 @@
+"""Qrels and runs that are given by name: the path of a file, or for qrels the id of a data set."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from permed_measures.datasets import load as load_dataset
+from permed_measures.engine.inputs import Batches, FileRun, QrelsLike, RunLike
+from permed_measures.errors import InputError, PermedWarning, files_beside, nearest
+
+if TYPE_CHECKING:
+    from permed_measures.engine.judgments import Judgments
+
+
+def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
+    """Return the qrels of a file, or the data set of an id or folder; qrels in another form as they are."""
+    if not isinstance(qrels, (str, os.PathLike)):
+        return qrels
+    _refuse_url(qrels)
+    path = Path(qrels)
+    if path.is_dir() or not os.path.lexists(path):
+        try:
+            return load_dataset(os.fspath(qrels))
+        except InputError as error:
+            raise _no_file(path) if path.suffix and not path.is_dir() else error from None
+    from permed_measures.files.read import load
+
+    return load(path, "qrels").table
+
+
+def loaded_run(run: RunLike) -> Any:
+    """Return the run of a file; a run in another form as it is."""
+    if not isinstance(run, (str, os.PathLike)):
+        return run
+    from permed_measures.files.read import load
+
+    path = run_file(run)
+    loaded = load(path, "run")
+    for note in loaded.notes:
+        warnings.warn(note, PermedWarning, stacklevel=3)
+    return with_path(loaded.table, path)
+
+
+def loaded_runs(runs: Mapping[str, RunLike]) -> Mapping[str, Any]:
+    """Return runs by name, each read when it is asked for."""
+    if isinstance(runs, dict) and any(isinstance(run, (str, os.PathLike)) for run in runs.values()):
+        return _LoadedRuns(runs)
+    return runs
+
+
+class _LoadedRuns(Mapping[str, Any]):
+    def __init__(self, runs: dict[str, Any]) -> None:
+        self._runs = runs
+
+    def __getitem__(self, name: str) -> Any:
+        return loaded_run(self._runs[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._runs  # which is not read for that
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+
+def with_path(run: Any, path: Path) -> FileRun | Batches:
+    """Return the run of a file, which knows the file, so that errors and warnings name it."""
+    if not isinstance(run, Batches):
+        return FileRun(run, path)
+    run.path = path
+    return run
+
+
+def run_file(name: str | os.PathLike[str]) -> Path:
+    """Return the path of a file, or raise an error that says what else may have been meant."""
+    _refuse_url(name)
+    path = Path(name)
+    if not os.path.lexists(path):
+        raise _no_file(path)
+    return path
+
+
+def _no_file(path: Path) -> InputError:
+    hint = nearest(str(path), files_beside(path))
+    return InputError("No such file or directory", where=f"{path!s:.200}", hint=hint)
+
+
+def _refuse_url(name: str | os.PathLike[str]) -> None:
+    if _URL.match(os.fspath(name)):
+        raise InputError(
+            "this is a URL, and only files are read",
+            where=os.fspath(name),
+            hint="Download it first, such as by curl -LO URL",
+        )
+
+
+_URL = re.compile(r"[a-z][a-z0-9+]+:/", re.IGNORECASE)
+"""A path loses the second slash; one letter is a drive of Windows."""

@@ -1,0 +1,133 @@
+"""Python takes what the command line takes: qrels and runs by path, data sets by id."""
+
+import shutil
+import warnings
+from pathlib import Path
+
+import ir_datasets
+import pytest
+
+import permed_measures as pm
+from permed_measures.datasets import SAMPLES
+
+MEDICAL = SAMPLES[0]
+MEASURES = ["GradedAP@10", "nDCG@10"]
+ID = "permed-sample"
+
+FUNCTIONS = {
+    "calc_aggregate": lambda qrels, run, _: pm.calc_aggregate(MEASURES, qrels, run),
+    "calc": lambda qrels, run, _: pm.calc(MEASURES, qrels, run),
+    "iter_calc": lambda qrels, run, _: list(pm.iter_calc(MEASURES, qrels, run)),
+    "evaluator": lambda qrels, run, other: [
+        pm.evaluator(MEASURES, qrels).calc_aggregate(each) for each in (run, other)
+    ],
+    "compare": lambda qrels, run, other: (
+        pm.compare(qrels, {"a": run, "b": other}, MEASURES, clusters="_[0-9]+_([0-9]+)$", resamples=10).rows
+    ),
+    "audit": lambda qrels, run, _: str(pm.audit(qrels, run, {"P@1": 0.5})),
+    "audit of several": lambda qrels, run, other: str(
+        pm.audit(qrels, {"a": run, "b": other}, {"a": {"P@1": 0.5}, "b": {"P@1": 0.4}})
+    ),
+    "crosscheck": lambda qrels, run, _: str(pm.crosscheck(qrels, run, MEASURES)),
+    "reranking": lambda qrels, run, other: pm.reranking(qrels, run, other, queries={}),
+    "evaluate_by": lambda qrels, run, _: pm.evaluate_by(MEASURES, qrels, run, by="_([0-9]+)$"),
+    "ceiling": lambda qrels, *_: pm.ceiling("GradedAP@10", qrels),
+    "plot_cutoffs": lambda qrels, run, other: [
+        line.get_xydata().tolist() for line in pm.plot_cutoffs(qrels, {"a": run, "b": other}).lines
+    ],
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_paths_and_ids_give_what_their_content_gives(function):
+    run, other = MEDICAL.runs["bm25"], MEDICAL.runs["lsa"]
+    expected = function(pm.read_qrels(MEDICAL.qrels), pm.read_run(run), pm.read_run(other))
+    for qrels in (MEDICAL.qrels, str(MEDICAL.qrels), ID, ir_datasets.load(ID)):
+        assert function(qrels, run, str(other)) == expected
+
+
+@pytest.mark.parametrize("ending", ["trec", "csv", "parquet"])
+def test_runs_in_other_formats_are_read_too(tmp_path, monkeypatch, ending):
+    monkeypatch.chdir(tmp_path)
+    pm.write_run(pm.read_run(MEDICAL.runs["bm25"]), f"run.{ending}")
+    expected = pm.calc_aggregate(MEASURES, ID, MEDICAL.runs["bm25"])
+    assert pm.calc_aggregate(MEASURES, ID, f"run.{ending}") == expected
+
+
+def test_the_id_of_a_data_set_brings_the_fields_of_its_queries():
+    run = MEDICAL.runs["bm25"]
+    assert set(pm.evaluate_by("P@1", ID, run, by="turn_number")) == {1, 2, 3, 4, 5}
+    result = pm.reranking(ID, run, MEDICAL.runs["lsa"])
+    assert all(change.text for change in result.gained)
+    assert "12 clusters" in str(pm.compare(ID, {"a": run, "b": MEDICAL.runs["lsa"]}, "P@1", resamples=10))
+
+
+def test_the_folder_of_a_data_set_is_one(tmp_path):
+    shutil.copytree(MEDICAL.qrels.parent, tmp_path / "mine")
+    run = MEDICAL.runs["bm25"]
+    expected = pm.evaluate_by("P@1", ID, run, by="turn_number")
+    assert pm.evaluate_by("P@1", tmp_path / "mine", run, by="turn_number") == expected
+
+
+def test_each_run_of_a_comparison_is_read_when_its_turn_comes(tmp_path):
+    path = tmp_path / "run.trec"
+    path.write_text("q1 Q0 a 1 x t\n")
+    with pytest.raises(pm.InputError, match="the baseline must be one of the runs"):
+        pm.compare({"q1": {"a": 1}}, {"a": path, "b": path}, "P@1", baseline="c")
+    with pytest.raises(pm.InputError, match=r"run\.trec:1: not a line of a TREC run"):
+        pm.compare({"q1": {"a": 1}}, {"a": path, "b": path}, "P@1")
+
+
+# --- errors and warnings -----------------------------------------------------------------------------
+
+
+def test_warnings_and_errors_name_the_file(tmp_path):
+    qrels, run = {"q1": {"a": 1}}, tmp_path / "run.trec"
+    run.write_text("q9 Q0 a 1 1 t\n")
+    with pytest.warns(pm.NoSharedQueryWarning, match=r"run\.trec: the run and the qrels share no query"):
+        pm.calc_aggregate("P@1", qrels, run)
+    run.write_text("q1 Q0 a 1 1 t\nq1 Q0 a 2 1 t\n")
+    with pytest.raises(pm.InputError, match=r"run\.trec:2: document 'a' of query 'q1' is listed twice"):
+        pm.calc_aggregate("P@1", qrels, str(run))
+
+
+def test_notes_about_a_file_are_warnings_of_the_caller(tmp_path):
+    run = tmp_path / "run.jsonl"
+    run.write_text(
+        '{"query_id": "q1", "results": [{"text_id": "a", "score": 1}, {"text_id": "b", "score": 2}]}\n'
+    )
+    with pytest.warns(pm.PermedWarning, match="the scores rank documents in another order") as caught:
+        pm.calc_aggregate("P@1", {"q1": {"a": 1}}, run)
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize("as_path", [str, Path])
+def test_what_is_neither_a_file_nor_an_id_is_named_with_what_is_spelled_like_it(
+    tmp_path, monkeypatch, as_path
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\n")
+    (tmp_path / "run.trec").write_text("q1 Q0 a 1 1 t\n")
+    for qrels, run, message in [
+        ("qrel.txt", "run.trec", "qrel.txt: No such file or directory."),
+        ("medcorpsu", "run.trec", "'medcorpsu' is neither a file nor the id of a data set of ir_datasets."),
+        ("qrels.txt", "run.tre", "run.tre: No such file or directory."),
+    ]:
+        near = {"qrel.txt": "qrels.txt", "medcorpsu": "medcorpus"}.get(qrels, "run.trec")
+        with pytest.raises(pm.InputError) as error:
+            pm.calc_aggregate("P@1", as_path(qrels), as_path(run))
+        assert str(error.value) == f"{message} Did you mean {near!r}?"
+
+
+@pytest.mark.parametrize("as_path", [str, Path])
+def test_a_url_is_said_to_be_one(as_path):
+    url = as_path("https://example.org/qrels.txt")
+    for qrels, run in ((url, {}), ({"q": {"a": 1}}, url)):
+        with pytest.raises(pm.InputError, match=r"^https:/.*: this is a URL, and only files are read"):
+            pm.calc_aggregate("P@1", qrels, run)
+
+
+def test_dicts_are_not_touched():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert pm.calc_aggregate("P@1", {"q": {"a": 1}}, {"q": {"a": 1.0}}) == {pm.parse_measure("P@1"): 1}
