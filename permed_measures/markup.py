@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -127,3 +128,22 @@ def as_html(text: str) -> str:
     &lt;b&gt; &amp; &#x27;c&#x27;
     """
     return html.escape(one_line(text))
+
+
+def html_table(headings: Sequence[str], rows: Iterable[Sequence[str]], n_labels: int) -> str:
+    """Write a table for a notebook; the first columns hold text, the others numbers.
+
+    Examples
+    --------
+    >>> html_table(["run", "P@1"], [["a<b", "0.5"]], 1).count("&lt;")
+    1
+    """
+    sides = ["left" if number < n_labels else "right" for number in range(len(headings))]
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        pairs = zip(cells, sides, strict=True)
+        inside = (f'<{tag} style="text-align: {side}">{as_html(cell)}</{tag}>' for cell, side in pairs)
+        return f"<tr>{''.join(inside)}</tr>"
+
+    body = "".join(line(row, "td") for row in rows)
+    return f"<table><thead>{line(headings, 'th')}</thead><tbody>{body}</tbody></table>"

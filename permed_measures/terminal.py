@@ -6,7 +6,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple, TextIO
 
@@ -105,6 +105,14 @@ def paragraph(text: str, hang: int = 0, stream: TextIO | None = None) -> str:
     start, rest = one_line(text)[:hang], Text(one_line(text)[hang:])
     lines = rest.wrap(console, max(min(console.width, _WIDTH) - hang, 1))
     return start + f"\n{' ' * hang}".join(line.plain.rstrip() for line in lines)
+
+
+def section(heading: str, texts: Iterable[str]) -> str:
+    """Lay out a heading in bold and paragraphs below it, indented by two blanks and hanging by two more."""
+    console = _console()
+    lines = list(Text(one_line(heading), "bold").wrap(console, min(console.width, _WIDTH)))
+    below = [paragraph(f"  {one_line(text)}", hang=4) for text in texts]
+    return _printed(console, lines) + "".join(f"{text}\n" for text in below)
 
 
 def _text(cell: str | Styled) -> Text:

@@ -7,7 +7,7 @@ import sys
 import pytest
 from rich.cells import cell_len
 
-from permed_measures.terminal import Styled, aligned, paragraph, terminal_table
+from permed_measures.terminal import Styled, aligned, paragraph, section, terminal_table
 
 NAMES = ["bm25", "查询重写检索", "e\u0301te\u0301", "👩\u200d🔬"]
 ROWS = [[name, f"{0.7917 + number:.4f}", "1,048,576"] for number, name in enumerate(NAMES)]
@@ -99,6 +99,19 @@ def test_lines_after_the_first_hang(terminal, width):
     assert all(line.startswith("      ") for line in lines[1:])
     assert max(map(cell_len, lines)) <= width
     assert "".join("".join(lines).split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize("width", [20, 80, 120])
+def test_a_section_has_a_bold_heading_and_hanging_paragraphs(terminal, width):
+    terminal(width)
+    words = "a sentence of several words that is wider than all terminals, so that it is broken " * 2
+    texts = [f"first: {words}", "second", "x\x1b[31m"]
+    heading, *lines = section("What is said", texts).splitlines()
+    assert heading == "\x1b[1mWhat is said\x1b[0m"
+    starts = [number for number, line in enumerate(lines) if not line.startswith("    ")]
+    assert [lines[number].split()[0] for number in starts] == ["first:", "second", "x"]
+    assert max(map(cell_len, lines)) <= min(width, 100)
+    assert " ".join(" ".join(lines).split()) == " ".join(f"first: {words} second x [31m".split())
 
 
 def test_where_there_is_no_terminal_columns_decide(monkeypatch):
