@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ir_measures import CalcResults, Metric
-from ir_measures.measures import Measure
 
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import PermedWarning
 from permed_measures.loading import loaded_qrels, loaded_run
-from permed_measures.measures.parsing import MeasureLike, MeasuresLike
+from permed_measures.measures.parameters import by_own_names
+from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures_of
 
 if TYPE_CHECKING:
     from permed_measures.engine.evaluator import PermedEvaluator
     from permed_measures.engine.groups import By
 
 
-def evaluator(measures: MeasuresLike, qrels: QrelsLike) -> PermedEvaluator:
+def evaluator(measures: MeasuresLike, qrels: QrelsLike, rel: float | None = None) -> PermedEvaluator:
     """Return an evaluator, which scores any number of runs by the same measures and qrels.
 
     It has ``calc_aggregate(run)``, ``iter_calc(run)`` and ``calc(run)``. Parameters, errors and conventions
@@ -33,24 +33,30 @@ def evaluator(measures: MeasuresLike, qrels: QrelsLike) -> PermedEvaluator:
     """
     from permed_measures.engine.evaluator import PermedEvaluator
 
-    return PermedEvaluator(measures, loaded_qrels(qrels), load=loaded_run)
+    return PermedEvaluator(measures_of(measures, rel), loaded_qrels(qrels), load=loaded_run)
 
 
-def calc_aggregate(measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> dict[Measure, float | int]:
+def calc_aggregate(
+    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None = None
+) -> dict[Any, float | int]:
     """Return the mean of each measure over all queries of the qrels.
 
     Parameters
     ----------
-    measures : iterable of Measure or str, or one of these
+    measures : iterable of Measure or str, or one of these, or a dict of name to measure
+        The names that a dict gives, such as ``{"MAP@10": GradedAP @ 10}``, stand for the measures in the
+        result.
     qrels : QrelsLike
     run : RunLike
         ``{query_id: {doc_id: number}}``; rows in any order with query_id, doc_id, and relevance or score; the
         path of a file; for qrels also the id of a data set. A query that is absent from the run, or has no
         relevant document, scores 0 and counts; a query without judgments is ignored.
+    rel : number, optional
+        The lowest relevant grade, for each measure that takes one and does not name its own.
 
     Returns
     -------
-    dict of Measure to float
+    dict of Measure (or name) to float
         NaN where the qrels have no query.
 
     Raises
@@ -71,10 +77,12 @@ def calc_aggregate(measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> di
     >>> calc_aggregate(["Coverage@10"], qrels, {"q1": {"a": 1.0}})
     {Coverage@10: 0.5}
     """
-    return evaluator(measures, qrels).calc_aggregate(run)
+    return evaluator(measures, qrels, rel).calc_aggregate(run)
 
 
-def iter_calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> Iterator[Metric]:
+def iter_calc(
+    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None = None
+) -> Iterator[Metric]:
     """Return an iterator over the value of each measure for each query of the qrels, by query id.
 
     Parameters, errors and conventions are those of `calc_aggregate`.
@@ -87,10 +95,10 @@ def iter_calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> Iterato
     Metric(query_id='q1', measure=RR, value=1.0)
     Metric(query_id='q2', measure=RR, value=0.0)
     """
-    return evaluator(measures, qrels).iter_calc(run)
+    return evaluator(measures, qrels, rel).iter_calc(run)
 
 
-def calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> CalcResults:
+def calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None = None) -> CalcResults:
     """Return both: the means as ``aggregated``, and a list of the metrics as ``per_query``.
 
     Parameters, errors and conventions are those of `calc_aggregate`.
@@ -100,7 +108,7 @@ def calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> CalcResults:
     >>> calc(["RR"], {"q": {"a": 1}}, {"q": {"a": 1.0}})
     CalcResults(aggregated={RR: 1.0}, per_query=[Metric(query_id='q', measure=RR, value=1.0)])
     """
-    return evaluator(measures, qrels).calc(run)
+    return evaluator(measures, qrels, rel).calc(run)
 
 
 def ceiling(measure: MeasureLike, qrels: QrelsLike) -> float:
@@ -136,13 +144,14 @@ def ceiling(measure: MeasureLike, qrels: QrelsLike) -> float:
 
 
 def evaluate_by(
-    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, by: By
-) -> dict[Any, dict[Measure, float]]:
+    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, by: By, rel: float | None = None
+) -> dict[Any, dict[Any, float]]:
     """Return the means of the measures for each group of queries.
 
     Parameters
     ----------
-    measures : iterable of Measure or str, or one of these
+    measures, rel
+        As in `calc_aggregate`.
     qrels, run : any form of qrels and of a run
         The qrels may be a data set of ir_datasets, whose queries have fields.
     by : str, mapping or callable
@@ -153,7 +162,7 @@ def evaluate_by(
 
     Returns
     -------
-    dict of group to dict of Measure to float
+    dict of group to dict of Measure (or name) to float
         Groups in ascending order. Each judged query counts in its group, as `calc_aggregate` counts it.
 
     Raises
@@ -177,9 +186,9 @@ def evaluate_by(
     from permed_measures.engine.groups import Groups
 
     qrels = loaded_qrels(qrels)
-    scorer = evaluator(measures, qrels)
+    scorer = evaluator(measures, qrels, rel)
     groups = Groups.of(scorer.judgments.query_ids, by, qrels)
     evaluation = scorer.evaluate(run)
     for note in groups.notes():
         warnings.warn(note, PermedWarning, stacklevel=2)
-    return groups.means(evaluation)
+    return {value: by_own_names(means) for value, means in groups.means(evaluation).items()}

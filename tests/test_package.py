@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 
 LAYERS = """
 errors markup terminal
-measures: parameters definitions __init__ headings parsing
+measures: parameters definitions __init__ headings names parsing
 engine: forks inputs forms judgments query_ids ranks from_mapping from_frames rankings
 engine/kernels: shared binary graded checks __init__
 engine: evaluator groups

@@ -12,7 +12,7 @@ from permed_measures.errors import check_choice
 from permed_measures.loading import loaded_qrels, loaded_runs
 from permed_measures.markup import one_line
 from permed_measures.measures.headings import explained
-from permed_measures.measures.parsing import MeasuresLike
+from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.reports.comparison import COMPARISON_FORMATS
 from permed_measures.reports.differences import differences_table, legend
 from permed_measures.statistics.differences import PairedRuns
@@ -46,7 +46,7 @@ class Comparison(ComparisonResult):
         """Return the table, how it was computed, and the notes."""
         headings, rows, n_labels = differences_table(self)[:3]
         table = aligned([headings, *rows], tuple(headings[:n_labels]))
-        return "\n".join(map(one_line, [*table, "", *explained(self.measures, self.headings), *legend(self)]))
+        return "\n".join(map(one_line, [*table, "", *explained(self.measures), *legend(self)]))
 
 
 def compare(
@@ -61,6 +61,7 @@ def compare(
     seed: int = 0,
     level: float = 0.95,
     by: By | None = None,
+    rel: float | None = None,
 ) -> Comparison:
     """Compare runs with a baseline or with each other, query by query.
 
@@ -70,7 +71,7 @@ def compare(
         Judgments in any form. A data set of ir_datasets knows the conversation of each query.
     runs : mapping of str to RunLike
         At least two runs, by name.
-    measures : Measure or str, or an iterable of them
+    measures : Measure or str, or an iterable of them, or a dict of name to measure
     baseline : str, optional
         The name of the run that all others are compared with. Without one every pair is compared, the later
         run against the earlier.
@@ -91,6 +92,8 @@ def compare(
     by : str, mapping or callable, optional
         Compare on each group of queries too, as in `evaluate_by`: ``"turn_number"``. The p-values of all
         groups are corrected together.
+    rel : number, optional
+        The lowest relevant grade, for each measure that takes one and does not name its own.
 
     Returns
     -------
@@ -136,7 +139,7 @@ def compare(
     asked = tuple(dict.fromkeys([tests] if isinstance(tests, str) else tests))
     options = Options(asked, correction, resamples, seed, level)
     qrels, runs = loaded_qrels(qrels), loaded_runs(runs)
-    paired = PairedRuns.of(qrels, runs, measures, baseline, clusters)
+    paired = PairedRuns.of(qrels, runs, measures_of(measures, rel), baseline, clusters)
     whole = _compared([paired], options, baseline)[0]
     if by is None:
         return whole

@@ -27,7 +27,7 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, check_whole_number
 from permed_measures.loading import loaded_qrels, loaded_run
 from permed_measures.markup import counted, one_line
-from permed_measures.measures.parsing import MeasureLike
+from permed_measures.measures.parsing import MeasureLike, measures_of
 from permed_measures.statistics.differences import naming, notes_of
 
 
@@ -122,7 +122,7 @@ def reranking(
     qrels: QrelsLike | Judgments,
     before: RunLike,
     after: RunLike,
-    measure: MeasureLike = "nDCG@10",
+    measure: MeasureLike | Mapping[str, MeasureLike] = "nDCG@10",
     queries: Any = None,
     top: int = 5,
     rel: float = 1,
@@ -136,14 +136,14 @@ def reranking(
         Judgments in any form.
     before, after : RunLike
         The run that was reranked, and the result; in any form.
-    measure : Measure or str
+    measure : Measure or str, or a dict of its name to it
         The measure that queries gain and lose in.
     queries : mapping of str to str, or data set of ir_datasets or PyTerrier, optional
         The texts of the queries; if left out, those of the qrels where these are a data set.
     top : int, at least 0
         Number of queries to list with the largest gains, and with the largest losses.
     rel : float
-        The grade from which a document is relevant.
+        The grade from which a document is relevant, also for a measure that does not name its own.
     judged_only : bool
         Whether pairs are of judged documents only. Otherwise unjudged ones, which no measure takes as
         relevant, are the lower ones of pairs too: where only relevant documents are judged, as in LitSearch,
@@ -184,7 +184,10 @@ def reranking(
     check_whole_number("top", top, 0)
     if math.isnan(rel):
         raise InputError(f"rel must be a number (found {rel!r})")
-    evaluator = PermedEvaluator([measure], qrels)
+    measures = measures_of(measure, None if rel == 1 else rel)
+    if len(measures) != 1:
+        raise InputError(f"reranking takes one measure (found {len(measures)})")
+    evaluator = PermedEvaluator(measures, qrels)
     judgments = evaluator.judgments
     if not judgments.n_queries:
         raise InputError("the qrels have no query")

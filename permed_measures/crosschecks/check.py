@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from statistics import fmean
@@ -24,7 +24,7 @@ from permed_measures.loading import loaded_qrels, loaded_run
 from permed_measures.markup import counted
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
 from permed_measures.measures.parameters import cutoff_of
-from permed_measures.measures.parsing import MeasureLike, parse_measure
+from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
 from permed_measures.terminal import aligned
 
 TOLERANCE = 1e-9
@@ -213,18 +213,22 @@ class CrossCheck:
         return "\n".join([*table, "", *causes, summary])
 
 
-def crosscheck(qrels: QrelsLike, run: RunLike, measures: Iterable[MeasureLike] | None = None) -> CrossCheck:
+def crosscheck(
+    qrels: QrelsLike, run: RunLike, measures: MeasuresLike | None = None, rel: float | None = None
+) -> CrossCheck:
     """Compare our values with pytrec_eval's, query by query.
 
     Parameters
     ----------
     qrels : QrelsLike
     run : RunLike
-    measures : iterable of Measure or str, optional
+    measures : iterable of Measure or str, or one of these, or a dict of name to measure, optional
         Those of the presets and some that papers report often, if left out. Measures that pytrec_eval does
         not have are compared by an identity: GradedAP with all weights 1 is AP, Coverage is Success, exp-gain
         nDCG is nDCG on grades 2^g - 1, RR@k is RR where the first relevant document is within k, GAP with one
         threshold and Q-measure with beta 0 are AP.
+    rel : number, optional
+        As in `calc_aggregate`.
 
     Returns
     -------
@@ -248,7 +252,8 @@ def crosscheck(qrels: QrelsLike, run: RunLike, measures: Iterable[MeasureLike] |
     labels = _with_text_ids(as_mapping(qrels, "relevance"))
     scores = FileRun(_with_text_ids(as_mapping(run, "score")), path_of(run))
     judgments = Judgments.of(labels)
-    asked = list(PermedEvaluator(DEFAULT_MEASURES if measures is None else measures, judgments).measures)
+    chosen = measures_of(DEFAULT_MEASURES if measures is None else measures, rel)
+    asked = list(PermedEvaluator(chosen, judgments).measures)
     grades, longest = sorted(set(judgments.grade.tolist())), max(map(len, scores.values()), default=0)
     comparisons = {measure: comparison_of(measure, grades, longest) for measure in asked}
     possible = {m: c for m, c in comparisons.items() if isinstance(c, Comparison)}

@@ -20,8 +20,14 @@ from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.errors import MeasureError, shown
 from permed_measures.measures.definitions import MEASURES
-from permed_measures.measures.parameters import CheckedMeasure, check_measure, values_of
-from permed_measures.measures.parsing import MeasureLike, MeasuresLike, parse_measure
+from permed_measures.measures.parameters import (
+    CheckedMeasure,
+    by_own_names,
+    check_measure,
+    own_name,
+    values_of,
+)
+from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +59,11 @@ class Evaluation:
     def metrics(self) -> Iterator[Metric]:
         """Yield ir_measures' metrics, query by query; there may be millions, so they are made in C."""
         n_measures = len(self.measures)
+        names = [own_name(measure) or measure for measure in self.measures]
         ids = chain.from_iterable(map(repeat, self.rankings.judgments.query_ids, repeat(n_measures)))
         blocks = (self.values[:, start : start + _BLOCK] for start in range(0, self.values.shape[1], _BLOCK))
         values = chain.from_iterable(block.T.ravel().tolist() for block in blocks)
-        return map(partial(tuple.__new__, Metric), zip(ids, cycle(self.measures), values, strict=False))
+        return map(partial(tuple.__new__, Metric), zip(ids, cycle(names), values, strict=False))
 
 
 _BLOCK = 10_000  # queries whose values are made Python numbers at a time
@@ -76,7 +83,7 @@ class PermedEvaluator(Evaluator):
 
     Parameters
     ----------
-    measures : iterable of Measure or str, or one of these
+    measures : iterable of Measure or str, or one of these, or a dict of name to measure
     qrels : Judgments or any form of qrels
     ties : TieBreak, default TieBreak.TREC
     load : callable, optional
@@ -90,16 +97,14 @@ class PermedEvaluator(Evaluator):
         ties: TieBreak = TieBreak.TREC,
         load: Callable[[RunLike], RunLike] | None = None,
     ) -> None:
-        if isinstance(measures, (str, Measure)):
-            measures = [measures]
-        checked = [_checked(measure) for measure in measures]
+        checked = [_checked(measure) for measure in measures_of(measures)]
         self.judgments = Judgments.of(qrels)
         self.ties = ties
         self._load = load
         for measure in checked:
             if measure.NAME in CHECKS:
                 CHECKS[measure.NAME](self.judgments, values_of(measure))
-        super().__init__(list(dict.fromkeys(checked)), self.judgments.query_ids)
+        super().__init__(checked, self.judgments.query_ids)
 
     def evaluate(self, run: RunLike) -> Evaluation:
         """Return the values of all measures on a run, as arrays."""
@@ -112,21 +117,20 @@ class PermedEvaluator(Evaluator):
 
     def calc_aggregate(self, run: RunLike) -> dict[Measure, float | int]:
         """Return the mean of each measure over all queries of the qrels."""
-        return dict(self.evaluate(run).aggregated)
+        return by_own_names(self.evaluate(run).aggregated)
 
     def calc(self, run: RunLike) -> CalcResults:
         """Return the means, and the metrics of each query."""
         evaluation = self.evaluate(run)
-        return CalcResults(dict(evaluation.aggregated), list(evaluation.metrics()))
+        return CalcResults(by_own_names(evaluation.aggregated), list(evaluation.metrics()))
 
 
 _NEAREST = {"SDCG": "nDCG@10", **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NERR11"), "ERR@10")}
 """For measures of ir_measures that are not computed here, the one of the same family that is."""
 
 
-def _checked(measure: MeasureLike) -> Measure:
+def _checked(measure: Measure) -> Measure:
     """Return the measure, or raise MeasureError if it is not supported in this form."""
-    measure = parse_measure(measure)
     name = str(measure.NAME)
     if name not in KERNELS or (name in MEASURES and not isinstance(measure, CheckedMeasure)):
         near = f"The nearest is {_NEAREST[name]}; " if name in _NEAREST else ""

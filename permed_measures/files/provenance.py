@@ -13,7 +13,7 @@ from typing import Any
 from ir_measures.measures import Measure
 
 from permed_measures import __version__
-from permed_measures.measures.parameters import values_of
+from permed_measures.measures.parameters import own_name, values_of
 
 CONVENTIONS = (
     "Every query of the qrels counts; one that the run lacks, or that has no relevant document, scores 0.",
@@ -54,7 +54,6 @@ def provenance(
     origin: Origin | None = None,
     seed: int | None = None,
     packages: Iterable[str] = (),
-    headings: Mapping[Measure, str] | None = None,
 ) -> dict[str, Any]:
     """Say how numbers came about, for JSON.
 
@@ -67,8 +66,6 @@ def provenance(
         Where something is random.
     packages : iterable of str
         Installed packages that the numbers depend on, besides those below.
-    headings : mapping of Measure to str, optional
-        Headings of the user's own.
 
     Returns
     -------
@@ -102,7 +99,7 @@ def provenance(
                 "measure": str(measure),
                 "description": str(getattr(measure, "SHORT_DESC", "")),
                 "parameters": values_of(measure),
-                **({"heading": headings[measure]} if headings and measure in headings else {}),
+                **({"heading": own_name(measure)} if own_name(measure) else {}),
             }
             for measure in measures
         ],

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from ir_measures.measures import Measure
 
 from permed_measures.errors import InputError
-from permed_measures.measures.parameters import CheckedMeasure
+from permed_measures.measures.parameters import CheckedMeasure, own_name
 
 _WORDS = {
     ("dcg", "exp-log2"): "exp",
@@ -59,7 +59,7 @@ def _part(name: str, value: Any) -> str:
     return f"{name}{value}"
 
 
-def headings_of(measures: Iterable[Measure], own: Mapping[Measure, str] | None = None) -> list[str]:
+def headings_of(measures: Iterable[Measure]) -> list[str]:
     """Return the heading of each measure: the user's own, or the short name.
 
     Raises
@@ -67,8 +67,8 @@ def headings_of(measures: Iterable[Measure], own: Mapping[Measure, str] | None =
     InputError
         If two measures would have the same heading.
     """
-    own, owners = own or {}, dict[str, Measure]()
-    found = [(own.get(measure, heading(measure)), measure) for measure in measures]
+    owners: dict[str, Measure] = {}
+    found = [(own_name(measure) or heading(measure), measure) for measure in measures]
     for text, measure in found:
         other = owners.setdefault(text, measure)
         if other != measure and heading(other) != heading(measure):
@@ -79,8 +79,13 @@ def headings_of(measures: Iterable[Measure], own: Mapping[Measure, str] | None =
     return [text for text, _ in found]
 
 
-def explained(measures: Iterable[Measure], own: Mapping[Measure, str] | None = None) -> list[str]:
+def explained(measures: Iterable[Measure]) -> list[str]:
     """Say what each heading stands for that is not the measure as it prints."""
     measures = list(measures)
-    pairs = zip(headings_of(measures, own), map(str, measures), strict=True)
+    pairs = zip(headings_of(measures), map(str, measures), strict=True)
     return [f"{text} is {whole}" for text, whole in dict.fromkeys(pairs) if text != whole]
+
+
+def name_of(measure: Measure) -> str:
+    """Return the name of a measure in JSON, CSV and TSV: the user's own, or the measure as it prints."""
+    return own_name(measure) or str(measure)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Mapping
+from copy import copy
 from typing import Any
 
 from ir_measures.measures import Measure, ParamInfo
@@ -127,8 +128,10 @@ class CheckedMeasure(Measure):
     """What our measures share: parameters checked when given, and a text form that loses nothing.
 
     ``params`` holds what differs from the defaults, in the order of ``SUPPORTED_PARAMS``, so that measures
-    that mean the same are equal.
+    that mean the same are equal. ``given`` holds the names of all that were given, defaults too.
     """
+
+    given: frozenset[str] = frozenset()
 
     def __init__(self, **params: Any) -> None:
         checked = {}
@@ -142,6 +145,13 @@ class CheckedMeasure(Measure):
         other = {name: value for name, value in given.items() if value != self.SUPPORTED_PARAMS[name].default}
         super().__init__(**other)  # type: ignore[no-untyped-call]
         self.validated = True
+        self.given = frozenset(params)
+
+    def __call__(self, **params: Any) -> Measure:
+        """Return the measure with other parameters."""
+        changed: CheckedMeasure = super().__call__(**params)  # type: ignore[no-untyped-call]
+        changed.given = self.given | set(params)
+        return changed
 
     def __repr__(self) -> str:
         """Return the measure as one types it, identity gains too: ``parse_measure`` reads it back."""
@@ -216,3 +226,32 @@ def _unknown_parameter(measure: Measure, name: str) -> MeasureError:
     known = measure.SUPPORTED_PARAMS
     problem = f"{measure.NAME} has no parameter {shown(name)} (it has: {', '.join(known) or 'none'})"
     return MeasureError(problem, hint=nearest(name, known))
+
+
+def with_rel(measure: Measure, rel: float | None) -> Measure:
+    """Return the measure with a relevance level, if it takes one and does not name its own."""
+    takes = "rel" in measure.SUPPORTED_PARAMS and measure.NAME != "NumRet"  # which counts all without it
+    given = measure.given if isinstance(measure, CheckedMeasure) else measure.params
+    if rel is None or not takes or "rel" in given:
+        return measure
+    changed: Measure = measure(rel=_converted(measure, "rel", REL, rel))
+    check_given(changed)
+    return changed
+
+
+def named(measure: Measure, name: str) -> Measure:
+    """Return the measure with a name of the user's own, which heads it in tables and plots."""
+    measure = copy(measure)
+    vars(measure)["own_name"] = name
+    return measure
+
+
+def own_name(measure: Measure) -> str | None:
+    """Return the name that the user gave the measure."""
+    name: str | None = vars(measure).get("own_name")
+    return name
+
+
+def by_own_names(values: Mapping[Measure, float]) -> dict[Any, float]:
+    """Return values by the names that the user gave the measures, or by the measures."""
+    return {own_name(measure) or measure: value for measure, value in values.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -10,15 +11,45 @@ from typing import Any
 import ir_measures
 from ir_measures.measures import Measure
 
-from permed_measures.errors import MeasureError, nearest, shown
+from permed_measures.errors import MeasureError, shown
 from permed_measures.measures.definitions import MEASURES
-from permed_measures.measures.parameters import check_given
+from permed_measures.measures.names import advice_for, understood
+from permed_measures.measures.parameters import check_given, named, own_name, with_rel
 
 MeasureLike = Measure | str
 """A measure of ir_measures or of ours, or its name: ``GradedAP@10`` or ``"GradedAP@10"``."""
 
-MeasuresLike = Iterable[MeasureLike] | MeasureLike
-"""Any number of measures, or one."""
+MeasuresLike = Mapping[str, MeasureLike] | Iterable[MeasureLike] | MeasureLike
+"""Any number of measures, or one; a mapping gives them names of one's own: ``{"MAP@10": GradedAP @ 10}``."""
+
+
+def measures_of(measures: MeasuresLike, rel: float | None = None) -> list[Measure]:
+    """Return measures given in any form, each once; `rel` is set where a measure takes it and has none."""
+    if isinstance(measures, (str, Measure)):
+        measures = [measures]
+    if not isinstance(measures, Mapping):
+        return distinct(with_rel(parse_measure(measure), rel) for measure in measures)
+    for name in measures:
+        if not isinstance(name, str) or not name.strip():
+            raise MeasureError(
+                f"a dict of measures must have names (found {shown(name)})", hint="{'MAP@10': GradedAP @ 10}"
+            )
+    return distinct(named(with_rel(parse_measure(each), rel), name) for name, each in measures.items())
+
+
+def distinct(measures: Iterable[Measure]) -> list[Measure]:
+    """Return each measure once; two cannot have one name, nor one measure two names."""
+    found: dict[Measure, Measure] = {}
+    owners: dict[str, Measure] = {}
+    for measure in measures:
+        name = own_name(measure) or str(measure)
+        same, owner = found.setdefault(measure, measure), owners.setdefault(name, measure)
+        if owner != measure:
+            raise MeasureError(f"two measures are named {name!r}: {owner} and {measure}")
+        if own_name(measure) and own_name(same) != own_name(measure):
+            first = own_name(same) or str(same)
+            raise MeasureError(f"one measure has two names: {first!r} and {name!r} are both {measure}")
+    return list(found)
 
 
 def parse_measure(text: MeasureLike) -> Measure:
@@ -28,8 +59,9 @@ def parse_measure(text: MeasureLike) -> Measure:
     ----------
     text : str or Measure
         ``Name``, ``Name@cutoff``, ``Name(parameter=value, ...)`` or ``Name(parameter=value, ...)@cutoff``,
-        the values Python literals; any measure that ir_measures has, or one of ours. A measure is returned
-        as it is.
+        the values Python literals or bare words; any measure that ir_measures has, or one of ours. Where
+        that is no measure, what people call one: ``map``, ``NDCG_cut_10``, ``mrr@10``, ``hit@10``. A measure
+        is returned as it is.
 
     Returns
     -------
@@ -43,19 +75,23 @@ def parse_measure(text: MeasureLike) -> Measure:
 
     Notes
     -----
-    Unlike ``ir_measures.parse_measure`` it takes negative numbers, and works on every Python version.
+    Unlike ``ir_measures.parse_measure`` it takes negative numbers, and works on every Python version. A name
+    that papers use for several measures has trec_eval's meaning: ``map`` is AP, also on graded labels.
 
     Examples
     --------
-    >>> parse_measure("GradedAP(gains={1: 0.25, 2: 1}, norm='gain')@5")
+    >>> parse_measure("GradedAP(gains={1: 0.25, 2: 1}, norm=gain)@5")
     GradedAP(gains={1:0.25,2:1},norm='gain')@5
+    >>> parse_measure("ndcg_cut_10")
+    nDCG@10
     """
     if isinstance(text, Measure):
         return text
-    name, params, at = _parse(text)
     registry: Mapping[str, Measure] = {**ir_measures.measures.registry, **MEASURES}
-    if name not in registry:
-        raise MeasureError(f"there is no measure {shown(name)}", hint=_other_name(text, name, registry))
+    parsed = _parse(text)
+    if parsed is None or parsed[0] not in registry:
+        parsed = _as_people_write(text, parsed)
+    name, params, at = parsed
     measure: Measure = registry[name]
     if at is not None:
         params[measure.AT_PARAM] = at
@@ -64,8 +100,12 @@ def parse_measure(text: MeasureLike) -> Measure:
     return measure
 
 
-def _parse(text: str) -> tuple[str, dict[str, Any], Any]:
-    """Split the text into name, parameters and the value after the @ (None without one)."""
+_Parsed = tuple[str, dict[str, Any], Any]
+"""A name, the parameters in brackets, and the value after the @ (None without one)."""
+
+
+def _parse(text: str) -> _Parsed | None:
+    """Split a text in the syntax of measures; None if it is in another."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python warns of 10and: a number that runs into a keyword
@@ -75,22 +115,37 @@ def _parse(text: str) -> tuple[str, dict[str, Any], Any]:
             at, node = ast.literal_eval(node.right), node.left
         params = {}
         if isinstance(node, ast.Call) and not node.args:
-            params = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
+            params = {str(each.arg): _value(each.value, text.strip()) for each in node.keywords}
             node = node.func
         if isinstance(node, ast.Name):
             return node.id, params, at
     except (SyntaxError, ValueError, TypeError, AttributeError, RecursionError, MemoryError):
         pass  # not only bad syntax: another type than str, or thousands of nested brackets or signs
+    return None
+
+
+_BARE_WORD = re.compile(r"[A-Za-z_][\w-]*")
+
+
+def _value(node: ast.expr, text: str) -> Any:
+    """Return a literal, or a text without quotes, which shells would have taken away."""
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        word = ast.get_source_segment(text, node) or ""
+        if not _BARE_WORD.fullmatch(word):
+            raise
+        return {"true": True, "false": False}.get(word, word)
+
+
+def _as_people_write(text: str, parsed: _Parsed | None) -> _Parsed:
+    name, params, at = parsed or (str(text), {}, None)
+    found = understood(name)
+    if found and (at is None or found[1] is None):
+        return found[0], params, found[1] if at is None else at
+    if parsed:
+        raise MeasureError(f"there is no measure {shown(name)}", hint=advice_for(name))
     raise MeasureError(
         f"a measure reads Name(parameter=value,...)@cutoff with literal values (found {shown(text)})",
         hint="Examples: P@1, GradedAP(norm='ideal')@10, nDCG(dcg='exp-log2')@10",
     )
-
-
-def _other_name(text: str, name: str, registry: Mapping[str, Measure]) -> str:
-    """Return advice for a name that is no measure: trec_eval's own names first, then spelling."""
-    try:
-        same = ir_measures.parse_trec_measure(text)
-    except (ValueError, KeyError, TypeError):
-        return nearest(name, registry)
-    return f"trec_eval's {text} is {same[0]} here"

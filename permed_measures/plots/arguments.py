@@ -29,7 +29,7 @@ def measure_of(comparison: Any, measure: Measure | str | None) -> tuple[int, str
             hint=nearest(str(measure), names),
         )
     index = known.index(measure)
-    return index, headings_of(known, comparison.headings)[index]
+    return index, headings_of(known)[index]
 
 
 def _run(comparison: ComparisonResult, name: str) -> str:

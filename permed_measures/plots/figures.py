@@ -38,7 +38,7 @@ def figures(comparison: ComparisonResult) -> Iterator[tuple[str, Axes]]:
     RR: new minus old, query by query
     """
     measures, pairs = comparison.paired.measures, comparison.paired.pairs[:_MOST_PAIRS]
-    headings = headings_of(measures, comparison.headings)
+    headings = headings_of(measures)
     for measure, heading in zip(measures, headings, strict=True):
         if comparison.groups:
             yield f"{heading} by {comparison.by}", unshown(plot_by_group(comparison, measure=measure))

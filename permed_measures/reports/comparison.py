@@ -12,6 +12,7 @@ from typing import Any
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import provenance
 from permed_measures.markup import as_cell, as_html, as_json, counted
+from permed_measures.measures.headings import name_of
 from permed_measures.reports.differences import differences_table, headings_of_tests, legend
 from permed_measures.reports.html import html_means, html_table, page
 from permed_measures.reports.paper_table import deciding_test, deciding_tests, paper_table, sentences
@@ -109,7 +110,7 @@ def _as_csv(result: ComparisonResult) -> str:
     header += [f"{name} {column}" for name in tests for column in ("p", "adjusted")]
     writer.writerow(header)
     for label, row in ((label, row) for label, section in result.sections() for row in section.rows):
-        labels = [*([label] if result.by else []), str(row.measure), row.run, row.baseline]
+        labels = [*([label] if result.by else []), name_of(row.measure), row.run, row.baseline]
         cells: list[Any] = [*map(as_cell, labels), row.mean, row.baseline_mean, row.difference, row.relative]
         cells += [*(row.interval or (None, None)), row.wins, row.ties, row.losses, row.effect_size]
         for name in tests:
@@ -136,7 +137,7 @@ def _as_json(result: ComparisonResult) -> str:
         "sentences": sentences(result),
         "notes": result.notes,
         "provenance": provenance(
-            result.measures, result.origin, result.seed, ["scipy"] if from_scipy else [], result.headings
+            result.measures, result.origin, result.seed, ["scipy"] if from_scipy else []
         ),
     }
     return as_json(_finite(content), indent=2, allow_nan=False) + "\n"
@@ -149,10 +150,10 @@ def _part(result: ComparisonResult) -> dict[str, Any]:
         "n_clusters": result.n_clusters,
         "families": result.families,
         "means": {
-            run: {str(m): float(each.mean()) for m, each in zip(result.measures, values, strict=True)}
+            run: {name_of(m): float(each.mean()) for m, each in zip(result.measures, values, strict=True)}
             for run, values in result.paired.values.items()
         },
-        "rows": [{**asdict(row), "measure": str(row.measure)} for row in result.rows],
+        "rows": [{**asdict(row), "measure": name_of(row.measure)} for row in result.rows],
     }
 
 

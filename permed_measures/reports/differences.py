@@ -49,7 +49,7 @@ def differences_table(result: ComparisonResult, tests: Mapping[str, str] | None 
     spare = ["mean", "base", "d_z", "Δ %", "win/tie/loss", *intervals]
     for name, heading in shown.items():
         headings += [heading, *([_HEADINGS[result.correction]] if name in adjusted else [])]
-    short = dict(zip(result.measures, headings_of(result.measures, result.headings), strict=True))
+    short = dict(zip(result.measures, headings_of(result.measures), strict=True))
     rows = [
         [
             *([group] if result.by else []),

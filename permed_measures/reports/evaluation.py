@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from permed_measures.engine.evaluator import Evaluation, ideal_evaluation
 from permed_measures.engine.groups import Groups
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import as_cell, as_json, counted
-from permed_measures.measures.headings import explained, headings_of
+from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.terminal import Styled, paragraph, terminal_table
 
@@ -72,8 +72,6 @@ class Report:
         Whether to give the values of each query instead of the means.
     groups : Groups, optional
         Give the means of each group of queries, then those of all.
-    headings : mapping of Measure to str, optional
-        Headings of the user's own; other measures have their short name.
     origin : Origin, optional
         Where the qrels and the runs come from.
     """
@@ -82,7 +80,6 @@ class Report:
     evaluations: Mapping[str, Evaluation]
     by_query: bool = False
     groups: Groups | None = None
-    headings: Mapping[Measure, str] = field(default_factory=dict)
     origin: Origin | None = None
 
     @property
@@ -124,7 +121,7 @@ class Report:
         """Explain each column and line of the table."""
         best = "What an ideal ranking of these judgments scores, where that is below 1."
         return {
-            **dict(zip(headings_of(self.columns, self.headings), map(meaning, self.columns), strict=True)),
+            **dict(zip(headings_of(self.columns), map(meaning, self.columns), strict=True)),
             "queries in run": "How many of the judged queries the run answers; the others score 0.",
             "ignored": "Queries of the run without judgments; they do not count.",
             **({_BEST: best} if self.ceilings else {}),
@@ -154,9 +151,9 @@ class Report:
             means = _json_values(evaluation.measures, evaluation.aggregated.values())
             content: dict[str, Any] = {
                 "run": name,
-                "metrics": {str(measure): means[str(measure)] for measure in self.measures},
+                "metrics": {name_of(measure): means[name_of(measure)] for measure in self.measures},
                 "judged": {key: value for key, value in means.items() if key.startswith("Judged")},
-                "ceilings": {str(measure): value for measure, value in self.ceilings.items()},
+                "ceilings": {name_of(measure): value for measure, value in self.ceilings.items()},
                 "queries": self.queries(name),
             }
             if self.by_query:
@@ -176,19 +173,19 @@ class Report:
                 "group": value if type(value) in (int, str) else str(value),
                 "queries": row.queries["judged"],
                 "metrics": _json_values(evaluation.measures, row.values),
-                "ceilings": {str(m): v for m, v in best[value].items() if v < 1 - 1e-12},
+                "ceilings": {name_of(m): v for m, v in best[value].items() if v < 1 - 1e-12},
             }
 
 
 def _json_values(measures: Iterable[Measure], values: Iterable[float]) -> dict[str, float | None]:
     """Return the values by the names of the measures; NaN, which JSON does not have, is null."""
     pairs = zip(measures, values, strict=True)
-    return {str(measure): None if math.isnan(value) else value for measure, value in pairs}
+    return {name_of(measure): None if math.isnan(value) else value for measure, value in pairs}
 
 
 def _json(report: Report) -> str:
     """Write an object per run, with the provenance of its values."""
-    origin, objects = provenance(report.columns, report.origin, headings=report.headings), []
+    origin, objects = provenance(report.columns, report.origin), []
     for content in report.objects():
         of_run = [
             each for each in origin.get("inputs", []) if each.get("name", content["run"]) == content["run"]
@@ -219,7 +216,7 @@ def _tsv(report: Report) -> str:
     writer = csv.writer(text, dialect="excel-tab", lineterminator="\n")
     rows = list(report.rows())
     counts = [f"queries_{key}" for key in rows[0].queries] if rows else []
-    writer.writerow([*map(as_cell, report.labels), *report.columns, *counts])
+    writer.writerow([*map(as_cell, report.labels), *map(name_of, report.columns), *counts])
     writer.writerows([*map(as_cell, row.labels), *row.values, *row.queries.values()] for row in rows)
     return text.getvalue()
 
@@ -227,7 +224,7 @@ def _tsv(report: Report) -> str:
 def _table(report: Report) -> str:
     """Write the table for a terminal."""
     labels = ["run", "query"] if report.by_query else report.labels
-    headings = [*labels, *headings_of(report.columns, report.headings)]
+    headings = [*labels, *headings_of(report.columns)]
     if not report.by_query:
         headings += ["queries in run", "ignored"] if report.groups is None else ["queries"]
     rows = [[Styled(cell, "dim" if row[0] == _BEST else "") for cell in row] for row in _rows(report)]
@@ -236,8 +233,7 @@ def _table(report: Report) -> str:
     return (
         f"{terminal_table(headings, rows, len(labels))}\n"
         f"{judged}, {queries['without_relevant']:,} of them without relevant documents; a query that is not "
-        "in the run scores 0.\n"
-        + "".join(f"{paragraph(text)}\n" for text in explained(report.columns, report.headings))
+        "in the run scores 0.\n" + "".join(f"{paragraph(text)}\n" for text in explained(report.columns))
     )
 
 

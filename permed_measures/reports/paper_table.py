@@ -40,10 +40,10 @@ def paper_table(result: ComparisonResult) -> PaperTable:
     letters = _letters(len(runs)) if result.baseline is None and _families(result) else []
     labels = [*([result.by] if result.by else []), *([""] if letters else []), "run"]
     by = f" by {result.by}" if result.by else ""
-    footnote = "; ".join(explained(result.measures, result.headings))
+    footnote = "; ".join(explained(result.measures))
     return PaperTable(
         labels,
-        headings_of(result.measures, result.headings),
+        headings_of(result.measures),
         [_block(group, comparison, letters, bool(result.by)) for group, comparison in result.sections()],
         f"Means{by} over {counted(result.n_queries, 'query')}{in_clusters(result)}",
         [_significance(result, letters), *([footnote] if footnote else [])],
@@ -147,7 +147,7 @@ def _families(result: ComparisonResult) -> dict[str, int]:
 def sentences(result: ComparisonResult) -> list[str]:
     """Write a sentence for each pair of runs: where the run is better, where worse, and with what p."""
     name = deciding_test(result)
-    names = dict(zip(result.measures, headings_of(result.measures, result.headings), strict=True))
+    names = dict(zip(result.measures, headings_of(result.measures), strict=True))
     return [
         _sentence([row for row in result.rows if (row.run, row.baseline) == pair], name, names)
         for pair in result.paired.pairs

@@ -97,8 +97,6 @@ class ComparisonResult:
         Notes on the runs, the clusters and the tests.
     paired : PairedRuns
         The values of each query by each run, and the cluster of each query.
-    headings : mapping of Measure to str
-        Headings of the user's own; other measures have their short name.
     by : str
         What the groups of queries are; empty without.
     groups : dict of group to the same
@@ -117,7 +115,6 @@ class ComparisonResult:
     level: float
     notes: list[str]
     paired: PairedRuns = field(repr=False)
-    headings: Mapping[Measure, str] = field(default_factory=dict)
     by: str = ""
     groups: dict[Any, Self] = field(default_factory=dict, repr=False)
     origin: Origin | None = field(default=None, repr=False)

@@ -68,7 +68,9 @@ def test_reranking_against_loops(seed, monkeypatch):
         form = cases.FORMS[rng.choice(list(cases.FORMS))]
         runs = [form(cases.rows_of(run), "score") for run in (before, after)]
         ours = reranking(qrels, *runs, "RR", rel=rel, top=2, judged_only=judged_only)
-        values = [{m.query_id: m.value for m in pm.iter_calc(["RR"], qrels, run)} for run in (before, after)]
+        values = [
+            {m.query_id: m.value for m in pm.iter_calc("RR", qrels, run, rel)} for run in (before, after)
+        ]
     expected = (
         {"mean": float(np.mean(up)), "median": float(np.median(up))} if up else {"mean": None, "median": None}
     )

@@ -69,9 +69,9 @@ def test_means_by_group_are_those_of_plain_loops(seed, group_of, forms):
             warnings.simplefilter("ignore", pm.PermedWarning)
             if isinstance(by, str) and qrels and not expected:
                 with pytest.raises(pm.InputError, match="finds nothing in any query id"):
-                    pm.evaluate_by(GROUPED, qrels, run, by=by)
+                    pm.evaluate_by(list(GROUPED), qrels, run, by=by)
                 continue
-            found = pm.evaluate_by(GROUPED, qrels, run, by=by)
+            found = pm.evaluate_by(list(GROUPED), qrels, run, by=by)
         assert list(found) == sorted(expected)
         for group, means in expected.items():
             assert found[group] == pytest.approx(means, abs=1e-9)

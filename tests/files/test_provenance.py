@@ -11,7 +11,7 @@ from commands import run_cli, run_command
 
 import permed_measures as pm
 from permed_measures.files.provenance import CONVENTIONS, Origin, provenance
-from permed_measures.measures.parameters import values_of
+from permed_measures.measures.parameters import named, values_of
 
 
 @pytest.fixture
@@ -77,7 +77,8 @@ def test_a_comparison_in_python_has_no_files_but_all_else():
 
 
 def test_a_name_of_the_users_own_is_the_heading():
-    found = provenance(pm.LITSEARCH, headings={pm.LITSEARCH[2]: "precision"})["measures"]
+    measures = [*pm.LITSEARCH[:2], named(pm.LITSEARCH[2], "precision"), *pm.LITSEARCH[3:]]
+    found = provenance(measures)["measures"]
     assert [each.get("heading") for each in found] == [None, None, "precision", None, None, None]
 
 

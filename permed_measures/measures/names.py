@@ -1,0 +1,128 @@
+"""Names of measures as people write them: ``map``, ``NDCG_cut_10``, ``mrr@10``, ``hit rate (5)``."""
+
+from __future__ import annotations
+
+import difflib
+import string
+from collections.abc import Iterable
+
+import ir_measures
+from ir_measures.measures import Measure
+
+from permed_measures.errors import MeasureError
+from permed_measures.measures.definitions import MEASURES
+from permed_measures.measures.parameters import cutoff_of
+
+_WORDS = {
+    "AP": "map averageprecision meanaverageprecision",
+    "nDCG": "ndcgcut normalizeddcg normalizeddiscountedcumulativegain",
+    "P": "prec precision",
+    "R": "rec recall",
+    "RR": "mrr reciprank reciprocalrank meanreciprocalrank",
+    "Success": "successrate hit hits hitrate hitratio hr acc accuracy",
+    "Coverage": "cov",
+    "GradedAP": "gradedmap",
+    "Rprec": "rprecision",
+    "SetAP": "setmap",
+    "SetR": "setrecall",
+    "NumRelRet": "numrelret",
+}
+_KNOWN = [*MEASURES.values(), *ir_measures.measures.registry.values()]
+MEASURE_OF_WORD: dict[str, str] = {
+    **{str(measure.NAME).lower().replace("_", ""): str(measure.NAME) for measure in reversed(_KNOWN)},
+    **{word: measure for measure, words in _WORDS.items() for word in words.split()},
+}
+"""Measures by the words for them, in lower case and without separators."""
+
+_SCORES = ("cosine_", "cos_sim_", "dot_score_", "dot_", "euclidean_", "manhattan_")
+"""What sentence-transformers puts before the names of its measures."""
+_INTERPOLATED = "iprec_at_recall_"
+_WITHOUT_SEPARATORS = str.maketrans("", "", " _.-")
+_MOST_DIGITS_OF_A_CUTOFF = 9
+
+
+def understood(name: str) -> tuple[str, float | None] | None:
+    """Return the measure and the cutoff (of IPrec the recall) that a name means; None if it means none.
+
+    Examples
+    --------
+    >>> understood("NDCG_cut_10"), understood("hit rate@5"), understood("mrr"), understood("mpa")
+    (('nDCG', 10), ('Success', 5), ('RR', None), None)
+    """
+    name = name.strip().lower()
+    if name.startswith(_INTERPOLATED):
+        recall = name.removeprefix(_INTERPOLATED)
+        return ("IPrec", float(recall)) if recall.replace(".", "", 1).isdecimal() else None
+    word, cutoff = word_and_cutoff(name)
+    if word not in MEASURE_OF_WORD or "(" in name or name.count("@") > 1:
+        return None
+    return MEASURE_OF_WORD[word], rank_of(cutoff, name) if cutoff.isdigit() else None
+
+
+def word_and_cutoff(name: str) -> tuple[str, str]:
+    """Split a name such as ``ndcg_cut_10``, ``p (5)`` or ``map@all`` into its letters and its cutoff.
+
+    Each step looks at an end of the name only: a pattern for all of it would take cubic time.
+    """
+    name = next((name.removeprefix(score) for score in _SCORES if name.startswith(score)), name)
+    bracket = name.rfind("(")
+    inside = name[bracket + 1 : -1]
+    if name.endswith("@all"):
+        word, cutoff = name[: -len("all")], "all"
+    elif bracket >= 0 and inside.isascii() and inside.isdigit() and name.endswith(")"):
+        word, cutoff = name[:bracket], inside
+    else:
+        word = name.rstrip(string.digits)
+        cutoff = name[len(word) :]
+    word = word.rstrip(" _.@")
+    marker = next((marker for marker in ("at", "cut", "top") if word.endswith(marker)), "")
+    return word.removesuffix(marker).translate(_WITHOUT_SEPARATORS), cutoff
+
+
+def rank_of(cutoff: str, name: str) -> int:
+    """Return the cutoff that the digits at the end of a name mean."""
+    significant = cutoff.lstrip("0")
+    if not significant:
+        raise MeasureError(f"a cutoff must be at least 1 (found {name!r})")
+    if len(significant) > _MOST_DIGITS_OF_A_CUTOFF:
+        raise MeasureError(
+            f"a cutoff has at most {_MOST_DIGITS_OF_A_CUTOFF} digits (found {len(significant)})"
+        )
+    return int(significant)
+
+
+def advice_for(name: str) -> str:
+    """Return what to write instead of a name that is unknown."""
+    word = word_and_cutoff(name[:_LONGEST].lower())[0]
+    near = difflib.get_close_matches(word, MEASURE_OF_WORD, n=1, cutoff=0.75)
+    question = f"Did you mean {MEASURE_OF_WORD[near[0]]!r}? " if near else ""
+    return f"{question}`permed-measures measures` lists all"
+
+
+_LONGEST = 50
+"""Longer names are not compared with those of measures."""
+
+_AMBIGUOUS = {
+    "AP": (("map", "meanaverageprecision"), "any grade from 1 is relevant", ("GradedAP", "AP(rel=2)")),
+    "nDCG": (("ndcg", "normalizeddcg"), "the gain is the grade", ("nDCG(dcg='exp-log2')",)),
+}
+"""Measures whose names papers use for others too on graded labels: the words, and the other measures."""
+
+
+def ambiguities(asked: Iterable[tuple[str, Measure]]) -> list[str]:
+    """Say how names were taken that have several meanings on graded labels.
+
+    Nothing is said where one of the other measures is asked for too: then the user knows them.
+    """
+    asked = list(asked)
+    names = {str(measure) for _, measure in asked}
+    notes = {}
+    for text, measure in asked:
+        words, meaning, others = _AMBIGUOUS.get(str(measure).partition("@")[0], ((), "", ()))
+        cutoff = cutoff_of(measure)
+        others = tuple(f"{other}@{cutoff}" if cutoff else other for other in others)
+        if word_and_cutoff(text.lower())[0] in words and names.isdisjoint(others):
+            taken = "" if text == str(measure) else f"taken as {measure}, "
+            also = " or ".join(others)
+            notes[text] = f"{text} is {taken}trec_eval's, where {meaning}; it may also mean {also}"
+    return list(notes.values())

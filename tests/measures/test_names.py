@@ -1,0 +1,216 @@
+"""Names of measures: exact ones, what people write, ambiguous ones, and names of the user's own."""
+
+import ir_measures
+import pytest
+
+import permed_measures as pm
+from permed_measures.engine.kernels import KERNELS
+from permed_measures.measures.names import ambiguities
+from permed_measures.measures.parsing import measures_of
+
+QRELS = {"q": {"a": 2, "b": 1, "c": 0}}
+RUN = {"q": {"b": 3.0, "a": 2.0, "c": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("name", "measure"),
+    [
+        ("map", "AP"),
+        ("MAP@10", "AP@10"),
+        ("map_cut_10", "AP@10"),
+        ("map_cut.10", "AP@10"),
+        ("ndcg@10", "nDCG@10"),
+        ("NDCG_cut_10", "nDCG@10"),
+        ("ndcg_cut.10", "nDCG@10"),
+        ("ndcg 10", "nDCG@10"),
+        ("ndcg(dcg=exp-log2)@10", "nDCG(dcg='exp-log2')@10"),
+        ("mrr", "RR"),
+        ("mrr@10", "RR@10"),
+        ("recip_rank", "RR"),
+        ("recall@100", "R@100"),
+        ("recall_100", "R@100"),
+        ("p@5", "P@5"),
+        ("P_5", "P@5"),
+        ("precision@10", "P@10"),
+        ("hit@10", "Success@10"),
+        ("Hit Rate@10", "Success@10"),
+        ("success_1", "Success@1"),
+        ("coverage@10", "Coverage@10"),
+        ("gradedap(norm=min)@10", "GradedAP(norm='min')@10"),
+        ("graded_map@10", "GradedAP@10"),
+        ("cosine_accuracy@1", "Success@1"),
+        ("map@all", "AP"),
+        ("bpref", "Bpref"),
+        ("rprec", "Rprec"),
+        ("R-Precision", "Rprec"),
+        ("infap", "infAP"),
+        ("set_P", "SetP"),
+        ("set_recall", "SetR"),
+        ("set_map", "SetAP"),
+        ("num_rel_ret", "NumRet(rel=1)"),
+        ("num_q", "NumQ"),
+        ("iprec_at_recall_0.10", "IPrec@0.1"),
+        ("err@10", "ERR@10"),
+    ],
+)
+def test_what_people_write_is_understood(name, measure):
+    assert str(pm.parse_measure(name)) == measure
+    assert pm.parse_measure(f" {name} ") == pm.parse_measure(measure)
+
+
+@pytest.mark.parametrize("name", sorted(ir_measures.measures.registry))
+def test_exact_names_come_first(name):
+    assert pm.parse_measure(name) == ir_measures.measures.registry[name]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_case_and_separators_of_a_name_do_not_matter(name):
+    for written in (name.lower(), name.upper(), f"{name[:2]}_{name[2:]}"):
+        assert name == pm.parse_measure(written).NAME
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("covrage", "there is no measure 'covrage'. Did you mean 'Coverage'? `permed-measures measures` "),
+        ("xyz@10", "there is no measure 'xyz'. `permed-measures measures` lists all"),
+        ("relative_P", "there is no measure 'relative_P'. `permed-measures measures` lists all"),
+        ("ndcg_cut_10@5", "there is no measure 'ndcg_cut_10'. "),
+        ("p@0", "P: cutoff must be a whole number from 1 to 2147483647 (found 0)"),
+        ("p_0", "a cutoff must be at least 1 (found 'p_0')"),
+        ("map_99999999999", "a cutoff has at most 9 digits (found 11)"),
+        ("GradedAP(norm=mean)@10", "norm must be one of 'num_rel', 'min', "),
+        ("GradedAP(norm=a b)@10", "a measure reads Name(parameter=value,...)@cutoff"),
+        ("official", "there is no measure 'official'. "),
+    ],
+)
+def test_a_name_that_is_unknown_is_an_error_without_a_wrong_hint(name, message, capsys):
+    with pytest.raises(pm.MeasureError) as error:
+        pm.parse_measure(name)
+    assert str(error.value).startswith(message) or message in str(error.value)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "measure"),
+    [
+        ("GradedAP(norm=min)@10", pm.GradedAP(norm="min") @ 10),
+        ("GradedAP(norm=num_rel_ret, judged_only=true)", pm.GradedAP(norm="num_rel_ret", judged_only=True)),
+        ("nDCG(dcg=exp-log2)@10", ir_measures.nDCG(dcg="exp-log2") @ 10),
+        ("VariantNDCG(ideal=run,negative=keep)", pm.VariantNDCG(ideal="run", negative="keep")),
+    ],
+)
+def test_texts_need_no_quotes(text, measure):
+    assert pm.parse_measure(text) == measure
+
+
+# --- ambiguous names -------------------------------------------------------------------------------
+
+
+def notes(*texts):
+    return ambiguities((text, pm.parse_measure(text)) for text in texts)
+
+
+def test_an_ambiguous_name_says_what_was_taken_and_what_else_it_may_mean():
+    assert notes("MAP@10", "p@5", "ndcg") == [
+        "MAP@10 is taken as AP@10, trec_eval's, where any grade from 1 is relevant; it may also mean "
+        "GradedAP@10 or AP(rel=2)@10",
+        "ndcg is taken as nDCG, trec_eval's, where the gain is the grade; it may also mean "
+        "nDCG(dcg='exp-log2')",
+    ]
+    [note] = notes("nDCG@5")
+    assert note.startswith("nDCG@5 is trec_eval's, where the gain is the grade; it may also mean nDCG(dcg=")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["AP@10"],
+        ["map(rel=2)@10"],
+        ["nDCG(dcg=exp-log2)@10"],
+        ["nDCG@10", "nDCG(dcg='exp-log2')@10"],
+        ["MAP@10", "GradedAP@10"],
+        ["recall@5"],
+    ],
+)
+def test_who_knows_the_other_measure_is_told_nothing(texts):
+    assert notes(*texts) == []
+
+
+# --- names of the user's own -----------------------------------------------------------------------
+
+
+def test_a_dict_gives_measures_names():
+    named = {"MAP@10": pm.GradedAP @ 10, "hit": "Success@1"}
+    plain = pm.calc_aggregate(named.values(), QRELS, RUN)
+    assert pm.calc_aggregate(named, QRELS, RUN) == dict(zip(named, plain.values(), strict=True))
+    assert pm.evaluator(named, QRELS).calc_aggregate(RUN) == pm.calc_aggregate(named, QRELS, RUN)
+    result = pm.calc(named, QRELS, RUN)
+    assert result.aggregated == pm.calc_aggregate(named, QRELS, RUN)
+    assert [(metric.measure, metric.value) for metric in result.per_query] == list(result.aggregated.items())
+    assert list(pm.iter_calc(named, QRELS, RUN)) == result.per_query
+    assert pm.evaluate_by(named, QRELS, RUN, by="(q)") == {"q": result.aggregated}
+
+
+def test_a_named_measure_equals_the_measure():
+    [measure] = measures_of({"MAP@10": pm.GradedAP @ 10})
+    assert measure == pm.GradedAP @ 10
+    assert str(measure) == "GradedAP@10"
+
+
+@pytest.mark.parametrize(
+    ("measures", "message"),
+    [
+        ({"MAP": "AP@10", "map": pm.parse_measure("AP@10")}, "one measure has two names: 'MAP' and 'map'"),
+        ({"": "AP"}, "a dict of measures must have names (found '')"),
+        ({pm.GAP: 0.5}, "a dict of measures must have names (found GAP)"),
+    ],
+)
+def test_a_name_stands_for_one_measure(measures, message):
+    with pytest.raises(pm.MeasureError) as error:
+        pm.calc_aggregate(measures, QRELS, RUN)
+    assert message in str(error.value)
+
+
+# --- rel -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("measure", "changed"),
+    [
+        ("AP@10", "AP(rel=2)@10"),
+        ("GradedAP@10", "GradedAP(rel=2)@10"),
+        ("GradedAP(rel=1)@10", "GradedAP@10"),
+        (pm.GradedAP(rel=1) @ 10, "GradedAP@10"),
+        ("AP(rel=1)@10", "AP@10"),
+        ("Coverage(rel=3)", "Coverage(rel=3)"),
+        ("RBP(p=0.5)", "RBP(p=0.5,rel=2)"),
+        ("nDCG@10", "nDCG@10"),
+        ("NumRet", "NumRet"),
+        ("GAP", "GAP"),
+    ],
+)
+def test_rel_is_set_where_a_measure_has_one_and_does_not_name_its_own(measure, changed):
+    [found] = measures_of(measure, rel=2.0)
+    assert str(found) == changed
+    assert measures_of(measure, rel=None) == [pm.parse_measure(measure)]
+
+
+def test_every_function_of_the_package_takes_rel():
+    expected = pm.calc_aggregate("AP(rel=2)", QRELS, RUN)
+    assert pm.calc_aggregate("AP", QRELS, RUN, rel=2) == expected != pm.calc_aggregate("AP", QRELS, RUN)
+    assert pm.calc("AP", QRELS, RUN, rel=2).aggregated == expected
+    assert pm.evaluator("AP", QRELS, rel=2).calc_aggregate(RUN) == expected
+    assert [metric.value for metric in pm.iter_calc("AP", QRELS, RUN, rel=2)] == list(expected.values())
+    assert pm.evaluate_by("AP", QRELS, RUN, by="(q)", rel=2) == {"q": expected}
+    assert [row.measure for row in pm.crosscheck(QRELS, RUN, ["AP"], rel=2).rows] == list(expected)
+    compared = pm.compare(QRELS, {"a": RUN, "b": RUN}, "AP", rel=2, tests="bootstrap")
+    assert compared.measures == list(expected)
+    assert pm.reranking(QRELS, RUN, RUN, "AP", rel=2).measure == pm.parse_measure("AP(rel=2)")
+
+
+def test_a_rel_that_cannot_be_is_an_error():
+    with pytest.raises(pm.MeasureError, match=r"^AP: rel must be of type int \(found 1.5\)"):
+        pm.calc_aggregate("AP", QRELS, RUN, rel=1.5)
+    with pytest.raises(pm.MeasureError, match=r"^Coverage: rel must be a number of at least 0"):
+        pm.calc_aggregate("Coverage", QRELS, RUN, rel=-1)
