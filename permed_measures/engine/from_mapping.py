@@ -78,7 +78,7 @@ def _place_batch(
     place = segments(first, judged)
     documents = judgments.document_list
     looked_up = (
-        [*map(retrieved.get, documents[start:end], repeat(np.nan))]
+        map(retrieved.get, documents[start:end], repeat(np.nan))
         for retrieved, start, end in zip(docs, first.tolist(), (first + judged).tolist(), strict=True)
     )
     score = floats(looked_up)

@@ -120,7 +120,7 @@ class Judgments:
 
     def ids(self, rows: Ints) -> list[str]:
         """Return the document ids of these rows."""
-        return [self.document_list[place] for place in self.order[rows].tolist()]
+        return list(map(self.document_list.__getitem__, self.order[rows].tolist()))
 
     @cached_property
     def frame(self) -> pl.DataFrame:

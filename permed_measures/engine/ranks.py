@@ -143,7 +143,7 @@ def _sort_groups(score: NDArray[Any], starts: Ints, group: Ints) -> Ints:
     Most runs are sorted as they are written. To sort a query's scores takes numpy about as long as to compare
     them all with one or two of them, and then it does not matter how many are judged.
     """
-    groups = np.unique(group)
+    groups = np.flatnonzero(np.bincount(group))
     falls = np.zeros(len(score) + 1, np.bool_)
     np.less(score[1:], score[:-1], out=falls[1 : len(score)])
     falls[starts[groups]] = False  # the row before is of another query
@@ -156,17 +156,18 @@ def _sort_groups(score: NDArray[Any], starts: Ints, group: Ints) -> Ints:
 
 def _bisect(score: NDArray[Any], low: Ints, high: Ints, wanted: NDArray[Any], before: np.ufunc) -> Ints:
     """Return, for each hit, the first place between `low` and `high` whose score is not before its own."""
-    while (is_open := low < high).any():
-        middle = np.minimum((low + high) // 2, len(score) - 1)
-        is_before = before(score[middle], wanted)
-        low = np.where(is_open & is_before, middle + 1, low)
-        high = np.where(is_open & ~is_before, middle, high)
-    return low
+    place = low.copy()
+    step = 1 << int((high - low).max(initial=0)).bit_length()
+    while step := step >> 1:
+        last = place + (step - 1)  # of the next `step` rows: if it is before, all of them are
+        is_before = (last < high) & before(score.take(last, mode="clip"), wanted)
+        place[is_before] += step
+    return place
 
 
 def _is_at(score: NDArray[Any], place: Ints, high: Ints, wanted: NDArray[Any]) -> NDArray[np.bool_]:
     """Return, for each hit, whether the score at its place is the one wanted."""
-    equal: NDArray[np.bool_] = score[np.minimum(place, len(score) - 1)] == wanted
+    equal: NDArray[np.bool_] = score.take(place, mode="clip") == wanted
     return (place < high) & equal
 
 
