@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ir_measures import CalcResults, Metric
 
@@ -143,10 +143,38 @@ def ceiling(measure: MeasureLike, qrels: QrelsLike) -> float:
     return value
 
 
+@overload
 def evaluate_by(
-    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, by: By, rel: float | None = None
-) -> dict[Any, dict[Any, float]]:
-    """Return the means of the measures for each group of queries.
+    measures: MeasuresLike,
+    qrels: QrelsLike,
+    run: RunLike,
+    by: By,
+    rel: float | None = None,
+    macro: Literal[False] = False,
+) -> dict[Any, dict[Any, float]]: ...
+
+
+@overload
+def evaluate_by(
+    measures: MeasuresLike,
+    qrels: QrelsLike,
+    run: RunLike,
+    by: By,
+    rel: float | None = None,
+    *,
+    macro: Literal[True],
+) -> dict[Any, float]: ...
+
+
+def evaluate_by(
+    measures: MeasuresLike,
+    qrels: QrelsLike,
+    run: RunLike,
+    by: By,
+    rel: float | None = None,
+    macro: bool = False,
+) -> dict[Any, dict[Any, float]] | dict[Any, float]:
+    """Return the means of the measures for each group of queries, or the mean of these means.
 
     Parameters
     ----------
@@ -159,11 +187,14 @@ def evaluate_by(
         ``specificity``), or a regular expression with one group that is searched for in the query ids
         (``'_([0-9]+)$'``); or ``{query_id: group}``; or what returns the group of a query id. A query of
         group None is in none.
+    macro : bool
+        Whether to average over the groups, so that a conversation counts once, however many turns it has.
 
     Returns
     -------
     dict of group to dict of Measure (or name) to float
         Groups in ascending order. Each judged query counts in its group, as `calc_aggregate` counts it.
+        With `macro` a dict of Measure to float: the mean of the groups' means (of counts, of their sums).
 
     Raises
     ------
@@ -182,6 +213,8 @@ def evaluate_by(
     >>> run = {"a_1": {"d": 1.0}, "a_2": {"d": 1.0, "e": 2.0}}
     >>> evaluate_by("RR", qrels, run, by="_([0-9]+)$")
     {'1': {RR: 0.5}, '2': {RR: 0.5}}
+    >>> evaluate_by("RR", qrels, run, by="^([a-z])_", macro=True)
+    {RR: 0.375}
     """
     from permed_measures.engine.groups import Groups
 
@@ -191,4 +224,6 @@ def evaluate_by(
     evaluation = scorer.evaluate(run)
     for note in groups.notes():
         warnings.warn(note, PermedWarning, stacklevel=2)
+    if macro:
+        return by_own_names(groups.macro(evaluation))
     return {value: by_own_names(means) for value, means in groups.means(evaluation).items()}

@@ -46,6 +46,9 @@ def evaluate(
             "another FIELD of a data set's queries, or by what a REGEX with one group finds in their ids.",
         ),
     ] = None,
+    macro: Annotated[
+        bool, typer.Option("--macro", help="With --by: print the mean of the groups' means, not each group.")
+    ] = False,
     query_ids: arguments.QueryIds = None,
 ) -> None:
     """Evaluate runs: a row per run, with the share of judged documents and the best possible values.
@@ -55,6 +58,8 @@ def evaluate(
     """
     if by is not None and by_query:
         raise InputError("--by and --by-query exclude each other", hint="Leave out one of them")
+    if macro and by is None:
+        raise InputError("--macro needs --by", hint="Name the groups, such as --by conversation_id")
     files = arguments.find_runs(runs)
     with arguments.reading(qrels, files, order, query_ids) as inputs:
         judgments = inputs.judgments
@@ -65,7 +70,7 @@ def evaluate(
     lacking = (notes_of(name, each.rankings) for name, each in evaluations.items())
     for note in chain(groups.notes(), *lacking) if groups else ():  # without groups the table has the counts
         tell(f"note: {note}")
-    report = Report(chosen, evaluations, by_query, groups, origin=arguments.origin_of(context, files))
+    report = Report(chosen, evaluations, by_query, groups, macro, origin=arguments.origin_of(context, files))
     print(EVALUATION_FORMATS[format_](report), end="")
 
 

@@ -89,6 +89,12 @@ class Groups:
             for index, value in enumerate(self.values)
         }
 
+    def macro(self, evaluation: Evaluation) -> dict[Measure, float]:
+        """Return the mean of the groups' means, each group counting once; NaN without groups."""
+        means = np.array([list(each.values()) for each in self.means(evaluation).values()])
+        values = means.mean(axis=0) if len(means) else np.full(len(evaluation.measures), np.nan)
+        return dict(zip(evaluation.measures, values.tolist(), strict=True))
+
 
 def _sort_key(value: Any) -> tuple[Any, ...]:
     """Put texts before numbers, and numbers within texts in the order of their size."""

@@ -72,6 +72,8 @@ class Report:
         Whether to give the values of each query instead of the means.
     groups : Groups, optional
         Give the means of each group of queries, then those of all.
+    macro : bool
+        Give the mean of the groups' means in place of each.
     origin : Origin, optional
         Where the qrels and the runs come from.
     """
@@ -80,6 +82,7 @@ class Report:
     evaluations: Mapping[str, Evaluation]
     by_query: bool = False
     groups: Groups | None = None
+    macro: bool = False
     origin: Origin | None = None
 
     @property
@@ -141,8 +144,12 @@ class Report:
         if groups is None:
             yield Row([name], every, queries)
             return
-        for (value, means), size in zip(groups.means(evaluation).items(), groups.sizes, strict=True):
-            yield Row([name, str(value)], list(means.values()), {"judged": size})
+        if self.macro:
+            means = list(groups.macro(evaluation).values())
+            yield Row([name, _MACRO], means, {"judged": sum(groups.sizes)})
+        else:
+            for (value, by_measure), size in zip(groups.means(evaluation).items(), groups.sizes, strict=True):
+                yield Row([name, str(value)], list(by_measure.values()), {"judged": size})
         yield Row([name, "(all)"], every, {"judged": evaluation.rankings.n_queries})
 
     def objects(self) -> Iterator[dict[str, Any]]:
@@ -167,8 +174,9 @@ class Report:
 
     def objects_of_groups(self, groups: Groups, name: str) -> Iterator[dict[str, Any]]:
         """Yield a JSON object for each group of a run, with the best possible values below 1."""
-        best, evaluation = groups.means(self.ideal), self.evaluations[name]
-        for value, row in zip(groups.values, self.means(name, evaluation, {}), strict=False):  # without (all)
+        best = {_MACRO: groups.macro(self.ideal)} if self.macro else groups.means(self.ideal)
+        evaluation = self.evaluations[name]
+        for value, row in zip(best, self.means(name, evaluation, {}), strict=False):  # without (all)
             yield {
                 "group": value if type(value) in (int, str) else str(value),
                 "queries": row.queries["judged"],
@@ -233,11 +241,20 @@ def _table(report: Report) -> str:
     return (
         f"{terminal_table(headings, rows, len(labels))}\n"
         f"{judged}, {queries['without_relevant']:,} of them without relevant documents; a query that is not "
-        "in the run scores 0.\n" + "".join(f"{paragraph(text)}\n" for text in explained(report.columns))
+        "in the run scores 0.\n" + "".join(f"{paragraph(text)}\n" for text in _explanations(report))
     )
 
 
+def _explanations(report: Report) -> Iterator[str]:
+    """Yield what headings and labels stand for."""
+    yield from explained(report.columns)
+    if report.groups is not None and report.macro:
+        groups = counted(len(report.groups.values), "group")
+        yield f"{_MACRO}: the mean of the means of {groups} by {report.groups.name}, each counting once"
+
+
 _BEST = "best possible"
+_MACRO = "(macro)"
 
 
 def _rows(report: Report) -> list[list[str]]:

@@ -296,6 +296,40 @@ def test_means_by_turn_are_those_of_the_data_sets_of_the_turns():
         assert group["metrics"]["GradedAP@10"] == pytest.approx(expected, abs=1e-15)
 
 
+def test_the_mean_of_the_conversations_means_is_apart_from_the_mean_of_the_turns():
+    evaluation = ["evaluate", "permed-sample", MEDICAL.runs["bm25"], "-m", "GradedAP@10"]
+    by = ["--by", "conversation_id", "--macro"]
+    qrels, ranking = pm.read_qrels(MEDICAL.qrels), pm.read_run(MEDICAL.runs["bm25"])
+    [macro] = pm.evaluate_by("GradedAP@10", qrels, ranking, "(.*)_", macro=True).values()
+    [every] = pm.calc_aggregate(["GradedAP@10"], qrels, ranking).values()
+    table = run_cli(*evaluation, *by)[0].splitlines()
+    assert [line.split()[1:3] for line in table[2:4]] == [
+        ["(macro)", f"{macro:.4f}"],
+        ["(all)", f"{every:.4f}"],
+    ]
+    assert [line.split()[:3] for line in table[4:5]] == [["best", "possible", "(macro)"]]
+    assert table[-1] == ("(macro): the mean of the means of 12 groups by conversation_id, each counting once")
+    rows = [line.split("\t") for line in run_cli(*evaluation, *by, "--format", "tsv")[0].splitlines()]
+    assert [row[1] for row in rows] == ["conversation_id", "(macro)", "(all)"]
+    assert [float(row[2]) for row in rows[1:]] == pytest.approx([macro, every], abs=1e-15)
+    [content] = json.loads(run_cli(*evaluation, *by, "--format", "json")[0])
+    [group] = content["groups"]
+    assert group["group"] == "(macro)"
+    assert group["metrics"]["GradedAP@10"] == pytest.approx(macro, abs=1e-15)
+    [ceiling] = group["ceilings"].values()
+    assert f"{ceiling:.4f}" == table[4].split()[3]
+    [line] = run_cli(*evaluation, *by, "--format", "jsonl")[0].splitlines()
+    assert json.loads(line)["metrics"] == group["metrics"]
+
+
+def test_macro_without_groups_is_refused():
+    arguments = ["evaluate", "permed-sample", MEDICAL.runs["bm25"], "--macro"]
+    with pytest.raises(
+        pm.InputError, match=r"--macro needs --by. Name the groups, such as --by conversation_id"
+    ):
+        run_cli(*arguments)
+
+
 def test_a_folder_is_a_data_set_too():
     by_turn = ["-m", "P@10", "--by", "turn_number"]
     stdout, _ = run_cli("evaluate", MEDICAL.qrels.parent, MEDICAL.runs["bm25"], *by_turn)

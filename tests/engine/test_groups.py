@@ -1,5 +1,6 @@
 """Means by group of queries."""
 
+import math
 import random
 import re
 import warnings
@@ -75,6 +76,21 @@ def test_means_by_group_are_those_of_plain_loops(seed, group_of, forms):
         assert list(found) == sorted(expected)
         for group, means in expected.items():
             assert found[group] == pytest.approx(means, abs=1e-9)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pm.PermedWarning)
+            macro = pm.evaluate_by(GROUPED, qrels, run, by=by, macro=True)
+        for measure, value in macro.items():
+            values = [means[measure] for means in expected.values()]
+            assert value == pytest.approx(sum(values) / len(values) if values else math.nan, nan_ok=True)
+
+
+def test_by_conversation_medcorpus_scores_higher_than_by_turn(data):
+    labels = data / "medcorpus" / "query_to_texts.jsonl"
+    qrels, run = pm.read_qrels(labels), pm.read_run(labels)
+    by_conversation = pm.evaluate_by("GradedAP@10", qrels, run, "^(.*)_[0-9]+$", macro=True)
+    assert by_conversation == {pm.GradedAP @ 10: pytest.approx(0.54024827526, abs=1e-11)}
+    [value] = pm.calc_aggregate(["GradedAP@10"], qrels, run).values()
+    assert value == pytest.approx(0.535731969113, abs=1e-12)
 
 
 def test_counts_are_added_up_in_a_group_and_absent_queries_score_0():
