@@ -55,10 +55,11 @@ def terminal_table(
     n_labels: int,
     block: int = 0,
     spare: Collection[str] = (),
+    hint: str = "",
 ) -> str:
     """Lay out a table with a line below its headings; values are never cut or folded.
 
-    Where the terminal is too narrow, headings are folded first, between words and before ``@`` and ``(``;
+    Where the terminal is too narrow, headings are folded first, but not within words;
     then columns that can be spared are left out, and the last line says which; then labels are folded.
 
     Parameters
@@ -71,6 +72,8 @@ def terminal_table(
         The number of rows after which there is an empty line; 0 for none.
     spare : collection of str
         The headings of columns of numbers that can be left out, in this order.
+    hint : str
+        What follows the names of the columns that were left out.
     """
     console = _console()
     columns = [
@@ -87,7 +90,7 @@ def terminal_table(
         lines += [Text()] if block and number and number % block == 0 else []
         lines += _lines([column.cells[number] for column in kept], widths, left)
     gone = ", ".join(column.heading for column in columns if column not in kept)
-    note = f"\n{paragraph(f'too wide for this terminal: {gone}')}\n" if gone else ""
+    note = f"\n{paragraph(f'too wide for this terminal: {gone}{hint}', 2)}\n" if gone else ""
     return _printed(console, lines) + note
 
 
@@ -121,10 +124,11 @@ def _text(cell: str | Styled) -> Text:
 
 
 def _console(stream: TextIO | None = None) -> Console:
-    terminal = (stream or sys.stdout).isatty()
+    stream = stream or sys.stdout
+    terminal, in_memory = stream.isatty(), isinstance(stream, io.StringIO)
     return Console(
         file=io.StringIO(),
-        width=None if terminal or "COLUMNS" in os.environ else 10_000,
+        width=None if terminal or ("COLUMNS" in os.environ and not in_memory) else 10_000,
         force_terminal=terminal,
         color_system=None if "NO_COLOR" in os.environ else "auto",  # rich would still print bold letters
         highlight=False,
@@ -163,7 +167,7 @@ def _folded_cell(cell: Text, width: int) -> Sequence[Text]:
 
 def _pieces(heading: str) -> list[str]:
     """Divide a heading where it may be folded."""
-    return re.split(r"(?=[ @(])", heading)
+    return re.split(r"(?=[ @(])|(?<=-)", heading)
 
 
 def _folded_heading(heading: str, width: int) -> str:

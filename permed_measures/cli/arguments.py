@@ -14,7 +14,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.cli.messages import tell, warnings_as_notes
 from permed_measures.cli.progress import ProgressBar
-from permed_measures.datasets import NAMES, qrels_of
+from permed_measures.datasets import NAMES, SAMPLES, qrels_of
 from permed_measures.engine.inputs import Batches, FileRun
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import KERNELS
@@ -106,7 +106,12 @@ def find_runs(arguments: list[str]) -> dict[str, Path]:
     return files
 
 
+_PACKAGED = {"permed-sample/runs": SAMPLES[0].runs, "permed-sample/literature/runs": SAMPLES[1].runs}
+
+
 def _files(argument: str) -> list[tuple[str, Path]]:
+    if argument in _PACKAGED and not Path(argument).exists():
+        return list(_PACKAGED[argument].items())
     if Path(argument).is_dir():
         return _in_folder(Path(argument))
     name, equals, file = argument.partition("=")

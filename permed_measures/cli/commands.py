@@ -16,7 +16,8 @@ from permed_measures import __version__
 from permed_measures.cli.checks import audit, crosscheck
 from permed_measures.cli.comparing import compare, reranking
 from permed_measures.cli.conversions import convert, inspect
-from permed_measures.cli.evaluations import demo, evaluate, measures
+from permed_measures.cli.demo import demo
+from permed_measures.cli.evaluations import evaluate, measures
 from permed_measures.cli.help import add_commands
 from permed_measures.cli.messages import message_of, tell, without_panic_texts
 from permed_measures.files import parquet

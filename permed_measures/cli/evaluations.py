@@ -1,26 +1,19 @@
-"""Commands that give the values of runs: evaluate, demo, measures."""
+"""Commands that give the values of runs: evaluate, measures."""
 
 from __future__ import annotations
 
-import shlex
-import shutil
-import sys
 from enum import StrEnum
 from itertools import chain
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell
-from permed_measures.datasets import SAMPLES
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
-from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.errors import InputError
-from permed_measures.files.read import read_qrels, read_run
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.reports.evaluation import EVALUATION_FORMATS, Report, meaning, with_judged
@@ -72,33 +65,6 @@ def evaluate(
         tell(f"note: {note}")
     report = Report(chosen, evaluations, by_query, groups, macro, origin=arguments.origin_of(context, files))
     print(EVALUATION_FORMATS[format_](report), end="")
-
-
-def demo() -> None:
-    """Evaluate the packaged sample: three rankings of a medical and of a literature search."""
-    for sample, name in zip(SAMPLES, arguments.PRESETS, strict=True):
-        judgments = Judgments.of(read_qrels(sample.qrels))
-        evaluator = PermedEvaluator(with_judged(arguments.PRESETS[name]), judgments)
-        evaluations = {run: evaluator.evaluate(read_run(path)) for run, path in sample.runs.items()}
-        report = Report(list(arguments.PRESETS[name]), evaluations)
-        print(f"permed-sample, {sample.name} (measures of --preset {name})\n")
-        print(EVALUATION_FORMATS["table"](report))
-        columns: dict[str, str] = {}
-        for column, description in report.legend().items():  # cutoffs of one measure share a line
-            before = columns.get(description)
-            columns[description] = f"{before}, @{column.partition('@')[2]}" if before else column
-        for description, names in columns.items():
-            print(f"{names:>25}  {description}")
-        runs = [f"{run}={shlex.quote(str(path))}" for run, path in sample.runs.items()]
-        command = f"{_program()} evaluate {shlex.quote(str(sample.qrels))}"
-        print("\nThe same by hand:\n  " + " \\\n    ".join([command, *runs]), end="\n\n")
-
-
-def _program() -> str:
-    script = Path(sys.argv[0])
-    if not script.stem.startswith("permed-measures"):
-        return f"{shlex.quote(sys.executable)} -m permed_measures"
-    return script.name if shutil.which(script.name) else shlex.quote(str(script))
 
 
 def measures() -> None:

@@ -10,10 +10,13 @@ import typer
 from typer.core import TyperCommand
 
 EXAMPLES = {
-    "evaluate": ("medcorpus results.jsonl", "medcorpus runs/ -m GradedAP@10 --by turn_number"),
-    "crosscheck": ("medcorpus results.jsonl", "medcorpus runs/ -m nDCG@10 -m AP@10"),
+    "evaluate": ("permed-sample permed-sample/runs", "medcorpus results.jsonl --by turn_number"),
+    "crosscheck": ("permed-sample permed-sample/runs", "medcorpus results.jsonl -m nDCG@10 -m AP@10"),
     "audit": ("medcorpus results.jsonl --claim MAP@10=0.5357", "medcorpus results.jsonl --claim P@1=92.79%"),
-    "compare": ("medcorpus runs/ --baseline bm25", "medcorpus runs/ -m GradedAP@10 --output table.tex"),
+    "compare": (
+        "permed-sample permed-sample/runs --baseline bm25",
+        "medcorpus runs/ -m GradedAP@10 --output table.tex",
+    ),
     "reranking": ("medcorpus runs/bm25.trec runs/b.csv", "medcorpus runs/bm25.trec runs/b.csv -m P@1"),
     "convert": ("results.jsonl results.trec", "query_to_texts.jsonl qrels.tsv --as qrels"),
     "inspect": ("results.jsonl", "runs/bm25.trec runs/b.csv"),
