@@ -90,7 +90,7 @@ def terminal_table(
         lines += [Text()] if block and number and number % block == 0 else []
         lines += _lines([column.cells[number] for column in kept], widths, left)
     gone = ", ".join(column.heading for column in columns if column not in kept)
-    note = f"\n{paragraph(f'too wide for this terminal: {gone}{hint}', 2)}\n" if gone else ""
+    note = f"\n{paragraph(f'too wide for this terminal: {gone}{hint}')}\n" if gone else ""
     return _printed(console, lines) + note
 
 
