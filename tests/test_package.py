@@ -18,7 +18,7 @@ FOLDER = Path(pm.__file__).parent
 ROOT = Path(__file__).parents[1]
 
 LAYERS = """
-errors markup terminal
+errors markup terminal frames
 measures: parameters definitions __init__ headings names parsing
 engine: forks inputs forms judgments query_ids ranks from_mapping from_frames rankings
 engine/kernels: shared binary graded checks __init__

@@ -9,6 +9,7 @@ from typing import Any
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import check_choice
+from permed_measures.files.provenance import Origin
 from permed_measures.loading import loaded_qrels, loaded_runs
 from permed_measures.markup import one_line
 from permed_measures.measures.headings import explained
@@ -138,9 +139,9 @@ def compare(
     """
     asked = tuple(dict.fromkeys([tests] if isinstance(tests, str) else tests))
     options = Options(asked, correction, resamples, seed, level)
-    qrels, runs = loaded_qrels(qrels), loaded_runs(runs)
+    origin, qrels, runs = Origin.of(qrels, runs), loaded_qrels(qrels), loaded_runs(runs)
     paired = PairedRuns.of(qrels, runs, measures_of(measures, rel), baseline, clusters)
-    whole = _compared([paired], options, baseline)[0]
+    whole = replace(_compared([paired], options, baseline)[0], origin=origin)
     if by is None:
         return whole
     groups = Groups.of(paired.query_ids, by, qrels)

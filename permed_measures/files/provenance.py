@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -33,9 +34,9 @@ class Origin:
     command : str
         Such as ``evaluate``; empty in Python.
     qrels : str
-        A file, a folder, ``-`` or the id of a data set; empty in Python.
+        A file, a folder, ``-`` or the id of a data set; empty if Python was given something else.
     runs : mapping of str to Path
-        The files of the runs by name.
+        The files of the runs by name; those of them that are files.
     others : mapping of str to Path
         Other files that were read, by their role, such as ``claims``.
     options : mapping of str to what JSON can hold
@@ -47,6 +48,13 @@ class Origin:
     runs: Mapping[str, Path] = field(default_factory=dict)
     others: Mapping[str, Path] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, qrels: object, runs: object) -> Origin:
+        """Say which of the qrels and runs that Python was given are named by path or id."""
+        given = runs if isinstance(runs, dict) else {}  # another mapping may read what it returns
+        files = {name: Path(run) for name, run in given.items() if isinstance(run, (str, os.PathLike))}
+        return cls(qrels=os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "", runs=files)
 
 
 def provenance(
@@ -109,17 +117,19 @@ def provenance(
         content["seed"] = seed
     if origin is not None and origin.command:
         content["command"], content["options"] = origin.command, dict(origin.options)
-    if origin is not None and origin.qrels:
+    if origin is not None and (origin.qrels or origin.runs):
         content["inputs"] = list(_inputs(origin))
     return content
 
 
 def _inputs(origin: Origin) -> Iterator[dict[str, Any]]:
     path = Path(origin.qrels)
-    if path.is_dir():  # a data set: its documents are not read
+    if not origin.qrels:
+        pass
+    elif path.is_dir():  # a data set: its documents are not read
         files = (each for each in sorted(path.glob("*.jsonl*")) if not each.name.startswith("corpus"))
         yield from ({"role": "qrels", **_file(each)} for each in files)
-    elif origin.qrels == "-" or path.exists() or path.suffix:
+    elif origin.qrels == "-" or os.path.lexists(path):
         yield {"role": "qrels", **_file(path)}
     else:
         yield {"role": "qrels", "dataset": origin.qrels}
@@ -130,12 +140,8 @@ def _inputs(origin: Origin) -> Iterator[dict[str, Any]]:
 
 
 def _file(path: Path) -> dict[str, Any]:
-    named = {"path": str(path)}
     if not path.is_file():
-        return {**named, "bytes": None, "sha256": None}
+        return {"path": str(path), "bytes": None, "sha256": None}
     with path.open("rb") as file:
-        return {
-            **named,
-            "bytes": path.stat().st_size,
-            "sha256": hashlib.file_digest(file, "sha256").hexdigest(),
-        }
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"path": str(path), "bytes": path.stat().st_size, "sha256": digest}

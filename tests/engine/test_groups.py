@@ -78,7 +78,7 @@ def test_means_by_group_are_those_of_plain_loops(seed, group_of, forms):
             assert found[group] == pytest.approx(means, abs=1e-9)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", pm.PermedWarning)
-            macro = pm.evaluate_by(GROUPED, qrels, run, by=by, macro=True)
+            macro = pm.evaluate_by(list(GROUPED), qrels, run, by=by, macro=True)
         for measure, value in macro.items():
             values = [means[measure] for means in expected.values()]
             assert value == pytest.approx(sum(values) / len(values) if values else math.nan, nan_ok=True)

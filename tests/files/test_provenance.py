@@ -76,6 +76,20 @@ def test_a_comparison_in_python_has_no_files_but_all_else():
     assert "scipy" not in found["versions"]
 
 
+def test_a_comparison_in_python_names_the_files_that_it_was_given(files):
+    runs = {"run": "run.trec", "best": files / "other.trec", "none": {}}
+    found = json.loads(pm.compare("qrels", runs, "RR", resamples=9).to("json"))["provenance"]
+    assert found["inputs"] == [
+        described("qrels", files / "qrels"),
+        described("run", files / "run.trec", name="run"),
+        {**described("run", files / "other.trec", name="best"), "path": str(files / "other.trec")},
+    ]
+    assert "command" not in found
+    qrels = pm.read_qrels("qrels")
+    found = json.loads(pm.compare(qrels, runs, "RR", resamples=9).to("json"))["provenance"]
+    assert [each["role"] for each in found["inputs"]] == ["run", "run"]
+
+
 def test_a_name_of_the_users_own_is_the_heading():
     measures = [*pm.LITSEARCH[:2], named(pm.LITSEARCH[2], "precision"), *pm.LITSEARCH[3:]]
     found = provenance(measures)["measures"]
