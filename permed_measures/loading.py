@@ -88,7 +88,7 @@ def run_file(name: str | os.PathLike[str]) -> Path:
 
 
 def _no_file(path: Path) -> InputError:
-    hint = nearest(str(path), files_beside(path))
+    hint = nearest(path.name, (Path(each).name for each in files_beside(path)))
     return InputError("No such file or directory", where=f"{path!s:.200}", hint=hint)
 
 

@@ -1,5 +1,7 @@
 """Help, completion and what is said of wrong arguments."""
 
+import io
+import itertools
 import os
 import signal
 import subprocess
@@ -96,6 +98,10 @@ def test_completion_can_be_installed(run_main, monkeypatch):
         ("--foo", "no such option: --foo. See permed-measures --help"),
         ("demo x", "got unexpected extra argument(s) (x). See permed-measures demo --help"),
         ("evaluate q r -m", "option '-m' requires an argument. See permed-measures"),
+        (
+            "reranking q r r --top x",
+            "invalid value for '--top': it must be a valid integer. See permed-measures",
+        ),
         ("evaluate q r --format xml", "invalid value for '--format': 'xml' is not one of 'table', 'tsv', "),
     ],
 )
@@ -106,8 +112,30 @@ def test_wrong_arguments_are_one_line_like_any_other_error(run_main, line, messa
     assert stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_a_message_is_broken_into_lines_on_a_terminal(run_main, monkeypatch, tmp_path, width):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").touch()
+    (tmp_path / "run").write_text("q Q0 a 1 1.0 t\n")
+    assert run_main("evaluate", "empty", "run")[0] == 2
+    lines = sys.stderr.getvalue().splitlines()
+    assert lines[0].startswith("error: empty:1: the file is empty")
+    assert all(line.startswith("  ") for line in lines[1:])
+    assert max(map(len, lines)) <= width
+    assert all(
+        len(f"{line} {after.split()[0]}") > min(width, 100) for line, after in itertools.pairwise(lines)
+    )
+
+
 def test_an_error_is_told_alone(tmp_path):
     (tmp_path / "qrels").write_text("q 0 a 2\n")
     status, stdout, stderr = run_command("evaluate", tmp_path / "qrels", tmp_path / "no")
-    assert (status, stdout, stderr.count("\n")) == (2, "", 1)
-    assert stderr.startswith(f"error: {tmp_path / 'no'}: No such file or directory")
+    assert (status, stdout, stderr) == (2, "", f"error: {tmp_path / 'no'}: No such file or directory\n")
+    _, _, stderr = run_command("evaluate", tmp_path / "qrels", tmp_path / "qrel")
+    assert stderr.endswith("No such file or directory. Did you mean 'qrels'?\n")
