@@ -7,7 +7,7 @@ from typing import Any
 
 from ir_measures.measures import Measure
 
-from permed_measures.errors import InputError, nearest
+from permed_measures.errors import InputError, check_choice
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.statistics.results import ComparisonResult
@@ -21,43 +21,32 @@ def measure_of(comparison: Any, measure: Measure | str | None) -> tuple[int, str
             hint="Pass compare(qrels, runs, measures)",
         )
     known = comparison.paired.measures
-    measure = known[0] if measure is None else parse_measure(measure)
-    if measure not in known:
-        names = [str(each) for each in known]
-        raise InputError(
-            f"measure must be one of the comparison's {', '.join(names)} (found {measure})",
-            hint=nearest(str(measure), names),
-        )
-    index = known.index(measure)
+    names = [*map(str, known)]
+    name = names[0] if measure is None else str(parse_measure(measure))
+    check_choice("a measure of the comparison", name, names)
+    index = names.index(name)
     return index, headings_of(known)[index]
-
-
-def _run(comparison: ComparisonResult, name: str) -> str:
-    known = comparison.paired.values
-    if name not in known:
-        raise InputError(
-            f"a run must be one of the comparison's {', '.join(map(repr, known))} (found {name!r})",
-            hint=nearest(str(name), known),
-        )
-    return name
 
 
 def runs_of(comparison: ComparisonResult, runs: Iterable[str] | None) -> list[str]:
     """Return the runs to draw, in their order in the comparison."""
+    known = list(comparison.paired.values)
     if runs is None:
-        return list(comparison.paired.values)
-    chosen = {_run(comparison, name) for name in ([runs] if isinstance(runs, str) else runs)}
+        return known
+    chosen = [runs] if isinstance(runs, str) else list(runs)
     if not chosen:
         raise InputError("runs is empty: there is no run to draw", hint="Leave it out to draw all")
-    return [name for name in comparison.paired.values if name in chosen]
+    for name in chosen:
+        check_choice("a run of the comparison", name, known)
+    return [name for name in known if name in chosen]
 
 
 def pair_of(comparison: ComparisonResult, run: str | None, against: str | None) -> tuple[str, str]:
     """Return the two runs whose difference to draw."""
+    names = list(comparison.paired.values)
     for name in (run, against):
         if name is not None:
-            _run(comparison, name)
-    names = list(comparison.paired.values)
+            check_choice("a run of the comparison", name, names)
     if against is None:
         against = comparison.baseline or next(name for name in names if name != run)
     if run is None:

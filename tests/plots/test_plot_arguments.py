@@ -19,7 +19,8 @@ from permed_measures.plots.save import as_svg, save_plot
 )
 def test_a_measure_that_was_not_compared(plot):
     with pytest.raises(
-        pm.InputError, match=r"one of the comparison's RR, P@1 \(found P@2\)\. Did you mean 'P@1'"
+        pm.InputError,
+        match=r"a measure of the comparison .* RR, P@1 \(found 'P@2'\)\. Did you mean 'P@1'",
     ):
         plot(made(), "P@2")
 
@@ -32,7 +33,8 @@ def test_a_run_that_was_not_compared():
         lambda c: plot_by_group(c, TURN, runs=["old", "nwe"]),
     ):
         with pytest.raises(
-            pm.InputError, match=r"comparison's 'old', 'new' \(found 'nwe'\). Did you mean 'new'"
+            pm.InputError,
+            match=r"a run of the comparison .* old, new \(found 'nwe'\)\. Did you mean 'new'",
         ):
             plot(made())
     with pytest.raises(pm.InputError, match="runs is empty: there is no run to draw"):
