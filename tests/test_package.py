@@ -33,9 +33,9 @@ statistics: significance resampling differences results
 audits: options choices claim_files claim_names claims conventions run_variants
 audits: matches answers searches reports audit
 plots: fonts style arguments by_group by_query cutoffs figures save
-reports: tables html evaluation wording differences paper_table comparison
+reports: tables html evaluation evaluation_formats wording differences paper_table comparison
 comparisons: moves reranking compare
-cli: messages progress help arguments demo evaluations checks comparing conversions commands __init__
+cli: messages progress help arguments output demo evaluations checks comparing conversions commands __init__
 __main__
 """
 """Each file may import those before it only, from left to right and from top to bottom."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import sys
-from contextlib import redirect_stdout
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -13,16 +10,12 @@ from typing import Annotated
 import typer
 
 from permed_measures.cli import arguments
-from permed_measures.cli.messages import tell, warnings_as_notes
-from permed_measures.errors import InputError
-from permed_measures.files.whole import write_whole
-from permed_measures.reports.comparison import COMPARISON_ENDINGS, COMPARISON_FORMATS
+from permed_measures.cli.output import Output, format_of, put
+from permed_measures.reports.comparison import COMPARISON_FORMATS
 from permed_measures.statistics.significance import CORRECTIONS
 
 Correction = StrEnum("Correction", {name: name for name in CORRECTIONS})  # type: ignore[misc]
 Format = StrEnum("Format", {name: name for name in COMPARISON_FORMATS})  # type: ignore[misc]
-
-_ENDINGS = ", ".join(COMPARISON_ENDINGS)
 
 
 def compare(
@@ -55,12 +48,7 @@ def compare(
     format_: Annotated[
         Format | None, typer.Option("--format", help="Output format; by default a table.")
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            help=f"Write to this file. Its ending ({_ENDINGS}) chooses the format, unless --format does."
-        ),
-    ] = None,
+    output: Output = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
@@ -72,9 +60,7 @@ def compare(
     from permed_measures.comparisons.compare import compare as pm_compare
 
     files = arguments.find_runs(runs)
-    form = str(format_) if format_ else _format_of(output)
-    if output is not None:  # checked before the work is done
-        _check_output(output, [Path(qrels), *files.values()])
+    form = format_of(format_ and str(format_), output, COMPARISON_FORMATS, [Path(qrels), *files.values()])
     with arguments.reading(qrels, files, order, query_ids) as inputs:
         chosen = arguments.chosen_measures(preset, measures) or arguments.default_measures(inputs)
         result = pm_compare(
@@ -90,32 +76,7 @@ def compare(
             by=by,
         )
     result = replace(result, origin=arguments.origin_of(context, files))
-    # A file is as wide as it needs to be, and has no bold letters.
-    with warnings_as_notes(), redirect_stdout(sys.stdout if output is None else io.StringIO()):
-        text = COMPARISON_FORMATS[form](result)
-    if output is None:
-        print(text, end="")
-        return
-    write_whole(output, text.encode(errors="backslashreplace"))
-    tell(f"{output}: {form} of {len(files):,} runs")
-
-
-def _format_of(output: Path | None) -> str:
-    ending = output.suffix.lower() if output else ".txt"
-    if ending not in COMPARISON_ENDINGS:
-        raise InputError(
-            f"the ending {ending!r} means no format",
-            where=str(output),
-            hint=f"End the name in {_ENDINGS}, or choose the format: --format",
-        )
-    return COMPARISON_ENDINGS[ending]
-
-
-def _check_output(output: Path, read: list[Path]) -> None:
-    if not output.parent.is_dir():
-        raise InputError(f"there is no folder {str(output.parent)!r} to write into", where=str(output))
-    if output.is_file() and any(path.is_file() and output.samefile(path) for path in read):
-        raise InputError("the output would overwrite the qrels or a run", where=str(output))
+    put(lambda: COMPARISON_FORMATS[form](result), output, f"{form} of {len(files):,} runs")
 
 
 def reranking(

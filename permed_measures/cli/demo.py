@@ -12,7 +12,8 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.judgments import Judgments
 from permed_measures.files.read import read_qrels, read_run
 from permed_measures.measures.definitions import MEDCORPUS
-from permed_measures.reports.evaluation import EVALUATION_FORMATS, Report, with_judged
+from permed_measures.reports.evaluation import Report, with_judged
+from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
 from permed_measures.terminal import paragraph
 
 _ABOUT = (

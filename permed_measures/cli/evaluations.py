@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from enum import StrEnum
 from itertools import chain
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell
+from permed_measures.cli.output import Digits, Output, format_of, put
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.errors import InputError
+from permed_measures.markup import counted
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.reports.evaluation import EVALUATION_FORMATS, Report, meaning, with_judged
+from permed_measures.reports.evaluation import Report, meaning, with_judged
+from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
 from permed_measures.statistics.differences import notes_of
 
 Format = StrEnum("Format", {name: name for name in EVALUATION_FORMATS})  # type: ignore[misc]
@@ -29,7 +33,11 @@ def evaluate(
     measures: arguments.MeasureNames = None,
     preset: arguments.PresetName = None,
     by_query: Annotated[bool, typer.Option("--by-query", help="Print the values of each query.")] = False,
-    format_: Annotated[Format, typer.Option("--format", help="Output format.")] = Format("table"),  # noqa: B008
+    format_: Annotated[
+        Format | None, typer.Option("--format", help="Output format; by default a table.")
+    ] = None,
+    output: Output = None,
+    digits: Digits = None,
     order: arguments.Order = "score",
     by: Annotated[
         str | None,
@@ -54,6 +62,7 @@ def evaluate(
     if macro and by is None:
         raise InputError("--macro needs --by", hint="Name the groups, such as --by conversation_id")
     files = arguments.find_runs(runs)
+    form = format_of(format_ and str(format_), output, EVALUATION_FORMATS, [Path(qrels), *files.values()])
     with arguments.reading(qrels, files, order, query_ids) as inputs:
         judgments = inputs.judgments
         groups = Groups.of(judgments.query_ids, by, inputs.dataset) if by is not None else None
@@ -63,8 +72,9 @@ def evaluate(
     lacking = (notes_of(name, each.rankings) for name, each in evaluations.items())
     for note in chain(groups.notes(), *lacking) if groups else ():  # without groups the table has the counts
         tell(f"note: {note}")
-    report = Report(chosen, evaluations, by_query, groups, macro, origin=arguments.origin_of(context, files))
-    print(EVALUATION_FORMATS[format_](report), end="")
+    origin = arguments.origin_of(context, files)
+    report = Report(chosen, evaluations, by_query, groups, macro, origin, digits)
+    put(lambda: EVALUATION_FORMATS[form](report), output, f"{form} of {counted(len(files), 'run')}")
 
 
 def measures() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -16,7 +14,7 @@ from permed_measures.measures.headings import name_of
 from permed_measures.reports.differences import differences_table, headings_of_tests, legend
 from permed_measures.reports.html import html_means, html_table, page
 from permed_measures.reports.paper_table import deciding_test, deciding_tests, paper_table, sentences
-from permed_measures.reports.tables import latex, markdown, styled_rows
+from permed_measures.reports.tables import latex, markdown, separated, styled_rows
 from permed_measures.statistics.results import ComparisonResult
 from permed_measures.terminal import paragraph, terminal_table
 
@@ -101,22 +99,20 @@ def _plots(result: ComparisonResult) -> Iterator[str]:
 
 
 def _as_csv(result: ComparisonResult) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     tests = list(result.rows[0].tests)
     header = [as_cell(result.by)] if result.by else []
     header += ["measure", "run", "baseline", "mean", "baseline_mean", "difference"]
     header += ["relative", "low", "high", "wins", "ties", "losses", "effect_size"]
     header += [f"{name} {column}" for name in tests for column in ("p", "adjusted")]
-    writer.writerow(header)
+    lines: list[list[Any]] = [header]
     for label, row in ((label, row) for label, section in result.sections() for row in section.rows):
         labels = [*([label] if result.by else []), name_of(row.measure), row.run, row.baseline]
         cells: list[Any] = [*map(as_cell, labels), row.mean, row.baseline_mean, row.difference, row.relative]
         cells += [*(row.interval or (None, None)), row.wins, row.ties, row.losses, row.effect_size]
         for name in tests:
             cells += [row.tests[name].p, row.tests[name].adjusted]
-        writer.writerow(cells)
-    return text.getvalue()
+        lines.append(cells)
+    return separated(lines)
 
 
 def _as_json(result: ComparisonResult) -> str:
@@ -175,13 +171,3 @@ COMPARISON_FORMATS: dict[str, Callable[[ComparisonResult], str]] = {
     "json": _as_json,
 }
 """The formats of a comparison."""
-
-COMPARISON_ENDINGS = {
-    ".txt": "table",
-    ".md": "markdown",
-    ".tex": "latex",
-    ".html": "html",
-    ".csv": "csv",
-    ".json": "json",
-}
-"""The format by the ending of a file."""

@@ -1,11 +1,9 @@
-"""Evaluations as tables, for a terminal and for other programs."""
+"""Evaluations as rows of numbers, of texts, and as objects."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,11 +14,10 @@ from ir_measures.measures import Measure
 
 from permed_measures.engine.evaluator import Evaluation, ideal_evaluation
 from permed_measures.engine.groups import Groups
-from permed_measures.files.provenance import Origin, provenance
-from permed_measures.markup import as_cell, as_json, counted
-from permed_measures.measures.headings import explained, headings_of, name_of
+from permed_measures.files.provenance import Origin
+from permed_measures.markup import counted
+from permed_measures.measures.headings import headings_of, name_of
 from permed_measures.measures.parameters import cutoff_of
-from permed_measures.terminal import Styled, paragraph, terminal_table
 
 
 def with_judged(measures: Iterable[Measure]) -> list[Measure]:
@@ -38,6 +35,20 @@ def with_judged(measures: Iterable[Measure]) -> list[Measure]:
 def meaning(measure: Measure) -> str:
     """Describe a measure in a line."""
     return str(getattr(measure, "SHORT_DESC", ""))
+
+
+BEST = "best possible"
+MACRO = "(macro)"
+COUNTS = ("NumQ", "NumRet", "NumRel")
+
+
+class TextRow(NamedTuple):
+    """The cells of a row; `ideal` says whether it is what an ideal ranking scores."""
+
+    labels: list[str]
+    values: list[str]
+    queries: list[str]
+    ideal: bool = False
 
 
 class Row(NamedTuple):
@@ -76,6 +87,8 @@ class Report:
         Give the mean of the groups' means in place of each.
     origin : Origin, optional
         Where the qrels and the runs come from.
+    digits : int, optional
+        Number of decimals; if left out, four in tables, and all in CSV, TSV and JSON.
     """
 
     measures: list[Measure]
@@ -84,6 +97,7 @@ class Report:
     groups: Groups | None = None
     macro: bool = False
     origin: Origin | None = None
+    digits: int | None = None
 
     @property
     def columns(self) -> list[Measure]:
@@ -127,7 +141,7 @@ class Report:
             **dict(zip(headings_of(self.columns), map(meaning, self.columns), strict=True)),
             "queries in run": "How many of the judged queries the run answers; the others score 0.",
             "ignored": "Queries of the run without judgments; they do not count.",
-            **({_BEST: best} if self.ceilings else {}),
+            **({BEST: best} if self.ceilings else {}),
         }
 
     def rows(self) -> Iterator[Row]:
@@ -146,26 +160,48 @@ class Report:
             return
         if self.macro:
             means = list(groups.macro(evaluation).values())
-            yield Row([name, _MACRO], means, {"judged": sum(groups.sizes)})
+            yield Row([name, MACRO], means, {"judged": sum(groups.sizes)})
         else:
             for (value, by_measure), size in zip(groups.means(evaluation).items(), groups.sizes, strict=True):
                 yield Row([name, str(value)], list(by_measure.values()), {"judged": size})
         yield Row([name, "(all)"], every, {"judged": evaluation.rankings.n_queries})
 
+    def cells(self) -> Iterator[TextRow]:
+        """Yield the rows as text; the last are those of an ideal ranking, where that is below 1."""
+        for row in self.rows():
+            texts = [self._shown(*pair) for pair in zip(self.columns, row.values, strict=True)]
+            yield TextRow(row.labels, texts, _shown_queries(row.queries))
+        if not self.ceilings or self.by_query:
+            return
+        for row in self.means(BEST, self.ideal, {}):
+            best = dict(zip(self.measures, row.values, strict=True))
+            texts = [self._shown(m, best[m]) if m in self.ceilings else "" for m in self.columns]
+            yield TextRow(row.labels, texts, _shown_queries(row.queries) or ["", ""], ideal=True)
+
+    def _shown(self, measure: Measure, value: float) -> str:
+        decimals = 4 if self.digits is None else self.digits
+        return f"{value:,.0f}" if measure.NAME in COUNTS else f"{value:.{decimals}f}"
+
+    def about(self) -> str:
+        """Say what the queries are."""
+        queries = self.queries(next(iter(self.evaluations)))
+        judged, without = counted(queries["judged"], "judged query"), queries["without_relevant"]
+        return f"{judged}, {without:,} of them without relevant documents"
+
     def objects(self) -> Iterator[dict[str, Any]]:
         """Yield a JSON object per run."""
         for name, evaluation in self.evaluations.items():
-            means = _json_values(evaluation.measures, evaluation.aggregated.values())
+            means = self.named(evaluation.measures, evaluation.aggregated.values())
             content: dict[str, Any] = {
                 "run": name,
                 "metrics": {name_of(measure): means[name_of(measure)] for measure in self.measures},
                 "judged": {key: value for key, value in means.items() if key.startswith("Judged")},
-                "ceilings": {name_of(measure): value for measure, value in self.ceilings.items()},
+                "ceilings": self.named(self.ceilings, self.ceilings.values()),
                 "queries": self.queries(name),
             }
             if self.by_query:
                 content["by_query"] = {
-                    query_id: _json_values(evaluation.measures, values)
+                    query_id: self.named(evaluation.measures, values)
                     for query_id, values in evaluation.per_query()
                 }
             if self.groups is not None:
@@ -174,119 +210,28 @@ class Report:
 
     def objects_of_groups(self, groups: Groups, name: str) -> Iterator[dict[str, Any]]:
         """Yield a JSON object for each group of a run, with the best possible values below 1."""
-        best = {_MACRO: groups.macro(self.ideal)} if self.macro else groups.means(self.ideal)
+        ideal = {MACRO: groups.macro(self.ideal)} if self.macro else groups.means(self.ideal)
         evaluation = self.evaluations[name]
-        for value, row in zip(best, self.means(name, evaluation, {}), strict=False):  # without (all)
+        for value, row in zip(ideal, self.means(name, evaluation, {}), strict=False):  # without (all)
+            best = {measure: each for measure, each in ideal[value].items() if each < 1 - 1e-12}
             yield {
                 "group": value if type(value) in (int, str) else str(value),
                 "queries": row.queries["judged"],
-                "metrics": _json_values(evaluation.measures, row.values),
-                "ceilings": {name_of(m): v for m, v in best[value].items() if v < 1 - 1e-12},
+                "metrics": self.named(evaluation.measures, row.values),
+                "ceilings": self.named(best, best.values()),
             }
 
+    def named(self, measures: Iterable[Measure], values: Iterable[float]) -> dict[str, float | None]:
+        """Return the values by the names of the measures; NaN, which JSON does not have, is null."""
+        rounded = [None if math.isnan(value) else self.rounded(value) for value in values]
+        return dict(zip(map(name_of, measures), rounded, strict=True))
 
-def _json_values(measures: Iterable[Measure], values: Iterable[float]) -> dict[str, float | None]:
-    """Return the values by the names of the measures; NaN, which JSON does not have, is null."""
-    pairs = zip(measures, values, strict=True)
-    return {name_of(measure): None if math.isnan(value) else value for measure, value in pairs}
-
-
-def _json(report: Report) -> str:
-    """Write an object per run, with the provenance of its values."""
-    origin, objects = provenance(report.columns, report.origin), []
-    for content in report.objects():
-        of_run = [
-            each for each in origin.get("inputs", []) if each.get("name", content["run"]) == content["run"]
-        ]
-        content["provenance"] = {**origin, "inputs": of_run} if of_run else origin
-        objects.append(content)
-    return as_json(objects, indent=2) + "\n"
-
-
-def _jsonl(report: Report) -> str:
-    objects: Iterable[dict[str, Any]] = report.objects()
-    if report.by_query:
-        objects = (
-            {"run": name, "query_id": query_id, "metrics": _json_values(report.columns, values)}
-            for (name, query_id), values, _ in report.rows()
-        )
-    elif report.groups is not None:
-        objects = (
-            {"run": name, "by": report.groups.name, **content}
-            for name in report.evaluations
-            for content in report.objects_of_groups(report.groups, name)
-        )
-    return "".join(as_json(content) + "\n" for content in objects)
-
-
-def _tsv(report: Report) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, dialect="excel-tab", lineterminator="\n")
-    rows = list(report.rows())
-    counts = [f"queries_{key}" for key in rows[0].queries] if rows else []
-    writer.writerow([*map(as_cell, report.labels), *map(name_of, report.columns), *counts])
-    writer.writerows([*map(as_cell, row.labels), *row.values, *row.queries.values()] for row in rows)
-    return text.getvalue()
-
-
-def _table(report: Report) -> str:
-    """Write the table for a terminal."""
-    labels = ["run", "query"] if report.by_query else report.labels
-    headings = [*labels, *headings_of(report.columns)]
-    if not report.by_query:
-        headings += ["queries in run", "ignored"] if report.groups is None else ["queries"]
-    rows = [[Styled(cell, "dim" if row[0] == _BEST else "") for cell in row] for row in _rows(report)]
-    queries = report.queries(next(iter(report.evaluations)))
-    judged = counted(queries["judged"], "judged query")
-    return (
-        f"{terminal_table(headings, rows, len(labels))}\n"
-        f"{judged}, {queries['without_relevant']:,} of them without relevant documents; a query that is not "
-        "in the run scores 0.\n" + "".join(f"{paragraph(text)}\n" for text in _explanations(report))
-    )
-
-
-def _explanations(report: Report) -> Iterator[str]:
-    """Yield what headings and labels stand for."""
-    yield from explained(report.columns)
-    if report.groups is not None and report.macro:
-        groups = counted(len(report.groups.values), "group")
-        yield f"{_MACRO}: the mean of the means of {groups} by {report.groups.name}, each counting once"
-
-
-_BEST = "best possible"
-_MACRO = "(macro)"
-
-
-def _rows(report: Report) -> list[list[str]]:
-    """Return the cells of each row; the last rows are the best possible values, where below 1."""
-    rows = [
-        [*row.labels, *map(_shown, report.columns, row.values), *_shown_queries(row.queries)]
-        for row in report.rows()
-    ]
-    if not report.ceilings or report.by_query:
-        return rows
-    for row in report.means(_BEST, report.ideal, {}):
-        best = dict(zip(report.measures, row.values, strict=True))
-        cells = [_shown(m, best[m]) if m in report.ceilings else "" for m in report.columns]
-        rows.append([*row.labels, *cells, *(_shown_queries(row.queries) or ["", ""])])
-    return rows
+    def rounded(self, value: float) -> float:
+        """Round a value, if decimals are asked for."""
+        return value if self.digits is None else round(value, self.digits)
 
 
 def _shown_queries(queries: dict[str, int]) -> list[str]:
     if "in_run" in queries:
         return [f"{queries['in_run']:,} of {queries['judged']:,}", f"{queries['ignored']:,}"]
     return [f"{count:,}" for count in queries.values()]
-
-
-def _shown(measure: Measure, value: float) -> str:
-    """Format a value: counts whole, anything else with four digits."""
-    return f"{value:,.0f}" if measure.NAME in ("NumQ", "NumRet", "NumRel") else f"{value:.4f}"
-
-
-EVALUATION_FORMATS: dict[str, Callable[[Report], str]] = {
-    "table": _table,
-    "tsv": _tsv,
-    "jsonl": _jsonl,
-    "json": _json,
-}
-"""The formats of an evaluation."""

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+import io
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from permed_measures.markup import as_latex, as_markdown, one_line
 from permed_measures.terminal import Styled
+
+ENDINGS = {
+    ".txt": "table",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+}
+"""The format that the ending of a file means."""
 
 
 class Cell(NamedTuple):
@@ -67,6 +81,8 @@ class PaperTable:
 
 def placed(texts: Sequence[str]) -> list[int]:
     """Return 1 for the best of a column, 2 for the second, 0 for the others and where all are the same."""
+    if "nan" in texts:
+        return [0] * len(texts)
     printed = sorted(map(float, {*texts}), reverse=True)
     places = {text: printed.index(float(text)) + 1 for text in texts}
     return [places[text] if places[text] <= 2 and len(printed) > 1 else 0 for text in texts]
@@ -87,6 +103,13 @@ def styled_rows(table: PaperTable) -> list[list[str | Styled]]:
         ]
         for row in table.rows
     ]
+
+
+def separated(rows: Iterable[Sequence[Any]], delimiter: str = ",") -> str:
+    """Write rows as CSV, or with another delimiter."""
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def markdown(table: PaperTable, texts: Sequence[str] = ()) -> str:

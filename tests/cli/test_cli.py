@@ -17,8 +17,8 @@ from permed_measures.cli import app
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.judgments import Judgments
-from permed_measures.reports.evaluation import EVALUATION_FORMATS as FORMATS
 from permed_measures.reports.evaluation import Report, with_judged
+from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS as FORMATS
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 MEDICAL, LITERATURE = SAMPLES

@@ -10,11 +10,12 @@ import pytest
 
 from permed_measures import cli
 from permed_measures.datasets import SAMPLES
-from permed_measures.reports.comparison import COMPARISON_ENDINGS as ENDINGS
+from permed_measures.reports import tables
 from permed_measures.reports.comparison import COMPARISON_FORMATS as FORMATS
 
 MEDICAL = SAMPLES[0]
 CONVERSATION = "^(.*)_"
+ENDINGS = {ending: form for ending, form in tables.ENDINGS.items() if form in FORMATS}
 SMALL = ("-m", "P@1", "-m", "RR", "--resamples", "99")
 
 

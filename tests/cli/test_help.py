@@ -102,7 +102,10 @@ def test_completion_can_be_installed(run_main, monkeypatch):
             "reranking q r r --top x",
             "invalid value for '--top': it must be a valid integer. See permed-measures",
         ),
-        ("evaluate q r --format xml", "invalid value for '--format': 'xml' is not one of 'table', 'tsv', "),
+        (
+            "evaluate q r --format xml",
+            "invalid value for '--format': 'xml' is not one of 'table', 'markdown', ",
+        ),
     ],
 )
 def test_wrong_arguments_are_one_line_like_any_other_error(run_main, line, message):

@@ -29,7 +29,8 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.judgments import Judgments
 from permed_measures.markup import as_cell, as_html, as_latex, as_markdown, one_line
-from permed_measures.reports.evaluation import EVALUATION_FORMATS, Report
+from permed_measures.reports.evaluation import Report
+from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
 from permed_measures.reports.paper_table import sentences
 
 

@@ -1,0 +1,54 @@
+"""Where results go: stdout, or a file that is written whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Collection, Iterable
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from permed_measures.cli.messages import tell, warnings_as_notes
+from permed_measures.errors import InputError
+from permed_measures.files.whole import write_whole
+from permed_measures.reports.tables import ENDINGS
+
+Output = Annotated[
+    Path | None,
+    typer.Option(help="Write to this file. Its ending chooses the format, unless --format does."),
+]
+Digits = Annotated[int | None, typer.Option(help="Number of decimals.", min=0, max=17)]
+
+
+def format_of(given: str | None, output: Path | None, formats: Collection[str], read: Iterable[Path]) -> str:
+    """Return the format that is asked for; refuse a file to write that cannot be one, before any work."""
+    if output is None:
+        return given or "table"
+    form = given or ENDINGS.get(output.suffix.lower(), "")
+    if form not in formats:
+        endings = ", ".join(ending for ending, each in ENDINGS.items() if each in formats)
+        raise InputError(
+            f"the ending {output.suffix.lower()!r} means no format",
+            where=str(output),
+            hint=f"End the name in {endings}, or choose the format: --format",
+        )
+    if not output.parent.is_dir():
+        raise InputError(f"there is no folder {str(output.parent)!r} to write into", where=str(output))
+    if output.is_file() and any(path.is_file() and output.samefile(path) for path in read):
+        raise InputError("the output would overwrite the qrels or a run", where=str(output))
+    return form
+
+
+def put(write: Callable[[], str], output: Path | None, about: str) -> None:
+    """Print a result or write it to a file, and say so."""
+    # A file is as wide as it needs to be, and has no bold letters.
+    with warnings_as_notes(), redirect_stdout(sys.stdout if output is None else io.StringIO()):
+        text = write()
+    if output is None:
+        print(text, end="")
+        return
+    write_whole(output, text.encode(errors="backslashreplace"))
+    tell(f"{output}: {about}")

@@ -1,0 +1,135 @@
+"""Evaluations for a terminal, a paper, a browser and other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from permed_measures.files.provenance import provenance
+from permed_measures.markup import as_cell, as_html, as_json, counted
+from permed_measures.measures.headings import explained, headings_of, name_of
+from permed_measures.reports.evaluation import BEST, COUNTS, MACRO, Report, TextRow
+from permed_measures.reports.html import html_means, page
+from permed_measures.reports.tables import Cell, PaperTable, TableRow, latex, markdown, placed, separated
+from permed_measures.statistics.differences import notes_of
+from permed_measures.terminal import Styled, paragraph, terminal_table
+
+
+def _json(report: Report) -> str:
+    """Write an object per run, with the provenance of its values."""
+    origin, objects = provenance(report.columns, report.origin), []
+    for content in report.objects():
+        of_run = [
+            each for each in origin.get("inputs", []) if each.get("name", content["run"]) == content["run"]
+        ]
+        content["provenance"] = {**origin, "inputs": of_run} if of_run else origin
+        objects.append(content)
+    return as_json(objects, indent=2) + "\n"
+
+
+def _jsonl(report: Report) -> str:
+    objects: Iterable[dict[str, Any]] = report.objects()
+    if report.by_query:
+        objects = (
+            {"run": name, "query_id": query_id, "metrics": report.named(report.columns, values)}
+            for (name, query_id), values, _ in report.rows()
+        )
+    elif report.groups is not None:
+        objects = (
+            {"run": name, "by": report.groups.name, **content}
+            for name in report.evaluations
+            for content in report.objects_of_groups(report.groups, name)
+        )
+    return "".join(as_json(content) + "\n" for content in objects)
+
+
+def _separated(report: Report, delimiter: str) -> str:
+    """Write a line for each row; a measure is named as it prints, or by the user's own heading."""
+    rows = list(report.rows())
+    counts = [f"queries_{key}" for key in rows[0].queries] if rows else []
+    lines: list[list[Any]] = [[*map(as_cell, [*report.labels, *map(name_of, report.columns)]), *counts]]
+    for row in rows:
+        lines.append([*map(as_cell, row.labels), *map(report.rounded, row.values), *row.queries.values()])
+    return separated(lines, delimiter)
+
+
+# --- terminal, paper and browser ---------------------------------------------------------------------
+
+
+def _table(report: Report) -> str:
+    """Write the table for a terminal."""
+    labels = ["run", "query"] if report.by_query else report.labels
+    headings = [*labels, *headings_of(report.columns)]
+    if not report.by_query:
+        headings += ["queries in run", "ignored"] if report.groups is None else ["queries"]
+    rows = [
+        [Styled(cell, "dim" if row.ideal else "") for cell in (*row.labels, *row.values, *row.queries)]
+        for row in report.cells()
+    ]
+    return (
+        f"{terminal_table(headings, rows, len(labels))}\n"
+        f"{report.about()}; a query that is not in the run scores 0.\n"
+        + "".join(f"{paragraph(text)}\n" for text in _explanations(report))
+    )
+
+
+def _explanations(report: Report) -> list[str]:
+    """Say what headings and labels stand for."""
+    if report.groups is None or not report.macro:
+        return explained(report.columns)
+    of_groups = f"{counted(len(report.groups.values), 'group')} by {report.groups.name}"
+    return [*explained(report.columns), f"{MACRO}: the mean of the means of {of_groups}, each counting once"]
+
+
+def _means(report: Report) -> PaperTable:
+    """Build the table of a paper, a block for each group of queries."""
+    blocks: dict[str, list[TextRow]] = {}
+    for row in report.cells():
+        of_all = BEST if row.ideal else ""
+        key = row.labels[1] if report.groups else row.labels[0] if report.by_query else of_all
+        blocks.setdefault(key, []).append(row)
+    ideal = [f"{BEST.capitalize()}: what an ideal ranking scores, where that is below 1"]
+    footnote = "; ".join(_explanations(report))
+    return PaperTable(
+        report.labels[:: -1 if report.groups else 1],
+        headings_of(report.columns),
+        [_block(report, rows) for rows in blocks.values()],
+        f"{'Values by query' if report.by_query else 'Means'} over {report.about()}",
+        [*(ideal if report.ceilings and not report.by_query else []), *([footnote] if footnote else [])],
+    )
+
+
+def _block(report: Report, rows: list[TextRow]) -> list[TableRow]:
+    """Return the rows of a block; the best mean of each measure is marked, among the runs."""
+    runs = [row for row in rows if not row.ideal]  # the ideal ranking stands below them
+    columns = []
+    for number, measure in enumerate(report.columns):
+        texts = [row.values[number] for row in rows]
+        marked = measure in report.measures and measure.NAME not in COUNTS and not report.by_query
+        places = placed(texts[: len(runs)]) if marked else [0] * len(runs)
+        columns.append([*map(Cell, texts, [*places, *[0] * (len(rows) - len(runs))])])
+    order = -1 if report.groups else 1
+    return [TableRow(row.labels[::order], list(cells)) for row, *cells in zip(rows, *columns, strict=True)]
+
+
+def _notes(report: Report) -> list[str]:
+    return [note for name, each in report.evaluations.items() for note in notes_of(name, each.rankings)]
+
+
+def _html(report: Report) -> str:
+    notes = [f"<p>{as_html(note)}</p>" for note in _notes(report)]
+    runs = counted(len(report.evaluations), "run")
+    return page(f"{runs}, {report.about()}", [html_means(_means(report)), *notes])
+
+
+EVALUATION_FORMATS: dict[str, Callable[[Report], str]] = {
+    "table": _table,
+    "markdown": lambda report: markdown(_means(report), _notes(report)),
+    "latex": lambda report: latex(_means(report), _notes(report)),
+    "html": _html,
+    "csv": lambda report: _separated(report, ","),
+    "tsv": lambda report: _separated(report, "\t"),
+    "jsonl": _jsonl,
+    "json": _json,
+}
+"""The formats of an evaluation."""

@@ -1,0 +1,107 @@
+"""Evaluations as tables of a paper and of a browser."""
+
+import csv
+import io
+
+import pytest
+from markdown_it import MarkdownIt
+from reporting import HOSTILE, LATIN, Page, assert_compiles, assert_stands_alone, latex_rows
+
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.groups import Groups
+from permed_measures.engine.judgments import Judgments
+from permed_measures.markup import one_line
+from permed_measures.measures.parsing import measures_of
+from permed_measures.reports.evaluation import Report, with_judged
+from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
+
+QRELS = {"a_1": {"d": 2, "e": 1}, "a_2": {"d": 1}, "b_1": {"d": 1}}
+RUNS = {
+    "old": {q: {"x": 2.0, "d": 1.0} for q in QRELS},
+    "new": {q: {"d": 1.0, "x": 0.5} for q in QRELS},
+    "mid": {q: {"d": 1.0 + (q == "a_1"), "x": 1.5} for q in QRELS},
+}
+
+
+def report(runs, measures="RR", by=None, **options):
+    """Evaluate runs by some measures."""
+    judgments = Judgments.of(QRELS)
+    measures = measures_of(measures.split() if isinstance(measures, str) else measures)
+    evaluate = PermedEvaluator(with_judged(measures), judgments).evaluate
+    groups = Groups.of(judgments.query_ids, by) if by else None
+    evaluations = {name: evaluate(run) for name, run in runs.items()}
+    return Report(measures, evaluations, groups=groups, **options)
+
+
+def written(form, *arguments, **options):
+    return EVALUATION_FORMATS[form](report(*arguments, **options))
+
+
+def test_a_latex_table_of_one_run_compiles(tmp_path):
+    text = written("latex", {"mine": RUNS["mid"]}, "RR GradedAP(norm='min')@5 P@1")
+    assert latex_rows(text) == [
+        ["run", "RR", "GradedAP-min@5", "P@1", "Judged", "Judged@5", "Judged@1"],
+        ["mine", "0.6667", "0.3333", "0.3333", "0.5000", "0.5000", "0.3333"],
+        ["best possible", "", "0.5833", "", "", "", ""],
+    ]
+    assert "Means over 3 judged queries, 0 of them without relevant documents. Best possible: " in text
+    assert "GradedAP-min@5 is GradedAP(norm='min')@5.}" in text
+    assert "bold" not in text
+    assert_compiles(text, tmp_path)
+
+
+def test_the_best_runs_are_marked_but_not_the_ideal_ranking():
+    rows = latex_rows(written("latex", RUNS, "RR P@1 NumRet GradedAP(max_rel=9)"))
+    assert rows[1:4] == [
+        ["old", "0.5000", "0.0000", "6", "0.0556", "0.5000", "0.0000"],
+        ["new", r"\textbf{1.0000}", r"\textbf{1.0000}", "6", r"\textbf{0.1111}", "0.5000", "1.0000"],
+        ["mid", r"\underline{0.6667}", r"\underline{0.3333}", "6", r"\underline{0.0741}", "0.5000", "0.3333"],
+    ]
+    assert rows[4] == ["best possible", "", "", "", "0.1296", "", ""]
+
+
+def test_groups_are_blocks_with_their_own_best():
+    lines = written("markdown", RUNS, "P@1", by="_([0-9])$").splitlines()
+    assert lines[2:8] == [
+        *("| 1 | old | 0.0000 | 0.0000 |", "| 1 | new | **1.0000** | 1.0000 |"),
+        *("| 1 | mid | <u>0.5000</u> | 0.5000 |", "| 2 | old | <u>0.0000</u> | 0.0000 |"),
+        *("| 2 | new | **1.0000** | 1.0000 |", "| 2 | mid | <u>0.0000</u> | 0.0000 |"),
+    ]
+    assert [line[:7] for line in lines[8:11]] == ["| (all)"] * 3
+
+
+def test_values_by_query_have_a_block_for_each_run(tmp_path):
+    text = written("latex", RUNS, "P@1", by_query=True)
+    assert [row[:3] for row in latex_rows(text)][3:5] == [
+        ["old", "b\\_1", "0.0000"],
+        ["new", "a\\_1", "1.0000"],
+    ]
+    assert text.count(r"\midrule") == 3
+    assert "Values by query over 3 judged queries" in text
+    assert_compiles(text, tmp_path)
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex", "html"])
+def test_names_are_no_markup(form, tmp_path):
+    names = LATIN if form == "latex" else HOSTILE
+    text = written(form, dict.fromkeys(names, RUNS["new"]), "RR")
+    if form == "latex":
+        assert_compiles(text, tmp_path)
+        return
+    page = Page(MarkdownIt("commonmark").enable("table").render(text) if form == "markdown" else text)
+    assert [row[0] for row in page.rows[1:]] == [one_line(name) for name in names]
+    if form == "html":
+        assert_stands_alone(page)
+
+
+def test_a_heading_of_the_users_own_is_in_every_format():
+    shown = {"csv": "'=MAP_10", "tsv": "'=MAP_10", "latex": r"=MAP\_10 &", "markdown": r"\=MAP\_10 |"}
+    named = report(RUNS, {"=MAP_10": "GradedAP@10", "P@1": "P@1"})
+    for form, text in {**shown, "html": ">=MAP_10<", "table": "=MAP_10 "}.items():
+        assert text in EVALUATION_FORMATS[form](named), form
+
+
+def test_csv_has_the_numbers_as_they_were_computed():
+    lines = list(csv.DictReader(io.StringIO(written("csv", RUNS, "RR P@1"))))
+    assert [float(line["RR"]) for line in lines] == [0.5, 1.0, 2 / 3]
+    assert lines[0]["queries_in_run"] == "3"
