@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from permed_measures.datasets import load as load_dataset
 from permed_measures.engine.inputs import Batches, FileRun, QrelsLike, RunLike
 from permed_measures.errors import InputError, PermedWarning, files_beside, nearest
+from permed_measures.files.sources import STDIN
 
 if TYPE_CHECKING:
     from permed_measures.engine.judgments import Judgments
@@ -21,9 +22,8 @@ def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
     """Return the qrels of a file, or the data set of an id or folder; qrels in another form as they are."""
     if not isinstance(qrels, (str, os.PathLike)):
         return qrels
-    _refuse_url(qrels)
-    path = Path(qrels)
-    if path.is_dir() or not os.path.lexists(path):
+    path = _path(qrels)
+    if path.is_dir() or not _exists(path):
         try:
             return load_dataset(os.fspath(qrels))
         except InputError as error:
@@ -39,7 +39,7 @@ def loaded_run(run: RunLike) -> Any:
         return run
     from permed_measures.files.read import load
 
-    path = run_file(run)
+    path = existing(run)
     loaded = load(path, "run")
     for note in loaded.notes:
         warnings.warn(note, PermedWarning, stacklevel=3)
@@ -78,11 +78,10 @@ def with_path(run: Any, path: Path) -> FileRun | Batches:
     return run
 
 
-def run_file(name: str | os.PathLike[str]) -> Path:
+def existing(name: str | os.PathLike[str]) -> Path:
     """Return the path of a file, or raise an error that says what else may have been meant."""
-    _refuse_url(name)
-    path = Path(name)
-    if not os.path.lexists(path):
+    path = _path(name)
+    if not _exists(path):
         raise _no_file(path)
     return path
 
@@ -92,14 +91,22 @@ def _no_file(path: Path) -> InputError:
     return InputError("No such file or directory", where=f"{path!s:.200}", hint=hint)
 
 
-def _refuse_url(name: str | os.PathLike[str]) -> None:
+def _path(name: str | os.PathLike[str]) -> Path:
+    """Return the path that a name means: ``-`` is standard input, and a URL is refused."""
+    if str(name) == "-":
+        return STDIN
     if _URL.match(os.fspath(name)):
         raise InputError(
             "this is a URL, and only files are read",
-            where=os.fspath(name),
+            where=re.sub(":/+", "://", os.fspath(name), count=1),
             hint="Download it first, such as by curl -LO URL",
         )
+    return Path(name)
 
 
-_URL = re.compile(r"[a-z][a-z0-9+]+:/", re.IGNORECASE)
+def _exists(path: Path) -> bool:
+    return path == STDIN or os.path.lexists(path)
+
+
+_URL = re.compile("[a-z][a-z0-9+]+:/", re.IGNORECASE)
 """A path loses the second slash; one letter is a drive of Windows."""

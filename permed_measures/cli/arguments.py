@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from permed_measures.engine.query_ids import REWRITINGS, renamed
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin
 from permed_measures.files.read import load as load_file
-from permed_measures.loading import loaded_qrels, run_file, with_path
+from permed_measures.loading import existing, loaded_qrels, with_path
 from permed_measures.markup import counted
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
 from permed_measures.measures.parsing import parse_measure
@@ -116,10 +117,23 @@ def _files(argument: str) -> list[tuple[str, Path]]:
         return _in_folder(Path(argument))
     name, equals, file = argument.partition("=")
     if not equals or Path(argument).exists():
-        name, file = _run_name(Path(argument)), argument
-    if not name or not file:
+        name, file = "", argument
+    elif not name or not file:
         raise InputError(f"a run is FILE or NAME=FILE (found {argument!r})")
-    return [(name, run_file(file))]
+    if (
+        not name and not Path(file).exists() and glob.has_magic(file)
+    ):  # it was quoted, or the shell is cmd.exe
+        return _fitting(file)
+    path = existing(file)
+    return [(name or _run_name(path), path)]
+
+
+def _fitting(pattern: str) -> list[tuple[str, Path]]:
+    """Return the files that fit a pattern such as ``runs/*.trec``, which most shells expand."""
+    files = sorted(glob.glob(pattern))  # noqa: PTH207 - Path.glob takes no absolute pattern
+    if not files:
+        raise InputError("no file fits this pattern", where=pattern)
+    return [each for file in files for each in _files(file)]
 
 
 def _in_folder(folder: Path) -> list[tuple[str, Path]]:
@@ -153,7 +167,7 @@ class _RunFiles(Mapping[str, Any]):
     bar: ProgressBar
 
     def __getitem__(self, name: str) -> FileRun | Batches:
-        path = self.files[name]
+        path = existing(self.files[name])
         loaded = load_file(path, "run", order=self.order, progress=self.bar.of(path.name))
         if loaded.labels:
             tell(f"note: {path} holds {loaded.labels}: the order of its lines is taken as the run")

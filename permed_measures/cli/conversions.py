@@ -18,6 +18,7 @@ from permed_measures.files.inspection import inspect_file
 from permed_measures.files.read import kind_of, load
 from permed_measures.files.sources import Source
 from permed_measures.files.write import FORMATS, write_qrels, write_run
+from permed_measures.loading import existing
 
 Format = StrEnum("Format", {name: name for name in FORMATS})  # type: ignore[misc]
 
@@ -36,6 +37,7 @@ def convert(
     OUT ends in .trec, .jsonl (PerMed results; for qrels MedCorpus labels or PerMed ground truth), .json (BEIR
     and MTEB), .parquet, .csv or .tsv (for qrels BEIR's). All but .parquet can be followed by .gz.
     """
+    source = existing(source)
     if target.is_file() and source.is_file() and target.samefile(source):
         raise InputError("OUT is the same file as IN", where=str(target), hint="Name another file for OUT")
     with warnings_as_notes(), closing(ProgressBar()) as bar:
@@ -59,4 +61,4 @@ def inspect(
     """Describe files: format, counts, ids, grades, ties, duplicates, lists against scores."""
     with closing(ProgressBar()) as bar:
         for path in paths:
-            print(inspect_file(path, bar.of(path.name)), end="\n\n" if path != paths[-1] else "\n")
+            print(inspect_file(existing(path), bar.of(path.name)), end="\n\n" if path != paths[-1] else "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import os
@@ -11,7 +12,7 @@ import tempfile
 import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
@@ -39,7 +40,29 @@ _TYPES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "Parquet"} 
     bytes([first]) + b"\x2a\x4d\x18": "zstd"  # a frame that readers skip
     for first in range(0x50, 0x60)
 }
-_OPENERS: dict[str | None, Callable[[Any], Any]] = {"gzip": gzip.open, "zstd": zstd.open}
+_TYPES |= dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "UTF-16")  # as PowerShell's > writes
+
+STDIN = Path("/dev/stdin")
+"""What the path ``-`` stands for, on any system."""
+
+
+@contextmanager
+def _from_utf16(file: BinaryIO) -> Iterator[BinaryIO]:
+    """Give the text as UTF-8, in a temporary file."""
+    decode = codecs.getincrementaldecoder("utf-16")().decode
+    with tempfile.TemporaryFile() as text:
+        while data := file.read(_CHUNK):
+            text.write(decode(data).encode())
+        text.write(decode(b"", True).encode())
+        text.seek(0)
+        yield cast(BinaryIO, text)
+
+
+_OPENERS: dict[str | None, Callable[[Any], Any]] = {
+    "gzip": gzip.open,
+    "zstd": zstd.open,
+    "UTF-16": _from_utf16,
+}
 
 
 class Chunk(NamedTuple):
@@ -56,10 +79,10 @@ class LongLineError(InputError):
 
 
 class Source:
-    """A file that may be compressed, or a pipe; `progress` is called while it is read."""
+    """A file that may be compressed, or a pipe, or standard input; `progress` is called while it is read."""
 
     def __init__(self, path: Path, progress: ProgressCallback | None = None) -> None:
-        self.path = path
+        self.path = STDIN if str(path) == "-" else path
         self.progress = progress or (lambda _: None)
 
     @property
@@ -80,7 +103,10 @@ class Source:
     @cached_property
     def _status(self) -> os.stat_result:
         """The file as it was when it was first looked at."""
-        status = self.path.stat()
+        try:
+            status = os.fstat(0) if self.path == STDIN else self.path.stat()
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self.path)) from None
         is_device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
         if is_device or stat.S_ISSOCK(status.st_mode):
             what = "a device" if is_device else "a socket"
@@ -89,7 +115,9 @@ class Source:
 
     @cached_property
     def _pipe(self) -> _Pipe | None:
-        return _Pipe(self.path) if stat.S_ISFIFO(self._status.st_mode) else None
+        # Standard input is one even if it is a file: not every system can open it again from its start.
+        is_pipe = stat.S_ISFIFO(self._status.st_mode) or self.path == STDIN
+        return _Pipe(self.path) if is_pipe else None
 
     def open(self) -> BinaryIO:
         """Open the file from its start, compressed if it is."""
@@ -132,10 +160,11 @@ class Source:
                         self.progress(min(file.tell() / (self._status.st_size or 1), 1))
                 if self._pipe is None:
                     self._check_unchanged(os.fstat(file.fileno()))
-        except (OSError, EOFError, zlib.error, zstd.ZstdError) as error:
+        except (OSError, EOFError, zlib.error, zstd.ZstdError, UnicodeDecodeError) as error:
             if self._type is None:
                 raise
-            problem = f"cannot be decompressed as {self._type} ({error})"
+            done = "decoded" if self._type == "UTF-16" else "decompressed"
+            problem = f"cannot be {done} as {self._type} ({error})"
             raise InputError(problem, where=str(self.path)) from None
 
     def _check_last_line(self, data: bytes, n_lines: int) -> None:
@@ -191,7 +220,9 @@ class _Pipe:
     """A pipe, and a temporary file of what was read from it, so that it can be read again."""
 
     def __init__(self, path: Path) -> None:
-        self._pipe = os.open(path, os.O_RDONLY)  # a file object would warn if Ctrl-C came before it is closed
+        # A file object would warn if Ctrl-C came before it is closed.
+        self._pipe = os.dup(0) if path == STDIN else os.open(path, os.O_RDONLY)
+        self._path = path
         self._kept = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the pipe)
         self._size = 0
         self._is_read = False
@@ -204,7 +235,11 @@ class _Pipe:
             data = os.read(self._pipe, HEAD)
             self._is_read = not data
             self._kept.seek(self._size)
-            self._size += self._kept.write(data)
+            try:
+                self._size += self._kept.write(data)
+            except OSError as error:
+                place = f"{error.strerror} in {tempfile.gettempdir()}, where a pipe is kept while it is read"
+                raise OSError(error.errno, place, str(self._path)) from None
         self._kept.seek(start)
         return self._kept.read(size)
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from permed_measures.errors import InputError, shown
 from permed_measures.files.formats import TEXT_FORMATS, Format, Header, Kind, Layout, Line, ParsedLine
-from permed_measures.files.sources import HEAD, LongLineError, Source
+from permed_measures.files.sources import HEAD, STDIN, LongLineError, Source
 
 _BLANKS = " \t\v\f\r"
 _BETWEEN = re.compile(f"[{_BLANKS}]+")
@@ -41,7 +41,7 @@ class TextFile:
         layout, content = _layout_of(first_line)
         fitting = [each for each in TEXT_FORMATS if each.layout is layout and each.fits(content)]
         if not fitting:
-            raise _unknown(source.place(first_row), first_line.strip(_BLANKS), kind)
+            raise _unknown(source, first_row, first_line.strip(_BLANKS), kind)
         taken = next((each for each in fitting if each.can_be(kind or each.kind)), None)
         if taken is None:
             raise InputError(
@@ -167,15 +167,27 @@ def _json_layout(text: str) -> tuple[Layout | None, Any]:
     return Layout.JSON if is_nested else Layout.JSON_LINES, content
 
 
-def _unknown(place: str, text: str, kind: Kind | None) -> InputError:
-    """Return the error for a file whose first line fits no format."""
-    known = "; ".join(f"{each.name}: {each.shape}" for each in TEXT_FORMATS if each.can_be(kind or each.kind))
-    problem = f"unknown format: expected {kind or 'qrels or a run'} (found {shown(text)})"
+def _unknown(source: Source, row: int, text: str, kind: Kind | None) -> InputError:
+    """Return the error for a file whose first line fits no format, with those that are nearest."""
+    if not text and source.path == STDIN:
+        hint = "Only one of qrels and runs can come from it"
+        return InputError("standard input is empty", where=str(STDIN), hint=hint)
+    if not text:
+        return InputError("the file is empty", where=source.place(row))
+    layouts = {Layout.TABLE} if any(delimiter in text for delimiter in _DELIMITERS) else {Layout.COLUMNS}
+    layouts = {Layout.JSON_LINES, Layout.JSON} if text[0] in "{[" else layouts
+    near = [each for each in TEXT_FORMATS if each.layout in layouts and each.can_be(kind or each.kind)]
+    words = set(_WORDS.findall(text[:1000]))
+    near.sort(key=lambda each: len(words & set(_WORDS.findall(each.shape))), reverse=True)
+    shapes = " or ".join(f"{each.with_article} ({each.shape})" for each in near[:2])
     return InputError(
-        problem if text else "the file is empty",
-        where=place,
-        hint=f"Known formats of {kind or 'qrels and runs'} are {known}",
+        f"unknown format: expected {kind or 'qrels or a run'} (found {shown(text)})",
+        where=source.place(row),
+        hint=f"Nearest to it: {shapes}. The guide to file formats lists all",
     )
+
+
+_WORDS = re.compile(r"\w[\w-]*")
 
 
 def header_of(line: str) -> Header | None:

@@ -1,11 +1,13 @@
 """Pipes, links, folders and terminals."""
 
+import gzip
 import json
 import os
 import stat
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -92,3 +94,93 @@ def test_a_file_with_the_name_of_a_data_set_is_said(tmp_path):
     result = command("evaluate", "litsearch", "run", "-m", "P@1", cwd=tmp_path)
     assert result.returncode == 0
     assert "note: litsearch is a file here, and is used instead of the data set" in result.stderr
+
+
+# --- standard input, patterns, addresses -------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.txt").write_text("q1 0 a 1\n")
+    (tmp_path / "run.trec").write_text(RUN)
+    return tmp_path
+
+
+def evaluated(*arguments, **options):
+    """Return the names of the runs and the value of P@1, from the command's table."""
+    result = command("evaluate", *arguments, "-m", "P@1", "--format", "tsv", **options)
+    assert result.returncode == 0, result.stderr
+    return [tuple(line.split("\t")[:2]) for line in result.stdout.splitlines()[1:]]
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_a_dash_is_standard_input(compress):
+    run, qrels = compress(RUN.encode()), compress(b"q1 0 a 1\n")
+    with through_stdin(run) as stdin:
+        assert evaluated("q.txt", "-", stdin=stdin) == [("stdin", "1.0")]
+    with through_stdin(run) as stdin:
+        assert evaluated("q.txt", "run.trec", "mine=-", stdin=stdin) == [("run", "1.0"), ("mine", "1.0")]
+    with through_stdin(qrels) as stdin:
+        assert evaluated("-", "run.trec", stdin=stdin) == [("run", "1.0")]
+    with through_stdin(run) as stdin:
+        assert "a TREC run" not in command("inspect", "-", stdin=stdin).stderr
+    with through_stdin(run) as stdin:
+        assert command("convert", "-", "out.json", stdin=stdin).returncode == 0
+    assert pm.read_run("out.json") == {"q1": {"a": 2.0, "b": 1.0}}
+
+
+def test_standard_input_may_be_a_file(files):
+    pl.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "score": [1.0]}).write_parquet("run.parquet")
+    for name in ("run.trec", "run.parquet"):
+        with (files / name).open() as stdin:
+            assert evaluated("q.txt", "-", stdin=stdin) == [("stdin", "1.0")]
+
+
+@pytest.mark.usefixtures("files")
+def test_what_standard_input_cannot_give_is_said():
+    with through_stdin(b"q1 0 a 1\n") as stdin:
+        result = command("evaluate", "-", "-", stdin=stdin)
+    message = "error: /dev/stdin: standard input is empty. Only one of qrels and runs can come from it\n"
+    assert (result.returncode, result.stderr.splitlines(True)[-1]) == (2, message)
+    with Path(os.devnull).open() as stdin:
+        result = command("inspect", "-", stdin=stdin)
+    assert result.stderr == "error: /dev/stdin: this is a device; only files and pipes can be read\n"
+
+
+def through_stdin(content):
+    """Return the end of a pipe that gives this content once."""
+    read, write = os.pipe()
+    with os.fdopen(write, "wb") as file:
+        file.write(content)
+    return os.fdopen(read, "rb")
+
+
+def test_a_pattern_that_no_shell_expanded_is_expanded(files):
+    for name in ("b", "a"):
+        (files / f"{name}.res").write_text(RUN)
+    assert evaluated("q.txt", "*.res") == [("a", "1.0"), ("b", "1.0")]
+    assert evaluated("q.txt", str(files / "[a]*.res")) == [("a", "1.0")]
+    (files / "*.res").write_text(RUN)  # the name of a file
+    assert evaluated("q.txt", "*.res") == [("*", "1.0")]
+    assert command("evaluate", "q.txt", "*.none").stderr == "error: *.none: no file fits this pattern\n"
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "evaluate {url} run.trec",
+        "evaluate q.txt {url}",
+        "evaluate q.txt mine={url}",
+        "inspect {url}",
+        "convert {url} out.json",
+        "reranking q.txt run.trec {url}",
+    ],
+)
+def test_a_url_is_said_to_be_one(arguments):
+    url = "https://example.org/run.trec"
+    result = command(*arguments.format(url=url).split())
+    message = "this is a URL, and only files are read. Download it first, such as by curl -LO URL"
+    assert (result.returncode, result.stderr.splitlines()[-1]) == (2, f"error: {url}: {message}")

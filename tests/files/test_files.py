@@ -150,7 +150,16 @@ BAD_QRELS = [
     ('{"query_id": 1, "relevant_texts": [1]}\n[3]\n', ":2: not a line of PerMed ground truth"),
     (
         '{"a": 1}\n',
-        ":1: unknown format: expected qrels (found '{\"a\": 1}'). Known formats of qrels are MedCorpus",
+        ":1: unknown format: expected qrels (found '{\"a\": 1}'). Nearest to it: MedCorpus labels",
+    ),
+    ('{"query_id": 1, "relevant": []}\n', "Nearest to it: PerMed ground truth or LitSearch labels ("),
+    (
+        "q1 d1 1\n",
+        "Nearest to it: TREC qrels (query iteration document relevance). The guide to",
+    ),
+    (
+        "q1,d1,1\n",
+        "Nearest to it: BEIR qrels (query-id, corpus-id, score under a header) or CSV or TSV",
     ),
     ("query,document,relevance\n", ":1: unknown format: expected qrels (found 'query,document,relevance')"),
     ("", "the file is empty"),
