@@ -30,8 +30,8 @@ datasets: import_hook records samples readers http_download downloads handlers c
 loading evaluation
 crosschecks: pytrec identities check
 statistics: significance resampling differences results
-audits: options choices claim_files claim_names claims conventions run_variants
-audits: matches answers searches reports audit
+audits: options choices claim_names claims claim_files conventions run_variants
+audits: matches answers searches sentences reports audit
 plots: fonts style arguments by_group by_query cutoffs figures save
 reports: tables html evaluation evaluation_formats wording differences paper_table comparison
 comparisons: moves reranking compare

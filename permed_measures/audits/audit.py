@@ -10,13 +10,15 @@ from permed_measures.audits.answers import RowAudit
 from permed_measures.audits.choices import Labels, choices_of, label_policies
 from permed_measures.audits.claims import MOST_DIGITS, Claim, parse_claims
 from permed_measures.audits.matches import audit_claim
-from permed_measures.audits.reports import Audit, conflicts_of
+from permed_measures.audits.reports import Audit
 from permed_measures.audits.run_variants import RunVariants
 from permed_measures.audits.searches import answers_to, exceptions_to
+from permed_measures.audits.sentences import conflicts_of
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
+from permed_measures.files.provenance import Origin
 from permed_measures.loading import loaded_qrels, loaded_runs
 
 _LEVELS = 20
@@ -92,13 +94,13 @@ def audit(
     several = bool(claims) and all(isinstance(row, Mapping) for row in claims.values())
     table = dict(claims) if several else {"run": claims}
     runs: Mapping[str, Any] = _runs_named(list(table), run) if several else {"run": run}
-    runs = loaded_runs(runs)
+    origin, runs = Origin.of(qrels, runs), loaded_runs(runs)
     policies = label_policies(Judgments.of(loaded_qrels(qrels)))
     parsed = parse_claims(table.values(), decimals)
     rows = [_audit_row(name, policies, runs[name], row) for name, row in zip(table, parsed, strict=True)]
     best = answers_to([claim for row in rows for claim in row.claims])
     exceptions = [] if best[0].complete else exceptions_to(best[0])
-    return Audit(rows, best, exceptions, conflicts_of(best[0], exceptions))
+    return Audit(rows, best, exceptions, conflicts_of(best[0], exceptions), origin)
 
 
 def _runs_named(names: list[str], runs: Any) -> Mapping[str, Any]:

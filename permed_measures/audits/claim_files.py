@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from permed_measures.audits.claims import parse_claims
 from permed_measures.errors import InputError
 
 _NO_NUMBER = ("", "-", "\u2013", "\u2014", "n/a", "na")
@@ -30,6 +31,12 @@ def read_claims(path: Path | None, texts: list[str], runs: list[str]) -> dict[st
             known = f"one of the runs {', '.join(runs)}, each once"
             raise InputError(f"a row must begin with {known} (found {name!r})", where=place)
         found[name] = {title: cell for title, cell in cells.items() if cell.lower() not in _NO_NUMBER}
+        for title, cell in found[name].items():
+            try:
+                parse_claims([{title: cell}])
+            except InputError as error:
+                where = f"{place}, {error.where}"
+                raise InputError(error.problem, where=where, hint=error.hint) from None
     missing = [name for name in runs if not found.get(name)]
     if missing:
         raise InputError(

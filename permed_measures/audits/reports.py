@@ -1,28 +1,33 @@
-"""What an audit found, and its report: as text, Markdown and JSON."""
+"""What an audit found, and its report: as text, Markdown, JSON and HTML, and as frames."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
 
 from permed_measures.audits.answers import Answer, RowAudit
-from permed_measures.audits.choices import APChoice, Choice, NDCGChoice
-from permed_measures.audits.conventions import NAMED, Setting
+from permed_measures.audits.choices import Choice
+from permed_measures.audits.conventions import Setting
 from permed_measures.audits.matches import ClaimAudit, Match
-from permed_measures.audits.options import RecallBase, Weights, describe, title
-from permed_measures.markup import as_json, as_markdown, one_line
-from permed_measures.terminal import aligned
-
-_SHOWN = 3
-"""How many single changes are shown for each name of a claim."""
-_HEADER = ["claim", "published", "computed", "measure", "conventions"]
+from permed_measures.audits.sentences import alternatives, equals, equivalents, typed, unexplained
+from permed_measures.files.provenance import Origin, provenance
+from permed_measures.frames import Tabular
+from permed_measures.markup import as_html, as_json, as_markdown, html_table
+from permed_measures.terminal import section, terminal_table
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Tabular):
     """The outcome of an audit; ``print`` shows it.
+
+    ``to_polars`` and ``to_pandas`` give a row for each claim: ``run``, ``claim``, ``published``, ``status``
+    (explained, made differently, or unexplained), ``value`` and ``printed`` (the mean and how it would be
+    printed), ``measure`` (as one would type it), ``convention`` (the name, null for unexplained claims),
+    ``changes`` from it, and how many conventions ``match`` of those ``tried``. For an unexplained claim,
+    value, measure and changes are those of the nearest value, the changes from ir_measures' default.
 
     Attributes
     ----------
@@ -35,12 +40,15 @@ class Audit:
         nothing explains are in an answer that explains none.
     conflicts : list of str
         How the rows of a table, or the claims of a row, were made differently.
+    origin : Origin or None
+        The command and its files.
     """
 
     rows: list[RowAudit]
     best: list[Answer]
     exceptions: list[Answer]
     conflicts: list[str]
+    origin: Origin | None = field(default=None, repr=False)
 
     @property
     def answers(self) -> list[Answer]:
@@ -59,88 +67,75 @@ class Audit:
 
     def __str__(self) -> str:
         """Return the report as text."""
-        return _as_text(self)
+        return _as_text(self).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        """Return the report for a notebook."""
+        headings, cells = _table(self)
+        verdict, *sections = _sections(self)
+        table = html_table(headings, cells, len(headings) - 3)
+        first = f"<p><strong>{as_html(verdict.heading)}</strong></p>{_html_list(verdict)}"
+        below = (
+            f"<details><summary>{as_html(each.heading)}</summary>{_html_list(each)}</details>"
+            for each in sections
+        )
+        return f"{first}{table}{''.join(below)}"
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [_record(self, claim) for claim in self.best[0].claims]
+
+
+class _Outcome(NamedTuple):
+    """What was found for a claim."""
+
+    status: str
+    match: Match
+    convention: str | None
+    changes: list[str]
+
+
+def _outcome(result: Audit, claim: ClaimAudit) -> _Outcome:
+    main = result.best[0]
+    answer = next((each for each in result.exceptions if claim in each.explained), main)
+    match = answer.given(claim)
+    if not match.prints_claim:
+        match = claim.nearest[0] if claim.nearest else match
+        return _Outcome("unexplained", match, None, match.changes_from_default())
+    changes = answer.changes_from(main.named.of(each.claim for each in answer.claims))
+    return _Outcome("explained" if answer is main else "made differently", match, main.named.name, changes)
+
+
+def _record(result: Audit, claim: ClaimAudit) -> dict[str, Any]:
+    status, match, convention, changes = _outcome(result, claim)
+    return {
+        "run": claim.row,
+        "claim": claim.claim.name,
+        "published": claim.claim.text,
+        "status": status,
+        "value": None if math.isnan(match.value) else match.value,
+        "printed": match.printed,
+        "measure": typed(match),
+        "convention": convention,
+        "changes": "; ".join(changes),
+        "match": claim.n_matches,
+        "tried": claim.n_tried,
+    }
 
 
 # --- what is said ----------------------------------------------------------------------------------
 
 
-def conflicts_of(main: Answer, exceptions: list[Answer]) -> list[str]:
-    """Describe how the rows of a table, or the claims of a row, were made differently."""
-    texts = []
-    for answer in exceptions:
-        explained = answer.explained
-        if explained:
-            row = [explained[0].row] if _several(main) else []  # an exception is about one row
-            names = ", ".join([*row, *(claim.claim.name for claim in explained)])
-            how = [*answer.changes, *_slips(main, explained)]
-            texts.append(f"{names}: made differently, by {'; '.join(how)}{_half(answer)}")
-    if not texts:
-        return []
-    what = "The rows were made differently" if _several(main) else "The numbers were made differently"
-    return [f"{what}: no single convention fits all of them", *texts]
-
-
-def _slips(main: Answer, claims: list[ClaimAudit]) -> list[str]:
-    """Describe the open claims that an answer prints after a slip of rounding."""
-    texts = []
-    for claim in claims:
-        ours = main.given(claim)
-        if slip := claim.claim.slip(ours.value):
-            texts.append(f"or {_name_of(claim, main)} is {ours.printed}: {slip}")
-    return texts
-
-
-def _several(main: Answer) -> bool:
-    """Return whether the claims are of several rows."""
-    return len({claim.row for claim in main.claims}) > 1
-
-
-def _name_of(claim: ClaimAudit, main: Answer) -> str:
-    """Return the name of a claim, with its row if there are several."""
-    return f"{claim.row}, {claim.claim.name}" if _several(main) else claim.claim.name
-
-
-def _half(answer: Answer) -> str:
-    """Warn of weights g/2 on binary labels, a common mistake."""
-    ap = answer.choices.get("ap")
-    top = max(claim.run.ranked[0].labels.top for claim in answer.claims)
-    if isinstance(ap, APChoice) and ap.weights is Weights.HALF and top == 1:
-        return " (on binary labels that is half of AP; GradedAP needs max_rel=1 there)"
-    return ""
-
-
-def _typed(match: Match) -> str:
-    """Write the measure as one would type it."""
-    if match.measure is not None:
-        return str(match.measure)
-    cutoff = "" if match.cutoff is None else f"@{match.cutoff}"
-    parts = [f"{match.claim.measure}{cutoff}"]
-    if getattr(match.choice, "base", None) is RecallBase.MIN:
-        parts.append("over min(R, k)")
-    if isinstance(match.choice, NDCGChoice):
-        options = ("gain", "discount", "ideal")
-        parts.append(f"with {', '.join(describe(each, getattr(match.choice, each)) for each in options)}")
-    level = getattr(match.choice, "level", 1)
-    return " ".join(parts) + (f", {describe('level', level)}" if level != 1 else "")
-
-
-def _table(result: Audit) -> list[list[str]]:
-    """Return the cells: claim, published, computed, measure, and how many conventions print the claim."""
-    several = len(result.rows) > 1
-    cells = [["run", *_HEADER] if several else _HEADER]
-    explained = {claim: answer for answer in result.exceptions for claim in answer.explained}
-    for claim in result.best[0].claims:
-        match = explained.get(claim, result.best[0]).given(claim)
-        if match.prints_claim:
-            shown = [match.printed, _typed(match)]
-        else:
-            near = [f"nearest: {each.printed} {_typed(each)}" for each in claim.nearest[:1]]
-            shown = ["none", *(near or [""])]
-        count = f"{claim.n_matches:,} of {claim.n_tried:,}"
-        row = [claim.claim.name, claim.claim.text, *shown, count]
-        cells.append([claim.row, *row] if several else row)
-    return cells
+def _table(result: Audit) -> tuple[list[str], list[list[str]]]:
+    """Return the headings and the cells; the last three columns hold numbers."""
+    cells = []
+    for each in result._records():
+        shown = [each["measure"], each["published"], each["printed"]]
+        if each["status"] == "unexplained":
+            shown = [f"nearest: {each['printed']} {each['measure']}", each["published"], "none"]
+        row = [each["claim"], *shown, f"{each['match']:,} of {each['tried']:,}"]
+        cells.append([each["run"], *row] if len(result.rows) > 1 else row)
+    headings = ["claim", "measure", "published", "computed", "conventions"]
+    return ["run", *headings] if len(result.rows) > 1 else headings, cells
 
 
 class _Section(NamedTuple):
@@ -151,108 +146,73 @@ class _Section(NamedTuple):
     formulas: list[str] = []  # noqa: RUF012 (nothing is appended to it)
 
 
-def _sections(result: Audit) -> list[_Section]:
-    """Return the parts of the report below the table."""
+def _sections(result: Audit, with_formulas: bool = False) -> Iterator[_Section]:
+    """Yield the parts of the report: the verdict, then what stands below the table."""
     main, others = result.best[0], result.best[1:]
-    sections: list[_Section] = []
-    if main.explained:
+    if not main.explained:
+        yield _Section("No convention explains any claim", [])
+    else:
         n, of = len(main.explained), len(main.claims)
         what = "all claims" if n == of else f"{n} of {of} claims"
         lines = [f"({main.named.source})", *(f"change: {change}" for change in main.changes)]
-        sections.append(_Section(f"One convention explains {what}: {main.name}", lines))
-        sections.append(_Section("Equally good", _equals(main, others)))
-    sections += [_Section(heading, result.conflicts[1:]) for heading in result.conflicts[:1]]
-    sections += _unexplained(main, result.exceptions)
+        yield _Section(f"One convention explains {what}: {main.name}", lines)
+    found = {
+        "Equally good": equals(main, others) if main.explained else [],
+        **dict.fromkeys(result.conflicts[:1], result.conflicts[1:]),
+        **unexplained(main, result.exceptions),
+    }
     if main.explained:
-        sections += [
-            _Section("Against ir_measures' default", main.differences_from_default()),
-            _Section("For the paper", [main.sentence()], main.latex()),
-            _Section("One change more would print", _alternatives(main)),
-            _Section("Makes no difference on these data", _equivalents(main)),
-        ]
-    return [section for section in sections if section.lines]
-
-
-def _equals(main: Answer, others: list[Answer]) -> list[str]:
-    """Name the other conventions that explain as much with as few changes."""
-    able = [named for named in NAMED if all(named.has(family) for family in main.choices)]
-    if others and len(others) + 1 == len(able):
-        return [f"all {len(able)} named conventions"]
-    return ["; ".join(other.name for other in others)] if others else []
-
-
-def _unexplained(main: Answer, exceptions: list[Answer]) -> list[_Section]:
-    """Describe the claims that nothing explains, with the nearest values."""
-    sections = []
-    for claim in (claim for answer in exceptions if not answer.explained for claim in answer.claims):
-        ours = main.given(claim)
-        near = [(match, "; ".join(match.changes_from_default()) or "by default") for match in claim.nearest]
-        if main.explained and ours.printed not in {match.printed for match, _ in near}:
-            near.append((ours, "by the convention of the other claims"))
-        lines = []
-        for match, how in near:
-            slip = claim.claim.slip(match.value)
-            lines.append(f"{match.printed}, {_typed(match)}: {how}{slip and '; '}{slip}")
-        text = f"No convention prints {_name_of(claim, main)} as {claim.claim.text}; nearest"
-        sections.append(_Section(text, lines))
-    return sections
-
-
-def _alternatives(main: Answer) -> list[str]:
-    """Describe the single changes that print something else, the smallest differences first."""
-    changes = sorted(main.alternatives(), key=lambda each: abs(each[3].value - float(each[3].claim.value)))
-    lines = []
-    for name in dict.fromkeys(claim.claim.name for claim in main.explained):
-        seen: set[tuple[str, Any]] = set()
-        shown: dict[tuple[str, str, float], str] = {}  # values of an option that print the same share a line
-        for option, value, claim, match in changes:
-            if claim.claim.name == name and (option, value) not in seen:
-                seen.add((option, value))
-                text = describe(option, value)
-                start = f"{match.printed} for {_name_of(claim, main)}, with {title(option)}: "
-                line = shown.get(same := (option, claim.row, match.value))
-                shown[same] = f"{line} / {text}" if line else start + text
-        lines += list(shown.values())[:_SHOWN]
-    return lines
-
-
-def _equivalents(main: Answer) -> list[str]:
-    """Describe the options that make no difference to any claim."""
-    lines = []
-    for option, values in main.equivalents().items():
-        everything = isinstance(values[0], Enum) and len(values) == len(type(values[0]))
-        names = "any" if everything else " / ".join(describe(option, value) for value in values)
-        needed = dict.fromkeys(
-            text for value in values[1:] for text in main.simplified.evidence_needed(option, value)
-        )
-        lines.append(f"{title(option)}: {names}; distinguishable only with {', or '.join(needed)}")
-    return lines
+        found["Against ir_measures' default"] = main.differences_from_default()
+        found["For the paper"] = [main.sentence()]
+        found["One change more would print"] = alternatives(main)
+        found["Makes no difference on these data"] = equivalents(main)
+    for heading, lines in found.items():
+        formulas = main.latex() if with_formulas and heading == "For the paper" else []
+        if lines:
+            yield _Section(heading, lines, formulas)
 
 
 # --- how it is printed -----------------------------------------------------------------------------
 
 
-def _as_text(result: Audit) -> str:
-    """Return the report as text."""
-    lines = aligned(_table(result), ("run", "claim", "measure"))
-    lines.append("")
-    for heading, texts, formulas in _sections(result):
-        lines += [heading, *(f"  {text}" for text in texts), *(f"  ${formula}$" for formula in formulas)]
-    lines += ["", f"{result.n_tried:,} conventions were computed."]
-    return "\n".join(map(one_line, lines))
+def _as_text(result: Audit, with_formulas: bool = False) -> str:
+    headings, cells = _table(result)
+    verdict, *sections = (
+        section(heading, [*lines, *(f"${formula}$" for formula in formulas)])
+        for heading, lines, formulas in _sections(result, with_formulas)
+    )
+    table = terminal_table(headings, cells, len(headings) - 3, spare=["conventions"])
+    return "\n".join([verdict, table, "".join(sections), f"{result.n_tried:,} conventions were computed.\n"])
 
 
-def _as_markdown(result: Audit) -> str:
-    header, *cells = [[as_markdown(cell) for cell in row] for row in _table(result)]
-    lines = [f"| {' | '.join(row)} |" for row in [header, ["---"] * len(header), *cells]]
-    for heading, texts, formulas in _sections(result):
-        lines += [f"\n**{as_markdown(heading)}**\n", *(f"- {as_markdown(text)}" for text in texts)]
-        lines += [f"- ${formula}$" for formula in formulas]
-    return "\n".join(lines) + "\n"
+def _as_markdown(result: Audit, with_formulas: bool = False) -> str:
+    headings, cells = _table(result)
+    verdict, *sections = (
+        [
+            f"**{as_markdown(heading)}**\n",
+            *(f"- {as_markdown(text)}" for text in lines),
+            *(f"- ${formula}$" for formula in formulas),
+            "",
+        ]
+        for heading, lines, formulas in _sections(result, with_formulas)
+    )
+    rows = [[as_markdown(cell) for cell in row] for row in [headings, *cells]]
+    sides = ["---"] * (len(headings) - 3) + ["---:"] * 3
+    table = [f"| {' | '.join(row)} |" for row in [rows[0], sides, *rows[1:]]]
+    return "\n".join([*verdict, *table, "", *(line for each in sections for line in each)])
 
 
-def _as_json(result: Audit) -> str:
+def _html_list(part: _Section) -> str:
+    items = "".join(f"<li>{as_html(line)}</li>" for line in part.lines)
+    return items and f"<ul>{items}</ul>"
+
+
+def _as_json(result: Audit, with_formulas: bool = True) -> str:  # noqa: ARG001 (they are always there)
     main = result.best[0]
+    measures = [_outcome(result, claim).match.measure for claim in main.claims]
+    origin = provenance(dict.fromkeys(filter(None, measures)), result.origin)
+    if main.explained:  # not those of the package
+        origin["conventions"] = [main.sentence()]
     content = {
         "ok": result.ok,
         "n_tried": result.n_tried,
@@ -262,18 +222,18 @@ def _as_json(result: Audit) -> str:
         "sentence": main.sentence() if main.explained else None,
         "latex": main.latex() if main.explained else [],
         "rows": [
-            {"run": row.name, "ok": row.ok, "claims": [_claim_json(claim) for claim in row.claims]}
+            {"run": row.name, "ok": row.ok, "claims": [_claim_json(result, claim) for claim in row.claims]}
             for row in result.rows
         ],
+        "provenance": origin,
     }
     return as_json(content, indent=2, default=str) + "\n"
 
 
-def _claim_json(claim: ClaimAudit) -> dict[str, Any]:
-    simplest = claim.simplest
+def _claim_json(result: Audit, claim: ClaimAudit) -> dict[str, Any]:
+    simplest, record = claim.simplest, _record(result, claim)
     return {
-        "claim": claim.claim.name,
-        "published": claim.claim.text,
+        **{key: value for key, value in record.items() if key not in ("run", "match", "tried")},
         "explained": claim.explained,
         "n_tried": claim.n_tried,
         "n_matches": claim.n_matches,
@@ -284,7 +244,7 @@ def _claim_json(claim: ClaimAudit) -> dict[str, Any]:
 
 
 def _match_json(match: Match) -> dict[str, Any]:
-    facts = {"measure": _typed(match), "value": match.value, "printed": match.printed}
+    facts = {"measure": typed(match), "value": match.value, "printed": match.printed}
     return {**facts, **_values(match.setting), **_values(match.choice)}
 
 
@@ -305,9 +265,9 @@ def _values(value: Setting | Choice) -> dict[str, Any]:
     return {key: each.value if isinstance(each, Enum) else each for key, each in vars(value).items()}
 
 
-AUDIT_FORMATS: dict[str, Callable[[Audit], str]] = {
-    "table": lambda result: f"{result}\n",
+AUDIT_FORMATS: dict[str, Callable[..., str]] = {
+    "table": _as_text,
     "json": _as_json,
     "markdown": _as_markdown,
 }
-"""The formats of a report, by name."""
+"""The formats of a report, by name: each takes the audit, and whether formulas are wanted."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,6 +12,7 @@ import typer
 
 from permed_measures.audits.claim_files import read_claims
 from permed_measures.cli import arguments
+from permed_measures.errors import MeasureError
 from permed_measures.markup import one_line
 
 
@@ -37,6 +41,7 @@ def crosscheck(
 
 
 def audit(
+    context: typer.Context,
     qrels: arguments.Qrels,
     runs: arguments.Runs,
     claim: Annotated[
@@ -54,6 +59,9 @@ def audit(
     format_: Annotated[
         Literal["table", "json", "markdown"], typer.Option("--format", help="Output format.")
     ] = "table",
+    paper: Annotated[
+        bool, typer.Option("--paper", help="Add the formulas for a paper, in LaTeX; JSON always has them.")
+    ] = False,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
@@ -66,9 +74,22 @@ def audit(
     from permed_measures.audits.reports import AUDIT_FORMATS
 
     files = arguments.find_runs(runs)
-    rows = read_claims(claims, claim or [], list(files))
-    with arguments.reading(qrels, files, order, query_ids) as inputs:
-        result = pm_audit(inputs.qrels, inputs.runs, rows, decimals)
-    print(AUDIT_FORMATS[format_](result), end="")
+    with _named_in(claims):
+        rows = read_claims(claims, claim or [], list(files))
+        with arguments.reading(qrels, files, order, query_ids) as inputs:
+            result = pm_audit(inputs.qrels, inputs.runs, rows, decimals)
+    origin = replace(arguments.origin_of(context, files), others={"claims": claims} if claims else {})
+    print(AUDIT_FORMATS[format_](replace(result, origin=origin), paper), end="")
     if not result.ok:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _named_in(claims: Path | None) -> Iterator[None]:
+    """Say of an error about a measure where it is named: in the first line of the file of claims."""
+    try:
+        yield
+    except MeasureError as error:
+        if claims is None or error.where:
+            raise
+        raise MeasureError(error.problem, where=f"{claims}:1", hint=error.hint) from None

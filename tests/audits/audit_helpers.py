@@ -1,6 +1,7 @@
 """Data, claims and the command for the tests of audits."""
 
 import random
+import re
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from functools import cache
 
@@ -151,3 +152,8 @@ def audit_cli(*arguments, status=0):
         raise error
     assert result.exit_code == status, result.output
     return result.stdout
+
+
+def unwrapped(text):
+    """Return a report with each paragraph in one line."""
+    return re.sub(r"\n {4}(?=\S)", " ", str(text))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from audit_helpers import AP, DEFAULT, HALF, binary, graded, plain_graded, row_by, row_made
+from audit_helpers import AP, DEFAULT, HALF, binary, graded, plain_graded, row_by, row_made, unwrapped
 from audit_loops import Plain
 
 import permed_measures as pm
@@ -53,7 +53,7 @@ def test_rows_that_were_made_differently_are_found(setting, ap, title, values):
     assert change.startswith(f"{title}: {other} (not: {usual}")
     assert conflict.startswith(f"{row}, ")
     assert f": made differently, by {change}" in conflict
-    assert f"{head}\n  {conflict}\n" in str(result)
+    assert f"{head}\n  {conflict}\n" in unwrapped(result)
     assert json.loads(AUDIT_FORMATS["json"](result))["conflicts"] == result.conflicts
     assert title in AUDIT_FORMATS["markdown"](result)
 
@@ -171,7 +171,7 @@ def test_a_change_that_would_print_otherwise_is_said_once_for_a_column():
     rng = random.Random(3)
     runs = {f"run {i}": {q: {d: rng.random() for d in docs} for q, docs in run.items()} for i in range(6)}
     table = {name: row_made(Plain(qrels, each), DEFAULT, AP, 5) for name, each in runs.items()}
-    text = str(pm.audit(qrels, runs, table))
+    text = unwrapped(pm.audit(qrels, runs, table))
     lines = text[text.index("One change more would print") :].split("\nMakes no")[0].splitlines()[1:]
     said = [re.fullmatch(r"  \S+ for run \d, (\S+), with (.*)", line).groups() for line in lines]
     assert len(set(said)) == len(said)
@@ -185,7 +185,7 @@ def test_changes_of_an_option_that_print_the_same_share_a_line():
         "  1.0 for P@1, with query set: the queries that have a relevant document / "
         "the queries of the run that have a relevant document"
     )
-    assert line in str(pm.audit(qrels, run, {"P@1": "0.8"})).splitlines()
+    assert line in unwrapped(pm.audit(qrels, run, {"P@1": "0.8"})).splitlines()
 
 
 def test_a_run_without_claims_is_left_out_and_claims_without_a_run_are_an_error():

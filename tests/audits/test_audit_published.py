@@ -4,7 +4,7 @@ import re
 from decimal import Decimal
 
 import pytest
-from audit_helpers import AP, DEFAULT, HALF, PUBLISHED, audit_cli
+from audit_helpers import AP, DEFAULT, HALF, PUBLISHED, audit_cli, unwrapped
 from audit_loops import prints_as
 
 import permed_measures as pm
@@ -58,14 +58,14 @@ def test_medcorpus_audit_says_what_makes_no_difference(medcorpus):
     assert equivalents["cutoff of MAP@10"] == [Cutoff(10), Cutoff(None)]
     assert "negative" not in equivalents
     assert "gain" not in equivalents
-    [line] = [line for line in str(medcorpus).splitlines() if line.startswith("  denominator of AP: ")]
+    [line] = [line for line in unwrapped(medcorpus).splitlines() if line.startswith("  denominator of AP: ")]
     said = (
         "the number of relevant documents / the smaller of that number and the cutoff / "
         "the number of relevant documents found within the cutoff; distinguishable only with a query with "
         "more relevant documents than the cutoff, or a relevant document that is not found within the cutoff"
     )
     assert said in line
-    text = str(medcorpus)
+    text = unwrapped(medcorpus)
     for part in ("VariantNDCG(negative='keep')@10", "GradedAP@10", "PerMed standard", "all 3,440 queries"):
         assert part in text
     assert "AP is weighted by relevance (g/2: 1.0 for grade 2, 0.5 for grade 1) and divided by" in text

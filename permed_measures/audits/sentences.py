@@ -1,0 +1,130 @@
+"""What is said of answers: how claims were made, what else they may be, what cannot be told apart."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+from permed_measures.audits.answers import Answer
+from permed_measures.audits.choices import APChoice, NDCGChoice
+from permed_measures.audits.conventions import NAMED
+from permed_measures.audits.matches import ClaimAudit, Match
+from permed_measures.audits.options import RecallBase, Weights, describe, title
+
+_SHOWN = 3
+"""How many single changes are shown for each name of a claim."""
+
+
+def conflicts_of(main: Answer, exceptions: list[Answer]) -> list[str]:
+    """Describe how the rows of a table, or the claims of a row, were made differently."""
+    texts = []
+    for answer in exceptions:
+        explained = answer.explained
+        if explained:
+            row = [explained[0].row] if _several(main) else []  # an exception is about one row
+            names = ", ".join([*row, *(claim.claim.name for claim in explained)])
+            how = [*answer.changes, *_slips(main, explained)]
+            texts.append(f"{names}: made differently, by {'; '.join(how)}{_half(answer)}")
+    if not texts:
+        return []
+    what = "The rows were made differently" if _several(main) else "The numbers were made differently"
+    return [f"{what}: no single convention fits all of them", *texts]
+
+
+def _slips(main: Answer, claims: list[ClaimAudit]) -> list[str]:
+    """Describe the open claims that an answer prints after a slip of rounding."""
+    texts = []
+    for claim in claims:
+        ours = main.given(claim)
+        if slip := claim.claim.slip(ours.value):
+            texts.append(f"or {_name_of(claim, main)} is {ours.printed}: {slip}")
+    return texts
+
+
+def _several(main: Answer) -> bool:
+    """Return whether the claims are of several rows."""
+    return len({claim.row for claim in main.claims}) > 1
+
+
+def _name_of(claim: ClaimAudit, main: Answer) -> str:
+    """Return the name of a claim, with its row if there are several."""
+    return f"{claim.row}, {claim.claim.name}" if _several(main) else claim.claim.name
+
+
+def _half(answer: Answer) -> str:
+    """Warn of weights g/2 on binary labels, a common mistake."""
+    ap = answer.choices.get("ap")
+    top = max(claim.run.ranked[0].labels.top for claim in answer.claims)
+    if isinstance(ap, APChoice) and ap.weights is Weights.HALF and top == 1:
+        return " (on binary labels that is half of AP; GradedAP needs max_rel=1 there)"
+    return ""
+
+
+def typed(match: Match) -> str:
+    """Write the measure as one would type it."""
+    if match.measure is not None:
+        return str(match.measure)
+    cutoff = "" if match.cutoff is None else f"@{match.cutoff}"
+    parts = [f"{match.claim.measure}{cutoff}"]
+    if getattr(match.choice, "base", None) is RecallBase.MIN:
+        parts.append("over min(R, k)")
+    if isinstance(match.choice, NDCGChoice):
+        options = ("gain", "discount", "ideal")
+        parts.append(f"with {', '.join(describe(each, getattr(match.choice, each)) for each in options)}")
+    level = getattr(match.choice, "level", 1)
+    return " ".join(parts) + (f", {describe('level', level)}" if level != 1 else "")
+
+
+def equals(main: Answer, others: list[Answer]) -> list[str]:
+    """Name the other conventions that explain as much with as few changes."""
+    able = [named for named in NAMED if all(named.has(family) for family in main.choices)]
+    if others and len(others) + 1 == len(able):
+        return [f"all {len(able)} named conventions"]
+    return ["; ".join(other.name for other in others)] if others else []
+
+
+def unexplained(main: Answer, exceptions: list[Answer]) -> dict[str, list[str]]:
+    """Return the nearest values of each claim that nothing explains, below a heading."""
+    sections = {}
+    for claim in (claim for answer in exceptions if not answer.explained for claim in answer.claims):
+        ours = main.given(claim)
+        near = [(match, "; ".join(match.changes_from_default()) or "by default") for match in claim.nearest]
+        if main.explained and ours.printed not in {match.printed for match, _ in near}:
+            near.append((ours, "by the convention of the other claims"))
+        lines = []
+        for match, how in near:
+            slip = claim.claim.slip(match.value)
+            lines.append(f"{match.printed}, {typed(match)}: {how}{slip and '; '}{slip}")
+        sections[f"No convention prints {_name_of(claim, main)} as {claim.claim.text}; nearest"] = lines
+    return sections
+
+
+def alternatives(main: Answer) -> list[str]:
+    """Describe the single changes that print something else, the smallest differences first."""
+    changes = sorted(main.alternatives(), key=lambda each: abs(each[3].value - float(each[3].claim.value)))
+    lines = []
+    for name in dict.fromkeys(claim.claim.name for claim in main.explained):
+        seen: set[tuple[str, Any]] = set()
+        shown: dict[tuple[str, str, float], str] = {}  # values of an option that print the same share a line
+        for option, value, claim, match in changes:
+            if claim.claim.name == name and (option, value) not in seen:
+                seen.add((option, value))
+                text = describe(option, value)
+                start = f"{match.printed} for {_name_of(claim, main)}, with {title(option)}: "
+                line = shown.get(same := (option, claim.row, match.value))
+                shown[same] = f"{line} / {text}" if line else start + text
+        lines += list(shown.values())[:_SHOWN]
+    return lines
+
+
+def equivalents(main: Answer) -> list[str]:
+    """Describe the options that make no difference to any claim."""
+    lines = []
+    for option, values in main.equivalents().items():
+        everything = isinstance(values[0], Enum) and len(values) == len(type(values[0]))
+        names = "any" if everything else " / ".join(describe(option, value) for value in values)
+        needed = dict.fromkeys(
+            text for value in values[1:] for text in main.simplified.evidence_needed(option, value)
+        )
+        lines.append(f"{title(option)}: {names}; distinguishable only with {', or '.join(needed)}")
+    return lines
