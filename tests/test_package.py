@@ -34,7 +34,7 @@ audits: options choices claim_names claims claim_files conventions run_variants
 audits: matches answers searches sentences reports audit
 plots: fonts style arguments by_group by_query cutoffs figures save
 reports: tables html evaluation evaluation_formats wording differences paper_table comparison
-comparisons: moves reranking compare
+comparisons: moves changes reranking compare
 cli: messages progress help arguments output demo evaluations checks comparing conversions commands __init__
 __main__
 """

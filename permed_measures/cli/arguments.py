@@ -107,6 +107,15 @@ def find_runs(arguments: list[str]) -> dict[str, Path]:
     return files
 
 
+def named_run(argument: str, name: str) -> tuple[str, Path]:
+    """Return the name and the file of one run: what stands before the =, or `name`."""
+    files = list(find_runs([argument]).items())
+    if len(files) != 1:
+        raise InputError(f"{name} must be one run (found {len(files)})", where=argument)
+    is_named = "=" in argument and not Path(argument).exists()
+    return files[0] if is_named else (name, files[0][1])
+
+
 _PACKAGED = {"permed-sample/runs": SAMPLES[0].runs, "permed-sample/literature/runs": SAMPLES[1].runs}
 
 

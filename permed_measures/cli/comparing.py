@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -80,9 +80,12 @@ def compare(
 
 
 def reranking(
+    context: typer.Context,
     qrels: arguments.Qrels,
-    before: Annotated[Path, typer.Argument(metavar="BEFORE", help="The run that was reranked.")],
-    after: Annotated[Path, typer.Argument(metavar="AFTER", help="The reranked run.")],
+    before: Annotated[
+        str, typer.Argument(metavar="BEFORE", help="The run that was reranked: FILE or NAME=FILE.")
+    ],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="The reranked run: FILE or NAME=FILE.")],
     measure: Annotated[
         str, typer.Option("-m", "--measure", metavar="MEASURE", help="The measure of gains and losses.")
     ] = "nDCG@10",
@@ -93,13 +96,19 @@ def reranking(
     judged_only: Annotated[
         bool, typer.Option("--judged-only", help="Count pairs of judged documents only.")
     ] = False,
+    format_: Annotated[Literal["table", "json"], typer.Option("--format", help="Output format.")] = "table",
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
     """Show what a reranking changed: ranks of relevant documents, pairs of documents, queries."""
     from permed_measures.comparisons.reranking import reranking as pm_reranking
 
-    with arguments.reading(qrels, {"before": before, "after": after}, order, query_ids) as inputs:
-        runs = inputs.runs["before"], inputs.runs["after"]
-        result = pm_reranking(inputs.judgments, *runs, measure, inputs.dataset, top, rel, judged_only)
-    print(result)
+    (first, file), (second, other) = (
+        arguments.named_run(before, "before"),
+        arguments.named_run(after, "after"),
+    )
+    files, names = {first: file, second: other}, (first, second)
+    with arguments.reading(qrels, files, order, query_ids) as inputs:
+        runs = inputs.runs[first], inputs.runs[second]
+        result = pm_reranking(inputs.judgments, *runs, measure, inputs.dataset, top, rel, judged_only, names)
+    print(replace(result, origin=arguments.origin_of(context, files)).to(format_), end="")

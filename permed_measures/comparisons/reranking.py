@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
+from permed_measures.comparisons.changes import QueryChange, Reranking
 from permed_measures.comparisons.moves import (
     Ints,
-    Moves,
     Pairs,
     count_all_pairs,
     count_pairs,
@@ -25,97 +23,10 @@ from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike, with_text_ids
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, check_whole_number
+from permed_measures.files.provenance import Origin
 from permed_measures.loading import loaded_qrels, loaded_run
-from permed_measures.markup import counted, one_line
 from permed_measures.measures.parsing import MeasureLike, measures_of
 from permed_measures.statistics.differences import naming, notes_of
-
-
-@dataclass(frozen=True)
-class QueryChange:
-    """What the reranking did to a query.
-
-    Attributes
-    ----------
-    query_id : str
-    text : str or None
-        None where no texts were given, or none for this query.
-    before, after : float
-        The measure.
-    """
-
-    query_id: str
-    text: str | None
-    before: float
-    after: float
-
-    @property
-    def difference(self) -> float:
-        """After minus before."""
-        return self.after - self.before
-
-
-@dataclass(frozen=True)
-class Reranking:
-    """What a reranking changed; ``print`` shows it.
-
-    Attributes
-    ----------
-    measure : Measure
-    before, after : float
-        Its mean over all queries of the qrels.
-    n_gained, n_lost, n_unchanged : int
-        Number of queries on which it rose, fell, or changed by no more than 1e-12.
-    moves : Moves
-    pairs : Pairs
-    gained, lost : list of QueryChange
-        The queries that changed most, the largest change first.
-    by_query : list of Pairs
-        The pairs of each query of the qrels, in ascending order of the ids.
-    notes : list of str
-        Notes on the runs: queries that they lack, or that have no judgments.
-    """
-
-    measure: Measure
-    before: float
-    after: float
-    n_gained: int
-    n_lost: int
-    n_unchanged: int
-    moves: Moves
-    pairs: Pairs
-    gained: list[QueryChange]
-    lost: list[QueryChange]
-    by_query: list[Pairs] = field(repr=False)
-    notes: list[str]
-
-    def __str__(self) -> str:
-        """Describe the changes in lines of text."""
-        moves, pairs = self.moves, self.pairs
-        ranks_up = "no relevant document is in both runs"
-        if moves.mean is not None:
-            ranks_up = f"ranks up: {moves.mean:+.2f} on average, {moves.median:+g} in the median"
-        share = "" if pairs.improvement is None else f"; net {pairs.improvement:+.1%} of {pairs.total:,}"
-        lines = [
-            f"{self.measure}: {self.before:.4f} before, {self.after:.4f} after "
-            f"({self.after - self.before:+.4f}); {counted(self.n_gained, 'query')} gained, "
-            f"{self.n_lost:,} lost, {self.n_unchanged:,} unchanged",
-            f"relevant documents: {moves.up:,} up, {moves.down:,} down, {moves.unchanged:,} unchanged, "
-            f"{moves.entered:,} entered, {moves.left:,} left, {moves.absent:,} in neither",
-            ranks_up,
-            f"pairs: {pairs.put_right:,} put right, {pairs.broken:,} broken, {pairs.still_right:,} still "
-            f"right, {pairs.still_wrong:,} still wrong{share}",
-            *map(one_line, self.notes),
-        ]
-        for title, changes in (("gained most", self.gained), ("lost most", self.lost)):
-            lines += ["", title, *map(_line, changes)] if changes else []
-        return "\n".join(lines)
-
-
-def _line(change: QueryChange) -> str:
-    text = "" if change.text is None else f"  {' '.join(one_line(change.text).split())}"
-    numbers = f"{change.difference:+.4f} ({change.before:.4f} to {change.after:.4f})"
-    return f"  {numbers}  {one_line(change.query_id)}{text}"
 
 
 def reranking(
@@ -127,6 +38,7 @@ def reranking(
     top: int = 5,
     rel: float = 1,
     judged_only: bool = False,
+    names: tuple[str, str] = ("before", "after"),
 ) -> Reranking:
     """Say what a reranking changed: ranks of relevant documents, pairs of documents, queries.
 
@@ -148,6 +60,8 @@ def reranking(
         Whether pairs are of judged documents only. Otherwise unjudged ones, which no measure takes as
         relevant, are the lower ones of pairs too: where only relevant documents are judged, as in LitSearch,
         there are no others.
+    names : (str, str)
+        What the two runs are called in texts and errors.
 
     Returns
     -------
@@ -177,11 +91,13 @@ def reranking(
     >>> result.pairs
     Pairs(put_right=2, broken=0, still_right=0, still_wrong=1)
     """
-    qrels = loaded_qrels(qrels)
+    origin, qrels = Origin.of(qrels, {names[0]: before, names[1]: after}), loaded_qrels(qrels)
     before, after = loaded_run(before), loaded_run(after)
     if queries is None and any(hasattr(qrels, each) for each in ("queries_iter", "irds_ref")):
         queries = qrels
     check_whole_number("top", top, 0)
+    if names[0] == names[1]:
+        raise InputError(f"the two runs need different names (found {names[0]!r} twice)")
     if math.isnan(rel):
         raise InputError(f"rel must be a number (found {rel!r})")
     measures = measures_of(measure, None if rel == 1 else rel)
@@ -191,19 +107,16 @@ def reranking(
     judgments = evaluator.judgments
     if not judgments.n_queries:
         raise InputError("the qrels have no query")
-    both = None if judged_only else (_nested("before", before), _nested("after", after))
-    runs = zip(("before", "after"), both or (before, after), strict=True)
+    both = None if judged_only else (_nested(names[0], before), _nested(names[1], after))
+    runs = zip(names, both or (before, after), strict=True)
     first, second = (_ranked(evaluator, name, run) for name, run in runs)
     change = np.round(second.values - first.values, 12)  # so that rounding does not order equal changes
     gained = np.argsort(-change, kind="stable")[: (change > 0).sum()]
     lost = np.argsort(change, kind="stable")[: (change < 0).sum()]
     pairs = count_all_pairs(judgments, *both) if both else count_pairs(judgments, first.rank, second.rank)
-    ids = {q: judgments.query_ids[q] for q in (*gained[:top], *lost[:top])}
-    texts = _texts(queries, set(ids.values()))
-    changes = {
-        q: QueryChange(query_id, texts.get(query_id), float(first.values[q]), float(second.values[q]))
-        for q, query_id in ids.items()
-    }
+    texts = _texts(queries, set(judgments.query_ids))
+    rows = zip(judgments.query_ids, first.values.tolist(), second.values.tolist(), strict=True)
+    changes = [QueryChange(query_id, texts.get(query_id), *values) for query_id, *values in rows]
     return Reranking(
         measure=next(iter(evaluator.measures)),
         before=float(first.values.mean()),
@@ -217,6 +130,9 @@ def reranking(
         lost=[changes[q] for q in lost[:top]],
         by_query=[Pairs(*counts) for counts in pairs.tolist()],
         notes=[*first.notes, *second.notes],
+        queries=changes,
+        names=names,
+        origin=origin,
     )
 
 

@@ -229,10 +229,15 @@ def test_the_same_run_is_not_reranked(command):
     status, out, err = command("reranking permed-sample bm25 bm25")
     assert (status, err) == (0, "")
     assert out.splitlines() == [
-        "nDCG@10: 0.6707 before, 0.6707 after (+0.0000); 0 queries gained, 0 lost, 48 unchanged",
-        "relevant documents: 0 up, 0 down, 107 unchanged, 0 entered, 0 left, 26 in neither",
-        "ranks up: +0.00 on average, +0 in the median",
-        "pairs: 0 put right, 0 broken, 1,397 still right, 250 still wrong; net +0.0% of 1,647",
+        "nDCG@10: 0.6707 before, 0.6707 after (+0.0000)",
+        "  0 queries gained, 0 lost, 48 unchanged",
+        "",
+        "relevant documents",
+        "  0 up, 0 down, 107 unchanged, 0 entered, 0 left, 26 in neither",
+        "  ranks up: +0.00 on average, +0 in the median",
+        "",
+        "pairs of documents with different grades",
+        "  0 put right, 0 broken, 1,397 still right, 250 still wrong; net +0.0% of 1,647",
     ]
 
 
@@ -243,26 +248,34 @@ def test_runs_that_share_no_query(command, tmp_path):
     status, out, _ = command("reranking qrels one two -m RR")
     assert status == 0
     assert out.splitlines() == [
-        "RR: 0.5000 before, 0.5000 after (+0.0000); 1 query gained, 1 lost, 0 unchanged",
-        "relevant documents: 0 up, 0 down, 0 unchanged, 1 entered, 1 left, 0 in neither",
-        "no relevant document is in both runs",
-        "pairs: 0 put right, 0 broken, 0 still right, 0 still wrong",
-        "run 'before' retrieves nothing for 1 of 2 queries (first: 'q2'); it scores 0",
-        "run 'after' retrieves nothing for 1 of 2 queries (first: 'q1'); it scores 0",
-        *("", "gained most", "  +1.0000 (0.0000 to 1.0000)  q2"),
-        *("", "lost most", "  -1.0000 (1.0000 to 0.0000)  q1"),
+        *("RR: 0.5000 before, 0.5000 after (+0.0000)", "  1 query gained, 1 lost, 0 unchanged", ""),
+        *("relevant documents", "  0 up, 0 down, 0 unchanged, 1 entered, 1 left, 0 in neither"),
+        *("  no relevant document is in both runs", ""),
+        *("pairs of documents with different grades",),
+        *("  0 put right, 0 broken, 0 still right, 0 still wrong", ""),
+        "notes",
+        "  run 'before' retrieves nothing for 1 of 2 queries (first: 'q2'); it scores 0",
+        "  run 'after' retrieves nothing for 1 of 2 queries (first: 'q1'); it scores 0",
+        *("", "queries that gained most", "  +1.0000 (0.0000 to 1.0000)  q2"),
+        *("", "queries that lost most", "  -1.0000 (1.0000 to 0.0000)  q1"),
     ]
 
 
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ("--top 0", {1: "37 up, 47 down", 3: "110 put right", -1: "pairs: 110"}),
-        ("--top 1", {5: "gained most", 6: "sample_01_2  Is the", 8: "lost most", -1: "sample_03_2  How can"}),
-        ("--top 0 --rel 2", {1: "15 up, 29 down, 16 unchanged, 7 entered", -1: "110 put right"}),
-        ("--top 0 --rel 9", {1: "0 up, 0 down", 2: "no relevant document is in both runs", -1: "110 put"}),
-        ("--top 0 --judged-only", {1: "37 up, 47 down", -1: "pairs: 61 put right, 48 broken"}),
-        ("--top 0 -m NumRet", {0: "NumRet: 17.4792 before, 20.0000 after (+2.5208); 19 queries", -1: "110"}),
+        ("--top 0", {4: "37 up, 47 down", 7: "pairs of", -1: "  110 put right"}),
+        (
+            "--top 1",
+            {10: "gained most", 11: "sample_01_2  Is the", 13: "lost most", -1: "sample_03_2  How can"},
+        ),
+        ("--top 0 --rel 2", {4: "15 up, 29 down, 16 unchanged, 7 entered", -1: "110 put right"}),
+        ("--top 0 --rel 9", {4: "0 up, 0 down", 5: "no relevant document is in both runs", -1: "110 put"}),
+        ("--top 0 --judged-only", {4: "37 up, 47 down", -1: "61 put right, 48 broken"}),
+        (
+            "--top 0 -m NumRet",
+            {0: "NumRet: 17.4792 before, 20.0000 after (+2.5208)", 1: "19 queries", -1: "110"},
+        ),
     ],
 )
 def test_options_of_a_reranking(command, options, expected):
@@ -272,16 +285,41 @@ def test_options_of_a_reranking(command, options, expected):
     assert {place: text in lines[place] for place, text in expected.items()} == dict.fromkeys(expected, True)
 
 
+def test_the_runs_of_a_reranking_have_names(command):
+    status, out, _ = command("reranking permed-sample BM25=bm25 lsa --top 0")
+    assert status == 0
+    assert out.splitlines()[0] == "nDCG@10: 0.6707 BM25, 0.6178 after (-0.0530)"
+
+
+def test_the_json_of_a_reranking_has_its_files(command):
+    status, out, _ = command("reranking permed-sample first=bm25 lsa --format json --top 0")
+    assert status == 0
+    content = json.loads(out)
+    assert content["names"] == ["first", "after"]
+    assert len(content["by_query"]) == 48
+    origin = content["provenance"]
+    assert (origin["command"], origin["options"]["top"]) == ("reranking", 0)
+    assert [each.get("name", each.get("dataset")) for each in origin["inputs"]] == [
+        "permed-sample",
+        "first",
+        "after",
+    ]
+    assert all(len(each["sha256"]) == 64 for each in origin["inputs"][1:])
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
+        ("x=bm25 x=lsa", "error: the two runs need different names (found 'x' twice)"),
+        ("permed-sample/runs lsa", "error: permed-sample/runs: before must be one run (found 3)"),
+        ("=bm25 lsa", "error: a run is FILE or NAME=FILE (found '=bm25')"),
         ("bm25 lsa -m GradedPA@10", "error: there is no measure 'GradedPA'. Did you mean 'GradedAP'?"),
         ("bm25 lsa --top -1", "invalid value for '--top'"),
         ("bm25 lsa --rel x", "invalid value for '--rel'"),
         ("bm25 lsa --rel nan", "error: rel must be a number (found nan)"),
         ("bm25 nothing", "error: nothing: No such file or directory"),
         ("bm25 far", "error: far: the run and the qrels share no query"),
-        ("bm25 .", "error: .: Is a directory"),
+        ("bm25 .", "error: .: after must be one run (found 4)"),
         ("bm25", "missing argument 'AFTER'"),
     ],
 )

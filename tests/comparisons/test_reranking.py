@@ -1,16 +1,22 @@
 """Rerankings against plain loops, their text and errors."""
 
+import json
 import random
+import re
+import sys
 import warnings
 
 import cases
 import ir_datasets
 import numpy as np
+import polars as pl
 import pytest
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.comparisons.reranking import Moves, Pairs, reranking
+from permed_measures.comparisons.moves import Moves, Pairs
+from permed_measures.comparisons.reranking import reranking
+from permed_measures.files.provenance import provenance
 
 
 def ranks_by_sorting(docs):
@@ -101,21 +107,26 @@ def test_reranking_of_the_sample_with_texts(sample_runs):
     )
     assert result.gained[0].text == "Is the benefit the same in very old or frail patients?"
     assert str(result).splitlines() == [
-        "nDCG@10: 0.6707 before, 0.6178 after (-0.0530); 21 queries gained, 24 lost, 3 unchanged",
-        "relevant documents: 37 up, 47 down, 23 unchanged, 23 entered, 0 left, 3 in neither",
-        "ranks up: +0.15 on average, +0 in the median",
-        "pairs: 61 put right, 48 broken, 271 still right, 46 still wrong; net +3.1% of 426",
+        "nDCG@10: 0.6707 before, 0.6178 after (-0.0530)",
+        "  21 queries gained, 24 lost, 3 unchanged",
         "",
-        "gained most",
+        "relevant documents",
+        "  37 up, 47 down, 23 unchanged, 23 entered, 0 left, 3 in neither",
+        "  ranks up: +0.15 on average, +0 in the median",
+        "",
+        "pairs of documents with different grades",
+        "  61 put right, 48 broken, 271 still right, 46 still wrong; net +3.1% of 426",
+        "",
+        "queries that gained most",
         "  +0.4337 (0.0000 to 0.4337)  sample_01_2  Is the benefit the same in very old or frail patients?",
         "",
-        "lost most",
+        "queries that lost most",
         "  -0.7359 (1.0000 to 0.2641)  sample_03_2  How can nurses on the ward screen for it?",
     ]
     result = reranking(
         dataset, sample_runs["bm25"], sample_runs["lsa"], queries={"sample_01_2": "a\x1b[31m b"}
     )
-    assert "pairs: 110 put right, 54 broken, 656 still right, 57 still wrong; net +6.4% of 877" in str(result)
+    assert "  110 put right, 54 broken, 656 still right, 57 still wrong; net +6.4% of 877" in str(result)
     assert "sample_01_2  a [31m b\n" in str(result)
 
 
@@ -139,7 +150,7 @@ def test_nothing_reranked_and_nothing_to_rerank():
         f"run {name!r} retrieves nothing for 1 of 1 query (first: 'q'); it scores 0"
         for name in ("before", "after")
     ]
-    assert all(note in str(empty).splitlines() for note in empty.notes)
+    assert all(f"  {note}" in str(empty).splitlines() for note in empty.notes)
     assert empty.moves == Moves(0, 0, 0, 0, 0, 1, None, None)
     assert "ranks up" not in str(empty)
 
@@ -158,6 +169,7 @@ def test_texts_of_queries_from_a_mapping():
     [
         ({"top": -1}, r"top must be a whole number of at least 0 \(found -1\)"),
         ({"qrels": {}}, "the qrels have no query"),
+        ({"names": ("a", "a")}, r"the two runs need different names \(found 'a' twice\)"),
         ({"queries": 5}, r"queries must be a dict \{query_id: text\} or a data set \(found int\)"),
         ({"after": {"q": {"a": None}}}, "^run 'after', query 'q', document 'a': a score must be a number"),
     ],
@@ -166,3 +178,68 @@ def test_what_a_reranking_refuses(change, message):
     given = {"qrels": {"q": {"a": 1}}, "before": {"q": {"a": 1.0}}, "after": {"q": {"a": 1.0}}}
     with pytest.raises(pm.InputError, match=message):
         reranking(**{**given, **change})
+
+
+EXPONENTIAL = "nDCG(dcg='exp-log2')@10"
+
+
+@pytest.fixture
+def named(sample_runs):
+    runs = sample_runs["bm25"], sample_runs["lsa"]
+    return reranking(ir_datasets.load("permed-sample"), *runs, EXPONENTIAL, top=1, names=("bm25", "<lsa>"))
+
+
+def test_a_heading_names_one_measure_and_the_runs(named):
+    lines = str(named).splitlines()
+    assert lines[0] == "nDCG-exp@10: 0.6788 bm25, 0.6060 <lsa> (-0.0728)"
+    assert lines[2] == f"  nDCG-exp@10 is {EXPONENTIAL}"
+    assert repr(named) == f"<Reranking: {lines[0]}, 48 queries>"
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_lines_fit_the_terminal_and_no_word_is_cut(named, monkeypatch, width):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(width))
+    text = re.sub("\x1b\\[[0-9;]*m", "", str(named))
+    assert max(map(len, text.splitlines())) <= width
+    monkeypatch.undo()
+    assert text.split() == str(named).split()
+
+
+def test_a_notebook_shows_it_escaped(named):
+    html = named._repr_html_()
+    assert "0.6060 &lt;lsa&gt; (-0.0728)" in html
+    assert "Is the benefit the same in very old or frail patients?</td>" in html
+    assert "<lsa>" not in html
+    texts = {"q1": "<script>x</script>"}
+    hostile = reranking({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, {}, "RR", queries=texts)
+    assert "<script>" not in hostile._repr_html_()
+
+
+def test_frames_have_a_row_for_each_query(named):
+    frame = named.to_polars()
+    assert frame["query_id"].to_list() == [each.query_id for each in named.queries]
+    assert frame["before"].mean() == pytest.approx(named.before)
+    assert frame["after"].mean() == pytest.approx(named.after)
+    assert frame["put_right"].sum() == named.pairs.put_right
+    assert frame.equals(pl.from_pandas(named.to_pandas()))
+    assert frame.filter(pl.col("query_id") == "sample_03_2")["difference"].item() == named.lost[0].difference
+
+
+def test_without_pandas_it_says_what_to_install(named, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(pm.InputError, match="pandas is not installed"):
+        named.to_pandas()
+    assert len(named.to_polars()) == 48
+
+
+def test_the_json_of_a_reranking(named):
+    content = json.loads(named.to("json"))
+    assert content["measure"] == EXPONENTIAL
+    assert content["names"] == ["bm25", "<lsa>"]
+    assert (content["before"], content["after"]) == (named.before, named.after)
+    assert content["by_query"] == named.to_polars().to_dicts()
+    assert content["pairs"]["improvement"] == named.pairs.improvement
+    assert content["provenance"] == provenance([named.measure])
+    with pytest.raises(pm.InputError, match="form must be one of table, json"):
+        named.to("xml")
