@@ -12,6 +12,7 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.judgments import Judgments
 from permed_measures.files.read import read_qrels, read_run
 from permed_measures.measures.definitions import MEDCORPUS
+from permed_measures.measures.headings import heading
 from permed_measures.reports.evaluation import Report, with_judged
 from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
 from permed_measures.terminal import paragraph
@@ -21,12 +22,13 @@ _ABOUT = (
     "that answers it has grade 2, in part grade 1, otherwise 0. Three rankings, by the measures of MedCorpus:"
 )
 _REMARKS = (
-    "- bm25 is first by nDCG ({bm25[nDCG]:.4f}), GradedAP ({bm25[GradedAP]:.4f}) and P@1 ({bm25[P]:.4f}).",
-    "- lsa is first by Coverage: it finds a relevant document for {lsa[Coverage]:.0%} of the turns, bm25 for "
-    "{bm25[Coverage]:.0%}.",
-    "- Only {bm25[Judged]:.0%} of bm25's first 10 documents are judged (lsa: {lsa[Judged]:.0%}); the others "
-    "count as not relevant.",
-    "- GradedAP cannot exceed {best[GradedAP]:.4f} here: a document of grade 1 weighs half.",
+    "- bm25 is first by nDCG-exp@10 ({bm25[nDCG-exp@10]:.4f}), GradedAP@10 ({bm25[GradedAP@10]:.4f}) and P@1 "
+    "({bm25[P@1]:.4f}).",
+    "- lsa is first by Coverage@10: it finds a relevant document for {lsa[Coverage@10]:.0%} of the turns, "
+    "bm25 for {bm25[Coverage@10]:.0%}.",
+    "- Only {bm25[Judged@10]:.0%} of bm25's first 10 documents are judged (lsa: {lsa[Judged@10]:.0%}); the "
+    "others count as not relevant.",
+    "- GradedAP@10 cannot exceed {best[GradedAP@10]:.4f} here: a document of grade 1 weighs half.",
 )
 _NEXT = {
     "Is bm25 surely better? Type": "compare permed-sample permed-sample/runs --baseline bm25",
@@ -42,9 +44,7 @@ def demo() -> None:
     evaluations = {run: evaluator.evaluate(read_run(path)) for run, path in sample.runs.items()}
     report = Report(list(MEDCORPUS), evaluations)
     values = {
-        run: {
-            measure.NAME: value for measure, value in reversed(each.aggregated.items())
-        }  # Judged@10, not @1
+        run: {heading(measure): value for measure, value in each.aggregated.items()}
         for run, each in {**evaluations, "best": report.ideal}.items()
     }
     print(f"{paragraph(_ABOUT)}\n\n{EVALUATION_FORMATS['table'](report)}")
