@@ -13,22 +13,17 @@ from typing import Annotated, NoReturn
 import typer
 
 from permed_measures import __version__
-from permed_measures.cli.checks import audit, crosscheck
-from permed_measures.cli.comparing import compare, reranking
-from permed_measures.cli.conversions import convert, inspect
-from permed_measures.cli.demo import demo
-from permed_measures.cli.evaluations import evaluate, measures
-from permed_measures.cli.help import add_commands
+from permed_measures.cli.help import Group
 from permed_measures.cli.messages import message_of, tell, without_panic_texts
 from permed_measures.files import parquet
 
 app = typer.Typer(
+    cls=Group,
     help="Graded MAP, Coverage and exact nDCG for MedCorpus and LitSearch.",
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-add_commands(app, (evaluate, crosscheck, audit, compare, reranking, convert, inspect, demo, measures))
 
 
 @app.callback(invoke_without_command=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 EXAMPLES = {
     "evaluate": ("permed-sample permed-sample/runs", "medcorpus results.jsonl --by turn_number"),
@@ -65,8 +66,46 @@ def _shown(record: str, metavar: str | None) -> str:
     return f"{name} {metavar or _TYPES.get(kind.removesuffix(' range'), kind)}"
 
 
-def add_commands(app: typer.Typer, commands: Iterable[Callable[..., None]]) -> None:
-    """Add commands; the list of all shows the first sentence of each whole."""
-    for command in commands:
-        summary = (command.__doc__ or "").partition("\n")[0]
-        app.command(cls=Command, short_help=summary)(command)
+MODULES = {
+    "evaluate": "evaluations",
+    "crosscheck": "checks",
+    "audit": "checks",
+    "compare": "comparing",
+    "reranking": "comparing",
+    "convert": "conversions",
+    "inspect": "conversions",
+    "demo": "demo",
+    "measures": "evaluations",
+}
+"""The module of each command, in the order of the help."""
+
+
+def function_of(name: str) -> Any:
+    """Return the function of a command."""
+    return getattr(import_module(f"permed_measures.cli.{MODULES[name]}"), name)
+
+
+class Commands(Mapping[str, Any]):
+    """All commands by name; the module of one is imported when it is asked for, as that takes a while."""
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a command; the list of all shows the first sentence of each whole."""
+        function = function_of(name)
+        app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        app.command(cls=Command, short_help=(function.__doc__ or "").partition("\n")[0])(function)
+        return typer.main.get_command(app)
+
+    def __iter__(self) -> Iterator[str]:
+        """Return the names, in the order of the help."""
+        return iter(MODULES)
+
+    def __len__(self) -> int:
+        """Return the number of commands."""
+        return len(MODULES)
+
+
+class Group(TyperGroup):
+    """The group of all commands."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{**settings, "commands": Commands()})

@@ -13,7 +13,7 @@ import pytest
 from commands import run_cli, run_command
 
 import permed_measures as pm
-from permed_measures.cli import app
+from permed_measures.cli.help import MODULES, function_of
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.judgments import Judgments
@@ -203,7 +203,7 @@ def test_what_is_wrong_is_one_message_and_status_2(files, monkeypatch, arguments
 
 
 def test_choices_are_strings_as_every_version_of_click_needs_their_defaults():
-    callbacks = [command.callback for command in app.registered_commands]
+    callbacks = map(function_of, MODULES)
     hints = [hint for callback in callbacks for hint in get_type_hints(callback).values()]
     kinds = {kind for hint in hints for kind in get_args(hint) or (hint,) if isinstance(kind, type)}
     choices = {kind for kind in kinds if issubclass(kind, Enum)}

@@ -142,3 +142,15 @@ def test_an_error_is_told_alone(tmp_path):
     assert (status, stdout, stderr) == (2, "", f"error: {tmp_path / 'no'}: No such file or directory\n")
     _, _, stderr = run_command("evaluate", tmp_path / "qrels", tmp_path / "qrel")
     assert stderr.endswith("No such file or directory. Did you mean 'qrels'?\n")
+
+
+def test_a_command_imports_only_what_it_needs():
+    code = (
+        "import sys\nfrom permed_measures.cli import main\nsys.argv = ['permed-measures', 'measures']\n"
+        "try:\n    main()\nexcept SystemExit:\n    print('imported:', *sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    imported = done.stdout.partition("imported:")[2].split()
+    assert "permed_measures.cli.evaluations" in imported
+    others = {"polars", "permed_measures.cli.comparing", "permed_measures.cli.checks"}
+    assert others.isdisjoint(imported)
