@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,7 +26,9 @@ from permed_measures.files.read import load as load_file
 from permed_measures.loading import existing, loaded_qrels, with_path
 from permed_measures.markup import counted
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
-from permed_measures.measures.parsing import parse_measure
+from permed_measures.measures.names import ambiguities
+from permed_measures.measures.parameters import with_rel
+from permed_measures.measures.parsing import measures_of, named_measure
 
 PRESETS = {"medcorpus": MEDCORPUS, "litsearch": LITSEARCH}
 
@@ -53,11 +55,15 @@ MeasureNames = Annotated[
         "-m",
         "--measure",
         metavar="MEASURE",
-        help="A measure, such as GradedAP@10. Can be repeated.",
+        help="A measure: GradedAP@10, map, ndcg_cut_10. Can be repeated; NAME=MEASURE gives it a heading.",
         autocompletion=_measures_like,
     ),
 ]
 PresetName = Annotated[Preset | None, typer.Option("--preset", help="The measures of a benchmark.")]
+Rel = Annotated[
+    float | None,
+    typer.Option(help="The lowest relevant grade, for measures that take one and do not name their own."),
+]
 Order = Annotated[
     Literal["score", "list"], typer.Option(help="Rank lists by their scores, or take the order of the list.")
 ]
@@ -66,18 +72,37 @@ QueryIds = Annotated[
 ]
 
 
-def chosen_measures(preset: Preset | None, measures: list[str] | None) -> list[Measure] | None:
+def chosen_measures(
+    preset: Preset | None, texts: list[str] | None, rel: float | None, inputs: Inputs
+) -> list[Measure] | None:
     """Return the measures of the preset, then those named one by one; None if there are none."""
-    chosen = [*(PRESETS[preset] if preset else ()), *(measures or ())]
-    return list(dict.fromkeys(map(parse_measure, chosen))) or None
+    of_preset = PRESETS[preset] if preset else ()
+    chosen = measures_of([*of_preset, *understood_measures(texts or [], rel, inputs, of_preset)], rel)
+    if rel is not None and chosen and not any("rel" in each.SUPPORTED_PARAMS for each in chosen):
+        inputs.notes.append(f"--rel changes nothing: {', '.join(map(str, chosen))} takes no rel")
+    return chosen or None
 
 
-def default_measures(inputs: Inputs) -> list[Measure]:
+def understood_measures(
+    texts: list[str], rel: float | None, inputs: Inputs, others: Iterable[Measure] = ()
+) -> list[Measure]:
+    """Return the measures that were named one by one; notes say how ambiguous names are taken."""
+    asked = [(text, with_rel(named_measure(text), rel)) for text in texts]
+    measures = [measure for _, measure in asked]
+    if _is_graded(inputs):
+        inputs.notes.extend(ambiguities(asked, [*others, *measures]))
+    return measures
+
+
+def default_measures(rel: float | None, inputs: Inputs) -> list[Measure]:
     """Return the measures of the benchmark whose grades these are."""
-    grades = inputs.judgments.grade
-    name = "medcorpus" if len(grades) and grades.max() > 1 else "litsearch"
+    name = "medcorpus" if _is_graded(inputs) else "litsearch"
     inputs.notes.append(f"no measure was named; using those of --preset {name}")
-    return list(PRESETS[name])
+    return measures_of(PRESETS[name], rel)
+
+
+def _is_graded(inputs: Inputs) -> bool:
+    return bool((inputs.judgments.grade > 1).any())
 
 
 def origin_of(context: typer.Context, runs: Mapping[str, Path]) -> Origin:

@@ -21,6 +21,7 @@ def crosscheck(
     runs: arguments.Runs,
     measures: arguments.MeasureNames = None,
     preset: arguments.PresetName = None,
+    rel: arguments.Rel = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
@@ -32,8 +33,8 @@ def crosscheck(
     from permed_measures.crosschecks.check import crosscheck as pm_crosscheck
 
     with arguments.reading(qrels, arguments.find_runs(runs), order, query_ids) as inputs:
-        chosen = arguments.chosen_measures(preset, measures)
-        results = {name: pm_crosscheck(inputs.qrels, run, chosen) for name, run in inputs.runs.items()}
+        chosen = arguments.chosen_measures(preset, measures, rel, inputs)
+        results = {name: pm_crosscheck(inputs.qrels, run, chosen, rel) for name, run in inputs.runs.items()}
     for name, result in results.items():
         print(f"{one_line(name)}\n\n{result}\n")
     if not all(result.ok for result in results.values()):

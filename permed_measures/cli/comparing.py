@@ -28,6 +28,7 @@ def compare(
     ] = None,
     measures: arguments.MeasureNames = None,
     preset: arguments.PresetName = None,
+    rel: arguments.Rel = None,
     by: Annotated[
         str | None,
         typer.Option(metavar="FIELD|REGEX", help="Compare by group of queries too, as evaluate does."),
@@ -62,7 +63,8 @@ def compare(
     files = arguments.find_runs(runs)
     form = format_of(format_ and str(format_), output, COMPARISON_FORMATS, [Path(qrels), *files.values()])
     with arguments.reading(qrels, files, order, query_ids) as inputs:
-        chosen = arguments.chosen_measures(preset, measures) or arguments.default_measures(inputs)
+        chosen = arguments.chosen_measures(preset, measures, rel, inputs)
+        chosen = chosen or arguments.default_measures(rel, inputs)
         result = pm_compare(
             inputs.qrels if inputs.dataset is None else inputs.dataset,
             inputs.runs,
@@ -87,12 +89,21 @@ def reranking(
     ],
     after: Annotated[str, typer.Argument(metavar="AFTER", help="The reranked run: FILE or NAME=FILE.")],
     measure: Annotated[
-        str, typer.Option("-m", "--measure", metavar="MEASURE", help="The measure of gains and losses.")
-    ] = "nDCG@10",
+        str | None,
+        typer.Option(
+            "-m",
+            "--measure",
+            metavar="MEASURE",
+            help="The measure of gains and losses; NAME=MEASURE gives it a heading.",
+            show_default="nDCG@10",
+        ),
+    ] = None,
     top: Annotated[
         int, typer.Option(help="Number of queries to list with the largest gains and losses.", min=0)
     ] = 5,
-    rel: Annotated[float, typer.Option(help="The lowest grade of a relevant document.")] = 1,
+    rel: Annotated[
+        float, typer.Option(help="The lowest relevant grade, also for a measure that does not name its own.")
+    ] = 1,
     judged_only: Annotated[
         bool, typer.Option("--judged-only", help="Count pairs of judged documents only.")
     ] = False,
@@ -108,7 +119,9 @@ def reranking(
         arguments.named_run(after, "after"),
     )
     files, names = {first: file, second: other}, (first, second)
+    level = None if rel == 1 else rel
     with arguments.reading(qrels, files, order, query_ids) as inputs:
         runs = inputs.runs[first], inputs.runs[second]
-        result = pm_reranking(inputs.judgments, *runs, measure, inputs.dataset, top, rel, judged_only, names)
+        chosen = arguments.understood_measures([measure], level, inputs) if measure else "nDCG@10"
+        result = pm_reranking(inputs.judgments, *runs, chosen, inputs.dataset, top, rel, judged_only, names)
     print(replace(result, origin=arguments.origin_of(context, files)).to(format_), end="")

@@ -32,6 +32,7 @@ def evaluate(
     runs: arguments.Runs,
     measures: arguments.MeasureNames = None,
     preset: arguments.PresetName = None,
+    rel: arguments.Rel = None,
     by_query: Annotated[bool, typer.Option("--by-query", help="Print the values of each query.")] = False,
     format_: Annotated[
         Format | None, typer.Option("--format", help="Output format; by default a table.")
@@ -66,8 +67,10 @@ def evaluate(
     with arguments.reading(qrels, files, order, query_ids) as inputs:
         judgments = inputs.judgments
         groups = Groups.of(judgments.query_ids, by, inputs.dataset) if by is not None else None
-        chosen = arguments.chosen_measures(preset, measures) or arguments.default_measures(inputs)
+        chosen = arguments.chosen_measures(preset, measures, rel, inputs)
+        chosen = chosen or arguments.default_measures(rel, inputs)
         evaluator = PermedEvaluator(with_judged(chosen), judgments)
+        inputs.notes.extend(evaluator.notes())
         evaluations = {name: evaluator.evaluate(run) for name, run in inputs.runs.items()}
     lacking = (notes_of(name, each.rankings) for name, each in evaluations.items())
     for note in chain(groups.notes(), *lacking) if groups else ():  # without groups the table has the counts

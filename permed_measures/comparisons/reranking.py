@@ -25,7 +25,7 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, check_whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.loading import loaded_qrels, loaded_run
-from permed_measures.measures.parsing import MeasureLike, measures_of
+from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.statistics.differences import naming, notes_of
 
 
@@ -33,7 +33,7 @@ def reranking(
     qrels: QrelsLike | Judgments,
     before: RunLike,
     after: RunLike,
-    measure: MeasureLike | Mapping[str, MeasureLike] = "nDCG@10",
+    measure: MeasuresLike = "nDCG@10",
     queries: Any = None,
     top: int = 5,
     rel: float = 1,
@@ -129,7 +129,7 @@ def reranking(
         gained=[changes[q] for q in gained[:top]],
         lost=[changes[q] for q in lost[:top]],
         by_query=[Pairs(*counts) for counts in pairs.tolist()],
-        notes=[*first.notes, *second.notes],
+        notes=[*evaluator.notes(), *first.notes, *second.notes],
         queries=changes,
         names=names,
         origin=origin,

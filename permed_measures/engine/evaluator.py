@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import CHECKS, KERNELS
+from permed_measures.engine.kernels.checks import note_on_binary_labels
 from permed_measures.engine.kernels.shared import look_up
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
@@ -105,6 +106,13 @@ class PermedEvaluator(Evaluator):
             if measure.NAME in CHECKS:
                 CHECKS[measure.NAME](self.judgments, values_of(measure))
         super().__init__(checked, self.judgments.query_ids)
+
+    def notes(self) -> list[str]:
+        """Say what the measures do on these qrels that one may not expect.
+
+        No warning: PyTerrier evaluates in batches, and the labels of a batch may be binary by chance.
+        """
+        return [note for each in self.measures if (note := note_on_binary_labels(each, self.judgments))]
 
     def evaluate(self, run: RunLike) -> Evaluation:
         """Return the values of all measures on a run, as arrays."""

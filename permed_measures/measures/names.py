@@ -94,9 +94,14 @@ def rank_of(cutoff: str, name: str) -> int:
 def advice_for(name: str) -> str:
     """Return what to write instead of a name that is unknown."""
     word = word_and_cutoff(name[:_LONGEST].lower())[0]
-    near = difflib.get_close_matches(word, MEASURE_OF_WORD, n=1, cutoff=0.75)
-    question = f"Did you mean {MEASURE_OF_WORD[near[0]]!r}? " if near else ""
-    return f"{question}`permed-measures measures` lists all"
+    swapped = [known for known in MEASURE_OF_WORD if sorted(known) == sorted(word)]
+    near = swapped or difflib.get_close_matches(word, MEASURE_OF_WORD, n=1, cutoff=0.75)
+    if not near:
+        return "`permed-measures measures` lists all"
+    meant = MEASURE_OF_WORD[near[0]]
+    if meant.lower() != near[0]:  # then by the name that was meant, if that is exact too
+        meant = next((each for each in ir_measures.measures.registry if each.lower() == near[0]), meant)
+    return f"Did you mean {meant!r}? `permed-measures measures` lists all"
 
 
 _LONGEST = 50
@@ -109,13 +114,12 @@ _AMBIGUOUS = {
 """Measures whose names papers use for others too on graded labels: the words, and the other measures."""
 
 
-def ambiguities(asked: Iterable[tuple[str, Measure]]) -> list[str]:
+def ambiguities(asked: Iterable[tuple[str, Measure]], measures: Iterable[Measure]) -> list[str]:
     """Say how names were taken that have several meanings on graded labels.
 
-    Nothing is said where one of the other measures is asked for too: then the user knows them.
+    Nothing is said where the measures have one of the other meanings too: then the user knows them.
     """
-    asked = list(asked)
-    names = {str(measure) for _, measure in asked}
+    names = set(map(str, measures))
     notes = {}
     for text, measure in asked:
         words, meaning, others = _AMBIGUOUS.get(str(measure).partition("@")[0], ((), "", ()))

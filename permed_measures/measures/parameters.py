@@ -236,11 +236,11 @@ def with_rel(measure: Measure, rel: float | None) -> Measure:
         return measure
     changed: Measure = measure(rel=_converted(measure, "rel", REL, rel))
     check_given(changed)
-    return changed
+    return named(changed, own_name(measure))
 
 
-def named(measure: Measure, name: str) -> Measure:
-    """Return the measure with a name of the user's own, which heads it in tables and plots."""
+def named(measure: Measure, name: str | None) -> Measure:
+    """Return the measure with a name of the user's own, if any, which heads it in tables and plots."""
     measure = copy(measure)
     vars(measure)["own_name"] = name
     return measure

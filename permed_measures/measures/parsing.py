@@ -37,6 +37,19 @@ def measures_of(measures: MeasuresLike, rel: float | None = None) -> list[Measur
     return distinct(named(with_rel(parse_measure(each), rel), name) for name, each in measures.items())
 
 
+def named_measure(text: str) -> Measure:
+    """Return the measure of ``MEASURE`` or ``NAME=MEASURE``; a = in brackets belongs to a parameter."""
+    depth = 0
+    for place, character in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "=" and depth == 0:
+            name = text[:place].strip()
+            if not name:
+                raise MeasureError(f"a measure is MEASURE or NAME=MEASURE (found {shown(text)})")
+            return named(parse_measure(text[place + 1 :]), name)
+    return parse_measure(text)
+
+
 def distinct(measures: Iterable[Measure]) -> list[Measure]:
     """Return each measure once; two cannot have one name, nor one measure two names."""
     found: dict[Measure, Measure] = {}

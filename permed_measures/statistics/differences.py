@@ -71,6 +71,7 @@ class PairedRuns:
         if not evaluator.measures:
             raise InputError("there is no measure to compare by", hint="Name one, such as 'nDCG@10'")
         name, cluster, notes = _clusters(query_ids, clusters, qrels)
+        notes = [*notes, *evaluator.notes()]
         values = {}
         for run_name, run in runs.items():
             with naming(run_name):

@@ -216,7 +216,7 @@ def test_sums_that_are_not_exact_do_not_hide_a_tie():
     [
         ({}, "there are no claims; give them as {'MAP@10': 0.5357}"),
         ({"MPA@10": 0.5}, "no measure is known by the name 'MPA@10'"),
-        ({"MPA@10": 0.5}, "Did you mean 'MAP@10'?"),
+        ({"MPA@10": 0.5}, "Did you mean 'MAP'?"),
         ({"": 0.5}, "no measure is known by the name ''"),
         ({"@10": 0.5}, "no measure is known by the name '@10'"),
         ({"10": 0.5}, "no measure is known by the name '10'"),

@@ -73,6 +73,8 @@ def test_case_and_separators_of_a_name_do_not_matter(name):
     ("name", "message"),
     [
         ("covrage", "there is no measure 'covrage'. Did you mean 'Coverage'? `permed-measures measures` "),
+        ("hti@10", "there is no measure 'hti'. Did you mean 'Success'? `permed-measures measures` lists all"),
+        ("MPA@10", "there is no measure 'MPA'. Did you mean 'MAP'? `permed-measures measures` lists all"),
         ("xyz@10", "there is no measure 'xyz'. `permed-measures measures` lists all"),
         ("relative_P", "there is no measure 'relative_P'. `permed-measures measures` lists all"),
         ("ndcg_cut_10@5", "there is no measure 'ndcg_cut_10'. "),
@@ -108,7 +110,8 @@ def test_texts_need_no_quotes(text, measure):
 
 
 def notes(*texts):
-    return ambiguities((text, pm.parse_measure(text)) for text in texts)
+    asked = [(text, pm.parse_measure(text)) for text in texts]
+    return ambiguities(asked, [measure for _, measure in asked])
 
 
 def test_an_ambiguous_name_says_what_was_taken_and_what_else_it_may_mean():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import ir_measures
 import numpy as np
+from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import Judgments
@@ -67,3 +69,16 @@ def check_err(judgments: Judgments, given: dict[str, Any]) -> None:  # noqa: ARG
     """ERR: no grade above gdeval's highest."""
     problem = f"ERR: no grade may be above {ERR_MAX_GRADE}, as in gdeval (found {{grade}})"
     _refuse(judgments, judgments.grade > ERR_MAX_GRADE, problem, "Map the grades to 0..4 before evaluating")
+
+
+def note_on_binary_labels(measure: Measure, judgments: Judgments) -> str:
+    """Say that GradedAP weighs every relevant document by less than 1, where all grades are 1."""
+    if measure.NAME != "GradedAP" or measure["gains"] is not None or measure["max_rel"] <= 1:
+        return ""
+    relevant = judgments.grade[(judgments.grade >= measure["rel"]) & (judgments.grade > 0)]
+    if measure["norm"] in ("gain", "ideal") or not len(relevant) or (relevant != 1).any():
+        return ""
+    share = "half" if measure["max_rel"] == 2 else f"1/{measure['max_rel']:g}"
+    better = measure(max_rel=1)
+    other = ir_measures.AP(**measure.params) if measure.params.keys() <= {"cutoff", "judged_only"} else better
+    return f"the labels are binary, so {measure} is {share} of {other}; use {better}"

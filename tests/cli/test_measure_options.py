@@ -1,0 +1,169 @@
+"""Measures on the command line: what people write, names of their own, and --rel."""
+
+import json
+
+import pytest
+from commands import run_cli, run_command
+
+import permed_measures as pm
+
+GRADED = "q1 0 a 2\nq1 0 b 1\nq1 0 c 0\nq2 0 d 1\n"
+BINARY = "q1 0 a 1\nq1 0 b 0\nq2 0 d 1\n"
+RUN = "q1 Q0 b 1 3 t\nq1 Q0 x 2 2 t\nq1 Q0 a 3 1 t\nq2 Q0 d 1 1 t\n"
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    for name, text in (("graded", GRADED), ("binary", BINARY), ("run.trec", RUN)):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "other.trec").write_text(RUN.replace("d 1 1", "d 1 3").replace("a 3 1", "a 3 4"))
+    monkeypatch.chdir(tmp_path)
+
+
+def metrics(*arguments):
+    stdout, stderr = run_cli("evaluate", *arguments, "--format", "json")
+    return json.loads(stdout)[0]["metrics"], stderr.splitlines()
+
+
+def values_of(measures, qrels, **options):
+    qrels = pm.read_qrels(qrels)
+    return list(pm.calc_aggregate(measures, qrels, pm.read_run("run.trec"), **options).values())
+
+
+def test_what_people_write_is_understood():
+    names = ["map", "ndcg_cut.10", "mrr@10", "hit@1", "precision@10", "GradedAP(norm=min)@10"]
+    found, _ = metrics("graded", "run.trec", *(each for name in names for each in ("-m", name)))
+    assert list(found) == ["AP", "nDCG@10", "RR@10", "Success@1", "P@10", "GradedAP(norm='min')@10"]
+    assert list(found.values()) == values_of(list(found), "graded")
+
+
+def test_an_ambiguous_name_is_noted_on_graded_labels_only():
+    _, notes = metrics("graded", "run.trec", "-m", "MAP@10", "-m", "recall@5")
+    assert notes == [
+        "note: MAP@10 is taken as AP@10, trec_eval's, where any grade from 1 is relevant; it may also mean "
+        "GradedAP@10 or AP(rel=2)@10"
+    ]
+    assert metrics("binary", "run.trec", "-m", "MAP@10", "-m", "nDCG@10")[1] == []
+    assert metrics("graded", "run.trec", "-m", "nDCG@10", "--preset", "medcorpus")[1] == []
+    _, stderr = run_cli("compare", "graded", "run.trec", "other.trec", "-m", "nDCG@10")
+    assert "note: nDCG@10 is trec_eval's, where the gain is the grade; it may also mean nDCG(dcg=" in stderr
+    _, stderr = run_cli("reranking", "graded", "run.trec", "other.trec", "-m", "map")
+    assert "note: map is taken as AP, trec_eval's, " in stderr
+
+
+def test_a_name_of_the_users_own_heads_every_output():
+    named = ("-m", "MAP@10=GradedAP(norm=min)@10", "-m", "Hit = hit@1")
+    [graded, hit] = values_of([pm.GradedAP(norm="min") @ 10, "Success@1"], "graded")
+    stdout, stderr = run_cli("evaluate", "graded", "run.trec", *named)
+    assert stdout.split()[:3] == ["run", "MAP@10", "Hit"]
+    assert "MAP@10 is GradedAP(norm='min')@10\n" in stdout
+    assert stderr == ""
+    stdout, _ = run_cli("evaluate", "graded", "run.trec", *named, "--format", "tsv")
+    assert stdout.split("\t")[:3] == ["run", "MAP@10", "Hit"]
+    assert metrics("graded", "run.trec", *named)[0] == {"MAP@10": graded, "Hit": hit}
+    for form in ("table", "markdown", "latex", "html", "csv", "json"):
+        stdout, _ = run_cli("compare", "graded", "run.trec", "other.trec", *named, "--format", form)
+        assert "MAP@10" in stdout
+        assert "GradedAP@10" not in stdout
+    stdout, _ = run_cli("crosscheck", "graded", "run.trec", *named)
+    assert "GradedAP(norm='min')@10" in stdout
+
+
+@pytest.mark.parametrize(
+    ("measures", "message"),
+    [
+        (["X=AP", "X=P@1"], "error: two measures are named 'X': AP and P@1\n"),
+        (["AP@10=GradedAP@10", "AP@10"], "error: two measures are named 'AP@10': GradedAP@10 and AP@10\n"),
+        (["X=AP", "Y=map"], "error: one measure has two names: 'X' and 'Y' are both AP\n"),
+        (["=AP"], "error: a measure is MEASURE or NAME=MEASURE (found '=AP')\n"),
+        (
+            ["hti@1"],
+            "there is no measure 'hti'. Did you mean 'Success'? `permed-measures measures` lists all\n",
+        ),
+        (["P@99999999999999999999"], "P: cutoff must be a whole number from 1 to 2147483647 (found 9"),
+        (["p_99999999999999999999"], "error: a cutoff has at most 9 digits (found 20)\n"),
+    ],
+)
+@pytest.mark.parametrize("command", [["evaluate"], ["crosscheck"], ["compare", "other.trec"]])
+def test_a_bad_measure_is_one_line(measures, message, command):
+    name, *others = command
+    options = [each for measure in measures for each in ("-m", measure)]
+    status, stdout, stderr = run_command(name, "graded", "run.trec", *others, *options)
+    assert (status, stdout, stderr.count("\n")) == (2, "", 1)
+    assert message in stderr
+
+
+# --- rel -------------------------------------------------------------------------------------------
+
+
+def test_rel_is_for_measures_that_do_not_name_their_own():
+    names = ["AP", "GradedAP(rel=1)", "nDCG@10"]
+    found, notes = metrics("graded", "run.trec", "--rel", 2, *(e for n in names for e in ("-m", n)))
+    assert list(found) == ["AP(rel=2)", "GradedAP", "nDCG@10"]
+    assert list(found.values()) == values_of(names, "graded", rel=2)
+    assert len(notes) == 1  # of nDCG@10
+    found, _ = metrics("graded", "run.trec", "--rel", 2, "-m", "X=AP")
+    assert found == {"X": values_of("AP(rel=2)", "graded")[0]}
+    found, _ = metrics("graded", "run.trec", "--rel", 2)
+    assert "GradedAP(rel=2)@10" in found
+
+
+def test_other_commands_take_rel():
+    assert "AP-rel2" in run_cli("compare", "graded", "run.trec", "other.trec", "-m", "AP", "--rel", 2)[0]
+    stdout, _ = run_cli("reranking", "graded", "run.trec", "other.trec", "-m", "AP", "--rel", 2)
+    before = values_of("AP(rel=2)", "graded")[0]
+    assert f"{before:.4f} before" in stdout
+    stdout, _ = run_cli("crosscheck", "graded", "run.trec", "--rel", 2)
+    assert "AP(rel=2)@100" in stdout
+
+
+def test_a_rel_that_changes_nothing_is_noted():
+    _, stderr = run_cli("evaluate", "binary", "run.trec", "-m", "nDCG@10", "--rel", 2)
+    assert stderr == "note: --rel changes nothing: nDCG@10 takes no rel\n"
+
+
+def test_a_bad_rel_is_one_line():
+    for rel, problem in (
+        ("1.5", "AP: rel must be of type int (found 1.5)"),
+        ("-1", "rel must be a number of "),
+    ):
+        status, stdout, stderr = run_command("evaluate", "graded", "run.trec", "-m", "AP", "--rel", rel)
+        assert (status, stdout, stderr.count("\n")) == (2, "", 1)
+        assert problem in stderr
+
+
+# --- binary labels ---------------------------------------------------------------------------------
+
+HALF = "the labels are binary, so GradedAP@10 is half of AP@10; use GradedAP(max_rel=1)@10"
+
+
+def test_graded_ap_on_binary_labels_is_noted():
+    assert metrics("binary", "run.trec", "-m", "GradedAP@10")[1] == [f"note: {HALF}"]
+    _, stderr = run_cli("evaluate", "binary", "run.trec", "--preset", "medcorpus")
+    assert f"note: {HALF}\n" in stderr
+    half, whole, same = values_of(["GradedAP@10", "AP@10", "GradedAP(max_rel=1)@10"], "binary")
+    assert 2 * half == whole == same
+    _, notes = metrics("binary", "run.trec", "-m", "GradedAP(max_rel=4,norm=min)@5")
+    assert notes == [
+        "note: the labels are binary, so GradedAP(max_rel=4,norm='min')@5 is 1/4 of "
+        "GradedAP(max_rel=1,norm='min')@5; use GradedAP(max_rel=1,norm='min')@5"
+    ]
+
+
+@pytest.mark.parametrize(
+    "measure", ["GradedAP(max_rel=1)@10", "GradedAP(norm=ideal)", "GradedAP(gains={1:1})", "AP@10"]
+)
+def test_who_set_max_rel_is_told_nothing(measure):
+    assert metrics("binary", "run.trec", "-m", measure)[1] == []
+
+
+def test_graded_labels_are_not_binary():
+    assert metrics("graded", "run.trec", "-m", "GradedAP@10")[1] == []
+
+
+def test_comparisons_have_the_note_in_python_too():
+    qrels, runs = pm.read_qrels("binary"), [pm.read_run("run.trec"), pm.read_run("other.trec")]
+    result = pm.compare(qrels, dict(zip("ab", runs, strict=True)), "GradedAP@10", tests="bootstrap")
+    assert HALF in result.notes
+    assert HALF in pm.reranking(qrels, *runs, "GradedAP@10").notes
+    assert pm.evaluator("GradedAP@10", qrels).notes() == [HALF]
