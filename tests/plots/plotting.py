@@ -22,7 +22,7 @@ def made_runs(names, seed=0):
 
 def made(names=("old", "new"), measures=("RR", "P@1"), **options):
     options = {"baseline": names[0], "tests": "bootstrap", "resamples": 200, **options}
-    return compare(QRELS, made_runs(names), list(measures), **options)
+    return compare(QRELS, made_runs(names), measures, **options)
 
 
 def per_query(qrels, run, measure):

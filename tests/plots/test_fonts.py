@@ -14,6 +14,7 @@ from permed_measures.plots import fonts
 from permed_measures.plots.by_group import plot_by_group
 from permed_measures.plots.by_query import plot_differences, plot_distribution
 from permed_measures.plots.cutoffs import plot_cutoffs
+from permed_measures.plots.figures import figures
 from permed_measures.plots.save import PLOT_ENDINGS as ENDINGS
 from permed_measures.plots.save import as_svg, save_plot
 
@@ -91,3 +92,23 @@ def test_letters_that_no_font_is_known_for():
     with pytest.warns(pm.PermedWarning, match=r"'\U0001F9EC'.*rcParams\['font.family'\]"):
         ax = plot_cutoffs(QRELS, made_runs(["emoji \U0001f9ec"]))
     assert texts(ax) == ["emoji □"]
+
+
+def test_a_heading_of_the_users_own_is_drawn_letter_for_letter():
+    own = "MAP $10$"
+    compared = made(measures={own: "RR", "P@1": "P@1"})
+    labels = {
+        plot_by_group(compared, lambda query_id: "turn " + query_id[-1]).yaxis.label: f"mean {own}",
+        plot_distribution(compared, "RR").xaxis.label: f"{own} of a query",
+        plot_differences(compared).yaxis.label: f"difference in {own}",
+    }
+    for label, text in labels.items():
+        assert (label.get_text(), label.get_parse_math()) == (text, False)
+    assert next(title for title, _ in figures(compared)) == f"{own}: how many queries reach each value"
+
+
+@pytest.mark.usefixtures("no_chinese_font")
+def test_letters_of_a_heading_that_no_font_has_are_boxes():
+    with pytest.warns(pm.PermedWarning, match="no installed font has"):
+        ax = plot_distribution(made(measures={"平均精度": "RR"}))
+    assert ax.get_xlabel() == "□□□□ of a query"
