@@ -33,7 +33,7 @@ statistics: significance resampling differences results
 audits: options choices claim_names claims claim_files conventions run_variants
 audits: matches answers searches sentences reports audit
 plots: fonts style arguments by_group by_query cutoffs figures save
-reports: tables html evaluation evaluation_formats wording differences paper_table comparison
+reports: tables html evaluation evaluation_table evaluation_formats wording differences paper_table comparison
 comparisons: moves changes reranking compare
 cli: messages progress help arguments output demo evaluations checks comparing conversions commands __init__
 __main__

@@ -39,6 +39,13 @@ def evaluate(
     ] = None,
     output: Output = None,
     digits: Digits = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HEADINGS|all",
+            help="Columns of the table, such as P@1,ignored. By default those that say something and fit.",
+        ),
+    ] = None,
     order: arguments.Order = "score",
     by: Annotated[
         str | None,
@@ -60,6 +67,8 @@ def evaluate(
     """
     if by is not None and by_query:
         raise InputError("--by and --by-query exclude each other", hint="Leave out one of them")
+    if columns and str(format_ or "table") != "table":
+        raise InputError("--columns chooses the columns of a table", hint="Leave out --format, or --columns")
     if macro and by is None:
         raise InputError("--macro needs --by", hint="Name the groups, such as --by conversation_id")
     files = arguments.find_runs(runs)
@@ -76,7 +85,7 @@ def evaluate(
     for note in chain(groups.notes(), *lacking) if groups else ():  # without groups the table has the counts
         tell(f"note: {note}")
     origin = arguments.origin_of(context, files)
-    report = Report(chosen, evaluations, by_query, groups, macro, origin, digits)
+    report = Report(chosen, evaluations, by_query, groups, macro, origin, digits, columns or [])
     put(lambda: EVALUATION_FORMATS[form](report), output, f"{form} of {counted(len(files), 'run')}")
 
 

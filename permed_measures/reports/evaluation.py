@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from permed_measures.engine.evaluator import Evaluation, ideal_evaluation
 from permed_measures.engine.groups import Groups
 from permed_measures.files.provenance import Origin
 from permed_measures.markup import counted
-from permed_measures.measures.headings import headings_of, name_of
+from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import cutoff_of
 
 
@@ -89,6 +89,9 @@ class Report:
         Where the qrels and the runs come from.
     digits : int, optional
         Number of decimals; if left out, four in tables, and all in CSV, TSV and JSON.
+    only : sequence of str
+        Headings of the columns of the table, commas between them, or ``all``; by default those that say
+        something and fit.
     """
 
     measures: list[Measure]
@@ -98,6 +101,7 @@ class Report:
     macro: bool = False
     origin: Origin | None = None
     digits: int | None = None
+    only: Sequence[str] = ()
 
     @property
     def columns(self) -> list[Measure]:
@@ -132,16 +136,6 @@ class Report:
             "in_run": rankings.n_answered,
             "without_relevant": int((rankings.judgments.num_rel(1) == 0).sum()),
             "ignored": rankings.n_run_queries - rankings.n_answered,
-        }
-
-    def legend(self) -> dict[str, str]:
-        """Explain each column and line of the table."""
-        best = "What an ideal ranking of these judgments scores, where that is below 1."
-        return {
-            **dict(zip(headings_of(self.columns), map(meaning, self.columns), strict=True)),
-            "queries in run": "How many of the judged queries the run answers; the others score 0.",
-            "ignored": "Queries of the run without judgments; they do not count.",
-            **({BEST: best} if self.ceilings else {}),
         }
 
     def rows(self) -> Iterator[Row]:

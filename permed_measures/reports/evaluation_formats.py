@@ -7,12 +7,12 @@ from typing import Any
 
 from permed_measures.files.provenance import provenance
 from permed_measures.markup import as_cell, as_html, as_json, counted
-from permed_measures.measures.headings import explained, headings_of, name_of
-from permed_measures.reports.evaluation import BEST, COUNTS, MACRO, Report, TextRow
+from permed_measures.measures.headings import headings_of, name_of
+from permed_measures.reports.evaluation import BEST, COUNTS, Report, TextRow
+from permed_measures.reports.evaluation_table import evaluation_table, explanations
 from permed_measures.reports.html import html_means, page
 from permed_measures.reports.tables import Cell, PaperTable, TableRow, latex, markdown, placed, separated
 from permed_measures.statistics.differences import notes_of
-from permed_measures.terminal import Styled, paragraph, terminal_table
 
 
 def _json(report: Report) -> str:
@@ -56,31 +56,6 @@ def _separated(report: Report, delimiter: str) -> str:
 # --- terminal, paper and browser ---------------------------------------------------------------------
 
 
-def _table(report: Report) -> str:
-    """Write the table for a terminal."""
-    labels = ["run", "query"] if report.by_query else report.labels
-    headings = [*labels, *headings_of(report.columns)]
-    if not report.by_query:
-        headings += ["queries in run", "ignored"] if report.groups is None else ["queries"]
-    rows = [
-        [Styled(cell, "dim" if row.ideal else "") for cell in (*row.labels, *row.values, *row.queries)]
-        for row in report.cells()
-    ]
-    return (
-        f"{terminal_table(headings, rows, len(labels))}\n"
-        f"{report.about()}; a query that is not in the run scores 0.\n"
-        + "".join(f"{paragraph(text)}\n" for text in _explanations(report))
-    )
-
-
-def _explanations(report: Report) -> list[str]:
-    """Say what headings and labels stand for."""
-    if report.groups is None or not report.macro:
-        return explained(report.columns)
-    of_groups = f"{counted(len(report.groups.values), 'group')} by {report.groups.name}"
-    return [*explained(report.columns), f"{MACRO}: the mean of the means of {of_groups}, each counting once"]
-
-
 def _means(report: Report) -> PaperTable:
     """Build the table of a paper, a block for each group of queries."""
     blocks: dict[str, list[TextRow]] = {}
@@ -89,7 +64,7 @@ def _means(report: Report) -> PaperTable:
         key = row.labels[1] if report.groups else row.labels[0] if report.by_query else of_all
         blocks.setdefault(key, []).append(row)
     ideal = [f"{BEST.capitalize()}: what an ideal ranking scores, where that is below 1"]
-    footnote = "; ".join(_explanations(report))
+    footnote = "; ".join(explanations(report))
     return PaperTable(
         report.labels[:: -1 if report.groups else 1],
         headings_of(report.columns),
@@ -123,7 +98,7 @@ def _html(report: Report) -> str:
 
 
 EVALUATION_FORMATS: dict[str, Callable[[Report], str]] = {
-    "table": _table,
+    "table": evaluation_table,
     "markdown": lambda report: markdown(_means(report), _notes(report)),
     "latex": lambda report: latex(_means(report), _notes(report)),
     "html": _html,

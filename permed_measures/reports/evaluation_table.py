@@ -1,0 +1,105 @@
+"""The table of an evaluation for a terminal: of its columns, those that say something and fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from permed_measures.errors import InputError, nearest
+from permed_measures.markup import counted
+from permed_measures.measures.headings import explained, headings_of
+from permed_measures.reports.evaluation import BEST, MACRO, Report, TextRow
+from permed_measures.terminal import paragraph, terminal_table
+
+
+class _Column(NamedTuple):
+    """A column; `need` is 0 where it says nothing, and the least needed is left out first."""
+
+    heading: str
+    cells: list[str]
+    need: int
+
+
+def evaluation_table(report: Report) -> str:
+    """Write the table for a terminal."""
+    rows = list(report.cells())
+    columns = list(_columns(report, rows))
+    chosen = _chosen(columns, report.only) if report.only else [each for each in columns if each.need]
+    labels = ["run", "query"] if report.by_query else report.labels
+    cells = zip(*(column.cells for column in chosen), strict=True) if chosen else [()] * len(rows)
+    spare = sorted(chosen, key=lambda column: column.need)[:-1]
+    table = terminal_table(
+        [*labels, *(column.heading for column in chosen)],
+        [[*row.labels, *values] for row, values in zip(rows, cells, strict=True)],
+        len(labels),
+        _block(report, rows),
+        [] if report.only else [column.heading for column in spare],
+        " (--columns chooses others)",
+    )
+    return "\n".join([table, *map(paragraph, _sentences(report, columns)), ""])
+
+
+def _columns(report: Report, rows: list[TextRow]) -> Iterator[_Column]:
+    """Yield the measures, then Judged, then the counts of queries."""
+    n = len(report.columns)
+    for number, (measure, heading) in enumerate(
+        zip(report.columns, headings_of(report.columns), strict=True)
+    ):
+        values = [each.aggregated[measure] for each in report.evaluations.values()]
+        asked, whole = measure in report.measures, all(value >= 1 - 1e-12 for value in values)
+        need = 3 * n - number if asked else 0 if whole else n - number
+        yield _Column(heading, [row.values[number] for row in rows], need)
+    if report.by_query:
+        return
+    queries = [report.queries(run) for run in report.evaluations]
+    partly = any(each["in_run"] < each["judged"] for each in queries)
+    counts = {"queries in run": partly, "ignored": any(each["ignored"] for each in queries)}
+    for number, (heading, says) in enumerate(({"queries": True} if report.groups else counts).items()):
+        yield _Column(heading, [row.queries[number] for row in rows], 2 * n - number if says else 0)
+
+
+def _chosen(columns: list[_Column], only: Sequence[str]) -> list[_Column]:
+    if list(only) == ["all"]:
+        return columns
+    by_name = {column.heading.lower(): column for column in columns}
+    texts = [
+        [text] if text.lower() in by_name else text.split(",") for text in only
+    ]  # a heading has commas too
+    names = list(chain(*texts))
+    for name in names:
+        if name.lower() not in by_name:
+            headings = [column.heading for column in columns]
+            hint = nearest(name, headings) or f"It has {', '.join(headings)}"
+            raise InputError(f"the table has no column {name!r}", hint=hint)
+    return [by_name[name.lower()] for name in names]
+
+
+def _block(report: Report, rows: list[TextRow]) -> int:
+    """Return the number of rows that stand together: those of a run, or all runs apart from the ideal."""
+    if report.by_query:
+        return 0
+    return (
+        sum(row.labels[0] == rows[0].labels[0] for row in rows) if report.groups else len(report.evaluations)
+    )
+
+
+def _sentences(report: Report, columns: list[_Column]) -> Iterator[str]:
+    queries = [report.queries(run) for run in report.evaluations]
+    every = "every" if len(queries) > 1 else "the"
+    partly = any(each["in_run"] < each["judged"] for each in queries)
+    answered = "a query that is not in the run scores 0" if partly else f"all are in {every} run"
+    yield f"{report.about()}; {answered}."
+    if any(column.heading.startswith("Judged") and not column.need for column in columns):
+        yield "Every document that counts is judged."
+    if report.ceilings and not report.by_query:
+        yield f"{BEST}: what an ideal ranking scores, where that is below 1"
+    yield from explanations(report)
+
+
+def explanations(report: Report) -> list[str]:
+    """Say what headings and labels stand for."""
+    if report.groups is None or not report.macro:
+        return explained(report.columns)
+    of_groups = f"{counted(len(report.groups.values), 'group')} by {report.groups.name}"
+    return [*explained(report.columns), f"{MACRO}: the mean of the means of {of_groups}, each counting once"]

@@ -1,0 +1,114 @@
+"""The table of an evaluation: its columns fit the terminal, and say something."""
+
+import itertools
+import re
+
+import pytest
+from commands import run_cli
+from rich.cells import cell_len
+
+import permed_measures as pm
+
+SAMPLE = ("evaluate", "permed-sample", "permed-sample/runs")
+PRESETS = (
+    (*SAMPLE, "--preset", "medcorpus"),
+    (*SAMPLE, "--preset", "litsearch"),
+    (*SAMPLE, "--preset", "medcorpus", "--by", "turn_number"),
+    (*SAMPLE, "-m", "GradedAP(judged_only=True)@10", "-m", "VariantNDCG(discount='zipf')@10", "--by-query"),
+    ("evaluate", "permed-sample/literature", "permed-sample/literature/runs", "--preset", "litsearch"),
+)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Work in a folder with qrels of two queries, a run that answers both, and one that answers one."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text("q1 0 a 1\nq1 0 b 0\nq2 0 a 1\n")
+    (tmp_path / "both").write_text("q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 1 t\n")
+    (tmp_path / "one").write_text("q1 Q0 x 1 2 t\nq1 Q0 b 2 1 t\nq3 Q0 a 1 1 t\n")
+
+
+def headings(*arguments):
+    """Return the headings of a table."""
+    return re.split(r"  +", run_cli("evaluate", *arguments)[0].splitlines()[0])
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("command", PRESETS, ids=lambda command: " ".join(command[3:]))
+def test_a_table_fits_the_terminal_and_no_word_of_a_heading_is_broken(monkeypatch, command, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    text, _ = run_cli(*command)
+    lines = text.splitlines()
+    assert max(map(cell_len, lines)) <= width
+    above = "\n".join(itertools.takewhile(lambda line: "──" not in line, lines))
+    whole = r"run|query|queries|in|ignored|turn_number|nDCG-exp|nDCG-|exp|GradedAP|GradedAP-|judged_only|"
+    whole += r"GradedAP-judged_only|VariantNDCG-|VariantNDCG-zipf|zipf|AP|P|R|Coverage|Judged"
+    assert {part for word in above.split() for part in word.split("@")[:1] if part} <= set(whole.split("|"))
+    assert {number for word in above.split() for number in word.split("@")[1:]} <= {"1", "5", "10", "20"}
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_every_column_is_in_the_table_or_named_below(monkeypatch, width):
+    wide = run_cli(*SAMPLE, "--preset", "litsearch")[0].splitlines()
+    monkeypatch.setenv("COLUMNS", str(width))
+    text, _ = run_cli(*SAMPLE, "--preset", "litsearch")
+    found = re.search(
+        r"too wide for this terminal: (.*) \(--columns chooses others\)", " ".join(text.split())
+    )
+    gone = found[1].split(", ") if found else []
+    [row] = [line for line in text.splitlines() if line.startswith("bm25")]
+    assert wide[2].split() == [*row.split(), *wide[2].split()[len(row.split()) :]]
+    assert gone == wide[0].split()[len(row.split()) :]
+
+
+@pytest.mark.usefixtures("files")
+def test_a_column_that_says_nothing_is_not_shown():
+    assert headings("qrels", "both", "-m", "P@1", "-m", "AP@2") == ["run", "P@1", "AP@2"]
+    text, _ = run_cli("evaluate", "qrels", "both", "-m", "P@1")
+    assert text.endswith(
+        "2 judged queries, 0 of them without relevant documents; all are in the run.\n"
+        "Every document that counts is judged.\n"
+    )
+    columns = ["run", "P@1", "Judged@1", "queries in run", "ignored"]
+    assert headings("qrels", "both", "one", "-m", "P@1") == columns
+    text, _ = run_cli("evaluate", "qrels", "both", "one", "-m", "P@1")
+    assert "; a query that is not in the run scores 0.\n" in text
+
+
+@pytest.mark.usefixtures("files")
+def test_columns_are_chosen_by_their_headings():
+    rows = run_cli("evaluate", "qrels", "both", "one", "-m", "P@1", "-m", "RR", "--columns", "ignored,rr")[0]
+    assert [line.split() for line in rows.splitlines()[:4] if "─" not in line] == [
+        ["run", "ignored", "RR"],
+        ["both", "0", "1.0000"],
+        ["one", "1", "0.0000"],
+    ]
+    every = ["run", "P@1", "Judged@1", "queries in run", "ignored"]
+    assert headings("qrels", "both", "-m", "P@1", "--columns", "all") == every
+    measures = ("-m", "GradedAP(gains={0: 0, 1: 1})@1", "-m", "RR")
+    comma = "GradedAP-gains=0:0,1:1@1"
+    assert headings("qrels", "both", *measures, "--columns", comma, "--columns", "RR") == ["run", comma, "RR"]
+
+
+def test_columns_are_not_left_out_where_they_are_asked_for(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    text, _ = run_cli(*SAMPLE, "--preset", "medcorpus", "--columns", "all")
+    assert "too wide" not in text
+    assert "48 of 48" in text
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--columns", "P@2"], r"the table has no column 'P@2'. Did you mean 'P@1'\?"),
+        (
+            ["--columns", "???"],
+            "the table has no column '\\?\\?\\?'. It has P@1, Judged@1, queries in run, ignored",
+        ),
+        (["--columns", "P@1", "--format", "tsv"], "--columns chooses the columns of a table. Leave out"),
+    ],
+)
+def test_wrong_columns_are_refused(options, message):
+    with pytest.raises(pm.InputError, match=message):
+        run_cli("evaluate", "qrels", "both", "-m", "P@1", *options)
