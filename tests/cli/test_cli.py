@@ -263,7 +263,7 @@ def test_a_narrow_terminal_cuts_no_value(monkeypatch):
     text = FORMATS["table"](Report(list(pm.MEDCORPUS), {"bm25": evaluation}))
     [row] = [line for line in text.split("\n") if line.startswith("bm25")]
     assert row.split()[1:] == [f"{value:.4f}" for value in list(evaluation.aggregated.values())[:5]]
-    assert "\ntoo wide for this terminal: Judged@1 (--columns chooses others)\n" in text
+    assert " too wide for this terminal: Judged@1 (--columns chooses others) " in " ".join(text.split())
 
 
 def test_version_and_list_of_measures():
