@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from permed_measures.cli import arguments
-from permed_measures.cli.output import Output, format_of, put
+from permed_measures.cli.output import Digits, Output, format_of, put
 from permed_measures.reports.comparison import COMPARISON_FORMATS
 from permed_measures.statistics.significance import CORRECTIONS
 
@@ -50,6 +50,7 @@ def compare(
         Format | None, typer.Option("--format", help="Output format; by default a table.")
     ] = None,
     output: Output = None,
+    digits: Digits = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
@@ -77,7 +78,7 @@ def compare(
             level=level,
             by=by,
         )
-    result = replace(result, origin=arguments.origin_of(context, files))
+    result = replace(result, origin=arguments.origin_of(context, files), digits=digits)
     put(lambda: COMPARISON_FORMATS[form](result), output, f"{form} of {len(files):,} runs")
 
 

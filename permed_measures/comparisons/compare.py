@@ -8,23 +8,27 @@ from typing import Any
 
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.errors import check_choice
+from permed_measures.errors import check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
+from permed_measures.frames import Tabular
 from permed_measures.loading import loaded_qrels, loaded_runs
-from permed_measures.markup import one_line
-from permed_measures.measures.headings import explained
+from permed_measures.markup import counted, one_line
+from permed_measures.measures.headings import explained, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
-from permed_measures.reports.comparison import COMPARISON_FORMATS
+from permed_measures.reports.comparison import COMPARISON_FORMATS, comparison_records, for_notebook
 from permed_measures.reports.differences import differences_table, legend
 from permed_measures.statistics.differences import PairedRuns
 from permed_measures.statistics.results import ComparisonResult, Options, cautions, contrasts, corrected
 from permed_measures.terminal import aligned
 
 
-class Comparison(ComparisonResult):
-    """The outcome of a comparison; ``print`` shows it as a table."""
+class Comparison(ComparisonResult, Tabular):
+    """The outcome of a comparison; ``print`` shows it as a table.
 
-    def to(self, form: str) -> str:
+    ``to_polars`` and ``to_pandas`` give a row for each pair and measure.
+    """
+
+    def to(self, form: str, digits: int | None = None) -> str:
         """Write it in a form for a paper, a browser or another program.
 
         Parameters
@@ -34,20 +38,38 @@ class Comparison(ComparisonResult):
             significance. ``table`` and ``html`` have the table of differences too, ``markdown`` and ``latex``
             the sentences for the text; ``csv`` and ``json`` have all numbers as they were computed. A
             ``table`` is as wide as the terminal that it is printed to.
+        digits : int, optional
+            Number of decimals of means and differences. If left out, four in tables and sentences, and all in
+            CSV. Numbers in JSON have all of them anyway.
 
         Raises
         ------
         InputError
-            For another form.
+            For another form, or digits below 0.
         """
         check_choice("form", form, COMPARISON_FORMATS)
-        return COMPARISON_FORMATS[form](self)
+        if digits is not None:
+            check_whole_number("digits", digits, 0)
+        return COMPARISON_FORMATS[form](self if digits is None else replace(self, digits=digits))
 
     def __str__(self) -> str:
         """Return the table, how it was computed, and the notes."""
         headings, rows, n_labels = differences_table(self)[:3]
         table = aligned([headings, *rows], tuple(headings[:n_labels]))
         return "\n".join(map(one_line, [*table, "", *explained(self.measures), *legend(self)]))
+
+    def __repr__(self) -> str:
+        """Name the runs and the measures."""
+        runs, queries = ", ".join(self.paired.values), counted(self.n_queries, "query")
+        measures = ", ".join(headings_of(self.measures))
+        baseline = "every pair" if self.baseline is None else f"baseline {self.baseline}"
+        return f"<Comparison of {runs} ({baseline}) on {queries}: {measures}>"
+
+    def _repr_html_(self) -> str:
+        return for_notebook(self)
+
+    def _records(self) -> list[dict[str, Any]]:
+        return comparison_records(self)
 
 
 def compare(

@@ -70,6 +70,14 @@ def _as_html(result: ComparisonResult) -> str:
     return page(f"{runs}, {queries}", parts)
 
 
+def for_notebook(result: ComparisonResult) -> str:
+    """Write the table of means, and folded below it the differences and how they were computed."""
+    lines = "".join(f"<li>{as_html(line)}</li>" for line in legend(result))
+    differences = f"{_html_differences(result)}<ul>{lines}</ul>"
+    folded = f"<details><summary>differences and tests</summary>{differences}</details>"
+    return f"{html_means(paper_table(result))}\n{folded}"
+
+
 def _html_differences(result: ComparisonResult) -> str:
     first, others = deciding_tests(result)
     names = headings_of_tests(result)
@@ -98,21 +106,44 @@ def _plots(result: ComparisonResult) -> Iterator[str]:
 # --- other programs --------------------------------------------------------------------------------
 
 
+_MEANS = ("mean", "baseline_mean", "difference", "relative")
+_COUNTS = ("wins", "ties", "losses", "effect_size")
+_OTHERS = ("measure", "run", "baseline", "low", "high")
+
+
+def comparison_records(result: ComparisonResult) -> list[dict[str, Any]]:
+    """Return the numbers of each pair and measure, by group if there are groups."""
+    by = f"{result.by} (group)" if result.by in {*_MEANS, *_COUNTS, *_OTHERS} else result.by
+    return [
+        {
+            **({by: label} if by else {}),
+            "measure": name_of(row.measure),
+            "run": row.run,
+            "baseline": row.baseline,
+            **{name: getattr(row, name) for name in _MEANS},
+            **dict(zip(("low", "high"), row.interval or (None, None), strict=True)),
+            **{name: getattr(row, name) for name in _COUNTS},
+            **{
+                f"{name} {column}": getattr(test, column)
+                for name, test in row.tests.items()
+                for column in ("p", "adjusted")
+            },
+        }
+        for label, section in result.sections()
+        for row in section.rows
+    ]
+
+
 def _as_csv(result: ComparisonResult) -> str:
-    tests = list(result.rows[0].tests)
-    header = [as_cell(result.by)] if result.by else []
-    header += ["measure", "run", "baseline", "mean", "baseline_mean", "difference"]
-    header += ["relative", "low", "high", "wins", "ties", "losses", "effect_size"]
-    header += [f"{name} {column}" for name in tests for column in ("p", "adjusted")]
-    lines: list[list[Any]] = [header]
-    for label, row in ((label, row) for label, section in result.sections() for row in section.rows):
-        labels = [*([label] if result.by else []), name_of(row.measure), row.run, row.baseline]
-        cells: list[Any] = [*map(as_cell, labels), row.mean, row.baseline_mean, row.difference, row.relative]
-        cells += [*(row.interval or (None, None)), row.wins, row.ties, row.losses, row.effect_size]
-        for name in tests:
-            cells += [row.tests[name].p, row.tests[name].adjusted]
-        lines.append(cells)
-    return separated(lines)
+    def cell(name: str, value: Any) -> Any:
+        if isinstance(value, str):
+            return as_cell(value)
+        is_p = name not in {*_MEANS, *_COUNTS, *_OTHERS}
+        return value if value is None or is_p or result.digits is None else round(value, result.digits)
+
+    records = comparison_records(result)
+    lines = [[cell(name, value) for name, value in record.items()] for record in records]
+    return separated([list(map(as_cell, records[0])), *lines])
 
 
 def _as_json(result: ComparisonResult) -> str:

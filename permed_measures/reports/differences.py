@@ -16,6 +16,7 @@ from permed_measures.reports.wording import (
     is_random,
     method_of,
     p_or_dash,
+    shown,
     signed,
 )
 from permed_measures.statistics.results import ComparisonResult, ComparisonRow
@@ -55,7 +56,7 @@ def differences_table(result: ComparisonResult, tests: Mapping[str, str] | None 
             *([group] if result.by else []),
             short[row.measure],
             *([row.run] if result.baseline is not None else [row.run, row.baseline]),
-            *_estimates(row, bool(intervals)),
+            *_estimates(result, row, bool(intervals)),
             *(p_or_dash(p) for name in shown for p in _p_values(row.tests[name], name in adjusted)),
         ]
         for group, comparison in result.sections()
@@ -78,10 +79,12 @@ def _has_intervals(result: ComparisonResult) -> bool:
     return "not asked" not in result.rows[0].reasons.get("interval", "")
 
 
-def _estimates(row: ComparisonRow, intervals: bool) -> list[str]:
+def _estimates(result: ComparisonResult, row: ComparisonRow, intervals: bool) -> list[str]:
     percent = None if row.relative is None else 100 * row.relative
-    interval = NONE if row.interval is None else "[{}, {}]".format(*map(signed, row.interval))
-    cells = [f"{row.mean:.4f}", f"{row.baseline_mean:.4f}", signed(row.difference), signed(percent, "+.1f")]
+    bounds = ", ".join(shown(result, bound, "+") for bound in row.interval or ())
+    interval = f"[{bounds}]" if bounds else NONE
+    cells = [shown(result, row.mean), shown(result, row.baseline_mean), shown(result, row.difference, "+")]
+    cells.append(signed(percent, "+.1f"))
     cells += [interval] if intervals else []
     return [*cells, f"{row.wins:,}/{row.ties:,}/{row.losses:,}", signed(row.effect_size, "+.2f")]
 

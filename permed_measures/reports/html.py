@@ -58,6 +58,6 @@ def html_means(table: PaperTable) -> str:
 
 
 def _mean(cell: Cell, lettered: bool) -> str:
-    text = {0: "{}", 1: "<b>{}</b>", 2: '<span class="second">{}</span>'}[cell.place].format(cell.text)
+    text = {0: "{}", 1: "<b>{}</b>", 2: '<u class="second">{}</u>'}[cell.place].format(cell.text)
     kind = "" if lettered else ' class="dagger"'
     return f"{text}<sup{kind}>{as_html(cell.mark)}</sup>" if cell.mark else text

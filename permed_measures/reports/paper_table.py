@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from string import ascii_lowercase
 
 from ir_measures.measures import Measure
@@ -17,6 +18,7 @@ from permed_measures.reports.wording import (
     in_clusters,
     is_random,
     method_of,
+    shown,
     shown_p,
     signed,
 )
@@ -44,7 +46,10 @@ def paper_table(result: ComparisonResult) -> PaperTable:
     return PaperTable(
         labels,
         headings_of(result.measures),
-        [_block(group, comparison, letters, bool(result.by)) for group, comparison in result.sections()],
+        [
+            _block(group, replace(comparison, digits=result.digits), letters, bool(result.by))
+            for group, comparison in result.sections()
+        ],
         f"Means{by} over {counted(result.n_queries, 'query')}{in_clusters(result)}",
         [_significance(result, letters), *([footnote] if footnote else [])],
         bool(letters),
@@ -66,7 +71,7 @@ def _block(group: str, comparison: ComparisonResult, letters: list[str], grouped
 
 def _column(comparison: ComparisonResult, number: int, letters: list[str]) -> list[Cell]:
     """Return the cells of a measure."""
-    texts = [f"{float(values[number].mean()):.4f}" for values in comparison.paired.values.values()]
+    texts = [shown(comparison, float(values[number].mean())) for values in comparison.paired.values.values()]
     marks = _marks(comparison, comparison.measures[number], letters)
     return [*map(Cell, texts, placed(texts), marks)]
 
@@ -149,16 +154,21 @@ def sentences(result: ComparisonResult) -> list[str]:
     name = deciding_test(result)
     names = dict(zip(result.measures, headings_of(result.measures), strict=True))
     return [
-        _sentence([row for row in result.rows if (row.run, row.baseline) == pair], name, names)
+        _sentence(result, [row for row in result.rows if (row.run, row.baseline) == pair], name, names)
         for pair in result.paired.pairs
     ]
 
 
-def _sentence(rows: list[ComparisonRow], test: str, names: dict[Measure, str]) -> str:
+def _sentence(
+    result: ComparisonResult, rows: list[ComparisonRow], test: str, names: dict[Measure, str]
+) -> str:
     found: dict[str, list[str]] = {outcome: [] for outcome in _VERBS}
     for row in rows:
         p = row.tests[test].adjusted if test else None
-        found[_outcome(row, p)].append(f"{names[row.measure]} ({', '.join(_facts(row, p, test))})")
+        facts = ", ".join(
+            [f"{shown(result, row.mean)} against {shown(result, row.baseline_mean)}", *_facts(row, p, test)]
+        )
+        found[_outcome(row, p)].append(f"{names[row.measure]} ({facts})")
     verbs = {outcome: verb.format(rows[0].baseline) for outcome, verb in _VERBS.items()}
     parts = [f"{verbs[outcome]} {_listed(texts)}" for outcome, texts in found.items() if texts]
     return f"{rows[0].run} {'; it '.join(parts)}."
@@ -183,8 +193,7 @@ def _outcome(row: ComparisonRow, p: float | None) -> str:
 
 
 def _facts(row: ComparisonRow, p: float | None, test: str) -> Iterator[str]:
-    """Yield the facts in brackets after a measure."""
-    yield f"{row.mean:.4f} against {row.baseline_mean:.4f}"
+    """Yield the facts in brackets after the means of a measure."""
     if row.relative is not None:
         yield f"{signed(100 * row.relative, '+.1f')}%"
     if test:

@@ -40,7 +40,12 @@ def shown_p(value: float) -> str:
     return f"{value:.{next(enough, 4)}f}"
 
 
-def signed(value: float | None, form: str = "+.4f") -> str:
+def shown(result: ComparisonResult, value: float, sign: str = "") -> str:
+    """Format a mean, or with ``+`` as its sign a difference."""
+    return f"{value + 0.0:{sign}.{4 if result.digits is None else result.digits}f}"
+
+
+def signed(value: float | None, form: str) -> str:
     """Format a number with its sign; a dash for None."""
     return NONE if value is None else format(value + 0.0, form)
 

@@ -103,6 +103,8 @@ class ComparisonResult:
         The comparison on each group of queries, the p-values of all groups corrected together.
     origin : Origin or None
         Where the qrels and the runs come from.
+    digits : int or None
+        Number of decimals of means and differences; if None, four in tables and all in CSV.
     """
 
     rows: list[ComparisonRow]
@@ -118,6 +120,7 @@ class ComparisonResult:
     by: str = ""
     groups: dict[Any, Self] = field(default_factory=dict, repr=False)
     origin: Origin | None = field(default=None, repr=False)
+    digits: int | None = None
 
     @property
     def n_queries(self) -> int:

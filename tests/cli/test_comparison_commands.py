@@ -222,6 +222,16 @@ def test_nobody_reading_on_is_no_traceback():
     assert process.wait() == -signal.SIGPIPE
 
 
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "csv"])
+def test_decimals_as_asked_for(command, form):
+    status, out, _ = command(
+        f"compare permed-sample bm25 lsa -m P@1 --resamples 9 --digits 2 --format {form}"
+    )
+    assert status == 0
+    assert "0.65" in out
+    assert "0.6458" not in out
+
+
 # --- reranking ---------------------------------------------------------------------------------------------
 
 
