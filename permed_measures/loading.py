@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from permed_measures.datasets import NAMES
 from permed_measures.datasets import load as load_dataset
 from permed_measures.engine.inputs import Batches, FileRun, QrelsLike, RunLike
 from permed_measures.errors import InputError, PermedWarning, files_beside, nearest
@@ -88,6 +89,8 @@ def existing(name: str | os.PathLike[str]) -> Path:
 
 def _no_file(path: Path) -> InputError:
     hint = nearest(path.name, (Path(each).name for each in files_beside(path)))
+    if path.as_posix() in NAMES:
+        hint = "This is the id of a data set: its qrels come first, then the run"
     return InputError("No such file or directory", where=f"{path!s:.200}", hint=hint)
 
 

@@ -53,6 +53,7 @@ def as_mapping_or_frame(data: QrelsLike | RunLike, column: str) -> Nested | pl.D
     """
     if isinstance(data, Mapping):
         return data
+    _refuse_swapped(data, column)
     if isinstance(data, Batches):
         return data.nested()
     if "ranx" in sys.modules and type(data).__module__.startswith("ranx."):
@@ -70,6 +71,21 @@ def as_mapping_or_frame(data: QrelsLike | RunLike, column: str) -> Nested | pl.D
         return _records(data, column)
     hint = "Read a file with permed_measures.read_qrels or read_run" if is_text else ""
     raise InputError(f"expected {_FORMS} (found {type(data).__name__} {shown(data)})", hint=hint)
+
+
+QRELS_FIRST = "The qrels come first, then the run"
+
+
+def _refuse_swapped(data: Any, column: str) -> None:
+    """Raise an error for what can only be a run where qrels are expected, or the other way round."""
+    is_ranx = type(data).__module__.startswith("ranx.")
+    kind = type(data).__name__ if is_ranx else ""
+    is_run = isinstance(data, Batches) or kind == "Run"
+    is_qrels = kind == "Qrels" or hasattr(data, "qrels_iter") or hasattr(data, "irds_ref")
+    if column == "relevance" and is_run:
+        raise InputError("expected qrels (found a run)", hint=QRELS_FIRST)
+    if column == "score" and is_qrels:
+        raise InputError("expected a run (found qrels)", hint=QRELS_FIRST)
 
 
 def as_mapping(data: QrelsLike | RunLike, column: str) -> Nested:
@@ -96,8 +112,12 @@ def _records(data: Iterable[Any], column: str) -> Nested:
     return nested
 
 
+_OTHER = {"relevance": "score", "score": "relevance"}
+"""The column of numbers that a table has if qrels and run were swapped."""
+
+
 def _no_record(record: object, column: str) -> InputError:
-    hint = ""
+    hint = QRELS_FIRST if hasattr(record, _OTHER[column]) else ""
     if type(record).__module__.partition(".")[0] in ("polars", "pyarrow"):
         # ir_measures turns a frame it does not know into an iterator of its columns before we see it.
         hint = (
@@ -122,7 +142,8 @@ def columns_of(names: Iterable[str], column: str) -> dict[str, str]:
         if theirs is None:
             raise InputError(
                 f"a frame needs the columns query_id, doc_id and {column} "
-                f"(or PyTerrier's qid, docno and {COLUMNS[column][-1]}); {ours} is missing (found {names})"
+                f"(or PyTerrier's qid, docno and {COLUMNS[column][-1]}); {ours} is missing (found {names})",
+                hint=QRELS_FIRST if set(COLUMNS[_OTHER[column]]) & set(names) else "",
             )
         found[ours] = theirs
     return found

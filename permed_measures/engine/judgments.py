@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 
+USUAL_GRADES = frozenset(range(-2, 11))
+
+
 def offsets_of(query: NDArray[np.int32], n_queries: int) -> Ints:
     """Return where the rows of each query begin, and where the last end; `query` is ascending."""
     offsets = np.zeros(n_queries + 1, dtype=np.int64)
@@ -95,6 +98,12 @@ class Judgments:
             return qrels
         table = as_mapping_or_frame(qrels, "relevance")
         return _from_mapping(table) if isinstance(table, Mapping) else _from_frame(table)
+
+    @cached_property
+    def may_be_scores(self) -> bool:
+        """Whether the grades look like the scores of a run: not whole, below 0, or above all usual grades."""
+        grade = self.grade
+        return bool(len(grade) and ((grade % 1).any() or grade.max() < 0 or grade.max() > max(USUAL_GRADES)))
 
     @property
     def n_queries(self) -> int:

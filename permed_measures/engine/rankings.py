@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from permed_measures.engine.forms import as_mapping_or_frame
 from permed_measures.engine.from_frames import find_in_batches
 from permed_measures.engine.from_mapping import find_in_mapping
-from permed_measures.engine.inputs import Batches, RunLike, path_of
-from permed_measures.engine.judgments import Ints, Judgments, offsets_of, position_in_query
+from permed_measures.engine.inputs import Batches, Nested, RunLike, path_of
+from permed_measures.engine.judgments import USUAL_GRADES, Ints, Judgments, offsets_of, position_in_query
 from permed_measures.engine.query_ids import suggestion
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.errors import NoSharedQueryWarning, PermedWarning, shown
@@ -100,6 +100,7 @@ class JudgedRankings:
         table = run if isinstance(run, Batches) else as_mapping_or_frame(run, "score")
         if isinstance(table, Mapping):
             found = find_in_mapping(judgments, table, ties)
+            _warn_if_swapped(judgments, table, path_of(run))
         else:
             batches = table if isinstance(table, Batches) else Batches([table])
             found = find_in_batches(judgments, batches, ties)
@@ -177,6 +178,17 @@ class JudgedRankings:
         return replace(self, row=self.row[rows], rank=self.rank[rows])
 
 
+def _warn_if_swapped(judgments: Judgments, run: Nested, path: Path | None) -> None:
+    """Warn of grades that look like scores where the scores look like grades."""
+    if not judgments.may_be_scores or not any(run.values()):
+        return
+    scores = chain.from_iterable(documents.values() for documents in run.values())
+    if all(score in USUAL_GRADES for score in scores):
+        place = f"{path}: " if path else ""
+        text = "the qrels look like a run, and the run looks like qrels. The qrels come first, then the run"
+        warnings.warn(PermedWarning(f"{place}{text}"), stacklevel=6)
+
+
 def _warn_if_disjoint(rankings: JudgedRankings, some_ids: list[str], path: Path | None) -> None:
     judgments = rankings.judgments
     if not rankings.n_run_queries or not len(judgments.query):
@@ -185,7 +197,10 @@ def _warn_if_disjoint(rankings: JudgedRankings, some_ids: list[str], path: Path 
     if not rankings.n_answered:
         kind, theirs = NoSharedQueryWarning, _two(judgments.query_ids)
         problem = f"the run and the qrels share no query: the run has {ours}, the qrels {theirs}"
-        hint = suggestion(some_ids, judgments.query_ids)
+        if set(some_ids) & set(judgments.documents):
+            hint = "These are ids of documents: the columns of the run may be swapped"
+        else:
+            hint = suggestion(some_ids, judgments.query_ids)
     elif not len(rankings.query) and rankings.retrieved.any():
         theirs = _two(judgments.documents)
         problem = f"no retrieved document is judged: the run has {ours}, the qrels judge {theirs}"
