@@ -3,11 +3,13 @@
 import csv
 import io
 import json
+import re
 import shutil
 import signal
 import sys
 
 import pytest
+from commands import run_cli
 
 from permed_measures import cli
 from permed_measures.datasets import SAMPLES
@@ -106,3 +108,27 @@ def test_what_a_run_lacks_is_said(evaluated, tmp_path):
         out, _ = evaluated(f"short --format {form}")
         assert "short has 1 query without judgments" in out.replace("'", "").replace("&#x27;", "")
         assert f"{comment}run " in out
+
+
+def test_one_text_never_names_two_numbers(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for name in ("bm25", "lsa"):
+        shutil.copy(MEDICAL.runs[name], tmp_path / name)
+    given = ("permed-sample", "bm25", "lsa")
+    named = {}
+    for measures in (["nDCG(dcg='exp-log2')@10"], ["nDCG@10"], ["nDCG@10", "nDCG(dcg='exp-log2')@10"]):
+        options = [part for measure in measures for part in ("-m", measure)]
+        for command in (["evaluate"], ["compare", "--resamples", "99"]):
+            lines = run_cli(*command, *given, *options, "--format", "markdown")[0].splitlines()
+            headings, values = (
+                [cell.strip(" *") for cell in line.split("|")] for line in (lines[0], lines[2])
+            )
+            for heading, value in zip(headings, values, strict=True):
+                named.setdefault(heading, set()).add(re.sub("<sup>.*", "", value).strip("*"))
+    for measure in ("nDCG@10", "nDCG(dcg='exp-log2')@10"):
+        heading, _, values = run_cli("reranking", *given, "-m", measure)[0].partition(":")
+        named.setdefault(heading, set()).add(values.split()[0])
+    numbers = {heading: values for heading, values in named.items() if "nDCG" in heading}
+    assert numbers["nDCG@10"] == {"0.6707"}
+    assert numbers["nDCG-exp@10"] == {"0.6788"}
+    assert all(len(values) == 1 for values in numbers.values())
