@@ -35,7 +35,8 @@ audits: matches answers searches sentences reports audit
 plots: fonts style arguments by_group by_query cutoffs figures save
 reports: tables html evaluation evaluation_table evaluation_formats wording differences paper_table comparison
 comparisons: moves changes reranking compare
-cli: messages progress help arguments output demo evaluations checks comparing conversions commands __init__
+cli: messages progress help arguments output demo evaluations measures checks comparing conversions
+cli: commands __init__
 __main__
 """
 """Each file may import those before it only, from left to right and from top to bottom."""

@@ -14,12 +14,9 @@ from permed_measures.cli.messages import tell
 from permed_measures.cli.output import Digits, Output, format_of, put
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
-from permed_measures.engine.kernels import KERNELS
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
-from permed_measures.measures.parameters import values_of
-from permed_measures.measures.parsing import parse_measure
-from permed_measures.reports.evaluation import Report, meaning, with_judged
+from permed_measures.reports.evaluation import Report, with_judged
 from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
 from permed_measures.statistics.differences import notes_of
 
@@ -87,13 +84,3 @@ def evaluate(
     origin = arguments.origin_of(context, files)
     report = Report(chosen, evaluations, by_query, groups, macro, origin, digits, columns or [])
     put(lambda: EVALUATION_FORMATS[form](report), output, f"{form} of {counted(len(files), 'run')}")
-
-
-def measures() -> None:
-    """List the measures and their parameters."""
-    for name in KERNELS:
-        measure = parse_measure(name)
-        print(f"{name}: {meaning(measure)}")
-        for parameter, value in values_of(measure).items():
-            default = "" if value is None else f" (default {value!r})"
-            print(f"    {parameter}: {measure.SUPPORTED_PARAMS[parameter].desc}{default}")

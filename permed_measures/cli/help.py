@@ -22,7 +22,7 @@ EXAMPLES = {
     "convert": ("results.jsonl results.trec", "query_to_texts.jsonl qrels.tsv --as qrels"),
     "inspect": ("results.jsonl", "runs/bm25.trec runs/b.csv"),
     "demo": ("", "| less"),
-    "measures": ("", "| grep -A4 GradedAP"),
+    "measures": ("", "GradedAP"),
 }
 """What can be typed after the name of each command."""
 
@@ -75,7 +75,7 @@ MODULES = {
     "convert": "conversions",
     "inspect": "conversions",
     "demo": "demo",
-    "measures": "evaluations",
+    "measures": "measures",
 }
 """The module of each command, in the order of the help."""
 

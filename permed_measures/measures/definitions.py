@@ -119,7 +119,13 @@ class _GradedAP(CheckedMeasure):
         "max_rel": Param(number(above=0), "a number above 0", default=2, desc="the grade that weighs 1"),
         "gains": weights("weight", desc="weight of each grade, instead of grade / max_rel"),
         "norm": choice(
-            *("num_rel", "min", "num_rel_ret", "gain", "ideal", "none"), desc="what the sum is divided by"
+            desc="what the sum is divided by",
+            num_rel="the number of relevant documents",
+            min="that number, or the cutoff if it is smaller",
+            num_rel_ret="the number of relevant documents found up to the cutoff",
+            gain="the weights of all relevant documents, summed",
+            ideal="the sum of the ideal ranking, so that a perfect ranking scores 1",
+            none="1",
         ),
         "judged_only": JUDGED_ONLY,
     }
@@ -216,10 +222,20 @@ class _VariantNDCG(CheckedMeasure):
     SHORT_DESC = "nDCG with the gain, the discount, the ideal list and negative grades as one asks."
     SUPPORTED_PARAMS = {
         "cutoff": CUTOFF,
-        "gain": choice("exp", "linear", desc="gain of a grade"),
-        "discount": choice("log2", "jk", "zipf", desc="discount of a rank"),
-        "ideal": choice("qrels", "run", "cutoff", desc="where the ideal list comes from"),
-        "negative": choice("zero", "keep", desc="gain of grades below 0"),
+        "gain": choice(desc="gain of a grade", exp="2^grade - 1", linear="the grade"),
+        "discount": choice(
+            desc="discount of a rank",
+            log2="1 / log2(rank + 1)",
+            jk="1 at rank 1, then 1 / log2(rank)",
+            zipf="1 / rank",
+        ),
+        "ideal": choice(
+            desc="where the ideal list comes from",
+            qrels="all judged documents",
+            run="the whole retrieved list",
+            cutoff="the retrieved list up to the cutoff",
+        ),
+        "negative": choice(desc="gain of grades below 0", zero="0", keep="as they stand"),
         "judged_only": JUDGED_ONLY,
     }
 

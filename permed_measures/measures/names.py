@@ -13,31 +13,33 @@ from permed_measures.errors import MeasureError
 from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parameters import cutoff_of
 
-_WORDS = {
-    "AP": "map averageprecision meanaverageprecision",
-    "nDCG": "ndcgcut normalizeddcg normalizeddiscountedcumulativegain",
-    "P": "prec precision",
-    "R": "rec recall",
-    "RR": "mrr reciprank reciprocalrank meanreciprocalrank",
-    "Success": "successrate hit hits hitrate hitratio hr acc accuracy",
+WORDS = {
+    "AP": "map average_precision mean_average_precision",
+    "nDCG": "ndcg_cut normalized_dcg normalized_discounted_cumulative_gain",
+    "P": "precision prec",
+    "R": "recall rec",
+    "RR": "mrr recip_rank reciprocal_rank mean_reciprocal_rank",
+    "Success": "hit hits hit_rate hit_ratio hr success_rate acc accuracy",
     "Coverage": "cov",
-    "GradedAP": "gradedmap",
-    "Rprec": "rprecision",
-    "SetAP": "setmap",
-    "SetR": "setrecall",
-    "NumRelRet": "numrelret",
+    "GradedAP": "graded_map",
+    "Rprec": "r_precision",
+    "SetAP": "set_map",
+    "SetR": "set_recall",
+    "NumRelRet": "num_rel_ret",
 }
+"""What people call measures besides their names, in whatever case and with whatever separators."""
+
+_SEPARATORS = str.maketrans("", "", " _.-")
 _KNOWN = [*MEASURES.values(), *ir_measures.measures.registry.values()]
 MEASURE_OF_WORD: dict[str, str] = {
-    **{str(measure.NAME).lower().replace("_", ""): str(measure.NAME) for measure in reversed(_KNOWN)},
-    **{word: measure for measure, words in _WORDS.items() for word in words.split()},
+    **{str(measure.NAME).lower().translate(_SEPARATORS): str(measure.NAME) for measure in reversed(_KNOWN)},
+    **{word.translate(_SEPARATORS): name for name, words in WORDS.items() for word in words.split()},
 }
-"""Measures by the words for them, in lower case and without separators."""
+"""Measures by all the words for them, in lower case and without separators."""
 
 _SCORES = ("cosine_", "cos_sim_", "dot_score_", "dot_", "euclidean_", "manhattan_")
 """What sentence-transformers puts before the names of its measures."""
 _INTERPOLATED = "iprec_at_recall_"
-_WITHOUT_SEPARATORS = str.maketrans("", "", " _.-")
 _MOST_DIGITS_OF_A_CUTOFF = 9
 
 
@@ -76,7 +78,7 @@ def word_and_cutoff(name: str) -> tuple[str, str]:
         cutoff = name[len(word) :]
     word = word.rstrip(" _.@")
     marker = next((marker for marker in ("at", "cut", "top") if word.endswith(marker)), "")
-    return word.removesuffix(marker).translate(_WITHOUT_SEPARATORS), cutoff
+    return word.removesuffix(marker).translate(_SEPARATORS), cutoff
 
 
 def rank_of(cutoff: str, name: str) -> int:

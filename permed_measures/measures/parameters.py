@@ -33,6 +33,7 @@ class Param(ParamInfo):
         super().__init__(default=default, desc=desc)  # type: ignore[no-untyped-call]
         self.convert = convert
         self.allowed = allowed
+        self.meanings: dict[str, str] = {}
 
 
 _MOST = 1e100
@@ -71,15 +72,18 @@ def whole(most: int, *, default: Any = NOT_PROVIDED, desc: str) -> Param:
     return Param(convert, f"a whole number from 1 to {most}", default=default, desc=desc)
 
 
-def choice(*choices: str, desc: str) -> Param:
-    """Return a parameter that is one of some strings, by default the first."""
+def choice(*, desc: str, **meanings: str) -> Param:
+    """Return a parameter that is one of some strings, given with their meanings; by default the first."""
 
     def convert(value: Any) -> str:
-        if not isinstance(value, str) or value not in choices:
+        if not isinstance(value, str) or value not in meanings:
             raise ValueError(value)
         return value
 
-    return Param(convert, "one of " + ", ".join(map(repr, choices)), default=choices[0], desc=desc)
+    choices = list(meanings)
+    param = Param(convert, f"one of {', '.join(map(repr, choices))}", default=choices[0], desc=desc)
+    param.meanings = meanings
+    return param
 
 
 def _flag(value: Any) -> bool:
@@ -219,7 +223,37 @@ def check_given(measure: Measure) -> None:
 def _allowed(param: ParamInfo) -> str:
     if param.choices is not NOT_PROVIDED:
         return "one of " + ", ".join(map(repr, param.choices))
+    if param.dtype is bool:
+        return "True or False"
     return f"of type {getattr(param.dtype, '__name__', param.dtype)}"
+
+
+def description_of(measure: Measure, name: str) -> str:
+    """Describe a parameter of a measure; those of ir_measures as ours."""
+    param, known = measure.SUPPORTED_PARAMS[name], _STANDARD_PARAMS.get(name)
+    if isinstance(param, Param) or known is None or measure.NAME == "NumRet":
+        return str(param.desc).replace("NOT_PROVIDED", "left out")
+    return str(known.desc).removesuffix("; all if left out" if param.required else "")
+
+
+def allowed_of(measure: Measure, name: str) -> str:
+    """Say what a parameter of a measure may be."""
+    param = measure.SUPPORTED_PARAMS[name]
+    known = param if isinstance(param, Param) else _STANDARD_PARAMS.get(name)
+    if known is None:
+        return _allowed(param)
+    return known.allowed.replace("a number", "a whole number") if param.dtype is int else known.allowed
+
+
+_STANDARD_MEANINGS = {
+    "dcg": {"log2": "the gain is the grade, as in trec_eval", "exp-log2": "the gain is 2^grade - 1"}
+}
+
+
+def meanings_of(measure: Measure, name: str) -> dict[str, str]:
+    """Return what each value of a parameter means, if it is one of some strings."""
+    param = measure.SUPPORTED_PARAMS[name]
+    return param.meanings if isinstance(param, Param) else _STANDARD_MEANINGS.get(name, {})
 
 
 def _unknown_parameter(measure: Measure, name: str) -> MeasureError:

@@ -270,7 +270,8 @@ def test_version_and_list_of_measures():
     assert run_cli("--version")[0] == f"permed-measures {pm.__version__}\n"
     stdout, _ = run_cli("measures")
     assert "GradedAP: Average precision in which each relevant document counts by its grade.\n" in stdout
-    assert "    max_rel: the grade that weighs 1 (default 2)\n" in stdout
+    assert "  max_rel: the grade that weighs 1; a number above 0; by default 2\n" in stdout
+    assert "  dcg: DCG formulation; one of 'log2', 'exp-log2'; by default 'log2'\n" in stdout
 
 
 # --- groups, query ids, convert, inspect -----------------------------------------------------------

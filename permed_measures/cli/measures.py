@@ -1,0 +1,70 @@
+"""The command measures: what one can ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+from ir_measures.measures import Measure
+
+from permed_measures.engine.kernels import KERNELS
+from permed_measures.errors import MeasureError
+from permed_measures.measures.names import WORDS
+from permed_measures.measures.parameters import (
+    CheckedMeasure,
+    allowed_of,
+    description_of,
+    meanings_of,
+    values_of,
+)
+from permed_measures.measures.parsing import parse_measure
+from permed_measures.reports.evaluation import meaning
+from permed_measures.terminal import paragraph, section
+
+
+def measures(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[MEASURE...]", help="Explain these, such as GradedAP.")
+    ] = None,
+) -> None:
+    """List the measures, their parameters and the values these can have; or explain some measures."""
+    asked = [str(parse_measure(name).NAME) for name in names or ()]
+    for name in asked:
+        if name not in KERNELS:
+            raise MeasureError(f"permed-measures does not compute {name}")
+    for name in asked or KERNELS:
+        measure = parse_measure(name)
+        print(section(f"{name}: {meaning(measure)}", []), end="")
+        for parameter in measure.SUPPORTED_PARAMS:
+            _print(_described(measure, parameter))
+            for value, text in meanings_of(measure, parameter).items() if asked else ():
+                _print(f"{value}: {text}", indent=4)
+        for text in _more(measure) if asked else ():
+            _print(text)
+
+
+def _print(text: str, indent: int = 2) -> None:
+    print(paragraph(" " * indent + text, hang=indent + 2))
+
+
+def _described(measure: Measure, parameter: str) -> str:
+    """Describe a parameter, what it may be, and its default."""
+    default = values_of(measure)[parameter]
+    shown = "" if default is None else f"; by default {default!r}"
+    return f"{parameter}: {description_of(measure, parameter)}; {allowed_of(measure, parameter)}{shown}"
+
+
+def _more(measure: Measure) -> Iterator[str]:
+    """Yield other names of a measure, an example with a parameter, and where more is said."""
+    name = str(measure.NAME)
+    if name in WORDS:
+        yield f"Also: {', '.join(WORDS[name].split())}"
+    choices = ((each, list(meanings_of(measure, each))) for each in measure.SUPPORTED_PARAMS)
+    given = next((f"({each}={values[1]})" for each, values in choices if values), "")
+    given = given or ("(rel=2)" if "rel" in measure.SUPPORTED_PARAMS else "")
+    at = {"cutoff": "@10", "recall": "@0.5"}[measure.AT_PARAM]
+    at = at if measure.AT_PARAM in measure.SUPPORTED_PARAMS else ""
+    yield f"Example: permed-measures evaluate QRELS RUN -m '{name}{given}{at}'"
+    module = "permed_measures" if isinstance(measure, CheckedMeasure) else "ir_measures"
+    yield f"More: help({module}.{name}) in Python"
