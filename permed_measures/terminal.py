@@ -85,7 +85,7 @@ def terminal_table(
     left = [column.is_label for column in kept]
     headings = [_folded_heading(column.heading, width) for column, width in zip(kept, widths, strict=True)]
     lines = [*_lines([Text(heading, "bold") for heading in headings], widths, left)]
-    lines.append(Text("─" * _total(widths)))
+    lines.append(Text(_rule() * _total(widths)))
     for number in range(len(rows)):
         lines += [Text()] if block and number and number % block == 0 else []
         lines += _lines([column.cells[number] for column in kept], widths, left)
@@ -116,6 +116,15 @@ def section(heading: str, texts: Iterable[str]) -> str:
     lines = list(Text(one_line(heading), "bold").wrap(console, min(console.width, _WIDTH)))
     below = [paragraph(f"  {one_line(text)}", hang=4) for text in texts]
     return _printed(console, lines) + "".join(f"{text}\n" for text in below)
+
+
+def _rule() -> str:
+    """Return the character of a line, which not every encoding has."""
+    try:
+        "─".encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return "-"
+    return "─"
 
 
 def _text(cell: str | Styled) -> Text:

@@ -134,3 +134,11 @@ def test_plain_text_if_asked_for(terminal, monkeypatch, variable, value):
     assert "\x1b[1m" in terminal_table(["run", "P"], [["a", "1"]], 1)
     monkeypatch.setenv(variable, value)
     assert "\x1b" not in terminal_table(["run", "P"], [["a", "1"]], 1)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "line"), [("utf-8", "──────"), ("cp1252", "------"), ("ascii", "------")]
+)
+def test_the_line_below_the_headings_is_of_what_can_be_printed(monkeypatch, encoding, line):
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
+    assert terminal_table(["run", "P"], [["a", "1"]], 1).splitlines()[1] == line

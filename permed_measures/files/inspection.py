@@ -14,7 +14,8 @@ from permed_measures.files.read import kind_of, ranked, scanned
 from permed_measures.files.sources import ProgressCallback, Source
 from permed_measures.files.streams import ScannedRun
 from permed_measures.files.text import TextFile
-from permed_measures.markup import counted, one_line
+from permed_measures.markup import counted
+from permed_measures.terminal import paragraph, section
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,8 +37,8 @@ class Inspection:
         """Return a line for each fact."""
         facts = {"format": self.format, "holds": self.holds, **self.facts}
         width = max(map(len, facts))
-        lines = (f"  {name:<{width}}  {fact}" for name, fact in facts.items())
-        return "\n".join([one_line(str(self.path)), *lines])
+        lines = (paragraph(f"  {name:<{width}}  {fact}", hang=width + 4) for name, fact in facts.items())
+        return section(str(self.path), ()) + "\n".join(lines)
 
 
 def inspect_file(path: str | os.PathLike[str], progress: ProgressCallback | None = None) -> Inspection:

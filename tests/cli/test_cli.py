@@ -453,6 +453,15 @@ def test_inspect_says_what_is_in_files(files):
     assert "No such file" in stderr
 
 
+@pytest.mark.parametrize("width", [40, 80])
+def test_what_is_in_a_file_fits_the_terminal(files, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.chdir(files)
+    lines = run_cli("inspect", "run.trec")[0].splitlines()
+    assert max(map(len, lines)) <= width
+    assert {line[16] != " " and line[14:16] == "  " for line in lines[1:]} == {True}
+
+
 @pytest.mark.parametrize(
     ("command", "said"),
     [
