@@ -103,7 +103,9 @@ class Judgments:
     def may_be_scores(self) -> bool:
         """Whether the grades look like the scores of a run: not whole, below 0, or above all usual grades."""
         grade = self.grade
-        return bool(len(grade) and ((grade % 1).any() or grade.max() < 0 or grade.max() > max(USUAL_GRADES)))
+        return bool(
+            len(grade) > 3 and ((grade % 1).any() or grade.max() < 0 or grade.max() > max(USUAL_GRADES))
+        )
 
     @property
     def n_queries(self) -> int:

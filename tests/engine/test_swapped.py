@@ -85,9 +85,10 @@ def test_dicts_that_look_swapped_are_warned_about(function, scores):
         (QRELS, RUN),
         (QRELS, QRELS),  # a ranking by integers
         (RUN, RUN),  # grades that are no integers
-        ({"t_1": {"a": 0.5}}, {"t_1": {"a": 3.0, "b": 0.25}}),
-        ({"t_1": {"a": 0.5}}, {"t_1": {}}),
-        ({"t_1": {"a": 0.5}}, {}),
+        (RUN, {"t_1": {"a": 3.0, "b": 0.25}}),
+        (RUN, {"t_1": {}}),
+        (RUN, {}),
+        ({"t_1": {"a": 0.5, "b": 2, "c": 1}}, QRELS),  # too few to tell
         ({}, QRELS),
     ],
 )
