@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
+from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -143,19 +144,19 @@ class Source:
 
     def chunks(self, size: int | None = None, whole: bool = False) -> Iterator[Chunk]:
         """Yield chunks of whole lines, of about `size` bytes; a text that is held `whole` may be one line."""
-        start, n_lines = 0, 0
+        start, n_chunks = 0, 0
         longest = _LONGEST_WHOLE if whole else _LONGEST_LINE
         try:
             with self.open() as file, _OPENERS.get(self._type, nullcontext)(file) as content:
                 while data := _whole_lines(content, min(size or _CHUNK, longest), longest):
                     if not whole:
-                        self._check_last_line(data, n_lines)
+                        self._check_last_line(data, islice(self.chunks(size), n_chunks))
                     elif start + len(data) > longest:
                         problem = f"a JSON file may have {longest >> 20:,} MiB at most"
                         raise InputError(problem, where=str(self.path), hint="Convert it to TREC or Parquet")
                     yield Chunk(start, data)
                     start += len(data)
-                    n_lines += data.count(b"\n")
+                    n_chunks += 1
                     if self._pipe is None:
                         self.progress(min(file.tell() / (self._status.st_size or 1), 1))
                 if self._pipe is None:
@@ -167,13 +168,14 @@ class Source:
             problem = f"cannot be {done} as {self._type} ({error})"
             raise InputError(problem, where=str(self.path)) from None
 
-    def _check_last_line(self, data: bytes, n_lines: int) -> None:
+    def _check_last_line(self, data: bytes, before: Iterable[Chunk]) -> None:
         """Raise an error if the last of these lines is too long; the others are shorter than a chunk."""
         last = data.rfind(b"\n", 0, -1) + 1
         if len(data) - last - data.endswith(b"\n") > _LONGEST_LINE:
+            n_lines = sum(chunk.data.count(b"\n") for chunk in before) + data.count(b"\n", 0, last)
             error = LongLineError(
                 f"a line may have {_LONGEST_LINE >> 20} MiB at most",
-                where=self.place(n_lines + data.count(b"\n", 0, last)),
+                where=self.place(n_lines),
                 hint="Check that this is a file of qrels or of a run",
             )
             error.beginning = data[last : last + HEAD]

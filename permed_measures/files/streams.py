@@ -105,7 +105,7 @@ def _whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
     held = None
     for frame in frames:
-        rows = frame if held is None else pl.concat([held, frame], rechunk=True)
+        rows = frame if held is None else pl.concat([held, frame])
         query_id = rows["query_id"]
         changes = (query_id != query_id[-1]).arg_true()
         last = int(changes[-1]) + 1 if len(changes) else 0
@@ -146,19 +146,21 @@ class TrecRun(TextRun):
         """Yield the rows in the order of the file, as frames."""
         source, n_lines = self.file.source, 0
         for chunk in source.chunks():
-            frame = _trec_rows(chunk, "run")
+            frame, n_chunk = _trec_rows(chunk, "run")
             if frame is None:
                 yield from self._line_by_line(source.lines_of(chunk, n_lines))
             elif len(frame):
                 yield frame
-            n_lines += chunk.data.count(b"\n")
+            n_lines += n_chunk
 
 
-def _trec_rows(chunk: Chunk, kind: Kind) -> pl.DataFrame | None:
-    """Return the rows of a chunk of a TREC file, or None if the lines must be read one by one."""
+def _trec_rows(chunk: Chunk, kind: Kind) -> tuple[pl.DataFrame | None, int]:
+    """Return the rows of a chunk of a TREC file, None if it must be read line by line; and its lines."""
     data = chunk.data if chunk.start else chunk.data.removeprefix(MARK)
     frame = frame_of_lines(data, kind)
-    return frame_of_lines(single_blanks(data), kind) if frame is None else frame
+    if frame is not None:
+        return frame, len(frame)
+    return frame_of_lines(single_blanks(data), kind), chunk.data.count(b"\n")
 
 
 class TableRun(TextRun):
@@ -196,7 +198,7 @@ def read_trec_qrels(file: TextFile) -> pl.DataFrame | None:
 
     frames = []
     for chunk in file.source.chunks():
-        rows = _trec_rows(chunk, "qrels")
+        rows, _ = _trec_rows(chunk, "qrels")
         if rows is None:
             return None
         frames.append(rows)
