@@ -64,12 +64,13 @@ def evaluate(
     """
     if by is not None and by_query:
         raise InputError("--by and --by-query exclude each other", hint="Leave out one of them")
-    if columns and str(format_ or "table") != "table":
-        raise InputError("--columns chooses the columns of a table", hint="Leave out --format, or --columns")
     if macro and by is None:
         raise InputError("--macro needs --by", hint="Name the groups, such as --by conversation_id")
     files = arguments.find_runs(runs)
     form = format_of(format_ and str(format_), output, EVALUATION_FORMATS, [Path(qrels), *files.values()])
+    if columns and form not in ("table", "markdown", "latex", "html"):
+        hint = "Leave it out, or choose --format table, markdown, latex or html"
+        raise InputError("--columns chooses the columns of a table", hint=hint)
     with arguments.reading(qrels, files, order, query_ids) as inputs:
         judgments = inputs.judgments
         groups = Groups.of(judgments.query_ids, by, inputs.dataset) if by is not None else None

@@ -7,9 +7,9 @@ from typing import Any
 
 from permed_measures.files.provenance import provenance
 from permed_measures.markup import as_cell, as_html, as_json, counted
-from permed_measures.measures.headings import headings_of, name_of
-from permed_measures.reports.evaluation import BEST, COUNTS, Report, TextRow
-from permed_measures.reports.evaluation_table import evaluation_table, explanations
+from permed_measures.measures.headings import name_of
+from permed_measures.reports.evaluation import BEST, Report, TextRow
+from permed_measures.reports.evaluation_table import Column, columns_of, evaluation_table, explanations
 from permed_measures.reports.html import html_means, page
 from permed_measures.reports.tables import Cell, PaperTable, TableRow, latex, markdown, placed, separated
 from permed_measures.statistics.differences import notes_of
@@ -58,33 +58,35 @@ def _separated(report: Report, delimiter: str) -> str:
 
 def _means(report: Report) -> PaperTable:
     """Build the table of a paper, a block for each group of queries."""
-    blocks: dict[str, list[TextRow]] = {}
-    for row in report.cells():
+    rows = list(report.cells())
+    columns = [each for each in columns_of(report, rows)[1] if report.only or each.kind != "queries"]
+    blocks: dict[str, list[int]] = {}
+    for number, row in enumerate(rows):
         of_all = BEST if row.ideal else ""
         key = row.labels[1] if report.groups else row.labels[0] if report.by_query else of_all
-        blocks.setdefault(key, []).append(row)
+        blocks.setdefault(key, []).append(number)
     ideal = [f"{BEST.capitalize()}: what an ideal ranking scores, where that is below 1"]
     footnote = "; ".join(explanations(report))
     return PaperTable(
         report.labels[:: -1 if report.groups else 1],
-        headings_of(report.columns),
-        [_block(report, rows) for rows in blocks.values()],
+        [column.heading for column in columns],
+        [_block(report, rows, columns, numbers) for numbers in blocks.values()],
         f"{'Values by query' if report.by_query else 'Means'} over {report.about()}",
         [*(ideal if report.ceilings and not report.by_query else []), *([footnote] if footnote else [])],
     )
 
 
-def _block(report: Report, rows: list[TextRow]) -> list[TableRow]:
+def _block(report: Report, rows: list[TextRow], columns: list[Column], numbers: list[int]) -> list[TableRow]:
     """Return the rows of a block; the best mean of each measure is marked, among the runs."""
-    runs = [row for row in rows if not row.ideal]  # the ideal ranking stands below them
-    columns = []
-    for number, measure in enumerate(report.columns):
-        texts = [row.values[number] for row in rows]
-        marked = measure in report.measures and measure.NAME not in COUNTS and not report.by_query
-        places = placed(texts[: len(runs)]) if marked else [0] * len(runs)
-        columns.append([*map(Cell, texts, [*places, *[0] * (len(rows) - len(runs))])])
-    order = -1 if report.groups else 1
-    return [TableRow(row.labels[::order], list(cells)) for row, *cells in zip(rows, *columns, strict=True)]
+    n_runs = sum(not rows[number].ideal for number in numbers)  # the ideal ranking stands below them
+    cells = []
+    for column in columns:
+        texts = [column.cells[number] for number in numbers]
+        marked = column.kind == "measure" and not report.by_query
+        places = placed(texts[:n_runs]) if marked else []
+        cells.append([*map(Cell, texts, [*places, *[0] * (len(texts) - len(places))])])
+    labels = [rows[number].labels[:: -1 if report.groups else 1] for number in numbers]
+    return [TableRow(label, list(each)) for label, *each in zip(labels, *cells, strict=True)]
 
 
 def _notes(report: Report) -> list[str]:

@@ -9,23 +9,26 @@ from typing import NamedTuple
 from permed_measures.errors import InputError, nearest
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of
-from permed_measures.reports.evaluation import BEST, MACRO, Report, TextRow
+from permed_measures.reports.evaluation import BEST, COUNTS, MACRO, Report, TextRow
 from permed_measures.terminal import paragraph, terminal_table
 
 
-class _Column(NamedTuple):
-    """A column; `need` is 0 where it says nothing, and the least needed is left out first."""
+class Column(NamedTuple):
+    """A column; `need` is 0 where it says nothing, and the least needed is left out first.
+
+    `kind` is ``measure``, ``count`` (a measure that counts documents), ``judged`` or ``queries``.
+    """
 
     heading: str
     cells: list[str]
     need: int
+    kind: str
 
 
 def evaluation_table(report: Report) -> str:
     """Write the table for a terminal."""
     rows = list(report.cells())
-    columns = list(_columns(report, rows))
-    chosen = _chosen(columns, report.only) if report.only else [each for each in columns if each.need]
+    columns, chosen = columns_of(report, rows)
     labels = ["run", "query"] if report.by_query else report.labels
     cells = zip(*(column.cells for column in chosen), strict=True) if chosen else [()] * len(rows)
     spare = sorted(chosen, key=lambda column: column.need)[:-1]
@@ -40,7 +43,13 @@ def evaluation_table(report: Report) -> str:
     return "\n".join([table, *map(paragraph, _sentences(report, columns)), ""])
 
 
-def _columns(report: Report, rows: list[TextRow]) -> Iterator[_Column]:
+def columns_of(report: Report, rows: list[TextRow]) -> tuple[list[Column], list[Column]]:
+    """Return all columns, and those that are asked for, or say something."""
+    columns = list(_columns(report, rows))
+    return columns, _chosen(columns, report.only) if report.only else [each for each in columns if each.need]
+
+
+def _columns(report: Report, rows: list[TextRow]) -> Iterator[Column]:
     """Yield the measures, then Judged, then the counts of queries."""
     n = len(report.columns)
     for number, (measure, heading) in enumerate(
@@ -49,17 +58,18 @@ def _columns(report: Report, rows: list[TextRow]) -> Iterator[_Column]:
         values = [each.aggregated[measure] for each in report.evaluations.values()]
         asked, whole = measure in report.measures, all(value >= 1 - 1e-12 for value in values)
         need = 3 * n - number if asked else 0 if whole else n - number
-        yield _Column(heading, [row.values[number] for row in rows], need)
+        kind = "judged" if not asked else "count" if measure.NAME in COUNTS else "measure"
+        yield Column(heading, [row.values[number] for row in rows], need, kind)
     if report.by_query:
         return
     queries = [report.queries(run) for run in report.evaluations]
     partly = any(each["in_run"] < each["judged"] for each in queries)
     counts = {"queries in run": partly, "ignored": any(each["ignored"] for each in queries)}
     for number, (heading, says) in enumerate(({"queries": True} if report.groups else counts).items()):
-        yield _Column(heading, [row.queries[number] for row in rows], 2 * n - number if says else 0)
+        yield Column(heading, [row.queries[number] for row in rows], 2 * n - number if says else 0, "queries")
 
 
-def _chosen(columns: list[_Column], only: Sequence[str]) -> list[_Column]:
+def _chosen(columns: list[Column], only: Sequence[str]) -> list[Column]:
     if list(only) == ["all"]:
         return columns
     by_name = {column.heading.lower(): column for column in columns}
@@ -84,7 +94,7 @@ def _block(report: Report, rows: list[TextRow]) -> int:
     )
 
 
-def _sentences(report: Report, columns: list[_Column]) -> Iterator[str]:
+def _sentences(report: Report, columns: list[Column]) -> Iterator[str]:
     queries = [report.queries(run) for run in report.evaluations]
     every = "every" if len(queries) > 1 else "the"
     partly = any(each["in_run"] < each["judged"] for each in queries)

@@ -60,6 +60,15 @@ def test_the_best_runs_are_marked_but_not_the_ideal_ranking():
     assert rows[4] == ["best possible", "", "", "", "0.1296", "", ""]
 
 
+def test_columns_that_say_nothing_are_left_out_and_others_can_be_chosen():
+    runs = {"mine": {query: {"d": 1.0} for query in QRELS}}
+    assert latex_rows(written("latex", runs, "RR P@1"))[0] == ["run", "RR", "P@1"]  # all are judged
+    page = Page(written("html", runs, "RR P@1", only=["ignored,P@1"]))
+    assert page.rows == [["run", "ignored", "P@1"], ["mine", "0", "1.0000"]]
+    lines = written("markdown", RUNS, "RR", only=["all"]).splitlines()
+    assert lines[0] == "| run | RR | Judged | queries in run | ignored |"
+
+
 def test_groups_are_blocks_with_their_own_best():
     lines = written("markdown", RUNS, "P@1", by="_([0-9])$").splitlines()
     assert lines[2:8] == [

@@ -106,7 +106,11 @@ def test_columns_are_not_left_out_where_they_are_asked_for(monkeypatch):
             ["--columns", "???"],
             "the table has no column '\\?\\?\\?'. It has P@1, Judged@1, queries in run, ignored",
         ),
-        (["--columns", "P@1", "--format", "tsv"], "--columns chooses the columns of a table. Leave out"),
+        (["--columns", "P@1", "--format", "tsv"], "--columns chooses the columns of a table. Leave it out"),
+        (
+            ["--columns", "P@1", "--output", "out.csv"],
+            "--columns chooses the columns of a table. Leave it out",
+        ),
     ],
 )
 def test_wrong_columns_are_refused(options, message):
