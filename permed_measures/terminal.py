@@ -169,6 +169,8 @@ def _lines(cells: Sequence[Text], widths: Sequence[int], left: Sequence[bool]) -
 def _folded_cell(cell: Text, width: int) -> Sequence[Text]:
     if cell.cell_len <= width and "\n" not in cell.plain:
         return [cell]
+    if "\n" not in cell.plain:
+        cell = Text(_folded_heading(cell.plain, width), cell.spans[0].style if cell.spans else cell.style)
     lines = cell.wrap(_console(), width, overflow="fold")
     for line in lines:
         line.rstrip()
@@ -176,8 +178,8 @@ def _folded_cell(cell: Text, width: int) -> Sequence[Text]:
 
 
 def _pieces(heading: str) -> list[str]:
-    """Divide a heading where it may be folded."""
-    return re.split(r"(?=[ @(])|(?<=-)", heading)
+    """Divide a heading or a label where it may be folded."""
+    return re.split(r"(?=[ @(])|(?<=[-,])", heading)
 
 
 def _folded_heading(heading: str, width: int) -> str:

@@ -28,7 +28,7 @@ files: sources formats text fast_rows streams parquet_pages parquet
 files: read inspection whole output_formats write provenance
 datasets: import_hook records samples readers http_download downloads handlers catalogue __init__ pyterrier
 loading evaluation
-crosschecks: pytrec identities check
+crosschecks: pytrec identities results check
 statistics: significance resampling differences results
 audits: options choices claim_names claims claim_files conventions run_variants
 audits: matches answers searches sentences reports audit

@@ -142,3 +142,14 @@ def test_plain_text_if_asked_for(terminal, monkeypatch, variable, value):
 def test_the_line_below_the_headings_is_of_what_can_be_printed(monkeypatch, encoding, line):
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
     assert terminal_table(["run", "P"], [["a", "1"]], 1).splitlines()[1] == line
+
+
+@pytest.mark.parametrize("width", range(34, 60))
+def test_labels_are_folded_between_words_and_parameters(terminal, width):
+    terminal(width)
+    label = "VariantNDCG(discount='zipf',ideal='run',negative='keep')@100"
+    text = plain(terminal_table(["measure", "P"], [[label, "0.5000"], ["a-long-name of it all", "1"]], 1))
+    lines = [line.removesuffix("0.5000").strip() for line in text.splitlines()[2:]]
+    ends = ("VariantNDCG", "'", ",", ")", "@100", "-", "name", "of", "it", "all", "1")
+    assert all(line.endswith(ends) for line in lines), lines
+    assert max(map(cell_len, text.splitlines())) <= width

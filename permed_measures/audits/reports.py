@@ -15,7 +15,7 @@ from permed_measures.audits.matches import ClaimAudit, Match
 from permed_measures.audits.sentences import alternatives, equals, equivalents, typed, unexplained
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.frames import Tabular
-from permed_measures.markup import as_html, as_json, as_markdown, html_table
+from permed_measures.markup import as_json, as_markdown, html_section, html_table
 from permed_measures.terminal import section, terminal_table
 
 
@@ -72,14 +72,10 @@ class Audit(Tabular):
     def _repr_html_(self) -> str:
         """Return the report for a notebook."""
         headings, cells = _table(self)
-        verdict, *sections = _sections(self)
-        table = html_table(headings, cells, len(headings) - 3)
-        first = f"<p><strong>{as_html(verdict.heading)}</strong></p>{_html_list(verdict)}"
-        below = (
-            f"<details><summary>{as_html(each.heading)}</summary>{_html_list(each)}</details>"
-            for each in sections
-        )
-        return f"{first}{table}{''.join(below)}"
+        verdict, *others = _sections(self)
+        parts = [html_section(verdict.heading, verdict.lines, is_open=True)]
+        parts.append(html_table(headings, cells, len(headings) - 3))
+        return "".join([*parts, *(html_section(each.heading, each.lines) for each in others)])
 
     def _records(self) -> list[dict[str, Any]]:
         return [_record(self, claim) for claim in self.best[0].claims]
@@ -200,11 +196,6 @@ def _as_markdown(result: Audit, with_formulas: bool = False) -> str:
     sides = ["---"] * (len(headings) - 3) + ["---:"] * 3
     table = [f"| {' | '.join(row)} |" for row in [rows[0], sides, *rows[1:]]]
     return "\n".join([*verdict, *table, "", *(line for each in sections for line in each)])
-
-
-def _html_list(part: _Section) -> str:
-    items = "".join(f"<li>{as_html(line)}</li>" for line in part.lines)
-    return items and f"<ul>{items}</ul>"
 
 
 def _as_json(result: Audit, with_formulas: bool = True) -> str:  # noqa: ARG001 (they are always there)

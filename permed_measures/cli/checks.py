@@ -13,15 +13,16 @@ import typer
 from permed_measures.audits.claim_files import read_claims
 from permed_measures.cli import arguments
 from permed_measures.errors import MeasureError
-from permed_measures.markup import one_line
 
 
 def crosscheck(
+    context: typer.Context,
     qrels: arguments.Qrels,
     runs: arguments.Runs,
     measures: arguments.MeasureNames = None,
     preset: arguments.PresetName = None,
     rel: arguments.Rel = None,
+    format_: Annotated[Literal["table", "json"], typer.Option("--format", help="Output format.")] = "table",
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
@@ -31,12 +32,13 @@ def crosscheck(
     pytrec_eval does not have are compared by an identity, which the table shows.
     """
     from permed_measures.crosschecks.check import crosscheck as pm_crosscheck
+    from permed_measures.crosschecks.results import CROSSCHECK_FORMATS
 
-    with arguments.reading(qrels, arguments.find_runs(runs), order, query_ids) as inputs:
+    files = arguments.find_runs(runs)
+    with arguments.reading(qrels, files, order, query_ids) as inputs:
         chosen = arguments.chosen_measures(preset, measures, rel, inputs)
         results = {name: pm_crosscheck(inputs.qrels, run, chosen, rel) for name, run in inputs.runs.items()}
-    for name, result in results.items():
-        print(f"{one_line(name)}\n\n{result}\n")
+    print(CROSSCHECK_FORMATS[format_](results, arguments.origin_of(context, files)), end="")
     if not all(result.ok for result in results.values()):
         raise typer.Exit(1)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from importlib.metadata import version
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
@@ -15,17 +14,16 @@ from numpy.typing import NDArray
 
 from permed_measures.crosschecks.identities import Comparison, comparison_of
 from permed_measures.crosschecks.pytrec import can_take, pytrec_values
+from permed_measures.crosschecks.results import CrossCheck, Row
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.inputs import FileRun, QrelsLike, RunLike, path_of, with_text_ids
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.loading import loaded_qrels, loaded_run
-from permed_measures.markup import counted
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
-from permed_measures.terminal import aligned
 
 TOLERANCE = 1e-9
 """The largest difference per query that counts as agreement."""
@@ -109,108 +107,6 @@ def _first_tie(judgments: Judgments, run: Scores) -> NDArray[np.float64]:
 def _as_float32(documents: Mapping[str, float]) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):  # beyond float32 is infinite, as it is in C
         return np.fromiter(documents.values(), np.float64).astype(np.float32)
-
-
-@dataclass(frozen=True)
-class Row:
-    """How a measure compares.
-
-    Attributes
-    ----------
-    measure : Measure
-        What was asked for.
-    value : float
-        Its mean over all queries of the qrels.
-    least, most : float
-        That mean in the least and the most favourable order of ties.
-    tied_queries : int
-        Queries with equal scores that begin within the cutoff of the measure.
-    compared : str
-        What was compared: the measure, or an identity (``GradedAP(gains={1:1,2:1})@10 = AP@10``).
-    ours, theirs : float
-        The means of what was compared, over all queries; a query that only we score has our value in both.
-        NaN if not cross-checked.
-    largest_difference : float
-        Over the queries.
-    queries, differing : int
-        How many queries both computed, and how many differ by more than 1e-9.
-    verdict : str
-        ``agrees``, ``differs``, or ``not cross-checked: `` and why.
-    query_id, cause : str or None
-        The query that differs most, and what explains it.
-    per_query : dict of str to (float, float)
-        Our value and pytrec_eval's of what was compared, for each query that both computed.
-    """
-
-    measure: Measure
-    value: float
-    least: float
-    most: float
-    tied_queries: int
-    compared: str = ""
-    verdict: str = ""
-    ours: float = math.nan
-    theirs: float = math.nan
-    largest_difference: float = math.nan
-    queries: int = 0
-    differing: int = 0
-    query_id: str | None = None
-    cause: str | None = None
-    per_query: dict[str, tuple[float, float]] = field(default_factory=dict, repr=False)
-
-
-@dataclass(frozen=True)
-class CrossCheck:
-    """The outcome of a cross-check; ``print`` shows it as a table.
-
-    Attributes
-    ----------
-    rows : list of Row
-        One for each measure.
-    n_queries : int
-        Queries of the qrels.
-    alone : int
-        Queries that only we score: not in the run, with negative grades only, or with ids that pytrec_eval
-        cannot take.
-    """
-
-    rows: list[Row]
-    n_queries: int
-    alone: int
-
-    @property
-    def ok(self) -> bool:
-        """Whether no measure differs."""
-        return not any(row.verdict == "differs" for row in self.rows)
-
-    def __str__(self) -> str:
-        """Return the table, the cause of each difference, and what ties could change."""
-        header = ["measure", "value", "least", "most", "ties", "compared", "ours", "theirs", "largest |Δ|"]
-        cells = [
-            [
-                str(row.measure),
-                *(f"{value:.4f}" for value in (row.value, row.least, row.most)),
-                f"{row.tied_queries:,}",
-                row.compared,
-                *(f"{value:.4f}" if row.queries else "" for value in (row.ours, row.theirs)),
-                f"{row.largest_difference:.0e}" if row.queries else "",
-                f"{row.differing:,}" if row.queries else "",
-                row.verdict,
-            ]
-            for row in self.rows
-        ]
-        causes = [
-            f"{row.compared} differs most on query {row.query_id!r}; {row.cause}"
-            for row in self.rows
-            if row.verdict == "differs"
-        ]
-        summary = (
-            f"{counted(self.n_queries, 'judged query')}, {self.alone:,} of them scored by us alone; "
-            f"pytrec-eval-terrier {version('pytrec-eval-terrier')}. ties: queries with equal scores within "
-            "the cutoff; least, most: the mean in the least and most favourable order of ties."
-        )
-        table = aligned([[*header, "differ", "verdict"], *cells], ("measure", "compared", "verdict"))
-        return "\n".join([*table, "", *causes, summary])
 
 
 def crosscheck(

@@ -292,27 +292,6 @@ def test_an_empty_run_and_empty_qrels_are_no_disagreement():
     assert pm.crosscheck({}, RUN).ok
 
 
-def test_the_text_is_a_table_with_a_line_per_measure():
-    lines = str(pm.crosscheck(QRELS, RUN, ["P@1", "Judged@1"])).split("\n")
-    assert lines[0].split() == [
-        *["measure", "value", "least", "most", "ties", "compared", "ours", "theirs", "largest", "|Δ|"],
-        *["differ", "verdict"],
-    ]
-    assert lines[1].split() == [
-        "P@1",
-        *["0.5000"] * 3,
-        "0",
-        "P@1",
-        "0.5000",
-        "0.5000",
-        "0e+00",
-        "0",
-        "agrees",
-    ]
-    assert lines[2].startswith("Judged@1  1.0000  1.0000  1.0000     0 ")
-    assert lines[2].endswith("not cross-checked: pytrec_eval does not have it in this form")
-
-
 @pytest.mark.parametrize("name", ["keyword", "bm25", "neural_embedding", "single_llm", "scholarloop_a"])
 def test_the_litsearch_runs_agree(data, name):
     folder = data / "litsearch"

@@ -1,0 +1,137 @@
+"""The report of a cross-check: what a terminal, a notebook and other programs get."""
+
+import hashlib
+import io
+import json
+import re
+import sys
+from dataclasses import fields
+from importlib.metadata import version
+
+import pytest
+from commands import run_cli
+from rich.cells import cell_len
+
+import permed_measures as pm
+from permed_measures.crosschecks.results import Row
+
+QRELS = {"q1": {"a": 2, "b": 1}, "q2": {"a": 0, "c": 1}, "q3": {"d": 1}}
+RUN = {"q1": {"b": 2.0, "x": 2.0, "a": 1.0}, "q2": {"c": 1.0, "a": 0.5}}
+LONG = "VariantNDCG(discount='zipf',ideal='run',negative='keep')@100"
+VERSION = version("pytrec-eval-terrier")
+MEASURES = ["P@1", "GradedAP@10", "Judged@5", LONG]
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def plain(text):
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+@pytest.mark.parametrize("width", [80, 120, None])
+def test_no_line_is_wider_than_the_terminal_and_no_word_is_cut(monkeypatch, width):
+    if width is not None:
+        monkeypatch.setattr(sys, "stdout", Terminal())
+        monkeypatch.setenv("COLUMNS", str(width))
+        monkeypatch.setenv("TERM", "xterm")
+    text = str(pm.crosscheck(QRELS, RUN, MEASURES))
+    lines = plain(text).splitlines()
+    assert max(map(cell_len, lines)) <= (width or 150)
+    below = [line for line in lines if line.startswith("  ")]
+    for word in f"{LONG}: pytrec_eval has no such discount, ideal list or use of negative grades".split():
+        assert any(word in line.split() for line in below), word
+    headings = ("Compared by an identity", "Not cross-checked", "Equal scores within the cutoff: ")
+    for heading in ("pytrec_eval agrees on 2 measures", *headings):
+        start = "" if width is None else "\x1b[1m"
+        assert any(line.startswith(start + heading) for line in text.splitlines()), heading
+
+
+def test_the_verdict_comes_first_then_a_line_per_measure():
+    lines = str(pm.crosscheck(QRELS, RUN, MEASURES)).splitlines()
+    assert lines[:3] == [
+        "pytrec_eval agrees on 2 measures",
+        f"  3 judged queries, 1 of them scored by us alone; pytrec-eval-terrier {VERSION}",
+        "",
+    ]
+    assert lines[3].split() == [
+        "measure",
+        "verdict",
+        "value",
+        "ours",
+        "pytrec_eval",
+        "largest",
+        "|Δ|",
+        "differ",
+    ]
+    assert lines[5].split() == ["P@1", "agrees", "0.3333", "0.3333", "0.3333", "0e+00", "0"]
+    assert lines[7].split() == ["Judged@5", "not", "cross-checked", "0.5556"]
+    assert "  GradedAP(gains={1:1,2:1})@10 = AP@10" in lines
+    assert "  Judged@5: pytrec_eval does not have it in this form" in lines
+
+
+def test_ties_are_shown_where_there_are_any():
+    text = str(pm.crosscheck(QRELS, RUN, MEASURES))
+    row = next(line for line in text.splitlines()[::-1] if line.startswith("P@1 "))
+    assert row.split() == ["P@1", "0.3333", "0.3333", "0.6667", "1"]
+    without = {query: {"d": 1.0} for query in QRELS}
+    assert "Equal scores" not in str(pm.crosscheck(QRELS, without, MEASURES))
+    assert str(pm.crosscheck(QRELS, without, ["Judged@5"])).startswith("no measure was compared\n")
+
+
+def test_a_frame_has_a_row_for_each_measure():
+    result = pm.crosscheck(QRELS, RUN, MEASURES)
+    frame = result.to_polars()
+    assert frame.columns == [each.name for each in fields(Row) if each.name != "per_query"]
+    assert frame["measure"].to_list() == [str(row.measure) for row in result.rows]
+    assert frame["verdict"].to_list() == [row.verdict for row in result.rows]
+    assert frame["ours"].to_list() == [result.rows[0].ours, result.rows[1].ours, None, None]
+    pandas = pytest.importorskip("pandas")
+    assert isinstance(result.to_pandas(), pandas.DataFrame)
+    assert result.to_pandas()["measure"].tolist() == frame["measure"].to_list()
+
+
+def test_a_notebook_gets_the_verdict_the_tables_and_the_rest_folded():
+    html = pm.crosscheck({"<q>": {"a": 1}}, {"<q>": {"a": 1.0, "b": 1.0}}, MEASURES)._repr_html_()
+    assert html.startswith("<details open><summary>pytrec_eval agrees on 2 measures</summary>")
+    assert html.count("<table>") == 2
+    assert html.count("<tr>") == 2 + 2 * 4
+    assert "<summary>Not cross-checked</summary>" in html
+    assert "<summary>Compared by an identity</summary>" in html
+
+
+def test_a_difference_names_its_query_in_every_form(monkeypatch):
+    from permed_measures.engine.kernels import KERNELS, binary
+
+    monkeypatch.setitem(KERNELS, "P", lambda *args, **given: binary.precision(*args, **given) / 2)
+    result = pm.crosscheck({"<q>\x1b": {"a": 1}}, {"<q>\x1b": {"a": 1.0}}, ["P@1", "RR"])
+    assert not result.ok
+    assert str(result).startswith("pytrec_eval differs on 1 of 2 measures\n")
+    assert "P@1 differs most on query '<q>" in str(result)
+    assert "\x1b" not in str(result)
+    assert "query &#x27;&lt;q&gt;" in result._repr_html_()
+    assert result.to_polars()["query_id"].to_list() == ["<q>\x1b", None]
+
+
+def test_json_says_where_its_numbers_come_from(tmp_path):
+    qrels, run = tmp_path / "qrels", tmp_path / "run.trec"
+    qrels.write_text("q1 0 a 1\n")
+    run.write_text("q1 Q0 a 1 2 t\nq1 Q0 b 2 2 t\n")
+    stdout, _ = run_cli(
+        "crosscheck", qrels, run, f"again={run}", "-m", "P@1", "-m", "Judged@5", "--format", "json"
+    )
+    content = json.loads(stdout, parse_constant=pytest.fail)
+    assert content["ok"] is True
+    assert [each["run"] for each in content["runs"]] == ["run", "again"]
+    expected = pm.crosscheck(pm.read_qrels(qrels), pm.read_run(run), ["P@1", "Judged@5"])
+    assert content["runs"][0]["measures"] == expected.to_polars().to_dicts()
+    assert (content["runs"][0]["queries"], content["runs"][0]["alone"]) == (1, 0)
+    origin = content["provenance"]
+    assert origin["command"] == "crosscheck"
+    assert [each["measure"] for each in origin["measures"]] == ["P@1", "Judged@5"]
+    assert origin["versions"]["pytrec-eval-terrier"] == VERSION
+    assert [each["sha256"] for each in origin["inputs"]] == [
+        hashlib.sha256(path.read_bytes()).hexdigest() for path in (qrels, run, run)
+    ]
