@@ -27,7 +27,15 @@ if (
 
 from permed_measures.datasets import register_when_imported
 from permed_measures.errors import InputError, MeasureError, NoSharedQueryWarning, PermedError, PermedWarning
-from permed_measures.evaluation import calc, calc_aggregate, ceiling, evaluate_by, evaluator, iter_calc
+from permed_measures.evaluation import (
+    calc,
+    calc_aggregate,
+    ceiling,
+    evaluate_by,
+    evaluator,
+    iter_calc,
+    match_query_ids,
+)
 from permed_measures.measures.definitions import (
     GAP,
     LITSEARCH,
@@ -45,7 +53,6 @@ if TYPE_CHECKING:
     from permed_measures.comparisons.compare import compare as compare
     from permed_measures.comparisons.reranking import reranking as reranking
     from permed_measures.crosschecks.check import crosscheck as crosscheck
-    from permed_measures.engine.query_ids import match_query_ids as match_query_ids
     from permed_measures.files.read import from_relevance_lists as from_relevance_lists
     from permed_measures.files.read import read_qrels as read_qrels
     from permed_measures.files.read import read_run as read_run
@@ -68,7 +75,6 @@ _LAZY = {
     "compare": "comparisons.compare",
     "crosscheck": "crosschecks.check",
     "from_relevance_lists": "files.read",
-    "match_query_ids": "engine.query_ids",
     "plot_by_group": "plots.by_group",
     "plot_cutoffs": "plots.cutoffs",
     "plot_differences": "plots.by_query",
@@ -103,6 +109,7 @@ __all__ = [
     "evaluate_by",
     "evaluator",
     "iter_calc",
+    "match_query_ids",
     "parse_measure",
     "provider",
     "register",

@@ -227,3 +227,35 @@ def evaluate_by(
     if macro:
         return by_own_names(groups.macro(evaluation))
     return {value: by_own_names(means) for value, means in groups.means(evaluation).items()}
+
+
+def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:
+    """Return the run with query ids as the qrels have them.
+
+    Parameters
+    ----------
+    run : RunLike
+    qrels : QrelsLike
+    rewriting : {'permed', 'litsearch', 'prefix'}
+        ``permed``: ``topic_001_turn_1`` and ``topic_001_1`` are one query (PerMed's baselines write the
+        former, MedCorpus has the latter). ``litsearch``: ``litsearch_000`` is ``1``. ``prefix``: all ids of
+        one side have the same prefix more. Which side has which does not matter.
+
+    Returns
+    -------
+    mapping, polars.DataFrame or Batches
+        A run for the functions of this package. Ids that meet no query of the qrels stay as they are.
+
+    Raises
+    ------
+    InputError
+        If no id meets the qrels, or two ids of one side become the same.
+
+    Examples
+    --------
+    >>> match_query_ids({"topic_001_turn_1": {"a": 1.0}}, {"topic_001_1": {"a": 2}}, "permed")
+    {'topic_001_1': {'a': 1.0}}
+    """
+    from permed_measures.engine.query_ids import renamed
+
+    return renamed(loaded_run(run), loaded_qrels(qrels), rewriting).run

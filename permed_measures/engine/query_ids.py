@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from permed_measures.engine.forms import as_mapping_or_frame
 from permed_measures.engine.inputs import Batches, QrelsLike, RunLike, with_text_ids
@@ -127,7 +127,7 @@ class Renamed(NamedTuple):
 
 
 def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Renamed:
-    """Rewrite the query ids of a run; see `match_query_ids`."""
+    """Rewrite the query ids of a run; see `permed_measures.match_query_ids`."""
     if rewriting not in REWRITINGS:
         raise InputError(f"a rewriting must be one of {', '.join(REWRITINGS)} (found {shown(rewriting)})")
     table = run if isinstance(run, Batches) else as_mapping_or_frame(run, "score")
@@ -177,33 +177,3 @@ class _RenamedBatches(Batches):
     def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
         """Return the error of the batches."""
         return self._batches.duplicate_error(self._before.get(query_id, query_id), doc_id)
-
-
-def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:
-    """Return the run with query ids as the qrels have them.
-
-    Parameters
-    ----------
-    run : mapping, iterable of namedtuples, or pandas, polars or pyarrow frame
-    qrels : any form of qrels
-    rewriting : {'permed', 'litsearch', 'prefix'}
-        ``permed``: ``topic_001_turn_1`` and ``topic_001_1`` are one query (PerMed's baselines write the
-        former, MedCorpus has the latter). ``litsearch``: ``litsearch_000`` is ``1``. ``prefix``: all ids of
-        one side have the same prefix more. Which side has which does not matter.
-
-    Returns
-    -------
-    mapping, polars.DataFrame or Batches
-        A run for the functions of this package. Ids that meet no query of the qrels stay as they are.
-
-    Raises
-    ------
-    InputError
-        If no id meets the qrels, or two ids of one side become the same.
-
-    Examples
-    --------
-    >>> match_query_ids({"topic_001_turn_1": {"a": 1.0}}, {"topic_001_1": {"a": 2}}, "permed")
-    {'topic_001_1': {'a': 1.0}}
-    """
-    return renamed(run, qrels, rewriting).run
