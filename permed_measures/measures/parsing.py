@@ -27,7 +27,8 @@ def measures_of(measures: MeasuresLike, rel: float | None = None) -> list[Measur
     """Return measures given in any form, each once; `rel` is set where a measure takes it and has none."""
     if isinstance(measures, (str, Measure)):
         measures = [measures]
-    if not isinstance(measures, Mapping):
+    if not isinstance(measures, Mapping) or all(isinstance(each, Measure) for each in measures):
+        # A dict of measure to value is what calc_aggregate returns: its measures are meant.
         return distinct(with_rel(parse_measure(measure), rel) for measure in measures)
     for name in measures:
         if not isinstance(name, str) or not name.strip():

@@ -249,7 +249,7 @@ def test_a_turn_and_a_conversation_that_are_0_are_kept(tmp_path, new_id):
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("queries.jsonl", lambda content: content.decode().encode("utf-16"), ":1: not UTF-8 text"),
+        ("queries.jsonl", lambda content: content.replace(b'"query"', b'"qu\xe9ry"'), ":1: not UTF-8 text"),
         ("queries.jsonl.gz", lambda content: gzip.compress(content)[:-9], ": cannot be decompressed as gzip"),
     ],
 )

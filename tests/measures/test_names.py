@@ -161,12 +161,17 @@ def test_a_named_measure_equals_the_measure():
     assert str(measure) == "GradedAP@10"
 
 
+def test_the_measures_of_a_result_are_measures():
+    values = pm.calc_aggregate([pm.GAP, "P@1"], QRELS, RUN)
+    assert pm.calc_aggregate(values, QRELS, RUN) == values
+
+
 @pytest.mark.parametrize(
     ("measures", "message"),
     [
         ({"MAP": "AP@10", "map": pm.parse_measure("AP@10")}, "one measure has two names: 'MAP' and 'map'"),
         ({"": "AP"}, "a dict of measures must have names (found '')"),
-        ({pm.GAP: 0.5}, "a dict of measures must have names (found GAP)"),
+        ({5: "AP"}, "a dict of measures must have names (found 5)"),
     ],
 )
 def test_a_name_stands_for_one_measure(measures, message):
