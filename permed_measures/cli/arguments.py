@@ -203,9 +203,7 @@ class _RunFiles(Mapping[str, Any]):
     def __getitem__(self, name: str) -> FileRun | Batches:
         path = existing(self.files[name])
         loaded = load_file(path, "run", order=self.order, progress=self.bar.of(path.name))
-        if loaded.labels:
-            tell(f"note: {path} holds {loaded.labels}: the order of its lines is taken as the run")
-        for note in loaded.notes:
+        for note in filter(None, [loaded.labels, *loaded.notes]):
             tell(f"note: {note}")
         table: Any = loaded.table if self.rewriting is None else self._rewrite(loaded.table, path)
         return with_path(table, path)

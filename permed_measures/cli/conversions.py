@@ -48,7 +48,7 @@ def convert(
                 "this file can be read as qrels and as a run", where=str(source), hint="Say which by --as"
             )
         loaded = load(file, "qrels" if kind == "qrels" else "run", order=order)
-        for note in loaded.notes:
+        for note in filter(None, [loaded.labels, *loaded.notes]):
             tell(f"note: {note}")
         write: Callable[..., None] = write_qrels if kind == "qrels" else write_run
         write(loaded.table, target, to=to)

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from permed_measures.files.formats import VALUE_COLUMNS, Header, Kind
+from permed_measures.files.formats import Header
 from permed_measures.files.sources import MARK
 
 if TYPE_CHECKING:
     import polars as pl
 
-_COLUMNS: dict[Kind, list[str]] = {
-    "qrels": ["query_id", "iteration", "doc_id", "relevance"],
-    "run": ["query_id", "q0", "doc_id", "rank", "score", "tag"],
+_COLUMNS = {
+    "TREC qrels": ["query_id", "iteration", "doc_id", "relevance"],
+    "TREC run": ["query_id", "q0", "doc_id", "rank", "score", "tag"],
+    "MS MARCO run": ["query_id", "doc_id", "rank"],
 }
 _TO_BLANKS = bytes.maketrans(b"\t\v\f\r", b" " * 4)
 _BLOCK = 1 << 17
@@ -28,45 +29,51 @@ _BLOCK = 1 << 17
 
 
 def frame_of_rows(data: bytes, header: Header) -> pl.DataFrame | None:
-    """Return query_id, doc_id and score of whole rows of a table in their order, or None."""
+    """Return query_id, doc_id, score and rank of whole rows of a table in their order, or None."""
     if b'"' in data or b"\n\n" in data or data.startswith((b"\n", MARK)):
         return None
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n")
         if b"\r" in data:
             return None
-    names = {header.columns[name]: name for name in ("query_id", "doc_id", "score")}
+    wanted = ("query_id", "doc_id", "score", "rank")
+    names = {place: name for name, place in header.columns.items() if name in wanted}
     columns = [names.get(place, f"column {place}") for place in range(len(header.names))]
-    frame = _frame(data, header.delimiter, columns, "run")
+    frame = _frame(data, header.delimiter, columns)
     # Each row has the last cell, so all of them; and with as many divisions as that needs, no row has more.
     divisions = np.count_nonzero(np.frombuffer(data, np.uint8) == ord(header.delimiter))
     return None if frame is None or divisions != (len(columns) - 1) * frame.height else frame
 
 
-def frame_of_lines(data: bytes, kind: Kind) -> pl.DataFrame | None:
-    """Return query_id, doc_id and score or relevance of whole TREC lines in their order, or None."""
+def frame_of_lines(data: bytes, format_name: str) -> pl.DataFrame | None:
+    """Return query_id, doc_id and relevance, or score and rank, of whole lines in their order, or None."""
     if data[:1] <= b" " or data.startswith((b"#", MARK)):
         return None
     if b"#" in data and b"\n#" in data:  # one byte is found much faster
         return None
-    columns = _COLUMNS[kind]
-    frame = _frame(data, " ", columns, kind)
+    columns = _COLUMNS[format_name]
+    frame = _frame(data, " ", columns)
     # Each line has the last column, so all blanks; with so many per line in all, each has just these.
     return frame if frame is not None and _is_divided(data, frame.height, len(columns) - 1) else None
 
 
-def _frame(data: bytes, separator: str, columns: list[str], kind: Kind) -> pl.DataFrame | None:
-    """Return query_id, doc_id and value of each row; None if one of them or the last column is missing."""
+def _frame(data: bytes, separator: str, columns: list[str], has_ranks: bool = True) -> pl.DataFrame | None:
+    """Return what is known of each row; None if something but the rank is missing, or the last column is."""
     import polars as pl
 
-    value = VALUE_COLUMNS[kind]
-    schema = dict.fromkeys(columns, pl.String) | {value: pl.Float64 if kind == "run" else pl.Int64}
+    value = "relevance" if "relevance" in columns else "score"
+    types = {"score": pl.Float64, "relevance": pl.Int64} | ({"rank": pl.Int64} if has_ranks else {})
+    schema = {name: types.get(name, pl.String) for name in columns}
+    rank = pl.col("rank") if has_ranks and "rank" in columns else pl.lit(None, pl.Int64).alias("rank")
+    number = pl.col(value) if value in columns else -rank.cast(pl.Float64).alias(value)
     try:
         rows = pl.scan_csv(data, separator=separator, has_header=False, quote_char=None, schema=schema)
-        frame = rows.select("query_id", "doc_id", value, last=columns[-1]).collect()
-    except pl.exceptions.PolarsError:
+        frame = rows.select("query_id", "doc_id", number, rank, last=columns[-1]).collect()
+    except pl.exceptions.PolarsError:  # perhaps of the ranks, which may be anything
+        return _frame(data, separator, columns, False) if has_ranks and "score" in columns else None
+    if any(column.null_count() for column in frame.drop("rank")):
         return None
-    if any(column.null_count() for column in frame) or (kind == "run" and frame[value].is_nan().any()):
+    if value == "score" and frame[value].is_nan().any():
         return None
     return frame.drop("last")
 

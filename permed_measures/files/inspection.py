@@ -77,7 +77,8 @@ def _rows(source: Source, holds: Kind) -> tuple[str, bool, pl.DataFrame, list[st
         return "Parquet", False, frame, _queries(frame)
     file = scanned(source) if holds == "run" else TextFile.recognised(source, "qrels")
     if isinstance(file, ScannedRun):
-        frame = pl.concat([pl.DataFrame(schema=schema), *(f.rename({"score": "value"}) for f in file.rows())])
+        frames = (frame.drop("rank").rename({"score": "value"}) for frame in file.rows())
+        frame = pl.concat([pl.DataFrame(schema=schema), *frames])
         return file.format_name, False, frame, _queries(frame)
     parsed = [line for _, line in file.parse(file.lines())]
     rows = [(line.query_id, doc_id, number) for line in parsed for doc_id, number in line.documents]

@@ -111,22 +111,25 @@ class ParquetRun(ScannedRun):
     """A run in a Parquet file with the columns query_id, doc_id and score; see `ScannedRun`."""
 
     def __init__(self, source: Source) -> None:
-        super().__init__("Parquet")
-        self._source = source
+        super().__init__(source, "Parquet")
 
     def rows(self) -> Iterator[pl.DataFrame]:
         """Yield the rows in the order of the file, as frames."""
         import polars as pl
 
-        with _named(self._source):
-            lazy = _lazy(self._source)
-            lazy = lazy.select(columns_of(lazy.collect_schema().names(), "score").values())
+        with _named(self.source):
+            lazy = _lazy(self.source)
+            schema = lazy.collect_schema()
+            rank = pl.col("rank") if schema.get("rank", pl.String()).is_integer() else pl.lit(None)
+            rank = rank.cast(pl.Int64, strict=False)
+            lazy = lazy.select(*columns_of(schema.names(), "score").values(), rank.alias("rank"))
             n_rows = lazy.select(pl.len()).collect().item()
         for start in range(0, n_rows, _ROWS):
-            with _named(self._source):
-                frame = checked_frame(lazy.slice(start, _ROWS).collect(), "score", first_row=start)
+            with _named(self.source):
+                rows = lazy.slice(start, _ROWS).collect()
+                frame = checked_frame(rows, "score", first_row=start).with_columns(rows["rank"])
             yield frame
-            self._source.progress(min((start + _ROWS) / n_rows, 1))
+            self.source.progress(min((start + _ROWS) / n_rows, 1))
 
     def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
         """Return the error for a document that is listed twice, with its rows."""
@@ -136,4 +139,4 @@ class ParquetRun(ScannedRun):
             same = (frame["query_id"] == query_id) & (frame["doc_id"] == doc_id)
             rows += [start + row for row in same.arg_true()]
             start += frame.height
-        return twice_error(query_id, doc_id, f"in row {rows[0]}", f"{self._source.path}: row {rows[1]}")
+        return twice_error(query_id, doc_id, f"in row {rows[0]}", f"{self.source.path}: row {rows[1]}")

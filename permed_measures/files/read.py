@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,11 +13,11 @@ import numpy as np
 from permed_measures.engine.inputs import Batches, number, text_id, where
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.formats import VALUE_COLUMNS, Header, Kind, Layout
+from permed_measures.files.order import NO_RANK, FileOrder, note_of, scores_by_order
 from permed_measures.files.parquet import ParquetRun, parquet_columns, read_parquet_qrels
 from permed_measures.files.sources import ProgressCallback, Source
 from permed_measures.files.streams import SCANNED, ScannedRun, TextRun, read_trec_qrels
 from permed_measures.files.text import TextFile
-from permed_measures.markup import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,7 +31,7 @@ class Loaded(NamedTuple):
 
     table: dict[str, dict[str, Any]] | Batches | pl.DataFrame
     notes: Sequence[str] = ()
-    labels: str = ""  # the name of the format, if a run was asked for and the file holds judgments
+    labels: str = ""  # a note, if a run was asked for and the file holds qrels
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Qrels:
@@ -199,18 +199,47 @@ def _load_qrels(source: Source) -> Qrels | pl.DataFrame:
 
 def _load_run(source: Source, by_list: bool) -> Loaded:
     run = scanned(source)
+    if source.is_parquet and kind_of(source) == "qrels":
+        nested = Batches([read_parquet_qrels(source)]).nested()
+        table = {query_id: scores_by_order(documents) for query_id, documents in nested.items()}
+        return Loaded(table, labels=_note_of_labels(source, "Parquet qrels"))
     if isinstance(run, ParquetRun):
-        return Loaded({q: _by_position(docs) for q, docs in run.nested().items()} if by_list else run)
+        return Loaded(_by_order(run) if by_list else run)
     if isinstance(run, TextRun) and not by_list and source.is_larger(_LARGE):
         return Loaded(run)
     file = run.file if isinstance(run, TextRun) else run
-    table = file.table()
-    labels = file.format.name if file.format.kind == "qrels" else ""
-    notes = _score_by_order(table, source, force=by_list, lists=file.format.lists)
-    return Loaded(table, notes, labels)
+    ranks: dict[str, list[int]] = {}
+    table = file.table(ranks)
+    labels = _note_of_labels(source, file.format.name) if file.format.kind == "qrels" else ""
+    note = _score_by_order(table, ranks, source, force=by_list, lists=file.format.lists)
+    if isinstance(run, TextRun) and not by_list:
+        order = FileOrder()
+        order.add_table(table, ranks)
+        note = order.note(source.path, len(table))
+    return Loaded(table, [note] if note else [], labels)
 
 
-def _score_by_order(table: Run, source: Source, *, force: bool, lists: bool) -> list[str]:
+def _note_of_labels(source: Source, name: str) -> str:
+    return f"{source.path} holds {name}: the order of its lines is taken as the run"
+
+
+def _by_order(run: ParquetRun) -> Run:
+    """Return a run with scores by its order."""
+    table: Run = {}
+    ranks: dict[str, list[int]] = {}
+    for frame in run.rows():
+        for query_id, doc_id, score, rank in frame.iter_rows():
+            documents = table.setdefault(query_id, {})
+            if doc_id in documents:
+                raise run.duplicate_error(query_id, doc_id)
+            documents[doc_id] = score
+            ranks.setdefault(query_id, []).append(NO_RANK if rank is None else rank)
+    return {query_id: scores_by_order(docs, ranks[query_id]) for query_id, docs in table.items()}
+
+
+def _score_by_order(
+    table: Run, ranks: dict[str, list[int]], source: Source, *, force: bool, lists: bool
+) -> str:
     """Give lists without scores the order as scores; note the lists whose scores rank them differently."""
     reordered = []
     for query_id, documents in table.items():
@@ -223,20 +252,12 @@ def _score_by_order(table: Run, source: Source, *, force: bool, lists: bool) -> 
                 hint="Add the missing score, or leave out all scores",
             )
         if force or not all(scored):
-            table[query_id] = _by_position(documents)
+            table[query_id] = scores_by_order(documents, ranks.get(query_id, ()))
         elif lists and (by_score := ranked(documents)) != list(documents):
             reordered.append((query_id, next(a for a, b in zip(documents, by_score, strict=True) if a != b)))
     if not reordered:
-        return []
-    queries = f"{len(reordered):,} of {counted(len(table), 'query')}"
-    return [
-        f"{source.path}: in {queries} the scores rank documents in another order than the list does (first: "
-        f"{where(*reordered[0])}); the scores are used, order='list' (--order list) takes the list"
-    ]
-
-
-def _by_position(documents: Iterable[str]) -> dict[str, float]:
-    return {doc_id: -float(rank) for rank, doc_id in enumerate(documents, start=1)}
+        return ""
+    return note_of(source.path, len(table), len(reordered), where(*reordered[0]), "the list does")
 
 
 def ranked(documents: Mapping[str, float]) -> list[str]:
@@ -286,5 +307,5 @@ def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> t
             for doc_id, grade in named
             if grade is not None
         }
-        run[query_id] = _by_position(doc_id for doc_id, _ in named)
+        run[query_id] = scores_by_order(doc_id for doc_id, _ in named)
     return qrels, run

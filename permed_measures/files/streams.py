@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,10 +13,11 @@ import numpy as np
 
 from permed_measures.engine.forks import refuse_after_fork
 from permed_measures.engine.inputs import Batches, first_repeated, repeated_values, row_hashes
-from permed_measures.errors import InputError
+from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.fast_rows import frame_of_lines, frame_of_rows, single_blanks
-from permed_measures.files.formats import Header, Kind
-from permed_measures.files.sources import MARK, Chunk
+from permed_measures.files.formats import Header
+from permed_measures.files.order import FileOrder, rank_of
+from permed_measures.files.sources import MARK, Chunk, Source
 from permed_measures.files.text import TextFile, header_of
 
 if TYPE_CHECKING:
@@ -37,31 +39,35 @@ class ScannedRun(Batches, ABC):
     Unlike frames in memory it may not have any document twice in a query, judged or not.
     """
 
-    def __init__(self, format_name: str) -> None:
+    def __init__(self, source: Source, format_name: str) -> None:
         super().__init__()
-        self.format_name = format_name
+        self.source, self.format_name = source, format_name
         self._is_checked = False
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
-        """Yield frames that are cut between queries; the first iteration looks for duplicates."""
+        """Yield frames that are cut between queries; the first iteration checks them."""
         refuse_after_fork()
-        return self._batches() if self._is_checked else self._checked_frames()
+        frames = self._batches() if self._is_checked else self._checked_frames()
+        return (frame.drop("rank") for frame in frames)
 
     def _batches(self) -> Iterator[pl.DataFrame]:
         return _whole_queries(_ahead(self.rows()))
 
     @abstractmethod
     def rows(self) -> Iterator[pl.DataFrame]:
-        """Yield the rows in the order of the file, as frames."""
+        """Yield the rows in the order of the file, as frames that have a column rank too."""
 
     def _checked_frames(self) -> Iterator[pl.DataFrame]:
-        """Yield the frames, and raise an error for a document that is listed twice for a query."""
+        """Yield the frames; refuse a document that is listed twice, warn if order and scores disagree."""
+        order = FileOrder()
         seen: set[str] = set()
         scattered, n_rows = False, 0
         for frame in self._batches():
             self._compare(frame)
             query_id = frame["query_id"]
-            query_ids = query_id.filter((query_id != query_id.shift()).fill_null(True)).to_list()
+            starts = (query_id != query_id.shift()).fill_null(True).arg_true()
+            query_ids = query_id.gather(starts).to_list()
+            order.add_frame(query_ids, starts.to_numpy(), frame)
             scattered = scattered or not seen.isdisjoint(query_ids)
             seen.update(query_ids)
             n_rows += len(frame)
@@ -69,6 +75,8 @@ class ScannedRun(Batches, ABC):
         if scattered:
             self._compare_batches(n_rows)
         self._is_checked = True
+        if note := order.note(self.source.path, len(seen), "rows" if self.source.is_parquet else "lines"):
+            warnings.warn(note, PermedWarning, stacklevel=2)
 
     def _compare_batches(self, n_rows: int) -> None:
         """Compare all rows by hashes, as many at a time as fit into memory."""
@@ -122,15 +130,16 @@ class TextRun(ScannedRun):
     """A run in a text file with a row per line; see `ScannedRun`."""
 
     def __init__(self, file: TextFile) -> None:
-        super().__init__(file.format.name)
+        super().__init__(file.source, file.format.name)
         self.file = file
 
     def _line_by_line(self, lines: Iterable[tuple[int, str]]) -> Iterator[pl.DataFrame]:
         """Yield the parsed lines as frames, or raise the error for the one that is wrong."""
         import polars as pl
 
-        rows = ((line.query_id, *line.documents[0]) for _, line in self.file.parse(lines))
-        schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+        parsed = self.file.parse(lines)
+        rows = ((line.query_id, *line.documents[0], rank_of(line.rank)) for _, line in parsed)
+        schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "rank": pl.Int64}
         while some := list(islice(rows, _LINES)):
             yield pl.DataFrame(some, schema=schema, orient="row")
 
@@ -140,13 +149,13 @@ class TextRun(ScannedRun):
 
 
 class TrecRun(TextRun):
-    """A TREC run; see `ScannedRun`."""
+    """A TREC or MS MARCO run; see `ScannedRun`."""
 
     def rows(self) -> Iterator[pl.DataFrame]:
         """Yield the rows in the order of the file, as frames."""
         source, n_lines = self.file.source, 0
         for chunk in source.chunks():
-            frame, n_chunk = _trec_rows(chunk, "run")
+            frame, n_chunk = _trec_rows(chunk, self.format_name)
             if frame is None:
                 yield from self._line_by_line(source.lines_of(chunk, n_lines))
             elif len(frame):
@@ -154,13 +163,13 @@ class TrecRun(TextRun):
             n_lines += n_chunk
 
 
-def _trec_rows(chunk: Chunk, kind: Kind) -> tuple[pl.DataFrame | None, int]:
+def _trec_rows(chunk: Chunk, format_name: str) -> tuple[pl.DataFrame | None, int]:
     """Return the rows of a chunk of a TREC file, None if it must be read line by line; and its lines."""
     data = chunk.data if chunk.start else chunk.data.removeprefix(MARK)
-    frame = frame_of_lines(data, kind)
+    frame = frame_of_lines(data, format_name)
     if frame is not None:
         return frame, len(frame)
-    return frame_of_lines(single_blanks(data), kind), chunk.data.count(b"\n")
+    return frame_of_lines(single_blanks(data), format_name), chunk.data.count(b"\n")
 
 
 class TableRun(TextRun):
@@ -187,7 +196,7 @@ class TableRun(TextRun):
             n_lines += n_chunk
 
 
-SCANNED: dict[str, type[TextRun]] = {"TREC run": TrecRun, "CSV or TSV run": TableRun}
+SCANNED: dict[str, type[TextRun]] = {"TREC run": TrecRun, "MS MARCO run": TrecRun, "CSV or TSV run": TableRun}
 """The text formats that can be read in batches, by the name of the format."""
 
 
@@ -198,11 +207,11 @@ def read_trec_qrels(file: TextFile) -> pl.DataFrame | None:
 
     frames = []
     for chunk in file.source.chunks():
-        rows, _ = _trec_rows(chunk, "qrels")
+        rows, _ = _trec_rows(chunk, "TREC qrels")
         if rows is None:
             return None
         frames.append(rows)
-    frame = pl.concat(frames)
+    frame = pl.concat(frames).drop("rank")
     if (pair := first_repeated(frame)) is not None:
         raise file.duplicate_error(*pair)
     return frame

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -12,12 +11,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
 from permed_measures.errors import InputError, shown
-from permed_measures.files.formats import TEXT_FORMATS, Format, Header, Kind, Layout, Line, ParsedLine
+from permed_measures.files.formats import Format, Header, Kind, Layout, Line, ParsedLine
+from permed_measures.files.order import rank_of
 from permed_measures.files.sources import HEAD, STDIN, LongLineError, Source
+from permed_measures.files.text_formats import BLANKS, TEXT_FORMATS, columns_of
 
-_BLANKS = " \t\v\f\r"
-_BETWEEN = re.compile(f"[{_BLANKS}]+")
-_SEPARATORS = re.compile("[\x1c-\x1f]")  # which divide for str.split
 _DELIMITERS = "\t,;"
 
 Lines = Iterable[tuple[int, str]]
@@ -41,7 +39,8 @@ class TextFile:
         layout, content = _layout_of(first_line)
         fitting = [each for each in TEXT_FORMATS if each.layout is layout and each.fits(content)]
         if not fitting:
-            raise _unknown(source, first_row, first_line.strip(_BLANKS), kind)
+            raise _unknown(source, first_row, first_line.strip(BLANKS), kind)
+        fitting.sort(key=lambda each: each.kind != (kind or each.kind))  # stable
         taken = next((each for each in fitting if each.can_be(kind or each.kind)), None)
         if taken is None:
             raise InputError(
@@ -56,8 +55,8 @@ class TextFile:
         """Yield the index and the text of each line; JSON may be one long line."""
         return self.source.lines(whole=self.format.layout is Layout.JSON)
 
-    def table(self) -> dict[str, dict[str, Any]]:
-        """Read the file into ``{query_id: {doc_id: number or None}}``, in its order."""
+    def table(self, ranks: dict[str, list[int]] | None = None) -> dict[str, dict[str, Any]]:
+        """Read the file into ``{query_id: {doc_id: number or None}}``, in its order, and the ranks."""
         table: dict[str, dict[str, Any]] = {}
         one_entry_per_query = self.format.lists or self.format.layout is Layout.JSON
         for _, line in self.parse(self.lines()):
@@ -68,6 +67,8 @@ class TextFile:
                 if doc_id in documents:
                     raise self.duplicate_error(line.query_id, doc_id)
                 documents[doc_id] = value
+            if ranks is not None:
+                ranks.setdefault(line.query_id, []).extend(rank_of(line.rank) for _ in line.documents)
         return table
 
     def parse(self, lines: Lines) -> Iterator[tuple[int | None, ParsedLine]]:
@@ -89,11 +90,11 @@ class TextFile:
         elif isinstance(error, json.JSONDecodeError):
             reason = f"not valid JSON ({error})"
         elif "unpack" in str(error):
-            reason = f"{len(_columns(entry.text))} columns"
+            reason = f"{len(columns_of(entry.text))} columns"
         else:
             reason = str(error)
         line = "" if self.format.layout is Layout.JSON else "a line of "
-        text = entry.text.strip(_BLANKS)
+        text = entry.text.strip(BLANKS)
         advice = "correct this file" if entry.row is None else "correct or remove this line"
         raise InputError(
             f"not {line}{self.format.with_article}: {reason}{f' in {shown(text)}' if text else ''}",
@@ -149,11 +150,11 @@ def _first_line(source: Source) -> tuple[int, str]:
 
 def _layout_of(line: str) -> tuple[Layout | None, Any]:
     """Return the layout that the first line shows, and what the line holds: keys, a header or columns."""
-    text = line.strip(_BLANKS)
+    text = line.strip(BLANKS)
     if text.startswith("{"):
         return _json_layout(text)
     header = header_of(line)
-    return (Layout.TABLE, header) if header else (Layout.COLUMNS, _columns(text))
+    return (Layout.TABLE, header) if header else (Layout.COLUMNS, text)
 
 
 def _json_layout(text: str) -> tuple[Layout | None, Any]:
@@ -212,23 +213,17 @@ class _Entry(NamedTuple):
 
 
 def _is_skipped(line: str, comments: bool) -> bool:
-    text = line.strip(_BLANKS)
+    text = line.strip(BLANKS)
     return not text or (comments and text.startswith("#"))
 
 
 def _texts(lines: Lines, comments: bool) -> Iterator[tuple[int, str]]:
-    return ((index, line.strip(_BLANKS)) for index, line in lines if not _is_skipped(line, comments))
+    return ((index, line.strip(BLANKS)) for index, line in lines if not _is_skipped(line, comments))
 
 
 def _columns_of_lines(lines: Lines) -> Iterator[_Entry]:
     for index, text in _texts(lines, comments=True):
-        yield _Entry(index, text, _columns(text))
-
-
-def _columns(text: str) -> list[str]:
-    """Split a line at blanks and tabs, and at no other character."""
-    plain = text.isascii() and not _SEPARATORS.search(text)
-    return text.split() if plain else _BETWEEN.split(text)
+        yield _Entry(index, text, columns_of(text))
 
 
 def _json_lines(lines: Lines) -> Iterator[_Entry]:

@@ -10,14 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from permed_measures.engine.forms import as_mapping
-from permed_measures.engine.inputs import (
-    Batches,
-    QrelsLike,
-    RunLike,
-    number,
-    where,
-    with_text_ids,
-)
+from permed_measures.engine.inputs import Batches, QrelsLike, RunLike, number, where, with_text_ids
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.output_formats import TEXT_WRITERS, Output, frame_of, without_documents
 from permed_measures.files.whole import write_whole

@@ -1,5 +1,7 @@
 """A generated file in the making: chance, what it says, what is wrong with it."""
 
+from collections import Counter
+
 from generated_pieces import BLANK_IDS, COMMON_IDS, GRADES, LOOSE_IDS, MARK, MARKED_IDS, ODD_IDS, SCORES
 
 
@@ -59,6 +61,32 @@ class Made:
             lambda: rng.choice(odd_scores),
         )
         return [spelling() for _ in range(count)]
+
+    def ranks(self, pairs):
+        """Return a column of ranks for rows of queries and documents: an order, or not one."""
+        seen, counts = Counter(), Counter(query_id for query_id, _ in pairs)
+        first = self.choice(0, 1)
+        orders = {q: self.rng.sample(range(first, first + n), n) for q, n in counts.items()}
+        columns = {
+            "rows": [],
+            "in order": [],
+            "in disorder": [],
+            "constant": [],
+            "twice": [],
+            "gaps": [],
+            "words": [],
+        }
+        for row, (query_id, _) in enumerate(pairs):
+            place = seen[query_id]
+            seen[query_id] += 1
+            columns["rows"].append(row)
+            columns["in order"].append(first + place)
+            columns["in disorder"].append(orders[query_id][place])
+            columns["constant"].append(first)
+            columns["twice"].append(first + place // 2)
+            columns["gaps"].append(orders[query_id][place] * 3 - 2 * first)
+            columns["words"].append(self.choice(place, "-", "1.5", "-1"))
+        return [str(rank) for rank in columns[self.choice(*columns)]]
 
     def joined(self, lines):
         """Join lines as files do: with any line ends, perhaps none at the end, perhaps a mark before."""

@@ -16,8 +16,10 @@ def trec(made):
     made.rows = [(q, [(d, number)]) for (q, d), number in zip(pairs, numbers, strict=True)]
     odd = made.choice("Q0", "0", "e\u0301", MARK, "a\u0085b", "\x01")
     tag = made.choice("tag", odd, '"tag', "#")
+    ranks = made.ranks(pairs)
     rows = [
-        [q, odd, d, str(n), v, tag] if is_run else [q, odd, d, v] for n, (q, [(d, v)]) in enumerate(made.rows)
+        [q, odd, d, rank, v, tag] if is_run else [q, odd, d, v]
+        for rank, (q, [(d, v)]) in zip(ranks, made.rows, strict=True)
     ]
     if made.flawed and made.chance(0.25):
         made.flaw = "no column between two blanks"
@@ -91,8 +93,9 @@ def table_of(made, names, delimiters):
     )
     words = ["some words"] if made.is_plain else words
     rows = []
-    for query_id, [(doc_id, number)] in made.rows:
-        cells = dict(zip(names, (query_id, doc_id, number), strict=True))
+    ranks = made.ranks(pairs) if made.chance(0.7) else [""] * len(pairs)
+    for rank, (query_id, [(doc_id, number)]) in zip(ranks, made.rows, strict=True):
+        cells = dict(zip((*names, "rank"), (query_id, doc_id, number, rank), strict=True))
         rows.append([cells.get(column, made.rng.choice(words)) for column in columns])
     wrong = [*NO_NUMBERS, "", "1,5"] + ([] if made.what == "run" else ["inf", "1e999"])
     made.damage(rows, columns.index(names[2]), wrong, True)
@@ -132,7 +135,10 @@ def parquet(made):
     values = [int(n) if whole else float(n) for n in numbers]
     made.rows = [(q, [(d, repr(v))]) for (q, d), v in zip(pairs, values, strict=True)]
     names = [made.choice("query_id", "qid", "q_id"), made.choice("doc_id", "docno"), value]
-    rows = [[q, d, v] for (q, d), v in zip(pairs, values, strict=True)]
+    ranks = [int(rank) if rank.isdigit() else None for rank in made.ranks(pairs)]
+    if made.chance(0.5):
+        names.append("rank")
+    rows = [[q, d, v, rank][: len(names)] for (q, d), v, rank in zip(pairs, values, ranks, strict=True)]
     if made.flawed:
         row = made.rng.choice(rows)
         made.flaw = made.choice("no number", "missing value", "twice", "cut")
@@ -148,8 +154,9 @@ def parquet(made):
 def written_parquet(made, names, rows, whole):
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     types = [pl.String, made.choice(pl.String, pl.Categorical), pl.Int64 if whole else pl.Float64]
-    frame = pl.DataFrame(columns, schema=dict(zip(names, types, strict=True)), strict=False)
-    frame = frame.with_columns(other=pl.lit(MARK)).select(made.rng.sample([*names, "other"], 4))
+    types.append(made.choice(pl.Int64, pl.Int32, pl.UInt16, pl.Float64))
+    frame = pl.DataFrame(columns, schema=dict(zip(names, types, strict=False)), strict=False)
+    frame = frame.with_columns(other=pl.lit(MARK)).select(made.rng.sample([*names, "other"], len(names) + 1))
     file = io.BytesIO()
     frame.write_parquet(
         file, row_group_size=made.choice(1, 5, None), compression=made.choice("zstd", "snappy")

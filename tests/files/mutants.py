@@ -40,8 +40,8 @@ MUTANTS = [
     Mutant(
         "a fraction is cut to an integer",
         "fast_rows",
-        'pl.Float64 if kind == "run" else pl.Int64}',
-        "pl.Float64}",
+        '"relevance": pl.Int64}',
+        '"relevance": pl.Float64}',
     ),
     Mutant(
         "a Parquet file may judge twice",
@@ -72,8 +72,8 @@ MUTANTS = [
     Mutant(
         "empty cells are missing",
         "fast_rows",
-        "any(column.null_count() for column in frame) or ",
-        "",
+        'any(column.null_count() for column in frame.drop("rank"))',
+        "False",
     ),
     Mutant(
         "each return is dropped", "fast_rows", r'data.replace(b"\r\n", b"\n")', r'data.replace(b"\r", b"")'
@@ -109,16 +109,16 @@ MUTANTS = [
     ),
     Mutant("lines are counted from each chunk", "sources", r'first += chunk.data.count(b"\n")', "first += 0"),
     Mutant("a # line of TREC is no comment", "text", 'text.startswith("#")', 'text == "#"'),
-    Mutant("a tab divides no columns", "text", r'_BLANKS = " \t\v\f\r"', r'_BLANKS = " \v\f\r"'),
+    Mutant("a tab divides no columns", "text_formats", r'BLANKS = " \t\v\f\r"', r'BLANKS = " \v\f\r"'),
     Mutant(
         "any white space divides columns",
-        "text",
+        "text_formats",
         "text.split() if plain else _BETWEEN.split(text)",
         "text.split()",
     ),
     Mutant(
         "separators divide columns",
-        "text",
+        "text_formats",
         "text.isascii() and not _SEPARATORS.search(text)",
         "text.isascii()",
     ),
@@ -138,18 +138,20 @@ MUTANTS = [
     Mutant(
         "lines in a cell are joined", "text", r'yield line[1] + "\n"', r'yield line[1].removesuffix("\r")'
     ),
-    Mutant("1_0 is a number", "formats", 'if "_" not in text:', "if True:"),
-    Mutant("true is a number", "formats", "if isinstance(value, bool):", "if False:"),
-    Mutant("a run needs four columns", "formats", "score, _, *_ = line.content", "score, *_ = line.content"),
+    Mutant("1_0 is a number", "text_formats", 'if "_" not in text:', "if True:"),
+    Mutant("true is a number", "text_formats", "if isinstance(value, bool):", "if False:"),
+    Mutant(
+        "a run needs four columns", "text_formats", "score, _, *_ = line.content", "score, *_ = line.content"
+    ),
     Mutant(
         "qrels may have more columns",
-        "formats",
+        "text_formats",
         "_, doc_id, relevance = line",
         "_, doc_id, relevance, *_ = line",
     ),
-    Mutant("grades in JSON may be fractions", "formats", "if grade != int(grade):", "if False:"),
-    Mutant("queries count from 0", "formats", '.get("query_id", line.row + 1)', '.get("query_id", line.row)'),
-    Mutant("empty lines count as queries", "formats", "and line.row != line.n_before:", "and False:"),
+    Mutant("grades in JSON may be fractions", "text_formats", "if grade != int(grade):", "if False:"),
+    Mutant("queries count from 0", "text_formats", "str(line.row + 1)", "str(line.row)"),
+    Mutant("empty lines count as queries", "text_formats", "if line.row != line.n_before:", "if False:"),
     Mutant(
         "the last alias of a column counts",
         "formats",
@@ -189,6 +191,16 @@ MUTANTS = [
         "streams",
         "chunk.data if chunk.start else chunk.data.rem",
         "chunk.data.rem",
+    ),
+    Mutant("any rising score contradicts", "order", "not self._falls and self._n_rises > _CHANCE", "True"),
+    Mutant("ranks may begin anywhere", "order", " & (ranks[rows.starts] >> 1 == 0)", ""),
+    Mutant("ranks that stand twice are an order", "order", "(n_above == sizes - 1) & ", ""),
+    Mutant("scores are compared as they stand", "order", "return scores.astype(np.float32)", "return scores"),
+    Mutant(
+        "ranks are taken as they stand",
+        "order",
+        "len(set(ranks)) != len(ids)",
+        "len(ranks) != len(ids)",
     ),
     Mutant("scores may be missing in a list", "read", "if any(scored) and not all(scored):", "if False:"),
 ]

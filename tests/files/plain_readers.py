@@ -7,9 +7,11 @@ query and its documents with their values; ``None`` as value is a list without s
 
 import csv
 import io
+import itertools
 import json
 import math
 import re
+import struct
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -31,11 +33,16 @@ class RefusedError(Exception):
         self.line = line
 
 
-def read(format_name, data, what):
-    """Return the table of a file of this format that is read as ``what``, 'qrels' or 'run'."""
+def read(format_name, data, what, ranks=None):
+    """Return the table of a file of this format that is read as ``what``, 'qrels' or 'run'.
+
+    The ranks of the documents are put into ``ranks``, where the file has such a column.
+    """
     table, lines = {}, {}
+    ranks = {} if ranks is None else ranks
     whole = format_name in ("PerMed ground truth", "PerMed results", "LitSearch results", "BEIR or MTEB JSON")
-    for line, query_id, documents in READERS[format_name](data, what):
+    for line, query_id, documents, *rank in READERS[format_name](data, what):
+        ranks.setdefault(query_id, []).extend(rank)
         if whole and query_id in table:
             raise RefusedError(line)
         judged = table.setdefault(query_id, {})
@@ -60,6 +67,47 @@ def with_scores(documents):
 def by_position(documents):
     """Return the documents with scores that keep their order."""
     return {doc_id: -float(rank) for rank, doc_id in enumerate(documents, start=1)}
+
+
+def in_order(documents, ranks):
+    """Return the documents in the order of their ranks, if these differ and begin with 0 or 1."""
+    if not is_order(documents, ranks):
+        return list(documents)
+    return [doc_id for _, doc_id in sorted(zip(map(int, ranks), documents, strict=True))]
+
+
+def is_order(documents, ranks):
+    numbers = {int(rank) for rank in ranks if re.fullmatch("[0-9]+", str(rank))}
+    return len(documents) == len(ranks) == len(numbers) and bool(numbers) and min(numbers) <= 1
+
+
+def contradictions(table, ranks):
+    """Return in how many queries the order of the file contradicts the scores, and which order that is."""
+    table = {query_id: documents for query_id, documents in table.items() if len(documents) > 1}
+    ranked = {
+        q: in_order(docs, ranks.get(q, [])) for q, docs in table.items() if is_order(docs, ranks.get(q, []))
+    }
+    if ranked:
+        return sum(bool(steps(table[q], order)[0]) for q, order in ranked.items()), "rank column does"
+    by_line = {query_id: steps(docs, list(docs)) for query_id, docs in table.items()}
+    rises, falls = (sum(counts[which] for counts in by_line.values()) for which in (0, 1))
+    if falls or rises <= 3:
+        return 0, ""
+    return sum(counts[0] > 0 for counts in by_line.values()), "lines do"
+
+
+def steps(documents, order):
+    """Return how often a score is above, and below, the one before it: as float32, as trec_eval has it."""
+    scores = [as_float32(documents[doc_id]) for doc_id in order]
+    pairs = list(itertools.pairwise(scores))
+    return sum(b > a for a, b in pairs), sum(b < a for a, b in pairs)
+
+
+def as_float32(score):
+    try:
+        return struct.unpack("f", struct.pack("f", score))[0]
+    except OverflowError:
+        return math.copysign(math.inf, score)
 
 
 def require(truth, line=None):
@@ -115,7 +163,7 @@ def trec(data, what):
             columns = re.split(f"[{BLANKS}]+", line)
             require(len(columns) == 4 if what == "qrels" else len(columns) >= 6, number)
             value = parsed(columns[3 if what == "qrels" else 4], what, number)
-            yield number, columns[0], [(columns[2], value)]
+            yield number, columns[0], [(columns[2], value)], columns[3]
 
 
 def table(data, what):
@@ -143,7 +191,8 @@ def table(data, what):
         if row:
             require(len(row) == len(names), number)
             query_id, doc_id, value = (row[place] for place in places)
-            yield number, query_id, [(doc_id, parsed(value, what, number))]
+            rank = row[names.index("rank")] if "rank" in names else ""
+            yield number, query_id, [(doc_id, parsed(value, what, number))], rank
         number = lines[0][0] + 1 + rows.line_num
 
 
@@ -236,8 +285,11 @@ def parquet(data, what):
         raise RefusedError from None
     wanted = [ALIASES[column] for column in ("query", "document", what)]
     columns = [frame.column(next(n for n in some if n in frame.column_names)).to_pylist() for some in wanted]
-    for query_id, doc_id, value in zip(*columns, strict=True):
-        yield None, as_text(query_id, None), [(as_text(doc_id, None), as_number(value, what, None))]
+    ranks = [""] * len(columns[0])
+    if "rank" in frame.column_names and pa.types.is_integer(frame.schema.field("rank").type):
+        ranks = frame.column("rank").to_pylist()
+    for query_id, doc_id, value, rank in zip(*columns, ranks, strict=True):
+        yield None, as_text(query_id, None), [(as_text(doc_id, None), as_number(value, what, None))], rank
 
 
 READERS = {

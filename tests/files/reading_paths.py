@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import os
 import random
+import re
 import warnings
 from collections import Counter
 from unittest import mock
@@ -19,6 +20,7 @@ from ir_measures import Qrel, ScoredDoc
 import permed_measures as pm
 from permed_measures.files import parquet, sources, streams
 from permed_measures.files import read as reading
+from permed_measures.markup import counted
 
 READ = {"run": pm.read_run, "qrels": pm.read_qrels}
 MEASURES = ["AP", "nDCG(dcg='exp-log2')@5", "P@2", "RR", "Judged@3", "NumRet", "Bpref"]
@@ -64,7 +66,8 @@ class Check:
         self.path = folder / "file.plain"
         self.counts = Counter()
         try:
-            self.table = plain_readers.read(file.format, file.data, file.what)
+            self.ranks = {}
+            self.table = plain_readers.read(file.format, file.data, file.what, self.ranks)
             self.expected = told(self.table)
         except plain_readers.RefusedError as error:
             self.table, self.expected = None, Refused(error.line)
@@ -82,6 +85,8 @@ class Check:
         if self.file.what == "run":
             self.scans()
             self.list_order()
+            if self.table is not None and self.file.format in ("TREC", "CSV or TSV", "Parquet"):
+                self.notes()
         if self.table is not None:
             self.evaluations()
             self.writing()
@@ -173,10 +178,29 @@ class Check:
         """Take the order of the file instead of its scores."""
         expected = self.expected
         if self.table is not None:
-            expected = told({q: plain_readers.by_position(docs) for q, docs in self.table.items()})
+            expected = told({q: self.scored_by_order(q, docs) for q, docs in self.table.items()})
         self.same(
             "order of the list", self.outcome(lambda p: pm.read_run(p, order="list"), self.path), expected
         )
+
+    def scored_by_order(self, query_id, documents):
+        """Return the documents in the order of the lines, with scores by their ranks."""
+        order = plain_readers.by_position(plain_readers.in_order(documents, self.ranks.get(query_id, [])))
+        return {doc_id: order[doc_id] for doc_id in documents}
+
+    def notes(self):
+        """Compare what is said of an order that contradicts the scores."""
+        number, order = plain_readers.contradictions(self.table, self.ranks)
+        order = order.replace("lines", "rows") if self.file.format == "Parquet" else order
+        queries = f"in {number:,} of {counted(len(self.table), 'query')}"
+        expected = (
+            f"{queries} the scores rank documents in another order than the {order} (first" if number else ""
+        )
+        for name, read in (("whole", pm.read_run), ("scan", lambda path: pm.scan_run(path).nested())):
+            with warnings.catch_warnings(record=True, action="always") as notes:
+                read(self.path)
+            found = [re.search("in [^:]* [(]first", str(note.message))[0] for note in notes]
+            self.same(f"note, {name}", "".join(found), expected)
 
     def evaluations(self):
         """Evaluate every form of what was read: the same bits, and the values of the oracle."""

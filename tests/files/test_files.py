@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import random
+import warnings
 
 import polars as pl
 import pyarrow as pa
@@ -104,9 +105,11 @@ def test_equal_scores_whose_list_order_the_tie_rule_does_not_keep_are_said(write
     pm.read_run(write([{"query_id": "q", "results": tied[::-1]}]))
 
 
-def test_the_order_of_a_trec_run_is_that_of_its_lines(write):
+def test_the_order_of_a_trec_run_is_that_of_its_ranks_or_lines(write):
     run = pm.read_run(write("q 0 a 2 1 t\nq 0 b 1 2 t\n"), order="list")
-    assert run == {"q": {"a": -1, "b": -2}}
+    assert run == {"q": {"a": -2, "b": -1}}  # the ranks
+    run = pm.read_run(write("q 0 a 0 1 t\nq 0 b 0 2 t\n"), order="list")
+    assert run == {"q": {"a": -1, "b": -2}}  # the lines
 
 
 BAD_QRELS = [
@@ -187,8 +190,8 @@ BAD_RUNS = [
         ":2: document 'd1' of query 'q1' is listed twice, first on line 1",
     ),
     (
-        TREC_QRELS,
-        "expected run, but this file holds TREC qrels (query iteration document relevance). The qrels come",
+        [{"query_id": "q", "highly_relevant": ["a"], "relevant": ["b"]}],
+        "expected run, but this file holds relevant documents by level",
     ),
     (
         [{"query_id": "q", "results": [{"text_id": "a", "score": 1}, {"text_id": "b"}]}],
@@ -270,11 +273,14 @@ def test_a_run_read_as_a_frame_is_that_read_line_by_line(write, monkeypatch):
         run, text = random_trec_run(rng)
         path = write(text)
         monkeypatch.setattr(files, "_LARGE", 10**9)
-        assert pm.read_run(path) == run
+        with warnings.catch_warnings(record=True, action="always") as notes:
+            assert pm.read_run(path) == run
         monkeypatch.setattr(files, "_LARGE", 0)
         frames += not isinstance(files.load(path, "run").table, dict)
-        found = pm.read_run(path)
+        with warnings.catch_warnings(record=True, action="always") as notes_of_frames:
+            found = pm.read_run(path)
         assert found == run
+        assert [str(note.message) for note in notes] == [str(note.message) for note in notes_of_frames]
         assert [list(docs) for docs in found.values()] == [list(docs) for docs in run.values()]
     assert frames > effort(50, 150)
 

@@ -136,6 +136,7 @@ def test_a_document_that_stands_twice_anywhere_is_named(tmp_path, monkeypatch, n
         pm.read_run(path)
 
 
+@pytest.mark.filterwarnings("ignore:.* in another order than the lines do")
 def test_different_rows_with_equal_hashes_are_no_duplicates(tmp_path, monkeypatch):
     for module in (inputs, scans):
         monkeypatch.setattr(module, "row_hashes", lambda frame: np.zeros(len(frame), np.uint64))
@@ -245,6 +246,7 @@ def test_a_pipe_is_read_once(tmp_path, monkeypatch):
     writer.join()
 
 
+@pytest.mark.filterwarnings("ignore:.* in another order than the lines do")
 def test_a_scanned_run_serves_all_functions_any_number_of_times(tmp_path):
     path = write_rows(tmp_path / "run.trec", ROWS)
     qrels = {"q0": {"d57": 1, "d3": 1}, "q1": {"d1": 1}}

@@ -46,6 +46,7 @@ def texts_with_marks(rng):
     return run, texts
 
 
+@pytest.mark.filterwarnings("ignore:.* in another order than the lines do")
 def test_a_mark_at_the_start_of_an_id_is_part_of_the_id_on_every_path(tmp_path, monkeypatch):
     rng = random.Random(5)
     for _ in range(60):
@@ -121,6 +122,7 @@ def rewrite(path, content):
     os.utime(path, ns=(1, 1))
 
 
+@pytest.mark.filterwarnings("ignore:.* in another order than the rows do")
 @pytest.mark.parametrize("change", [replace, rewrite])
 @pytest.mark.parametrize("ending", ["trec", "parquet"])
 def test_a_run_that_changes_between_two_passes_is_refused(tmp_path, change, ending):
@@ -245,6 +247,7 @@ def test_a_pipe_that_never_ends_is_refused_by_its_beginning(pipe, part, message)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="named pipes are files on POSIX systems only")
+@pytest.mark.filterwarnings("ignore:.* in another order than the lines do")
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd.compress])
 @pytest.mark.parametrize("large", [0, 10**9])
 def test_a_pipe_may_be_read_several_times(pipe, monkeypatch, compress, large):

@@ -511,6 +511,7 @@ def large(tmp_path, monkeypatch):
     return batches
 
 
+@pytest.mark.filterwarnings("ignore:.* in another order than the (lines|rows) do")
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_large_trec_run_is_written_equal(form, large, tmp_path):
     text = "".join(f"q{i % 7} Q0 d{i} 1 {i / 3!r} t\n" for i in range(500))

@@ -1,0 +1,144 @@
+"""The order that a file gives to the documents of a query, compared with their scores.
+
+A column of ranks is an order where the ranks of a query all differ and begin with 0 or 1. Lines may stand in
+any order: only if the scores rise from line to line and never fall, they look like distances, or like ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.engine.inputs import where
+from permed_measures.markup import counted
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NO_RANK = -1
+_CHANCE = 3
+"""As many scores may rise, and none fall, by chance."""
+
+
+def rank_of(text: str) -> int:
+    """Return the number in a column of ranks; NO_RANK if it is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else NO_RANK
+
+
+def scores_by_order(documents: Iterable[str], ranks: Sequence[int] = ()) -> dict[str, float]:
+    """Return documents with scores that rank them by their ranks, if these are an order, or as they stand."""
+    ids = list(documents)
+    if len(set(ranks)) != len(ids) or min(ranks, default=NO_RANK) not in (0, 1):
+        ranks = range(len(ids))
+    positions = {rank: position for position, rank in enumerate(sorted(ranks), start=1)}
+    return {doc_id: -float(positions[rank]) for doc_id, rank in zip(ids, ranks, strict=True)}
+
+
+def note_of(path: Path, n_queries: int, n_reordered: int, first: str, order: str) -> str:
+    """Return the note that the scores contradict an order, such as "the list"; `first` is where."""
+    return (
+        f"{path}: in {n_reordered:,} of {counted(n_queries, 'query')} the scores rank documents in another "
+        f"order than {order} (first: {first}); the scores are used, order='list' (--order list) takes "
+        f"{order.rpartition(' ')[0]}"
+    )
+
+
+class _Rows(NamedTuple):
+    """Rows of a run; those of a query stand together, from each of `starts` on."""
+
+    query_ids: Sequence[str]  # of the queries
+    starts: NDArray[np.int64]
+    doc_ids: Sequence[str] | pl.Series
+    scores: NDArray[np.float32]
+    ranks: NDArray[np.int64]
+
+    def above_last(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which values are above the one before them in their query."""
+        above = np.ones(len(values), np.bool_)
+        above[1:] = values[1:] > values[:-1]
+        above[self.starts] = False
+        return above
+
+
+class _Contradictions:
+    """The queries in which an order contradicts the scores, and the first document that shows it."""
+
+    def __init__(self) -> None:
+        self.queries: set[str] = set()
+        self.first = ""
+
+    def add(self, rows: _Rows, found: NDArray[np.int64]) -> None:
+        """Add the queries of some of the rows."""
+        if len(found):
+            queries = np.unique(np.searchsorted(rows.starts, found, side="right") - 1).tolist()
+            self.first = self.first or where(rows.query_ids[queries[0]], rows.doc_ids[int(found[0])])
+            self.queries.update(rows.query_ids[query] for query in queries)
+
+
+class FileOrder:
+    """Finds the queries in which the order of a file contradicts the scores."""
+
+    def __init__(self) -> None:
+        self._by_rank, self._by_line = _Contradictions(), _Contradictions()
+        self._is_ranked = self._falls = False
+        self._n_rises = 0
+
+    def add_frame(self, query_ids: Sequence[str], starts: NDArray[np.int64], frame: pl.DataFrame) -> None:
+        """Look at query_id, doc_id, score and rank of rows; a query begins at each of `starts`."""
+        if len(set(query_ids)) < len(query_ids):  # its rows do not stand together
+            frame = frame.sort("query_id", maintain_order=True)
+            runs = frame["query_id"].rle().struct.unnest()
+            query_ids = runs["value"].to_list()
+            starts = np.cumsum([0, *runs["len"].to_list()[:-1]])
+        ranks = frame["rank"].fill_null(NO_RANK).to_numpy()
+        self._add(_Rows(query_ids, starts, frame["doc_id"], _as_float32(frame["score"].to_numpy()), ranks))
+
+    def add_table(self, table: Mapping[str, Mapping[str, float]], ranks: Mapping[str, Sequence[int]]) -> None:
+        """Look at a run of which the ranks are known, or some of them."""
+        filled = {query_id: documents for query_id, documents in table.items() if documents}
+        if not filled:
+            return
+        starts = np.cumsum([0, *map(len, filled.values())])[:-1]
+        doc_ids = [doc_id for documents in filled.values() for doc_id in documents]
+        scores = np.array(
+            [score for documents in filled.values() for score in documents.values()], np.float64
+        )
+        all_ranks = [rank for q, docs in filled.items() for rank in ranks.get(q, [NO_RANK] * len(docs))]
+        self._add(_Rows(list(filled), starts, doc_ids, _as_float32(scores), np.array(all_ranks, np.int64)))
+
+    def _add(self, rows: _Rows) -> None:
+        rises = rows.above_last(rows.scores)
+        self._falls = self._falls or bool(rows.above_last(-rows.scores).any())
+        if not self._falls:
+            self._n_rises += int(np.count_nonzero(rises))
+            self._by_line.add(rows, np.flatnonzero(rises))
+        if (rows.ranks != rows.ranks[0]).any():
+            self._add_ranked(rows, rises)
+
+    def _add_ranked(self, rows: _Rows, rises: NDArray[np.bool_]) -> None:
+        sizes = np.diff(rows.starts, append=len(rises))
+        order, ranks = np.arange(len(rises)), rows.ranks
+        if np.count_nonzero(rows.above_last(ranks)) < len(rises) - len(sizes):  # the lines are in disorder
+            order = np.lexsort((ranks, np.repeat(rows.starts, sizes)))
+            ranks, rises = ranks[order], rows.above_last(rows.scores[order])
+        n_above = np.add.reduceat(rows.above_last(ranks), rows.starts, dtype=np.int64)
+        is_ranked = (n_above == sizes - 1) & (sizes > 1) & (ranks[rows.starts] >> 1 == 0)
+        self._is_ranked = self._is_ranked or bool(is_ranked.any())
+        self._by_rank.add(rows, order[rises & np.repeat(is_ranked, sizes)])
+
+    def note(self, path: Path, n_queries: int, lines: str = "lines") -> str:
+        """Return a note for the user; empty if nothing contradicts the scores."""
+        found, order = self._by_rank, "the rank column does"
+        if not self._is_ranked and not self._falls and self._n_rises > _CHANCE:
+            found, order = self._by_line, f"the {lines} do"
+        return note_of(path, n_queries, len(found.queries), found.first, order) if found.queries else ""
+
+
+def _as_float32(scores: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return the scores as trec_eval compares them."""
+    with np.errstate(over="ignore"):
+        return scores.astype(np.float32)
