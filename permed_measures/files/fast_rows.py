@@ -64,12 +64,12 @@ def _frame(data: bytes, separator: str, columns: list[str], has_ranks: bool = Tr
     value = "relevance" if "relevance" in columns else "score"
     types = {"score": pl.Float64, "relevance": pl.Int64} | ({"rank": pl.Int64} if has_ranks else {})
     schema = {name: types.get(name, pl.String) for name in columns}
-    rank = pl.col("rank") if has_ranks and "rank" in columns else pl.lit(None, pl.Int64).alias("rank")
+    rank = (pl.col if "rank" in columns else pl.lit)("rank").cast(pl.Int64, strict=False).alias("rank")
     number = pl.col(value) if value in columns else -rank.cast(pl.Float64).alias(value)
     try:
         rows = pl.scan_csv(data, separator=separator, has_header=False, quote_char=None, schema=schema)
         frame = rows.select("query_id", "doc_id", number, rank, last=columns[-1]).collect()
-    except pl.exceptions.PolarsError:  # perhaps of the ranks, which may be anything
+    except pl.exceptions.PolarsError:  # perhaps of the ranks, which may be any text
         return _frame(data, separator, columns, False) if has_ranks and "score" in columns else None
     if any(column.null_count() for column in frame.drop("rank")):
         return None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from permed_measures.engine.inputs import repeated_rows, where
 from permed_measures.files.formats import VALUE_COLUMNS, Kind
+from permed_measures.files.order import FileOrder, queries_of
 from permed_measures.files.parquet import read_parquet_qrels
 from permed_measures.files.read import kind_of, ranked, scanned
 from permed_measures.files.sources import ProgressCallback, Source
@@ -77,8 +78,8 @@ def _rows(source: Source, holds: Kind) -> tuple[str, bool, pl.DataFrame, list[st
         return "Parquet", False, frame, _queries(frame)
     file = scanned(source) if holds == "run" else TextFile.recognised(source, "qrels")
     if isinstance(file, ScannedRun):
-        frames = (frame.drop("rank").rename({"score": "value"}) for frame in file.rows())
-        frame = pl.concat([pl.DataFrame(schema=schema), *frames])
+        frames = (frame.rename({"score": "value"}) for frame in file.rows())
+        frame = pl.concat([pl.DataFrame(schema={**schema, "rank": pl.Int64}), *frames])
         return file.format_name, False, frame, _queries(frame)
     parsed = [line for _, line in file.parse(file.lines())]
     rows = [(line.query_id, doc_id, number) for line in parsed for doc_id, number in line.documents]
@@ -124,7 +125,7 @@ def _grades(frame: pl.DataFrame, queries: list[str]) -> dict[str, str]:
 def _scores(frame: pl.DataFrame, lists: bool) -> dict[str, str]:
     import polars as pl
 
-    scored = frame.drop_nulls()
+    scored = frame.drop_nulls("value")
     if scored.is_empty():
         return {"scores": "none: the order of the lists counts"}
     scores = scored["value"].sort()
@@ -137,6 +138,11 @@ def _scores(frame: pl.DataFrame, lists: bool) -> dict[str, str]:
         facts["ties"] += f", {tied - exactly:,} of them only as float32"
     disordered = counted(_disordered(scored) if lists else _rising(scored), "query")
     facts["order"] = f"{disordered} whose documents stand in another order than their scores"
+    if "rank" in frame.columns:
+        order = FileOrder()
+        order.add_frame(*queries_of(frame), frame.rename({"value": "score"}))
+        if n_contradicted := len(order.by_rank.queries):
+            facts["ranks"] = f"{counted(n_contradicted, 'query')} whose ranks contradict their scores"
     return facts
 
 

@@ -79,21 +79,26 @@ class _Contradictions:
             self.queries.update(rows.query_ids[query] for query in queries)
 
 
+def queries_of(frame: pl.DataFrame) -> tuple[list[str], NDArray[np.int64]]:
+    """Return where the query changes: the queries, and the rows from which on their rows stand together."""
+    query_id = frame["query_id"]
+    starts = (query_id != query_id.shift()).fill_null(True).arg_true()
+    return query_id.gather(starts).to_list(), starts.to_numpy()
+
+
 class FileOrder:
     """Finds the queries in which the order of a file contradicts the scores."""
 
     def __init__(self) -> None:
-        self._by_rank, self._by_line = _Contradictions(), _Contradictions()
+        self.by_rank, self._by_line = _Contradictions(), _Contradictions()
         self._is_ranked = self._falls = False
         self._n_rises = 0
 
     def add_frame(self, query_ids: Sequence[str], starts: NDArray[np.int64], frame: pl.DataFrame) -> None:
-        """Look at query_id, doc_id, score and rank of rows; a query begins at each of `starts`."""
-        if len(set(query_ids)) < len(query_ids):  # its rows do not stand together
+        """Look at query_id, doc_id, score and rank of rows; the rows of a query begin at each of `starts`."""
+        if len(set(query_ids)) < len(query_ids):  # they do not stand together
             frame = frame.sort("query_id", maintain_order=True)
-            runs = frame["query_id"].rle().struct.unnest()
-            query_ids = runs["value"].to_list()
-            starts = np.cumsum([0, *runs["len"].to_list()[:-1]])
+            query_ids, starts = queries_of(frame)
         ranks = frame["rank"].fill_null(NO_RANK).to_numpy()
         self._add(_Rows(query_ids, starts, frame["doc_id"], _as_float32(frame["score"].to_numpy()), ranks))
 
@@ -128,11 +133,11 @@ class FileOrder:
         n_above = np.add.reduceat(rows.above_last(ranks), rows.starts, dtype=np.int64)
         is_ranked = (n_above == sizes - 1) & (sizes > 1) & (ranks[rows.starts] >> 1 == 0)
         self._is_ranked = self._is_ranked or bool(is_ranked.any())
-        self._by_rank.add(rows, order[rises & np.repeat(is_ranked, sizes)])
+        self.by_rank.add(rows, order[rises & np.repeat(is_ranked, sizes)])
 
     def note(self, path: Path, n_queries: int, lines: str = "lines") -> str:
         """Return a note for the user; empty if nothing contradicts the scores."""
-        found, order = self._by_rank, "the rank column does"
+        found, order = self.by_rank, "the rank column does"
         if not self._is_ranked and not self._falls and self._n_rises > _CHANCE:
             found, order = self._by_line, f"the {lines} do"
         return note_of(path, n_queries, len(found.queries), found.first, order) if found.queries else ""

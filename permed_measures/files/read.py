@@ -202,7 +202,7 @@ def _load_run(source: Source, by_list: bool) -> Loaded:
     if source.is_parquet and kind_of(source) == "qrels":
         nested = Batches([read_parquet_qrels(source)]).nested()
         table = {query_id: scores_by_order(documents) for query_id, documents in nested.items()}
-        return Loaded(table, labels=_note_of_labels(source, "Parquet qrels"))
+        return Loaded(table, labels=_note_of_labels(source, "Parquet qrels", "rows"))
     if isinstance(run, ParquetRun):
         return Loaded(_by_order(run) if by_list else run)
     if isinstance(run, TextRun) and not by_list and source.is_larger(_LARGE):
@@ -210,7 +210,8 @@ def _load_run(source: Source, by_list: bool) -> Loaded:
     file = run.file if isinstance(run, TextRun) else run
     ranks: dict[str, list[int]] = {}
     table = file.table(ranks)
-    labels = _note_of_labels(source, file.format.name) if file.format.kind == "qrels" else ""
+    order_of = "lists" if file.format.lists else "lines"
+    labels = _note_of_labels(source, file.format.name, order_of) if file.format.kind == "qrels" else ""
     note = _score_by_order(table, ranks, source, force=by_list, lists=file.format.lists)
     if isinstance(run, TextRun) and not by_list:
         order = FileOrder()
@@ -219,8 +220,8 @@ def _load_run(source: Source, by_list: bool) -> Loaded:
     return Loaded(table, [note] if note else [], labels)
 
 
-def _note_of_labels(source: Source, name: str) -> str:
-    return f"{source.path} holds {name}: the order of its lines is taken as the run"
+def _note_of_labels(source: Source, name: str, lines: str) -> str:
+    return f"{source.path} holds {name}: the order of its {lines} is taken as the run"
 
 
 def _by_order(run: ParquetRun) -> Run:

@@ -16,7 +16,7 @@ from permed_measures.engine.inputs import Batches, first_repeated, repeated_valu
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.fast_rows import frame_of_lines, frame_of_rows, single_blanks
 from permed_measures.files.formats import Header
-from permed_measures.files.order import FileOrder, rank_of
+from permed_measures.files.order import FileOrder, queries_of, rank_of
 from permed_measures.files.sources import MARK, Chunk, Source
 from permed_measures.files.text import TextFile, header_of
 
@@ -64,10 +64,8 @@ class ScannedRun(Batches, ABC):
         scattered, n_rows = False, 0
         for frame in self._batches():
             self._compare(frame)
-            query_id = frame["query_id"]
-            starts = (query_id != query_id.shift()).fill_null(True).arg_true()
-            query_ids = query_id.gather(starts).to_list()
-            order.add_frame(query_ids, starts.to_numpy(), frame)
+            query_ids, starts = queries_of(frame)
+            order.add_frame(query_ids, starts, frame)
             scattered = scattered or not seen.isdisjoint(query_ids)
             seen.update(query_ids)
             n_rows += len(frame)
