@@ -24,7 +24,7 @@ engine: forks inputs forms judgments query_ids ranks from_mapping from_frames ra
 engine/kernels: shared binary graded checks __init__
 engine: evaluator groups
 provider
-files: sources formats text_formats text order fast_rows streams parquet_pages parquet
+files: sources formats order text_formats text fast_rows streams parquet_pages parquet
 files: read inspection whole output_formats write provenance
 datasets: import_hook records samples readers http_download downloads handlers catalogue __init__ pyterrier
 loading evaluation

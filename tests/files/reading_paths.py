@@ -199,9 +199,7 @@ class Check:
         )
         paths = {"whole": pm.read_run}
         rows = [query_id for query_id, _ in self.file.rows]
-        if len(list(itertools.groupby(rows))) == len(
-            self.table
-        ):  # otherwise a batch may have half of a query
+        if len(list(itertools.groupby(rows))) == len(self.table):  # else a batch may have half a query
             paths["scan"] = lambda path: pm.scan_run(path).nested()
         for name, read in paths.items():
             with warnings.catch_warnings(record=True, action="always") as notes:
