@@ -154,7 +154,7 @@ BAD_QRELS = [
         '{"a": 1}\n',
         ":1: unknown format: expected qrels (found '{\"a\": 1}'). Nearest to it: MedCorpus labels",
     ),
-    ('{"query_id": 1, "relevant": []}\n', "Nearest to it: PerMed ground truth or LitSearch labels ("),
+    ('{"query_id": 1, "relevants": []}\n', "Nearest to it: PerMed ground truth or LitSearch labels ("),
     (
         "q1 d1 1\n",
         "Nearest to it: TREC qrels (query iteration document relevance). The guide to",
