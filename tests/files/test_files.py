@@ -157,7 +157,7 @@ BAD_QRELS = [
     ('{"query_id": 1, "relevants": []}\n', "Nearest to it: PerMed ground truth or LitSearch labels ("),
     (
         "q1 d1 1\n",
-        "Nearest to it: TREC qrels (query iteration document relevance). The guide to",
+        "Nearest to it: TREC qrels (query iteration document relevance) or relevance lists (grades",
     ),
     (
         "q1,d1,1\n",
