@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ir_measures import CalcResults, Metric
+from ir_measures import Metric
 
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import PermedWarning
@@ -17,6 +17,7 @@ from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures
 if TYPE_CHECKING:
     from permed_measures.engine.evaluator import PermedEvaluator
     from permed_measures.engine.groups import By
+    from permed_measures.engine.means import Means, MeansByGroup, Values
 
 
 def evaluator(measures: MeasuresLike, qrels: QrelsLike, rel: float | None = None) -> PermedEvaluator:
@@ -36,9 +37,7 @@ def evaluator(measures: MeasuresLike, qrels: QrelsLike, rel: float | None = None
     return PermedEvaluator(measures_of(measures, rel), loaded_qrels(qrels), load=loaded_run)
 
 
-def calc_aggregate(
-    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None = None
-) -> dict[Any, float | int]:
+def calc_aggregate(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None = None) -> Means:
     """Return the mean of each measure over all queries of the qrels.
 
     Parameters
@@ -57,7 +56,8 @@ def calc_aggregate(
     Returns
     -------
     dict of Measure (or name) to float
-        NaN where the qrels have no query.
+        NaN where the qrels have no query. In a notebook it is a table; ``to_polars()`` and ``to_pandas()``
+        give a row for each measure.
 
     Raises
     ------
@@ -98,15 +98,19 @@ def iter_calc(
     return evaluator(measures, qrels, rel).iter_calc(run)
 
 
-def calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None = None) -> CalcResults:
+def calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None = None) -> Values:
     """Return both: the means as ``aggregated``, and a list of the metrics as ``per_query``.
+
+    In a notebook the means are a table; ``to_polars()`` and ``to_pandas()`` give a row for each query.
 
     Parameters, errors and conventions are those of `calc_aggregate`.
 
     Examples
     --------
     >>> calc(["RR"], {"q": {"a": 1}}, {"q": {"a": 1.0}})
-    CalcResults(aggregated={RR: 1.0}, per_query=[Metric(query_id='q', measure=RR, value=1.0)])
+    <CalcResults: {RR: 1.0}, 1 query>
+    >>> calc(["RR"], {"q": {"a": 1}}, {"q": {"a": 1.0}}).per_query
+    [Metric(query_id='q', measure=RR, value=1.0)]
     """
     return evaluator(measures, qrels, rel).calc(run)
 
@@ -151,7 +155,7 @@ def evaluate_by(
     by: By,
     rel: float | None = None,
     macro: Literal[False] = False,
-) -> dict[Any, dict[Any, float]]: ...
+) -> MeansByGroup: ...
 
 
 @overload
@@ -163,7 +167,7 @@ def evaluate_by(
     rel: float | None = None,
     *,
     macro: Literal[True],
-) -> dict[Any, float]: ...
+) -> Means: ...
 
 
 def evaluate_by(
@@ -173,7 +177,7 @@ def evaluate_by(
     by: By,
     rel: float | None = None,
     macro: bool = False,
-) -> dict[Any, dict[Any, float]] | dict[Any, float]:
+) -> MeansByGroup | Means:
     """Return the means of the measures for each group of queries, or the mean of these means.
 
     Parameters
@@ -195,6 +199,7 @@ def evaluate_by(
     dict of group to dict of Measure (or name) to float
         Groups in ascending order. Each judged query counts in its group, as `calc_aggregate` counts it.
         With `macro` a dict of Measure to float: the mean of the groups' means (of counts, of their sums).
+        In a notebook it is a table; ``to_polars()`` and ``to_pandas()`` give a row for each group.
 
     Raises
     ------
@@ -217,6 +222,7 @@ def evaluate_by(
     {RR: 0.375}
     """
     from permed_measures.engine.groups import Groups
+    from permed_measures.engine.means import Means, MeansByGroup
 
     qrels = loaded_qrels(qrels)
     scorer = evaluator(measures, qrels, rel)
@@ -225,8 +231,9 @@ def evaluate_by(
     for note in groups.notes():
         warnings.warn(note, PermedWarning, stacklevel=2)
     if macro:
-        return by_own_names(groups.macro(evaluation))
-    return {value: by_own_names(means) for value, means in groups.means(evaluation).items()}
+        return Means(by_own_names(groups.macro(evaluation)))
+    by_group = groups.means(evaluation)
+    return MeansByGroup({each: Means(by_own_names(means)) for each, means in by_group.items()}, groups.name)
 
 
 def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:

@@ -22,7 +22,7 @@ errors markup terminal frames
 measures: parameters definitions __init__ headings names parsing
 engine: forks inputs forms judgments query_ids ranks from_mapping from_frames rankings
 engine/kernels: shared binary graded checks __init__
-engine: evaluator groups
+engine: means evaluator groups
 provider
 files: sources formats order text_formats text fast_rows streams parquet_pages parquet
 files: read inspection whole output_formats write provenance

@@ -40,7 +40,7 @@ class Comparison(ComparisonResult, Tabular):
             ``table`` is as wide as the terminal that it is printed to.
         digits : int, optional
             Number of decimals of means and differences. If left out, four in tables and sentences, and all in
-            CSV. Numbers in JSON have all of them anyway.
+            CSV; the numbers in JSON always have all.
 
         Raises
         ------

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import chain, cycle, repeat
 
 import numpy as np
-from ir_measures import CalcResults, Evaluator, Metric
+from ir_measures import Evaluator, Metric
 from ir_measures.measures import Measure, SumAgg
 from numpy.typing import NDArray
 
@@ -17,6 +17,7 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import CHECKS, KERNELS
 from permed_measures.engine.kernels.checks import note_on_binary_labels
 from permed_measures.engine.kernels.shared import look_up
+from permed_measures.engine.means import Means, Values
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.errors import MeasureError, shown
@@ -123,14 +124,14 @@ class PermedEvaluator(Evaluator):
         """Return an iterator over the metrics of each query of the qrels."""
         return self.evaluate(run).metrics()
 
-    def calc_aggregate(self, run: RunLike) -> dict[Measure, float | int]:
+    def calc_aggregate(self, run: RunLike) -> Means:
         """Return the mean of each measure over all queries of the qrels."""
-        return by_own_names(self.evaluate(run).aggregated)
+        return Means(by_own_names(self.evaluate(run).aggregated))
 
-    def calc(self, run: RunLike) -> CalcResults:
+    def calc(self, run: RunLike) -> Values:
         """Return the means, and the metrics of each query."""
         evaluation = self.evaluate(run)
-        return CalcResults(by_own_names(evaluation.aggregated), list(evaluation.metrics()))
+        return Values(Means(by_own_names(evaluation.aggregated)), list(evaluation.metrics()))
 
 
 _NEAREST = {"SDCG": "nDCG@10", **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NERR11"), "ERR@10")}
