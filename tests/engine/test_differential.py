@@ -38,7 +38,7 @@ def compared(qrels, run, rel, judged_only, beta):
     theirs = pytrec.values_of(names.values(), qrels, run, rel, judged_only)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pm.PermedWarning)
-        metrics = list(pm.iter_calc(names, qrels, run))
+        metrics = list(pm.iter_calc(list(names), qrels, run))
     count, wrong = 0, []
     for query_id, measure, value in metrics:
         if query_id in theirs:
@@ -126,7 +126,7 @@ def test_q_measure_and_ncu_agree_with_pyntcireval():
         }
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", pm.PermedWarning)
-            values = pm.calc_aggregate(measures, {"q": qrels}, run)
+            values = pm.calc_aggregate(list(measures), {"q": qrels}, run)
         for measure, reference in measures.items():
             compared += 1
             assert values[measure] == pytest.approx(reference.compute(listed), abs=1e-9), measure
