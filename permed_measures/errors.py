@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 
 class PermedError(ValueError):
@@ -108,3 +110,33 @@ def shown(value: object) -> str:
     except ValueError:  # an integer of more than 4,300 digits
         text = f"one of type {type(value).__name__} that is too long to print"
     return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def reason_of(error: BaseException) -> str:
+    """Say why a download or a data set of ir_datasets failed: the cause that other errors wrap, cut short."""
+    text = ""
+    cause: Any = error
+    while isinstance(cause, BaseException):
+        text = (
+            str(cause.args[0] if isinstance(cause, RuntimeError) and cause.args else cause)
+            or type(cause).__name__
+        )
+        failed = cause.args[1] if len(cause.args) > 1 else None
+        if isinstance(failed, list) and failed:  # ir_datasets' pairs of source and error
+            cause = failed[0][-1]
+        else:
+            cause = getattr(cause, "reason", None) or next(iter(cause.args), None)
+    text = _CONNECTION.sub("", text)
+    return text if len(text) <= 200 else f"{text[:199]}…"
+
+
+_CONNECTION = re.compile(r"(<[^>]*>|\w+\(host=[^)]*\)): ")
+"""How urllib3 begins a message: with the connection, which is known."""
+
+
+def unloadable(dataset: str, error: BaseException) -> InputError:
+    """Return the error for a data set whose qrels ir_datasets cannot load."""
+    return InputError(
+        f"the qrels of {shown(dataset)} cannot be loaded by ir_datasets ({reason_of(error)})",
+        hint="Check the network, or name a file of qrels",
+    )

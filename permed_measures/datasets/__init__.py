@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from permed_measures.datasets.import_hook import register, register_when_imported
 from permed_measures.datasets.samples import SAMPLES, Sample
-from permed_measures.errors import InputError, files_beside, nearest, shown
+from permed_measures.errors import InputError, files_beside, nearest, shown, unloadable
 
 if TYPE_CHECKING:
     from ir_datasets import Dataset
@@ -138,14 +138,11 @@ def qrels_of(dataset: Dataset, name: str) -> QrelsLike:
     InputError
         If they cannot be loaded.
     """
-    from permed_measures.datasets.downloads import reason_of, without_logs
+    from permed_measures.datasets.downloads import without_logs
 
     try:
         with without_logs():
             nested = getattr(dataset, "qrels_nested", None)
             return nested() if nested else list(dataset.qrels_iter())
     except (RuntimeError, OSError) as error:
-        raise InputError(
-            f"the qrels of {name!r} cannot be loaded by ir_datasets ({reason_of(error)})",
-            hint="Check the network, or name a file of qrels",
-        ) from error
+        raise unloadable(name, error) from error

@@ -6,7 +6,6 @@ import glob
 import hashlib
 import logging
 import os
-import re
 import threading
 import time
 import tomllib
@@ -14,10 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from permed_measures.datasets.readers import cached
-from permed_measures.errors import InputError
+from permed_measures.errors import InputError, reason_of
 
 _ABANDONED = 3600
 """Seconds after which an unfinished download that nobody has written to belongs to no running process."""
@@ -105,28 +103,6 @@ class RemoteFile:
             return f"it has {size:,} bytes in place of {self.size:,}"
         found = _sha256(path)
         return "" if found == self.sha256 else f"its SHA-256 is {found} in place of {self.sha256}"
-
-
-def reason_of(error: BaseException) -> str:
-    """Say why a download or a data set of ir_datasets failed: the cause that other errors wrap, cut short."""
-    text = ""
-    cause: Any = error
-    while isinstance(cause, BaseException):
-        text = (
-            str(cause.args[0] if isinstance(cause, RuntimeError) and cause.args else cause)
-            or type(cause).__name__
-        )
-        failed = cause.args[1] if len(cause.args) > 1 else None
-        if isinstance(failed, list) and failed:  # ir_datasets' pairs of source and error
-            cause = failed[0][-1]
-        else:
-            cause = getattr(cause, "reason", None) or next(iter(cause.args), None)
-    text = _CONNECTION.sub("", text)
-    return text if len(text) <= 200 else f"{text[:199]}…"
-
-
-_CONNECTION = re.compile(r"(<[^>]*>|\w+\(host=[^)]*\)): ")
-"""How urllib3 begins a message: with the connection, which is known."""
 
 
 @contextmanager

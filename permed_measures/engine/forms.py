@@ -20,7 +20,7 @@ from permed_measures.engine.inputs import (
     text_id,
     where,
 )
-from permed_measures.errors import InputError, shown
+from permed_measures.errors import InputError, shown, unloadable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -61,8 +61,7 @@ def as_mapping_or_frame(data: QrelsLike | RunLike, column: str) -> Nested | pl.D
     if column == "relevance" and hasattr(data, "irds_ref"):
         data = data.irds_ref()
     if column == "relevance" and hasattr(data, "qrels_iter"):
-        nested = getattr(data, "qrels_nested", None)
-        return nested() if nested else _records(data.qrels_iter(), column)
+        return _of_dataset(data)
     frame = _frame(data, column)
     if frame is not None:
         return frame
@@ -86,6 +85,15 @@ def _refuse_swapped(data: Any, column: str) -> None:
         raise InputError("expected qrels (found a run)", hint=QRELS_FIRST)
     if column == "score" and is_qrels:
         raise InputError("expected a run (found qrels)", hint=QRELS_FIRST)
+
+
+def _of_dataset(dataset: Any) -> Nested:
+    try:
+        nested = getattr(dataset, "qrels_nested", None)
+        return nested() if nested else _records(dataset.qrels_iter(), "relevance")
+    except (RuntimeError, OSError) as error:  # a download failed
+        name = dataset.dataset_id() if hasattr(dataset, "dataset_id") else "a data set"
+        raise unloadable(name, error) from error
 
 
 def as_mapping(data: QrelsLike | RunLike, column: str) -> Nested:

@@ -132,5 +132,9 @@ def test_qrels_that_ir_datasets_cannot_load_are_one_clear_error(reason):
         def qrels_iter(self):
             raise reason
 
-    with pytest.raises(pm.InputError, match="the qrels of 'x' cannot be loaded by ir_datasets"):
-        qrels_of(Broken(), "x")
+        def dataset_id(self):
+            return "x"
+
+    for read in (lambda: qrels_of(Broken(), "x"), lambda: pm.calc_aggregate("P@1", Broken(), {})):
+        with pytest.raises(pm.InputError, match="the qrels of 'x' cannot be loaded by ir_datasets"):
+            read()

@@ -20,7 +20,8 @@ from ir_measures import P
 
 import permed_measures as pm
 from permed_measures.datasets import http_download
-from permed_measures.datasets.downloads import FILES, RemoteFile, reason_of
+from permed_measures.datasets.downloads import FILES, RemoteFile
+from permed_measures.errors import reason_of
 
 REMOTE = [file for file in FILES.values() if "kcisgroup/CLPR" in file.url]
 """The files of CLPR, which the folder of real data has."""
