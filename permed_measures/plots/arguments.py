@@ -21,11 +21,12 @@ def measure_of(comparison: Any, measure: Measure | str | None) -> tuple[int, str
             hint="Pass compare(qrels, runs, measures)",
         )
     known = comparison.paired.measures
-    names = [*map(str, known)]
+    headings, names = headings_of(known), [*map(str, known)]
+    if measure in headings:  # as the user named it
+        return headings.index(str(measure)), str(measure)
     name = names[0] if measure is None else str(parse_measure(measure))
     check_choice("a measure of the comparison", name, names)
-    index = names.index(name)
-    return index, headings_of(known)[index]
+    return names.index(name), headings[names.index(name)]
 
 
 def runs_of(comparison: ComparisonResult, runs: Iterable[str] | None) -> list[str]:

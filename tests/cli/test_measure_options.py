@@ -1,6 +1,11 @@
 """Measures on the command line: what people write, names of their own, and --rel."""
 
 import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from commands import run_cli, run_command
@@ -91,6 +96,26 @@ def test_a_bad_measure_is_one_line(measures, message, command):
     status, stdout, stderr = run_command(name, "graded", "run.trec", *others, *options)
     assert (status, stdout, stderr.count("\n")) == (2, "", 1)
     assert message in stderr
+
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def test_the_command_line_of_ir_measures_does_what_the_readme_says():
+    text = " ".join(README.read_text(encoding="utf-8").split())
+    [fails] = re.findall("`(python -m ir_measures QRELS [^`]*)`", text)
+    [works] = re.findall("`(python -c [^`]* QRELS [^`]*)`", text)
+    outputs = []
+    for command in (fails, works):
+        program, *arguments = shlex.split(command.replace("QRELS RUN", "graded run.trec"))
+        assert program == "python"
+        outputs.append(
+            subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False)
+        )
+    assert outputs[0].returncode != 0
+    assert "unknown measure: GradedAP@10" in outputs[0].stderr
+    [value] = values_of("GradedAP@10", "graded")
+    assert outputs[1].stdout == f"GradedAP@10\t{value:.4f}\n"
 
 
 # --- rel -------------------------------------------------------------------------------------------

@@ -1,5 +1,8 @@
 """Names of measures: exact ones, what people write, ambiguous ones, and names of the user's own."""
 
+import re
+from pathlib import Path
+
 import ir_measures
 import pytest
 
@@ -56,6 +59,15 @@ RUN = {"q": {"b": 3.0, "a": 2.0, "c": 1.0}}
 def test_what_people_write_is_understood(name, measure):
     assert str(pm.parse_measure(name)) == measure
     assert pm.parse_measure(f" {name} ") == pm.parse_measure(measure)
+
+
+def test_the_names_in_the_guide_are_understood_as_it_says():
+    guide = (Path(__file__).parents[2] / "notebooks" / "guide" / "measures.md").read_text(encoding="utf-8")
+    rows = guide.partition("| you write | you get |")[2].partition("\n\n")[0].splitlines()[2:]
+    for row in rows:
+        written, measures = (re.findall("`([^`]+)`", cell) for cell in row.split("|")[1:3])
+        assert [str(pm.parse_measure(name)) for name in written] == measures * (len(written) // len(measures))
+    assert len(rows) == 8
 
 
 @pytest.mark.parametrize("name", sorted(ir_measures.measures.registry))
@@ -222,3 +234,34 @@ def test_a_rel_that_cannot_be_is_an_error():
         pm.calc_aggregate("AP", QRELS, RUN, rel=1.5)
     with pytest.raises(pm.MeasureError, match=r"^Coverage: rel must be a number of at least 0"):
         pm.calc_aggregate("Coverage", QRELS, RUN, rel=-1)
+
+
+# --- cutoffs ---------------------------------------------------------------------------------------
+
+TOO_HIGH = r"cutoff must be a whole number from 1 to 2147483647 \(found 100000000000000000000\)$"
+
+
+@pytest.mark.parametrize("measure", [ir_measures.P, ir_measures.RR, ir_measures.Judged, pm.Coverage])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda m: pm.calc_aggregate(m(), QRELS, RUN),
+        lambda m: pm.calc([m()], QRELS, RUN),
+        lambda m: pm.evaluator({"x": m()}, QRELS),
+        lambda m: pm.ceiling(m(), QRELS),
+        lambda m: pm.evaluate_by(m(), QRELS, RUN, by="(q)"),
+        lambda m: pm.compare(QRELS, {"a": RUN, "b": RUN}, m()),
+        lambda m: pm.crosscheck(QRELS, RUN, [m()]),
+        lambda m: pm.reranking(QRELS, RUN, RUN, m()),
+        lambda m: pm.provider.calc_aggregate([m()], QRELS, RUN),
+        lambda m: list(pm.provider.iter_calc([m()], QRELS, RUN)),
+        lambda m: pm.parse_measure(str(m())),
+        lambda m: ir_measures.calc_aggregate(
+            [ir_measures.nDCG(dcg="exp-log2") @ m().params["cutoff"]], QRELS, RUN
+        ),
+    ],
+    ids=range(12),
+)
+def test_a_cutoff_beyond_all_ranks_is_refused_on_every_path(measure, function):
+    with pytest.raises(pm.MeasureError, match=TOO_HIGH):
+        function(lambda: measure @ 10**20)

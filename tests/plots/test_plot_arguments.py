@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from plotting import QRELS, TURN, made, made_runs
 
 import permed_measures as pm
+from permed_measures.plots.arguments import measure_of
 from permed_measures.plots.by_group import plot_by_group
 from permed_measures.plots.by_query import plot_differences, plot_distribution
 from permed_measures.plots.cutoffs import plot_cutoffs
@@ -23,6 +24,16 @@ def test_a_measure_that_was_not_compared(plot):
         match=r"a measure of the comparison .* RR, P@1 \(found 'P@2'\)\. Did you mean 'P@1'",
     ):
         plot(made(), "P@2")
+
+
+def test_a_measure_is_drawn_by_the_name_that_it_was_given():
+    runs = {"a": {"q": {"d": 1.0}}, "b": {}}
+    compared = pm.compare(
+        {"q": {"d": 1}}, runs, {"MAP": pm.GradedAP(max_rel=1), "AP": "P@1"}, tests="bootstrap"
+    )
+    assert measure_of(compared, None) == measure_of(compared, "MAP") == (0, "MAP")
+    assert measure_of(compared, pm.GradedAP(max_rel=1)) == (0, "MAP")
+    assert measure_of(compared, "AP") == measure_of(compared, "p@1") == (1, "AP")
 
 
 def test_a_run_that_was_not_compared():
