@@ -30,7 +30,7 @@ def find_in_batches(judgments: Judgments, run: Batches, ties: TieBreak) -> RunHi
     scattered = False
     for frame in run:
         rows, names = _grouped(judgments, frame)
-        lengths = np.diff(rows.starts)
+        lengths = rows.end - rows.start
         scattered = scattered or not query_ids.isdisjoint(names)
         query_ids.update(names)
         retrieved += lengths
@@ -57,7 +57,7 @@ def _before_in_other_batches(judgments: Judgments, run: Batches, hits: list[Hits
     before = np.zeros(len(row), np.int64)
     for here, frame in enumerate(run, start=1):  # the hits begin with none
         rows, _ = _grouped(judgments, frame)
-        near = np.flatnonzero(np.diff(rows.starts)[group] > 0)
+        near = np.flatnonzero((rows.end - rows.start)[group] > 0)
         asked = Hits(group[near], row[near], score[near], np.sign(number[near] - here))
         counts = count_ranked_above(rows, asked, judgments, ties)
         before[near] += np.where(asked.part == 0, 0, counts)  # those of its own batch are counted already
@@ -65,19 +65,17 @@ def _before_in_other_batches(judgments: Judgments, run: Batches, hits: list[Hits
 
 
 def _grouped(judgments: Judgments, frame: pl.DataFrame) -> tuple[Rows, list[str]]:
-    """Group the rows of a frame by the query of the judgments, in their order; return its query ids too."""
+    """Group the rows of a frame by the query of the judgments; return its query ids too."""
     query, start, length, query_ids = _blocks(judgments, frame["query_id"])
-    rows: slice | Ints = slice(0, 0)
-    if len(start):
-        together = (start[1:] == (start + length)[:-1]).all()
-        rows = slice(start[0], start[-1] + length[-1]) if together else segments(start, length)
     lengths = np.bincount(query, length, judgments.n_queries).astype(np.int64)
-    starts = np.concatenate([[0], np.cumsum(lengths)])
-
-    def ids(positions: Ints) -> pl.Series:
-        return frame["doc_id"].gather(positions + rows.start if isinstance(rows, slice) else rows[positions])
-
-    return Rows(frame["score"].to_numpy()[rows], starts, ids), query_ids
+    ends = np.cumsum(lengths)
+    starts = ends - lengths
+    if (query[1:] > query[:-1]).all():  # the rows of each query stand together: they stay where they are
+        starts[query] = start
+        return Rows(frame["score"].to_numpy(), starts, starts + lengths, frame["doc_id"].gather), query_ids
+    rows = segments(start, length)
+    scores = frame["score"].to_numpy()[rows]
+    return Rows(scores, starts, ends, lambda positions: frame["doc_id"].gather(rows[positions])), query_ids
 
 
 def _blocks(judgments: Judgments, query_id: pl.Series) -> tuple[Ints, Ints, Ints, list[str]]:

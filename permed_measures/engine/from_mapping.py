@@ -89,7 +89,7 @@ def _place_batch(
     def ids(positions: Ints) -> list[str]:
         return _ids(docs, starts, positions)
 
-    return hits.row, count_ranked_above(Rows(scores, starts, ids), hits, judgments, ties) + 1
+    return hits.row, count_ranked_above(Rows(scores, starts[:-1], starts[1:], ids), hits, judgments, ties) + 1
 
 
 def _ids(docs: Sequence[Mapping[str, float]], starts: Ints, positions: Ints) -> list[str]:

@@ -42,14 +42,15 @@ class Rows(NamedTuple):
     Attributes
     ----------
     score : ndarray, shape (n_rows,)
-    starts : ndarray of int64, shape (n_groups + 1,)
-        Where each group begins.
+    start, end : ndarray of int64, shape (n_groups,)
+        Where each group begins and ends; there may be rows of no group.
     ids : callable
         Returns the document ids of the rows at these positions.
     """
 
     score: NDArray[Any]
-    starts: Ints
+    start: Ints
+    end: Ints
     ids: Callable[[Ints], list[str] | pl.Series]
 
 
@@ -121,8 +122,8 @@ def count_ranked_above(rows: Rows, hits: Hits, judgments: Judgments, ties: TieBr
             rows = rows._replace(score=rows.score.astype(np.float32))
             hits = hits._replace(score=hits.score.astype(np.float32))
     score, wanted = -rows.score, -hits.score  # ascending is the order of a ranking
-    unsorted = _sort_groups(score, rows.starts, hits.group)
-    low, high = rows.starts[hits.group], rows.starts[hits.group + 1]
+    unsorted = _sort_groups(rows, score, hits.group)
+    low, high = rows.start[hits.group], rows.end[hits.group]
     first = _bisect(score, low, high, wanted, np.less)
     last = first + _is_at(score, first, high, wanted)
     several = np.flatnonzero((last > first) & _is_at(score, last, high, wanted))
@@ -131,27 +132,29 @@ def count_ranked_above(rows: Rows, hits: Hits, judgments: Judgments, ties: TieBr
     unsettled = last - first > (hits.part == 0)
     if unsettled.any():
         which = np.flatnonzero(np.isin(first, first[unsettled]) & (last > first))
-        tie, position = _tied_rows(rows, first[which], last[which], unsorted)
         tied = Hits(*(each[which] for each in hits))
+        tie, position = _tied_rows(rows, tied.group, first[which], last[which], unsorted)
         before[which] += _before_in_ties(rows, tied, tie, position, judgments, ties)
     return before
 
 
-def _sort_groups(score: NDArray[Any], starts: Ints, group: Ints) -> Ints:
+def _sort_groups(rows: Rows, score: NDArray[Any], group: Ints) -> Ints:
     """Sort the scores of each of these groups in place; return the groups that were not sorted.
 
     Most runs are sorted as they are written. To sort a query's scores takes numpy about as long as to compare
     them all with one or two of them, and then it does not matter how many are judged.
     """
     groups = np.flatnonzero(np.bincount(group))
+    groups = groups[np.argsort(rows.start[groups])]
+    start, end = rows.start[groups], rows.end[groups]
     falls = np.zeros(len(score) + 1, np.bool_)
     np.less(score[1:], score[:-1], out=falls[1 : len(score)])
-    falls[starts[groups]] = False  # the row before is of another query
-    bounds = np.stack([starts[groups], starts[groups + 1]], axis=1).ravel()
-    unsorted = groups[np.logical_or.reduceat(falls, bounds)[::2]] if len(groups) else groups
-    for start, end in zip(starts[unsorted].tolist(), starts[unsorted + 1].tolist(), strict=True):
-        score[start:end].sort()
-    return unsorted
+    falls[start] = False  # the row before is of another query
+    bounds = np.stack([start, end], axis=1).ravel()
+    unsorted = np.logical_or.reduceat(falls, bounds)[::2] if len(groups) else np.zeros(0, np.bool_)
+    for first, last in zip(start[unsorted].tolist(), end[unsorted].tolist(), strict=True):
+        score[first:last].sort()
+    return groups[unsorted]
 
 
 def _bisect(score: NDArray[Any], low: Ints, high: Ints, wanted: NDArray[Any], before: np.ufunc) -> Ints:
@@ -171,7 +174,7 @@ def _is_at(score: NDArray[Any], place: Ints, high: Ints, wanted: NDArray[Any]) -
     return (place < high) & equal
 
 
-def _tied_rows(rows: Rows, first: Ints, last: Ints, unsorted: Ints) -> tuple[Ints, Ints]:
+def _tied_rows(rows: Rows, group: Ints, first: Ints, last: Ints, unsorted: Ints) -> tuple[Ints, Ints]:
     """Return the number of the tie of each hit and then of each row in these ties, and the rows' positions.
 
     A tie is a range of places in the sorted scores.
@@ -179,9 +182,8 @@ def _tied_rows(rows: Rows, first: Ints, last: Ints, unsorted: Ints) -> tuple[Int
     start, index, tie = np.unique(first, return_index=True, return_inverse=True)
     length = (last - first)[index]
     position = segments(start, length)
-    mixed = np.unique(np.searchsorted(rows.starts, start, side="right") - 1)
-    for group in np.intersect1d(mixed, unsorted).tolist():
-        begin, end = rows.starts[group : group + 2]
+    for number in np.intersect1d(group, unsorted).tolist():
+        begin, end = rows.start[number], rows.end[number]
         here = slice(*np.searchsorted(position, [begin, end]))
         order = np.argsort(-rows.score[begin:end], kind="stable")
         position[here] = begin + order[position[here] - begin]
