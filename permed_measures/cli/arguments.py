@@ -20,7 +20,7 @@ from permed_measures.engine.inputs import Batches, FileRun
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.engine.query_ids import REWRITINGS, renamed
-from permed_measures.errors import InputError
+from permed_measures.errors import InputError, PermedError
 from permed_measures.files.provenance import Origin
 from permed_measures.files.read import load as load_file
 from permed_measures.loading import existing, loaded_qrels, with_path
@@ -254,7 +254,13 @@ def reading(
         judgments = Judgments.of(loaded)
         runs = _RunFiles(files, judgments, order, rewriting, bar)
         inputs = Inputs(loaded, dataset, judgments, runs, [])
-        yield inputs
+        try:
+            yield inputs
+        except PermedError as error:
+            if not error.where.startswith("query "):
+                raise
+            where = f"{qrels}: {error.where}"  # errors about runs name their files already
+            raise type(error)(error.problem, where=where, hint=error.hint) from None
     for note in inputs.notes:  # an error stands alone
         tell(f"note: {note}")
 

@@ -118,6 +118,10 @@ def test_what_is_wrong_with_a_file_of_claims_is_said(files, refused, text, messa
         (["one.trec", "--claim", "P@1=0.5", "--decimals", "-1"], "invalid value for '--decimals'"),
         (["foreign", "--claim", "P@1=0.5"], "error: foreign: the run and the qrels share no query"),
         (["one.trec", "one.trec", "--claim", "P@1=0.5"], "two runs are named 'one'"),
+        (
+            ["one.trec", "--claim", "GradedAP(max_rel=1)@10=0.5"],
+            "error: qrels: query 'q1', document 'a': GradedAP: no grade may be above max_rel=1 (found 2)",
+        ),
     ],
 )
 def test_what_is_wrong_is_one_message_and_status_2(files, refused, arguments, message):

@@ -181,7 +181,7 @@ def test_a_run_without_judged_documents_is_a_note(files):
         (["qrels", "run.trec", "-m", "P"], "error: P needs a cutoff. Write P@10"),
         (
             ["qrels", "run.trec", "-m", "GradedAP(max_rel=1)@5"],
-            "error: query 'q1', document 'a': GradedAP: no grade",
+            "qrels: query 'q1', document 'a': GradedAP: no grade",
         ),
         (
             ["qrels", "run.trec", "run.trec"],
