@@ -95,7 +95,7 @@ def message_of(error: BaseException) -> str:
 
 def _usage_message(error: Any) -> str:
     problem = error.format_message().removesuffix(".").replace("Value error, ", "")
-    problem = re.sub(r"Input should be (.*), unable to parse .*", r"it must be \1", problem)
+    problem = re.sub(r"Input should be (.*?)(, unable to parse .*)?$", r"it must be \1", problem)
     command = error.ctx.command_path if error.ctx else "permed-measures"
     hint = "" if problem.endswith("?") else f". See {command} --help"
     return f"{problem[:1].lower()}{problem[1:]}{hint}"
