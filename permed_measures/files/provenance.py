@@ -140,6 +140,8 @@ def _inputs(origin: Origin) -> Iterator[dict[str, Any]]:
 
 
 def _file(path: Path) -> dict[str, Any]:
+    if str(path) in ("-", "/dev/stdin"):
+        return {"path": "-", "bytes": None, "sha256": None}
     if not path.is_file():
         return {"path": str(path), "bytes": None, "sha256": None}
     with path.open("rb") as file:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -112,10 +113,12 @@ def test_data_sets_are_named_and_the_files_of_folders_are_hashed(files):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
 def test_what_can_be_read_only_once_has_no_hash(files):
     os.mkfifo(files / "pipe")
-    origin = Origin("audit", "-", {"x": files / "pipe"}, {"claims": files / "qrels"})
+    runs = {"x": files / "pipe", "y": Path("/dev/stdin")}
+    origin = Origin("audit", "-", runs, {"claims": files / "qrels"})
     assert provenance([], origin)["inputs"] == [
         {"role": "qrels", "path": "-", "bytes": None, "sha256": None},
         {"role": "run", "name": "x", "path": str(files / "pipe"), "bytes": None, "sha256": None},
+        {"role": "run", "name": "y", "path": "-", "bytes": None, "sha256": None},
         {**described("claims", files / "qrels"), "path": str(files / "qrels")},
     ]
 
