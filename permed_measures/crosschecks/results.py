@@ -13,6 +13,8 @@ from ir_measures.measures import Measure
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.frames import Tabular
 from permed_measures.markup import as_json, counted, html_section, html_table
+from permed_measures.measures.headings import name_of
+from permed_measures.measures.parameters import own_name
 from permed_measures.terminal import section, terminal_table
 
 
@@ -111,7 +113,7 @@ class CrossCheck(Tabular):
         return "".join([html_section(*verdict, is_open=True), *tables, *sections])
 
     def _records(self) -> list[dict[str, Any]]:
-        rows = ({**vars(row), "measure": str(row.measure)} for row in self.rows)
+        rows = ({**vars(row), "measure": name_of(row.measure)} for row in self.rows)
         return [{name: _known(each) for name, each in row.items() if name != "per_query"} for row in rows]
 
 
@@ -129,14 +131,16 @@ def _cells(rows: list[Row]) -> list[list[str]]:
     for row in rows:
         means = [f"{mean:.4f}" if row.queries else "" for mean in (row.ours, row.theirs)]
         counts = [f"{row.largest_difference:.0e}", f"{row.differing:,}"] if row.queries else ["", ""]
-        cells.append([str(row.measure), row.verdict.partition(":")[0], f"{row.value:.4f}", *means, *counts])
+        cells.append(
+            [name_of(row.measure), row.verdict.partition(":")[0], f"{row.value:.4f}", *means, *counts]
+        )
     return cells
 
 
 def _tie_cells(rows: list[Row]) -> list[list[str]]:
     return [
         [
-            str(row.measure),
+            name_of(row.measure),
             *(f"{value:.4f}" for value in (row.value, row.least, row.most)),
             f"{row.tied_queries:,}",
         ]
@@ -163,7 +167,8 @@ def _sections(result: CrossCheck) -> dict[str, list[str]]:
             f"{row.compared} differs most on query {row.query_id!r}; {row.cause}" for row in differing
         ],
         "Compared by an identity": [row.compared for row in rows if " = " in row.compared],
-        "Not cross-checked": [f"{row.measure}: {row.verdict.partition(': ')[2]}" for row in refused],
+        "Names": [f"{name_of(row.measure)} is {row.measure}" for row in rows if own_name(row.measure)],
+        "Not cross-checked": [f"{name_of(row.measure)}: {row.verdict.partition(': ')[2]}" for row in refused],
     }
     return {heading: texts for heading, texts in found.items() if texts}
 

@@ -14,14 +14,14 @@ import permed_measures as pm
 
 GRADED = "q1 0 a 2\nq1 0 b 1\nq1 0 c 0\nq2 0 d 1\n"
 BINARY = "q1 0 a 1\nq1 0 b 0\nq2 0 d 1\n"
-RUN = "q1 Q0 b 1 3 t\nq1 Q0 x 2 2 t\nq1 Q0 a 3 1 t\nq2 Q0 d 1 1 t\n"
+RUN = "q1 Q0 b 0 3 t\nq1 Q0 x 0 2 t\nq1 Q0 a 0 1 t\nq2 Q0 d 0 1 t\n"
 
 
 @pytest.fixture(autouse=True)
 def files(tmp_path, monkeypatch):
     for name, text in (("graded", GRADED), ("binary", BINARY), ("run.trec", RUN)):
         (tmp_path / name).write_text(text)
-    (tmp_path / "other.trec").write_text(RUN.replace("d 1 1", "d 1 3").replace("a 3 1", "a 3 4"))
+    (tmp_path / "other.trec").write_text(RUN.replace("a 0 1", "a 0 4"))
     monkeypatch.chdir(tmp_path)
 
 
@@ -71,7 +71,10 @@ def test_a_name_of_the_users_own_heads_every_output():
         assert "MAP@10" in stdout
         assert "GradedAP@10" not in stdout
     stdout, _ = run_cli("crosscheck", "graded", "run.trec", *named)
-    assert "GradedAP(norm='min')@10" in stdout
+    assert re.findall(r"^(?:MAP@10|Hit) +agrees ", stdout, flags=re.MULTILINE)
+    assert "\nNames\n  MAP@10 is GradedAP(norm='min')@10\n  Hit is Success@1\n" in stdout
+    stdout, _ = run_cli("crosscheck", "graded", "run.trec", *named, "--format", "json")
+    assert [each["measure"] for each in json.loads(stdout)["runs"][0]["measures"]] == ["MAP@10", "Hit"]
 
 
 @pytest.mark.parametrize(
