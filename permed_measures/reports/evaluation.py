@@ -189,7 +189,7 @@ class Report:
             content: dict[str, Any] = {
                 "run": name,
                 "metrics": {name_of(measure): means[name_of(measure)] for measure in self.measures},
-                "judged": {key: value for key, value in means.items() if key.startswith("Judged")},
+                "judged": {name_of(m): means[name_of(m)] for m in evaluation.measures if m.NAME == "Judged"},
                 "ceilings": self.named(self.ceilings, self.ceilings.values()),
                 "queries": self.queries(name),
             }

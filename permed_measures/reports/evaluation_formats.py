@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from permed_measures.errors import InputError
 from permed_measures.files.provenance import provenance
 from permed_measures.markup import as_cell, as_html, as_json, counted
 from permed_measures.measures.headings import name_of
@@ -47,7 +48,12 @@ def _separated(report: Report, delimiter: str) -> str:
     """Write a line for each row; a measure is named as it prints, or by the user's own heading."""
     rows = list(report.rows())
     counts = [f"queries_{key}" for key in rows[0].queries] if rows else []
-    lines: list[list[Any]] = [[*map(as_cell, [*report.labels, *map(name_of, report.columns)]), *counts]]
+    header = [*map(as_cell, [*report.labels, *map(name_of, report.columns)]), *counts]
+    for name in header:
+        if header.count(name) > 1:
+            hint = "Give the measure another name: NAME=MEASURE"
+            raise InputError(f"two columns would be named {name!r}", hint=hint)
+    lines: list[list[Any]] = [header]
     for row in rows:
         lines.append([*map(as_cell, row.labels), *map(report.rounded, row.values), *row.queries.values()])
     return separated(lines, delimiter)

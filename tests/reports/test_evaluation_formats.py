@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 
 import pytest
 from markdown_it import MarkdownIt
@@ -10,6 +11,7 @@ from reporting import HOSTILE, LATIN, Page, assert_compiles, assert_stands_alone
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.judgments import Judgments
+from permed_measures.errors import InputError
 from permed_measures.markup import one_line
 from permed_measures.measures.parsing import measures_of
 from permed_measures.reports.evaluation import Report, with_judged
@@ -114,3 +116,13 @@ def test_csv_has_the_numbers_as_they_were_computed():
     lines = list(csv.DictReader(io.StringIO(written("csv", RUNS, "RR P@1"))))
     assert [float(line["RR"]) for line in lines] == [0.5, 1.0, 2 / 3]
     assert lines[0]["queries_in_run"] == "3"
+
+
+def test_a_name_of_the_users_own_is_no_other_column():
+    named = report(RUNS, {"run": "P@1"})
+    for form in ("csv", "tsv"):
+        with pytest.raises(InputError, match="two columns would be named 'run'"):
+            EVALUATION_FORMATS[form](named)
+    [content, *_] = json.loads(written("json", RUNS, {"Judged well": "P@1"}))
+    assert content["metrics"] == {"Judged well": 0.0}
+    assert list(content["judged"]) == ["Judged@1"]
