@@ -89,12 +89,14 @@ class Format:
     read: Callable[[Line], ParsedLine]  # KeyError, TypeError or ValueError if it cannot parse the line
     lists: bool = False  # a line holds the whole list of its query, best first
     both_kinds: bool = False  # qrels whose order is a run, or a run that lists the relevant documents
+    qrels_key: str = ""  # under which a run lists them
 
     @property
     def with_article(self) -> str:
         """The name within a sentence: a TREC run, TREC qrels."""
         return f"a {self.name}" if self.name.endswith("run") else self.name
 
-    def can_be(self, kind: Kind) -> bool:
-        """Return whether the file can be read as this kind."""
-        return self.kind == kind or self.both_kinds
+    def can_be(self, kind: Kind, first: Any) -> bool:
+        """Return whether a file with this first line can be read as this kind."""
+        lacks_qrels = kind == "qrels" and self.qrels_key and self.qrels_key not in first
+        return self.kind == kind or (self.both_kinds and not lacks_qrels)

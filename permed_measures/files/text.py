@@ -42,7 +42,7 @@ class TextFile:
         if not fitting:
             raise _unknown(source, first_row, first_line.strip(BLANKS), kind)
         fitting.sort(key=lambda each: each.kind != (kind or each.kind))  # stable
-        taken = next((each for each in fitting if each.can_be(kind or each.kind)), None)
+        taken = next((each for each in fitting if each.can_be(kind or each.kind, content)), None)
         if taken is None:
             raise InputError(
                 f"expected {kind}, but this file holds {fitting[0].with_article} ({fitting[0].shape})",
@@ -178,7 +178,7 @@ def _unknown(source: Source, row: int, text: str, kind: Kind | None) -> InputErr
         return InputError("the file is empty", where=source.place(row))
     layouts = {Layout.TABLE} if any(delimiter in text for delimiter in _DELIMITERS) else {Layout.COLUMNS}
     layouts = {Layout.JSON_LINES, Layout.JSON} if text[0] in "{[" else layouts
-    near = [each for each in TEXT_FORMATS if each.layout in layouts and each.can_be(kind or each.kind)]
+    near = [each for each in TEXT_FORMATS if each.layout in layouts and each.kind == (kind or each.kind)]
     words = set(_WORDS.findall(text[:1000]))
     near.sort(key=lambda each: len(words & set(_WORDS.findall(each.shape))), reverse=True)
     shapes = " or ".join(f"{each.with_article} ({each.shape})" for each in near[:2])

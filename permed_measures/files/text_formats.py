@@ -156,8 +156,8 @@ def _json_grade(value: Any) -> float | int:
     grade = _json_number(value, "relevance")
     if grade != int(grade):
         raise ValueError(
-            f"the relevance in a JSON file must be an integer (found {shown(value)}; is this a "
-            "run, or should the qrels be TREC, CSV or Parquet?)"
+            f"the relevance in a JSON file must be an integer (found {shown(value)}; if this is a run: the "
+            "qrels come first; if not, write the qrels as TREC, CSV or Parquet)"
         )
     return grade
 
@@ -247,6 +247,7 @@ TEXT_FORMATS = (
         _read_litsearch,
         lists=True,
         both_kinds=True,
+        qrels_key="corpusids",
     ),
     Format(
         "TREC qrels",
