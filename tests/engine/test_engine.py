@@ -1,14 +1,16 @@
 """The engine against the oracle, on random cases and in every form of input."""
 
+import math
 import random
 import warnings
 from functools import cache
-from itertools import groupby
+from itertools import groupby, pairwise, product
 from operator import itemgetter
 
 import ir_measures
 import numpy as np
 import oracle
+import polars as pl
 import pytest
 from cases import DOCUMENTS, FORMS, QUERIES, random_case, random_measure, rows_of
 from effort import effort
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 
 import permed_measures as pm
 from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.inputs import Batches
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
@@ -157,20 +160,56 @@ def test_generated_cases_agree_with_the_oracle(qrels, run, seed, ties):
     assert_as_oracle(measures, qrels, run, values_of(measures, qrels, run, ties), ties)
 
 
-@pytest.mark.parametrize("judged", [3, 300])
-def test_sparse_and_dense_judgments_give_the_ranks_of_a_full_sort(judged):
-    rng = np.random.default_rng(judged)
-    scores = rng.integers(0, 2000, 1000).astype(float)
-    run = {f"q{q}": {f"d{i}": s for i, s in enumerate(rng.permutation(scores).tolist())} for q in range(5)}
-    qrels = {q: {f"d{i}": int(rng.integers(0, 3)) for i in rng.permutation(1000)[:judged]} for q in run}
-    rankings = JudgedRankings.of(Judgments.of(qrels), run)
+SCORES = {
+    "distinct": lambda rng: [rng.random() for _ in range(300)],
+    "31": lambda rng: [rng.randrange(31) / 2 for _ in range(300)],
+    "equal": lambda _: [1.5] * 300,
+    "beyond float32": lambda rng: [rng.choice([1e39, math.inf, -1e39, 2.0, 0.0, -0.0]) for _ in range(300)],
+    "equal as float32": lambda rng: [1 + rng.randrange(40) * 1e-9 for _ in range(300)],
+}
+ORDERS = {"falling": lambda scores, _: sorted(scores, reverse=True), "mixed": lambda scores, _: scores}
+ORDERS["rising"] = lambda scores, _: sorted(scores)
+ORDERS["one out of place"] = lambda scores, rng: [rng.choice(scores), *sorted(scores, reverse=True)[1:]]
+
+
+def queries_of_all_kinds(rng):
+    """Return qrels and a run whose queries differ in all that ranking goes by, side by side."""
+    qrels, run = {}, {}
+    kinds = list(product(SCORES, ORDERS, (0, 1, 5, 150, 300)))
+    for number, (scores, order, n_judged) in enumerate(rng.sample(kinds, len(kinds))):
+        documents = [f"d{each}" for each in rng.sample(range(1000), 300)]
+        query_id = f"q{number}"
+        run[query_id] = dict(zip(documents, ORDERS[order](SCORES[scores](rng), rng), strict=True))
+        if number % 7:  # some queries of the run are not judged
+            qrels[query_id] = {each: rng.randrange(-1, 3) for each in [*rng.sample(documents, n_judged), "x"]}
+    return qrels, run
+
+
+def in_frames(run, rng):
+    """Return the run in frames: rows of a query together, scattered, and in batches that cut queries."""
+    frame = pl.DataFrame(rows_of(run), schema=["query_id", "doc_id", "score"], orient="row")
+    scattered = pl.DataFrame(shuffled(rows_of(run), rng), schema=frame.columns, orient="row")
+    cut = sorted(rng.sample(range(len(frame)), 9))
+    batches = [frame[start:end] for start, end in pairwise([0, *cut, len(frame)])]
+    return {"together": frame, "scattered": scattered, "batches": Batches(batches)}
+
+
+@pytest.mark.parametrize("ties", TieBreak)
+def test_ranks_are_those_of_a_full_sort_whatever_the_queries_beside(ties):
+    rng = random.Random(5)
+    qrels, run = queries_of_all_kinds(rng)
+    judgments = Judgments.of(qrels)
     expected = [
-        position
-        for q in sorted(run)
-        for position, doc_id in enumerate(oracle.rank(run[q]), start=1)
-        if doc_id in qrels[q]
+        (query_id, position, doc_id)
+        for query_id in sorted(qrels)
+        for position, doc_id in enumerate(oracle.rank(run[query_id], ties.value, qrels[query_id]), start=1)
+        if doc_id in qrels[query_id]
     ]
-    assert rankings.rank.tolist() == expected
+    for form, given_run in {"dict": run, **in_frames(run, rng)}.items():
+        rankings = JudgedRankings.of(judgments, given_run, ties)
+        query_ids = [judgments.query_ids[query] for query in rankings.query]
+        found = list(zip(query_ids, rankings.rank.tolist(), judgments.ids(rankings.row), strict=True))
+        assert found == expected, form
 
 
 def test_a_query_without_judgments_or_results_counts():
@@ -199,7 +238,6 @@ def test_many_batches_of_a_mapping_give_the_same_ranks(monkeypatch):
 
 def test_integer_ids_in_frames_meet_string_ids():
     import pandas as pd
-    import polars as pl
 
     qrels = {"7": {"12": 1}}
     columns = {"query_id": [7, 7], "doc_id": [11, 12], "score": [2, 1]}

@@ -1,8 +1,11 @@
 """Bad judgments and runs in memory: each is an error that names query and document."""
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import ir_measures
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -251,3 +254,31 @@ def test_a_data_set_whose_qrels_do_not_load_is_an_error(monkeypatch, has_qrels):
     )
     with pytest.raises(pm.InputError, match=message):
         qrels_of(load("some-set"), "some-set")
+
+
+NUMBERS = [True, False, 3, 2**53 + 1, -(2**70), 2.5, math.inf, -math.inf, np.float32(0.1), np.int8(3)]
+NUMBERS += [np.float64(1.5), np.bool_(True), Decimal("0.1"), Fraction(1, 3)]
+
+
+@pytest.mark.parametrize("place", [0, 999, 1000, 2500])
+@pytest.mark.parametrize("score", NUMBERS, ids=repr)
+def test_every_number_is_the_double_that_python_makes_of_it(score, place):
+    documents = {f"d{n}": 0.25 for n in range(2501)}
+    documents[f"d{place}"] = score
+    above = sum(1 for value in documents.values() if np.float32(value) > np.float32(0.25))
+    [found] = pm.calc_aggregate(["RR"], {"q": {"x": 1}}, {"q": {**documents, "x": 0.25}}).values()
+    assert found == 1 / (above + 1)
+    [found] = pm.calc_aggregate(["P@1"], {"q": {f"d{place}": 1}}, {"q": documents}).values()
+    assert found == (np.float32(score) > np.float32(0.25))
+
+
+@pytest.mark.parametrize("place", [0, 999, 1000, 2500])
+@pytest.mark.parametrize(
+    "score", ["1.5", b"1", None, 1j, [1.0], 10**400, NAN, Decimal("nan"), np.float32("nan")]
+)
+def test_what_is_no_number_is_named_wherever_it_stands(score, place):
+    run = {"q1": {"a": 1.0}, "q2": {f"d{n}": 1.0 for n in range(2501)}, "q3": {"a": 1.0}}
+    run["q2"][f"d{place}"] = score
+    qrels = {query_id: {"a": 1} for query_id in run}
+    with pytest.raises(pm.InputError, match=f"query 'q2', document 'd{place}': a score must be a number"):
+        pm.calc_aggregate(["RR"], qrels, run)
