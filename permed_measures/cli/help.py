@@ -18,7 +18,7 @@ EXAMPLES = {
         "permed-sample permed-sample/runs --baseline bm25",
         "medcorpus runs/ -m GradedAP@10 --output table.tex",
     ),
-    "reranking": ("medcorpus runs/bm25.trec runs/b.csv", "medcorpus runs/bm25.trec runs/b.csv -m P@1"),
+    "reranking": ("medcorpus runs/bm25.trec runs/b.csv", "medcorpus bm25=runs/bm25.trec b=runs/b.csv -m P@1"),
     "convert": ("results.jsonl results.trec", "query_to_texts.jsonl qrels.tsv --as qrels"),
     "inspect": ("results.jsonl", "runs/bm25.trec runs/b.csv"),
     "demo": ("", "| less"),

@@ -7,7 +7,7 @@ import os
 import platform
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +100,7 @@ def provenance(
         "versions": {
             "permed-measures": __version__,
             "python": platform.python_version(),
-            **{name: version(name) for name in installed},
+            **{name: _version(name) for name in installed},
         },
         "measures": [
             {
@@ -120,6 +120,14 @@ def provenance(
     if origin is not None and (origin.qrels or origin.runs):
         content["inputs"] = list(_inputs(origin))
     return content
+
+
+def _version(package: str) -> str | None:
+    """Return the version of a package; None if it is installed under another name, such as polars-lts-cpu."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def _inputs(origin: Origin) -> Iterator[dict[str, Any]]:

@@ -97,6 +97,10 @@ def test_a_name_of_the_users_own_is_the_heading():
     assert [each.get("heading") for each in found] == [None, None, "precision", None, None, None]
 
 
+def test_a_package_under_another_name_has_no_version():
+    assert provenance([], packages=["polars-of-mine"])["versions"]["polars-of-mine"] is None
+
+
 def test_data_sets_are_named_and_the_files_of_folders_are_hashed(files):
     assert provenance([], Origin("evaluate", "medcorpus/turn/1"))["inputs"] == [
         {"role": "qrels", "dataset": "medcorpus/turn/1"}
