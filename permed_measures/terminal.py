@@ -198,9 +198,11 @@ def _total(widths: Sequence[int]) -> int:
 
 
 def _kept(columns: list[_Column], spare: Collection[str], available: int) -> list[_Column]:
-    """Leave out columns that can be spared until the others fit."""
+    """Leave out columns that can be spared until the others fit, labels folded to a third of the width."""
+    label = max(available // 3, _NARROWEST)
     for name in spare:
-        if _total([column.least for column in columns]) <= available:
+        least = [min(column.least, label) if column.is_label else column.least for column in columns]
+        if _total(least) <= available:
             break
         columns = [column for column in columns if column.is_label or column.heading != name]
     return columns

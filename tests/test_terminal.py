@@ -153,3 +153,11 @@ def test_labels_are_folded_between_words_and_parameters(terminal, width):
     ends = ("VariantNDCG", "'", ",", ")", "@100", "-", "name", "of", "it", "all", "1")
     assert all(line.endswith(ends) for line in lines), lines
     assert max(map(cell_len, text.splitlines())) <= width
+
+
+def test_a_long_label_does_not_cost_a_column(terminal):
+    terminal(60)
+    rows = [["a run with a very long name that says all of how it was made", "0.5000", "0.1234"]]
+    lines = plain(terminal_table(["run", "P@1", "R@1"], rows, 1, spare=["R@1"])).splitlines()
+    assert lines[2].split()[-2:] == ["0.5000", "0.1234"]
+    assert max(map(cell_len, lines)) <= 60

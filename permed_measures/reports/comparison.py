@@ -25,10 +25,11 @@ def _as_table(result: ComparisonResult) -> str:
     """Write the means, the differences with the deciding test, and how they were computed."""
     table = paper_table(result)
     headings = [*table.labels, *table.headings]
-    means = terminal_table(headings, styled_rows(table), len(table.labels), len(table.blocks[0]))
+    spare = table.headings[:0:-1]  # the differences below are of all measures
+    means = terminal_table(headings, styled_rows(table), len(table.labels), len(table.blocks[0]), spare)
     caption = paragraph(table.caption(styled="\x1b[" in means))  # a file has no bold or underlined cells
     differences, lines = _differences(result)
-    return "\n".join([means, caption, "", differences, *map(paragraph, lines), ""])
+    return "\n".join([means, caption, "", differences, *(paragraph(line, 2) for line in lines), ""])
 
 
 def _differences(result: ComparisonResult) -> tuple[str, list[str]]:

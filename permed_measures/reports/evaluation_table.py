@@ -40,7 +40,7 @@ def evaluation_table(report: Report) -> str:
         [] if report.only else [column.heading for column in spare],
         " (--columns chooses others)",
     )
-    return "\n".join([table, *map(paragraph, _sentences(report, columns)), ""])
+    return "\n".join([table, *(paragraph(text, 2) for text in _sentences(report, columns)), ""])
 
 
 def columns_of(report: Report, rows: list[TextRow]) -> tuple[list[Column], list[Column]]:

@@ -28,6 +28,7 @@ COMMANDS = (
     "audit permed-sample BM25 --claim MAP@10=0.1234 --claim hit@10=12.3%",
     "compare permed-sample permed-sample/runs --baseline bm25 --resamples 99",
     "compare permed-sample permed-sample/runs --resamples 99 -m P@1 -m R@20 --by turn_number",
+    "compare permed-sample permed-sample/runs --resamples 9 --preset litsearch -m AP -m RR -m P@5 -m R@10",
     "reranking permed-sample BM25 LSA",
     "inspect BM25 LSA",
     *(f"{name} --help" for name in EXAMPLES),
