@@ -34,14 +34,14 @@ def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
     return load(path, "qrels").table
 
 
-def loaded_run(run: RunLike) -> Any:
-    """Return the run of a file; a run in another form as it is."""
+def loaded_run(run: RunLike, before_reranking: bool = False) -> Any:
+    """Return the run of a file, perhaps the one before a reranking; a run in another form as it is."""
     if not isinstance(run, (str, os.PathLike)):
         return run
     from permed_measures.files.read import load
 
     path = existing(run)
-    loaded = load(path, "run")
+    loaded = load(path, "run", before_reranking=before_reranking)
     for note in loaded.notes:
         warnings.warn(note, PermedWarning, stacklevel=3)
     return with_path(loaded.table, path)

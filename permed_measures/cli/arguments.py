@@ -199,10 +199,12 @@ class _RunFiles(Mapping[str, Any]):
     order: Literal["score", "list"]
     rewriting: Rewriting | None
     bar: ProgressBar
+    before_reranking: str  # the name of the run that LitSearch results have beside the other
 
     def __getitem__(self, name: str) -> FileRun | Batches:
-        path = existing(self.files[name])
-        loaded = load_file(path, "run", order=self.order, progress=self.bar.of(path.name))
+        path, is_before = existing(self.files[name]), name == self.before_reranking
+        bar = self.bar.of(path.name)
+        loaded = load_file(path, "run", order=self.order, progress=bar, before_reranking=is_before)
         for note in filter(None, [loaded.labels, *loaded.notes]):
             tell(f"note: {note}")
         table: Any = loaded.table if self.rewriting is None else self._rewrite(loaded.table, path)
@@ -243,7 +245,11 @@ class Inputs(NamedTuple):
 
 @contextmanager
 def reading(
-    qrels: str, files: dict[str, Path], order: Literal["score", "list"], rewriting: Rewriting | None
+    qrels: str,
+    files: dict[str, Path],
+    order: Literal["score", "list"],
+    rewriting: Rewriting | None,
+    before_reranking: str = "",
 ) -> Iterator[Inputs]:
     """Read the qrels of a file, or of a data set by its id or folder; the runs are read in the block.
 
@@ -252,7 +258,7 @@ def reading(
     with warnings_as_notes(), closing(ProgressBar()) as bar:
         loaded, dataset = _load_qrels(qrels)
         judgments = Judgments.of(loaded)
-        runs = _RunFiles(files, judgments, order, rewriting, bar)
+        runs = _RunFiles(files, judgments, order, rewriting, bar, before_reranking)
         inputs = Inputs(loaded, dataset, judgments, runs, [])
         try:
             yield inputs

@@ -88,7 +88,14 @@ def reranking(
     before: Annotated[
         str, typer.Argument(metavar="BEFORE", help="The run that was reranked: FILE or NAME=FILE.")
     ],
-    after: Annotated[str, typer.Argument(metavar="AFTER", help="The reranked run: FILE or NAME=FILE.")],
+    after: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[AFTER]",
+            help="The reranked run. Left out, BEFORE is a LitSearch file that has pre_reranked too.",
+            show_default=False,
+        ),
+    ] = None,
     measure: Annotated[
         str | None,
         typer.Option(
@@ -115,13 +122,11 @@ def reranking(
     """Show what a reranking changed: ranks of relevant documents, pairs of documents, queries."""
     from permed_measures.comparisons.reranking import reranking as pm_reranking
 
-    (first, file), (second, other) = (
-        arguments.named_run(before, "before"),
-        arguments.named_run(after, "after"),
-    )
+    first, file = arguments.named_run(before, "before" if after else "pre_reranked")
+    second, other = arguments.named_run(after, "after") if after else ("retrieved", file)
     files, names = {first: file, second: other}, (first, second)
     level = None if rel == 1 else rel
-    with arguments.reading(qrels, files, order, query_ids) as inputs:
+    with arguments.reading(qrels, files, order, query_ids, "" if after else first) as inputs:
         runs = inputs.runs[first], inputs.runs[second]
         chosen = arguments.understood_measures([measure], level, inputs) if measure else "nDCG@10"
         result = pm_reranking(inputs.judgments, *runs, chosen, inputs.dataset, top, rel, judged_only, names)

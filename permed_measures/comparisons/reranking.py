@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -32,7 +33,7 @@ from permed_measures.statistics.differences import naming, notes_of
 def reranking(
     qrels: QrelsLike | Judgments,
     before: RunLike,
-    after: RunLike,
+    after: RunLike | None = None,
     measure: MeasuresLike = "nDCG@10",
     queries: Any = None,
     top: int = 5,
@@ -47,7 +48,8 @@ def reranking(
     qrels : QrelsLike
         Judgments in any form.
     before, after : RunLike
-        The run that was reranked, and the result; in any form.
+        The run that was reranked, and the result; in any form. Without `after`, `before` is the path of
+        LitSearch results that have ``pre_reranked`` beside ``retrieved``.
     measure : Measure or str, or a dict of its name to it
         The measure that queries gain and lose in.
     queries : mapping of str to str, or data set of ir_datasets or PyTerrier, optional
@@ -91,8 +93,12 @@ def reranking(
     >>> result.pairs
     Pairs(put_right=2, broken=0, still_right=0, still_wrong=1)
     """
+    is_one_file = after is None
+    if is_one_file and not isinstance(before, (str, os.PathLike)):
+        raise InputError("the reranked run is missing")
+    after = before if after is None else after
     origin, qrels = Origin.of(qrels, {names[0]: before, names[1]: after}), loaded_qrels(qrels)
-    before, after = loaded_run(before), loaded_run(after)
+    before, after = loaded_run(before, is_one_file), loaded_run(after)
     if queries is None and any(hasattr(qrels, each) for each in ("queries_iter", "irds_ref")):
         queries = qrels
     check_whole_number("top", top, 0)

@@ -11,7 +11,7 @@ from permed_measures.engine.inputs import repeated_rows, where
 from permed_measures.files.formats import VALUE_COLUMNS, Kind
 from permed_measures.files.order import FileOrder, queries_of
 from permed_measures.files.parquet import read_parquet_qrels
-from permed_measures.files.read import kind_of, ranked, scanned
+from permed_measures.files.read import before_reranking, kind_of, ranked, scanned
 from permed_measures.files.sources import ProgressCallback, Source
 from permed_measures.files.streams import ScannedRun
 from permed_measures.files.text import TextFile
@@ -65,6 +65,8 @@ def inspect_file(path: str | os.PathLike[str], progress: ProgressCallback | None
         first = f" (first: {where(*again.row(0)[:2])})" if len(again) else ""
         facts["duplicates"] = f"{counted(len(again), 'row')}{first}"
         facts |= _grades(frame, queries) if each == "qrels" else _scores(frame, lists)
+    if before_reranking(source):
+        facts["before reranking"] = "other lists of the same queries: pre_reranked"
     return Inspection(Path(path), name, holds or "qrels or run", facts)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +19,7 @@ from permed_measures.files.parquet import ParquetRun, parquet_columns, read_parq
 from permed_measures.files.sources import ProgressCallback, Source
 from permed_measures.files.streams import SCANNED, ScannedRun, TextRun, read_trec_qrels
 from permed_measures.files.text import TextFile
+from permed_measures.files.text_formats import BEFORE_RERANKING
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,8 +43,9 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     ----------
     path : str or path-like
         TREC, BEIR, CSV or TSV qrels, MedCorpus labels, PerMed ground truth or LitSearch labels (every listed
-        document has grade 1), LitSearch results with ``corpusids``, or JSON ``{query_id: {doc_id: grade}}``;
-        plain, ``.gz`` or ``.zst``. Or a Parquet file.
+        document has grade 1), documents by level (``highly_relevant`` has grade 2, ``relevant`` 1), lists of
+        grades, LitSearch results with ``corpusids``, or JSON ``{query_id: {doc_id: grade}}``; plain, ``.gz``
+        or ``.zst``. Or a Parquet file.
 
     Returns
     -------
@@ -74,12 +77,14 @@ def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
     Parameters
     ----------
     path : str or path-like
-        A TREC run, PerMed or LitSearch results, BEIR or MTEB results (JSON), CSV or TSV with a header (such
-        as PyTerrier's frames); or MedCorpus labels, whose order is a run. Compressed or in Parquet as
+        A TREC or MS MARCO run, PerMed or LitSearch results, BEIR or MTEB results (JSON), CSV or TSV with a
+        header (such as PyTerrier's frames); or qrels, whose order is a run. Compressed or in Parquet as
         `read_qrels` has it, and refused for the same reasons.
     order : {'score', 'list'}, default 'score'
-        Rank by the scores, or by the order of the list (the lines, in a TREC run). Lists without scores
-        are always ranked by their order: the score is -1 for the first document, -2 for the second, …
+        Rank by the scores, or by the order of the file: that of a list; in TREC, CSV and Parquet the column
+        of ranks where it is one (the ranks of a query differ and begin with 0 or 1), otherwise the lines.
+        Lists without scores are always ranked by their order: the score is -1 for the first document, -2
+        for the second, …
 
     Returns
     -------
@@ -89,7 +94,8 @@ def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
     Warns
     -----
     PermedWarning
-        If the scores rank a list differently from its order.
+        If the scores rank documents in another order than the file does: than a list, than the ranks, or
+        than all lines.
 
     Examples
     --------
@@ -116,9 +122,9 @@ def scan_run(path: str | os.PathLike[str]) -> Batches:
     Parameters
     ----------
     path : str or path-like
-        A TREC, CSV or TSV run or a Parquet file, as `read_run` takes them. It may be larger than memory: it
-        is read in batches of rows, again if the rows of a query do not stand together, and may not change
-        meanwhile.
+        A TREC, MS MARCO, CSV or TSV run or a Parquet file, as `read_run` takes them. It may be larger than
+        memory: it is read in batches of rows, again if the rows of a query do not stand together, and may
+        not change meanwhile.
 
     Returns
     -------
@@ -176,16 +182,39 @@ def load(
     *,
     order: str = "score",
     progress: ProgressCallback | None = None,
+    before_reranking: bool = False,
 ) -> Loaded:
     """Read a file as qrels or a run; see `read_qrels` and `read_run`.
 
-    Large TREC, CSV and TSV runs and runs in Parquet are read when they are evaluated; large TREC qrels and
-    qrels in Parquet are frames.
+    With `before_reranking` the run is that of ``pre_reranked`` in LitSearch results. Large TREC, CSV and TSV
+    runs and runs in Parquet are read when they are evaluated; large TREC qrels and qrels in Parquet are
+    frames.
     """
     if order not in ("score", "list"):
         raise InputError(f"order must be 'score' or 'list' (found {order!r})")
     source = path if isinstance(path, Source) else Source(Path(path), progress)
+    if before_reranking:
+        return _load_before_reranking(source)
     return Loaded(_load_qrels(source)) if kind == "qrels" else _load_run(source, by_list=order == "list")
+
+
+def before_reranking(source: Source) -> TextFile | None:
+    """Return LitSearch results, to be read as they were before a reranking, if they say that."""
+    file = None if source.is_parquet else TextFile.recognised(source)
+    if file and file.format.name == BEFORE_RERANKING.name and '"pre_reranked"' in file.first_line:
+        return replace(file, format=BEFORE_RERANKING, kind="run")
+    return None
+
+
+def _load_before_reranking(source: Source) -> Loaded:
+    file = before_reranking(source)
+    if file is None:
+        raise InputError(
+            "this file has no lists 'pre_reranked' beside 'retrieved'",
+            where=str(source.path),
+            hint="Name two runs: that before the reranking, and that after it",
+        )
+    return Loaded({query_id: scores_by_order(documents) for query_id, documents in file.table().items()})
 
 
 def _load_qrels(source: Source) -> Qrels | pl.DataFrame:

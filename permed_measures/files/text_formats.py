@@ -116,6 +116,11 @@ def _read_litsearch(line: Line) -> ParsedLine:
     return ParsedLine(query_id, _listed(line, "corpusids" if line.kind == "qrels" else "retrieved", 1))
 
 
+def _read_pre_reranked(line: Line) -> ParsedLine:
+    query_id = text_id(line.content["query_id"]) if "query_id" in line.content else _line_number(line)
+    return ParsedLine(query_id, _listed(line, "pre_reranked", 1))
+
+
 def _line_number(line: Line) -> str:
     if line.row != line.n_before:
         raise ValueError("no query_id, and an empty line above (line numbers are the query ids)")
@@ -189,6 +194,17 @@ def _has(*keys: str) -> Callable[[dict[str, Any]], bool]:
 def _is_table(value: str, beir: bool = False) -> Callable[[Header], bool]:
     return lambda header: header.has(value) and header.is_beir == beir
 
+
+BEFORE_RERANKING = Format(
+    "LitSearch results",
+    Layout.JSON_LINES,
+    "run",
+    '{"query_id": ..., "query": ..., "pre_reranked": [ids], "retrieved": [ids]}',
+    _has("pre_reranked", "retrieved"),
+    _read_pre_reranked,
+    lists=True,
+)
+"""The lists before a reranking, which LitSearch results may have beside those after it."""
 
 TEXT_FORMATS = (
     Format(

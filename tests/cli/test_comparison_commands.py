@@ -330,7 +330,7 @@ def test_the_json_of_a_reranking_has_its_files(command):
         ("bm25 nothing", "error: nothing: No such file or directory"),
         ("bm25 far", "error: far: the run and the qrels share no query"),
         ("bm25 .", "error: .: after must be one run (found 4)"),
-        ("bm25", "missing argument 'AFTER'"),
+        ("bm25", "Name two runs: that before the reranking, and that after it"),
     ],
 )
 def test_what_reranking_refuses_is_one_message_and_status_2(command, line, message):

@@ -177,8 +177,8 @@ MUTANTS = [
     Mutant(
         "rows are counted from each chunk",
         "streams",
-        'n_lines += chunk.data.count(b"\\n")',
-        "n_lines += 0",
+        "n_lines += n_chunk\n\n\ndef _trec_rows",
+        "n_lines += 0\n\n\ndef _trec_rows",
     ),
     Mutant(
         "the last row of a Parquet file is lost",
