@@ -686,7 +686,8 @@ INSPECTED = [
 
 
 @pytest.mark.parametrize(("content", "kind", "facts"), INSPECTED)
-def test_an_inspected_file_is_described_exactly(content, kind, facts, tmp_path):
+def test_an_inspected_file_is_described_exactly(content, kind, facts, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     (tmp_path / "file").write_text(content)
     inspection = inspect_file(tmp_path / "file")
     assert (inspection.format, inspection.holds) == kind
