@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from permed_measures.datasets import NAMES
 from permed_measures.datasets import load as load_dataset
-from permed_measures.engine.inputs import Batches, FileRun, QrelsLike, RunLike
+from permed_measures.engine.inputs import STDIN, Batches, FileRun, QrelsLike, RunLike
 from permed_measures.errors import InputError, PermedWarning, files_beside, nearest
-from permed_measures.files.sources import STDIN
 
 if TYPE_CHECKING:
     from permed_measures.engine.judgments import Judgments

@@ -6,7 +6,6 @@ import importlib.util
 import sys
 import threading
 import warnings
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -43,7 +42,7 @@ def _register_or_warn() -> None:
         )
 
 
-class _ImportHook(MetaPathFinder):
+class _ImportHook:
     """Leave finding ir_datasets to the other finders, and register the data sets once it is loaded."""
 
     registers_permed_measures = True  # tells the hook: its class is another one after a reload of this module

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+STDIN = Path("/dev/stdin")
+"""What the path ``-`` stands for, on any system."""
+
 Nested = Mapping[str, Mapping[str, float]]
 """``{query_id: {doc_id: number}}``."""
 

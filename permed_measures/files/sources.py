@@ -19,6 +19,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
+from permed_measures.engine.inputs import STDIN
 from permed_measures.errors import InputError
 
 if sys.version_info >= (3, 14):
@@ -42,9 +43,6 @@ _TYPES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "Parquet"} 
     for first in range(0x50, 0x60)
 }
 _TYPES |= dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "UTF-16")  # as PowerShell's > writes
-
-STDIN = Path("/dev/stdin")
-"""What the path ``-`` stands for, on any system."""
 
 
 @contextmanager

@@ -11,10 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
+from permed_measures.engine.inputs import STDIN
 from permed_measures.errors import InputError, shown
 from permed_measures.files.formats import Format, Header, Kind, Layout, Line, ParsedLine
 from permed_measures.files.order import rank_of
-from permed_measures.files.sources import HEAD, STDIN, LongLineError, Source
+from permed_measures.files.sources import HEAD, LongLineError, Source
 from permed_measures.files.text_formats import BLANKS, TEXT_FORMATS, columns_of
 
 _DELIMITERS = "\t,;"
