@@ -44,14 +44,6 @@ def _differences(result: ComparisonResult) -> tuple[str, list[str]]:
     return terminal_table(*differences_table(result, headings)), lines
 
 
-def _as_markdown(result: ComparisonResult) -> str:
-    return markdown(paper_table(result), [*sentences(result), *result.notes])
-
-
-def _as_latex(result: ComparisonResult) -> str:
-    return latex(paper_table(result), result.notes, sentences(result))
-
-
 # --- browser ---------------------------------------------------------------------------------------
 
 
@@ -63,7 +55,6 @@ def _as_html(result: ComparisonResult) -> str:
         *(f"<p>{as_html(sentence)}</p>" for sentence in sentences(result)),
         "<h2>Differences</h2>",
         _html_differences(result),
-        f'<ul class="legend">{"".join(f"<li>{as_html(line)}</li>" for line in legend(result))}</ul>',
         "<h2>Plots</h2>",
         *_plots(result),
     ]
@@ -73,20 +64,20 @@ def _as_html(result: ComparisonResult) -> str:
 
 def for_notebook(result: ComparisonResult) -> str:
     """Write the table of means, and folded below it the differences and how they were computed."""
-    lines = "".join(f"<li>{as_html(line)}</li>" for line in legend(result))
-    differences = f"{_html_differences(result)}<ul>{lines}</ul>"
-    folded = f"<details><summary>differences and tests</summary>{differences}</details>"
+    folded = f"<details><summary>differences and tests</summary>{_html_differences(result)}</details>"
     return f"{html_means(paper_table(result))}\n{folded}"
 
 
 def _html_differences(result: ComparisonResult) -> str:
+    """Write the table of differences, and how they were computed."""
     first, others = deciding_tests(result)
     names = headings_of_tests(result)
     headings, rows, n, size, _ = differences_table(result, {name: names[name] for name in (*first, *others)})
     cells = [(row[:n], [as_html(cell) for cell in row[n:]]) for row in rows]
     blocks = [cells[start : start + size] for start in range(0, len(cells), size)]
     run = n - 1 if result.baseline is not None else n - 2
-    return html_table(headings[:n], run, headings[n:], blocks)
+    lines = "".join(f"<li>{as_html(line)}</li>" for line in legend(result))
+    return f'{html_table(headings[:n], run, headings[n:], blocks)}\n<ul class="legend">{lines}</ul>'
 
 
 def _plots(result: ComparisonResult) -> Iterator[str]:
@@ -196,8 +187,8 @@ def _finite(value: Any) -> Any:
 
 COMPARISON_FORMATS: dict[str, Callable[[ComparisonResult], str]] = {
     "table": _as_table,
-    "markdown": _as_markdown,
-    "latex": _as_latex,
+    "markdown": lambda result: markdown(paper_table(result), [*sentences(result), *result.notes]),
+    "latex": lambda result: latex(paper_table(result), result.notes, sentences(result)),
     "html": _as_html,
     "csv": _as_csv,
     "json": _as_json,

@@ -52,17 +52,7 @@ class TextRow(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row of a table.
-
-    Attributes
-    ----------
-    labels : list of str
-        The run, and the query or the group.
-    values : list of float
-        By the columns.
-    queries : dict of str to int
-        The number of queries.
-    """
+    """A row of a table: the run, and the query or the group; its values; how many queries there are."""
 
     labels: list[str]
     values: list[float]
