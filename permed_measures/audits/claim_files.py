@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from permed_measures.audits.claims import parse_claims
 from permed_measures.errors import InputError
+from permed_measures.files.sources import Source
 
 _NO_NUMBER = ("", "-", "\u2013", "\u2014", "n/a", "na")
 """Cells without a claim; two of these are dashes."""
@@ -48,8 +50,9 @@ def read_claims(path: Path | None, texts: list[str], runs: list[str]) -> dict[st
 def _csv_rows(path: Path) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Yield the rows of a CSV file: file and line, the first cell, and the other cells by title."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            header, *rows = [*csv.reader(file, strict=True), list[str]()]
+        content = b"".join(chunk.data for chunk in Source(path).chunks(whole=True))
+        lines = io.StringIO(content.decode("utf-8-sig"), newline="")
+        header, *rows = [*csv.reader(lines, strict=True), list[str]()]
     except (csv.Error, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read as CSV ({error})", where=str(path)) from None
     titles = [title.strip() for title in header]

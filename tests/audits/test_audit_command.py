@@ -1,9 +1,13 @@
 """The command `permed-measures audit`."""
 
 import csv
+import gzip
 import html
 import json
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 from audit_helpers import AP, DEFAULT, HALF, audit_cli, binary, row_made
@@ -46,6 +50,21 @@ def test_claims_are_given_in_a_file(files):
     stdout = audit_cli("qrels", "x=one.trec", "--claim", "P@1=0.3333")
     table.write_text("run,P@1\n1,0.3333\n")
     assert "ir_measures" in audit_cli("qrels", "1=one.trec", "--claims", table)
+
+
+def test_claims_are_read_as_other_files_are(files):
+    text = "run,P@1,MAP ↑\none,0.3333,0.2778\n"
+    (files / "claims.csv").write_text(text)
+    arguments = ["qrels", "one.trec", "--claims"]
+    expected = audit_cli(*arguments, "claims.csv")
+    (files / "powershell.csv").write_text(text, encoding="utf-16")
+    (files / "claims.csv.gz").write_bytes(gzip.compress(text.encode()))
+    for name in ("powershell.csv", "claims.csv.gz"):
+        assert audit_cli(*arguments, name) == expected
+    command = [sys.executable, "-m", "permed_measures", "audit", *arguments, "-"]
+    environment = dict(os.environ)  # without what readline adds to it
+    result = subprocess.run(command, input=text.encode(), capture_output=True, check=True, env=environment)
+    assert result.stdout.decode() == expected
 
 
 @pytest.mark.parametrize(
