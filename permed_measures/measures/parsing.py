@@ -38,6 +38,9 @@ def measures_of(measures: MeasuresLike, rel: float | None = None) -> list[Measur
     return distinct(named(with_rel(parse_measure(each), rel), name) for name, each in measures.items())
 
 
+_NUMBER = re.compile(r"[-+]?[0-9]*\.?[0-9]+ ?%?")
+
+
 def named_measure(text: str) -> Measure:
     """Return the measure of ``MEASURE`` or ``NAME=MEASURE``; a = in brackets belongs to a parameter."""
     depth = 0
@@ -47,7 +50,13 @@ def named_measure(text: str) -> Measure:
             name = text[:place].strip()
             if not name:
                 raise MeasureError(f"a measure is MEASURE or NAME=MEASURE (found {shown(text)})")
-            return named(parse_measure(text[place + 1 :]), name)
+            measure = text[place + 1 :].strip()
+            if len(measure) < 20 and _NUMBER.fullmatch(measure):
+                raise MeasureError(
+                    f"what follows the = must be a measure (found {shown(text)})",
+                    hint=f"To explain a published number: permed-measures audit --claim '{name}={measure}'",
+                )
+            return named(parse_measure(measure), name)
     return parse_measure(text)
 
 
@@ -159,7 +168,8 @@ def _as_people_write(text: str, parsed: _Parsed | None) -> _Parsed:
         return found[0], params, found[1] if at is None else at
     if parsed:
         raise MeasureError(f"there is no measure {shown(name)}", hint=advice_for(name))
+    one = "Name one at a time" if "," in name else "Examples"
     raise MeasureError(
-        f"a measure reads Name(parameter=value,...)@cutoff with literal values (found {shown(text)})",
-        hint="Examples: P@1, GradedAP(norm='ideal')@10, nDCG(dcg='exp-log2')@10",
+        f"a measure is written Name(parameter=value,...)@cutoff (found {shown(text)})",
+        hint=f"{one}: P@1, GradedAP(norm='ideal')@10, nDCG(dcg='exp-log2')@10",
     )

@@ -84,6 +84,8 @@ def test_a_name_of_the_users_own_heads_every_output():
         (["AP@10=GradedAP@10", "AP@10"], "error: two measures are named 'AP@10': GradedAP@10 and AP@10\n"),
         (["X=AP", "Y=map"], "error: one measure has two names: 'X' and 'Y' are both AP\n"),
         (["=AP"], "error: a measure is MEASURE or NAME=MEASURE (found '=AP')\n"),
+        (["MAP@10=0.53"], "published number: permed-measures audit --claim 'MAP@10=0.53'\n"),
+        (["map@10,ndcg@10"], "(found 'map@10,ndcg@10'). Name one at a time: P@1, "),
         (
             ["hti@1"],
             "there is no measure 'hti'. Did you mean 'Success'? `permed-measures measures` lists all\n",

@@ -247,10 +247,10 @@ def test_measures_that_version_0_1_0_pickled_load(text, pickled):
         (lambda: pm.parse_measure("GradedPA@10"), "there is no measure 'GradedPA'. Did you mean 'GradedAP'?"),
         (lambda: pm.parse_measure("ndgc@10"), "there is no measure 'ndgc'. Did you mean 'nDCG'?"),
         (lambda: pm.parse_measure("foo@10"), "there is no measure 'foo'. `permed-measures "),
-        (lambda: pm.parse_measure("GradedAP(10)"), "a measure reads Name(parameter=value,...)@cutoff"),
-        (lambda: pm.parse_measure("GradedAP@x"), "a measure reads Name(parameter=value,...)@cutoff"),
-        (lambda: pm.parse_measure("import os"), "a measure reads Name(parameter=value,...)@cutoff"),
-        (lambda: pm.parse_measure(""), "a measure reads Name(parameter=value,...)@cutoff"),
+        (lambda: pm.parse_measure("GradedAP(10)"), "a measure is written Name(parameter=value,...)@cutoff"),
+        (lambda: pm.parse_measure("GradedAP@x"), "a measure is written Name(parameter=value,...)@cutoff"),
+        (lambda: pm.parse_measure("import os"), "a measure is written Name(parameter=value,...)@cutoff"),
+        (lambda: pm.parse_measure(""), "a measure is written Name(parameter=value,...)@cutoff"),
         (lambda: pm.evaluator([ir_measures.P], {}), "P needs a cutoff. Write P@10"),
         (
             lambda: pm.evaluator([ir_measures.P @ 0], {}),
@@ -333,6 +333,6 @@ def test_every_registered_measure_of_ours_has_a_docstring_with_formula_sources_a
 def test_a_text_that_python_stumbles_over_is_one_error_without_a_warning(text):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with pytest.raises(pm.MeasureError, match="a measure reads Name"):
+        with pytest.raises(pm.MeasureError, match="a measure is written Name"):
             pm.parse_measure(text)
     assert caught == []

@@ -94,7 +94,7 @@ def test_case_and_separators_of_a_name_do_not_matter(name):
         ("p_0", "a cutoff must be at least 1 (found 'p_0')"),
         ("map_99999999999", "a cutoff has at most 9 digits (found 11)"),
         ("GradedAP(norm=mean)@10", "norm must be one of 'num_rel', 'min', "),
-        ("GradedAP(norm=a b)@10", "a measure reads Name(parameter=value,...)@cutoff"),
+        ("GradedAP(norm=a b)@10", "a measure is written Name(parameter=value,...)@cutoff"),
         ("official", "there is no measure 'official'. "),
     ],
 )
