@@ -137,10 +137,10 @@ def _console(stream: TextIO | None = None) -> Console:
     terminal, in_memory = stream.isatty(), isinstance(stream, io.StringIO)
     return Console(
         file=io.StringIO(),
-        width=None if terminal or ("COLUMNS" in os.environ and not in_memory) else 10_000,
+        width=None if terminal or (os.environ.get("COLUMNS") and not in_memory) else 10_000,
         force_terminal=terminal,
         force_jupyter=False,  # where rich would show each line as HTML too
-        color_system=None if "NO_COLOR" in os.environ else "auto",  # rich would still print bold letters
+        color_system=None if os.environ.get("NO_COLOR") else "auto",  # rich would still print bold letters
         highlight=False,
     )
 

@@ -12,6 +12,9 @@ from hypothesis import settings
 settings.register_profile("permed", deadline=None, max_examples=effort(40, 100))
 settings.load_profile("permed")
 
+for name in ("COLUMNS", "NO_COLOR"):  # which change what is printed
+    os.environ.pop(name, None)
+
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "thorough: runs only with PERMED_THOROUGH=1, as in CI")

@@ -124,6 +124,9 @@ def test_where_there_is_no_terminal_columns_decide(monkeypatch):
         "           @10  (norm='ideal')",
         "                           @10",
     ]
+    monkeypatch.setenv("COLUMNS", "")
+    assert terminal_table(headings, [["bm25", "0.5000", "0.1234"]], 1).count("\n") == 3
+    monkeypatch.setenv("COLUMNS", "30")
     monkeypatch.setattr(sys, "stdout", io.StringIO())  # as what is written to a file is collected
     assert terminal_table(headings, [["bm25", "0.5000", "0.1234"]], 1).count("\n") == 3
 
@@ -131,6 +134,7 @@ def test_where_there_is_no_terminal_columns_decide(monkeypatch):
 @pytest.mark.parametrize(("variable", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
 def test_plain_text_if_asked_for(terminal, monkeypatch, variable, value):
     terminal(80)
+    monkeypatch.setenv("NO_COLOR", "")  # which is as if it were not there
     assert "\x1b[1m" in terminal_table(["run", "P"], [["a", "1"]], 1)
     monkeypatch.setenv(variable, value)
     assert "\x1b" not in terminal_table(["run", "P"], [["a", "1"]], 1)

@@ -1,4 +1,4 @@
-"""Commands that give the values of runs: evaluate, measures."""
+"""The command evaluate."""
 
 from __future__ import annotations
 

@@ -52,9 +52,8 @@ def columns_of(report: Report, rows: list[TextRow]) -> tuple[list[Column], list[
 def _columns(report: Report, rows: list[TextRow]) -> Iterator[Column]:
     """Yield the measures, then Judged, then the counts of queries."""
     n = len(report.columns)
-    for number, (measure, heading) in enumerate(
-        zip(report.columns, headings_of(report.columns), strict=True)
-    ):
+    headings = headings_of(report.columns)
+    for number, (measure, heading) in enumerate(zip(report.columns, headings, strict=True)):
         values = [each.aggregated[measure] for each in report.evaluations.values()]
         asked, whole = measure in report.measures, all(value >= 1 - 1e-12 for value in values)
         need = 3 * n - number if asked else 0 if whole else n - number
@@ -73,10 +72,8 @@ def _chosen(columns: list[Column], only: Sequence[str]) -> list[Column]:
     if list(only) == ["all"]:
         return columns
     by_name = {column.heading.lower(): column for column in columns}
-    texts = [
-        [text] if text.lower() in by_name else text.split(",") for text in only
-    ]  # a heading has commas too
-    names = list(chain(*texts))
+    # A heading may have commas too.
+    names = list(chain(*([text] if text.lower() in by_name else text.split(",") for text in only)))
     for name in names:
         if name.lower() not in by_name:
             headings = [column.heading for column in columns]
@@ -89,9 +86,9 @@ def _block(report: Report, rows: list[TextRow]) -> int:
     """Return the number of rows that stand together: those of a run, or all runs apart from the ideal."""
     if report.by_query:
         return 0
-    return (
-        sum(row.labels[0] == rows[0].labels[0] for row in rows) if report.groups else len(report.evaluations)
-    )
+    if report.groups is None:
+        return len(report.evaluations)
+    return sum(row.labels[0] == rows[0].labels[0] for row in rows)
 
 
 def _sentences(report: Report, columns: list[Column]) -> Iterator[str]:
