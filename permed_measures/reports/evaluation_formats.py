@@ -72,7 +72,7 @@ def _means(report: Report) -> PaperTable:
         key = row.labels[1] if report.groups else row.labels[0] if report.by_query else of_all
         blocks.setdefault(key, []).append(number)
     ideal = [f"{BEST.capitalize()}: what an ideal ranking scores, where that is below 1"]
-    footnote = "; ".join(explanations(report))
+    footnote = "; ".join(explanations(report, columns))
     return PaperTable(
         report.labels[:: -1 if report.groups else 1],
         [column.heading for column in columns],

@@ -40,7 +40,7 @@ def evaluation_table(report: Report) -> str:
         [] if report.only else [column.heading for column in spare],
         " (--columns chooses others)",
     )
-    return "\n".join([table, *(paragraph(text, 2) for text in _sentences(report, columns)), ""])
+    return "\n".join([table, *(paragraph(text, 2) for text in _sentences(report, columns, chosen)), ""])
 
 
 def columns_of(report: Report, rows: list[TextRow]) -> tuple[list[Column], list[Column]]:
@@ -91,7 +91,7 @@ def _block(report: Report, rows: list[TextRow]) -> int:
     return sum(row.labels[0] == rows[0].labels[0] for row in rows)
 
 
-def _sentences(report: Report, columns: list[Column]) -> Iterator[str]:
+def _sentences(report: Report, columns: list[Column], chosen: list[Column]) -> Iterator[str]:
     queries = [report.queries(run) for run in report.evaluations]
     every = "every" if len(queries) > 1 else "the"
     partly = any(each["in_run"] < each["judged"] for each in queries)
@@ -101,12 +101,15 @@ def _sentences(report: Report, columns: list[Column]) -> Iterator[str]:
         yield "Every document that counts is judged."
     if report.ceilings and not report.by_query:
         yield f"{BEST}: what an ideal ranking scores, where that is below 1"
-    yield from explanations(report)
+    yield from explanations(report, chosen)
 
 
-def explanations(report: Report) -> list[str]:
-    """Say what headings and labels stand for."""
+def explanations(report: Report, columns: Sequence[Column]) -> list[str]:
+    """Say what the headings of these columns, and labels, stand for."""
+    headings = {column.heading for column in columns}
+    measures = zip(headings_of(report.columns), report.columns, strict=True)
+    texts = explained(measure for heading, measure in measures if heading in headings)
     if report.groups is None or not report.macro:
-        return explained(report.columns)
+        return texts
     of_groups = f"{counted(len(report.groups.values), 'group')} by {report.groups.name}"
-    return [*explained(report.columns), f"{MACRO}: the mean of the means of {of_groups}, each counting once"]
+    return [*texts, f"{MACRO}: the mean of the means of {of_groups}, each counting once"]

@@ -67,6 +67,10 @@ def test_columns_that_say_nothing_are_left_out_and_others_can_be_chosen():
     assert latex_rows(written("latex", runs, "RR P@1"))[0] == ["run", "RR", "P@1"]  # all are judged
     page = Page(written("html", runs, "RR P@1", only=["ignored,P@1"]))
     assert page.rows == [["run", "ignored", "P@1"], ["mine", "0", "1.0000"]]
+    both = "RR(rel=2) P@1"
+    assert "RR-rel2 is RR(rel=2)" in written("table", runs, both)
+    for form in ("table", "latex"):
+        assert "RR-rel2" not in written(form, runs, both, only=["P@1"])
     lines = written("markdown", RUNS, "RR", only=["all"]).splitlines()
     assert lines[0] == "| run | RR | Judged | queries in run | ignored |"
 
