@@ -24,7 +24,7 @@ def conflicts_of(main: Answer, exceptions: list[Answer]) -> list[str]:
             row = [explained[0].row] if _several(main) else []  # an exception is about one row
             names = ", ".join([*row, *(claim.claim.name for claim in explained)])
             how = [*answer.changes, *_slips(main, explained)]
-            texts.append(f"{names}: made differently, by {'; '.join(how)}{_half(answer)}")
+            texts.append(f"{names}, with {'; '.join(how)}{_half(answer)}")
     if not texts:
         return []
     what = "The rows were made differently" if _several(main) else "The numbers were made differently"

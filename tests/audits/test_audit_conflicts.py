@@ -52,7 +52,7 @@ def test_rows_that_were_made_differently_are_found(setting, ap, title, values):
     usual, other = values if row == "second" else values[::-1]
     assert change.startswith(f"{title}: {other} (not: {usual}")
     assert conflict.startswith(f"{row}, ")
-    assert f": made differently, by {change}" in conflict
+    assert f", with {change}" in conflict
     assert f"{head}\n  {conflict}\n" in unwrapped(result)
     assert json.loads(AUDIT_FORMATS["json"](result))["conflicts"] == result.conflicts
     assert title in AUDIT_FORMATS["markdown"](result)
@@ -74,7 +74,7 @@ def test_rows_whose_recall_is_divided_differently_are_found():
     head, conflict = result.conflicts
     assert head == "The rows were made differently: no single convention fits all of them"
     assert conflict == (
-        "second, R@2, R@3: made differently, by denominator of recall: recall over the smaller of "
+        "second, R@2, R@3, with denominator of recall: recall over the smaller of "
         "their number and the cutoff (not: recall over all relevant documents)"
     )
 
@@ -109,8 +109,7 @@ def test_claims_that_are_explained_one_by_one_but_not_together():
     head, conflict = result.conflicts
     assert head == "The numbers were made differently: no single convention fits all of them"
     assert conflict == (
-        "P@10: made differently, by query set: the queries of the qrels that the run has "
-        "(not: all queries of the qrels)"
+        "P@10, with query set: the queries of the qrels that the run has (not: all queries of the qrels)"
     )
 
 
@@ -150,7 +149,7 @@ def test_a_slip_of_rounding_is_said_of_what_another_convention_explains():
     run = {f"q{i}": {"a" if i < 12 else "b": 1.0} for i in range(80)}
     others = {"R@1": "0.1446", "MRR": "0.1446"}
     conflict = pm.audit(qrels, run, {"P@1": "0.15", **others}).conflicts[1]
-    assert conflict.startswith("P@1: made differently, by query set: ")
+    assert conflict.startswith("P@1, with query set: ")
     assert conflict.endswith("; or P@1 is 0.14: rounded twice, this gives 0.15")
     assert "rounded" not in pm.audit(qrels, run, {"P@1": "0.150", **others}).conflicts[1]
 
@@ -251,8 +250,8 @@ def test_a_row_that_mixes_conventions_names_the_option():
     head, *conflicts = result.conflicts
     assert head == "The numbers were made differently: no single convention fits all of them"
     assert conflicts == [
-        "MAP@20, nDCG@10: made differently, by weights of AP: its grade over the highest grade (not: 1 for "
+        "MAP@20, nDCG@10, with weights of AP: its grade over the highest grade (not: 1 for "
         "each relevant document); gain of nDCG: gain 2^g - 1 (not: gain g)",
-        "P@10: made differently, by label policy: every judged document relevant "
+        "P@10, with label policy: every judged document relevant "
         "(not: grades as they are, negative ones not relevant)",
     ]

@@ -44,11 +44,11 @@ def test_a_column_whose_rows_have_different_cutoffs_is_found():
     assert [row.ok for row in result.rows] == [True, True]
     assert not result.ok
     assert (result.best[0].changes, [told.row for told in result.best[0].explained]) == ([], ["second"])
-    assert result.conflicts[1:] == ["first, MAP: made differently, by cutoff of MAP: 10 (not: none)"]
+    assert result.conflicts[1:] == ["first, MAP, with cutoff of MAP: 10 (not: none)"]
     claims["third"] = claims["first"]
     claims = {name: {"MAP@10": row["MAP"]} for name, row in claims.items()}
     result = pm.audit(qrels, {**runs, "third": runs["first"]}, claims)
-    assert result.conflicts[1:] == ["second, MAP@10: made differently, by cutoff of MAP@10: none (not: 10)"]
+    assert result.conflicts[1:] == ["second, MAP@10, with cutoff of MAP@10: none (not: 10)"]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_an_exception_is_told_against_the_cutoff_of_the_others():
     claims["third"] = row_of_ap(qrels, runs["third"], "MAP@10", 10)
     result = pm.audit(qrels, runs, claims)
     assert result.best[0].changes == ["cutoff of MAP@10: none (not: 10)"]
-    assert result.conflicts[1:] == ["third, MAP@10: made differently, by cutoff of MAP@10: 10 (not: none)"]
+    assert result.conflicts[1:] == ["third, MAP@10, with cutoff of MAP@10: 10 (not: none)"]
 
 
 def test_an_exception_keeps_the_cutoff_of_the_others_where_it_makes_no_difference():

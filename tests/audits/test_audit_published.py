@@ -160,9 +160,7 @@ def test_litsearch_with_half_of_average_precision_in_one_row_is_found(litsearch)
     assert not result.ok
     assert all(row.ok for row in result.rows)
     _, conflict = result.conflicts
-    assert conflict.startswith(
-        "bm25, MAP@10: made differently, by weights of AP: its grade over 2 (not: 1 for"
-    )
+    assert conflict.startswith("bm25, MAP@10, with weights of AP: its grade over 2 (not: 1 for")
     assert "on binary labels that is half of AP" in conflict
     [answer] = result.exceptions
     assert [str(answer.given(told).measure) for told in answer.claims] == ["GradedAP@10"]
