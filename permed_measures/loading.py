@@ -41,7 +41,7 @@ def loaded_run(run: RunLike, before_reranking: bool = False) -> Any:
 
     path = existing(run)
     loaded = load(path, "run", before_reranking=before_reranking)
-    for note in loaded.notes:
+    for note in filter(None, [loaded.labels, *loaded.notes]):
         warnings.warn(note, PermedWarning, stacklevel=3)
     return with_path(loaded.table, path)
 

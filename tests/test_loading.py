@@ -102,6 +102,13 @@ def test_notes_about_a_file_are_warnings_of_the_caller(tmp_path):
     assert len(caught) == 1
 
 
+def test_qrels_in_the_place_of_a_run_are_said_to_be_qrels(tmp_path):
+    path = tmp_path / "qrels.txt"
+    path.write_text("q1 0 b 0\nq1 0 a 1\n")
+    with pytest.warns(pm.PermedWarning, match=r"qrels\.txt holds TREC qrels: the order of its lines is"):
+        assert pm.calc_aggregate("RR", path, path) == {pm.parse_measure("RR"): 0.5}
+
+
 @pytest.mark.parametrize("as_path", [str, Path])
 def test_what_is_neither_a_file_nor_an_id_is_named_with_what_is_spelled_like_it(
     tmp_path, monkeypatch, as_path

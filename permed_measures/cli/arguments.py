@@ -47,7 +47,10 @@ Qrels = Annotated[
     ),
 ]
 Runs = Annotated[
-    list[str], typer.Argument(metavar="RUN...", help="Run files, or folders of them: FILE or NAME=FILE.")
+    list[str],
+    typer.Argument(
+        metavar="RUN...", help="Run files, or folders of them: FILE or NAME=FILE; - is standard input."
+    ),
 ]
 MeasureNames = Annotated[
     list[str] | None,
