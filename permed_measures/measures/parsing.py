@@ -61,7 +61,7 @@ def named_measure(text: str) -> Measure:
 
 
 def distinct(measures: Iterable[Measure]) -> list[Measure]:
-    """Return each measure once; two cannot have one name, nor one measure two names."""
+    """Return each measure once, with its name if it has one; two cannot have one name, nor one two."""
     found: dict[Measure, Measure] = {}
     owners: dict[str, Measure] = {}
     for measure in measures:
@@ -69,10 +69,12 @@ def distinct(measures: Iterable[Measure]) -> list[Measure]:
         same, owner = found.setdefault(measure, measure), owners.setdefault(name, measure)
         if owner != measure:
             raise MeasureError(f"two measures are named {name!r}: {owner} and {measure}")
-        if own_name(measure) and own_name(same) != own_name(measure):
-            first = own_name(same) or str(same)
-            raise MeasureError(f"one measure has two names: {first!r} and {name!r} are both {measure}")
-    return list(found)
+        if own_name(measure) and own_name(same) not in (None, name):
+            both = f"{own_name(same)!r} and {name!r}"
+            raise MeasureError(f"one measure has two names: {both} are both {measure}")
+        if own_name(measure):
+            found[measure] = measure
+    return list(found.values())
 
 
 def parse_measure(text: MeasureLike) -> Measure:

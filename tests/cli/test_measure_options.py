@@ -70,6 +70,8 @@ def test_a_name_of_the_users_own_heads_every_output():
         stdout, _ = run_cli("compare", "graded", "run.trec", "other.trec", *named, "--format", form)
         assert "MAP@10" in stdout
         assert "GradedAP@10" not in stdout
+    stdout, _ = run_cli("evaluate", "graded", "run.trec", "--preset", "medcorpus", "-m", "MAP@10=GradedAP@10")
+    assert stdout.split()[:5] == ["run", "nDCG-exp@10", "MAP@10", "P@1", "Coverage@10"]
     stdout, _ = run_cli("crosscheck", "graded", "run.trec", *named)
     assert re.findall(r"^(?:MAP@10|Hit) +agrees ", stdout, flags=re.MULTILINE)
     assert "\nNames\n  MAP@10 is GradedAP(norm='min')@10\n  Hit is Success@1\n" in stdout
