@@ -210,3 +210,51 @@ def spoil_json(made, queries):
     elif made.flaw == "half a character":
         docs.append((Raw('"a\\udc00"'), 1))
     return made.flaw
+
+
+LIST_GRADES = ["0", "1", "2", "-1", "0.5", "1.0", "1E0"]
+
+
+def relevance_lists(made):
+    """Make lists of grades; the documents are named by their positions, and null is not judged."""
+    contents = []
+    for query_id, docs in made.lists().items():
+        grades = [made.choice(*LIST_GRADES, None) for _ in docs]
+        made.rows.append((query_id, list_rows(made, grades)))
+        listed = [Raw("null" if grade is None else grade) for grade in grades]
+        contents.append({"query_id": id_of(made, query_id), "relevance": listed})
+    if made.flawed and made.chance(0.4):
+        made.flaw = "bad list"
+        wrong = made.choice(*NO_JSON_NUMBERS[:3], "Infinity")
+        content = made.rng.choice(contents)
+        content["relevance"] = made.choice([*content["relevance"], Raw(wrong)], Raw("1"), {"d1": 1})
+    return written_objects(made, [shuffled(made, c) for c in contents], ["query_id", "relevance"])
+
+
+def list_rows(made, grades):
+    """Return the documents that a list of grades says."""
+    named = [(f"d{position}", grade) for position, grade in enumerate(grades, start=1)]
+    if made.what == "run":
+        return [(doc_id, None) for doc_id, _ in named]
+    return [(doc_id, grade) for doc_id, grade in named if grade is not None]
+
+
+def levels(made):
+    """Make sets of ids by level."""
+    names = {"highly_relevant": "2", "relevant": "1", "not_relevant": "0"}
+    contents = []
+    for query_id, docs in made.lists().items():
+        sets = {name: [] for name in made.rng.sample(list(names), made.rng.randint(1, 3))}
+        for doc_id in docs:
+            sets[made.rng.choice(list(sets))].append(doc_id)
+        rows = [(doc_id, grade) for name, grade in names.items() for doc_id in sets.get(name, [])]
+        made.rows.append((query_id, rows))
+        contents.append({"query_id": id_of(made, query_id)} | {n: ids_of(made, d) for n, d in sets.items()})
+    content = made.rng.choice(contents)
+    if made.flawed and made.chance(0.5):
+        made.flaw = made.flaw_of("two levels", "bad list")
+        if made.flaw == "two levels":
+            content |= {name: [*content.get(name, []), "again"] for name in ("highly_relevant", "relevant")}
+        else:
+            content["relevant"] = made.choice(Raw("null"), "d1", {"d1": 1}, [Raw("1.5")])
+    return written_objects(made, [shuffled(made, c) for c in contents], ["query_id"])

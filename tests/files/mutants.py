@@ -192,6 +192,8 @@ MUTANTS = [
         "chunk.data if chunk.start else chunk.data.rem",
         "chunk.data.rem",
     ),
+    Mutant("a rank may be any text", "text_formats", "not (rank.isascii() and rank.isdigit())", "False"),
+    Mutant("null is a grade of 0", "text_formats", "in named if grade is not None]", "in named]"),
     Mutant("any rising score contradicts", "order", "not self._falls and self._n_rises > _CHANCE", "True"),
     Mutant("ranks may begin anywhere", "order", " & (ranks[rows.starts] >> 1 == 0)", ""),
     Mutant("ranks that stand twice are an order", "order", "(n_above == sizes - 1) & ", ""),

@@ -40,7 +40,7 @@ def read(format_name, data, what, ranks=None):
     """
     table, lines = {}, {}
     ranks = {} if ranks is None else ranks
-    whole = format_name in ("PerMed ground truth", "PerMed results", "LitSearch results", "BEIR or MTEB JSON")
+    whole = format_name in WHOLE
     for line, query_id, documents, *rank in READERS[format_name](data, what):
         ranks.setdefault(query_id, []).extend(rank)
         if whole and query_id in table:
@@ -166,6 +166,38 @@ def trec(data, what):
             yield number, columns[0], [(columns[2], value)], columns[3]
 
 
+def trec_qrels(data, _):
+    for line, query_id, [(doc_id, _)], _ in trec(data, "qrels"):
+        yield line, query_id, [(doc_id, None)]
+
+
+def ms_marco(data, what):
+    for number, text in lines_of(data):
+        line = text.strip(BLANKS)
+        if line and line[0] != "#":
+            columns = re.split(f"[{BLANKS}]+", line)
+            require(len(columns) == 3 and re.fullmatch("[0-9]+", columns[2]), number)
+            yield number, columns[0], [(columns[1], -parsed(columns[2], what, number))], columns[2]
+
+
+def relevance_rows(data, what):
+    place = 0
+    for number, text in lines_of(data):
+        line = text.strip(BLANKS)
+        if line and line[0] != "#":
+            place += 1
+            require(place == number, number)
+            yield number, str(number), graded([parsed(c, "qrels", number) for c in line.split()], what)
+
+
+def graded(grades, what):
+    """Return the documents d1, d2, ... of a list of grades."""
+    named = [(f"d{place}", grade) for place, grade in enumerate(grades, start=1)]
+    if what == "run":
+        return [(doc_id, None) for doc_id, _ in named]
+    return [(doc_id, grade) for doc_id, grade in named if grade is not None]
+
+
 def table(data, what):
     """CSV and TSV: comments and empty lines before the header only; a quoted cell may hold line ends."""
     lines = list(lines_of(data))
@@ -241,6 +273,23 @@ def ground_truth(data, _):
         yield line, as_text(content.get("query_id"), line), [(doc_id, 1) for doc_id in ids]
 
 
+def relevance_lists(data, what):
+    for line, content in objects(data):
+        grades = content.get("relevance")
+        require(isinstance(grades, list), line)
+        numbers = [grade if grade is None else as_number(grade, "qrels", line) for grade in grades]
+        yield line, as_text(content.get("query_id"), line), graded(numbers, what)
+
+
+def levels(data, _):
+    for line, content in objects(data):
+        documents = []
+        for grade, key in ((2, "highly_relevant"), (1, "relevant"), (0, "not_relevant")):
+            if key in content:
+                documents += [(doc_id, grade) for doc_id in ids_of(content, key, line)]
+        yield line, as_text(content.get("query_id"), line), documents
+
+
 def results(data, what):
     for line, content in objects(data):
         items = content.get("ranked_results", content.get("results"))
@@ -302,4 +351,18 @@ READERS = {
     "LitSearch results": litsearch,
     "BEIR or MTEB JSON": json_file,
     "Parquet": parquet,
+    "MS MARCO": ms_marco,
+    "TREC qrels": trec_qrels,
+    "relevance lists": relevance_lists,
+    "relevance rows": relevance_rows,
+    "levels": levels,
 }
+WHOLE = (
+    "PerMed ground truth",
+    "PerMed results",
+    "LitSearch results",
+    "BEIR or MTEB JSON",
+    "relevance lists",
+    "levels",
+)
+"""The formats that have all documents of a query at one place."""

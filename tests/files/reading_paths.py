@@ -26,6 +26,8 @@ from permed_measures.markup import counted
 READ = {"run": pm.read_run, "qrels": pm.read_qrels}
 MEASURES = ["AP", "nDCG(dcg='exp-log2')@5", "P@2", "RR", "Judged@3", "NumRet", "Bpref"]
 PARSED = [pm.parse_measure(name) for name in MEASURES]
+SCANNED = ("TREC", "MS MARCO", "CSV or TSV", "Parquet")
+"""The formats that can be read in batches."""
 WRITTEN = ("trec", "jsonl", "json", "csv", "tsv", "parquet")
 
 
@@ -86,7 +88,7 @@ class Check:
         if self.file.what == "run":
             self.scans()
             self.list_order()
-            if self.table is not None and self.file.format in ("TREC", "CSV or TSV", "Parquet"):
+            if self.table is not None and self.file.format in SCANNED:
                 self.notes()
         if self.table is not None:
             self.evaluations()
@@ -164,7 +166,7 @@ class Check:
 
     def scans(self):
         """Read a run as one that is larger than memory; formats with a list per query cannot be."""
-        scannable = self.file.format in ("TREC", "CSV or TSV", "Parquet")
+        scannable = self.file.format in SCANNED
         for path in sorted(self.folder.glob("file.*")):
             if scannable and path.stat().st_size:
                 with self.batched():
@@ -223,7 +225,7 @@ class Check:
             with self.batched():
                 loaded = reading.load(self.path, "qrels").table
                 self.same(f"values of {type(loaded).__name__} as read", values(loaded, run), expected)
-        if is_run and self.file.format in ("TREC", "CSV or TSV", "Parquet"):
+        if is_run and self.file.format in SCANNED:
             for path in sorted(self.folder.glob("file.*")):
                 with self.batched():
                     scored = self.outcome(lambda p: values(qrels, pm.scan_run(p)), path)
