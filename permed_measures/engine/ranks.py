@@ -157,14 +157,19 @@ def _sort_groups(rows: Rows, score: NDArray[Any], group: Ints) -> Ints:
     return groups[unsorted]
 
 
+_BLOCK = 1 << 14
+"""Hits that are looked at together: they stay in the cache."""
+
+
 def _bisect(score: NDArray[Any], low: Ints, high: Ints, wanted: NDArray[Any], before: np.ufunc) -> Ints:
     """Return, for each hit, the first place between `low` and `high` whose score is not before its own."""
     place = low.copy()
-    step = 1 << int((high - low).max(initial=0)).bit_length()
-    while step := step >> 1:
-        last = place + (step - 1)  # of the next `step` rows: if it is before, all of them are
-        is_before = (last < high) & before(score.take(last, mode="clip"), wanted)
-        place[is_before] += step
+    n_steps = int((high - low).max(initial=0)).bit_length()
+    for block in (slice(first, first + _BLOCK) for first in range(0, len(place), _BLOCK)):
+        here = place[block]
+        for step in (1 << power for power in reversed(range(n_steps))):
+            last = here + (step - 1)  # of the next `step` rows: if it is before, all of them are
+            here += step * ((last < high[block]) & before(score.take(last, mode="clip"), wanted[block]))
     return place
 
 

@@ -1,8 +1,9 @@
 """Time and memory of permed-measures beside other tools on the same data, in turns.
 
 Run it with ``python tests/benchmarks/speed.py [--out FILE] [--rounds N] [SHAPE ...]``; a shape is one of
-``SHAPES``, or ``growth``: files of 1, 10 and 100 million rows. We are asked for six measures, the other tools
-for three of them (ranx and pytrec_eval have no more of ours).
+``SHAPES``, or ``growth``: files of 1, 10 and 100 million rows, or ``curves``: our processor time by judged
+documents that are retrieved, which must not jump. We are asked for six measures, the other tools for three of
+them (ranx and pytrec_eval have no more of ours).
 
 In memory all tools get the same objects in one process and are called in turns; the table has medians. A
 frame that a tool does not take is converted before the time is taken. *ranx, built* evaluates a Run that was
@@ -12,13 +13,14 @@ thing each, from the moment when the data are there.
 What dominated, before and after (7 million rows; a dict, a pandas frame of Arrow strings, a TREC file):
 
 * dict: pytrec_eval builds and sorts every ranking. Here reading the scores out of the dicts took half of the
-  time; `struct.pack` of a list does it in half of what `numpy.fromiter` takes. Most of the rest is counting
-  the scores above each judged document. What is left is cache misses on the objects of the dicts.
+  time; `struct.pack` of a thousand at a time takes less than half of what it takes for a quarter of a
+  million. What is left is cache misses on the objects of the dicts.
 * frame: ir_measures makes a namedtuple and two dict entries per row. Here one join by document leaves few
   rows, and query ids are compared with their neighbours; a join of all rows by query took four times as long.
-* many judged documents per query (50 x 1,000): bisection query by query took half of the time; now all scores
-  are sorted once, with the query in the upper half of an integer key, and bisected in order. Then a third was
-  the judgments: their ids are no longer put into the order of the grades.
+* many judged documents per query (50 x 1,000): bisection query by query took half of the time; now a step of
+  it is made for all of them at once. Then a third was the judgments: their ids are no longer put into the
+  order of the grades. A query's scores are sorted if they are not in order (2 microseconds for 1,000), so
+  that it does not matter how many are judged, or what other queries need.
 * ties: each cost a Python loop; now all are sorted at once. In a dict of many judged documents with few
   different scores they still take most of the time.
 * TREC file: polars parses it on all cores, in chunks that are read ahead in another thread while the one
@@ -46,7 +48,7 @@ from typing import Any
 import ir_measures
 import pandas as pd
 import polars as pl
-from synthetic import SHAPES, columns_of, make, write_large, write_qrels
+from synthetic import SHAPES, columns_of, make, with_hits, write_large, write_qrels
 
 import permed_measures as pm
 
@@ -112,14 +114,16 @@ TAKES = dict.fromkeys(("pytrec_eval", "ranx", "ranx, built"), ("dict",))
 # --- measuring -------------------------------------------------------------------------------------
 
 
-def in_turns(calls: dict[str, Call], rounds: int) -> dict[str, float]:
+def in_turns(
+    calls: dict[str, Call], rounds: int, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, float]:
     """Return the median seconds of each call, made in turns."""
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():
-            start = time.perf_counter()
+            start = clock()
             call()
-            seconds[name].append(time.perf_counter() - start)
+            seconds[name].append(clock() - start)
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 
@@ -236,6 +240,22 @@ def growth(rounds: int) -> Iterator[dict[str, Any]]:
             yield {"kind": kind, "rows": n_rows, "seconds": seconds, "peak MB": peak}
 
 
+def curves(rounds: int) -> Iterator[dict[str, Any]]:
+    """Yield rows of our time by the share of queries with 100 judged hits, and by judged hits per query."""
+    queries, depth = 1000, 1000
+    shares = {f"{share:.1%} of queries with 100": share for share in (0, 0.001, 0.01, 0.1, 0.5, 1)}
+    kinds = {name: [100] * round(share * queries) for name, share in shares.items()}
+    kinds |= {f"{hits:,} in each query": [hits] * queries for hits in (1, 2, 3, 5, 10, 30, 100, 300, 1000)}
+    for name, hits in kinds.items():
+        qrels, run = with_hits(hits + [1] * (queries - len(hits)), depth)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "run.trec")
+            pm.write_run(run, file)
+            forms = {"dict": run, "pandas": FORMS["pandas"](run), "file": pm.scan_run(file)}
+            calls = {form: ours(qrels, given) for form, given in forms.items()}
+            yield {"hits": name, "seconds": in_turns(calls, rounds, time.process_time)}
+
+
 # --- printing --------------------------------------------------------------------------------------
 
 
@@ -260,10 +280,16 @@ def print_growth(row: dict[str, Any]) -> None:
     print(f"| {' | '.join(cells)} |", flush=True)
 
 
+def print_curve(row: dict[str, Any]) -> None:
+    """Print a line in Markdown for one kind of qrels."""
+    cells = [row["hits"], *(f"{seconds * 1000:.0f} ms" for seconds in row["seconds"].values())]
+    print(f"| {' | '.join(cells)} |", flush=True)
+
+
 def main() -> None:
     """Print the tables, and write them as JSON."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("shapes", nargs="*", default=[*SHAPES, "growth"], metavar="SHAPE")
+    parser.add_argument("shapes", nargs="*", default=[*SHAPES, "growth", "curves"], metavar="SHAPE")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--out", type=Path)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # commands are timed as they are installed: compiled
@@ -274,8 +300,8 @@ def main() -> None:
         one_call(tool, Path(data), form)
         return
     machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-    report: dict[str, Any] = {"machine": machine, "comparison": [], "growth": []}
-    shapes = [shape for shape in arguments.shapes if shape != "growth"]
+    report: dict[str, Any] = {"machine": machine, "comparison": [], "growth": [], "curves": []}
+    shapes = [shape for shape in arguments.shapes if shape in SHAPES]
     print(f"{machine}\n\n| run | tool | time | times ours | peak |\n|---|---|---|---|---|")
     for shape, rows_of in product(shapes, (in_memory, from_files)):
         for row in rows_of(shape, arguments.rounds):
@@ -286,6 +312,11 @@ def main() -> None:
         for row in growth(arguments.rounds):
             report["growth"].append(row)
             print_growth(row)
+    if "curves" in arguments.shapes:
+        print("\n| judged hits | dict | pandas | file |\n|---|---|---|---|")
+        for row in curves(arguments.rounds):
+            report["curves"].append(row)
+            print_curve(row)
     if arguments.out:
         arguments.out.write_text(json.dumps(report, indent=1) + "\n")
 

@@ -25,14 +25,19 @@ Nested = dict[str, dict[str, Any]]
 def make(shape: str) -> tuple[Nested, Nested]:
     """Return qrels and a run, the same at each call."""
     queries, depth, judged, retrieved = SHAPES[shape]
+    return with_hits([retrieved] * queries, depth, judged - retrieved)
+
+
+def with_hits(hits: list[int], depth: int, missing: int = 1) -> tuple[Nested, Nested]:
+    """Return qrels and a run with so many retrieved judged documents per query, and some that are missing."""
     rng = np.random.default_rng(1)
     qrels, run = {}, {}
-    for query in range(queries):
+    for query, retrieved in enumerate(hits):
         ids = [f"d{i}" for i in rng.choice(_CORPUS, depth, replace=False).tolist()]
         scores = (np.sort(rng.random(depth))[::-1] * 30).tolist()
         run[f"q{query}"] = dict(zip(ids, scores, strict=True))
         found = [ids[i] for i in rng.choice(depth, retrieved, replace=False)]
-        documents = [*found, *(f"x{i}" for i in range(judged - retrieved))]
+        documents = [*found, *(f"x{i}" for i in range(missing))]
         qrels[f"q{query}"] = {doc_id: int(rng.integers(0, 3)) for doc_id in documents}
     return qrels, run
 
