@@ -116,9 +116,10 @@ class Reranking(Tabular):
             parts.append(f"<p><strong>{as_html(heading)}</strong></p>")
             parts += [f"<p>{as_html(text)}</p>" for text in texts]
         for heading, changes in _most(self):
-            headings = ["query", "text", *self.names, "Δ"]
-            rows = [[each.query_id, each.text or "", *_numbers(each)] for each in changes]
-            parts += [f"<p><strong>{as_html(heading)}</strong></p>", html_table(headings, rows, 2)]
+            labels = ["query", "text"] if any(each.text for each in changes) else ["query"]
+            rows = [[*(each.query_id, each.text or "")[: len(labels)], *_numbers(each)] for each in changes]
+            table = html_table([*labels, *self.names, "Δ"], rows, len(labels))
+            parts += [f"<p><strong>{as_html(heading)}</strong></p>", table]
         return "\n".join(parts)
 
     def _records(self) -> list[dict[str, Any]]:

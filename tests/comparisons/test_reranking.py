@@ -214,6 +214,8 @@ def test_a_notebook_shows_it_escaped(named):
     texts = {"q1": "<script>x</script>"}
     hostile = reranking({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, {}, "RR", queries=texts)
     assert "<script>" not in hostile._repr_html_()
+    assert ">text</th>" in hostile._repr_html_()
+    assert ">text</th>" not in reranking({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, {}, "RR")._repr_html_()
 
 
 def test_frames_have_a_row_for_each_query(named):
