@@ -40,7 +40,8 @@ def warnings_as_notes() -> Iterator[None]:
         try:
             yield
         except NoSharedQueryWarning as warning:
-            raise InputError(str(warning)) from None
+            # An error gives no value.
+            raise InputError(str(warning).replace("; every value is that of an empty run", "")) from None
 
 
 _STDERR = threading.Lock()
@@ -96,6 +97,8 @@ def message_of(error: BaseException) -> str:
 def _usage_message(error: Any) -> str:
     problem = error.format_message().removesuffix(".").replace("Value error, ", "")
     problem = re.sub(r"Input should be (.*?)(, unable to parse .*)?$", r"it must be \1", problem)
+    problem, _, options = problem.partition(" (Possible options: ")
+    problem += f". Did you mean {options[:-1].replace(', ', ' or ')}?" if options else ""
     command = error.ctx.command_path if error.ctx else "permed-measures"
     hint = "" if problem.endswith("?") else f". See {command} --help"
     return f"{problem[:1].lower()}{problem[1:]}{hint}"

@@ -98,6 +98,8 @@ def test_completion_can_be_installed(run_main, monkeypatch):
         ("evalute q r", "no such command 'evalute'. Did you mean 'evaluate'?"),
         ("--foo", "no such option: --foo. See permed-measures --help"),
         ("demo x", "got unexpected extra argument(s) (x). See permed-measures demo --help"),
+        ("evaluate q r --mesure P@1", "no such option: --mesure. Did you mean --measure or --rel?\n"),
+        ("evaluate q r --digits 99", "invalid value for '--digits': "),
         ("evaluate q r -m", "option '-m' requires an argument. See permed-measures"),
         (
             "reranking q r r --top x",
@@ -135,6 +137,14 @@ def test_a_message_is_broken_into_lines_on_a_terminal(run_main, monkeypatch, tmp
     assert all(
         len(f"{line} {after.split()[0]}") > min(width, 100) for line, after in itertools.pairwise(lines)
     )
+
+
+def test_an_error_speaks_of_no_values(run_main, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text("q 0 a 1\n")
+    (tmp_path / "run").write_text("z Q0 a 1 1.0 t\n")
+    message = "error: run: the run and the qrels share no query: the run has 'z', the qrels 'q'\n"
+    assert run_main("evaluate", "qrels", "run", "-m", "P@1") == (2, "", message)
 
 
 def test_an_error_is_told_alone(tmp_path):
