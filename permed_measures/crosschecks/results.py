@@ -108,7 +108,7 @@ class CrossCheck(Tabular):
         verdict, *others = _sections(self).items()
         tied = [row for row in self.rows if row.tied_queries]
         tables = [html_table(_HEADINGS, _cells(self.rows), 2)]
-        tables += [html_table(_TIE_HEADINGS, _tie_cells(tied), 1)] if tied else []
+        tables += [f"<p>{_TIES}</p>", html_table(_TIE_HEADINGS, _tie_cells(tied), 1)] if tied else []
         sections = (html_section(*each) for each in others)
         return "".join([html_section(*verdict, is_open=True), *tables, *sections])
 

@@ -98,6 +98,7 @@ def test_a_notebook_gets_the_verdict_the_tables_and_the_rest_folded():
     assert html.startswith("<details open><summary>pytrec_eval agrees on 2 measures</summary>")
     assert html.count("<table>") == 2
     assert html.count("<tr>") == 2 + 2 * 4
+    assert html.index("<p>Equal scores within the cutoff") > html.index("</table>")
     assert "<summary>Not cross-checked</summary>" in html
     assert "<summary>Compared by an identity</summary>" in html
 
