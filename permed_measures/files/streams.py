@@ -74,7 +74,9 @@ class ScannedRun(Batches, ABC):
             self._compare_batches(n_rows)
         self._is_checked = True
         if note := order.note(self.source.path, len(seen), "rows" if self.source.is_parquet else "lines"):
-            warnings.warn(note, PermedWarning, stacklevel=2)
+            warning = PermedWarning(note)
+            warning.where = str(self.source.path)
+            warnings.warn(warning, stacklevel=2)
 
     def _compare_batches(self, n_rows: int) -> None:
         """Compare all rows by hashes, as many at a time as fit into memory."""
