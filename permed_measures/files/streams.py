@@ -113,7 +113,7 @@ def _whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
     held = None
     for frame in frames:
-        rows = frame if held is None else pl.concat([held, frame])
+        rows = frame if held is None else pl.concat([held, frame], rechunk=True)
         query_id = rows["query_id"]
         changes = (query_id != query_id[-1]).arg_true()
         last = int(changes[-1]) + 1 if len(changes) else 0
