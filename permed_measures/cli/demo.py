@@ -18,8 +18,8 @@ from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
 from permed_measures.terminal import paragraph
 
 _ABOUT = (
-    "permed-sample: 12 synthetic conversations about medicine. Each of their 48 turns is a query; a document "
-    "that answers it has grade 2, in part grade 1, otherwise 0. Three rankings, by the measures of MedCorpus:"
+    "permed-sample: 12 synthetic conversations about medicine. Each of their 48 turns is a query; documents "
+    "that answer it have grade 2, in part grade 1. Three rankings, by the measures of MedCorpus:"
 )
 _REMARKS = (
     "- bm25 is first by nDCG-exp@10 ({bm25[nDCG-exp@10]:.4f}), GradedAP@10 ({bm25[GradedAP@10]:.4f}) and P@1 "
