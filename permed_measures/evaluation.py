@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ir_measures import Metric
 
+from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import PermedWarning
-from permed_measures.loading import loaded_qrels, loaded_run
 from permed_measures.measures.parameters import by_own_names
 from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures_of
 

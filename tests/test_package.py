@@ -26,8 +26,9 @@ engine: means evaluator groups
 provider
 files: sources formats order text_formats text fast_rows streams parquet_pages parquet
 files: read inspection whole output_formats write provenance
-datasets: import_hook records samples readers http_download downloads handlers catalogue __init__ pyterrier
-loading evaluation
+datasets: import_hook records samples readers http_download downloads handlers catalogue __init__
+datasets: pyterrier loading
+evaluation
 crosschecks: pytrec identities results check
 statistics: significance resampling differences results
 audits: options choices claim_names claims claim_files conventions run_variants

@@ -14,12 +14,12 @@ from permed_measures.audits.reports import Audit
 from permed_measures.audits.run_variants import RunVariants
 from permed_measures.audits.searches import answers_to, exceptions_to
 from permed_measures.audits.sentences import conflicts_of
+from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin
-from permed_measures.loading import loaded_qrels, loaded_runs
 
 _LEVELS = 20
 """How many relevance levels are tried."""

@@ -16,6 +16,7 @@ from ir_measures.measures import Measure
 from permed_measures.cli.messages import tell, warnings_as_notes
 from permed_measures.cli.progress import ProgressBar
 from permed_measures.datasets import NAMES, SAMPLES, qrels_of
+from permed_measures.datasets.loading import existing, loaded_qrels, with_path
 from permed_measures.engine.inputs import Batches, FileRun
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import KERNELS
@@ -23,7 +24,6 @@ from permed_measures.engine.query_ids import REWRITINGS, renamed
 from permed_measures.errors import InputError, PermedError
 from permed_measures.files.provenance import Origin
 from permed_measures.files.read import load as load_file
-from permed_measures.loading import existing, loaded_qrels, with_path
 from permed_measures.markup import counted
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
 from permed_measures.measures.names import ambiguities

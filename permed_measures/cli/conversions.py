@@ -13,12 +13,12 @@ import typer
 from permed_measures.cli.arguments import Order
 from permed_measures.cli.messages import tell, warnings_as_notes
 from permed_measures.cli.progress import ProgressBar
+from permed_measures.datasets.loading import existing
 from permed_measures.errors import InputError
 from permed_measures.files.inspection import inspect_file
 from permed_measures.files.read import kind_of, load
 from permed_measures.files.sources import Source
 from permed_measures.files.write import FORMATS, write_qrels, write_run
-from permed_measures.loading import existing
 
 Format = StrEnum("Format", {name: name for name in FORMATS})  # type: ignore[misc]
 

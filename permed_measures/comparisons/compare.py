@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.frames import Tabular
-from permed_measures.loading import loaded_qrels, loaded_runs
 from permed_measures.markup import counted, one_line
 from permed_measures.measures.headings import explained, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of

@@ -19,13 +19,13 @@ from permed_measures.comparisons.moves import (
     moves_of,
     rank_of_judgments,
 )
+from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike, with_text_ids
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, check_whole_number
 from permed_measures.files.provenance import Origin
-from permed_measures.loading import loaded_qrels, loaded_run
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.statistics.differences import naming, notes_of
 

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from permed_measures.crosschecks.identities import Comparison, comparison_of
 from permed_measures.crosschecks.pytrec import can_take, pytrec_values
 from permed_measures.crosschecks.results import CrossCheck, Row
+from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.inputs import FileRun, QrelsLike, RunLike, path_of, with_text_ids
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.ranks import TieBreak
-from permed_measures.loading import loaded_qrels, loaded_run
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from ir_measures.measures import Measure
 
+from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError
-from permed_measures.loading import loaded_qrels, loaded_runs
 from permed_measures.measures.headings import heading
 from permed_measures.measures.parsing import MeasureLike, parse_measure
 from permed_measures.plots.fonts import PlotText
