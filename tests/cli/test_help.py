@@ -84,11 +84,17 @@ def test_what_is_typed_is_completed(line, completed):
     assert (result.returncode, result.stdout, result.stderr) == (0, "\n".join([*completed, ""]), "")
 
 
-def test_completion_can_be_installed(run_main, monkeypatch):
+def test_completion_can_be_installed(run_main, monkeypatch, tmp_path):
     monkeypatch.setattr("shellingham.detect_shell", lambda: ("bash", "/bin/bash"))
+    monkeypatch.setenv("HOME", str(tmp_path))
     status, stdout, stderr = run_main("--show-completion")
     assert (status, stderr) == (0, "")
     assert "complete -o default" in stdout
+    status, _, stderr = run_main("--install-completion")
+    assert (status, stderr) == (0, "")
+    [script] = (tmp_path / ".bash_completions").iterdir()
+    assert script.read_text() == stdout.strip()
+    assert str(script) in (tmp_path / ".bashrc").read_text()
 
 
 @pytest.mark.parametrize(
