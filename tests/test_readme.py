@@ -42,7 +42,7 @@ class Page(NamedTuple):
         lines = "".join(self.blocks()).splitlines()
         written = map(COMMAND.fullmatch, [*lines, *re.findall(r"`([^`\n]+)`", FENCED.sub("", self.text))])
         commands = [re.split(r" [#|>]", match[1])[0].strip() for match in written if match]
-        # Completion is installed for the user's shell: tests/cli/test_help.py does that in a folder of its own.
+        # This changes files of the user's shell: tests/cli/test_help.py does it in a folder of its own.
         left_out = ("--install-completion",)
         return [each for each in commands if not PLACEHOLDER.search(each) and each not in left_out]
 
