@@ -113,7 +113,7 @@ def paragraph(text: str, hang: int = 0, stream: TextIO | None = None) -> str:
 def section(heading: str, texts: Iterable[str]) -> str:
     """Lay out a heading in bold and paragraphs below it, indented by two blanks and hanging by two more."""
     console = _console()
-    lines = _folded_cell(Text(one_line(heading), "bold"), min(console.width, _WIDTH))
+    lines = _folded_cell(Text(one_line(heading), "bold"), console.width)
     below = [paragraph(f"  {one_line(text)}", hang=4) for text in texts]
     return _printed(console, lines) + "".join(f"{text}\n" for text in below)
 

@@ -441,6 +441,12 @@ def test_convert_asks_what_a_file_of_integers_is(files):
     assert not (files / "out.trec").exists()
 
 
+def test_the_path_of_an_inspected_file_is_one_line_where_there_is_no_terminal(tmp_path):
+    path = tmp_path / f"{'a-long-name-' * 12}.trec"
+    path.write_text("q1 Q0 a 1 2.0 t\n")
+    assert run_cli("inspect", path)[0].startswith(f"{path}\n")
+
+
 def test_inspect_says_what_is_in_files(files):
     (files / "twice.trec").write_text("q1 Q0 a 1 2.0 t\nq1 Q0 b 2 2.0 t\nq1 Q0 a 3 1.0 t\nq2 Q0 c 1 0.1 t\n")
     stdout, stderr = run_cli("inspect", files / "twice.trec", MEDICAL.qrels)
