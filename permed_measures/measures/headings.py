@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -57,6 +59,54 @@ def _part(name: str, value: Any) -> str:
     if isinstance(value, (bool, str)) or not name[-1].isalpha():
         return _WORDS.get((name, value), f"{name}={value}")
     return f"{name}{value}"
+
+
+_PART = re.compile(r"-(?=[A-Za-z])")
+"""Where a part of a heading begins; a hyphen before a digit is the sign of a number."""
+
+
+def split_heading(text: str, name: str, known: Measure) -> tuple[dict[str, Any], Any] | None:
+    """Return the parameters and the cutoff (or None) of a heading that begins with a name of this measure.
+
+    It is None where the text is no heading.
+
+    Examples
+    --------
+    >>> from ir_measures import AP, nDCG
+    >>> split_heading("nDCG-exp@10", "nDCG", nDCG), split_heading("AP-rel2-x", "AP", AP)
+    (({'dcg': 'exp-log2'}, 10), None)
+    """
+    whole, _, at = text.removeprefix(name).partition("@")
+    first, *parts = _PART.split(whole)
+    params = dict(found for part in parts if (found := _parameter(part, known)))
+    cutoff = _literal(at) if at else None
+    if first or not parts or len(params) < len(parts) or (at and cutoff is None):
+        return None
+    return params, cutoff
+
+
+def _parameter(part: str, measure: Measure) -> tuple[str, Any] | None:
+    """Return the name and the value that a part of a heading stands for."""
+    for (name, value), word in _WORDS.items():
+        if part == word and name in measure.SUPPORTED_PARAMS:
+            return name, value
+    name, equals, text = part.partition("=")
+    if equals and name in measure.SUPPORTED_PARAMS:
+        pairs = ":" in text
+        value = _literal(f"{{{text}}}" if pairs else text)
+        return (name, text if value is None and not pairs else value)
+    for name in sorted(measure.SUPPORTED_PARAMS, key=len, reverse=True):
+        if part.startswith(name) and name != measure.AT_PARAM:
+            given = True if part == name else _literal(part.removeprefix(name))
+            return None if given is None else (name, given)
+    return None
+
+
+def _literal(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return None
 
 
 def headings_of(measures: Iterable[Measure]) -> list[str]:

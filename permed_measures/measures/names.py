@@ -61,6 +61,14 @@ def understood(name: str) -> tuple[str, float | None] | None:
     return MEASURE_OF_WORD[word], rank_of(cutoff, name) if cutoff.isdigit() else None
 
 
+def name_before_hyphen(text: str) -> str | None:
+    """Return the measure whose name stands before the first hyphen, as in ``nDCG-exp@10``."""
+    name = text.strip().partition("-")[0]
+    if "-" not in text or "(" in text:
+        return None
+    return name if name in ir_measures.measures.registry else MEASURE_OF_WORD.get(name.lower())
+
+
 def word_and_cutoff(name: str) -> tuple[str, str]:
     """Split a name such as ``ndcg_cut_10``, ``p (5)`` or ``map@all`` into its letters and its cutoff.
 

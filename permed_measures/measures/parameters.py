@@ -220,12 +220,13 @@ def check_given(measure: Measure) -> None:
             raise MeasureError(f"{measure.NAME}: {name} must be {_allowed(param)} (found {shown(value)})")
 
 
+_TYPES = {bool: "True or False", int: "a whole number", float: "a decimal number", str: "a text"}
+
+
 def _allowed(param: ParamInfo) -> str:
     if param.choices is not NOT_PROVIDED:
         return "one of " + ", ".join(map(repr, param.choices))
-    if param.dtype is bool:
-        return "True or False"
-    return f"of type {getattr(param.dtype, '__name__', param.dtype)}"
+    return _TYPES.get(param.dtype) or f"of type {getattr(param.dtype, '__name__', param.dtype)}"
 
 
 def description_of(measure: Measure, name: str) -> str:

@@ -13,7 +13,8 @@ from ir_measures.measures import Measure
 
 from permed_measures.errors import MeasureError, shown
 from permed_measures.measures.definitions import MEASURES
-from permed_measures.measures.names import advice_for, understood
+from permed_measures.measures.headings import split_heading
+from permed_measures.measures.names import advice_for, name_before_hyphen, understood
 from permed_measures.measures.parameters import check_given, named, own_name, with_rel
 
 MeasureLike = Measure | str
@@ -43,6 +44,8 @@ _NUMBER = re.compile(r"[-+]?[0-9]*\.?[0-9]+ ?%?")
 
 def named_measure(text: str) -> Measure:
     """Return the measure of ``MEASURE`` or ``NAME=MEASURE``; a = in brackets belongs to a parameter."""
+    if _of_heading(text):
+        return parse_measure(text)
     depth = 0
     for place, character in enumerate(text):
         depth += {"(": 1, ")": -1}.get(character, 0)
@@ -51,6 +54,8 @@ def named_measure(text: str) -> Measure:
             if not name:
                 raise MeasureError(f"a measure is MEASURE or NAME=MEASURE (found {shown(text)})")
             measure = text[place + 1 :].strip()
+            if not measure:
+                raise MeasureError(f"a name needs a measure: NAME=MEASURE (found {shown(text)})")
             if len(measure) < 20 and _NUMBER.fullmatch(measure):
                 raise MeasureError(
                     f"what follows the = must be a measure (found {shown(text)})",
@@ -85,8 +90,8 @@ def parse_measure(text: MeasureLike) -> Measure:
     text : str or Measure
         ``Name``, ``Name@cutoff``, ``Name(parameter=value, ...)`` or ``Name(parameter=value, ...)@cutoff``,
         the values Python literals or bare words; any measure that ir_measures has, or one of ours. Where
-        that is no measure, what people call one: ``map``, ``NDCG_cut_10``, ``mrr@10``, ``hit@10``. A measure
-        is returned as it is.
+        that is no measure, its heading in a table, ``nDCG-exp@10``, or what people call one: ``map``,
+        ``NDCG_cut_10``, ``mrr@10``, ``hit@10``. A measure is returned as it is.
 
     Returns
     -------
@@ -101,7 +106,8 @@ def parse_measure(text: MeasureLike) -> Measure:
     Notes
     -----
     Unlike ``ir_measures.parse_measure`` it takes negative numbers, and works on every Python version. A name
-    that papers use for several measures has trec_eval's meaning: ``map`` is AP, also on graded labels.
+    that papers use for several measures has trec_eval's meaning, without a warning: ``map`` is AP, also on
+    graded labels, where ``GradedAP`` may be meant.
 
     Examples
     --------
@@ -112,7 +118,7 @@ def parse_measure(text: MeasureLike) -> Measure:
     """
     if isinstance(text, Measure):
         return text
-    registry: Mapping[str, Measure] = {**ir_measures.measures.registry, **MEASURES}
+    registry = _registry()
     parsed = _parse(text)
     if parsed is None or parsed[0] not in registry:
         parsed = _as_people_write(text, parsed)
@@ -170,8 +176,26 @@ def _as_people_write(text: str, parsed: _Parsed | None) -> _Parsed:
         return found[0], params, found[1] if at is None else at
     if parsed:
         raise MeasureError(f"there is no measure {shown(name)}", hint=advice_for(name))
+    if heading := _of_heading(text):
+        return heading
+    if known := name_before_hyphen(name):
+        hint = f"Its heading or {known}(parameter=value): see `permed-measures measures {known}`"
+        raise MeasureError(f"{shown(text)} is no form of {known}", hint=hint)
     one = "Name one at a time" if "," in name else "Examples"
     raise MeasureError(
         f"a measure is written Name(parameter=value,...)@cutoff (found {shown(text)})",
         hint=f"{one}: P@1, GradedAP(norm='ideal')@10, nDCG(dcg='exp-log2')@10",
     )
+
+
+def _of_heading(text: Any) -> _Parsed | None:
+    """Split the heading of a measure in a table, such as ``nDCG-exp@10``; None if it is none."""
+    known = name_before_hyphen(str(text))
+    if known is None:
+        return None
+    found = split_heading(text.strip(), text.strip().partition("-")[0], _registry()[known])
+    return found and (known, *found)
+
+
+def _registry() -> Mapping[str, Measure]:
+    return {**ir_measures.measures.registry, **MEASURES}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import NamedTuple
 
-from permed_measures.errors import InputError, nearest
+from permed_measures.errors import InputError, MeasureError, nearest
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of
+from permed_measures.measures.parsing import parse_measure
 from permed_measures.reports.evaluation import BEST, COUNTS, MACRO, Report, TextRow
 from permed_measures.terminal import paragraph, terminal_table
 
@@ -46,7 +48,7 @@ def evaluation_table(report: Report) -> str:
 def columns_of(report: Report, rows: list[TextRow]) -> tuple[list[Column], list[Column]]:
     """Return all columns, and those that are asked for, or say something."""
     columns = list(_columns(report, rows))
-    return columns, _chosen(columns, report.only) if report.only else [each for each in columns if each.need]
+    return columns, _chosen(columns, report) if report.only else [each for each in columns if each.need]
 
 
 def _columns(report: Report, rows: list[TextRow]) -> Iterator[Column]:
@@ -68,18 +70,27 @@ def _columns(report: Report, rows: list[TextRow]) -> Iterator[Column]:
         yield Column(heading, [row.queries[number] for row in rows], 2 * n - number if says else 0, "queries")
 
 
-def _chosen(columns: list[Column], only: Sequence[str]) -> list[Column]:
-    if list(only) == ["all"]:
+def _chosen(columns: list[Column], report: Report) -> list[Column]:
+    if list(report.only) == ["all"]:
         return columns
-    by_name = {column.heading.lower(): column for column in columns}
-    # A heading may have commas too.
-    names = list(chain(*([text] if text.lower() in by_name else text.split(",") for text in only)))
+    by_name = {str(measure).lower(): each for measure, each in zip(report.columns, columns, strict=False)}
+    by_name |= {column.heading.lower(): column for column in columns}
+    # A heading or a measure may have commas too.
+    names = list(chain(*([text] if _found(text, by_name) else text.split(",") for text in report.only)))
     for name in names:
-        if name.lower() not in by_name:
+        if not _found(name, by_name):
             headings = [column.heading for column in columns]
             hint = nearest(name, headings) or f"It has {', '.join(headings)}"
             raise InputError(f"the table has no column {name!r}", hint=hint)
-    return [by_name[name.lower()] for name in names]
+    return list(chain(*(_found(name, by_name) for name in names)))
+
+
+def _found(text: str, by_name: dict[str, Column]) -> list[Column]:
+    """Return the column with this heading, or that of the measure with this name."""
+    if text.lower() not in by_name:
+        with suppress(MeasureError):
+            text = str(parse_measure(text))
+    return [by_name[text.lower()]] if text.lower() in by_name else []
 
 
 def _block(report: Report, rows: list[TextRow]) -> int:

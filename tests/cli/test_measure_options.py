@@ -156,7 +156,7 @@ def test_a_rel_that_changes_nothing_is_noted():
 
 def test_a_bad_rel_is_one_line():
     for rel, problem in (
-        ("1.5", "AP: rel must be of type int (found 1.5)"),
+        ("1.5", "AP: rel must be a whole number (found 1.5)"),
         ("-1", "rel must be a number of "),
     ):
         status, stdout, stderr = run_command("evaluate", "graded", "run.trec", "-m", "AP", "--rel", rel)

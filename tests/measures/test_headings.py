@@ -1,5 +1,6 @@
 """Headings: short, and never the same for two measures."""
 
+import contextlib
 import random
 
 import ir_measures
@@ -10,8 +11,8 @@ from effort import effort
 import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.measures.headings import explained, heading, headings_of
-from permed_measures.measures.parameters import CheckedMeasure, named, values_of
-from permed_measures.measures.parsing import parse_measure
+from permed_measures.measures.parameters import CheckedMeasure, check_given, named, values_of
+from permed_measures.measures.parsing import named_measure, parse_measure
 
 EXP = "nDCG(dcg='exp-log2')@10"
 
@@ -104,3 +105,52 @@ def test_two_measures_cannot_share_a_heading():
         headings_of([measures[0], named(measures[1], "nDCG@10")])
     same = [ir_measures.nDCG @ 10, ir_measures.nDCG(dcg="log2") @ 10]
     assert headings_of(same) == ["nDCG@10"] * 2
+
+
+def test_a_heading_is_read_back():
+    rng, seen = random.Random(5), set()
+    for _ in range(effort(3_000, 30_000)):
+        measure = drawn(rng)
+        short = heading(measure)
+        with contextlib.suppress(pm.MeasureError):  # one that ir_measures makes, and nobody can compute
+            check_given(measure)
+            seen.add(short)
+    for short in seen:
+        assert heading(parse_measure(short)) == short
+        assert heading(named_measure(short)) == short
+        assert headings_of([named_measure(f"mine={short}")]) == ["mine"]
+    assert len(seen) > 500
+
+
+@pytest.mark.parametrize(
+    ("text", "measure"),
+    [
+        ("ndcg-exp@10", EXP),
+        (" GradedAP-min@10 ", "GradedAP(norm='min')@10"),
+        ("P-rel2@1", "P(rel=2)@1"),
+        ("MAP-rel2@10", "AP(rel=2)@10"),
+        ("GradedMAP-norm=none", "GradedAP(norm='none')"),
+        ("hit-rate@5", "Success@5"),
+    ],
+)
+def test_a_heading_may_have_another_name_of_the_measure(text, measure):
+    assert named_measure(text) == parse_measure(measure)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nDCG-foo@10", "'nDCG-foo@10' is no form of nDCG. Its heading or nDCG(parameter=value): see "),
+        ("AP-rel2@x", "'AP-rel2@x' is no form of AP. "),
+        ("AP-2-rel2@10", "'AP-2-rel2@10' is no form of AP. "),
+        ("AP-rel1-rel2", "'AP-rel1-rel2' is no form of AP. "),
+        ("AP-relx", "'AP-relx' is no form of AP. "),
+        ("nDCG-gains=1:x", "nDCG: gains must be a mapping from grades to gains"),
+        ("GradedAP-norm=foo@10", "GradedAP: norm must be one of 'num_rel', 'min', "),
+        ("P-rel-1@5", "P: rel must be a number of at least 0"),
+    ],
+)
+def test_what_is_not_quite_a_heading_is_an_error_about_its_measure(text, message):
+    with pytest.raises(pm.MeasureError) as error:
+        named_measure(text)
+    assert str(error.value).startswith(message)

@@ -90,6 +90,31 @@ def test_columns_are_chosen_by_their_headings():
     assert headings("qrels", "both", *measures, "--columns", comma, "--columns", "RR") == ["run", comma, "RR"]
 
 
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("asked", "heading"),
+    [
+        ("GradedAP(norm='ideal')@10", "GradedAP-ideal@10"),
+        ("gradedap(norm=ideal)@10", "GradedAP-ideal@10"),
+        ("GradedAP(norm='ideal', rel=2)@10", "GradedAP-rel2-ideal@10"),
+        ("ndcg_cut_5", "nDCG@5"),
+        ("P@1", "best"),
+        ("MAP", "MAP"),
+    ],
+)
+def test_columns_are_chosen_by_measure_too(asked, heading):
+    measures = [
+        "GradedAP(norm=ideal)@10",
+        "GradedAP-rel2-ideal@10",
+        "nDCG@5",
+        "best=P@1",
+        "MAP=GradedAP",
+        "AP",
+    ]
+    options = [each for measure in measures for each in ("-m", measure)]
+    assert headings("qrels", "both", *options, "--columns", asked) == ["run", heading]
+
+
 def test_columns_are_not_left_out_where_they_are_asked_for(monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     text, _ = run_cli(*SAMPLE, "--preset", "medcorpus", "--columns", "all")
