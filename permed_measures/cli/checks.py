@@ -33,10 +33,12 @@ def crosscheck(
     """
     from permed_measures.crosschecks.check import crosscheck as pm_crosscheck
     from permed_measures.crosschecks.results import CROSSCHECK_FORMATS
+    from permed_measures.engine.evaluator import PermedEvaluator
 
     files = arguments.find_runs(runs)
     with arguments.reading(qrels, files, order, query_ids) as inputs:
         chosen = arguments.chosen_measures(preset, measures, rel, inputs)
+        inputs.notes.extend(PermedEvaluator(chosen or [], inputs.judgments).notes())
         results = {name: pm_crosscheck(inputs.qrels, run, chosen, rel) for name, run in inputs.runs.items()}
     print(CROSSCHECK_FORMATS[format_](results, arguments.origin_of(context, files)), end="")
     if not all(result.ok for result in results.values()):

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from permed_measures.cli import arguments
+from permed_measures.cli.messages import tell
 from permed_measures.cli.output import Digits, Output, format_of, put
 from permed_measures.reports.comparison import COMPARISON_FORMATS
 from permed_measures.statistics.significance import CORRECTIONS
@@ -79,6 +80,8 @@ def compare(
             by=by,
         )
     result = replace(result, origin=arguments.origin_of(context, files), digits=digits)
+    for note in result.notes if form == "csv" else ():  # the other formats have them
+        tell(f"note: {note}")
     put(lambda: COMPARISON_FORMATS[form](result), output, f"{form} of {len(files):,} runs")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import errno
 import os
 import re
@@ -98,7 +99,11 @@ def _usage_message(error: Any) -> str:
     problem = error.format_message().removesuffix(".").replace("Value error, ", "")
     problem = re.sub(r"Input should be (.*?)(, unable to parse .*)?$", r"it must be \1", problem)
     problem, _, options = problem.partition(" (Possible options: ")
-    problem += f". Did you mean {options[:-1].replace(', ', ' or ')}?" if options else ""
+    # Typer also offers options that share no more than a few letters.
+    near = difflib.get_close_matches(
+        problem.rpartition("--")[2], options[:-1].replace("--", "").split(", "), 3, 0.75
+    )
+    problem += f". Did you mean {' or '.join(f'--{option}' for option in near)}?" if near else ""
     command = error.ctx.command_path if error.ctx else "permed-measures"
     hint = "" if problem.endswith("?") else f". See {command} --help"
     return f"{problem[:1].lower()}{problem[1:]}{hint}"

@@ -13,7 +13,7 @@ from permed_measures.errors import check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.frames import Tabular
 from permed_measures.markup import counted, one_line
-from permed_measures.measures.headings import explained, headings_of
+from permed_measures.measures.headings import check_headings, explained, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.reports.comparison import COMPARISON_FORMATS, comparison_records, for_notebook
 from permed_measures.reports.differences import differences_table, legend
@@ -162,11 +162,14 @@ def compare(
     asked = tuple(dict.fromkeys([tests] if isinstance(tests, str) else tests))
     options = Options(asked, correction, resamples, seed, level)
     origin, qrels, runs = Origin.of(qrels, runs), loaded_qrels(qrels), loaded_runs(runs)
-    paired = PairedRuns.of(qrels, runs, measures_of(measures, rel), baseline, clusters)
+    asked_measures = measures_of(measures, rel)
+    check_headings(["run", "measure"], asked_measures)
+    paired = PairedRuns.of(qrels, runs, asked_measures, baseline, clusters)
     whole = replace(_compared([paired], options, baseline)[0], origin=origin)
     if by is None:
         return whole
     groups = Groups.of(paired.query_ids, by, qrels)
+    check_headings([groups.name], asked_measures)
     parts = [paired.of_queries(groups.group == number) for number in range(len(groups.values))]
     of_groups = dict(zip(groups.values, _compared(parts, options, baseline), strict=True))
     notes = [*whole.notes, *groups.notes(), *_notes_of_groups(groups.name, of_groups)]

@@ -151,7 +151,7 @@ def _checked(measure: Measure) -> Measure:
         raise MeasureError(f"nDCG takes gains with dcg='log2' only (found {measure})", hint=hint)
     if name == "RBP" and "rel" not in measure.params:
         problem = f"RBP needs rel (found {measure}): it has no agreed scale for grades"
-        raise MeasureError(problem, hint="The nearest is RBP(rel=1)")
+        raise MeasureError(problem, hint=f"The nearest is {measure(rel=1)}")
     return measure
 
 

@@ -129,6 +129,15 @@ def headings_of(measures: Iterable[Measure]) -> list[str]:
     return [text for text, _ in found]
 
 
+def check_headings(labels: Iterable[str], measures: Iterable[Measure]) -> None:
+    """Raise InputError for a measure with the heading of another column of its table."""
+    taken = set(labels)
+    for measure in measures:
+        if (name := own_name(measure)) in taken:
+            hint = "Give the measure another name: NAME=MEASURE"
+            raise InputError(f"two columns would be named {name!r}", hint=hint)
+
+
 def explained(measures: Iterable[Measure]) -> list[str]:
     """Say what each heading stands for that is not the measure as it prints."""
     measures = list(measures)

@@ -104,8 +104,11 @@ def rank_of(cutoff: str, name: str) -> int:
 def advice_for(name: str) -> str:
     """Return what to write instead of a name that is unknown."""
     word = word_and_cutoff(name[:_LONGEST].lower())[0]
-    swapped = [known for known in MEASURE_OF_WORD if sorted(known) == sorted(word)]
-    near = swapped or difflib.get_close_matches(word, MEASURE_OF_WORD, n=1, cutoff=0.75)
+    if word in _ADVICE:
+        return f"{_ADVICE[word]}; `permed-measures measures` lists all"
+    words = [known for known, measure in MEASURE_OF_WORD.items() if measure not in NOT_COMPUTED]
+    swapped = [known for known in words if sorted(known) == sorted(word)]
+    near = swapped or difflib.get_close_matches(word, words, n=1, cutoff=0.75)
     if not near:
         return "`permed-measures measures` lists all"
     meant = MEASURE_OF_WORD[near[0]]
@@ -116,6 +119,19 @@ def advice_for(name: str) -> str:
 
 _LONGEST = 50
 """Longer names are not compared with those of measures."""
+
+_FOREIGN = (
+    "AP_IA Accuracy BPM Compat ERR_IA INSQ INST NERR8 NERR9 NERR10 NERR11 NRBP P_IA SDCG StRecall "
+    "alpha_DCG alpha_nDCG nERR_IA nNRBP"
+)
+NOT_COMPUTED = frozenset(_FOREIGN.split())
+"""Measures of ir_measures that nobody is pointed to: they are read, but not computed here."""
+
+_ADVICE = {
+    **dict.fromkeys(("gmap", "gmmap", "geometricmap"), "The geometric mean of AP is not computed"),
+    **dict.fromkeys(("f", "f1", "fscore", "f1score", "fmeasure"), "SetF is F1 over all returned documents"),
+}
+"""What to say of words for which a measure that is spelled alike would be the wrong one."""
 
 _AMBIGUOUS = {
     "AP": (("map", "meanaverageprecision"), "any grade from 1 is relevant", ("GradedAP", "AP(rel=2)")),
@@ -130,7 +146,7 @@ def ambiguities(asked: Iterable[tuple[str, Measure]], measures: Iterable[Measure
     Nothing is said where the measures have one of the other meanings too: then the user knows them.
     """
     names = set(map(str, measures))
-    notes = {}
+    notes: dict[str, str] = {}
     for text, measure in asked:
         words, meaning, others = _AMBIGUOUS.get(str(measure).partition("@")[0], ((), "", ()))
         cutoff = cutoff_of(measure)
@@ -138,5 +154,6 @@ def ambiguities(asked: Iterable[tuple[str, Measure]], measures: Iterable[Measure
         if word_and_cutoff(text.lower())[0] in words and names.isdisjoint(others):
             taken = "" if text == str(measure) else f"taken as {measure}, "
             also = " or ".join(others)
-            notes[text] = f"{text} is {taken}trec_eval's, where {meaning}; it may also mean {also}"
+            note = f"{text} is {taken}trec_eval's, where {meaning}; it may also mean {also}"
+            notes.setdefault(str(measure), note)
     return list(notes.values())

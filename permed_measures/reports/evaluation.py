@@ -16,7 +16,7 @@ from permed_measures.engine.evaluator import Evaluation, ideal_evaluation
 from permed_measures.engine.groups import Groups
 from permed_measures.files.provenance import Origin
 from permed_measures.markup import counted
-from permed_measures.measures.headings import name_of
+from permed_measures.measures.headings import check_headings, name_of
 from permed_measures.measures.parameters import cutoff_of
 
 
@@ -92,6 +92,10 @@ class Report:
     origin: Origin | None = None
     digits: int | None = None
     only: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a measure that is named like another column."""
+        check_headings([*self.labels, "query", "queries", "queries in run", "ignored"], self.measures)
 
     @property
     def columns(self) -> list[Measure]:

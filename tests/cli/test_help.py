@@ -104,7 +104,10 @@ def test_completion_can_be_installed(run_main, monkeypatch, tmp_path):
         ("evalute q r", "no such command 'evalute'. Did you mean 'evaluate'?"),
         ("--foo", "no such option: --foo. See permed-measures --help"),
         ("demo x", "got unexpected extra argument(s) (x). See permed-measures demo --help"),
-        ("evaluate q r --mesure P@1", "no such option: --mesure. Did you mean --measure or --rel?\n"),
+        ("evaluate q r --mesure P@1", "no such option: --mesure. Did you mean --measure?\n"),
+        ("compare q r s --columns P@1", "no such option: --columns. See permed-measures compare --help"),
+        ("convert a b --force", "no such option: --force. See permed-measures convert --help"),
+        ("evaluate q r --by-querry", "no such option: --by-querry. Did you mean --by-query?"),
         ("evaluate q r --digits 99", "invalid value for '--digits': "),
         ("evaluate q r -m", "option '-m' requires an argument. See permed-measures"),
         (

@@ -166,6 +166,35 @@ def test_a_bad_rel_is_one_line():
 
 # --- binary labels ---------------------------------------------------------------------------------
 
+
+@pytest.mark.parametrize("form", ["table", "csv", "json", "markdown", "latex", "html"])
+def test_no_format_of_a_comparison_is_without_its_notes(form):
+    options = ("-m", "GradedAP@10", "--resamples", 99, "--format", form)
+    stdout, stderr = run_cli("compare", "binary", "run.trec", "other.trec", *options)
+    texts = " ".join(f"{stdout}\n{stderr}".replace("% ", "").split())
+    assert texts.count(HALF.partition(",")[0]) == 1
+    assert (f"note: {HALF}\n" in stderr) == (form == "csv")
+
+
+def test_crosscheck_has_the_note_too():
+    assert run_cli("crosscheck", "binary", "run.trec", "-m", "GradedAP@10")[1] == f"note: {HALF}\n"
+    assert run_cli("crosscheck", "binary", "run.trec", "-m", "AP@10")[1] == ""
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+@pytest.mark.parametrize("form", ["table", "csv", "json", "markdown", "latex", "html"])
+def test_a_measure_is_not_named_like_another_column(command, form):
+    options = ("-m", "run=P@1", "--format", form)
+    status, stdout, stderr = run_command(command, "binary", "run.trec", "other.trec", *options)
+    assert (status, stdout) == (2, "")
+    assert stderr.startswith("error: two columns would be named 'run'. Give the measure another name")
+
+
+def test_a_name_needs_a_measure():
+    stderr = run_command("evaluate", "binary", "run.trec", "-m", "map=")[2]
+    assert stderr == "error: a name needs a measure: NAME=MEASURE (found 'map=')\n"
+
+
 HALF = "the labels are binary, so GradedAP@10 is half of AP@10; use GradedAP(max_rel=1)@10"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
-from permed_measures.measures.names import ambiguities
+from permed_measures.measures.names import NOT_COMPUTED, ambiguities
 from permed_measures.measures.parsing import measures_of
 
 QRELS = {"q": {"a": 2, "b": 1, "c": 0}}
@@ -87,6 +87,12 @@ def test_case_and_separators_of_a_name_do_not_matter(name):
         ("covrage", "there is no measure 'covrage'. Did you mean 'Coverage'? `permed-measures measures` "),
         ("hti@10", "there is no measure 'hti'. Did you mean 'Success'? `permed-measures measures` lists all"),
         ("MPA@10", "there is no measure 'MPA'. Did you mean 'MAP'? `permed-measures measures` lists all"),
+        ("DCG@10", "there is no measure 'DCG'. Did you mean 'nDCG'? `permed-measures measures` lists all"),
+        ("gmap", "there is no measure 'gmap'. The geometric mean of AP is not computed; `permed-measures "),
+        ("GM_MAP@10", "there is no measure 'GM_MAP'. The geometric mean of AP is not computed; "),
+        ("F1", "there is no measure 'F1'. SetF is F1 over all returned documents; `permed-measures "),
+        ("f1@10", "there is no measure 'f1'. SetF is F1 over all returned documents; "),
+        ("f_measure", "there is no measure 'f_measure'. SetF is F1 over all returned documents; "),
         ("xyz@10", "there is no measure 'xyz'. `permed-measures measures` lists all"),
         ("relative_P", "there is no measure 'relative_P'. `permed-measures measures` lists all"),
         ("ndcg_cut_10@5", "there is no measure 'ndcg_cut_10'. "),
@@ -118,6 +124,16 @@ def test_texts_need_no_quotes(text, measure):
     assert pm.parse_measure(text) == measure
 
 
+def test_only_measures_that_are_computed_are_suggested():
+    names = {str(measure.NAME) for measure in ir_measures.measures.registry.values()}
+    assert names - {*KERNELS} == NOT_COMPUTED
+
+
+def test_the_nearest_measure_keeps_the_given_parameters():
+    with pytest.raises(pm.MeasureError, match=re.escape("The nearest is RBP(p=0.9,rel=1)@10")):
+        pm.calc_aggregate("rbp(p=0.9)@10", QRELS, RUN)
+
+
 # --- ambiguous names -------------------------------------------------------------------------------
 
 
@@ -133,6 +149,8 @@ def test_an_ambiguous_name_says_what_was_taken_and_what_else_it_may_mean():
         "ndcg is taken as nDCG, trec_eval's, where the gain is the grade; it may also mean "
         "nDCG(dcg='exp-log2')",
     ]
+    [note] = notes("AP", "map", "MAP")
+    assert note.startswith("map is taken as AP, ")
     [note] = notes("nDCG@5")
     assert note.startswith("nDCG@5 is trec_eval's, where the gain is the grade; it may also mean nDCG(dcg=")
 

@@ -123,10 +123,11 @@ def test_csv_has_the_numbers_as_they_were_computed():
 
 
 def test_a_name_of_the_users_own_is_no_other_column():
-    named = report(RUNS, {"run": "P@1"})
-    for form in ("csv", "tsv"):
-        with pytest.raises(InputError, match="two columns would be named 'run'"):
-            EVALUATION_FORMATS[form](named)
+    for name in ("run", "ignored"):
+        with pytest.raises(InputError, match=f"two columns would be named '{name}'"):
+            report(RUNS, {name: "P@1"})
+    with pytest.raises(InputError, match="two columns would be named 'queries_judged'"):
+        EVALUATION_FORMATS["csv"](report(RUNS, {"queries_judged": "P@1"}))
     [content, *_] = json.loads(written("json", RUNS, {"Judged well": "P@1"}))
     assert content["metrics"] == {"Judged well": 0.0}
     assert list(content["judged"]) == ["Judged@1"]
