@@ -147,9 +147,14 @@ def named_run(argument: str, name: str) -> tuple[str, Path]:
 _PACKAGED = {"permed-sample/runs": SAMPLES[0].runs, "permed-sample/literature/runs": SAMPLES[1].runs}
 
 
+def packaged_runs(argument: str) -> dict[str, Path]:
+    """Return the runs of a packaged data set by name, where they are asked for."""
+    return {} if Path(argument).exists() else _PACKAGED.get(argument, {})
+
+
 def _files(argument: str) -> list[tuple[str, Path]]:
-    if argument in _PACKAGED and not Path(argument).exists():
-        return list(_PACKAGED[argument].items())
+    if packaged := packaged_runs(argument):
+        return list(packaged.items())
     if Path(argument).is_dir():
         return _in_folder(Path(argument))
     name, equals, file = argument.partition("=")

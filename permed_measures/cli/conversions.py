@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from permed_measures.cli.arguments import Order
+from permed_measures.cli.arguments import Order, packaged_runs
 from permed_measures.cli.messages import tell, warnings_as_notes
 from permed_measures.cli.progress import ProgressBar
 from permed_measures.datasets.loading import existing
@@ -18,6 +18,7 @@ from permed_measures.errors import InputError
 from permed_measures.files.inspection import inspect_file
 from permed_measures.files.read import kind_of, load
 from permed_measures.files.sources import Source
+from permed_measures.files.whole import STDOUT
 from permed_measures.files.write import FORMATS, write_qrels, write_run
 
 Format = StrEnum("Format", {name: name for name in FORMATS})  # type: ignore[misc]
@@ -25,7 +26,9 @@ Format = StrEnum("Format", {name: name for name in FORMATS})  # type: ignore[mis
 
 def convert(
     source: Annotated[Path, typer.Argument(metavar="IN", help="A run or qrels in any format.")],
-    target: Annotated[Path, typer.Argument(metavar="OUT", help="Its ending chooses the format.")],
+    target: Annotated[
+        Path, typer.Argument(metavar="OUT", help="Its ending chooses the format; - is standard output.")
+    ],
     to: Annotated[Format | None, typer.Option(help="The format, whatever the ending.")] = None,
     as_: Annotated[
         Literal["qrels", "run"] | None, typer.Option("--as", help="Read IN as qrels or as a run.")
@@ -37,7 +40,8 @@ def convert(
     OUT ends in .trec, .jsonl (PerMed results; for qrels MedCorpus labels or PerMed ground truth), .json (BEIR
     and MTEB), .parquet, .csv or .tsv (for qrels BEIR's). All but .parquet can be followed by .gz.
     """
-    source = existing(source)
+    source = existing(source, only_files=True)
+    target = STDOUT if str(target) == "-" else target
     if target.is_file() and source.is_file() and target.samefile(source):
         raise InputError("OUT is the same file as IN", where=str(target), hint="Name another file for OUT")
     with warnings_as_notes(), closing(ProgressBar()) as bar:
@@ -52,7 +56,8 @@ def convert(
             tell(f"note: {note}")
         write: Callable[..., None] = write_qrels if kind == "qrels" else write_run
         write(loaded.table, target, to=to)
-    tell(f"{target}: {kind} of {source}")
+    if target != STDOUT:
+        tell(f"{target}: {kind} of {source}")
 
 
 def inspect(
@@ -60,5 +65,7 @@ def inspect(
 ) -> None:
     """Describe files: format, counts, ids, grades, ties, duplicates, lists against scores."""
     with closing(ProgressBar()) as bar:
-        for path in paths:
-            print(inspect_file(existing(path), bar.of(path.name)), end="\n\n" if path != paths[-1] else "\n")
+        files = [file for path in paths for file in packaged_runs(str(path)).values() or [path]]
+        for number, file in enumerate(files, start=1):
+            description = inspect_file(existing(file, only_files=True), bar.of(file.name))
+            print(description, end="\n\n" if number < len(files) else "\n")

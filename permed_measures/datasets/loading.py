@@ -78,18 +78,22 @@ def with_path(run: Any, path: Path) -> FileRun | Batches:
     return run
 
 
-def existing(name: str | os.PathLike[str]) -> Path:
-    """Return the path of a file, or raise an error that says what else may have been meant."""
+def existing(name: str | os.PathLike[str], only_files: bool = False) -> Path:
+    """Return the path of a file, or raise an error that says what else may have been meant.
+
+    With `only_files` there is no place for the id of a data set beside it.
+    """
     path = _path(name)
     if not _exists(path):
-        raise _no_file(path)
+        raise _no_file(path, only_files)
     return path
 
 
-def _no_file(path: Path) -> InputError:
+def _no_file(path: Path, only_files: bool = False) -> InputError:
     hint = nearest(path.name, (Path(each).name for each in files_beside(path)))
     if path.as_posix() in NAMES:
-        hint = "This is the id of a data set: its qrels come first, then the run"
+        hint = "This is the id of a data set"
+        hint += ", and here only files are taken" if only_files else ": its qrels come first, then the run"
     return InputError("No such file or directory", where=f"{path!s:.200}", hint=hint)
 
 

@@ -43,7 +43,7 @@ def find_in_batches(judgments: Judgments, run: Batches, ties: TieBreak) -> RunHi
     if scattered:
         rank += _before_in_other_batches(judgments, run, hits, ties)
     answered = int(np.count_nonzero(retrieved))
-    return RunHits(row, rank, retrieved, len(query_ids), answered, some_ids or sorted(query_ids)[:2])
+    return RunHits(row, rank, retrieved, answered, query_ids, some_ids or sorted(query_ids)[:2])
 
 
 _NONE = np.zeros(0, np.int64)

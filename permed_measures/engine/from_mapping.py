@@ -31,7 +31,7 @@ def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak) -> RunHit
     ]
     row, rank = (np.concatenate([_NONE, *(part[i] for part in parts)]) for i in (0, 1))
     some_ids = list(islice(named if not index else chain.from_iterable(docs), 2))
-    return RunHits(row, rank, retrieved, len(run), len(index), some_ids)
+    return RunHits(row, rank, retrieved, len(index), named, some_ids)
 
 
 _NONE = np.zeros(0, dtype=np.int64)

@@ -111,6 +111,8 @@ def suggestion(run_ids: list[str], qrels_ids: list[str]) -> str:
             joined = join(run_ids, qrels_ids)
         except InputError:
             continue
+        if len({joined.get(each, each) for each in run_ids}) < len(run_ids):
+            continue  # two would become one
         for ours, theirs in joined.items():
             return (
                 f"{shown(ours)} is {shown(theirs)} if the ids are rewritten: --query-ids {name} "

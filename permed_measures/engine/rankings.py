@@ -23,7 +23,7 @@ from permed_measures.engine.from_mapping import find_in_mapping
 from permed_measures.engine.inputs import Batches, Nested, RunLike, path_of
 from permed_measures.engine.judgments import USUAL_GRADES, Ints, Judgments, offsets_of, position_in_query
 from permed_measures.engine.query_ids import suggestion
-from permed_measures.engine.ranks import TieBreak
+from permed_measures.engine.ranks import RunHits, TieBreak
 from permed_measures.errors import NoSharedQueryWarning, PermedWarning, shown
 
 
@@ -106,9 +106,9 @@ class JudgedRankings:
             found = find_in_batches(judgments, batches, ties)
         order = np.argsort((judgments.query[found.row].astype(np.int64) << 32) | found.rank)
         rank = found.rank[order].astype(np.int32)
-        counts = found.retrieved, found.n_run_queries, found.n_answered
+        counts = found.retrieved, len(found.query_ids), found.n_answered
         rankings = cls(judgments, found.row[order], rank, *counts)
-        _warn_if_disjoint(rankings, found.some_ids, path_of(run))
+        _warn_if_disjoint(rankings, found, path_of(run))
         return rankings
 
     @classmethod
@@ -189,8 +189,8 @@ def _warn_if_swapped(judgments: Judgments, run: Nested, path: Path | None) -> No
         warnings.warn(PermedWarning(f"{place}{text}"), stacklevel=6)
 
 
-def _warn_if_disjoint(rankings: JudgedRankings, some_ids: list[str], path: Path | None) -> None:
-    judgments = rankings.judgments
+def _warn_if_disjoint(rankings: JudgedRankings, found: RunHits, path: Path | None) -> None:
+    judgments, some_ids = rankings.judgments, found.some_ids
     if not rankings.n_run_queries or not len(judgments.query):
         return
     kind, hint, ours = PermedWarning, "", _two(some_ids)
@@ -200,10 +200,15 @@ def _warn_if_disjoint(rankings: JudgedRankings, some_ids: list[str], path: Path 
         if set(some_ids) & set(judgments.documents):
             hint = "These are ids of documents: the columns of the run may be swapped"
         else:
-            hint = suggestion(some_ids, judgments.query_ids)
+            run_ids = found.query_ids
+            run_ids = sorted(run_ids) if isinstance(run_ids, set) else list(run_ids)
+            hint = suggestion(run_ids, judgments.query_ids)
     elif not len(rankings.query) and rankings.retrieved.any():
         theirs = _two(judgments.documents)
         problem = f"no retrieved document is judged: the run has {ours}, the qrels judge {theirs}"
+        strange = set(found.query_ids).difference(judgments.query_ids)
+        if set(some_ids).issubset(judgments.query_ids) and not strange.isdisjoint(judgments.documents):
+            hint = "These are ids of queries: the columns of the run may be swapped"
     else:
         return
     place, advice = f"{path}: " if path else "", f". {hint}" if hint else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from enum import Enum
 from operator import eq
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -79,8 +79,10 @@ class RunHits(NamedTuple):
     ----------
     row, rank : ndarray of int64, shape (n_hits,)
         The judgment that each is, and its rank.
-    retrieved, n_run_queries, n_answered
+    retrieved, n_answered
         As in `JudgedRankings`.
+    query_ids : collection of str
+        The queries of the run.
     some_ids : list of str
         Two ids of the run for a warning: of documents, or of queries where none is judged.
     """
@@ -88,8 +90,8 @@ class RunHits(NamedTuple):
     row: Ints
     rank: Ints
     retrieved: Ints
-    n_run_queries: int
     n_answered: int
+    query_ids: Collection[str]
     some_ids: list[str]
 
 

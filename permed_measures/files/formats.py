@@ -93,8 +93,9 @@ class Format:
 
     @property
     def with_article(self) -> str:
-        """The name within a sentence: a TREC run, TREC qrels."""
-        return f"a {self.name}" if self.name.endswith("run") else self.name
+        """The name within a sentence: a TREC run, an MS MARCO run, TREC qrels."""
+        article = "an" if self.name.startswith("MS ") else "a"
+        return f"{article} {self.name}" if self.name.endswith("run") else self.name
 
     def can_be(self, kind: Kind, first: Any) -> bool:
         """Return whether a file with this first line can be read as this kind."""

@@ -42,8 +42,9 @@ def note_of(path: Path, n_queries: int, n_reordered: int, first: str, order: str
     """Return the note that the scores contradict an order, such as "the list"; `first` is where."""
     return (
         f"{path}: in {n_reordered:,} of {counted(n_queries, 'query')} the scores rank documents in another "
-        f"order than {order} (first: {first}); the scores are used, order='list' (--order list) takes "
-        f"{order.rpartition(' ')[0]}"
+        f"order than {order} (first: {first}); the scores are used; --order list takes "
+        f"{order.rpartition(' ')[0]} on the command line, "
+        "permed_measures.read_run(path, order='list') in Python"
     )
 
 

@@ -109,7 +109,8 @@ class Source:
         is_device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
         if is_device or stat.S_ISSOCK(status.st_mode):
             what = "a device" if is_device else "a socket"
-            raise InputError(f"this is {what}; only files and pipes can be read", where=str(self.path))
+            this = "standard input" if self.path == STDIN else "this"
+            raise InputError(f"{this} is {what}; only files and pipes can be read", where=str(self.path))
         return status
 
     @cached_property

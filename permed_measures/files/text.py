@@ -45,8 +45,9 @@ class TextFile:
         fitting.sort(key=lambda each: each.kind != (kind or each.kind))  # stable
         taken = next((each for each in fitting if each.can_be(kind or each.kind, content)), None)
         if taken is None:
+            holds = f"{fitting[0].with_article} ({fitting[0].shape})"
             raise InputError(
-                f"expected {kind}, but this file holds {fitting[0].with_article} ({fitting[0].shape})",
+                f"expected {_wanted(kind)}, but this file holds {holds}",
                 where=str(source.path),
                 hint="The qrels come first, then the runs",
             )
@@ -176,7 +177,7 @@ def _unknown(source: Source, row: int, text: str, kind: Kind | None) -> InputErr
         hint = "Only one of qrels and runs can come from it"
         return InputError("standard input is empty", where=str(STDIN), hint=hint)
     if not text:
-        return InputError("the file is empty", where=source.place(row))
+        return InputError("the file is empty", where=str(source.path))
     layouts = {Layout.TABLE} if any(delimiter in text for delimiter in _DELIMITERS) else {Layout.COLUMNS}
     layouts = {Layout.JSON_LINES, Layout.JSON} if text[0] in "{[" else layouts
     near = [each for each in TEXT_FORMATS if each.layout in layouts and each.kind == (kind or each.kind)]
@@ -184,10 +185,14 @@ def _unknown(source: Source, row: int, text: str, kind: Kind | None) -> InputErr
     near.sort(key=lambda each: len(words & set(_WORDS.findall(each.shape))), reverse=True)
     shapes = " or ".join(f"{each.with_article} ({each.shape})" for each in near[:2])
     return InputError(
-        f"unknown format: expected {kind or 'qrels or a run'} (found {shown(text)})",
+        f"unknown format: expected {_wanted(kind)} (found {shown(text)})",
         where=source.place(row),
-        hint=f"Nearest to it: {shapes}. The guide to file formats lists all",
+        hint=f"Nearest to it: {shapes}. All are listed in notebooks/guide/file-formats.md",
     )
+
+
+def _wanted(kind: Kind | None) -> str:
+    return {"qrels": "qrels", "run": "a run", None: "qrels or a run"}[kind]
 
 
 _WORDS = re.compile(r"\w[\w-]*")

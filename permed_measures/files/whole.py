@@ -7,11 +7,14 @@ import os
 import secrets
 import shutil
 import stat
+import sys
 from contextlib import suppress
 from pathlib import Path
 
 _NO_TEMPORARY_FILE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.EBUSY}
 """Why a folder may take no temporary file, or not let it replace a target that is writable."""
+STDOUT = Path("/dev/stdout")
+"""Standard output, on any system."""
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -22,6 +25,10 @@ def write_whole(path: Path, content: bytes) -> None:
     or the target is a pipe or a device, the target itself is written into.
     """
     try:
+        if path == STDOUT:
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+            return
         with suppress(FileNotFoundError), os.fdopen(os.open(path, os.O_WRONLY), "wb") as existing:
             if not stat.S_ISREG(os.fstat(existing.fileno()).st_mode):
                 existing.write(content)

@@ -165,7 +165,7 @@ def test_a_run_without_judged_documents_is_a_note(files):
             ["qrels", "short"],
             "error: short:2: not a line of a TREC run: 5 columns in ",
         ),
-        (["qrels", "unknown"], "error: unknown:1: unknown format: expected run (found 'a,b')"),
+        (["qrels", "unknown"], "error: unknown:1: unknown format: expected a run (found 'a,b')"),
         (
             ["qrels", "foreign"],
             "error: foreign: the run and the qrels share no query: the run has 'x1', the qrels 'q1', 'q2'",
@@ -420,6 +420,31 @@ def test_convert_goes_round(files):
     assert json.loads((files / "any.txt").read_text()) == pm.read_qrels(MEDICAL.qrels)
     _, stderr = run_cli("convert", MEDICAL.qrels, files / "run.trec", "--as", "run")
     assert pm.read_run(files / "run.trec") == pm.read_run(MEDICAL.qrels)
+
+
+def test_convert_writes_to_standard_output(files, monkeypatch):
+    monkeypatch.chdir(files)
+    expected = "q1\tx\t2.0\n"
+    (files / "run.csv").write_text("query_id,doc_id,score\nq1,x,2.0\n")
+    for target in ("-", "/dev/stdout"):
+        status, stdout, stderr = run_command("convert", "run.csv", target)
+        assert (status, stdout, stderr) == (0, "q1 Q0 x 1 2.0 permed-measures\n", "")
+    stdout, _ = run_cli("convert", "run.csv", "-", "--to", "tsv")
+    assert stdout == f"query_id\tdoc_id\tscore\n{expected}"
+    assert not (files / "-").exists()
+
+
+def test_the_id_of_a_data_set_is_no_file(files, monkeypatch):
+    monkeypatch.chdir(files)
+    for arguments in (["inspect", "permed-sample"], ["convert", "permed-sample", "q.trec", "--as", "qrels"]):
+        assert run_command(*arguments) == (
+            2,
+            "",
+            "error: permed-sample: No such file or directory. This is the id of a data set, and here only "
+            "files are taken\n",
+        )
+    stdout, _ = run_cli("inspect", "permed-sample/runs")
+    assert stdout == run_cli("inspect", *MEDICAL.runs.values())[0]
 
 
 def test_convert_does_not_write_over_what_it_reads(files):

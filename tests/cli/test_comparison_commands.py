@@ -66,7 +66,7 @@ def test_a_folder_of_runs_is_one_table(compared, tmp_path):
     (folder / "notes.md").write_text("hello\n")
     status, out, err = compared("runs")
     assert (status, out) == (2, "")
-    assert "error: runs/notes.md:1: unknown format: expected run (found 'hello')" in err
+    assert "error: runs/notes.md:1: unknown format: expected a run (found 'hello')" in err
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_folder_of_runs_is_one_table(compared, tmp_path):
         ("bm25", "error: a comparison needs at least two runs (found 1)"),
         ("empty", "error: empty: no run file in this folder"),
         ("bm25 nothing", "error: nothing: No such file or directory"),
-        ("bm25 void", "error: void:1: the file is empty\n"),
+        ("bm25 void", "error: void: the file is empty\n"),
         ("bm25 far", "error: far: the run and the qrels share no query: the run has 'x'"),
         ("bm25 =lsa", "error: a run is FILE or NAME=FILE (found '=lsa')"),
         ("bm25 a=", "error: a run is FILE or NAME=FILE (found 'a=')"),

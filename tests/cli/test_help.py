@@ -140,7 +140,7 @@ def test_a_message_is_broken_into_lines_on_a_terminal(run_main, monkeypatch, tmp
     (tmp_path / "run").write_text("q Q0 a 1 1.0 t\n")
     assert run_main("evaluate", "empty", "run")[0] == 2
     lines = sys.stderr.getvalue().splitlines()
-    assert lines[0].startswith("error: empty:1: the file is empty")
+    assert lines[0].startswith("error: empty: the file is empty")
     assert all(line.startswith("  ") for line in lines[1:])
     assert max(map(len, lines)) <= width
     assert all(

@@ -148,7 +148,9 @@ def test_what_standard_input_cannot_give_is_said():
     assert (result.returncode, result.stderr.splitlines(True)[-1]) == (2, message)
     with Path(os.devnull).open() as stdin:
         result = command("inspect", "-", stdin=stdin)
-    assert result.stderr == "error: /dev/stdin: this is a device; only files and pipes can be read\n"
+    assert (
+        result.stderr == "error: /dev/stdin: standard input is a device; only files and pipes can be read\n"
+    )
 
 
 def through_stdin(content):

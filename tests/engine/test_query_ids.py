@@ -215,3 +215,21 @@ def test_the_prefix_does_not_depend_on_the_seed_of_hashes(tmp_path):
         for seed in range(1, 6)
     }
     assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    "run_ids",
+    [
+        ["s_01_1", "s_01_2", "s_02_1"],  # "s_01_" is no prefix of all
+        ["litsearch_000", "litsearch_0000"],  # two would become one
+    ],
+)
+@pytest.mark.parametrize("streamed", [False, True])
+def test_no_rewriting_is_suggested_that_would_be_refused(run_ids, streamed):
+    qrels = {"1": {"a": 1}, "2": {"a": 1}}
+    run = {query_id: {"x": 1.0} for query_id in run_ids}
+    rows = [(query_id, "x", 1.0) for query_id in run_ids]
+    frame = pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
+    with pytest.warns(pm.PermedWarning) as caught:
+        pm.calc_aggregate("P@1", qrels, Batches([frame]) if streamed else run)
+    assert "rewritten" not in str(caught[0].message)

@@ -132,3 +132,27 @@ def test_ids_of_documents_in_the_column_of_queries_get_no_hint_of_a_prefix(query
     message = str(caught[0].message)
     assert message.endswith("These are ids of documents: the columns of the run may be swapped")
     assert "prefix" not in message
+
+
+def test_scores_that_gradedap_cannot_weigh_may_be_a_run():
+    with pytest.raises(pm.MeasureError) as error:
+        pm.calc_aggregate([pm.GradedAP @ 10], RUN | {"t_3": {"a": 12.5}}, QRELS)
+    assert str(error.value).endswith(
+        f"(found 2.5). {FIRST}; if these are grades, set max_rel=12.5, or give each grade its weight with "
+        "gains={...}"
+    )
+    with pytest.raises(pm.MeasureError) as error:
+        pm.calc_aggregate([pm.GradedAP @ 10], {"q": {f"d{grade}": grade for grade in range(5)}}, QRELS)
+    assert "first" not in str(error.value)
+
+
+@pytest.mark.parametrize("form", [dict, lambda run: frame(run, "score")])
+def test_swapped_columns_are_said_where_some_documents_are_named_as_queries(form):
+    qrels = {"1": {"d1": 1, "2": 1}, "2": {"d2": 1}}
+    with pytest.warns(pm.PermedWarning) as caught:
+        pm.calc_aggregate("P@1", qrels, form({"2": {"1": 2.0}, "d1": {"1": 2.0}, "d2": {"2": 1.0}}))
+    message = str(caught[0].message)
+    assert message.endswith("These are ids of queries: the columns of the run may be swapped")
+    with pytest.warns(pm.PermedWarning, match="no retrieved document is judged") as caught:
+        pm.calc_aggregate("P@1", qrels, form({"1": {"x": 2.0}, "d1": {"1": 2.0}}))
+    assert "swapped" not in str(caught[0].message)

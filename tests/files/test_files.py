@@ -165,6 +165,8 @@ BAD_QRELS = [
     ),
     ("query,document,relevance\n", ":1: unknown format: expected qrels (found 'query,document,relevance')"),
     ("", "the file is empty"),
+    ("hello\n", ". All are listed in notebooks/guide/file-formats.md"),
+    ("q\td\t1\n", "expected qrels, but this file holds an MS MARCO run (query document rank"),
     (b"q1 0 d1 1\nq1 0 d\xff 1\n", ":2: not UTF-8 text (invalid start byte)"),
     (b"\xef\xbb\xbfq1 0 d1 1\n\xffq1 0 d 1\n", ":2: not UTF-8 text (invalid start byte)"),
     (b"\x1f\x8bnothing", "cannot be decompressed as gzip"),
@@ -190,7 +192,7 @@ BAD_RUNS = [
     ),
     (
         [{"query_id": "q", "highly_relevant": ["a"], "relevant": ["b"]}],
-        "expected run, but this file holds relevant documents by level",
+        "expected a run, but this file holds relevant documents by level",
     ),
     (
         [{"query_id": "q", "results": [{"text_id": "a", "score": 1}, {"text_id": "b"}]}],

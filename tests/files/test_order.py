@@ -47,8 +47,8 @@ def test_scores_that_contradict_the_ranks_are_said_and_the_ranks_can_be_taken(en
     path = written(tmp_path / f"run.{ending}", [*DISTANCES[:6], *SIMILARITIES[6:]][::-1])
     assert notes_of(read, path) == [
         f"{path}: in 2 of 3 queries the scores rank documents in another order than the rank column does "
-        "(first: query 'q2', document 'b'); the scores are used, order='list' (--order list) takes the rank "
-        "column"
+        "(first: query 'q2', document 'b'); the scores are used; --order list takes the rank column on the "
+        "command line, permed_measures.read_run(path, order='list') in Python"
     ]
     run = pm.read_run(path, order="list")
     assert pm.calc_aggregate(["RR"], QRELS, run) == {pm.parse_measure("RR"): 1.0}
@@ -62,7 +62,8 @@ def test_scores_that_rise_from_line_to_line_are_said(ending, read, tmp_path):
     lines = "rows" if ending == "parquet" else "lines"
     assert notes_of(read, path) == [
         f"{path}: in 3 of 3 queries the scores rank documents in another order than the {lines} do (first: "
-        f"query 'q1', document 'b'); the scores are used, order='list' (--order list) takes the {lines}"
+        f"query 'q1', document 'b'); the scores are used; --order list takes the {lines} on the command "
+        "line, permed_measures.read_run(path, order='list') in Python"
     ]
     run = pm.read_run(path, order="list")
     assert pm.calc_aggregate(["RR"], QRELS, run) == {pm.parse_measure("RR"): 1.0}

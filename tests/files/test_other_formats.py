@@ -75,7 +75,9 @@ def test_levels_are_grades(tmp_path):
     )
     assert pm.read_qrels(path) == {"q1": {"a": 2, "5": 2, "b": 1, "c": 0}, "2": {}}
     assert inspect_file(path).facts["grades"] == "2: 2, 1: 1, 0: 1"
-    with pytest.raises(pm.InputError, match="expected run, but this file holds relevant documents by level"):
+    with pytest.raises(
+        pm.InputError, match="expected a run, but this file holds relevant documents by level"
+    ):
         pm.read_run(path)
 
 

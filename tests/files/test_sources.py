@@ -95,7 +95,7 @@ def test_a_zstd_file_is_read_as_the_bytes_that_were_compressed(tmp_path, content
 def test_a_zstd_file_without_content_is_empty(tmp_path, content):
     path = tmp_path / "run.zst"
     path.write_bytes(content)
-    with pytest.raises(pm.InputError, match=r"run\.zst:1: the file is empty"):
+    with pytest.raises(pm.InputError, match=r"run\.zst: the file is empty"):
         pm.read_run(path)
 
 

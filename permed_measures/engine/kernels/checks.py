@@ -9,6 +9,7 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
+from permed_measures.engine.forms import QRELS_FIRST
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels.graded import ERR_MAX_GRADE
 from permed_measures.errors import MeasureError
@@ -26,6 +27,8 @@ def _refuse(judgments: Judgments, rows: NDArray[np.bool_], problem: str, hint: s
     if len(found):
         row = int(found[0])
         facts = {"grade": f"{judgments.grade[row]:g}", "highest": f"{judgments.grade.max():g}"}
+        if judgments.may_be_scores:
+            hint = f"{QRELS_FIRST}; if these are grades, {hint[0].lower()}{hint[1:]}"
         raise MeasureError(problem.format(**facts), where=judgments.where(row), hint=hint.format(**facts))
 
 
