@@ -15,11 +15,11 @@ from permed_measures.measures.parameters import (
     CheckedMeasure,
     allowed_of,
     description_of,
+    meaning,
     meanings_of,
     values_of,
 )
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.reports.evaluation import meaning
 from permed_measures.terminal import paragraph, section
 
 
@@ -33,7 +33,9 @@ def measures(
     for name in asked:
         if name not in KERNELS:
             raise MeasureError(f"permed-measures does not compute {name}")
-    for name in asked or KERNELS:
+    for number, name in enumerate(asked or KERNELS):
+        if number:
+            print()
         measure = parse_measure(name)
         print(section(f"{name}: {meaning(measure)}", []), end="")
         for parameter in measure.SUPPORTED_PARAMS:

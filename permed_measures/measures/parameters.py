@@ -229,6 +229,35 @@ def _allowed(param: ParamInfo) -> str:
     return _TYPES.get(param.dtype) or f"of type {getattr(param.dtype, '__name__', param.dtype)}"
 
 
+_MEANINGS = {
+    "nDCG": "Gain discounted by rank, divided by that of an ideal ranking.",
+    "ERR": "The expected reciprocal of the rank where a user stops, more often at higher grades.",
+    "RBP": "Gain per rank for a user who goes on to the next rank with probability p.",
+    "P": "The share of the top k results that are relevant.",
+    "R": "The share of the relevant documents that are in the top k results.",
+    "AP": "The mean, over the relevant documents, of the precision at the rank of each.",
+    "Success": "1 if a relevant document is in the top k results, else 0.",
+    "Judged": "The share of the top k results that are judged.",
+    "Rprec": "Precision at R, where R is the number of relevant documents of the query.",
+    "IPrec": "Interpolated precision at a level of recall.",
+    "Bpref": "How seldom judged non-relevant documents are ranked above relevant ones.",
+    "infAP": "AP estimated where only some of the pooled documents are judged.",
+    "SetP": "The precision of all returned documents.",
+    "SetR": "The recall of all returned documents.",
+    "SetF": "The F score (with beta=1, F1) of all returned documents.",
+    "SetAP": "The precision of all returned documents times their recall.",
+    "NumQ": "The number of queries in the qrels.",
+    "NumRet": "The number of returned documents.",
+    "NumRel": "The number of relevant documents in the qrels.",
+}
+"""What measures of ir_measures are, where its own words are long or have slips."""
+
+
+def meaning(measure: Measure) -> str:
+    """Describe a measure in a line."""
+    return _MEANINGS.get(str(measure.NAME)) or str(getattr(measure, "SHORT_DESC", ""))
+
+
 def description_of(measure: Measure, name: str) -> str:
     """Describe a parameter of a measure; those of ir_measures as ours."""
     param, known = measure.SUPPORTED_PARAMS[name], _STANDARD_PARAMS.get(name)

@@ -32,11 +32,6 @@ def with_judged(measures: Iterable[Measure]) -> list[Measure]:
     return list(dict.fromkeys([*measures, *judged]))
 
 
-def meaning(measure: Measure) -> str:
-    """Describe a measure in a line."""
-    return str(getattr(measure, "SHORT_DESC", ""))
-
-
 BEST = "best possible"
 MACRO = "(macro)"
 COUNTS = ("NumQ", "NumRet", "NumRel")

@@ -48,6 +48,16 @@ def test_all_fit_the_terminal(monkeypatch, width):
     assert re.findall(r"^(\w+): ", stdout, flags=re.MULTILINE) == list(KERNELS)
 
 
+def test_each_measure_is_a_paragraph_that_begins_with_a_sentence(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    stdout, _ = run_cli("measures")
+    paragraphs = stdout.removesuffix("\n").split("\n\n")
+    assert [paragraph.partition(":")[0] for paragraph in paragraphs] == list(KERNELS)
+    for paragraph in paragraphs:
+        assert re.split(r"\n  (?=\w)", paragraph)[0].endswith(".")
+    assert not re.findall("percentage|Precsion|docuemnts", stdout)
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_example_of_a_measure_works(name):
     stdout, _ = run_cli("measures", name)
