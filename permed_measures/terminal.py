@@ -17,6 +17,7 @@ from rich.text import Text
 from permed_measures.markup import one_line
 
 _WIDTH = 100  # the largest, of lines of text
+_NO_LIMIT = 10_000  # the width where there is no terminal
 _NARROWEST = 12  # the smallest width that labels are folded to
 _GAP = "  "  # between columns
 
@@ -113,7 +114,8 @@ def paragraph(text: str, hang: int = 0, stream: TextIO | None = None) -> str:
 def section(heading: str, texts: Iterable[str]) -> str:
     """Lay out a heading in bold and paragraphs below it, indented by two blanks and hanging by two more."""
     console = _console()
-    lines = _folded_cell(Text(one_line(heading), "bold"), console.width)
+    width = console.width if console.width == _NO_LIMIT else min(console.width, _WIDTH)
+    lines = _folded_cell(Text(one_line(heading), "bold"), width)
     below = [paragraph(f"  {one_line(text)}", hang=4) for text in texts]
     return _printed(console, lines) + "".join(f"{text}\n" for text in below)
 
@@ -137,7 +139,7 @@ def _console(stream: TextIO | None = None) -> Console:
     terminal, in_memory = stream.isatty(), isinstance(stream, io.StringIO)
     return Console(
         file=io.StringIO(),
-        width=None if terminal or (os.environ.get("COLUMNS") and not in_memory) else 10_000,
+        width=None if terminal or (os.environ.get("COLUMNS") and not in_memory) else _NO_LIMIT,
         force_terminal=terminal,
         force_jupyter=False,  # where rich would show each line as HTML too
         color_system=None if os.environ.get("NO_COLOR") else "auto",  # rich would still print bold letters

@@ -1,8 +1,12 @@
 """The command line, in this process and as a command."""
 
+import contextlib
+import io
 import subprocess
 import sys
+from unittest import mock
 
+import pytest
 from typer.testing import CliRunner
 
 from permed_measures import cli
@@ -16,6 +20,20 @@ def run_cli(*arguments, status=0):
         raise error
     assert result.exit_code == status, result.output
     return result.stdout, result.stderr
+
+
+def run_main(*arguments):
+    """Return status, stdout and stderr of the command's main function in this process."""
+    stdout, stderr = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with (
+        mock.patch.object(sys, "argv", ["permed-measures", *map(str, arguments)]),
+        mock.patch("signal.signal"),
+        contextlib.redirect_stdout(stdout),
+        contextlib.redirect_stderr(stderr),
+        pytest.raises(SystemExit) as caught,
+    ):
+        cli.main()
+    return caught.value.code, *(stream.buffer.getvalue().decode() for stream in (stdout, stderr))
 
 
 def run_command(*arguments):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pytest
-from commands import run_cli, run_command
+from commands import run_cli, run_main
 
 import permed_measures as pm
 from permed_measures.cli.help import MODULES, function_of
@@ -196,7 +196,7 @@ def test_what_is_wrong_is_one_message_and_status_2(files, monkeypatch, arguments
     (files / "unknown").write_text("a,b\n")
     (files / "foreign").write_text("x1 Q0 d1 1 2.5 t\n")
     monkeypatch.chdir(files)
-    status, stdout, stderr = run_command("evaluate", *arguments)
+    status, stdout, stderr = run_main("evaluate", *arguments)
     assert (status, stdout) == (2, "")
     assert message in stderr
     assert "Traceback" not in stderr
@@ -241,7 +241,7 @@ def test_crosscheck_has_status_1_if_a_value_differs(files, monkeypatch):
 
 
 def test_crosscheck_of_bad_input_has_status_2(files):
-    status, stdout, stderr = run_command("crosscheck", files / "qrels", files / "run.trec", "-m", "P@0")
+    status, stdout, stderr = run_main("crosscheck", files / "qrels", files / "run.trec", "-m", "P@0")
     assert (status, stdout) == (2, "")
     assert stderr == "error: P: cutoff must be a whole number from 1 to 2147483647 (found 0)\n"
 
@@ -367,7 +367,7 @@ def test_a_folder_is_a_data_set_too():
 )
 def test_what_queries_cannot_be_grouped_by_is_said(files, monkeypatch, arguments, message):
     monkeypatch.chdir(files)
-    status, stdout, stderr = run_command("evaluate", arguments[0], "run.trec", *arguments[1:])
+    status, stdout, stderr = run_main("evaluate", arguments[0], "run.trec", *arguments[1:])
     assert (status, stdout) == (2, "")
     assert message in stderr
     assert "Traceback" not in stderr
@@ -377,7 +377,7 @@ def test_query_ids_are_rewritten_only_if_asked_for(files):
     qrels, run = files / "labels", files / "ranked"
     qrels.write_text("topic_001_1 0 a 1\n")
     run.write_text("topic_001_turn_1 Q0 a 1 1 t\n")
-    status, stdout, stderr = run_command("evaluate", qrels, run, "-m", "P@1")
+    status, stdout, stderr = run_main("evaluate", qrels, run, "-m", "P@1")
     assert (status, stdout) == (2, "")
     assert "'topic_001_turn_1' is 'topic_001_1' if the ids are rewritten: --query-ids permed" in stderr
     arguments = [qrels, run, "-m", "P@1", "--query-ids", "permed"]
@@ -385,7 +385,7 @@ def test_query_ids_are_rewritten_only_if_asked_for(files):
     assert stdout.splitlines()[1].startswith("ranked\t1.0\t")
     assert "rewrote 1 query id (the first: 'topic_001_turn_1' to 'topic_001_1')" in stderr
     assert "agrees" in run_cli("crosscheck", *arguments)[0]
-    status, _, stderr = run_command("evaluate", qrels, run, "--query-ids", "litsearch")
+    status, _, stderr = run_main("evaluate", qrels, run, "--query-ids", "litsearch")
     assert status == 2
     assert f"{run}: no query id of the run meets the qrels when rewritten by 'litsearch'" in stderr
 
@@ -397,7 +397,7 @@ def test_a_large_run_with_other_query_ids_is_still_read_in_batches(files, monkey
     stdout, _ = run_cli("evaluate", files / "qrels", *arguments)
     assert json.loads(stdout)[0]["metrics"]["RR"] == pytest.approx(2 / 3)
     (files / "prefixed").write_text("x-q1 Q0 b 1 3 t\nx-q2 Q0 d 1 3 t\nx-q1 Q0 b 2 2 t\n")
-    status, _, stderr = run_command("evaluate", files / "qrels", *arguments)
+    status, _, stderr = run_main("evaluate", files / "qrels", *arguments)
     assert status == 2
     assert f"{files / 'prefixed'}:3: document 'b' of query 'x-q1' is listed twice" in stderr
 
@@ -452,7 +452,7 @@ def test_convert_does_not_write_over_what_it_reads(files):
     run.write_text("q1 Q0 d1 1 1 t\n")
     (files / "link").symlink_to(run)
     for target in (run, files / "link", files / ".." / files.name / "run.trec"):
-        status, stdout, stderr = run_command("convert", run, target, "--to", "jsonl")
+        status, stdout, stderr = run_main("convert", run, target, "--to", "jsonl")
         assert (status, stdout) == (2, "")
         assert stderr == f"error: {target}: OUT is the same file as IN. Name another file for OUT\n"
     assert run.read_text() == "q1 Q0 d1 1 1 t\n"
@@ -460,7 +460,7 @@ def test_convert_does_not_write_over_what_it_reads(files):
 
 def test_convert_asks_what_a_file_of_integers_is(files):
     (files / "numbers.json").write_text('{"q": {"a": 1}}')
-    status, _, stderr = run_command("convert", files / "numbers.json", files / "out.trec")
+    status, _, stderr = run_main("convert", files / "numbers.json", files / "out.trec")
     assert status == 2
     assert "can be read as qrels and as a run. Say which by --as" in stderr
     assert not (files / "out.trec").exists()
@@ -480,7 +480,7 @@ def test_inspect_says_what_is_in_files(files):
         == (GOLDEN / "inspect.txt").read_text()
     )
     assert stderr == ""
-    status, _, stderr = run_command("inspect", files / "none")
+    status, _, stderr = run_main("inspect", files / "none")
     assert status == 2
     assert "No such file" in stderr
 

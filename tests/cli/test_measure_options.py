@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import run_cli, run_command
+from commands import run_cli, run_main
 
 import permed_measures as pm
 
@@ -100,7 +100,7 @@ def test_a_name_of_the_users_own_heads_every_output():
 def test_a_bad_measure_is_one_line(measures, message, command):
     name, *others = command
     options = [each for measure in measures for each in ("-m", measure)]
-    status, stdout, stderr = run_command(name, "graded", "run.trec", *others, *options)
+    status, stdout, stderr = run_main(name, "graded", "run.trec", *others, *options)
     assert (status, stdout, stderr.count("\n")) == (2, "", 1)
     assert message in stderr
 
@@ -159,7 +159,7 @@ def test_a_bad_rel_is_one_line():
         ("1.5", "AP: rel must be a whole number (found 1.5)"),
         ("-1", "rel must be a number of "),
     ):
-        status, stdout, stderr = run_command("evaluate", "graded", "run.trec", "-m", "AP", "--rel", rel)
+        status, stdout, stderr = run_main("evaluate", "graded", "run.trec", "-m", "AP", "--rel", rel)
         assert (status, stdout, stderr.count("\n")) == (2, "", 1)
         assert problem in stderr
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from commands import run_cli, run_command
+from commands import run_cli, run_main
 
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
@@ -89,6 +89,6 @@ def test_several_measures_can_be_asked_for():
     ],
 )
 def test_what_is_no_measure_is_one_line(name, message):
-    status, stdout, stderr = run_command("measures", name)
+    status, stdout, stderr = run_main("measures", name)
     assert (status, stdout, stderr.count("\n")) == (2, "", 1)
     assert stderr.startswith(message)

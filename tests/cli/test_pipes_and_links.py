@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from commands import run_main
 
 import permed_measures as pm
 
@@ -168,7 +169,7 @@ def test_a_pattern_that_no_shell_expanded_is_expanded(files):
     assert evaluated("q.txt", str(files / "[a]*.res")) == [("a", "1.0")]
     (files / "*.res").write_text(RUN)  # the name of a file
     assert evaluated("q.txt", "*.res") == [("*", "1.0")]
-    assert command("evaluate", "q.txt", "*.none").stderr == "error: *.none: no file fits this pattern\n"
+    assert run_main("evaluate", "q.txt", "*.none")[2] == "error: *.none: no file fits this pattern\n"
 
 
 @pytest.mark.usefixtures("files")
@@ -185,6 +186,6 @@ def test_a_pattern_that_no_shell_expanded_is_expanded(files):
 )
 def test_a_url_is_said_to_be_one(arguments):
     url = "https://example.org/run.trec"
-    result = command(*arguments.format(url=url).split())
+    status, _, stderr = run_main(*arguments.format(url=url).split())
     message = "this is a URL, and only files are read. Download it first, such as by curl -LO URL"
-    assert (result.returncode, result.stderr.splitlines()[-1]) == (2, f"error: {url}: {message}")
+    assert (status, stderr.splitlines()[-1]) == (2, f"error: {url}: {message}")

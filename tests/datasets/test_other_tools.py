@@ -8,7 +8,7 @@ import warnings
 import ir_datasets
 import pandas as pd
 import pytest
-from commands import run_command
+from commands import run_main
 
 import permed_measures as pm
 
@@ -66,7 +66,7 @@ def test_a_query_without_judgments_counts_in_a_data_set_as_in_its_file(tmp_path,
     (tmp_path / "run.jsonl").write_text(
         "".join(json.dumps({"query_id": q, "results": [{"text_id": "a"}]}) + "\n" for q in run)
     )
-    _, stdout, _ = run_command("evaluate", tmp_path, tmp_path / "run.jsonl", "-m", "AP", "--format", "json")
+    _, stdout, _ = run_main("evaluate", tmp_path, tmp_path / "run.jsonl", "-m", "AP", "--format", "json")
     assert json.loads(stdout)[0]["metrics"]["AP"] == 0.5
 
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from commands import run_command
+from commands import run_main
 
 import permed_measures as pm
 from permed_measures.files import read as files
@@ -20,7 +20,7 @@ def test_a_file_of_scores_and_labels_is_not_guessed(tmp_path):
         assert files.kind_of(sources.Source(path)) is None
         facts = inspect_file(path).facts
         assert (facts["grades"], facts["scores"]) == ("1: 1, 0: 1", "3 to 7.5")
-        status, _, stderr = run_command("convert", path, tmp_path / "out.trec")
+        status, _, stderr = run_main("convert", path, tmp_path / "out.trec")
         assert status == 2
         assert "can be read as qrels and as a run. Say which by --as" in stderr
         assert pm.read_run(path) == {"q": {"a": 7.5, "b": 3.0}}
