@@ -427,7 +427,7 @@ def test_convert_writes_to_standard_output(files, monkeypatch):
     expected = "q1\tx\t2.0\n"
     (files / "run.csv").write_text("query_id,doc_id,score\nq1,x,2.0\n")
     for target in ("-", "/dev/stdout"):
-        status, stdout, stderr = run_command("convert", "run.csv", target)
+        status, stdout, stderr = run_main("convert", "run.csv", target)
         assert (status, stdout, stderr) == (0, "q1 Q0 x 1 2.0 permed-measures\n", "")
     stdout, _ = run_cli("convert", "run.csv", "-", "--to", "tsv")
     assert stdout == f"query_id\tdoc_id\tscore\n{expected}"
@@ -437,7 +437,7 @@ def test_convert_writes_to_standard_output(files, monkeypatch):
 def test_the_id_of_a_data_set_is_no_file(files, monkeypatch):
     monkeypatch.chdir(files)
     for arguments in (["inspect", "permed-sample"], ["convert", "permed-sample", "q.trec", "--as", "qrels"]):
-        assert run_command(*arguments) == (
+        assert run_main(*arguments) == (
             2,
             "",
             "error: permed-sample: No such file or directory. This is the id of a data set, and here only "

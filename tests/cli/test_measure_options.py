@@ -185,13 +185,13 @@ def test_crosscheck_has_the_note_too():
 @pytest.mark.parametrize("form", ["table", "csv", "json", "markdown", "latex", "html"])
 def test_a_measure_is_not_named_like_another_column(command, form):
     options = ("-m", "run=P@1", "--format", form)
-    status, stdout, stderr = run_command(command, "binary", "run.trec", "other.trec", *options)
+    status, stdout, stderr = run_main(command, "binary", "run.trec", "other.trec", *options)
     assert (status, stdout) == (2, "")
     assert stderr.startswith("error: two columns would be named 'run'. Give the measure another name")
 
 
 def test_a_name_needs_a_measure():
-    stderr = run_command("evaluate", "binary", "run.trec", "-m", "map=")[2]
+    stderr = run_main("evaluate", "binary", "run.trec", "-m", "map=")[2]
     assert stderr == "error: a name needs a measure: NAME=MEASURE (found 'map=')\n"
 
 
