@@ -17,7 +17,7 @@ from permed_measures.engine.groups import Groups
 from permed_measures.files.provenance import Origin
 from permed_measures.markup import counted
 from permed_measures.measures.headings import check_headings, name_of
-from permed_measures.measures.parameters import cutoff_of
+from permed_measures.measures.parameters import cutoff_of, values_of
 
 
 def with_judged(measures: Iterable[Measure]) -> list[Measure]:
@@ -117,13 +117,26 @@ class Report:
         """The best possible value of each measure where that is below 1."""
         return {measure: value for measure, value in self.ideal.aggregated.items() if value < 1 - 1e-12}
 
+    @cached_property
+    def level(self) -> float:
+        """The lowest grade that counts as relevant, of the measures that have such a level; otherwise 1."""
+        levels = [values_of(measure).get("rel") for measure in self.measures]
+        return min((level for level in levels if level is not None), default=1)
+
+    @cached_property
+    def all_relevant(self) -> bool:
+        """Whether each label is relevant to each measure: then Judged@k is P@k."""
+        levels = [values_of(measure).get("rel") or 0 for measure in self.measures]
+        grades = next(iter(self.evaluations.values())).rankings.judgments.grade
+        return bool((grades >= max(*levels, self.level)).all())
+
     def queries(self, name: str) -> dict[str, int]:
         """Count the queries: judged, in the run, without relevant documents, and ignored."""
         rankings = self.evaluations[name].rankings
         return {
             "judged": rankings.n_queries,
             "in_run": rankings.n_answered,
-            "without_relevant": int((rankings.judgments.num_rel(1) == 0).sum()),
+            "without_relevant": int((rankings.judgments.num_rel(self.level) == 0).sum()),
             "ignored": rankings.n_run_queries - rankings.n_answered,
         }
 
@@ -169,7 +182,12 @@ class Report:
         """Say what the queries are."""
         queries = self.queries(next(iter(self.evaluations)))
         judged, without = counted(queries["judged"], "judged query"), queries["without_relevant"]
-        return f"{judged}, {without:,} of them without relevant documents"
+        documents = "relevant documents" + ("" if self.level == 1 else f" (labels of {self.level:g} or more)")
+        if without == queries["judged"]:
+            return f"{judged}, none with relevant documents: no label reaches {self.level:g}"
+        if not without:
+            return f"{judged}, {'each ' if queries['judged'] > 1 else ''}with {documents}"
+        return f"{judged}, {without:,} of them without {documents}"
 
     def objects(self) -> Iterator[dict[str, Any]]:
         """Yield a JSON object per run."""

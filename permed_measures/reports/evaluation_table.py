@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import NamedTuple
 
+from ir_measures.measures import Measure
+
 from permed_measures.errors import InputError, MeasureError, nearest
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of
+from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.reports.evaluation import BEST, COUNTS, MACRO, Report, TextRow
 from permed_measures.terminal import paragraph, terminal_table
@@ -52,15 +56,16 @@ def columns_of(report: Report, rows: list[TextRow]) -> tuple[list[Column], list[
 
 
 def _columns(report: Report, rows: list[TextRow]) -> Iterator[Column]:
-    """Yield the measures, then Judged, then the counts of queries."""
+    """Yield the measures, then Judged by cutoff, then the counts of queries."""
     n = len(report.columns)
     headings = headings_of(report.columns)
-    for number, (measure, heading) in enumerate(zip(report.columns, headings, strict=True)):
+    for place, measure in enumerate(_in_order(report)):
+        number = report.columns.index(measure)
         values = [each.aggregated[measure] for each in report.evaluations.values()]
         asked, whole = measure in report.measures, all(value >= 1 - 1e-12 for value in values)
-        need = 3 * n - number if asked else 0 if whole else n - number
+        need = 3 * n - place if asked else 0 if whole or report.all_relevant else n - place
         kind = "judged" if not asked else "count" if measure.NAME in COUNTS else "measure"
-        yield Column(heading, [row.values[number] for row in rows], need, kind)
+        yield Column(headings[number], [row.values[number] for row in rows], need, kind)
     if report.by_query:
         return
     queries = [report.queries(run) for run in report.evaluations]
@@ -70,10 +75,17 @@ def _columns(report: Report, rows: list[TextRow]) -> Iterator[Column]:
         yield Column(heading, [row.queries[number] for row in rows], 2 * n - number if says else 0, "queries")
 
 
+def _in_order(report: Report) -> list[Measure]:
+    """Return the measures as they were asked for, then Judged by cutoff."""
+    asked = [measure for measure in report.columns if measure in report.measures]
+    judged = [measure for measure in report.columns if measure not in asked]
+    return [*asked, *sorted(judged, key=lambda measure: cutoff_of(measure) or math.inf)]
+
+
 def _chosen(columns: list[Column], report: Report) -> list[Column]:
     if list(report.only) == ["all"]:
         return columns
-    by_name = {str(measure).lower(): each for measure, each in zip(report.columns, columns, strict=False)}
+    by_name = {str(measure).lower(): each for measure, each in zip(_in_order(report), columns, strict=False)}
     by_name |= {column.heading.lower(): column for column in columns}
     # A heading or a measure may have commas too.
     names = list(chain(*([text] if _found(text, by_name) else text.split(",") for text in report.only)))
@@ -108,7 +120,10 @@ def _sentences(report: Report, columns: list[Column], chosen: list[Column]) -> I
     partly = any(each["in_run"] < each["judged"] for each in queries)
     answered = "a query that is not in the run scores 0" if partly else f"all are in {every} run"
     yield f"{report.about()}; {answered}."
-    if any(column.heading.startswith("Judged") and not column.need for column in columns):
+    judged = [column for column in columns if column.kind == "judged" and column not in chosen]
+    if report.all_relevant and judged:
+        yield "All labels are relevant, so Judged@k is P@k."
+    elif judged and all(column.kind != "judged" or not column.need for column in columns):
         yield "Every document that counts is judged."
     if report.ceilings and not report.by_query:
         yield f"{BEST}: what an ideal ranking scores, where that is below 1"

@@ -263,8 +263,9 @@ def test_a_narrow_terminal_cuts_no_value(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     text = FORMATS["table"](Report(list(pm.MEDCORPUS), {"bm25": evaluation}))
     [row] = [line for line in text.split("\n") if line.startswith("bm25")]
-    assert row.split()[1:] == [f"{value:.4f}" for value in list(evaluation.aggregated.values())[:5]]
-    assert " too wide for this terminal: Judged@1 (--columns chooses others) " in " ".join(text.split())
+    *measures, _, judged_at_1 = evaluation.aggregated.values()
+    assert row.split()[1:] == [f"{value:.4f}" for value in (*measures, judged_at_1)]
+    assert " too wide for this terminal: Judged@10 (--columns chooses others) " in " ".join(text.split())
 
 
 def test_version_and_list_of_measures():
@@ -497,7 +498,7 @@ def test_what_is_in_a_file_fits_the_terminal(files, monkeypatch, width):
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("evaluate qrels run -m P@1", "1 judged query, 0 of them"),
+        ("evaluate qrels run -m P@1", "1 judged query, with relevant documents;"),
         ("crosscheck qrels run -m P@1", "1 judged query, 0 of them"),
         ("inspect run", "  per query     1 document\n"),
         ("compare qrels run void -m P@1", "Means over 1 query."),

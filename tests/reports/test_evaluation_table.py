@@ -25,6 +25,8 @@ def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels").write_text("q1 0 a 1\nq1 0 b 0\nq2 0 a 1\n")
     (tmp_path / "both").write_text("q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 1 t\n")
+    (tmp_path / "mixed").write_text("q1 Q0 a 1 2 t\nq1 Q0 x 2 1 t\nq2 Q0 a 1 1 t\n")
+    (tmp_path / "relevant").write_text("q1 0 a 1\nq2 0 a 1\n")
     (tmp_path / "one").write_text("q1 Q0 x 1 2 t\nq1 Q0 b 2 1 t\nq3 Q0 a 1 1 t\n")
 
 
@@ -66,13 +68,52 @@ def test_a_column_that_says_nothing_is_not_shown():
     assert headings("qrels", "both", "-m", "P@1", "-m", "AP@2") == ["run", "P@1", "AP@2"]
     text, _ = run_cli("evaluate", "qrels", "both", "-m", "P@1")
     assert text.endswith(
-        "2 judged queries, 0 of them without relevant documents; all are in the run.\n"
+        "2 judged queries, each with relevant documents; all are in the run.\n"
         "Every document that counts is judged.\n"
     )
     columns = ["run", "P@1", "Judged@1", "queries in run", "ignored"]
     assert headings("qrels", "both", "one", "-m", "P@1") == columns
     text, _ = run_cli("evaluate", "qrels", "both", "one", "-m", "P@1")
     assert "; a query that is not in the run scores 0.\n" in text
+
+
+@pytest.mark.usefixtures("files")
+def test_every_document_is_said_to_be_judged_only_where_all_are():
+    text, _ = run_cli("evaluate", "qrels", "mixed", "-m", "P@1", "-m", "P@3")
+    assert text.splitlines()[0].split() == ["run", "P@1", "P@3", "Judged@3"]
+    assert "judged." not in text
+
+
+@pytest.mark.usefixtures("files")
+def test_judged_is_left_out_where_all_labels_are_relevant_and_sorted_by_cutoff():
+    asked = ("-m", "P@3", "-m", "AP", "-m", "P@1")
+    every = ["run", "P@3", "AP", "P@1", "Judged@1", "Judged@3", "Judged"]
+    assert headings("qrels", "one", *asked)[:7] == every
+    text, _ = run_cli("evaluate", "relevant", "one", *asked)
+    assert text.split("\n")[0].split()[:5] == ["run", "P@3", "AP", "P@1", "queries"]
+    assert "\nAll labels are relevant, so Judged@k is P@k.\n" in text
+    assert "Judged@1" in headings("relevant", "one", "-m", "P@1", "--rel", "2")
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("-m", "AP"), "2 judged queries, each with relevant documents; all are"),
+        (
+            ("--rel", "2", "-m", "AP"),
+            "2 judged queries, none with relevant documents: no label reaches 2; all",
+        ),
+        (("-m", "nDCG"), "2 judged queries, each with relevant documents; all are"),
+    ],
+)
+def test_queries_without_relevant_documents_are_counted_at_the_level_of_the_measures(asked, said):
+    assert said in " ".join(run_cli("evaluate", "qrels", "both", *asked)[0].split())
+
+
+def test_the_level_is_named_where_it_is_not_one():
+    text, _ = run_cli(*SAMPLE, "--rel", "2", "-m", "AP")
+    assert " of them without relevant documents (labels of 2 or more); " in " ".join(text.split())
 
 
 @pytest.mark.usefixtures("files")
