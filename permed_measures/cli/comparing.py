@@ -80,9 +80,9 @@ def compare(
             by=by,
         )
     result = replace(result, origin=arguments.origin_of(context, files), digits=digits)
+    put(lambda: COMPARISON_FORMATS[form](result), output, f"{form} of {len(files):,} runs")
     for note in result.notes if form == "csv" else ():  # the other formats have them
         tell(f"note: {note}")
-    put(lambda: COMPARISON_FORMATS[form](result), output, f"{form} of {len(files):,} runs")
 
 
 def reranking(

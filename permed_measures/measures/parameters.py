@@ -191,8 +191,9 @@ def check_measure(measure: Measure) -> None:
     check_given(measure)
     for name, param in measure.SUPPORTED_PARAMS.items():
         if param.required and name not in measure.params:
-            at = "@10" if name == measure.AT_PARAM else f"({name}=...)"
-            raise MeasureError(f"{measure.NAME} needs a {name}", hint=f"Write {measure.NAME}{at}")
+            example = {"cutoff": 10, "recall": 0.5}.get(name)
+            whole = measure(**{name: example}) if example else f"{measure.NAME}({name}=...)"
+            raise MeasureError(f"{measure.NAME} needs a {name}", hint=f"Write {whole}")
 
 
 _STANDARD_PARAMS = {

@@ -179,8 +179,8 @@ def _as_people_write(text: str, parsed: _Parsed | None) -> _Parsed:
     if heading := _of_heading(text):
         return heading
     if known := name_before_hyphen(name):
-        hint = f"Its heading or {known}(parameter=value): see `permed-measures measures {known}`"
-        raise MeasureError(f"{shown(text)} is no form of {known}", hint=hint)
+        hint = f"Write {known}(parameter=value,...); `permed-measures measures {known}` lists its parameters"
+        raise MeasureError(f"there is no measure {shown(text)}", hint=hint)
     one = "Name one at a time" if "," in name else "Examples"
     raise MeasureError(
         f"a measure is written Name(parameter=value,...)@cutoff (found {shown(text)})",

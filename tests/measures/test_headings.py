@@ -140,11 +140,11 @@ def test_a_heading_may_have_another_name_of_the_measure(text, measure):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("nDCG-foo@10", "'nDCG-foo@10' is no form of nDCG. Its heading or nDCG(parameter=value): see "),
-        ("AP-rel2@x", "'AP-rel2@x' is no form of AP. "),
-        ("AP-2-rel2@10", "'AP-2-rel2@10' is no form of AP. "),
-        ("AP-rel1-rel2", "'AP-rel1-rel2' is no form of AP. "),
-        ("AP-relx", "'AP-relx' is no form of AP. "),
+        ("nDCG-foo@10", "there is no measure 'nDCG-foo@10'. Write nDCG(parameter=value,...); "),
+        ("AP-rel2@x", "there is no measure 'AP-rel2@x'. Write AP(parameter=value,...); "),
+        ("AP-2-rel2@10", "there is no measure 'AP-2-rel2@10'. "),
+        ("AP-rel1-rel2", "there is no measure 'AP-rel1-rel2'. "),
+        ("AP-relx", "there is no measure 'AP-relx'. "),
         ("nDCG-gains=1:x", "nDCG: gains must be a mapping from grades to gains"),
         ("GradedAP-norm=foo@10", "GradedAP: norm must be one of 'num_rel', 'min', "),
         ("P-rel-1@5", "P: rel must be a number of at least 0"),

@@ -129,6 +129,19 @@ def test_only_measures_that_are_computed_are_suggested():
     assert names - {*KERNELS} == NOT_COMPUTED
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("P-rel2", "P needs a cutoff. Write P(rel=2)@10"),
+        ("R", "R needs a cutoff. Write R@10"),
+        ("IPrec(rel=2)", "IPrec needs a recall. Write IPrec(rel=2)@0.5"),
+    ],
+)
+def test_what_to_write_for_a_missing_cutoff_keeps_the_parameters(name, message):
+    with pytest.raises(pm.MeasureError, match=f"^{re.escape(message)}$"):
+        pm.calc_aggregate(name, QRELS, RUN)
+
+
 def test_the_nearest_measure_keeps_the_given_parameters():
     with pytest.raises(pm.MeasureError, match=re.escape("The nearest is RBP(p=0.9,rel=1)@10")):
         pm.calc_aggregate("rbp(p=0.9)@10", QRELS, RUN)
