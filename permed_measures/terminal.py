@@ -57,11 +57,13 @@ def terminal_table(
     block: int = 0,
     spare: Collection[str] = (),
     hint: str = "",
+    goes_on: bool = False,
 ) -> str:
     """Lay out a table with a line below its headings; values are never cut or folded.
 
     Where the terminal is too narrow, headings are folded first, but not within words;
-    then columns that can be spared are left out, and the last line says which; then labels are folded.
+    then columns that can be spared are left out, and the last line says which;
+    then the table goes on below, if it may; then labels are folded.
 
     Parameters
     ----------
@@ -75,6 +77,8 @@ def terminal_table(
         The headings of columns of numbers that can be left out, in this order.
     hint : str
         What follows the names of the columns that were left out.
+    goes_on : bool
+        Whether columns of numbers that do not fit stand in a second table below, beside the same labels.
     """
     console = _console()
     columns = [
@@ -82,17 +86,26 @@ def terminal_table(
         for number, heading in enumerate(headings)
     ]
     kept = _kept(columns, spare, console.width)
-    widths = _widths(kept, console.width)
-    left = [column.is_label for column in kept]
-    headings = [_folded_heading(column.heading, width) for column, width in zip(kept, widths, strict=True)]
-    lines = [*_lines([Text(heading, "bold") for heading in headings], widths, left)]
-    lines.append(Text(_rule() * _total(widths)))
-    for number in range(len(rows)):
-        lines += [Text()] if block and number and number % block == 0 else []
-        lines += _lines([column.cells[number] for column in kept], widths, left)
+    lines: list[Text] = []
+    for part in _parts(kept, console.width) if goes_on else [kept]:
+        lines += [Text()] if lines else []
+        lines += _laid_out(part, len(rows), block, console.width)
     gone = ", ".join(column.heading for column in columns if column not in kept)
     note = f"\n{paragraph(f'too wide for this terminal: {gone}{hint}')}\n" if gone else ""
     return _printed(console, lines) + note
+
+
+def _laid_out(columns: Sequence[_Column], n_rows: int, block: int, available: int) -> Iterator[Text]:
+    """Yield the lines of a table."""
+    widths = _widths(columns, available)
+    left = [column.is_label for column in columns]
+    headings = [_folded_heading(column.heading, width) for column, width in zip(columns, widths, strict=True)]
+    yield from _lines([Text(heading, "bold") for heading in headings], widths, left)
+    yield Text(_rule() * _total(widths))
+    for number in range(n_rows):
+        if block and number and number % block == 0:
+            yield Text()
+        yield from _lines([column.cells[number] for column in columns], widths, left)
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Collection[str]) -> list[str]:
@@ -208,6 +221,23 @@ def _kept(columns: list[_Column], spare: Collection[str], available: int) -> lis
             break
         columns = [column for column in columns if column.is_label or column.heading != name]
     return columns
+
+
+def _parts(columns: list[_Column], available: int) -> list[list[_Column]]:
+    """Divide the columns of numbers into tables that fit; the labels, folded if they must be, are in each."""
+    labels = [column for column in columns if column.is_label]
+    numbers = [column for column in columns if not column.is_label]
+    widest = max((column.least for column in numbers), default=0)
+    for most in (available, available // 3, _NARROWEST):
+        beside = [min(column.least, most) for column in labels]
+        if _total([*beside, widest]) <= available:
+            break
+    parts: list[list[_Column]] = [[]]
+    for column in numbers:
+        if parts[-1] and _total([*beside, *(each.least for each in parts[-1]), column.least]) > available:
+            parts.append([])
+        parts[-1].append(column)
+    return [[*labels, *part] for part in parts]
 
 
 def _widths(columns: Sequence[_Column], available: int) -> list[int]:

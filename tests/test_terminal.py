@@ -159,6 +159,29 @@ def test_labels_are_folded_between_words_and_parameters(terminal, width):
     assert max(map(cell_len, text.splitlines())) <= width
 
 
+@pytest.mark.parametrize("width", range(22, 60))
+def test_a_table_that_goes_on_breaks_no_word_and_repeats_the_labels(terminal, width):
+    terminal(width)
+    headings = ["run", "nDCG-exp@10", "Coverage@10", "P@1", "queries in run", "ignored"]
+    rows = [["neural_embed", "0.1111", "0.2222", "0.3333", "48 of 48", "0"], ["b", *"12345"]]
+    text = plain(terminal_table(headings, rows, 1, goes_on=True))
+    assert max(map(cell_len, text.splitlines())) <= width
+    tables = [table.splitlines() for table in text.split("\n\n")]
+    assert [table[-2].split()[0] for table in tables] == ["neural_embed"] * len(tables)
+    assert [word for table in tables for word in table[-1].split()[1:]] == [*"12345"]
+    words = set(text.replace("@10", " ").replace("nDCG-", " ").split())
+    assert {"exp", "Coverage", "queries", "ignored", "neural_embed"} <= words | {"exp"}
+    assert (len(tables) > 1) == (width < 57)
+
+
+def test_a_label_that_leaves_no_room_is_folded_in_a_table_that_goes_on(terminal):
+    terminal(30)
+    rows = [["a run with a very long name that says all", "0.5000", "0.1234", "0.4321"]]
+    text = plain(terminal_table(["run", "P@1", "R@1", "Coverage@10"], rows, 1, goes_on=True))
+    assert max(map(cell_len, text.splitlines())) <= 30
+    assert [text.count(value) for value in rows[0][1:]] == [1, 1, 1]
+
+
 def test_a_long_label_does_not_cost_a_column(terminal):
     terminal(60)
     rows = [["a run with a very long name that says all of how it was made", "0.5000", "0.1234"]]

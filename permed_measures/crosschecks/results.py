@@ -95,7 +95,7 @@ class CrossCheck(Tabular):
 
     def __str__(self) -> str:
         """Return the verdict, the table, the cause of each difference, and what ties could change."""
-        table = terminal_table(_HEADINGS, _cells(self.rows), 2, spare=["differ", "largest |Δ|"])
+        table = terminal_table(_HEADINGS, _cells(self.rows), 2, spare=["pytrec_eval", "ours"])
         verdict, *sections = (section(heading, texts) for heading, texts in _sections(self).items())
         parts = [verdict, table, "".join(sections)]
         tied = [row for row in self.rows if row.tied_queries]

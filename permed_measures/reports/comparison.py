@@ -25,8 +25,8 @@ def _as_table(result: ComparisonResult) -> str:
     """Write the means, the differences with the deciding test, and how they were computed."""
     table = paper_table(result)
     headings = [*table.labels, *table.headings]
-    spare = table.headings[:0:-1]  # the differences below are of all measures
-    means = terminal_table(headings, styled_rows(table), len(table.labels), len(table.blocks[0]), spare)
+    n_labels, n_runs = len(table.labels), len(table.blocks[0])
+    means = terminal_table(headings, styled_rows(table), n_labels, n_runs, goes_on=True)
     caption = paragraph(table.caption(styled="\x1b[" in means))  # a file has no bold or underlined cells
     differences, lines = _differences(result)
     return "\n".join([means, caption, "", differences, *(paragraph(line, 2) for line in lines), ""])

@@ -45,6 +45,7 @@ def evaluation_table(report: Report) -> str:
         _block(report, rows),
         [] if report.only else [column.heading for column in spare],
         " (--columns chooses others)",
+        goes_on=bool(report.only),
     )
     return "\n".join([table, *(paragraph(text, 2) for text in _sentences(report, columns, chosen)), ""])
 

@@ -72,6 +72,15 @@ def test_the_verdict_comes_first_then_a_line_per_measure():
     assert "  Judged@5: pytrec_eval does not have it in this form" in lines
 
 
+def test_a_long_measure_does_not_cost_the_differences(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    monkeypatch.setenv("COLUMNS", "80")
+    text = plain(str(pm.crosscheck(QRELS, RUN, MEASURES)))
+    [row] = [line.split() for line in text.splitlines() if line.startswith("P@1  ") and "agrees" in line]
+    assert row[-2:] == ["0e+00", "0"]
+    assert "too wide for this terminal: pytrec_eval\n" in text
+
+
 def test_ties_are_shown_where_there_are_any():
     text = str(pm.crosscheck(QRELS, RUN, MEASURES))
     row = next(line for line in text.splitlines()[::-1] if line.startswith("P@1 "))

@@ -63,6 +63,23 @@ def test_every_column_is_in_the_table_or_named_below(monkeypatch, width):
     assert gone == wide[0].split()[len(row.split()) :]
 
 
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("command", PRESETS, ids=lambda command: " ".join(command[3:]))
+def test_all_columns_are_shown_below_each_other(monkeypatch, command, width):
+    wide = run_cli(*command, "--columns", "all")[0].splitlines()
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = run_cli(*command, "--columns", "all")[0].splitlines()
+    assert max(map(cell_len, lines)) <= width
+    if "--by-query" not in command:
+        values = [word for line in lines if line.startswith("bm25 ") for word in line.split()[1:]]
+        expected = [word for line in wide if line.startswith("bm25 ") for word in line.split()[1:]]
+        assert set(values) == set(expected)
+    for word in ("Coverage", "ignored", "queries"):
+        assert any(word in re.split(r"[ @]+", line) for line in lines) == any(
+            word in re.split(r"[ @]+", line) for line in wide
+        )
+
+
 @pytest.mark.usefixtures("files")
 def test_a_column_that_says_nothing_is_not_shown():
     assert headings("qrels", "both", "-m", "P@1", "-m", "AP@2") == ["run", "P@1", "AP@2"]
