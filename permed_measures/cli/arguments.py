@@ -17,13 +17,17 @@ from permed_measures.cli.messages import tell, warnings_as_notes
 from permed_measures.cli.progress import ProgressBar
 from permed_measures.datasets import NAMES, SAMPLES, qrels_of
 from permed_measures.datasets.loading import existing, loaded_qrels, with_path
+from permed_measures.engine.forms import QRELS_FIRST
 from permed_measures.engine.inputs import Batches, FileRun
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.engine.query_ids import REWRITINGS, renamed
+from permed_measures.engine.rankings import SWAPPED, may_be_grades
 from permed_measures.errors import InputError, PermedError
 from permed_measures.files.provenance import Origin
+from permed_measures.files.read import kind_of
 from permed_measures.files.read import load as load_file
+from permed_measures.files.sources import Source
 from permed_measures.markup import counted
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
 from permed_measures.measures.names import ambiguities
@@ -208,15 +212,18 @@ class _RunFiles(Mapping[str, Any]):
     rewriting: Rewriting | None
     bar: ProgressBar
     before_reranking: str  # the name of the run that LitSearch results have beside the other
+    may_be_swapped: bool  # the qrels may as well be a run
 
     def __getitem__(self, name: str) -> FileRun | Batches:
         path, is_before = existing(self.files[name]), name == self.before_reranking
         bar = self.bar.of(path.name)
         loaded = load_file(path, "run", order=self.order, progress=bar, before_reranking=is_before)
+        table: Any = loaded.table
+        if self.may_be_swapped and (loaded.labels or (isinstance(table, dict) and may_be_grades(table))):
+            raise InputError(SWAPPED, where=str(path), hint=QRELS_FIRST)
         for note in filter(None, [loaded.labels, *loaded.notes]):
             tell(f"note: {note}")
-        table: Any = loaded.table if self.rewriting is None else self._rewrite(loaded.table, path)
-        return with_path(table, path)
+        return with_path(table if self.rewriting is None else self._rewrite(table, path), path)
 
     def _rewrite(self, table: Any, path: Path) -> Any:
         try:
@@ -266,7 +273,8 @@ def reading(
     with warnings_as_notes(), closing(ProgressBar()) as bar:
         loaded, dataset = _load_qrels(qrels)
         judgments = Judgments.of(loaded)
-        runs = _RunFiles(files, judgments, order, rewriting, bar, before_reranking)
+        may_be_swapped = dataset is None and judgments.may_be_scores and _may_be_run(qrels)
+        runs = _RunFiles(files, judgments, order, rewriting, bar, before_reranking, may_be_swapped)
         inputs = Inputs(loaded, dataset, judgments, runs, [])
         try:
             yield inputs
@@ -277,6 +285,11 @@ def reading(
             raise type(error)(error.problem, where=where, hint=error.hint) from None
     for note in inputs.notes:  # an error stands alone
         tell(f"note: {note}")
+
+
+def _may_be_run(qrels: str) -> bool:
+    """Return whether a file of qrels may as well be a run; a pipe cannot be read again to find out."""
+    return Path(qrels).is_file() and kind_of(Source(Path(qrels))) != "qrels"
 
 
 def _load_qrels(argument: str) -> tuple[Any, Any]:

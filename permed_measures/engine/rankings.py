@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.forms import as_mapping_or_frame
+from permed_measures.engine.forms import QRELS_FIRST, as_mapping_or_frame
 from permed_measures.engine.from_frames import find_in_batches
 from permed_measures.engine.from_mapping import find_in_mapping
 from permed_measures.engine.inputs import Batches, Nested, RunLike, path_of
@@ -180,13 +180,18 @@ class JudgedRankings:
 
 def _warn_if_swapped(judgments: Judgments, run: Nested, path: Path | None) -> None:
     """Warn of grades that look like scores where the scores look like grades."""
-    if not judgments.may_be_scores or not any(run.values()):
-        return
-    scores = chain.from_iterable(documents.values() for documents in run.values())
-    if all(score in USUAL_GRADES for score in scores):
+    if judgments.may_be_scores and may_be_grades(run):
         place = f"{path}: " if path else ""
-        text = "the qrels look like a run, and the run looks like qrels. The qrels come first, then the run"
-        warnings.warn(PermedWarning(f"{place}{text}"), stacklevel=6)
+        warnings.warn(PermedWarning(f"{place}{SWAPPED}. {QRELS_FIRST}"), stacklevel=6)
+
+
+def may_be_grades(run: Nested) -> bool:
+    """Return whether all scores of a run look like grades."""
+    scores = chain.from_iterable(documents.values() for documents in run.values())
+    return any(run.values()) and all(score in USUAL_GRADES for score in scores)
+
+
+SWAPPED = "the qrels look like a run, and the run looks like qrels"
 
 
 def _warn_if_disjoint(rankings: JudgedRankings, found: RunHits, path: Path | None) -> None:

@@ -16,7 +16,7 @@ from permed_measures.errors import InputError, shown
 from permed_measures.files.formats import Format, Header, Kind, Layout, Line, ParsedLine
 from permed_measures.files.order import rank_of
 from permed_measures.files.sources import HEAD, LongLineError, Source
-from permed_measures.files.text_formats import BLANKS, TEXT_FORMATS, columns_of
+from permed_measures.files.text_formats import BLANKS, TEXT_FORMATS, RunAsQrelsError, columns_of
 
 _DELIMITERS = "\t,;"
 
@@ -86,6 +86,8 @@ class TextFile:
 
     def _refuse(self, entry: _Entry, error: Exception) -> NoReturn:
         """Raise the error for an entry that cannot be read."""
+        if isinstance(error, RunAsQrelsError):
+            raise InputError(error.problem, where=str(self.source.path), hint=error.hint) from None
         if isinstance(error, InputError):
             reason = error.problem
         elif isinstance(error, KeyError):

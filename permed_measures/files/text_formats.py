@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from permed_measures.engine.inputs import number, text_id
-from permed_measures.errors import shown
+from permed_measures.errors import InputError, shown
 from permed_measures.files.formats import (
     VALUE_COLUMNS,
     Documents,
@@ -156,13 +156,18 @@ def _json_score(value: Any) -> float:
     return float(_json_number(value, "score"))
 
 
+class RunAsQrelsError(InputError):
+    """A file that is read as qrels, and seems to be a run."""
+
+
 def _json_grade(value: Any) -> float | int:
     """Return an integer; without this check a run given as qrels by mistake would be read as such."""
     grade = _json_number(value, "relevance")
     if grade != int(grade):
-        raise ValueError(
-            f"the relevance in a JSON file must be an integer (found {shown(value)}; if this is a run: the "
-            "qrels come first; if not, write the qrels as TREC, CSV or Parquet)"
+        raise RunAsQrelsError(
+            "expected qrels, but this file seems to hold a run: grades in JSON are integers "
+            f"(found {shown(value)})",
+            hint="The qrels come first, then the runs; qrels with such grades can be TREC, CSV or Parquet",
         )
     return grade
 

@@ -435,6 +435,38 @@ def test_convert_writes_to_standard_output(files, monkeypatch):
     assert not (files / "-").exists()
 
 
+@pytest.mark.parametrize("second", ["qrels", "qrels.json", "qrels.jsonl"])
+def test_a_json_run_in_the_place_of_the_qrels_is_an_error(files, monkeypatch, second):
+    monkeypatch.chdir(files)
+    (files / "qrels.json").write_text('{"q1": {"a": 2, "b": 1}}')
+    (files / "qrels.jsonl").write_text('{"query_id": "q1", "relevant_texts": ["a", "b"]}\n')
+    (files / "whole.json").write_text('{"q1": {"a": 40, "b": 30, "x": 20, "y": 11}}')
+    (files / "real.json").write_text('{"q1": {"a": 12.5, "b": 7.25}}')
+    assert run_command("evaluate", "whole.json", second, "-m", "P@1") == (
+        2,
+        "",
+        f"error: {second}: the qrels look like a run, and the run looks like qrels. The qrels come first, "
+        "then the run\n",
+    )
+    assert run_command("evaluate", "real.json", second, "-m", "P@1") == (
+        2,
+        "",
+        "error: real.json: expected qrels, but this file seems to hold a run: grades in JSON are integers "
+        "(found 12.5). The qrels come first, then the runs; qrels with such grades can be "
+        "TREC, CSV or Parquet\n",
+    )
+
+
+def test_qrels_with_high_grades_are_no_run(files, monkeypatch):
+    monkeypatch.chdir(files)
+    (files / "high").write_text("q1 0 a 100\nq1 0 b 50\nq1 0 c 20\nq1 0 d 0\n")
+    (files / "high.json").write_text('{"q1": {"a": 100, "b": 50, "c": 20, "d": 0}}')
+    run_cli("evaluate", "high", "qrels", "-m", "P@1")
+    run_cli("evaluate", "high", "high", "-m", "P@1")
+    (files / "half.trec").write_text("q1 Q0 a 1 2.5 t\n")
+    run_cli("evaluate", "high.json", "half.trec", "-m", "P@1")
+
+
 def test_the_id_of_a_data_set_is_no_file(files, monkeypatch):
     monkeypatch.chdir(files)
     for arguments in (["inspect", "permed-sample"], ["convert", "permed-sample", "q.trec", "--as", "qrels"]):
