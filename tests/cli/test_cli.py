@@ -442,13 +442,13 @@ def test_a_json_run_in_the_place_of_the_qrels_is_an_error(files, monkeypatch, se
     (files / "qrels.jsonl").write_text('{"query_id": "q1", "relevant_texts": ["a", "b"]}\n')
     (files / "whole.json").write_text('{"q1": {"a": 40, "b": 30, "x": 20, "y": 11}}')
     (files / "real.json").write_text('{"q1": {"a": 12.5, "b": 7.25}}')
-    assert run_command("evaluate", "whole.json", second, "-m", "P@1") == (
+    assert run_main("evaluate", "whole.json", second, "-m", "P@1") == (
         2,
         "",
         f"error: {second}: the qrels look like a run, and the run looks like qrels. The qrels come first, "
         "then the run\n",
     )
-    assert run_command("evaluate", "real.json", second, "-m", "P@1") == (
+    assert run_main("evaluate", "real.json", second, "-m", "P@1") == (
         2,
         "",
         "error: real.json: expected qrels, but this file seems to hold a run: grades in JSON are integers "
