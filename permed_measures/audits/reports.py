@@ -15,7 +15,7 @@ from permed_measures.audits.matches import ClaimAudit, Match
 from permed_measures.audits.sentences import alternatives, equals, equivalents, typed, unexplained
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.frames import Tabular
-from permed_measures.markup import as_json, as_markdown, html_section, html_table
+from permed_measures.markup import as_json, as_markdown, counted, html_section, html_table
 from permed_measures.terminal import section, terminal_table
 
 
@@ -68,6 +68,13 @@ class Audit(Tabular):
     def __str__(self) -> str:
         """Return the report as text."""
         return _as_text(self).rstrip("\n")
+
+    def __repr__(self) -> str:
+        """Say how many claims the best convention explains."""
+        main, n_claims = self.best[0], counted(len(self.best[0].claims), "claim")
+        found = f"{main.name} explains {len(main.explained):,} of {n_claims}"
+        found = found if main.explained else f"nothing explains any of {n_claims}"
+        return f"<Audit: {found}; {self.n_tried:,} conventions computed>"
 
     def _repr_html_(self) -> str:
         """Return the report for a notebook."""

@@ -103,6 +103,12 @@ class CrossCheck(Tabular):
             parts.append(section(_TIES, []) + terminal_table(_TIE_HEADINGS, _tie_cells(tied), 1))
         return "\n".join(part for part in parts if part).rstrip("\n")
 
+    def __repr__(self) -> str:
+        """Name the verdict and the measures."""
+        measures = ", ".join(name_of(row.measure) for row in self.rows)
+        verdict, queries = next(iter(_sections(self))), counted(self.n_queries, "judged query")
+        return f"<CrossCheck: {verdict}, {queries}: {measures}>"
+
     def _repr_html_(self) -> str:
         """Return the outcome for a notebook."""
         verdict, *others = _sections(self).items()

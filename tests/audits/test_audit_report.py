@@ -157,3 +157,12 @@ def test_json_says_where_its_numbers_come_from(files):  # noqa: ARG001
         ("qrels", hashes["qrels"]),
         ("run", hashes["one.trec"]),
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [(0.5, "ir_measures explains 1 of 1 claim"), (0.9, "nothing explains any of 1 claim")],
+)
+def test_the_repr_is_one_line(value, found):
+    result = pm.audit({"q": {"a": 1, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}}, {"MAP@10": value})
+    assert repr(result) == f"<Audit: {found}; {result.n_tried:,} conventions computed>"

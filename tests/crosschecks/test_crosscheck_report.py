@@ -145,3 +145,8 @@ def test_json_says_where_its_numbers_come_from(tmp_path):
     assert [each["sha256"] for each in origin["inputs"]] == [
         hashlib.sha256(path.read_bytes()).hexdigest() for path in (qrels, run, run)
     ]
+
+
+def test_the_repr_is_one_line():
+    result = pm.crosscheck({"q": {"a": 1, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}}, ["nDCG@10", "RR"])
+    assert repr(result) == "<CrossCheck: pytrec_eval agrees on 2 measures, 1 judged query: nDCG@10, RR>"
