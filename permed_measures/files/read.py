@@ -320,13 +320,18 @@ def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> t
     Raises
     ------
     InputError
-        For a grade that is no finite number.
+        For lists without query ids, or a grade that is no finite number.
 
     Examples
     --------
     >>> from_relevance_lists({"q1": [1, 0, None]})
     ({'q1': {'d1': 1, 'd2': 0}}, {'q1': {'d1': -1.0, 'd2': -2.0, 'd3': -3.0}})
     """
+    if not isinstance(lists, Mapping):
+        raise InputError(
+            f"lists must be a dict {{query_id: grades}} (found {type(lists).__name__})",
+            hint="Give each list a query id: {'q1': [1, 0, 1]}",
+        )
     qrels: Qrels = {}
     run: Run = {}
     for query, grades in lists.items():

@@ -121,7 +121,7 @@ def _pairs(runs: Any, baseline: str | None) -> list[tuple[str, str]]:
     if not isinstance(runs, Mapping) or not all(isinstance(name, str) for name in runs):
         raise InputError(
             f"runs must be a dict {{name: run}} (found {type(runs).__name__} {str(runs)[:80]!r})",
-            hint="Give each run a name: {'bm25': run, ...}",
+            hint="Give each run a name: {'bm25': 'bm25.trec', ...}",
         )
     if len(runs) < 2:
         raise InputError(f"a comparison needs at least two runs (found {len(runs)})")

@@ -381,6 +381,11 @@ def test_a_grade_of_lists_is_checked():
         pm.from_relevance_lists({"q": [1, "x"]})
 
 
+def test_lists_of_grades_need_query_ids():
+    with pytest.raises(pm.InputError, match=r"\(found list\). Give each list a query id"):
+        pm.from_relevance_lists([[1, 0, 1]])
+
+
 # --- large CSV and TSV runs, read as frames --------------------------------------------------------
 
 
