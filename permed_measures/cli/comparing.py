@@ -105,8 +105,8 @@ def reranking(
             "-m",
             "--measure",
             metavar="MEASURE",
-            help="The measure of gains and losses; NAME=MEASURE gives it a heading.",
-            show_default="nDCG@10",
+            help="The measure of gains and losses, nDCG@10 if left out; NAME=MEASURE gives it a heading.",
+            show_default=False,
         ),
     ] = None,
     top: Annotated[

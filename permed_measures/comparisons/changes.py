@@ -143,7 +143,8 @@ def _summary(result: Reranking) -> Iterator[tuple[str, list[str]]]:
     yield _means(result), [queries, *explained([result.measure])]
     ranks_up = "no relevant document is in both runs"
     if moves.mean is not None:
-        ranks_up = f"ranks up: {moves.mean:+.2f} on average, {moves.median:+g} in the median"
+        mean, median = _direction(moves.mean, ".2f"), _direction(moves.median or 0, "g")
+        ranks_up = f"ranks: {mean} on average, {median} in the median"
     documents = (
         f"{moves.up:,} up, {moves.down:,} down, {moves.unchanged:,} unchanged, {moves.entered:,} entered, "
         f"{moves.left:,} left, {moves.absent:,} in neither"
@@ -157,6 +158,12 @@ def _summary(result: Reranking) -> Iterator[tuple[str, list[str]]]:
     yield "pairs of documents with different grades", [put_right]
     if result.notes:
         yield "notes", result.notes
+
+
+def _direction(ranks_up: float, form: str) -> str:
+    if not float(f"{ranks_up:{form}}"):  # no direction for what is shown as 0
+        return "0"
+    return f"{abs(ranks_up):{form}} {'up' if ranks_up > 0 else 'down'}"
 
 
 def _most(result: Reranking) -> Iterator[tuple[str, list[QueryChange]]]:

@@ -244,7 +244,7 @@ def test_the_same_run_is_not_reranked(command):
         "",
         "relevant documents",
         "  0 up, 0 down, 107 unchanged, 0 entered, 0 left, 26 in neither",
-        "  ranks up: +0.00 on average, +0 in the median",
+        "  ranks: 0 on average, 0 in the median",
         "",
         "pairs of documents with different grades",
         "  0 put right, 0 broken, 1,397 still right, 250 still wrong; net +0.0% of 1,647",

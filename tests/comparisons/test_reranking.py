@@ -112,7 +112,7 @@ def test_reranking_of_the_sample_with_texts(sample_runs):
         "",
         "relevant documents",
         "  37 up, 47 down, 23 unchanged, 23 entered, 0 left, 3 in neither",
-        "  ranks up: +0.15 on average, +0 in the median",
+        "  ranks: 0.15 up on average, 0 in the median",
         "",
         "pairs of documents with different grades",
         "  61 put right, 48 broken, 271 still right, 46 still wrong; net +3.1% of 426",
@@ -152,7 +152,12 @@ def test_nothing_reranked_and_nothing_to_rerank():
     ]
     assert all(f"  {note}" in str(empty).splitlines() for note in empty.notes)
     assert empty.moves == Moves(0, 0, 0, 0, 0, 1, None, None)
-    assert "ranks up" not in str(empty)
+    assert "ranks:" not in str(empty)
+
+
+def test_ranks_that_fall_are_said_to_go_down():
+    worse = reranking({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"q": {"b": 3.0, "c": 2.0, "a": 1.0}}, "RR")
+    assert "  ranks: 2.00 down on average, 2 down in the median" in str(worse).splitlines()
 
 
 def test_texts_of_queries_from_a_mapping():
