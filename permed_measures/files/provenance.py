@@ -86,8 +86,8 @@ def provenance(
         - ``seed``: if it was given.
         - ``command``, ``options``: if the origin has them.
         - ``inputs``: if the origin has them. Each has a ``role``, such as ``qrels`` or ``run``, and runs a
-          ``name``; then ``dataset``, an id, or ``path`` with ``bytes`` and ``sha256`` of the file as it is
-          stored. Both are null for standard input (``-``) and other pipes, which can be read only once.
+          ``name``; then ``dataset``, an id, if it is one, and ``path`` with ``bytes`` and ``sha256`` of the
+          file as it is stored. Both are null for standard input (``-``) and other pipes, which can be read only once.
 
     Examples
     --------
@@ -140,11 +140,19 @@ def _inputs(origin: Origin) -> Iterator[dict[str, Any]]:
     elif origin.qrels == "-" or os.path.lexists(path):
         yield {"role": "qrels", **_file(path)}
     else:
-        yield {"role": "qrels", "dataset": origin.qrels}
+        yield {"role": "qrels", "dataset": origin.qrels, **_qrels_file(origin.qrels)}
     for name, path in origin.runs.items():
         yield {"role": "run", "name": name, **_file(path)}
     for role, path in origin.others.items():
         yield {"role": role, **_file(path)}
+
+
+def _qrels_file(dataset: str) -> dict[str, Any]:
+    """Describe the file that a data set of ir_datasets has its qrels in, if it says which that is."""
+    import ir_datasets
+
+    path = getattr(ir_datasets.load(dataset), "qrels_path", None)
+    return _file(Path(path())) if path else {}
 
 
 def _file(path: Path) -> dict[str, Any]:

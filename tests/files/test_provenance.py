@@ -102,8 +102,10 @@ def test_a_package_under_another_name_has_no_version():
 
 
 def test_data_sets_are_named_and_the_files_of_folders_are_hashed(files):
-    assert provenance([], Origin("evaluate", "medcorpus/turn/1"))["inputs"] == [
-        {"role": "qrels", "dataset": "medcorpus/turn/1"}
+    labels = Path(pm.__file__).parent / "datasets" / "sample" / "medical" / "query_to_texts.jsonl"
+    found = {"bytes": labels.stat().st_size, "sha256": hashlib.sha256(labels.read_bytes()).hexdigest()}
+    assert provenance([], Origin("evaluate", "permed-sample"))["inputs"] == [
+        {"role": "qrels", "dataset": "permed-sample", "path": str(labels), **found}
     ]
     folder = files / "mine"
     folder.mkdir()
