@@ -87,7 +87,8 @@ def provenance(
         - ``command``, ``options``: if the origin has them.
         - ``inputs``: if the origin has them. Each has a ``role``, such as ``qrels`` or ``run``, and runs a
           ``name``; then ``dataset``, an id, if it is one, and ``path`` with ``bytes`` and ``sha256`` of the
-          file as it is stored. Both are null for standard input (``-``) and other pipes, which can be read only once.
+          file as it is stored. Both are null for standard input (``-``) and other pipes, which can be read
+          only once.
 
     Examples
     --------
