@@ -22,18 +22,21 @@ def run_cli(*arguments, status=0):
     return result.stdout, result.stderr
 
 
-def run_main(*arguments):
-    """Return status, stdout and stderr of the command's main function in this process."""
+def run_main(*arguments, terminal=None):
+    """Return status, stdout and stderr of the command's main function in this process.
+
+    With `terminal`, a stream, messages go there.
+    """
     stdout, stderr = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     with (
         mock.patch.object(sys, "argv", ["permed-measures", *map(str, arguments)]),
         mock.patch("signal.signal"),
         contextlib.redirect_stdout(stdout),
-        contextlib.redirect_stderr(stderr),
+        contextlib.redirect_stderr(terminal or stderr),
         pytest.raises(SystemExit) as caught,
     ):
         cli.main()
-    return caught.value.code, *(stream.buffer.getvalue().decode() for stream in (stdout, stderr))
+    return caught.value.code or 0, *(stream.buffer.getvalue().decode() for stream in (stdout, stderr))
 
 
 def run_command(*arguments):

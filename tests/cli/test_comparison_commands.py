@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 import pytest
+from commands import run_main
 
-from permed_measures import cli
 from permed_measures.datasets import SAMPLES
 from permed_measures.reports import tables
 from permed_measures.reports.comparison import COMPARISON_FORMATS as FORMATS
@@ -20,22 +20,14 @@ SMALL = ("-m", "P@1", "-m", "RR", "--resamples", "99")
 
 
 @pytest.fixture
-def command(monkeypatch, capsys, tmp_path):
+def command(monkeypatch, tmp_path):
     """Return what runs a line of arguments in a folder with run files: its status, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
     for name, path in MEDICAL.runs.items():
         shutil.copy(path, tmp_path / name)
     (tmp_path / "far").write_text("x Q0 d 1 1 t\n")
 
-    def run(line, *arguments):
-        monkeypatch.setattr(sys, "argv", ["permed-measures", *line.split(), *arguments])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        captured = capsys.readouterr()
-        return end.value.code or 0, captured.out, captured.err
-
-    return run
+    return lambda line, *arguments: run_main(*line.split(), *arguments)
 
 
 @pytest.fixture

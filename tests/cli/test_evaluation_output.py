@@ -5,13 +5,10 @@ import io
 import json
 import re
 import shutil
-import signal
-import sys
 
 import pytest
-from commands import run_cli
+from commands import run_cli, run_main
 
-from permed_measures import cli
 from permed_measures.datasets import SAMPLES
 from permed_measures.reports.comparison import COMPARISON_FORMATS
 from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS as FORMATS
@@ -31,22 +28,17 @@ STARTS = {
 
 
 @pytest.fixture
-def evaluated(monkeypatch, capsys, tmp_path):
+def evaluated(monkeypatch, tmp_path):
     """Return what evaluates the sample in a folder with run files: stdout and stderr."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
     for name, path in MEDICAL.runs.items():
         shutil.copy(path, tmp_path / name)
 
     def run(line, status=0):
         measures = ("-m", "nDCG(dcg='exp-log2')@10", "-m", "P@1")
-        arguments = ["permed-measures", "evaluate", "permed-sample", *measures, *line.split()]
-        monkeypatch.setattr(sys, "argv", arguments)
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        captured = capsys.readouterr()
-        assert (end.value.code or 0) == status, captured.err
-        return captured.out, captured.err
+        found, *texts = run_main("evaluate", "permed-sample", *measures, *line.split())
+        assert found == status, texts
+        return tuple(texts)
 
     return run
 

@@ -8,26 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import run_cli
+from commands import run_cli, run_main
 
 import permed_measures as pm
-from permed_measures.cli import commands
 from permed_measures.files import parquet, streams
-
-
-@pytest.fixture
-def run_main(monkeypatch, capsys):
-    """Return a function that runs the command line here, and returns status, stdout and stderr."""
-
-    def run(*arguments):
-        monkeypatch.setattr(signal, "signal", lambda *_: None)
-        monkeypatch.setattr(sys, "argv", ["permed-measures", *arguments])
-        with pytest.raises(SystemExit) as caught:
-            commands.main()
-        return caught.value.code, *capsys.readouterr()
-
-    return run
-
 
 QRELS = "q1 0 a 1\nq2 0 b 1\n"
 RUN = "q1 Q0 a 1 2.0 t\nq1 Q0 x 2 1.0 t\nq2 Q0 b 1 1.0 t\n"
@@ -55,7 +39,7 @@ def files(tmp_path):
         (type("PanicException", (BaseException,), {})("p\x1b[2J"), "error: unexpected PanicException: p [2J"),
     ],
 )
-def test_whatever_fails_is_one_message_and_status_2(monkeypatch, run_main, files, error, message):
+def test_whatever_fails_is_one_message_and_status_2(monkeypatch, files, error, message):
     def fail(*_, **__):
         raise error
 
@@ -106,7 +90,7 @@ def test_results_that_cannot_be_printed_are_one_message(arguments):
         "compare qrels run other=run -m P@1 --output loop --format csv",
     ],
 )
-def test_links_in_a_circle_are_one_message(files, monkeypatch, run_main, command):
+def test_links_in_a_circle_are_one_message(files, monkeypatch, command):
     monkeypatch.chdir(files)
     (files / "loop").symlink_to("pool")
     (files / "pool").symlink_to("loop")
@@ -215,9 +199,7 @@ def controls(text):
         (["convert", ODD + "none", ODD + ".json"], 2),
     ],
 )
-def test_nothing_from_files_or_arguments_controls_the_terminal(
-    odd_files, monkeypatch, run_main, command, status
-):
+def test_nothing_from_files_or_arguments_controls_the_terminal(odd_files, monkeypatch, command, status):
     monkeypatch.chdir(odd_files)
     result = run_main(*command)
     assert result[0] == status, result

@@ -4,33 +4,18 @@ import io
 import itertools
 import os
 import re
-import signal
 import subprocess
 import sys
 
 import pytest
 import typer
-from commands import run_cli, run_command
+from commands import run_cli, run_command, run_main
 
 import permed_measures as pm
 from permed_measures import cli
 from permed_measures.cli.help import EXAMPLES
 
 COMMANDS = typer.main.get_command(cli.app).commands
-
-
-@pytest.fixture
-def run_main(monkeypatch, capsys):
-    """Return a function that runs the command line here, and returns status, stdout and stderr."""
-
-    def run(*arguments):
-        monkeypatch.setattr(signal, "signal", lambda *_: None)
-        monkeypatch.setattr(sys, "argv", ["permed-measures", *arguments])
-        with pytest.raises(SystemExit) as caught:
-            cli.main()
-        return caught.value.code, *capsys.readouterr()
-
-    return run
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -55,13 +40,13 @@ def test_every_command_is_in_the_list_with_a_whole_sentence(monkeypatch):
     assert list(EXAMPLES) == list(COMMANDS)
 
 
-def test_the_command_alone_shows_its_help(run_main):
+def test_the_command_alone_shows_its_help():
     status, alone, stderr = run_main()
     assert (status, stderr) == (0, "")
     assert alone == run_main("--help")[1] == run_main("-h")[1]
 
 
-def test_the_version_has_a_name(run_main):
+def test_the_version_has_a_name():
     assert run_main("--version") == (0, f"permed-measures {pm.__version__}\n", "")
 
 
@@ -84,7 +69,7 @@ def test_what_is_typed_is_completed(line, completed):
     assert (result.returncode, result.stdout, result.stderr) == (0, "\n".join([*completed, ""]), "")
 
 
-def test_completion_can_be_installed(run_main, monkeypatch, tmp_path):
+def test_completion_can_be_installed(monkeypatch, tmp_path):
     monkeypatch.setattr("shellingham.detect_shell", lambda: ("bash", "/bin/bash"))
     monkeypatch.setenv("HOME", str(tmp_path))
     status, stdout, stderr = run_main("--show-completion")
@@ -120,7 +105,7 @@ def test_completion_can_be_installed(run_main, monkeypatch, tmp_path):
         ),
     ],
 )
-def test_wrong_arguments_are_one_line_like_any_other_error(run_main, line, message):
+def test_wrong_arguments_are_one_line_like_any_other_error(line, message):
     status, stdout, stderr = run_main(*line.split())
     assert (status, stdout) == (2, "")
     assert stderr.startswith(f"error: {message}")
@@ -128,18 +113,18 @@ def test_wrong_arguments_are_one_line_like_any_other_error(run_main, line, messa
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
-def test_a_message_is_broken_into_lines_on_a_terminal(run_main, monkeypatch, tmp_path, width):
+def test_a_message_is_broken_into_lines_on_a_terminal(monkeypatch, tmp_path, width):
     class Terminal(io.StringIO):
         def isatty(self):
             return True
 
-    monkeypatch.setattr(sys, "stderr", Terminal())
+    terminal = Terminal()
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").touch()
     (tmp_path / "run").write_text("q Q0 a 1 1.0 t\n")
-    assert run_main("evaluate", "empty", "run")[0] == 2
-    lines = sys.stderr.getvalue().splitlines()
+    assert run_main("evaluate", "empty", "run", terminal=terminal)[0] == 2
+    lines = terminal.getvalue().splitlines()
     assert lines[0].startswith("error: empty: the file is empty")
     assert all(line.startswith("  ") for line in lines[1:])
     assert max(map(len, lines)) <= width
@@ -148,7 +133,7 @@ def test_a_message_is_broken_into_lines_on_a_terminal(run_main, monkeypatch, tmp
     )
 
 
-def test_an_error_speaks_of_no_values(run_main, tmp_path, monkeypatch):
+def test_an_error_speaks_of_no_values(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels").write_text("q 0 a 1\n")
     (tmp_path / "run").write_text("z Q0 a 1 1.0 t\n")
