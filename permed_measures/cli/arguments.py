@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -213,6 +213,9 @@ class _RunFiles(Mapping[str, Any]):
     bar: ProgressBar
     before_reranking: str  # the name of the run that LitSearch results have beside the other
     may_be_swapped: bool  # the qrels may as well be a run
+    renamings: dict[Path, dict[str, str]] = field(
+        default_factory=dict
+    )  # complete when the runs have been read
 
     def __getitem__(self, name: str) -> FileRun | Batches:
         path, is_before = existing(self.files[name]), name == self.before_reranking
@@ -227,13 +230,17 @@ class _RunFiles(Mapping[str, Any]):
 
     def _rewrite(self, table: Any, path: Path) -> Any:
         try:
-            run, renaming = renamed(table, self.judgments, str(self.rewriting))
+            run, self.renamings[path] = renamed(table, self.judgments, str(self.rewriting))
         except InputError as error:
             raise InputError(error.problem, where=error.where or str(path), hint=error.hint) from None
-        changed = [f"{old!r} to {new!r}" for old, new in renaming.items() if old != new]
-        if changed:
-            tell(f"note: {path}: rewrote {counted(len(changed), 'query id')} (the first: {changed[0]})")
         return run
+
+    def notes(self) -> Iterator[str]:
+        """Say how many query ids were rewritten."""
+        for path, renaming in self.renamings.items():
+            changed = [f"{old!r} to {new!r}" for old, new in renaming.items() if old != new]
+            if changed:
+                yield f"{path}: rewrote {counted(len(changed), 'query id')} (the first: {changed[0]})"
 
     def __contains__(self, name: object) -> bool:
         return name in self.files  # which is not read for that
@@ -283,7 +290,7 @@ def reading(
                 raise
             where = f"{qrels}: {error.where}"  # errors about runs name their files already
             raise type(error)(error.problem, where=where, hint=error.hint) from None
-    for note in inputs.notes:  # an error stands alone
+    for note in (*runs.notes(), *inputs.notes):  # an error stands alone
         tell(f"note: {note}")
 
 

@@ -88,6 +88,8 @@ def _litsearch_ids(run_ids: list[str], qrels_ids: list[str]) -> dict[str, str]:
     return joined
 
 
+_FORMS = {"permed": _permed, "litsearch": _litsearch}
+"""Rewritings of one id by itself."""
 REWRITINGS: dict[str, Callable[[list[str], list[str]], dict[str, str]]] = {
     "permed": _by_form(_permed),
     "litsearch": _litsearch_ids,
@@ -122,7 +124,10 @@ def suggestion(run_ids: list[str], qrels_ids: list[str]) -> str:
 
 
 class Renamed(NamedTuple):
-    """A run whose query ids were rewritten, and ``{id before: id now}`` of those that meet the qrels."""
+    """A run whose query ids were rewritten, and ``{id before: id now}`` of those that meet the qrels.
+
+    Of a run in batches the ids are known once it has been read, unless a prefix was asked for.
+    """
 
     run: RunLike
     renaming: dict[str, str]
@@ -133,49 +138,79 @@ def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Renam
     if rewriting not in REWRITINGS:
         raise InputError(f"a rewriting must be one of {', '.join(REWRITINGS)} (found {shown(rewriting)})")
     table = run if isinstance(run, Batches) else as_mapping_or_frame(run, "score")
+    ids = _Ids(rewriting, Judgments.of(qrels).query_ids)
     if isinstance(table, Mapping):
         table = with_text_ids(table, "query ids")
-        run_ids = list(table)
-    else:
-        # A streamed run is read for its ids first, then for its rows: a prefix is what all ids share, and the
-        # other rewritings refuse a run by all of its ids (two become one, none meets, it counts from 1).
-        frames = table if isinstance(table, Batches) else [table]
-        ids = (frame["query_id"].unique(maintain_order=True) for frame in frames)
-        run_ids = list(dict.fromkeys(chain.from_iterable(ids)))
-    qrels_ids = Judgments.of(qrels).query_ids
-    renaming = REWRITINGS[rewriting](run_ids, qrels_ids)
-    if run_ids and qrels_ids and not renaming:
-        raise InputError(
-            f"no query id of the run meets the qrels when rewritten by {rewriting!r} "
-            f"(found {shown(run_ids[0])} in the run, {shown(qrels_ids[0])} in the qrels)"
-        )
-    before = {query_id: query_id for query_id in run_ids if query_id not in renaming}
-    for ours, theirs in renaming.items():
-        if before.setdefault(theirs, ours) != ours:
-            raise _same(before[theirs], ours, "run")
-    if isinstance(table, Mapping):
-        return Renamed({renaming.get(each, each): docs for each, docs in table.items()}, renaming)
+        ids.add(list(table))
+        ids.finish()
+        return Renamed({ids.renaming.get(each, each): docs for each, docs in table.items()}, ids.renaming)
+    batches = _RenamedBatches(table if isinstance(table, Batches) else Batches([table]), ids)
     if isinstance(table, Batches):
-        return Renamed(_RenamedBatches(table, renaming), renaming)
-    [frame] = _RenamedBatches(Batches([table]), renaming)
-    return Renamed(frame, renaming)
+        return Renamed(batches, ids.renaming)
+    [frame] = batches
+    return Renamed(frame, ids.renaming)
+
+
+class _Ids:
+    """The query ids of a run, which may come in parts, and what they are rewritten to."""
+
+    def __init__(self, rewriting: str, qrels_ids: list[str]) -> None:
+        self.of_all = rewriting not in _FORMS
+        self.renaming: dict[str, str] = {}
+        self._rewriting, self._qrels_ids = rewriting, qrels_ids
+        self._join = REWRITINGS[rewriting] if self.of_all else _by_form(_FORMS[rewriting])
+        self._before: dict[str, str] = {}  # each id now, and in the run
+        self._seen: dict[str, None] = {}
+
+    def add(self, run_ids: list[str]) -> None:
+        """Rewrite ids; refuse two that become one."""
+        new = [query_id for query_id in run_ids if query_id not in self._seen]
+        self._seen.update(dict.fromkeys(new))
+        self.renaming.update(self._join(new, self._qrels_ids) if new else {})
+        for query_id in new:
+            now = self.renaming.get(query_id, query_id)
+            if self._before.setdefault(now, query_id) != query_id:
+                raise _same(self._before[now], query_id, "run")
+
+    def finish(self) -> None:
+        """Refuse what only all ids show: none meets the qrels, or they count from 1."""
+        if not self.of_all:
+            REWRITINGS[self._rewriting](list(self._seen), self._qrels_ids)
+        if self._seen and self._qrels_ids and not self.renaming:
+            ours, theirs = next(iter(self._seen)), self._qrels_ids[0]
+            raise InputError(
+                f"no query id of the run meets the qrels when rewritten by {self._rewriting!r} "
+                f"(found {shown(ours)} in the run, {shown(theirs)} in the qrels)"
+            )
+
+    def name_before(self, query_id: str) -> str:
+        """Return the id that the run has for one of ours."""
+        return self._before.get(query_id, query_id)
 
 
 class _RenamedBatches(Batches):
     """Batches with other query ids; an error about a duplicate names the id of the file."""
 
-    def __init__(self, batches: Batches, renaming: dict[str, str]) -> None:
+    def __init__(self, batches: Batches, ids: _Ids) -> None:
         super().__init__(path=batches.path)
-        self._batches, self._renaming = batches, renaming
-        self._before = {new: old for old, new in renaming.items()}
+        self._batches, self._ids = batches, ids
+        if ids.of_all:  # a prefix is what all ids share: they are read first, then the rows
+            ids.add(list(dict.fromkeys(chain.from_iterable(map(_query_ids, batches)))))
+            ids.finish()
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield the frames."""
         import polars as pl
 
-        renamed = pl.col("query_id").replace(self._renaming)
-        return (frame.with_columns(renamed) for frame in self._batches)
+        for frame in self._batches:
+            self._ids.add(_query_ids(frame))
+            yield frame.with_columns(pl.col("query_id").replace(self._ids.renaming))
+        self._ids.finish()
 
     def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
         """Return the error of the batches."""
-        return self._batches.duplicate_error(self._before.get(query_id, query_id), doc_id)
+        return self._batches.duplicate_error(self._ids.name_before(query_id), doc_id)
+
+
+def _query_ids(frame: pl.DataFrame) -> list[str]:
+    return frame["query_id"].unique(maintain_order=True).to_list()

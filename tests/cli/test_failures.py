@@ -214,6 +214,8 @@ def test_nothing_from_files_or_arguments_controls_the_terminal(odd_files, monkey
     "command",
     [
         "evaluate qrels first.trec second.csv third.parquet -m P@1",
+        "evaluate qrels first.trec second.csv third.parquet -m P@1 --query-ids permed",
+        "evaluate qrels first.trec third.parquet -m P@1 --query-ids litsearch",
         "crosscheck qrels first.trec second.csv third.parquet -m P@1",
         "audit qrels first.trec second.csv third.parquet --claims claims.csv",
         "compare qrels first.trec second.csv third.parquet -m P@1 --resamples 10",
@@ -231,7 +233,7 @@ def test_a_streamed_run_is_read_once(files, monkeypatch, command):
     for run in (streams.TrecRun, streams.TableRun, parquet.ParquetRun):
 
         def rows(self, original=run.rows):
-            reads.append(self.path.name)
+            reads.append(self.source.path.name)
             return original(self)
 
         monkeypatch.setattr(run, "rows", rows)

@@ -233,3 +233,22 @@ def test_no_rewriting_is_suggested_that_would_be_refused(run_ids, streamed):
     with pytest.warns(pm.PermedWarning) as caught:
         pm.calc_aggregate("P@1", qrels, Batches([frame]) if streamed else run)
     assert "rewritten" not in str(caught[0].message)
+
+
+@pytest.mark.parametrize(
+    ("rewriting", "parts", "message"),
+    [
+        ("permed", [["a_1"], ["a_turn_1"]], "two query ids of the run name one query when rewritten"),
+        ("permed", [["b_turn_1"], ["b_turn_2"]], "no query id of the run meets the qrels when rewritten"),
+        ("litsearch", [["litsearch_001"], ["litsearch_003"]], "litsearch_000 is query 1, and litsearch_003"),
+        ("prefix", [["x_b"], ["y_c"]], "no query id of the run meets the qrels when rewritten"),
+    ],
+)
+def test_a_run_in_batches_is_refused_by_all_of_its_ids(rewriting, parts, message):
+    qrels = {query_id: {"d": 1} for query_id in ("a_1", "a_2", "1", "2", "3")}
+    frames = [
+        pl.DataFrame({"query_id": ids, "doc_id": ["d"] * len(ids), "score": [1.0] * len(ids)})
+        for ids in parts
+    ]
+    with pytest.raises(pm.InputError, match=message):
+        pm.calc_aggregate(["P@1"], qrels, pm.match_query_ids(Batches(frames), qrels, rewriting))
