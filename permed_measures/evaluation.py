@@ -256,7 +256,8 @@ def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:
     Raises
     ------
     InputError
-        If no id meets the qrels, or two ids of one side become the same.
+        If no id meets the qrels, or two ids of one side become the same. Of a run in batches the ids are
+        known only when it has been read: then the evaluation raises this, unless a prefix is asked for.
 
     Examples
     --------

@@ -73,7 +73,7 @@ class Report:
     origin : Origin, optional
         Where the qrels and the runs come from.
     digits : int, optional
-        Number of decimals; if left out, four in tables, and all in CSV, TSV and JSON.
+        Number of decimals; if left out, four in tables, and all in CSV and TSV. JSON always has all.
     only : sequence of str
         Headings of the columns of the table, commas between them, or ``all``; by default those that say
         something and fit.
@@ -224,12 +224,8 @@ class Report:
 
     def named(self, measures: Iterable[Measure], values: Iterable[float]) -> dict[str, float | None]:
         """Return the values by the names of the measures; NaN, which JSON does not have, is null."""
-        rounded = [None if math.isnan(value) else self.rounded(value) for value in values]
-        return dict(zip(map(name_of, measures), rounded, strict=True))
-
-    def rounded(self, value: float) -> float:
-        """Round a value, if decimals are asked for."""
-        return value if self.digits is None else round(value, self.digits)
+        known = [None if math.isnan(value) else value for value in values]
+        return dict(zip(map(name_of, measures), known, strict=True))
 
 
 def _shown_queries(queries: dict[str, int]) -> list[str]:

@@ -91,7 +91,7 @@ def test_digits(evaluated):
     [whole] = json.loads(evaluated("bm25 --format json")[0])
     [content] = json.loads(evaluated("bm25 --digits 2 --format json")[0])
     assert whole["metrics"]["P@1"] == 31 / 48
-    assert (content["metrics"]["P@1"], content["ceilings"]["P@1"]) == (0.65, 0.98)
+    assert (content["metrics"], content["ceilings"]) == (whole["metrics"], whole["ceilings"])  # JSON has all
 
 
 def test_what_a_run_lacks_is_said(evaluated, tmp_path):
