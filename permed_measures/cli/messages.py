@@ -96,13 +96,13 @@ def message_of(error: BaseException) -> str:
 
 
 def _usage_message(error: Any) -> str:
-    problem = error.format_message().removesuffix(".").replace("Value error, ", "")
+    possible = getattr(error, "possibilities", None) or ()  # each version of typer words them in its own way
+    problem = (error.message if possible else error.format_message()).removesuffix(".")
+    problem = problem.replace("Value error, ", "")
     problem = re.sub(r"Input should be (.*?)(, unable to parse .*)?$", r"it must be \1", problem)
-    problem, _, options = problem.partition(" (Possible options: ")
     # Typer also offers options that share no more than a few letters.
-    near = difflib.get_close_matches(
-        problem.rpartition("--")[2], options[:-1].replace("--", "").split(", "), 3, 0.75
-    )
+    names = [option.removeprefix("--") for option in possible]
+    near = difflib.get_close_matches(problem.rpartition("--")[2], names, 3, 0.75)
     problem += f". Did you mean {' or '.join(f'--{option}' for option in near)}?" if near else ""
     command = error.ctx.command_path if error.ctx else "permed-measures"
     hint = "" if problem.endswith("?") else f". See {command} --help"

@@ -20,7 +20,10 @@ Output = Annotated[
     Path | None,
     typer.Option(help="Write to this file. Its ending chooses the format, unless --format does."),
 ]
-Digits = Annotated[int | None, typer.Option(help="Number of decimals of values; p-values keep theirs, and JSON has all.", min=0, max=17)]
+Digits = Annotated[
+    int | None,
+    typer.Option(help="Number of decimals of values; p-values keep theirs, and JSON has all.", min=0, max=17),
+]
 
 
 def format_of(given: str | None, output: Path | None, formats: Collection[str], read: Iterable[Path]) -> str:

@@ -55,7 +55,9 @@ def _separated(report: Report, delimiter: str) -> str:
             raise InputError(f"two columns would be named {name!r}", hint=hint)
     lines: list[list[Any]] = [header]
     for row in rows:
-        values = row.values if report.digits is None else [round(value, report.digits) for value in row.values]
+        values = (
+            row.values if report.digits is None else [round(value, report.digits) for value in row.values]
+        )
         lines.append([*map(as_cell, row.labels), *values, *row.queries.values()])
     return separated(lines, delimiter)
 
