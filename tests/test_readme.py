@@ -59,8 +59,9 @@ WHOLE = "\n".join(page.text for page in PAGES)
 def parameters(kind):
     """Return what a test takes from the pages, each thing once, with a name that says where it stands."""
     found = {text: page.name for page in PAGES for text in kind(page)}
+    marks = {name: () if name == "README.md" else pytest.mark.thorough for name in found.values()}
     return {
-        "argvalues": list(found),
+        "argvalues": [pytest.param(text, marks=marks[name]) for text, name in found.items()],
         "ids": [f"{name}: {text.split(chr(10))[0]}" for text, name in found.items()],
     }
 

@@ -13,7 +13,7 @@ from pyNTCIREVAL import metrics as ntcir
 
 import permed_measures as pm
 
-CASES = effort(1000, 6000)
+CASES = effort(500, 6000)
 CHUNKS = effort(2, 12)
 GRADES = [[0, 1], [-1, 0, 1, 2], [0, 1, 2, 3, 4], [-3, -2, 0, 1, 4], [0], [1, 2]]
 
@@ -67,7 +67,7 @@ def test_every_measure_of_pytrec_eval_agrees_on_random_cases(chunk, record_prope
     record_property("values", total)
     with capsys.disabled():
         print(f"\n{total:,} values against pytrec_eval, {len(mismatches)} mismatches", end=" ")
-    assert total > 20_000
+    assert total > effort(15_000, 20_000)
     assert mismatches == []
 
 

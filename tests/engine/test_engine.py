@@ -24,8 +24,8 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 
-CASES = effort(500, 2000)
-CHUNKS = effort(10, 20)
+CASES = effort(250, 2000)
+CHUNKS = effort(5, 20)
 
 
 def values_of(measures, qrels, run, ties=TieBreak.TREC):

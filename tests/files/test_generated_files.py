@@ -9,7 +9,7 @@ from generator import FORMATS, generated
 from mutants import MUTANTS, found_by, mutated
 from reading_paths import check, told
 
-N_FILES = effort(120, 600)
+N_FILES = effort(40, 600)
 AT_A_TIME = 40
 
 

@@ -46,6 +46,7 @@ def texts_with_marks(rng):
     return run, texts
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:.* in another order than the lines do")
 def test_a_mark_at_the_start_of_an_id_is_part_of_the_id_on_every_path(tmp_path, monkeypatch):
     rng = random.Random(5)
@@ -61,6 +62,7 @@ def test_a_mark_at_the_start_of_an_id_is_part_of_the_id_on_every_path(tmp_path, 
             assert pm.scan_run(path).nested() == run, text
 
 
+@pytest.mark.thorough
 def test_a_mark_in_the_first_row_of_a_large_table_is_kept(tmp_path):
     path = tmp_path / "run.csv"
     run = {f"{MARK}q": {f"d{number}": 1.0 for number in range(400_000)}}

@@ -31,7 +31,10 @@ with warnings.catch_warnings():
     pt = pytest.importorskip("pyterrier", reason="PyTerrier (extra 'terrier') is not installed")
 from pipelines import ALL_MEASURES, MEASURES, History
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning"),
+]
 
 
 # --- what PyTerrier does not do: measures -----------------------------------------------------------
