@@ -12,6 +12,7 @@ import typer
 
 from permed_measures.cli.arguments import Order, packaged_runs
 from permed_measures.cli.messages import tell, warnings_as_notes
+from permed_measures.cli.output import refuse_without_folder
 from permed_measures.cli.progress import ProgressBar
 from permed_measures.datasets.loading import existing
 from permed_measures.errors import InputError
@@ -42,6 +43,7 @@ def convert(
     """
     source = existing(source, only_files=True)
     target = STDOUT if str(target) == "-" else target
+    refuse_without_folder(target)
     if target.is_file() and source.is_file() and target.samefile(source):
         raise InputError("OUT is the same file as IN", where=str(target), hint="Name another file for OUT")
     with warnings_as_notes(), closing(ProgressBar()) as bar:

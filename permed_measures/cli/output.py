@@ -38,11 +38,16 @@ def format_of(given: str | None, output: Path | None, formats: Collection[str], 
             where=str(output),
             hint=f"End the name in {endings}, or choose the format: --format",
         )
-    if not output.parent.is_dir():
-        raise InputError(f"there is no folder {str(output.parent)!r} to write into", where=str(output))
+    refuse_without_folder(output)
     if output.is_file() and any(path.is_file() and output.samefile(path) for path in read):
         raise InputError("the output would overwrite the qrels or a run", where=str(output))
     return form
+
+
+def refuse_without_folder(output: Path) -> None:
+    """Refuse a file to write that stands in no folder."""
+    if not output.parent.is_dir():
+        raise InputError(f"there is no folder {str(output.parent)!r} to write into", where=str(output))
 
 
 def put(write: Callable[[], str], output: Path | None, about: str) -> None:

@@ -491,6 +491,14 @@ def test_convert_does_not_write_over_what_it_reads(files):
     assert run.read_text() == "q1 Q0 d1 1 1 t\n"
 
 
+def test_convert_needs_a_folder_to_write_into(files):
+    (files / "run.trec").write_text("q1 Q0 d1 1 1 t\n")
+    target = files / "no" / "run.json"
+    done = run_main("convert", files / "run.trec", target)
+    folder = str(target.parent)
+    assert done == (2, "", f"error: {target}: there is no folder {folder!r} to write into\n")
+
+
 def test_convert_asks_what_a_file_of_integers_is(files):
     (files / "numbers.json").write_text('{"q": {"a": 1}}')
     status, _, stderr = run_main("convert", files / "numbers.json", files / "out.trec")
