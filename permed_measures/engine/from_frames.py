@@ -1,14 +1,18 @@
-"""The judged documents of a run that is a frame, or comes in batches: they are joined with the judgments.
+"""The judged documents of a run that comes in parts, such as batches: they are joined with the judgments.
 
-It needs memory for one batch and for what was found. Batches are read once if the rows of each query stand
-together, and otherwise a second time, to compare what was found with the rows of the other batches.
+It needs memory for one part and for what was found. Parts are read once if the rows of each query stand in
+one of them, and otherwise a second time, to compare what was found with the rows of the other parts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permed_measures.engine.forks import refuse_after_fork
 from permed_measures.engine.inputs import Batches
@@ -23,45 +27,189 @@ if TYPE_CHECKING:
 def find_in_batches(judgments: Judgments, run: Batches, ties: TieBreak) -> RunHits:
     """Find the judged documents of a run that comes as frames of query_id, doc_id and score."""
     refuse_after_fork()
-    hits, before = [_NO_HITS], [_NONE]
-    query_ids: set[str] = set()
-    retrieved = np.zeros(judgments.n_queries, dtype=np.int64)
-    some_ids: list[str] = []
-    scattered = False
-    for frame in run:
+    parts = (PartHits.of(judgments, frame, ties, number) for number, frame in enumerate(run))
+    hits = PartHits.merged(parts)
+    hits.refuse_duplicates(judgments)
+    before = np.zeros_like(hits.before)
+    if hits.scattered.any():
+        for number, frame in enumerate(run):
+            before += hits.count_before_in(judgments, frame, ties, number)
+    return hits.of_run(judgments, before)
+
+
+@dataclass(frozen=True, eq=False)
+class PartHits:
+    """The hits of one part of a run, or of several: what parts know of the rankings of the whole.
+
+    Parts are merged in any order, with the same result: `merged` is associative and commutative, and so is
+    the sum of what `count_before_in` returns. A run may be divided anywhere.
+
+    Attributes
+    ----------
+    row, score, part, before : ndarray, shape (n_hits,)
+        Of each hit its judgment, its score, the number of its part, and how many rows of this part are ranked
+        before it.
+    query, retrieved : ndarray of int64, shape (n_answered,)
+        The judged queries of these parts, ascending, and how many rows each has.
+    scattered : ndarray of bool, shape (n_answered,)
+        Whether there are rows of the query in several parts: then all parts must be asked for its hits.
+    query_ids : set of str
+        All queries of these parts.
+    some_ids : tuple of (int, list of str)
+        Two document ids of the first of these parts that has a judged query, and its number.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> judgments = Judgments.of({"q": {"a": 1}})
+    >>> first = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["x", "a"], "score": [3.0, 2.0]})
+    >>> second = pl.DataFrame({"query_id": ["q"], "doc_id": ["y"], "score": [2.5]})
+    >>> ties, frames = TieBreak.TREC, list(enumerate([first, second]))
+    >>> hits = PartHits.merged(PartHits.of(judgments, frame, ties, number) for number, frame in frames)
+    >>> hits.scattered.tolist()
+    [True]
+    >>> before = sum(hits.count_before_in(judgments, frame, ties, number) for number, frame in frames)
+    >>> hits.of_run(judgments, before).rank.tolist()
+    [3]
+    """
+
+    row: Ints
+    score: NDArray[np.float64]
+    part: Ints
+    before: Ints
+    query: Ints
+    retrieved: Ints
+    scattered: NDArray[np.bool_]
+    query_ids: set[str]
+    some_ids: tuple[int, list[str]]
+
+    @classmethod
+    def of(cls, judgments: Judgments, frame: pl.DataFrame, ties: TieBreak, number: int = 0) -> PartHits:
+        """Find the hits of a part.
+
+        Parameters
+        ----------
+        judgments : Judgments
+        frame : polars.DataFrame
+            query_id, doc_id (strings) and score (Float64) of the rows.
+        ties : TieBreak
+        number : int, default 0
+            Another one for each part; only for ``TieBreak.INPUT`` it matters which part has the lower.
+        """
         rows, names = _grouped(judgments, frame)
         lengths = rows.end - rows.start
-        scattered = scattered or not query_ids.isdisjoint(names)
-        query_ids.update(names)
-        retrieved += lengths
-        hits.append(_joined(judgments, frame))
-        before.append(count_ranked_above(rows, hits[-1], judgments, ties))
-        some_ids = some_ids or (frame["doc_id"].head(2).to_list() if lengths.any() else [])
-    row = np.concatenate([part.row for part in hits])
-    rank = np.concatenate(before) + 1
-    _refuse_duplicates(judgments, row)
-    if scattered:
-        rank += _before_in_other_batches(judgments, run, hits, ties)
-    answered = int(np.count_nonzero(retrieved))
-    return RunHits(row, rank, retrieved, answered, query_ids, some_ids or sorted(query_ids)[:2])
+        query = np.flatnonzero(lengths)
+        found = _joined(judgments, frame)
+        before = count_ranked_above(rows, found, judgments, ties)
+        some_ids = frame["doc_id"].head(2).to_list() if len(query) else []
+        part = np.full(len(found.row), number, np.int64)
+        scattered = np.zeros(len(query), np.bool_)
+        counts = query, lengths[query], scattered
+        return cls(found.row, found.score, part, before, *counts, set(names), (number, some_ids))
+
+    @classmethod
+    def merged(cls, parts: Iterable[PartHits]) -> PartHits:
+        """Return the hits of all these parts, which no two of them may share."""
+        total, parts = _NO_HITS, iter(parts)
+        while some := list(islice(parts, _TOGETHER)):
+            total = _merged([total, *some])
+        return total
+
+    def count_before_in(self, judgments: Judgments, frame: pl.DataFrame, ties: TieBreak, number: int) -> Ints:
+        """Count, for each hit of a scattered query, the rows of this part that are ranked before it.
+
+        Parameters
+        ----------
+        judgments, frame, ties, number
+            As in `of`. Unless ties go by the order of the input, the run may be divided otherwise than it was
+            when the hits were found, under numbers that were not used then.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_hits,)
+            0 for the hits of other queries.
+        """
+        before = np.zeros(len(self.row), np.int64)
+        rows, _ = _grouped(judgments, frame)
+        wanted = rows.end > rows.start
+        wanted[self.query[~self.scattered]] = False
+        query = judgments.query[self.row].astype(np.int64)
+        near = np.flatnonzero(wanted[query])
+        if len(near):
+            side = np.sign(self.part[near] - number)
+            asked = Hits(query[near], self.row[near], self.score[near], side)
+            before[near] = count_ranked_above(rows, asked, judgments, ties)
+        return before
+
+    def of_run(self, judgments: Judgments, before: Ints) -> RunHits:
+        """Return the hits with their ranks, if these are all parts of a run.
+
+        Parameters
+        ----------
+        judgments : Judgments
+        before : ndarray of int64, shape (n_hits,)
+            The sum of `count_before_in` over all parts; zeros if no query is scattered.
+        """
+        retrieved = np.zeros(judgments.n_queries, np.int64)
+        retrieved[self.query] = self.retrieved
+        counted_again = np.isin(judgments.query[self.row], self.query[self.scattered])
+        rank = np.where(counted_again, before, self.before) + 1
+        some_ids = self.some_ids[1] or sorted(self.query_ids)[:2]
+        return RunHits(self.row, rank, retrieved, len(self.query), self.query_ids, some_ids)
+
+    def refuse_duplicates(self, judgments: Judgments) -> None:
+        """Raise InputError if a judged document is listed twice in its query."""
+        times = np.bincount(self.row, minlength=1)
+        if times.max() > 1:
+            raise InputError(
+                f"the document is listed {times.max()} times",
+                where=judgments.where(int(times.argmax())),
+                hint="Remove all rows but one",
+            )
 
 
 _NONE = np.zeros(0, np.int64)
-_NO_HITS = Hits(_NONE, _NONE, np.zeros(0, np.float64), _NONE)
+_NO_HITS = PartHits(_NONE, np.zeros(0), _NONE, _NONE, _NONE, _NONE, np.zeros(0, np.bool_), set(), (0, []))
+_TOGETHER = 64
+"""Parts that are merged at a time: merging each with all before would take quadratic time."""
 
 
-def _before_in_other_batches(judgments: Judgments, run: Batches, hits: list[Hits], ties: TieBreak) -> Ints:
-    """Count, for each hit, the rows ranked before it in the batches other than its own."""
-    number = np.repeat(np.arange(len(hits)), [len(part.row) for part in hits])
-    group, row, score, _ = (np.concatenate(column) for column in zip(*hits, strict=True))
-    before = np.zeros(len(row), np.int64)
-    for here, frame in enumerate(run, start=1):  # the hits begin with none
-        rows, _ = _grouped(judgments, frame)
-        near = np.flatnonzero((rows.end - rows.start)[group] > 0)
-        asked = Hits(group[near], row[near], score[near], np.sign(number[near] - here))
-        counts = count_ranked_above(rows, asked, judgments, ties)
-        before[near] += np.where(asked.part == 0, 0, counts)  # those of its own batch are counted already
-    return before
+def _merged(parts: list[PartHits]) -> PartHits:
+    row, score, part, before = (
+        np.concatenate([getattr(each, name) for each in parts]) for name in ("row", "score", "part", "before")
+    )
+    place = np.concatenate([each.query for each in parts])
+    query, place, times = np.unique(place, return_inverse=True, return_counts=True)
+    retrieved = np.zeros(len(query), np.int64)
+    np.add.at(retrieved, place, np.concatenate([each.retrieved for each in parts]))
+    scattered = times > 1
+    scattered[place[np.concatenate([each.scattered for each in parts])]] = True
+    query_ids = set().union(*(each.query_ids for each in parts))
+    named = (each.some_ids for each in parts if each.some_ids[1])
+    some_ids = min(named, default=(0, []))
+    return PartHits(row, score, part, before, query, retrieved, scattered, query_ids, some_ids)
+
+
+def whole_queries(frames: Iterable[pl.DataFrame], n_rows: int) -> Iterator[pl.DataFrame]:
+    """Yield the rows cut between queries, so that the rows of a query that stand together stay together.
+
+    Of more than `n_rows` rows of one query it yields those that it has.
+    """
+    import polars as pl
+
+    held = None
+    for frame in frames:
+        rows = frame if held is None else pl.concat([held, frame], rechunk=True)
+        query_id = rows["query_id"]
+        changes = (query_id != query_id[-1]).arg_true()
+        last = int(changes[-1]) + 1 if len(changes) else 0
+        if not last and len(rows) > n_rows:
+            last = len(rows)
+        if last:
+            yield rows[:last]
+        held = rows[last:] if last < len(rows) else None
+    if held is not None:
+        yield held
 
 
 def _grouped(judgments: Judgments, frame: pl.DataFrame) -> tuple[Rows, list[str]]:
@@ -104,13 +252,3 @@ def _joined(judgments: Judgments, frame: pl.DataFrame) -> Hits:
     found = candidates.join(judged, on=["query_id", "doc_id"], how="inner").collect()
     query = found["query"].to_numpy().astype(np.int64)
     return Hits(query, found["row"].to_numpy(), found["score"].to_numpy(), np.zeros_like(query))
-
-
-def _refuse_duplicates(judgments: Judgments, row: Ints) -> None:
-    times = np.bincount(row, minlength=1)
-    if times.max() > 1:
-        raise InputError(
-            f"the document is listed {times.max()} times",
-            where=judgments.where(int(times.argmax())),
-            hint="Remove all rows but one",
-        )

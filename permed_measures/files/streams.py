@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import numpy as np
 
 from permed_measures.engine.forks import refuse_after_fork
+from permed_measures.engine.from_frames import whole_queries
 from permed_measures.engine.inputs import Batches, first_repeated, repeated_values, row_hashes
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.fast_rows import frame_of_lines, frame_of_rows, single_blanks
@@ -51,7 +52,7 @@ class ScannedRun(Batches, ABC):
         return (frame.drop("rank") for frame in frames)
 
     def _batches(self) -> Iterator[pl.DataFrame]:
-        return _whole_queries(_ahead(self.rows()))
+        return whole_queries(_ahead(self.rows()), 2 * _ROWS)
 
     @abstractmethod
     def rows(self) -> Iterator[pl.DataFrame]:
@@ -105,25 +106,6 @@ def _ahead(items: Iterator[T]) -> Iterator[T]:
         while (item := coming.result()) is not None:
             coming = worker.submit(next, items, None)
             yield item
-
-
-def _whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Yield the rows cut between queries, so that the rows of a query that stand together stay together."""
-    import polars as pl
-
-    held = None
-    for frame in frames:
-        rows = frame if held is None else pl.concat([held, frame], rechunk=True)
-        query_id = rows["query_id"]
-        changes = (query_id != query_id[-1]).arg_true()
-        last = int(changes[-1]) + 1 if len(changes) else 0
-        if not last and len(rows) > 2 * _ROWS:
-            last = len(rows)
-        if last:
-            yield rows[:last]
-        held = rows[last:] if last < len(rows) else None
-    if held is not None:
-        yield held
 
 
 class TextRun(ScannedRun):
