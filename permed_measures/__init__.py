@@ -118,13 +118,15 @@ __all__ += _LAZY
 
 
 def __getattr__(name: str) -> Any:
+    if name == "spark":
+        return import_module("permed_measures.spark")
     if name in _LAZY:
         return getattr(import_module(f"permed_measures.{_LAZY[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "datasets"])
+    return sorted([*__all__, "datasets", "spark"])
 
 
 register()

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = """
 errors markup terminal frames
 measures: parameters definitions __init__ headings names parsing
-engine: forks inputs forms judgments query_ids ranks from_mapping from_frames rankings
+engine: forks inputs forms judgments query_ids ranks from_mapping from_frames from_spark rankings
 engine/kernels: shared binary graded checks __init__
 engine: means evaluator groups
 provider
@@ -28,7 +28,7 @@ files: sources formats order text_formats text fast_rows streams parquet_pages p
 files: read inspection whole output_formats write provenance
 datasets: import_hook records samples readers http_download downloads handlers catalogue __init__
 datasets: pyterrier loading
-evaluation
+evaluation spark
 crosschecks: pytrec identities results check
 statistics: significance resampling differences results
 audits: options choices claim_names claims claim_files conventions run_variants
@@ -104,7 +104,7 @@ MODULES = sorted(
 def test_the_public_names_are_these():
     assert set(pm.__all__) == PUBLIC
     assert all(hasattr(pm, name) for name in PUBLIC)
-    assert set(dir(pm)) == {*PUBLIC, "datasets"}
+    assert set(dir(pm)) == {*PUBLIC, "datasets", "spark"}
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = pm.nothing
 
@@ -178,6 +178,7 @@ def test_importing_the_package_loads_no_heavy_library_and_configures_no_logging(
         "handlers = list(logging.getLogger().handlers)\n"
         "import permed_measures\n"
         "heavy = {'numpy', 'polars', 'pandas', 'scipy', 'matplotlib', 'ir_datasets', 'typer', 'rich'}\n"
+        "heavy |= {'pyspark', 'pyarrow'}\n"
         "print(sorted(heavy & set(sys.modules) - before), logging.getLogger().handlers == handlers)"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

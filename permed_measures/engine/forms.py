@@ -15,6 +15,7 @@ from permed_measures.engine.inputs import (
     Nested,
     QrelsLike,
     RunLike,
+    SparkRun,
     not_a_number,
     number,
     text_id,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 _FORMS = (
     "a dict {query_id: {doc_id: number}}, an iterable of ir_measures namedtuples, "
-    "a pandas, polars or pyarrow frame, a ranx.Run or Qrels"
+    "a pandas, polars, pyarrow or PySpark frame, a ranx.Run or Qrels"
 )
 
 
@@ -62,6 +63,8 @@ def as_mapping_or_frame(data: QrelsLike | RunLike, column: str) -> Nested | pl.D
         data = data.irds_ref()
     if column == "relevance" and hasattr(data, "qrels_iter"):
         return _of_dataset(data)
+    if is_spark_frame(data) or isinstance(data, SparkRun):
+        return _of_spark(data, column)
     frame = _frame(data, column)
     if frame is not None:
         return frame
@@ -70,6 +73,27 @@ def as_mapping_or_frame(data: QrelsLike | RunLike, column: str) -> Nested | pl.D
         return _records(data, column)
     hint = "Read a file with permed_measures.read_qrels or read_run" if is_text else ""
     raise InputError(f"expected {_FORMS} (found {type(data).__name__} {shown(data)})", hint=hint)
+
+
+def is_spark_frame(data: object) -> bool:
+    """Return whether this is a frame of PySpark, classic or Connect."""
+    return "pyspark.sql" in sys.modules and isinstance(data, sys.modules["pyspark.sql"].DataFrame)
+
+
+def _of_spark(data: Any, column: str) -> pl.DataFrame:
+    """Return the qrels of a PySpark frame; a run of this form is too large for what needs all of its rows."""
+    if column == "score":
+        raise InputError(
+            "this function needs all rows of the run in memory (found a PySpark frame)",
+            hint="Give it frame.toArrow() if that fits",
+        )
+    if isinstance(data, SparkRun):
+        raise InputError("expected qrels (found a run)", hint=QRELS_FIRST)
+    refuse_after_fork()
+    import polars as pl
+
+    columns = columns_of(data.columns, column).values()
+    return checked_frame(pl.DataFrame(data.select(*columns).toArrow()), column)
 
 
 QRELS_FIRST = "The qrels come first, then the run"
@@ -157,8 +181,11 @@ def columns_of(names: Iterable[str], column: str) -> dict[str, str]:
     return found
 
 
-def checked_frame(data: pl.DataFrame, column: str, first_row: int = 0) -> pl.DataFrame:
-    """Return query_id and doc_id (strings) and `column` (Float64) of a polars frame, or raise an error."""
+def checked_frame(data: pl.DataFrame, column: str, first_row: int | None = 0) -> pl.DataFrame:
+    """Return query_id and doc_id (strings) and `column` (Float64) of a polars frame, or raise an error.
+
+    The error has the number of the row, unless `first_row` is None.
+    """
     refuse_after_fork()
     series = {ours: data[theirs] for ours, theirs in columns_of(data.columns, column).items()}
     return _checked(series, first_row)
@@ -204,7 +231,7 @@ def _from_pandas(series: Any, column: str) -> pl.Series:
     return pl.Series(values)
 
 
-def _checked(columns: dict[str, pl.Series], first_row: int = 0) -> pl.DataFrame:
+def _checked(columns: dict[str, pl.Series], first_row: int | None = 0) -> pl.DataFrame:
     """Return the frame with string ids and float values, or raise for what cannot be made so."""
     import polars as pl
 
@@ -212,7 +239,8 @@ def _checked(columns: dict[str, pl.Series], first_row: int = 0) -> pl.DataFrame:
 
     def place(wrong: pl.Series) -> str:
         row = wrong.arg_true()[0]
-        return f"row {first_row + row}: {where(*frame.row(row)[:2])}"
+        number = "" if first_row is None else f"row {first_row + row}: "
+        return f"{number}{where(*frame.row(row)[:2])}"
 
     for series in frame:
         if series.null_count():

@@ -71,6 +71,20 @@ class Batches:
         return InputError("the document is listed twice", where=place, hint="Remove all rows but one")
 
 
+class SparkRun:
+    """A run as a PySpark frame, with what one may say of it.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+    strict : bool, default False
+        Whether any document that is listed twice in a query is an error, judged or not.
+    """
+
+    def __init__(self, frame: Any, strict: bool = False) -> None:
+        self.frame, self.strict = frame, strict
+
+
 class FileRun(dict[str, Any]):
     """A run as nested dicts, and its file, which warnings about the run as a whole name."""
 
@@ -92,6 +106,10 @@ class _LazyFrame(Protocol):
     def collect_schema(self) -> Any: ...
 
 
+class _SparkFrame(Protocol):
+    def mapInArrow(self, func: Any, schema: Any) -> Any: ...  # noqa: N802 - Spark's name
+
+
 class _Ranx(Protocol):
     def to_dict(self) -> Any: ...
 
@@ -104,21 +122,23 @@ class _PyTerrierDataset(Protocol):
     def irds_ref(self) -> Any: ...
 
 
-_Table = Mapping[Any, Mapping[Any, float]] | Iterable[tuple[Any, ...]] | _Frame | _LazyFrame | _Ranx
+_Table = (
+    Mapping[Any, Mapping[Any, float]] | Iterable[tuple[Any, ...]] | _Frame | _LazyFrame | _SparkFrame | _Ranx
+)
 
 QrelsLike = _Table | _Dataset | _PyTerrierDataset | str | PathLike[str]
 """Qrels: ``{query_id: {doc_id: relevance}}``, namedtuples such as ``ir_measures.Qrel``, a frame of
-pandas, polars or pyarrow, a ``ranx.Qrels``, or a data set of ir_datasets or PyTerrier. Functions of the
-package read the path of a file, the id of a data set of ir_datasets, and the folder of a data set.
+pandas, polars, pyarrow or PySpark, a ``ranx.Qrels``, or a data set of ir_datasets or PyTerrier. Functions of
+the package read the path of a file, the id of a data set of ir_datasets, and the folder of a data set.
 
 A frame has the columns query_id, doc_id and relevance, or PyTerrier's names of these; an iterable is
 consumed.
 """
 
-RunLike = _Table | Batches | str | PathLike[str]
+RunLike = _Table | Batches | SparkRun | str | PathLike[str]
 """A run: ``{query_id: {doc_id: score}}``, namedtuples such as ``ir_measures.ScoredDoc``, a frame of
-pandas, polars or pyarrow, a ``ranx.Run``, or the batches of ``permed_measures.scan_run``. Functions of the
-package read the path of a file.
+pandas, polars, pyarrow or PySpark, a ``ranx.Run``, or the batches of ``permed_measures.scan_run``. Functions
+of the package read the path of a file.
 
 A frame has the columns query_id, doc_id and score, or PyTerrier's names of these, its rows in any order; an
 iterable is consumed.

@@ -131,6 +131,8 @@ class Judgments:
 
     def ids(self, rows: Ints) -> list[str]:
         """Return the document ids of these rows."""
+        if hasattr(self.documents, "gather"):
+            return self.documents.gather(self.order[rows]).to_list()
         return list(map(self.document_list.__getitem__, self.order[rows].tolist()))
 
     @cached_property

@@ -17,10 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.forms import QRELS_FIRST, as_mapping_or_frame
+from permed_measures.engine.forms import QRELS_FIRST, as_mapping_or_frame, is_spark_frame
 from permed_measures.engine.from_frames import find_in_batches
 from permed_measures.engine.from_mapping import find_in_mapping
-from permed_measures.engine.inputs import Batches, Nested, RunLike, path_of
+from permed_measures.engine.from_spark import find_in_spark
+from permed_measures.engine.inputs import Batches, Nested, RunLike, SparkRun, path_of
 from permed_measures.engine.judgments import USUAL_GRADES, Ints, Judgments, offsets_of, position_in_query
 from permed_measures.engine.query_ids import suggestion
 from permed_measures.engine.ranks import RunHits, TieBreak
@@ -97,8 +98,11 @@ class JudgedRankings:
         PermedWarning
             If the run is not empty, but has no query of the qrels, or no judged document.
         """
-        table = run if isinstance(run, Batches) else as_mapping_or_frame(run, "score")
-        if isinstance(table, Mapping):
+        given = SparkRun(run) if is_spark_frame(run) else run
+        table = given if isinstance(given, (Batches, SparkRun)) else as_mapping_or_frame(given, "score")
+        if isinstance(table, SparkRun):
+            found = find_in_spark(judgments, table, ties)
+        elif isinstance(table, Mapping):
             found = find_in_mapping(judgments, table, ties)
             _warn_if_swapped(judgments, table, path_of(run))
         else:

@@ -1,0 +1,111 @@
+"""Qrels and run that are both PySpark frames, evaluated by bucket of queries."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from cases import rows_of
+from spark_runs import many_cases, many_measures, scattered, values_of
+
+import permed_measures as pm
+
+pytestmark = pytest.mark.thorough
+
+QRELS, RUN = many_cases(2, 30)
+MEASURES = many_measures(2)
+
+
+@pytest.fixture
+def frames(spark):
+    judged = [(query_id, doc_id, float(grade)) for query_id, doc_id, grade in rows_of(QRELS)]
+    qrels = spark.createDataFrame(judged, "query_id string, doc_id string, relevance double")
+    return qrels.repartition(3), spark.createDataFrame(scattered(RUN).to_arrow()).repartition(5)
+
+
+@pytest.mark.parametrize("buckets", [1, 7, 200])
+def test_values_are_those_of_the_evaluation_in_memory(frames, buckets):
+    qrels, run = frames
+    found = pm.spark.evaluate(MEASURES, qrels, run, buckets=buckets)
+    assert found.columns == ["query_id", *map(str, MEASURES)]
+    rows = {query_id: values for query_id, *values in (tuple(row) for row in found.collect())}
+    judged = {query_id: docs for query_id, docs in QRELS.items() if docs}
+    expected = dict(values_of(MEASURES, judged, RUN).per_query())
+    assert rows.keys() == expected.keys()
+    for query_id, values in expected.items():
+        for measure, ours, theirs in zip(MEASURES, rows[query_id], values, strict=True):
+            # The running sums of QMeasure go on from query to query, and are rounded.
+            assert ours == (pytest.approx(theirs, rel=1e-12) if measure.NAME == "QMeasure" else theirs), (
+                measure
+            )
+
+
+def test_the_qrels_and_the_run_are_exchanged_once_each_and_nothing_else(frames):
+    plan = pm.spark.evaluate("RR", *frames)._jdf.queryExecution().executedPlan().toString()
+    assert plan.count("Exchange hashpartitioning(bucket") == 2
+
+
+def test_columns_have_the_names_that_the_measures_are_given(frames):
+    found = pm.spark.evaluate({"MAP `10`": pm.GradedAP(max_rel=4) @ 10}, *frames, buckets=3)
+    assert found.columns == ["query_id", "MAP `10`"]
+    [mean] = pm.calc_aggregate([pm.GradedAP(max_rel=4) @ 10], QRELS, RUN).values()
+    values = [row[1] for row in found.collect()]
+    assert np.sum(values) / len(QRELS) == pytest.approx(mean, abs=1e-12)
+
+
+def test_what_is_wrong_is_an_error_before_spark_computes_or_when_it_does(spark, frames):
+    qrels, run = frames
+    with pytest.raises(pm.MeasureError, match="cutoff"):
+        pm.spark.evaluate("nDCG@0", qrels, run)
+    with pytest.raises(pm.InputError, match=r"expected PySpark frames \(found dict"):
+        pm.spark.evaluate("RR", QRELS, run)
+    with pytest.raises(pm.InputError, match="buckets must be a whole number of at least 1"):
+        pm.spark.evaluate("RR", qrels, run, buckets=0)
+    with pytest.raises(pm.InputError, match="relevance is missing"):
+        pm.spark.evaluate("RR", run, run)
+    bad = spark.createDataFrame([("q", "a", float("nan"))], "query_id string, doc_id string, score double")
+    with pytest.raises(Exception, match="query 'q', document 'a': a score must be a number"):
+        pm.spark.evaluate("RR", qrels, bad).collect()
+
+
+CONNECT = """
+from pyspark.sql import SparkSession
+import permed_measures as pm
+
+spark = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+rows = [(f"q{n % 5}", f"d{n}", float(n % 7)) for n in range(200)]
+run = spark.createDataFrame(rows, "query_id string, doc_id string, score double").repartition(4)
+assert "connect" in type(run).__module__
+qrels = {f"q{q}": {f"d{n}": n % 3 for n in range(q, 230, 15)} for q in range(5)}
+in_memory = {}
+for query_id, doc_id, score in rows:
+    in_memory.setdefault(query_id, {})[doc_id] = score
+measures = [pm.GradedAP @ 10, "nDCG@10", "RR"]
+assert pm.calc(measures, qrels, run) == pm.calc(measures, qrels, in_memory)
+assert pm.calc(measures, qrels, pm.spark.run(run, strict=True)) == pm.calc(measures, qrels, in_memory)
+judged = [(q, d, grade) for q, docs in qrels.items() for d, grade in docs.items()]
+frame = spark.createDataFrame(judged, "query_id string, doc_id string, relevance int")
+assert pm.calc(measures, frame, run) == pm.calc(measures, qrels, in_memory)
+found = {row[0]: list(row)[1:] for row in pm.spark.evaluate(measures, frame, run, buckets=3).collect()}
+assert found == dict(pm.evaluator(measures, qrels).evaluate(in_memory).per_query())
+try:
+    pm.calc_aggregate("RR", qrels, run.withColumnRenamed("score", "points"))
+except pm.InputError as error:
+    assert "score is missing (found ['query_id', 'doc_id', 'points'])" in str(error)
+else:
+    raise AssertionError
+print("the same")
+spark.stop()
+"""
+
+
+def test_frames_of_spark_connect_are_taken_as_well():
+    """In another process: one cannot have both kinds of session."""
+    pytest.importorskip("pyspark", reason="PySpark is not installed: pip install '.[spark]'")
+    pytest.importorskip("grpc", reason="Spark Connect needs grpcio: pip install 'pyspark[connect]'")
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(
+        [sys.executable, "-c", CONNECT], capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.stdout == "the same\n", done.stderr[-3000:]

@@ -1,0 +1,125 @@
+"""A PySpark frame as a run: the same numbers as in memory, without a shuffle."""
+
+import polars as pl
+import pytest
+from spark_runs import assert_same, many_cases, many_measures, parquet, scattered, values_of
+
+import permed_measures as pm
+from permed_measures.engine import from_spark
+from permed_measures.engine.ranks import TieBreak
+
+pytestmark = pytest.mark.thorough
+
+QRELS, RUN = many_cases()
+MEASURES = many_measures()
+
+
+@pytest.fixture
+def plans(monkeypatch):
+    """Collect the physical plan of each scan."""
+    found, scanned = [], from_spark.scanned
+
+    def spy(rows, work, ties):
+        frame = scanned(rows, work, ties)
+        found.append(frame._jdf.queryExecution().executedPlan().toString())
+        return frame
+
+    monkeypatch.setattr(from_spark, "scanned", spy)
+    return found
+
+
+@pytest.mark.parametrize("n_files", [1, 7, 64])
+def test_every_measure_is_the_same_to_the_last_bit_under_every_rule_for_ties(spark, tmp_path, n_files):
+    run = parquet(spark, scattered(RUN), tmp_path / "run", n_files)
+    assert run.rdd.getNumPartitions() == n_files
+    in_memory = pl.DataFrame(run.toArrow())
+    for ties in TieBreak if n_files == 7 else (TieBreak.TREC, TieBreak.INPUT):
+        found = values_of(MEASURES, QRELS, run, ties)
+        assert_same(found, values_of(MEASURES, QRELS, in_memory, ties))
+        if ties is not TieBreak.INPUT:
+            assert_same(found, values_of(MEASURES, QRELS, RUN, ties))
+
+
+def test_the_run_is_scanned_twice_at_most_and_never_exchanged(spark, tmp_path, plans):
+    frame = scattered(RUN).with_columns(rank=pl.lit(1), text=pl.lit("not read"))
+    run = parquet(spark, frame, tmp_path / "run", 7)
+    values_of(["RR"], QRELS, run)
+    assert len(plans) == 2
+    for plan in plans:
+        assert "MapInArrow" in plan
+        assert "Exchange" not in plan
+        assert "ReadSchema: struct<query_id:string,doc_id:string,score:double>" in plan
+
+
+def test_a_run_whose_queries_stand_in_one_partition_each_is_scanned_once(spark, tmp_path, plans):
+    frame = pl.concat([scattered({query_id: docs}) for query_id, docs in RUN.items()])
+    sizes = [len(docs) for docs in RUN.values() for _ in docs]
+    assert len(sizes) == len(frame)
+    folder = tmp_path / "run"
+    folder.mkdir()
+    query_ids = list(RUN)
+    for number in range(5):
+        here = pl.col("query_id").is_in(query_ids[number::5])
+        frame.filter(here).write_parquet(folder / f"{number}.parquet")
+    run = spark.read.parquet(str(folder))
+    assert_same(values_of(MEASURES, QRELS, run), values_of(MEASURES, QRELS, RUN))
+    assert len(plans) == 1
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        ("score", "float"),
+        ("score", "decimal(20, 9)"),
+        ("score", "int"),
+        ("query_id", "int"),
+        ("doc_id", "bigint"),
+    ],
+)
+def test_columns_of_other_types_give_the_numbers_that_they_give_in_memory(spark, column, kind):
+    rows = [(q, d, ((q * 7 + d * 3) % 5) / 4 - 0.5) for q in range(5) for d in range(12)]
+    frame = spark.createDataFrame(rows, "query_id int, doc_id int, score double").repartition(3)
+    frame = frame.withColumn(column, frame[column].cast(kind))
+    qrels = {str(q): {str(d): (q + d) % 3 for d in range(0, 12, 2)} for q in range(5)}
+    expected = pl.DataFrame(frame.toArrow())
+    assert_same(values_of(MEASURES, qrels, frame), values_of(MEASURES, qrels, expected))
+
+
+def test_the_names_of_the_columns_are_those_of_other_frames(spark):
+    frame = spark.createDataFrame(
+        [("q", "a", 2.0), ("q", "b", 1.0)], "qid string, docno string, score double"
+    )
+    assert pm.calc_aggregate("RR", {"q": {"b": 1}}, frame) == {pm.parse_measure("RR"): 0.5}
+
+
+def test_every_function_that_evaluates_takes_it(spark, tmp_path):
+    run = parquet(spark, scattered(RUN), tmp_path / "run", 7)
+    swapped = {query_id: {doc_id: -score for doc_id, score in docs.items()} for query_id, docs in RUN.items()}
+    other = parquet(spark, scattered(swapped), tmp_path / "other", 3)
+    measures = [pm.Coverage @ 3, "RR"]
+    assert pm.calc_aggregate(measures, QRELS, run) == pm.calc_aggregate(measures, QRELS, RUN)
+    assert list(pm.iter_calc(measures, QRELS, run)) == list(pm.iter_calc(measures, QRELS, RUN))
+    assert pm.calc(measures, QRELS, run) == pm.calc(measures, QRELS, RUN)
+    evaluator = pm.evaluator(measures, QRELS)
+    assert evaluator.calc_aggregate(run) == evaluator.calc_aggregate(RUN)
+    by = "^([0-9])"
+    assert pm.evaluate_by(measures, QRELS, run, by=by) == pm.evaluate_by(measures, QRELS, RUN, by=by)
+    on_spark = pm.compare(QRELS, {"a": run, "b": other}, measures, tests="t-test")
+    in_memory = pm.compare(QRELS, {"a": RUN, "b": swapped}, measures, tests="t-test")
+    assert str(on_spark) == str(in_memory)
+
+
+def test_qrels_may_be_a_frame_of_spark(spark):
+    qrels = spark.createDataFrame([("q", 1, 1), ("q", 2, 2)], "query_id string, doc_id int, relevance int")
+    assert pm.calc_aggregate("RR(rel=2)", qrels, {"q": {"1": 2.0, "2": 1.0}}) == {
+        pm.parse_measure("RR(rel=2)"): 0.5
+    }
+
+
+def test_a_run_of_other_queries_warns_and_an_empty_one_does_not(spark):
+    run = spark.createDataFrame(
+        [("topic_001_turn_1", "a", 1.0)], "query_id string, doc_id string, score double"
+    )
+    with pytest.warns(pm.NoSharedQueryWarning, match="'topic_001_turn_1', the qrels 'topic_001_1'"):
+        assert list(pm.calc_aggregate("RR", {"topic_001_1": {"a": 1}}, run).values()) == [0]
+    assert list(pm.calc_aggregate("RR", {"q": {"a": 1}}, run.limit(0)).values()) == [0]
