@@ -15,7 +15,7 @@ from permed_measures.engine.inputs import SparkRun
 from permed_measures.engine.ranks import TieBreak
 
 QRELS, RUN = many_cases(1, 20)
-MEASURES = many_measures(1)[:20]
+MEASURES = many_measures(1)[:3]
 
 
 @pytest.fixture(scope="module", autouse=True)
