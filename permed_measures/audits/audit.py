@@ -18,7 +18,8 @@ from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
-from permed_measures.errors import InputError
+from permed_measures.engine.processes import in_parallel
+from permed_measures.errors import InputError, check_whole_number
 from permed_measures.files.provenance import Origin
 
 _LEVELS = 20
@@ -32,6 +33,7 @@ def audit(
     run: RunLike | Mapping[str, RunLike],
     claims: Mapping[str, Any],
     decimals: int | None = None,
+    jobs: int = 1,
 ) -> Audit:
     """Find the convention that gives published numbers, and where a table mixes conventions.
 
@@ -50,6 +52,8 @@ def audit(
     decimals : int, optional
         How many digits were printed, 0 to 15. If left out, those of a text, and for numbers those of the
         longest number of the table.
+    jobs : int, at least 1
+        Number of processes that audit runs, where processes can be forked; the result is the same.
 
     Returns
     -------
@@ -86,6 +90,7 @@ def audit(
     >>> [str(match.measure) for match in result.rows[0].claims[0].matches[:1]]
     ['GradedAP@10']
     """
+    check_whole_number("jobs", jobs, 1)
     if decimals is not None and (type(decimals) is not int or not 0 <= decimals <= MOST_DIGITS):
         raise InputError(f"decimals must be a whole number from 0 to {MOST_DIGITS} (found {decimals!r})")
     if not isinstance(claims, Mapping):
@@ -97,7 +102,12 @@ def audit(
     origin, runs = Origin.of(qrels, runs), loaded_runs(runs)
     policies = label_policies(Judgments.of(loaded_qrels(qrels)))
     parsed = parse_claims(table.values(), decimals)
-    rows = [_audit_row(name, policies, runs[name], row) for name, row in zip(table, parsed, strict=True)]
+    known = [*policies, *(policy.judgments for policy in policies)]
+
+    def audited(name: str, row: list[Claim]) -> RowAudit:
+        return _audit_row(name, policies, runs[name], row)
+
+    rows = list(in_parallel(lambda each: audited(*each), zip(table, parsed, strict=True), jobs, known))
     best = answers_to([claim for row in rows for claim in row.claims])
     exceptions = [] if best[0].complete else exceptions_to(best[0])
     return Audit(rows, best, exceptions, conflicts_of(best[0], exceptions), origin)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import glob
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -14,16 +16,17 @@ import typer
 from ir_measures.measures import Measure
 
 from permed_measures.cli.messages import tell, warnings_as_notes
-from permed_measures.cli.progress import ProgressBar
+from permed_measures.cli.progress import ProgressBar, of_all
 from permed_measures.datasets import NAMES, SAMPLES, qrels_of
 from permed_measures.datasets.loading import existing, loaded_qrels, with_path
 from permed_measures.engine.forms import QRELS_FIRST
 from permed_measures.engine.inputs import Batches, FileRun
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import KERNELS
+from permed_measures.engine.processes import usable_cores
 from permed_measures.engine.query_ids import REWRITINGS, renamed
 from permed_measures.engine.rankings import SWAPPED, may_be_grades
-from permed_measures.errors import InputError, PermedError
+from permed_measures.errors import InputError, PermedError, PermedWarning
 from permed_measures.files.provenance import Origin
 from permed_measures.files.read import kind_of
 from permed_measures.files.read import load as load_file
@@ -78,6 +81,13 @@ QueryIds = Annotated[
     Rewriting | None, typer.Option(help="Rewrite the query ids of the runs so that they match the qrels.")
 ]
 
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "-j", "--jobs", metavar="N", help="Number of runs to read at a time; by default one per core.", min=1
+    ),
+]
+
 
 def chosen_measures(
     preset: Preset | None, texts: list[str] | None, rel: float | None, inputs: Inputs
@@ -114,7 +124,7 @@ def _is_graded(inputs: Inputs) -> bool:
 
 def origin_of(context: typer.Context, runs: Mapping[str, Path]) -> Origin:
     """Describe the command, its files and its options, for the provenance of a result."""
-    apart = {"qrels", "runs", "before", "after", "measures", "measure", "format_", "output"}
+    apart = {"qrels", "runs", "before", "after", "measures", "measure", "format_", "output", "jobs"}
     options = {
         name.replace("_", "-"): str(value) if isinstance(value, Path) else value
         for name, value in context.params.items()
@@ -213,9 +223,6 @@ class _RunFiles(Mapping[str, Any]):
     bar: ProgressBar
     before_reranking: str  # the name of the run that LitSearch results have beside the other
     may_be_swapped: bool  # the qrels may as well be a run
-    renamings: dict[Path, dict[str, str]] = field(
-        default_factory=dict
-    )  # complete when the runs have been read
 
     def __getitem__(self, name: str) -> FileRun | Batches:
         path, is_before = existing(self.files[name]), name == self.before_reranking
@@ -225,22 +232,14 @@ class _RunFiles(Mapping[str, Any]):
         if self.may_be_swapped and (loaded.labels or (isinstance(table, dict) and may_be_grades(table))):
             raise InputError(SWAPPED, where=str(path), hint=QRELS_FIRST)
         for note in filter(None, [loaded.labels, *loaded.notes]):
-            tell(f"note: {note}")
+            _warn(note, path)
         return with_path(table if self.rewriting is None else self._rewrite(table, path), path)
 
     def _rewrite(self, table: Any, path: Path) -> Any:
         try:
-            run, self.renamings[path] = renamed(table, self.judgments, str(self.rewriting))
+            return renamed(table, self.judgments, str(self.rewriting), partial(_warn_of_renaming, path)).run
         except InputError as error:
             raise InputError(error.problem, where=error.where or str(path), hint=error.hint) from None
-        return run
-
-    def notes(self) -> Iterator[str]:
-        """Say how many query ids were rewritten."""
-        for path, renaming in self.renamings.items():
-            changed = [f"{old!r} to {new!r}" for old, new in renaming.items() if old != new]
-            if changed:
-                yield f"{path}: rewrote {counted(len(changed), 'query id')} (the first: {changed[0]})"
 
     def __contains__(self, name: object) -> bool:
         return name in self.files  # which is not read for that
@@ -252,17 +251,32 @@ class _RunFiles(Mapping[str, Any]):
         return len(self.files)
 
 
+def _warn(note: str, path: Path) -> None:
+    """Warn of what is in a file: unlike a line on stderr, a warning comes out of another process."""
+    warning = PermedWarning(note)
+    warning.where = str(path)
+    warnings.warn(warning, stacklevel=2)
+
+
+def _warn_of_renaming(path: Path, renaming: dict[str, str]) -> None:
+    """Say how many query ids were rewritten."""
+    changed = [f"{old!r} to {new!r}" for old, new in renaming.items() if old != new]
+    if changed:
+        _warn(f"{path}: rewrote {counted(len(changed), 'query id')} (the first: {changed[0]})", path)
+
+
 # --- both --------------------------------------------------------------------------------------------
 
 
 class Inputs(NamedTuple):
-    """The qrels, the data set that they belong to, if any, the runs, and notes for the end."""
+    """The qrels, the data set that they belong to, if any, the runs, notes for the end, and processes."""
 
     qrels: Any
     dataset: Any
     judgments: Judgments
     runs: Mapping[str, Any]
     notes: list[str]
+    jobs: int
 
 
 @contextmanager
@@ -272,17 +286,18 @@ def reading(
     order: Literal["score", "list"],
     rewriting: Rewriting | None,
     before_reranking: str = "",
+    jobs: int | None = 1,
 ) -> Iterator[Inputs]:
     """Read the qrels of a file, or of a data set by its id or folder; the runs are read in the block.
 
     Warnings are shown as notes, and what is being read by a bar.
     """
-    with warnings_as_notes(), closing(ProgressBar()) as bar:
+    with warnings_as_notes(), closing(ProgressBar()) as bar, of_all(bar, len(files)):
         loaded, dataset = _load_qrels(qrels)
         judgments = Judgments.of(loaded)
         may_be_swapped = dataset is None and judgments.may_be_scores and _may_be_run(qrels)
         runs = _RunFiles(files, judgments, order, rewriting, bar, before_reranking, may_be_swapped)
-        inputs = Inputs(loaded, dataset, judgments, runs, [])
+        inputs = Inputs(loaded, dataset, judgments, runs, [], _n_processes(jobs, files))
         try:
             yield inputs
         except PermedError as error:
@@ -290,8 +305,21 @@ def reading(
                 raise
             where = f"{qrels}: {error.where}"  # errors about runs name their files already
             raise type(error)(error.problem, where=where, hint=error.hint) from None
-    for note in (*runs.notes(), *inputs.notes):  # an error stands alone
+    for note in inputs.notes:  # an error stands alone
         tell(f"note: {note}")
+
+
+_ENOUGH = 1 << 20
+"""Bytes of runs from which it pays to read several at a time."""
+
+
+def _n_processes(jobs: int | None, files: dict[str, Path]) -> int:
+    """Return how many processes read the runs: one if there is a pipe, which can be read in one only."""
+    if not all(path.is_file() for path in files.values()):
+        return 1
+    if jobs is None:
+        return usable_cores() if sum(path.stat().st_size for path in files.values()) >= _ENOUGH else 1
+    return jobs
 
 
 def _may_be_run(qrels: str) -> bool:

@@ -25,6 +25,7 @@ def crosscheck(
     format_: Annotated[Literal["table", "json"], typer.Option("--format", help="Output format.")] = "table",
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
+    jobs: arguments.Jobs = None,
 ) -> None:
     """Compare our values with pytrec_eval's, query by query; exit status 1 if any differs.
 
@@ -32,14 +33,19 @@ def crosscheck(
     pytrec_eval does not have are compared by an identity, which the table shows.
     """
     from permed_measures.crosschecks.check import crosscheck as pm_crosscheck
-    from permed_measures.crosschecks.results import CROSSCHECK_FORMATS
+    from permed_measures.crosschecks.results import CROSSCHECK_FORMATS, CrossCheck
     from permed_measures.engine.evaluator import PermedEvaluator
+    from permed_measures.engine.processes import in_parallel
 
     files = arguments.find_runs(runs)
-    with arguments.reading(qrels, files, order, query_ids) as inputs:
+    with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
         chosen = arguments.chosen_measures(preset, measures, rel, inputs)
         inputs.notes.extend(PermedEvaluator(chosen or [], inputs.judgments).notes())
-        results = {name: pm_crosscheck(inputs.qrels, run, chosen, rel) for name, run in inputs.runs.items()}
+
+        def checked(name: str) -> CrossCheck:
+            return pm_crosscheck(inputs.qrels, inputs.runs[name], chosen, rel)
+
+        results = dict(zip(files, in_parallel(checked, files, inputs.jobs), strict=True))
     print(CROSSCHECK_FORMATS[format_](results, arguments.origin_of(context, files)), end="")
     if not all(result.ok for result in results.values()):
         raise typer.Exit(1)
@@ -69,6 +75,7 @@ def audit(
     ] = False,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
+    jobs: arguments.Jobs = None,
 ) -> None:
     """Find the conventions that give published numbers; exit status 1 if none explains all of them.
 
@@ -81,8 +88,8 @@ def audit(
     files = arguments.find_runs(runs)
     with _named_in(claims):
         rows = read_claims(claims, claim or [], list(files))
-        with arguments.reading(qrels, files, order, query_ids) as inputs:
-            result = pm_audit(inputs.qrels, inputs.runs, rows, decimals)
+        with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
+            result = pm_audit(inputs.qrels, inputs.runs, rows, decimals, inputs.jobs)
     origin = replace(arguments.origin_of(context, files), others={"claims": claims} if claims else {})
     print(AUDIT_FORMATS[format_](replace(result, origin=origin), paper), end="")
     if not result.ok:

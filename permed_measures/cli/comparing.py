@@ -54,6 +54,7 @@ def compare(
     digits: Digits = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
+    jobs: arguments.Jobs = None,
 ) -> None:
     """Compare runs: differences, intervals and tests, as a table for a terminal, a paper or a browser.
 
@@ -64,7 +65,7 @@ def compare(
 
     files = arguments.find_runs(runs)
     form = format_of(format_ and str(format_), output, COMPARISON_FORMATS, [Path(qrels), *files.values()])
-    with arguments.reading(qrels, files, order, query_ids) as inputs:
+    with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
         chosen = arguments.chosen_measures(preset, measures, rel, inputs)
         chosen = chosen or arguments.default_measures(rel, inputs)
         result = pm_compare(
@@ -78,6 +79,7 @@ def compare(
             seed=seed,
             level=level,
             by=by,
+            jobs=inputs.jobs,
         )
     result = replace(result, origin=arguments.origin_of(context, files), digits=digits)
     put(lambda: COMPARISON_FORMATS[form](result), output, f"{form} of {len(files):,} runs")

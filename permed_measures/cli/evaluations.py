@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
@@ -12,8 +13,9 @@ import typer
 from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell
 from permed_measures.cli.output import Digits, Output, format_of, put
-from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.groups import Groups
+from permed_measures.engine.processes import in_parallel
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
 from permed_measures.reports.evaluation import Report, with_judged
@@ -56,6 +58,7 @@ def evaluate(
         bool, typer.Option("--macro", help="With --by: print the mean of the groups' means, not each group.")
     ] = False,
     query_ids: arguments.QueryIds = None,
+    jobs: arguments.Jobs = None,
 ) -> None:
     """Evaluate runs: a row per run, with the share of judged documents and the best possible values.
 
@@ -71,14 +74,20 @@ def evaluate(
     if columns and form not in ("table", "markdown", "latex", "html"):
         hint = "Leave it out, or choose --format table, markdown, latex or html"
         raise InputError("--columns chooses the columns of a table", hint=hint)
-    with arguments.reading(qrels, files, order, query_ids) as inputs:
+    with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
         judgments = inputs.judgments
         groups = Groups.of(judgments.query_ids, by, inputs.dataset) if by is not None else None
         chosen = arguments.chosen_measures(preset, measures, rel, inputs)
         chosen = chosen or arguments.default_measures(rel, inputs)
         evaluator = PermedEvaluator(with_judged(chosen), judgments)
         inputs.notes.extend(evaluator.notes())
-        evaluations = {name: evaluator.evaluate(run) for name, run in inputs.runs.items()}
+
+        def evaluated(name: str) -> Evaluation:
+            found = evaluator.evaluate(inputs.runs[name])
+            return replace(found, rankings=replace(found.rankings))  # without what the measures shared
+
+        known = [judgments, *evaluator.measures]
+        evaluations = dict(zip(files, in_parallel(evaluated, files, inputs.jobs, known), strict=True))
     lacking = (notes_of(name, each.rankings) for name, each in evaluations.items())
     for note in chain(groups.notes(), *lacking) if groups else ():  # without groups the table has the counts
         tell(f"note: {note}")

@@ -85,6 +85,7 @@ def compare(
     level: float = 0.95,
     by: By | None = None,
     rel: float | None = None,
+    jobs: int = 1,
 ) -> Comparison:
     """Compare runs with a baseline or with each other, query by query.
 
@@ -117,6 +118,8 @@ def compare(
         groups are corrected together.
     rel : number, optional
         The lowest relevant grade, for each measure that takes one and does not name its own.
+    jobs : int, at least 1
+        Number of processes that evaluate runs, where processes can be forked; the result is the same.
 
     Returns
     -------
@@ -159,12 +162,13 @@ def compare(
     >>> row.difference, row.relative, row.wins, row.tests["randomization"].p
     (0.5, 1.0, 4, 0.125)
     """
+    check_whole_number("jobs", jobs, 1)
     asked = tuple(dict.fromkeys([tests] if isinstance(tests, str) else tests))
     options = Options(asked, correction, resamples, seed, level)
     origin, qrels, runs = Origin.of(qrels, runs), loaded_qrels(qrels), loaded_runs(runs)
     asked_measures = measures_of(measures, rel)
     check_headings(["run", "measure"], asked_measures)
-    paired = PairedRuns.of(qrels, runs, asked_measures, baseline, clusters)
+    paired = PairedRuns.of(qrels, runs, asked_measures, baseline, clusters, jobs)
     whole = replace(_compared([paired], options, baseline)[0], origin=origin)
     if by is None:
         return whole

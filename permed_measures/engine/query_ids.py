@@ -133,12 +133,20 @@ class Renamed(NamedTuple):
     renaming: dict[str, str]
 
 
-def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Renamed:
-    """Rewrite the query ids of a run; see `permed_measures.match_query_ids`."""
+def renamed(
+    run: RunLike,
+    qrels: QrelsLike | Judgments,
+    rewriting: str,
+    finished: Callable[[dict[str, str]], None] = lambda _: None,
+) -> Renamed:
+    """Rewrite the query ids of a run; see `permed_measures.match_query_ids`.
+
+    `finished` is told the renaming once all ids are known.
+    """
     if rewriting not in REWRITINGS:
         raise InputError(f"a rewriting must be one of {', '.join(REWRITINGS)} (found {shown(rewriting)})")
     table = run if isinstance(run, Batches) else as_mapping_or_frame(run, "score")
-    ids = _Ids(rewriting, Judgments.of(qrels).query_ids)
+    ids = _Ids(rewriting, Judgments.of(qrels).query_ids, finished)
     if isinstance(table, Mapping):
         table = with_text_ids(table, "query ids")
         ids.add(list(table))
@@ -154,10 +162,12 @@ def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Renam
 class _Ids:
     """The query ids of a run, which may come in parts, and what they are rewritten to."""
 
-    def __init__(self, rewriting: str, qrels_ids: list[str]) -> None:
+    def __init__(
+        self, rewriting: str, qrels_ids: list[str], finished: Callable[[dict[str, str]], None]
+    ) -> None:
         self.of_all = rewriting not in _FORMS
         self.renaming: dict[str, str] = {}
-        self._rewriting, self._qrels_ids = rewriting, qrels_ids
+        self._rewriting, self._qrels_ids, self._finished = rewriting, qrels_ids, finished
         self._join = REWRITINGS[rewriting] if self.of_all else _by_form(_FORMS[rewriting])
         self._before: dict[str, str] = {}  # each id now, and in the run
         self._seen: dict[str, None] = {}
@@ -182,6 +192,7 @@ class _Ids:
                 f"no query id of the run meets the qrels when rewritten by {self._rewriting!r} "
                 f"(found {shown(ours)} in the run, {shown(theirs)} in the qrels)"
             )
+        self._finished(self.renaming)
 
     def name_before(self, query_id: str) -> str:
         """Return the id that the run has for one of ours."""

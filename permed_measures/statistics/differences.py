@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
+from permed_measures.engine.processes import in_parallel
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, PermedWarning, nearest
 from permed_measures.markup import counted
@@ -61,6 +62,7 @@ class PairedRuns:
         measures: MeasuresLike,
         baseline: str | None,
         clusters: By | None,
+        jobs: int = 1,
     ) -> PairedRuns:
         """Evaluate the runs; see `compare`."""
         pairs = _pairs(runs, baseline)
@@ -72,12 +74,17 @@ class PairedRuns:
             raise InputError("there is no measure to compare by", hint="Name one, such as 'nDCG@10'")
         name, cluster, notes = _clusters(query_ids, clusters, qrels)
         notes = [*notes, *evaluator.notes()]
-        values = {}
-        for run_name, run in runs.items():
-            with naming(run_name):
+
+        def evaluated(run_name: str) -> tuple[NDArray[np.float64], list[str]]:
+            run = runs[run_name]
+            with naming(run_name, calls=4):
                 evaluation = evaluator.evaluate(run)
-            values[run_name] = evaluation.values
-            notes += notes_of(run_name, evaluation.rankings)
+            return evaluation.values, notes_of(run_name, evaluation.rankings)
+
+        values = {}
+        for run_name, found in zip(runs, in_parallel(evaluated, runs, jobs), strict=True):
+            values[run_name] = found[0]
+            notes += found[1]
         return cls(list(evaluator.measures), query_ids, values, pairs, name, cluster, notes)
 
     @property
@@ -136,8 +143,8 @@ def _pairs(runs: Any, baseline: str | None) -> list[tuple[str, str]]:
 
 
 @contextmanager
-def naming(name: str) -> Iterator[None]:
-    """Name the run in errors and warnings about it."""
+def naming(name: str, calls: int = 2) -> Iterator[None]:
+    """Name the run in errors and warnings about it; so many calls above this block is the user's line."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -148,7 +155,7 @@ def naming(name: str) -> Iterator[None]:
     for each in caught:
         unnamed = isinstance(each.message, PermedWarning) and not each.message.where
         message = f"run {name!r}: {each.message}" if unnamed else str(each.message)
-        warnings.warn(message, each.category, stacklevel=5)  # two calls above this block: the user's
+        warnings.warn(message, each.category, stacklevel=3 + calls)
 
 
 def notes_of(name: str, rankings: JudgedRankings) -> list[str]:
