@@ -19,6 +19,7 @@ from permed_measures.reports.comparison import COMPARISON_FORMATS, comparison_re
 from permed_measures.reports.differences import differences_table, legend
 from permed_measures.statistics.differences import PairedRuns
 from permed_measures.statistics.results import ComparisonResult, Options, cautions, contrasts, corrected
+from permed_measures.statistics.significance import LEVELS
 from permed_measures.terminal import aligned
 
 
@@ -200,7 +201,7 @@ def _compared(parts: list[PairedRuns], options: Options, baseline: str | None) -
     """Compare on each set of queries, with one correction over all p-values."""
     found = [contrasts(paired, options) for paired in parts]
     rows, families = corrected([row for rows in found for row in rows], options.correction)
-    size = len(found[0])
+    size, lowest = len(found[0]), LEVELS[0 if baseline is None else 1]  # letters have the first level only
     return [
         Comparison(
             rows[number * size : (number + 1) * size],
@@ -211,7 +212,7 @@ def _compared(parts: list[PairedRuns], options: Options, baseline: str | None) -
             options.resamples,
             options.seed,
             options.level,
-            [*paired.notes, *cautions(paired, options, len(rows), size)],
+            [*paired.notes, *cautions(paired, options, len(rows), size, lowest)],
             paired,
         )
         for number, paired in enumerate(parts)

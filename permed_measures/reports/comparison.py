@@ -15,7 +15,8 @@ from permed_measures.reports.differences import differences_table, headings_of_t
 from permed_measures.reports.html import html_means, html_table, page
 from permed_measures.reports.paper_table import deciding_test, deciding_tests, paper_table, sentences
 from permed_measures.reports.tables import latex, markdown, separated, styled_rows
-from permed_measures.statistics.results import ComparisonResult
+from permed_measures.reports.wording import interval_method
+from permed_measures.statistics.results import ComparisonResult, ComparisonRow
 from permed_measures.terminal import paragraph, terminal_table
 
 # --- terminal and paper ----------------------------------------------------------------------------
@@ -100,12 +101,14 @@ def _plots(result: ComparisonResult) -> Iterator[str]:
 
 _MEANS = ("mean", "baseline_mean", "difference", "relative")
 _COUNTS = ("wins", "ties", "losses", "effect_size")
-_OTHERS = ("measure", "run", "baseline", "low", "high")
+_HOW = ("correction", "level", "resamples", "seed")
+_BOUNDS = ("low", "high")
+_OTHERS = ("measure", "run", "baseline", "clusters", "reasons")
 
 
 def comparison_records(result: ComparisonResult) -> list[dict[str, Any]]:
-    """Return the numbers of each pair and measure, by group if there are groups."""
-    by = f"{result.by} (group)" if result.by in {*_MEANS, *_COUNTS, *_OTHERS} else result.by
+    """Return the numbers of each pair and measure, by group if there are groups, and how they were made."""
+    by = f"{result.by} (group)" if result.by in {*_MEANS, *_BOUNDS, *_COUNTS, *_OTHERS, *_HOW} else result.by
     return [
         {
             **({by: label} if by else {}),
@@ -113,25 +116,35 @@ def comparison_records(result: ComparisonResult) -> list[dict[str, Any]]:
             "run": row.run,
             "baseline": row.baseline,
             **{name: getattr(row, name) for name in _MEANS},
-            **dict(zip(("low", "high"), row.interval or (None, None), strict=True)),
+            **dict(zip(_BOUNDS, row.interval or (None, None), strict=True)),
             **{name: getattr(row, name) for name in _COUNTS},
             **{
                 f"{name} {column}": getattr(test, column)
                 for name, test in row.tests.items()
                 for column in ("p", "adjusted")
             },
+            "clusters": result.paired.clusters or None,
+            **{name: getattr(result, name) for name in _HOW},
+            "reasons": _reasons(row),
         }
         for label, section in result.sections()
         for row in section.rows
     ]
 
 
+def _reasons(row: ComparisonRow) -> str | None:
+    """Say why values of a row are missing."""
+    reasons = {**row.reasons, **{name: test.reason for name, test in row.tests.items() if test.reason}}
+    given = (f"{name}: {reason}" for name, reason in reasons.items() if "not asked" not in reason)
+    return "; ".join(given) or None
+
+
 def _as_csv(result: ComparisonResult) -> str:
     def cell(name: str, value: Any) -> Any:
         if isinstance(value, str):
             return as_cell(value)
-        is_p = name not in {*_MEANS, *_COUNTS, *_OTHERS}
-        return value if value is None or is_p or result.digits is None else round(value, result.digits)
+        rounded = name in {*_MEANS, *_BOUNDS, *_COUNTS} and value is not None and result.digits is not None
+        return round(value, result.digits) if rounded else value
 
     records = comparison_records(result)
     lines = [[cell(name, value) for name, value in record.items()] for record in records]
@@ -147,6 +160,8 @@ def _as_json(result: ComparisonResult) -> str:
         "resamples": result.resamples,
         "seed": result.seed,
         "level": result.level,
+        "interval_method": interval_method(result) or None,
+        "deciding_test": deciding_test(result) or None,
         **_part(result),
         "by": result.by or None,
         "groups": [

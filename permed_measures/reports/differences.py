@@ -13,6 +13,7 @@ from permed_measures.reports.wording import (
     NONE,
     families,
     in_clusters,
+    interval_method,
     is_random,
     method_of,
     p_or_dash,
@@ -43,7 +44,7 @@ def differences_table(result: ComparisonResult, tests: Mapping[str, str] | None 
     shown = headings_of_tests(result) if tests is None else tests
     made = result.rows[0].tests
     adjusted = [name for name in shown if not made[name].naive and result.correction != "none"]
-    intervals = [f"{result.level_in_percent} interval"] if _has_intervals(result) else []
+    intervals = [f"{result.level_in_percent} interval"] if interval_method(result) else []
     labels = [*([result.by] if result.by else []), "measure", "run"]
     labels += ["against"] if result.baseline is None else []
     headings = ["mean", "base", "Δ", "Δ %", *intervals, "win/tie/loss", "d_z"]
@@ -74,11 +75,6 @@ def headings_of_tests(result: ComparisonResult) -> dict[str, str]:
     }
 
 
-def _has_intervals(result: ComparisonResult) -> bool:
-    """Say whether the bootstrap was asked for."""
-    return "not asked" not in result.rows[0].reasons.get("interval", "")
-
-
 def _estimates(result: ComparisonResult, row: ComparisonRow, intervals: bool) -> list[str]:
     percent = None if row.relative is None else 100 * row.relative
     bounds = ", ".join(shown(result, bound, "+") for bound in row.interval or ())
@@ -103,10 +99,10 @@ def legend(result: ComparisonResult, only: Collection[str] | None = None) -> lis
     """
     tests = {name: test for name, test in result.rows[0].tests.items() if only is None or name in only}
     against = f"run - {result.baseline}" if result.baseline is not None else "run - against, every pair"
-    random = _has_intervals(result) or any(is_random(result, name) for name in tests)
+    random = bool(interval_method(result)) or any(is_random(result, name) for name in tests)
     seed = f"; seed {result.seed}" if random else ""
     lines = [f"Δ: {against}; {counted(result.n_queries, 'query')}{in_clusters(result)}{seed}"]
-    if _has_intervals(result):
+    if interval_method(result):
         lines.append(_about_intervals(result))
     lines += [f"{name}: {method_of(result, name)}" for name in tests if "random" in name]
     lines += _corrections(result, [name for name, test in tests.items() if not test.naive])
@@ -122,7 +118,7 @@ def _about_intervals(result: ComparisonResult) -> str:
     of_groups = "; of a group, from its own" if result.by else ""
     several = sum(len(each.rows) for _, each in result.sections()) > 1
     each_alone = "; not adjusted for multiple testing" if several and result.correction != "none" else ""
-    return f"interval: percentile bootstrap, {drawn}{of_groups}{each_alone}"
+    return f"interval: {interval_method(result)}, {drawn}{of_groups}{each_alone}"
 
 
 def _corrections(result: ComparisonResult, names: list[str]) -> list[str]:

@@ -18,6 +18,7 @@ from permed_measures.reports.wording import (
     in_clusters,
     is_random,
     method_of,
+    p_of_sentences,
     shown,
     shown_p,
     signed,
@@ -165,9 +166,8 @@ def _sentence(
     found: dict[str, list[str]] = {outcome: [] for outcome in _VERBS}
     for row in rows:
         p = row.tests[test].adjusted if test else None
-        facts = ", ".join(
-            [f"{shown(result, row.mean)} against {shown(result, row.baseline_mean)}", *_facts(row, p, test)]
-        )
+        means = f"{shown(result, row.mean)} against {shown(result, row.baseline_mean)}"
+        facts = ", ".join([means, *_facts(row, p, p_of_sentences(result, test) if test else "")])
         found[_outcome(row, p)].append(f"{names[row.measure]} ({facts})")
     verbs = {outcome: verb.format(rows[0].baseline) for outcome, verb in _VERBS.items()}
     parts = [f"{verbs[outcome]} {_listed(texts)}" for outcome, texts in found.items() if texts]
@@ -192,12 +192,12 @@ def _outcome(row: ComparisonRow, p: float | None) -> str:
     return "better" if row.difference > 0 else "worse"
 
 
-def _facts(row: ComparisonRow, p: float | None, test: str) -> Iterator[str]:
-    """Yield the facts in brackets after the means of a measure."""
+def _facts(row: ComparisonRow, p: float | None, name: str) -> Iterator[str]:
+    """Yield the facts in brackets after the means of a measure; `name` is that of the p-value, if any."""
     if row.relative is not None:
         yield f"{signed(100 * row.relative, '+.1f')}%"
-    if test:
-        yield "no p-value" if p is None else "p < 0.001" if p < 0.001 else f"p = {shown_p(p)}"
+    if name:
+        yield "no p-value" if p is None else f"{name} < 0.001" if p < 0.001 else f"{name} = {shown_p(p)}"
 
 
 def _listed(texts: list[str]) -> str:

@@ -45,6 +45,17 @@ def shown(result: ComparisonResult, value: float, sign: str = "") -> str:
     return f"{value + 0.0:{sign}.{4 if result.digits is None else result.digits}f}"
 
 
+def p_of_sentences(result: ComparisonResult, name: str) -> str:
+    """Name the p-values of a test as they are reported: those that were adjusted say how."""
+    adjusted = result.correction != "none" and result.families.get(name, 0) > 1
+    return f"{CORRECTION_NAMES[result.correction]}-adjusted p" if adjusted else "p"
+
+
+def interval_method(result: ComparisonResult) -> str:
+    """Say how the intervals were computed; nothing where there are none."""
+    return "" if "not asked" in result.rows[0].reasons.get("interval", "") else "percentile bootstrap"
+
+
 def signed(value: float | None, form: str) -> str:
     """Format a number with its sign; a dash for None."""
     return NONE if value is None else format(value + 0.0, form)
@@ -65,8 +76,16 @@ def method_of(result: ComparisonResult, name: str) -> str:
         return methods.pop()
     if "randomization" in name:
         units = plural("query" if rows[0].tests[name].naive else result.paired.unit)
-        return f"all sign patterns of the {units}, or {result.resamples:,} random ones where there are more"
-    return {"t-test": "paired", "clustered t-test": "cluster-robust", "wilcoxon": "signed ranks"}[name]
+        drawn = f"{result.resamples:,} random ones where there are more"
+        return f"all sign patterns of the {units} that differ, or {drawn}"
+    return _METHODS[name]
+
+
+_METHODS = {
+    "t-test": "paired",
+    "clustered t-test": "cluster-robust",
+    "wilcoxon": "signed ranks, exact or normal approximation",
+}
 
 
 def is_random(result: ComparisonResult, name: str) -> bool:

@@ -67,8 +67,10 @@ def randomization_test(
     Under the null hypothesis the two runs are exchangeable, so the differences of a whole cluster may change
     sign. T is the mean difference, T* that after each cluster changed its sign with probability 1/2;
     p = (1 + #{abs(T*) >= abs(T)}) / (1 + resamples). If there are no more than `resamples` patterns of signs,
-    all are used, and p is the share of those with abs(T*) >= abs(T): it is exact. All columns share the
-    patterns of signs. The operands that the differences are made from save work, and p is the same.
+    all are used, and p is the share of those with abs(T*) >= abs(T): it is exact. So it is for a column with
+    few clusters that differ, of which all patterns are used, since the sign of a 0 changes nothing. All other
+    columns share the patterns of signs. The operands that the differences are made from save work, and p is
+    the same.
 
     References
     ----------
@@ -87,7 +89,7 @@ def randomization_test(
     def patterns() -> Iterator[Floats]:
         return _all_signs(n_units) if number else _random_signs(n_units, resamples, seed)
 
-    least = np.concatenate([_least(sums_of(block, cluster)) for block in blocks_of_columns(differences)])
+    least, few = _prepared(differences, cluster, 0 if number else resamples)
     if operands is None:
         extreme = _extreme(patterns(), sums_of(differences, cluster), least)
     else:
@@ -101,9 +103,38 @@ def randomization_test(
     means = differences.mean(axis=0)
 
     def outcome(column: int) -> SignificanceTest:
-        return SignificanceTest(p=float(p[column]), statistic=float(means[column]), method=method)
+        exact, n_differ = few.get(column, (p[column], 0))
+        how = f"all {2**n_differ:,} sign patterns of the {counted(n_differ, unit)} that differ"
+        return SignificanceTest(
+            p=float(exact), statistic=float(means[column]), method=how if n_differ else method
+        )
 
     return for_columns(differences, outcome, method)
+
+
+def _prepared(
+    differences: Floats, cluster: Ints, resamples: int
+) -> tuple[Floats, dict[int, tuple[float, int]]]:
+    """Return the smallest extreme sum by column, and the exact p of columns where few clusters differ.
+
+    These are by column, with the number of clusters, where they have no more than `resamples` sign patterns.
+    """
+    least: list[Floats] = []
+    few: dict[int, tuple[float, int]] = {}
+    start = 0
+    for block in blocks_of_columns(differences):
+        sums = sums_of(block, cluster)
+        least.append(_least(sums))
+        differ = np.abs(sums) > TIE * np.abs(sums).sum(axis=0)
+        sizes = differ.sum(axis=0)
+        for size in np.unique(sizes[(sizes > 0) & (sizes < resamples.bit_length())]).tolist():
+            columns = np.flatnonzero(sizes == size)
+            first = np.argsort(~differ[:, columns], axis=0, kind="stable")[:size]
+            parts = np.take_along_axis(sums[:, columns], first, axis=0)
+            p = _extreme(_all_signs(size), parts, least[-1][columns]) / 2**size
+            few.update(zip((start + columns).tolist(), ((each, size) for each in p.tolist()), strict=True))
+        start += block.shape[1]
+    return np.concatenate(least), few
 
 
 def _least(sums: Floats) -> Floats:

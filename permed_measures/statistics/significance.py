@@ -24,6 +24,9 @@ Ints = NDArray[np.int64]
 TIE = 1e-12
 """Values of a query that differ by no more than this count as equal: the difference is rounding."""
 
+LEVELS = (0.05, 0.01)
+"""The levels of significance that papers use: a result is significant where p is below."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SignificanceTest:
@@ -124,7 +127,7 @@ def t_test(differences: Floats, cluster: Ints) -> list[SignificanceTest]:
     >>> round(outcome.statistic, 4), round(outcome.p, 4)
     (3.4641, 0.0742)
     """
-    stats = _scipy_stats()
+    stats = scipy_stats()
     n, (n_units, unit) = len(differences), units_of(differences, cluster)
     mean = differences.mean(axis=0)
     centred = sums_of(differences - mean, cluster)
@@ -142,6 +145,27 @@ def t_test(differences: Floats, cluster: Ints) -> list[SignificanceTest]:
         return SignificanceTest(method=method, reason=f"a t-test needs {needed} {plural(unit)}")
 
     return for_columns(differences, outcome, method)
+
+
+def effective_clusters(cluster: Ints) -> float:
+    r"""Compute the effective number of clusters: how many of one size would give as sure a variance.
+
+    .. math:: G^* = \frac{(\sum_c n_c^2)^2}{\sum_c n_c^4}
+
+    with clusters of n_c queries. It is the number of clusters where all have one size.
+
+    References
+    ----------
+    Carter, Schnepel & Steigerwald, Asymptotic Behavior of a t-Test Robust to Cluster Heterogeneity, Review of
+    Economics and Statistics 99(4), 2017: for a mean, with queries that are perfectly alike in their cluster.
+
+    Examples
+    --------
+    >>> effective_clusters(np.array([0, 0, 1, 1, 2, 2])), effective_clusters(np.array([0, 0, 0, 1]))
+    (3.0, 1.2195121951219512)
+    """
+    squares = np.bincount(cluster).astype(np.float64) ** 2
+    return float(squares.sum() ** 2 / (squares**2).sum())
 
 
 def effect_sizes(differences: Floats) -> list[Estimate]:
@@ -170,53 +194,6 @@ def effect_sizes(differences: Floats) -> list[Estimate]:
     return found
 
 
-# --- Wilcoxon's test ---------------------------------------------------------------------------------
-
-
-_EXACT = 13
-"""Up to so many tied differences scipy takes all sign patterns: one by one, in seconds for a column."""
-
-
-def _exact_with_ties(values: Floats, ranks: Floats) -> tuple[float, float]:
-    """Return p and the smaller rank sum, as scipy does, from all sign patterns at once."""
-    positive = (np.arange(2 ** len(ranks))[:, None] >> np.arange(len(ranks))) & 1
-    possible, observed = positive @ ranks, ranks[values > 0].sum()
-    p = 2 * min((possible <= observed).mean(), (possible >= observed).mean())
-    return min(p, 1.0), min(observed, ranks.sum() - observed)
-
-
-def wilcoxon_test(differences: Floats) -> list[SignificanceTest]:
-    """Compute the two-sided p-values of Wilcoxon's signed-rank test.
-
-    Differences of 0 are dropped (scipy's ``zero_method="wilcox"``, its default). Differences are rounded to
-    12 decimals before they are ranked, so that those that differ by rounding share a rank. The p-value is
-    exact for few queries, otherwise by the normal approximation, as ``scipy.stats.wilcoxon`` chooses.
-
-    Raises
-    ------
-    InputError
-        If scipy is not installed.
-
-    Examples
-    --------
-    >>> wilcoxon_test(np.array([[1.0], [2.0], [3.0], [0.0]]))[0].p
-    0.25
-    """
-    stats = _scipy_stats()
-    rounded = np.round(differences, 12)
-
-    def outcome(column: int) -> SignificanceTest:
-        values = rounded[rounded[:, column] != 0, column]
-        if len(values) <= _EXACT and len(np.unique(np.abs(values))) < len(values):
-            p, statistic = _exact_with_ties(values, stats.rankdata(np.abs(values)))
-        else:
-            statistic, p = stats.wilcoxon(values, zero_method="wilcox", alternative="two-sided")
-        method = f"signed ranks of {counted(len(values), 'non-zero difference')}"
-        return SignificanceTest(p=float(p), statistic=float(statistic), method=method)
-
-    return for_columns(rounded, outcome, "signed ranks of 0 non-zero differences")
-
-
 # --- many tests at once ------------------------------------------------------------------------------
 
 
@@ -242,7 +219,7 @@ CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
 rejection, Benjamini & Hochberg 1995 the expected share of false rejections."""
 
 
-def _scipy_stats() -> Any:
+def scipy_stats() -> Any:
     """Import scipy.stats, or raise an error that says how to install it."""
     try:
         return import_module("scipy.stats")

@@ -10,6 +10,7 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
+from permed_measures.markup import counted
 from permed_measures.statistics.significance import (
     CORRECTIONS,
 )
@@ -266,6 +267,42 @@ def test_too_few_resamples_are_said(sample_qrels, sample_runs):
     assert compare(sample_qrels, sample_runs, "P@1", tests="bootstrap", resamples=9).notes == []
 
 
+@pytest.mark.parametrize(
+    ("resamples", "correction", "least"),
+    # p is below 0.05 or 0.01 where it is marked so: a p that can reach a level only is not
+    [(19, "none", "0.05"), (20, "none", "0.04762"), (99, "none", "0.01"), (100, "none", None)],
+)
+def test_too_few_resamples_for_either_level_are_said(resamples, correction, least):
+    qrels, runs = runs_of([1, -1] * 20)
+    how = {"baseline": "old", "tests": "randomization", "resamples": resamples, "correction": correction}
+    said = f"with {counted(resamples, 'resample')} no p-value is below {least}, whatever the runs"
+    assert compare(qrels, runs, "NumRet", **how).notes == ([f"randomization: {said}"] if least else [])
+
+
+def test_101_tests_at_10000_resamples_have_no_double_dagger():
+    qrels, runs = runs_of([1, -1] * 20)
+    measures = [f"P@{k}" for k in range(1, 102)]
+    for n, expected in ((100, []), (101, ["below 0.0101"])):
+        notes = compare(qrels, runs, measures[:n], baseline="old", tests="randomization").notes
+        assert [each.partition(", is ")[2].partition(",")[0] for each in notes] == expected
+    every = compare(qrels, runs, measures[:40], tests="randomization").notes
+    assert every == []  # letters have the level 0.05 only
+
+
+def test_clusters_of_very_different_sizes_are_said():
+    qrels, runs = runs_of([1, -1] * 50)
+    sizes = [40, *[2] * 30]
+    label = dict(zip(qrels, np.repeat(range(31), sizes).tolist(), strict=True))
+    notes = compare(qrels, runs, "NumRet", clusters=label, resamples=200, baseline="old").notes
+    assert notes[-1] == (
+        "clustered t-test: 31 clusters of very different sizes count as 1.2 of one size, so that its p is "
+        "too small; the randomization test holds"
+    )
+    alike = dict(zip(qrels, np.arange(100) // 3, strict=True))
+    for options in ({"clusters": alike}, {"clusters": label, "tests": "randomization"}, {"clusters": "none"}):
+        assert "clustered" not in str(compare(qrels, runs, "NumRet", resamples=200, **options).notes)
+
+
 @pytest.mark.parametrize(("n", "short"), [(1, False), (2, True), (9, True), (10, False)])
 @pytest.mark.parametrize("tests", ["bootstrap", "wilcoxon"])
 def test_intervals_of_few_clusters_are_said_to_be_too_short(n, short, tests):
@@ -369,7 +406,8 @@ def test_the_table_with_clusters(sample_runs):
         "Δ: run - bm25; 48 queries in 12 clusters (conversation_id); seed 0",
         "interval: percentile bootstrap, 5,000 resamples of 12 clusters; not adjusted for multiple testing",
         "randomization: all 4,096 sign patterns of 12 clusters",
-        "naive randomization: 5,000 random sign patterns of 48 queries",
+        "naive randomization: all sign patterns of the queries that differ, or 5,000 random ones "
+        "where there are more",
         "Holm: p adjusted by Holm over 2 p-values",
         "naive: treats the queries of a cluster as independent; do not report it",
     ]

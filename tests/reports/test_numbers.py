@@ -58,7 +58,10 @@ def test_csv_and_json_have_every_number_as_it_was_computed(sample):
             **{f"{name} adjusted": test.adjusted for name, test in row.tests.items()},
         }
         labels = {"turn_number": label, "measure": str(row.measure), "run": row.run, "baseline": row.baseline}
-        assert line.keys() == {**labels, **numbers}.keys()
+        how = {"clusters": "conversation_id", "correction": "holm", "level": "0.95", "resamples": "499"}
+        how |= {"seed": "0"}
+        assert line.keys() == {**labels, **numbers, **how, "reasons": ""}.keys()
+        assert {name: line[name] for name in how} == how
         assert {name: line[name] for name in labels} == labels
         assert {name: float(line[name]) if line[name] else None for name in numbers} == numbers
         assert each == json.loads(json.dumps(dataclasses.asdict(row), default=str))
@@ -92,17 +95,34 @@ def test_json_says_how_it_was_made(sample):
         "resamples",
         "seed",
         "level",
+        "interval_method",
+        "deciding_test",
         "by",
         "queries",
         "n_clusters",
     )
-    how = [None, "conversation_id", "holm", 499, 0, 0.95, "turn_number", 48, 12]
+    how = [
+        None,
+        "conversation_id",
+        "holm",
+        499,
+        0,
+        0.95,
+        "percentile bootstrap",
+        "randomization",
+        "turn_number",
+        48,
+        12,
+    ]
     assert [content[name] for name in names] == how
     assert set(content["families"].values()) == {9}
     assert [group["group"] for group in content["groups"]] == [1, 2, 3, 4, 5]
     assert [group["queries"] for group in content["groups"]] == [12, 12, 12, 10, 2]
     assert content["sentences"] == sentences(sample)
     assert content["notes"] == sample.notes
+    assert {"permed-measures", "numpy", "scipy"} <= content["provenance"]["versions"].keys()
+    alone = loaded(pair(4, tests="t-test"))
+    assert (alone["interval_method"], alone["deciding_test"]) == (None, "t-test")
 
 
 def test_json_has_no_infinity(sample):
@@ -117,6 +137,11 @@ def test_what_has_no_value_is_empty_in_csv_and_null_in_json():
     [line] = csv.DictReader(io.StringIO(result.to("csv")))
     names = ("relative", "low", "high", "effect_size", "t-test p", "t-test adjusted")
     assert [line[name] for name in names] == [""] * len(names)
+    assert line["reasons"] == (
+        "relative: the mean of the baseline is 0; "
+        "effect_size: an effect size needs differences that vary between queries; "
+        "t-test: a t-test needs differences that vary between queries"
+    )
     [row] = loaded(result)["rows"]
     assert [row["relative"], row["interval"], row["effect_size"], row["tests"]["t-test"]["p"]] == [None] * 4
     assert row["tests"]["t-test"]["reason"] == "a t-test needs differences that vary between queries"

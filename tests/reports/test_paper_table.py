@@ -95,7 +95,10 @@ DAGGERS = "† p < 0.05, ‡ p < 0.01 against old: "
 LETTERS = "Letters name the runs that a run is significantly better than, p < 0.05: "
 
 
-EITHER = "randomization test (all sign patterns of the queries, or 10,000 random ones where there are more)"
+EITHER = (
+    "randomization test (all sign patterns of the queries that differ, or "
+    "10,000 random ones where there are more)"
+)
 
 
 DRAWN = "randomization test (1,234 random sign patterns of 40 queries, seed 5)"
@@ -104,7 +107,7 @@ DRAWN = "randomization test (1,234 random sign patterns of 40 queries, seed 5)"
 NONE_HOLDS = "No significance marks: the tests treat the queries of a cluster as independent."
 
 
-RANKS = "Wilcoxon's test (signed ranks of 8 non-zero differences)"
+RANKS = "Wilcoxon's test (signed ranks of 8 non-zero differences, exact)"
 
 
 VARIANT = "nDCG(dcg='exp-log2')@10"
@@ -230,6 +233,7 @@ def test_groups_are_blocks_with_their_own_best():
 
 
 BETTER, WORSE = "significantly better", "significantly worse"
+ADJUSTED = "Holm-adjusted p"
 
 
 UP, SAME = "1.0000 against 0.5000, +100.0%", "0.5000 against 0.5000, +0.0%"
@@ -258,9 +262,10 @@ UP, SAME = "1.0000 against 0.5000, +100.0%", "0.5000 against 0.5000, +0.0%"
         ),
         (
             *([8], {"measures": ["RR", "NumRet", "P@1", "P@5"]}),
-            f"new is {BETTER} than old on RR ({UP}, p = 0.0312) and P@1 (1.0000 against 0.0000, p = 0.0312); "
-            f"it is {WORSE} than old on NumRet (1.0000 against 2.0000, -50.0%, p = 0.0312); "
-            "it does not differ significantly from old on P@5 (0.2000 against 0.2000, +0.0%, p = 1.0000).",
+            f"new is {BETTER} than old on RR ({UP}, {ADJUSTED} = 0.0312) and P@1 (1.0000 against 0.0000, "
+            f"{ADJUSTED} = 0.0312); it is {WORSE} than old on NumRet (1.0000 against 2.0000, -50.0%, "
+            f"{ADJUSTED} = 0.0312); it does not differ significantly from old on P@5 (0.2000 against 0.2000, "
+            f"+0.0%, {ADJUSTED} = 1.0000).",
         ),
     ],
 )

@@ -12,7 +12,7 @@ import sys
 import numpy as np
 
 from permed_measures.statistics.resampling import randomization_test
-from permed_measures.statistics.significance import t_test
+from permed_measures.statistics.significance import effective_clusters, t_test
 
 LEVEL = 0.05
 CORRELATIONS = (0.0, 0.1, 0.3, 0.6)
@@ -47,8 +47,25 @@ def rejections(correlation, trials, n_clusters=60, resamples=2000, seed=0):
     return counts
 
 
+LAYOUTS = ((30, 2), (30, 6), (30, 10), (30, 20), (30, 40), (10, 40), (100, 40), (400, 40))
+"""The number of conversations of 2 turns, and the turns of one more."""
+
+
+def rejections_with_one_of(turns, n_clusters, trials, icc=0.6, resamples=999):
+    """Return in how many trials each clustered test rejects, and the effective number of clusters."""
+    rng = np.random.default_rng([n_clusters, turns])
+    cluster = np.repeat(np.arange(n_clusters + 1), [turns, *[2] * n_clusters])
+    counts = dict.fromkeys(TESTS[1::2], 0)
+    for start in range(0, trials, COLUMNS):
+        d = differences(rng, cluster, icc, min(COLUMNS, trials - start))
+        randomized = randomization_test(d, cluster, resamples, int(rng.integers(2**31)))
+        for name, outcomes in zip(counts, (randomized, t_test(d, cluster)), strict=True):
+            counts[name] += sum(outcome.p <= LEVEL for outcome in outcomes)
+    return counts, effective_clusters(cluster)
+
+
 def main(trials=5000):
-    """Print the table."""
+    """Print the tables."""
     print(f"Rejections at {LEVEL} where the null hypothesis is true; {trials:,} trials, 60 conversations of")
     print(f"2 to 6 turns. By chance within {LEVEL} ± {1.96 * np.sqrt(LEVEL * (1 - LEVEL) / trials):.4f}.\n")
     print("  ".join(["icc ", *TESTS]))
@@ -56,6 +73,12 @@ def main(trials=5000):
         counts = rejections(correlation, trials)
         shares = [f"{counts[name] / trials:.4f}".rjust(len(name)) for name in TESTS]
         print("  ".join([f"{correlation:.2f}", *shares]))
+    print("\nThe same with icc 0.6, and conversations of 2 turns but for one.\n")
+    print("  ".join(["conversations       ", "effective", *TESTS[1::2]]))
+    for n_clusters, turns in LAYOUTS:
+        counts, effective = rejections_with_one_of(turns, n_clusters, trials)
+        shares = [f"{count / trials:.4f}".rjust(len(name)) for name, count in counts.items()]
+        print("  ".join([f"{n_clusters:3} of 2 and 1 of {turns:<2}", f"{effective:9.1f}", *shares]))
 
 
 if __name__ == "__main__":

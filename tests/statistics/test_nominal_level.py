@@ -25,4 +25,16 @@ def test_the_simulation_prints_its_table(capsys):
     simulate_clusters.main(40)
     lines = capsys.readouterr().out.splitlines()
     assert lines[3].startswith("icc   randomization, naive")
-    assert len(lines) == 4 + len(simulate_clusters.CORRELATIONS)
+    assert len(lines) == 8 + len(simulate_clusters.CORRELATIONS) + len(simulate_clusters.LAYOUTS)
+
+
+def test_one_long_cluster_deceives_the_t_test_and_not_the_randomization_test():
+    trials, level = 400, simulate_clusters.LEVEL
+    low, high = stats.binom.ppf([0.0005, 0.9995], trials, level)
+    counts, effective = simulate_clusters.rejections_with_one_of(40, 30, trials, resamples=499)
+    assert effective < 2
+    assert counts["t-test, clustered"] > 2 * level * trials
+    assert low <= counts["randomization, clustered"] <= high
+    counts, effective = simulate_clusters.rejections_with_one_of(2, 30, trials, resamples=499)
+    assert effective == 31
+    assert low <= counts["t-test, clustered"] <= high + 0.01 * trials

@@ -14,11 +14,12 @@ from statsmodels.stats.multitest import multipletests
 
 from permed_measures.statistics import resampling
 from permed_measures.statistics.resampling import Operands, bootstrap_intervals, randomization_test
+from permed_measures.statistics.signed_ranks import wilcoxon_test
 from permed_measures.statistics.significance import (
     CORRECTIONS,
     effect_sizes,
+    effective_clusters,
     t_test,
-    wilcoxon_test,
     zero_rounding_noise,
 )
 
@@ -41,17 +42,18 @@ def test_a_pattern_as_far_from_zero_but_for_rounding_counts():
     assert outcome.p == 0.25
 
 
-@pytest.mark.parametrize("n", [3, 12, 200])
+@pytest.mark.parametrize("n", [3, 12, 50, 400])
 def test_t_test_and_wilcoxon_are_scipys(n):
     rng = np.random.default_rng(n)
     a, b = rng.random((n, 6)), rng.random((n, 6))
     a[:, 3] = np.where(rng.random(n) < 0.3, b[:, 3], a[:, 3])  # ties
+    wilcoxon_of = {"method": "exact"} if n <= 50 else {}
     d = a - b
     theirs = stats.ttest_rel(a, b)
     ours = t_test(d, np.arange(n))
     np.testing.assert_allclose([o.p for o in ours], theirs.pvalue, rtol=1e-9)
     np.testing.assert_allclose([o.statistic for o in ours], theirs.statistic, rtol=1e-9)
-    expected = [stats.wilcoxon(a[:, i], b[:, i]).pvalue for i in range(6)]
+    expected = [stats.wilcoxon(x[x != 0], **wilcoxon_of).pvalue for x in d.T]
     np.testing.assert_allclose([o.p for o in wilcoxon_test(d)], expected, rtol=1e-9)
 
 
@@ -64,11 +66,103 @@ def test_wilcoxon_of_few_tied_differences_is_scipys(n, levels):
     assert [(o.p, o.statistic) for o in wilcoxon_test(d)] == [(o.pvalue, o.statistic) for o in theirs]
 
 
-def test_wilcoxon_of_thirteen_and_fourteen_tied_differences_is_scipys():
-    for n in (13, 14):  # the last that scipy answers exactly, and the first that it does not
-        d = np.arange(n) % 3 + 1.0
-        d[::4] *= -1
-        assert wilcoxon_test(column(d))[0].p == stats.wilcoxon(d).pvalue
+def loop_wilcoxon(values):
+    """Return p from all ways to give the ranks signs, ties sharing the mean of their ranks."""
+    sizes = sorted(map(abs, values))
+    ranks = [2 * sizes.index(abs(x)) + sizes.count(abs(x)) + 1 for x in values]  # doubled
+    above = sum(rank for rank, x in zip(ranks, values, strict=True) if x > 0)
+    observed = min(above, sum(ranks) - above)
+    signs = itertools.product((0, 1), repeat=len(ranks))
+    sums = [sum(itertools.compress(ranks, chosen)) for chosen in signs]
+    return min(2 * sum(total <= observed for total in sums) / len(sums), 1.0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 8, effort(10, 12)])
+@pytest.mark.parametrize("levels", [1, 2, 3, 5, 20])
+def test_wilcoxon_with_ties_by_all_signs(n, levels):
+    rng = np.random.default_rng([n, levels])
+    d = rng.integers(1, levels + 1, (n, 3)) * rng.choice([-1.0, 1.0], (n, 3)) / 10
+    expected = [loop_wilcoxon(np.rint(10 * values).tolist()) for values in d.T]
+    np.testing.assert_allclose([o.p for o in wilcoxon_test(d)], expected, rtol=1e-12)
+
+
+def test_wilcoxon_of_equal_sizes_is_the_sign_test():
+    [outcome] = wilcoxon_test(column([1.0] * 14 + [-1.0] * 5 + [0.0] * 41))
+    assert outcome.p == pytest.approx(stats.binomtest(14, 19).pvalue, rel=1e-12)
+    assert (round(outcome.p, 4), outcome.statistic) == (0.0636, 50.0)
+    assert outcome.method == "signed ranks of 19 non-zero differences, exact"
+    [many] = wilcoxon_test(column([0.5] * 520 + [-0.5] * 480))
+    assert many.p == pytest.approx(stats.binomtest(520, 1000).pvalue, rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [100, 150, 400])
+def test_wilcoxon_of_many_is_near_its_normal_approximation(n):
+    rng = np.random.default_rng(n)
+    for sizes in (np.arange(n), rng.integers(1, 6, n), 1 / rng.integers(1, 11, n)):
+        values = (1 + sizes) * np.where(rng.random(n) < 0.42, -1, 1)
+        [outcome] = wilcoxon_test(column(values))
+        expected = stats.wilcoxon(values, method="approx").pvalue
+        assert outcome.p == pytest.approx(expected, abs=0.002 if n <= 150 else 1e-12)
+        how = "exact" if n <= 150 else "normal approximation"
+        assert outcome.method == f"signed ranks of {n} non-zero differences, {how}"
+
+
+def test_wilcoxon_of_many_with_one_common_size_is_exact():
+    values = column([1.0] * 115 + [-1.0] * 85 + [2.0, -3.0])
+    [outcome] = wilcoxon_test(values)
+    assert outcome.method.endswith("exact")
+    chance, p = stats.binom(200, 0.5), 0.0
+    ranks = (100.5, 201, 202)  # the 200 share the mean of theirs
+    observed = 85 * ranks[0] + ranks[2]
+    for others in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        p += chance.cdf((observed - others[0] * ranks[1] - others[1] * ranks[2]) // ranks[0]) / 4
+    assert outcome.p == pytest.approx(2 * p, rel=1e-9)
+
+
+def test_few_that_differ_have_an_exact_p():
+    d = np.zeros((600, 3))
+    d[[7, 99, 300, 599], 0] = 1.0
+    d[:, 1] = np.random.default_rng(0).normal(size=600)
+    d[:5, 2] = [0.5, -0.1, 1.0, 0.25, 0.3]
+    alone = randomization_test(d, np.arange(600), 10_000, 0)
+    assert [alone[0].p, alone[2].p] == [0.125, loop_randomization(d[:5, 2].tolist(), range(5))]
+    assert [o.method for o in alone] == [
+        "all 16 sign patterns of the 4 queries that differ",
+        "10,000 random sign patterns of 600 queries",
+        "all 32 sign patterns of the 5 queries that differ",
+    ]
+    assert alone[1].p == randomization_test(d[:, 1:2], np.arange(600), 10_000, 0)[0].p
+    clustered = randomization_test(d, np.arange(600) // 2, 10_000, 0)
+    assert [clustered[0].p, clustered[2].p] == [
+        0.125,
+        loop_randomization(d[:6, 2].tolist(), [0, 0, 1, 1, 2, 2]),
+    ]
+    assert clustered[2].method == "all 8 sign patterns of the 3 clusters that differ"
+
+
+def test_differences_that_cancel_in_their_clusters_have_p_one():
+    d = column([0.1, 0.2, -0.3, *[0.0] * 57])
+    [outcome] = randomization_test(d, np.arange(60) // 3, 10_000, 0)
+    assert outcome.p == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_few_that_differ_are_found_from_operands_too(seed):
+    rng = np.random.default_rng(seed)
+    values = np.where(rng.random((500, 5)) < 0.012, 1.0, 0.0)
+    differences, operands = all_pairs(values, 5)
+    found = randomization_test(differences, np.arange(500), 10_000, seed, operands)
+    assert found == randomization_test(differences, np.arange(500), 10_000, seed)
+    for values, outcome in zip(differences.T, found, strict=True):
+        if "that differ" in outcome.method:
+            nonzero = values[values != 0].tolist()
+            assert outcome.p == loop_randomization(nonzero, range(len(nonzero)))
+    assert any("that differ" in outcome.method for outcome in found)
+
+
+def test_the_effective_number_of_clusters():
+    assert effective_clusters(np.arange(12) // 3) == 4
+    assert effective_clusters(np.repeat(np.arange(31), [40, *[2] * 30])) == pytest.approx(1.1554, abs=1e-4)
 
 
 def test_wilcoxon_ties_what_differs_by_rounding():
@@ -243,7 +337,7 @@ def test_operands_change_no_p_value(seed):
 def test_what_rounding_could_decide_is_counted_from_the_differences(monkeypatch):
     rng = np.random.default_rng(3)
     base = rng.random((40, 1)) * 1e6
-    values = base + np.where(rng.random((40, 5)) < 0.1, 1e-3, 0.0) * rng.choice([-1, 1, 2], (40, 5))
+    values = base + np.where(rng.random((40, 5)) < 0.4, 1e-3, 0.0) * rng.choice([-1, 1, 2], (40, 5))
     differences, operands = all_pairs(values, 5)
     operands = operands._replace(values=values)  # large values whose differences are small
     direct = randomization_test(differences, np.arange(40), 500, 0)
@@ -259,7 +353,7 @@ def test_what_rounding_could_decide_is_counted_from_the_differences(monkeypatch)
 def tied(n, n_runs, rng):
     """Return 0/1 values that differ between the runs in a few queries: many sign patterns tie exactly."""
     values = np.zeros((n, n_runs))
-    values[rng.choice(n, 12, replace=False)] = rng.integers(0, 2, (12, n_runs))
+    values[rng.choice(n, 40, replace=False)] = rng.integers(0, 2, (40, n_runs))
     return values
 
 

@@ -1,0 +1,90 @@
+"""Wilcoxon's signed-rank test, exact with ties too."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from permed_measures.markup import counted
+from permed_measures.statistics.significance import Floats, Ints, SignificanceTest, for_columns, scipy_stats
+
+_ADDITIONS = 1 << 21
+"""The most additions for an exact p, a few ms: 150 differences, ties or not, never take more."""
+
+_MOST = 1000
+"""So many differences can have signs in ways that a float64 can count."""
+
+
+def wilcoxon_test(differences: Floats) -> list[SignificanceTest]:
+    """Compute the two-sided p-values of Wilcoxon's signed-rank test.
+
+    Differences of 0 are dropped (scipy's ``zero_method="wilcox"``, its default). Differences are rounded to
+    12 decimals before they are ranked, so that those that differ by rounding share a rank.
+
+    The p-value is exact, ties or not, of up to 150 differences, and of more where most are of one size.
+    Otherwise it is scipy's normal approximation, which is then off by 0.001 at most where p is below 0.2.
+
+    Raises
+    ------
+    InputError
+        If scipy is not installed.
+
+    Notes
+    -----
+    scipy is exact without ties up to 50 differences, and with ties up to 13; beyond, its normal approximation
+    is too small: 14 gains and 5 losses of the same size have p = 0.0389 by it, and 0.0636 in truth.
+
+    References
+    ----------
+    Wilcoxon, Individual Comparisons by Ranking Methods, Biometrics Bulletin 1(6), 1945. The exact
+    distribution with ties: Streitberg & Röhmel, Exact Distributions for Permutation and Rank Tests,
+    Statistical Software Newsletter 12(1), 1986.
+
+    Examples
+    --------
+    >>> wilcoxon_test(np.array([[1.0], [2.0], [3.0], [0.0]]))[0].p
+    0.25
+    """
+    stats = scipy_stats()
+    rounded = np.round(differences, 12)
+
+    def outcome(column: int) -> SignificanceTest:
+        values = rounded[rounded[:, column] != 0, column]
+        ranks = np.rint(2 * stats.rankdata(np.abs(values))).astype(np.int64)
+        positive = int(ranks[values > 0].sum())
+        smaller = min(positive, int(ranks.sum()) - positive)
+        p = _exact(ranks, smaller)
+        how = "normal approximation" if p is None else "exact"
+        if p is None:
+            p = stats.wilcoxon(values, method="approx").pvalue
+        method = f"signed ranks of {counted(len(values), 'non-zero difference')}, {how}"
+        return SignificanceTest(p=float(p), statistic=smaller / 2, method=method)
+
+    return for_columns(rounded, outcome, "signed ranks of 0 non-zero differences")
+
+
+def _exact(ranks: Ints, smaller: int) -> float | None:
+    """Return p for the smaller sum of doubled ranks, so that all are whole; None if that takes too long."""
+    step = int(np.gcd.reduce(ranks))
+    sizes, counts = np.unique(ranks // step, return_counts=True)
+    common = int(counts.argmax())
+    others = np.repeat(np.delete(sizes, common), np.delete(counts, common)).tolist()
+    highest = smaller // step
+    reach = min(sum(others), highest)
+    if len(others) * reach > _ADDITIONS or len(others) > _MOST:
+        return None
+    ways, n = _ways(others, reach), counts[common]
+    of_common = scipy_stats().binom.cdf(np.arange(n + 1), n, 0.5)
+    fit = np.minimum((highest - np.arange(reach + 1)) // sizes[common], n)
+    return min(float(ways @ of_common[fit]) * 2.0 ** (1 - len(others)), 1.0)
+
+
+def _ways(ranks: list[int], reach: int) -> Floats:
+    """Count the choices of ranks that have each sum, up to `reach`."""
+    ways, spare = np.zeros(reach + 1), np.zeros(reach + 1)
+    ways[0], highest = 1.0, 0
+    for rank in ranks:
+        before, highest = highest, min(highest + rank, reach)
+        spare[: before + 1] = ways[: before + 1]
+        spare[rank : highest + 1] += ways[: max(highest + 1 - rank, 0)]
+        ways, spare = spare, ways
+    return ways
