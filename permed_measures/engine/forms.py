@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from permed_measures.engine.batches import LazyRun, LazyTable, lazy_table
 from permed_measures.engine.forks import refuse_after_fork
 from permed_measures.engine.inputs import (
     BEIR_COLUMNS,
@@ -28,12 +30,12 @@ if TYPE_CHECKING:
 
 _FORMS = (
     "a dict {query_id: {doc_id: number}}, an iterable of ir_measures namedtuples, "
-    "a pandas, polars, pyarrow or PySpark frame, a ranx.Run or Qrels"
+    "a pandas, polars, pyarrow or PySpark frame, a DuckDB relation, a ranx.Run or Qrels"
 )
 
 
 def as_mapping_or_frame(data: QrelsLike | RunLike, column: str) -> Nested | pl.DataFrame:
-    """Bring any accepted form to one of two: a mapping of mappings, or a polars frame.
+    """Bring any accepted form to one of two: a mapping of mappings, or a polars frame with all rows.
 
     Parameters
     ----------
@@ -73,6 +75,20 @@ def as_mapping_or_frame(data: QrelsLike | RunLike, column: str) -> Nested | pl.D
         return _records(data, column)
     hint = "Read a file with permed_measures.read_qrels or read_run" if is_text else ""
     raise InputError(f"expected {_FORMS} (found {type(data).__name__} {shown(data)})", hint=hint)
+
+
+def as_run(run: RunLike) -> Nested | pl.DataFrame | Batches:
+    """Bring any form of a run to one of three: a mapping of mappings, a polars frame, or batches.
+
+    As `as_mapping_or_frame`, but what is read in batches need not be in memory as a whole. Errors in its rows
+    are raised when they are read.
+    """
+    if isinstance(run, Batches):
+        return run
+    if (table := lazy_table(run)) is not None:
+        columns = columns_of(table.columns, "score")
+        return LazyRun(partial(_checked_batches, table, columns))
+    return as_mapping_or_frame(run, "score")
 
 
 def is_spark_frame(data: object) -> bool:
@@ -191,22 +207,37 @@ def checked_frame(data: pl.DataFrame, column: str, first_row: int | None = 0) ->
     return _checked(series, first_row)
 
 
+def _checked_batches(table: LazyTable, columns: dict[str, str]) -> Iterator[pl.DataFrame]:
+    """Yield the rows of a table under our names, or raise an error with the number of the row."""
+    first_row = 0
+    for rows in table.read(list(columns.values())):
+        if len(rows):
+            yield _checked({ours: rows[theirs] for ours, theirs in columns.items()}, first_row)
+        first_row += len(rows)
+
+
 def _frame(data: Any, column: str) -> pl.DataFrame | None:
     """Return a checked polars frame of a frame of any library; None if it is something else."""
     if "pandas" in sys.modules and isinstance(data, sys.modules["pandas"].DataFrame):
         refuse_after_fork()
         columns = columns_of(data.columns, column)
         return _checked({ours: _from_pandas(data[theirs], ours) for ours, theirs in columns.items()})
-    if "polars" in sys.modules and isinstance(data, sys.modules["polars"].LazyFrame):
-        refuse_after_fork()
-        columns = columns_of(data.collect_schema().names(), column)
-        data = data.select(list(columns.values())).collect()
+    if (table := lazy_table(data)) is not None:
+        return _collected(table, columns_of(table.columns, column))
     if not hasattr(data, "__arrow_c_stream__"):
         return None
     refuse_after_fork()
     import polars as pl
 
     return checked_frame(pl.DataFrame(data), column)
+
+
+def _collected(table: LazyTable, columns: dict[str, str]) -> pl.DataFrame:
+    """Return all rows of a table that is computed when it is read."""
+    import polars as pl
+
+    frames = list(_checked_batches(table, columns))
+    return pl.concat(frames) if frames else _checked({ours: pl.Series(ours, []) for ours in columns})
 
 
 def _from_pandas(series: Any, column: str) -> pl.Series:

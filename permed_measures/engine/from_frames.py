@@ -6,7 +6,7 @@ one of them, and otherwise a second time, to compare what was found with the row
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -33,7 +33,11 @@ def find_in_batches(judgments: Judgments, run: Batches, ties: TieBreak) -> RunHi
     before = np.zeros_like(hits.before)
     if hits.scattered.any():
         for number, frame in enumerate(run):
-            before += hits.count_before_in(judgments, frame, ties, number)
+            # Rows that come in another order may now be in another batch: -1 is none of the first time.
+            place = number if run.keeps_order or ties is TieBreak.INPUT else -1
+            before += hits.count_before_in(judgments, frame, ties, place)
+        if ties is TieBreak.INPUT:
+            run.refuse_other_order()
     return hits.of_run(judgments, before)
 
 
@@ -188,28 +192,6 @@ def _merged(parts: list[PartHits]) -> PartHits:
     named = (each.some_ids for each in parts if each.some_ids[1])
     some_ids = min(named, default=(0, []))
     return PartHits(row, score, part, before, query, retrieved, scattered, query_ids, some_ids)
-
-
-def whole_queries(frames: Iterable[pl.DataFrame], n_rows: int) -> Iterator[pl.DataFrame]:
-    """Yield the rows cut between queries, so that the rows of a query that stand together stay together.
-
-    Of more than `n_rows` rows of one query it yields those that it has.
-    """
-    import polars as pl
-
-    held = None
-    for frame in frames:
-        rows = frame if held is None else pl.concat([held, frame], rechunk=True)
-        query_id = rows["query_id"]
-        changes = (query_id != query_id[-1]).arg_true()
-        last = int(changes[-1]) + 1 if len(changes) else 0
-        if not last and len(rows) > n_rows:
-            last = len(rows)
-        if last:
-            yield rows[:last]
-        held = rows[last:] if last < len(rows) else None
-    if held is not None:
-        yield held
 
 
 def _grouped(judgments: Judgments, frame: pl.DataFrame) -> tuple[Rows, list[str]]:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from permed_measures.engine.batches import whole_queries
 from permed_measures.engine.forms import checked_frame, columns_of
-from permed_measures.engine.from_frames import PartHits, whole_queries
+from permed_measures.engine.from_frames import PartHits
 from permed_measures.engine.inputs import SparkRun, where
 from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.ranks import RunHits, TieBreak

@@ -47,12 +47,18 @@ class Batches:
         The file of the run, which warnings about the run as a whole name.
     """
 
+    keeps_order = True
+    """Whether the rows come in the same order each time."""
+
     def __init__(self, frames: Iterable[pl.DataFrame] = (), path: Path | None = None) -> None:
         self._frames, self.path = frames, path
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield the frames."""
         return iter(self._frames)
+
+    def refuse_other_order(self) -> None:
+        """Raise InputError if the rows came in another order when they were gone through again."""
 
     def nested(self) -> dict[str, dict[str, float]]:
         """Return all rows as nested dicts."""
@@ -110,6 +116,10 @@ class _SparkFrame(Protocol):
     def mapInArrow(self, func: Any, schema: Any) -> Any: ...  # noqa: N802 - Spark's name
 
 
+class _Relation(Protocol):
+    def project(self, *args: Any, groups: str = "") -> Any: ...
+
+
 class _Ranx(Protocol):
     def to_dict(self) -> Any: ...
 
@@ -123,13 +133,20 @@ class _PyTerrierDataset(Protocol):
 
 
 _Table = (
-    Mapping[Any, Mapping[Any, float]] | Iterable[tuple[Any, ...]] | _Frame | _LazyFrame | _SparkFrame | _Ranx
+    Mapping[Any, Mapping[Any, float]]
+    | Iterable[tuple[Any, ...]]
+    | _Frame
+    | _LazyFrame
+    | _Relation
+    | _SparkFrame
+    | _Ranx
 )
 
 QrelsLike = _Table | _Dataset | _PyTerrierDataset | str | PathLike[str]
 """Qrels: ``{query_id: {doc_id: relevance}}``, namedtuples such as ``ir_measures.Qrel``, a frame of
-pandas, polars, pyarrow or PySpark, a ``ranx.Qrels``, or a data set of ir_datasets or PyTerrier. Functions of
-the package read the path of a file, the id of a data set of ir_datasets, and the folder of a data set.
+pandas, polars, pyarrow or PySpark, a relation of DuckDB, a ``ranx.Qrels``, or a data set of ir_datasets or
+PyTerrier. Functions of the package read the path of a file, the id of a data set of ir_datasets, and the
+folder of a data set.
 
 A frame has the columns query_id, doc_id and relevance, or PyTerrier's names of these; an iterable is
 consumed.
@@ -138,7 +155,7 @@ consumed.
 RunLike = _Table | Batches | SparkRun | str | PathLike[str]
 """A run: ``{query_id: {doc_id: score}}``, namedtuples such as ``ir_measures.ScoredDoc``, a frame of
 pandas, polars, pyarrow or PySpark, a ``ranx.Run``, or the batches of ``permed_measures.scan_run``. Functions
-of the package read the path of a file.
+of the package read the path of a file. A ``polars.LazyFrame`` or a relation of DuckDB is read in batches too.
 
 A frame has the columns query_id, doc_id and score, or PyTerrier's names of these, its rows in any order; an
 iterable is consumed.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from permed_measures.engine.forms import as_mapping_or_frame
+from permed_measures.engine.forms import as_run
 from permed_measures.engine.inputs import Batches, QrelsLike, RunLike, with_text_ids
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, shown
@@ -145,7 +145,7 @@ def renamed(
     """
     if rewriting not in REWRITINGS:
         raise InputError(f"a rewriting must be one of {', '.join(REWRITINGS)} (found {shown(rewriting)})")
-    table = run if isinstance(run, Batches) else as_mapping_or_frame(run, "score")
+    table = as_run(run)
     ids = _Ids(rewriting, Judgments.of(qrels).query_ids, finished)
     if isinstance(table, Mapping):
         table = with_text_ids(table, "query ids")
@@ -204,6 +204,7 @@ class _RenamedBatches(Batches):
 
     def __init__(self, batches: Batches, ids: _Ids) -> None:
         super().__init__(path=batches.path)
+        self.keeps_order = batches.keeps_order
         self._batches, self._ids = batches, ids
         if ids.of_all:  # a prefix is what all ids share: they are read first, then the rows
             ids.add(list(dict.fromkeys(chain.from_iterable(map(_query_ids, batches)))))
@@ -217,6 +218,10 @@ class _RenamedBatches(Batches):
             self._ids.add(_query_ids(frame))
             yield frame.with_columns(pl.col("query_id").replace(self._ids.renaming))
         self._ids.finish()
+
+    def refuse_other_order(self) -> None:
+        """Raise the error of the batches."""
+        self._batches.refuse_other_order()
 
     def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
         """Return the error of the batches."""

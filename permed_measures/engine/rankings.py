@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.forms import QRELS_FIRST, as_mapping_or_frame, is_spark_frame
+from permed_measures.engine.forms import QRELS_FIRST, as_run, is_spark_frame
 from permed_measures.engine.from_frames import find_in_batches
 from permed_measures.engine.from_mapping import find_in_mapping
 from permed_measures.engine.from_spark import find_in_spark
@@ -99,7 +99,7 @@ class JudgedRankings:
             If the run is not empty, but has no query of the qrels, or no judged document.
         """
         given = SparkRun(run) if is_spark_frame(run) else run
-        table = given if isinstance(given, (Batches, SparkRun)) else as_mapping_or_frame(given, "score")
+        table = given if isinstance(given, SparkRun) else as_run(given)
         if isinstance(table, SparkRun):
             found = find_in_spark(judgments, table, ties)
         elif isinstance(table, Mapping):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
+from permed_measures.engine.batches import whole_queries
 from permed_measures.engine.forks import refuse_after_fork
-from permed_measures.engine.from_frames import whole_queries
 from permed_measures.engine.inputs import Batches, first_repeated, repeated_values, row_hashes
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.fast_rows import frame_of_lines, frame_of_rows, single_blanks
