@@ -20,7 +20,8 @@ ROOT = Path(__file__).parents[1]
 LAYERS = """
 errors markup terminal frames
 measures: parameters definitions __init__ headings names parsing
-engine: forks processes inputs batches forms judgments query_ids ranks from_mapping from_frames from_spark rankings
+engine: forks processes inputs batches forms judgments query_ids
+engine: ranks from_mapping from_frames from_spark rankings
 engine/kernels: shared binary graded checks __init__
 engine: means evaluator groups
 provider

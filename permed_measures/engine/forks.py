@@ -54,4 +54,5 @@ def may_fork() -> bool:
         and not current_process().daemon  # which may have no processes of its own
         and not _users
         and not ("polars" in sys.modules and _has_computed())
+        and "duckdb" not in sys.modules  # which has threads that Python does not count
     )

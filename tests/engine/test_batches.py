@@ -4,6 +4,7 @@ import os
 import random
 import subprocess
 import sys
+import threading
 from functools import cache
 from itertools import count
 
@@ -15,6 +16,7 @@ from polars.io.plugins import register_io_source
 
 import permed_measures as pm
 from permed_measures.engine import batches
+from permed_measures.engine.forks import may_fork
 from permed_measures.engine.forms import as_run
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
@@ -263,7 +265,7 @@ def test_a_run_that_is_read_once_may_be_random():
 
 def test_a_relation_that_is_random_is_refused():
     run = database().sql(
-        "SELECT 'q' || i % 2 AS query_id, 'd' || i AS doc_id, random() AS score FROM range(9) t(i)"
+        "SELECT 'q' || i % 2 AS query_id, 'd' || i AS doc_id, random() AS score FROM range(10) t(i)"
     )
     with pytest.raises(pm.InputError, match="the run gives other rows when it is read again"):
         pm.calc_aggregate("RR", {"q1": {"d3": 1}}, run)
@@ -317,6 +319,16 @@ def test_a_relation_that_was_read_in_part_is_read_from_its_beginning(tmp_path):
     for _ in range(2):
         assert pm.calc_aggregate("RR", QRELS, run) == pm.calc_aggregate("RR", QRELS, RUN)
     assert len(run.fetchall()) == 6 or hasattr(run, "execute")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is forked")
+def test_no_process_is_forked_where_duckdb_may_have_threads(monkeypatch):
+    for name in ("polars", "duckdb"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    assert may_fork()
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    assert not may_fork()
 
 
 @pytest.mark.thorough  # a process of its own
