@@ -104,6 +104,8 @@ def need_data_for(text, request):
 @pytest.mark.parametrize("block", **parameters(lambda page: page.blocks("python")))
 def test_python_runs_pasted_into_a_fresh_session(block, place, request):
     need_data_for(block, request)
+    if "pyspark" in block:
+        pytest.importorskip("pyspark", reason="PySpark is not installed: pip install '.[spark]'")
     done = subprocess.run(
         [sys.executable, "-c", block], cwd=place, capture_output=True, text=True, check=False
     )

@@ -7,10 +7,11 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from permed_measures.datasets import NAMES
 from permed_measures.datasets import load as load_dataset
+from permed_measures.engine.forms import as_mapping_or_frame, is_spark_frame
 from permed_measures.engine.inputs import STDIN, Batches, FileRun, QrelsLike, RunLike
 from permed_measures.errors import InputError, PermedWarning, files_beside, nearest
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
     """Return the qrels of a file, or the data set of an id or folder; qrels in another form as they are."""
+    if is_spark_frame(qrels):
+        return as_mapping_or_frame(cast(Any, qrels), "relevance")
     if not isinstance(qrels, (str, os.PathLike)):
         return qrels
     path = _path(qrels)

@@ -56,6 +56,8 @@ def as_mapping_or_frame(data: QrelsLike | RunLike, column: str) -> Nested | pl.D
     """
     if isinstance(data, Mapping):
         return data
+    if is_spark_frame(data) or isinstance(data, SparkRun):  # first: those of Connect have any attribute
+        return _of_spark(data, column)
     _refuse_swapped(data, column)
     if isinstance(data, Batches):
         return data.nested()
@@ -65,8 +67,6 @@ def as_mapping_or_frame(data: QrelsLike | RunLike, column: str) -> Nested | pl.D
         data = data.irds_ref()
     if column == "relevance" and hasattr(data, "qrels_iter"):
         return _of_dataset(data)
-    if is_spark_frame(data) or isinstance(data, SparkRun):
-        return _of_spark(data, column)
     frame = _frame(data, column)
     if frame is not None:
         return frame

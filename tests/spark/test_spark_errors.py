@@ -69,15 +69,14 @@ def test_only_strict_refuses_an_unjudged_document_that_is_listed_twice(spark):
         pm.calc_aggregate("RR", QRELS, pm.spark.run(run, strict=True))
 
 
-def with_new_scores(batches):
-    import pyarrow as pa
-
-    for batch in batches:
-        scores = [float(byte) for byte in os.urandom(batch.num_rows)]
-        yield batch.set_column(2, "score", pa.array(scores, pa.float64()))
-
-
 def test_a_run_that_changes_from_scan_to_scan_is_an_error(spark):
+    def with_new_scores(batches):
+        import pyarrow as pa
+
+        for batch in batches:
+            scores = [float(byte) for byte in os.urandom(batch.num_rows)]
+            yield batch.set_column(2, "score", pa.array(scores, pa.float64()))
+
     run = spark.createDataFrame([("q1", f"d{n}", 1.0) for n in range(99)] + [("q1", "a", 1.0)], TEXT)
     run = run.repartition(4)
     changing = run.mapInArrow(with_new_scores, TEXT)
