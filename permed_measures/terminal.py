@@ -7,6 +7,8 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 from typing import NamedTuple, TextIO
 
@@ -30,21 +32,26 @@ class Styled(NamedTuple):
     after: str = ""
 
 
-class _Column(NamedTuple):
+_Line = str | Text
+"""What a line or a cell is: a text of rich is slow, and only those with a style need to be one."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
     heading: str
-    cells: list[Text]
+    cells: list[_Line]
     is_label: bool
 
-    @property
+    @cached_property
     def widest_cell(self) -> int:
-        return max((cell.cell_len for cell in self.cells), default=0)
+        return max(map(_width, self.cells), default=0)
 
     @property
     def natural(self) -> int:
         """The width without any folding."""
         return max(cell_len(self.heading), self.widest_cell)
 
-    @property
+    @cached_property
     def least(self) -> int:
         """The width with a folded heading."""
         return max(*(cell_len(piece.strip()) for piece in _pieces(self.heading)), self.widest_cell)
@@ -82,38 +89,38 @@ def terminal_table(
     """
     console = _console()
     columns = [
-        _Column(one_line(heading), [_text(row[number]) for row in rows], number < n_labels)
+        _Column(one_line(heading), [_line_of(row[number]) for row in rows], number < n_labels)
         for number, heading in enumerate(headings)
     ]
     kept = _kept(columns, spare, console.width)
-    lines: list[Text] = []
+    lines: list[_Line] = []
     for part in _parts(kept, console.width) if goes_on else [kept]:
-        lines += [Text()] if lines else []
-        lines += _laid_out(part, len(rows), block, console.width)
+        lines += [""] if lines else []
+        lines += _laid_out(part, block, console.width)
     gone = ", ".join(column.heading for column in columns if column not in kept)
     note = f"\n{paragraph(f'too wide for this terminal: {gone}{hint}')}\n" if gone else ""
     return _printed(console, lines) + note
 
 
-def _laid_out(columns: Sequence[_Column], n_rows: int, block: int, available: int) -> Iterator[Text]:
+def _laid_out(columns: Sequence[_Column], block: int, available: int) -> Iterator[_Line]:
     """Yield the lines of a table."""
     widths = _widths(columns, available)
     left = [column.is_label for column in columns]
     headings = [_folded_heading(column.heading, width) for column, width in zip(columns, widths, strict=True)]
     yield from _lines([Text(heading, "bold") for heading in headings], widths, left)
-    yield Text(_rule() * _total(widths))
-    for number in range(n_rows):
+    yield _rule() * _total(widths)
+    for number, row in enumerate(zip(*(column.cells for column in columns), strict=True)):
         if block and number and number % block == 0:
-            yield Text()
-        yield from _lines([column.cells[number] for column in columns], widths, left)
+            yield ""
+        yield from _lines(row, widths, left)
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Collection[str]) -> list[str]:
     """Lay out rows in lines, without a limit or styles; the columns with these headings are at the left."""
-    texts = [[_text(cell) for cell in row] for row in rows]
-    widths = [max(text.cell_len for text in column) for column in zip(*texts, strict=True)]
+    texts = [[*map(one_line, row)] for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
     at_left = [heading in left for heading in rows[0]]
-    return [line.plain.rstrip() for row in texts for line in _lines(row, widths, at_left)]
+    return [str(line).rstrip() for row in texts for line in _lines(row, widths, at_left)]
 
 
 def paragraph(text: str, hang: int = 0, stream: TextIO | None = None) -> str:
@@ -142,9 +149,14 @@ def _rule() -> str:
     return "─"
 
 
-def _text(cell: str | Styled) -> Text:
-    text, style, after = cell if isinstance(cell, Styled) else (cell, "", "")
-    return Text.assemble((one_line(text), style), after)
+def _line_of(cell: str | Styled) -> _Line:
+    if isinstance(cell, str):
+        return one_line(cell)
+    return Text.assemble((one_line(cell.text), cell.style), cell.after)
+
+
+def _width(line: _Line) -> int:
+    return cell_len(line) if isinstance(line, str) else line.cell_len
 
 
 def _console(stream: TextIO | None = None) -> Console:
@@ -160,30 +172,41 @@ def _console(stream: TextIO | None = None) -> Console:
     )
 
 
-def _printed(console: Console, lines: Sequence[Text]) -> str:
+def _printed(console: Console, lines: Sequence[_Line]) -> str:
     """Return lines with the codes of the terminal for their styles."""
+    if not console.is_terminal:  # there are no codes
+        return "".join(f"{str(line).rstrip()}\n" for line in lines)
     with console.capture() as captured:
         for line in lines:
-            if not console.is_terminal:
-                line.rstrip()
-            console.print(line, soft_wrap=True)
+            console.print(Text(line) if isinstance(line, str) else line, soft_wrap=True)
     return captured.get()
 
 
-def _lines(cells: Sequence[Text], widths: Sequence[int], left: Sequence[bool]) -> Iterator[Text]:
+def _lines(cells: Sequence[_Line], widths: Sequence[int], left: Sequence[bool]) -> Iterator[_Line]:
     """Yield the lines of a row; a cell that is too wide for its column is folded."""
     columns = [_folded_cell(cell, width) for cell, width in zip(cells, widths, strict=True)]
-    for parts in zip_longest(*columns, fillvalue=Text()):
-        padded = []
-        for part, width, at_left in zip(parts, widths, left, strict=True):
-            blanks = " " * (width - part.cell_len)
-            padded.append(part + blanks if at_left else Text(blanks) + part)
-        yield Text(_GAP).join(padded)
+    for parts in zip_longest(*columns, fillvalue=""):
+        yield _joined([_padded(*each) for each in zip(parts, widths, left, strict=True)])
 
 
-def _folded_cell(cell: Text, width: int) -> Sequence[Text]:
-    if cell.cell_len <= width and "\n" not in cell.plain:
+def _padded(part: _Line, width: int, at_left: bool) -> _Line:
+    blanks = " " * (width - _width(part))
+    if at_left:
+        return part + blanks
+    return blanks + part if isinstance(part, str) else Text(blanks) + part
+
+
+def _joined(parts: Sequence[_Line]) -> _Line:
+    texts = [part for part in parts if isinstance(part, str)]
+    if len(texts) == len(parts):
+        return _GAP.join(texts)
+    return Text(_GAP).join(Text(part) if isinstance(part, str) else part for part in parts)
+
+
+def _folded_cell(cell: _Line, width: int) -> Sequence[_Line]:
+    if _width(cell) <= width and "\n" not in str(cell):
         return [cell]
+    cell = Text(cell) if isinstance(cell, str) else cell
     if "\n" not in cell.plain:
         cell = Text(_folded_heading(cell.plain, width), cell.spans[0].style if cell.spans else cell.style)
     lines = cell.wrap(_console(), width, overflow="fold")

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from string import ascii_lowercase
 
-from ir_measures.measures import Measure
-
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of
 from permed_measures.reports.tables import Cell, PaperTable, TableRow, placed
@@ -73,17 +71,18 @@ def _block(group: str, comparison: ComparisonResult, letters: list[str], grouped
 def _column(comparison: ComparisonResult, number: int, letters: list[str]) -> list[Cell]:
     """Return the cells of a measure."""
     texts = [shown(comparison, float(values[number].mean())) for values in comparison.paired.values.values()]
-    marks = _marks(comparison, comparison.measures[number], letters)
+    marks = _marks(comparison, number, letters)
     return [*map(Cell, texts, placed(texts), marks)]
 
 
 # --- marks -----------------------------------------------------------------------------------------
 
 
-def _marks(comparison: ComparisonResult, measure: Measure, letters: list[str]) -> list[str]:
+def _marks(comparison: ComparisonResult, number: int, letters: list[str]) -> list[str]:
     """Mark each run by a dagger, or by the letters of the runs that it is significantly better than."""
     name, runs = deciding_test(comparison), list(comparison.paired.values)
-    rows = [row for row in comparison.rows if row.measure == measure] if name else []
+    n_pairs = len(comparison.paired.pairs)
+    rows = comparison.rows[number * n_pairs : (number + 1) * n_pairs] if name else []
     tested = [(row, p) for row in rows if (p := row.tests[name].adjusted) is not None]
     if not letters:
         daggers = {
@@ -153,22 +152,17 @@ def _families(result: ComparisonResult) -> dict[str, int]:
 def sentences(result: ComparisonResult) -> list[str]:
     """Write a sentence for each pair of runs: where the run is better, where worse, and with what p."""
     name = deciding_test(result)
-    names = dict(zip(result.measures, headings_of(result.measures), strict=True))
-    return [
-        _sentence(result, [row for row in result.rows if (row.run, row.baseline) == pair], name, names)
-        for pair in result.paired.pairs
-    ]
+    names, n_pairs = headings_of(result.measures), len(result.paired.pairs)
+    return [_sentence(result, result.rows[pair::n_pairs], name, names) for pair in range(n_pairs)]
 
 
-def _sentence(
-    result: ComparisonResult, rows: list[ComparisonRow], test: str, names: dict[Measure, str]
-) -> str:
+def _sentence(result: ComparisonResult, rows: list[ComparisonRow], test: str, names: list[str]) -> str:
     found: dict[str, list[str]] = {outcome: [] for outcome in _VERBS}
-    for row in rows:
+    for heading, row in zip(names, rows, strict=True):
         p = row.tests[test].adjusted if test else None
         means = f"{shown(result, row.mean)} against {shown(result, row.baseline_mean)}"
         facts = ", ".join([means, *_facts(row, p, p_of_sentences(result, test) if test else "")])
-        found[_outcome(row, p)].append(f"{names[row.measure]} ({facts})")
+        found[_outcome(row, p)].append(f"{heading} ({facts})")
     verbs = {outcome: verb.format(rows[0].baseline) for outcome, verb in _VERBS.items()}
     parts = [f"{verbs[outcome]} {_listed(texts)}" for outcome, texts in found.items() if texts]
     return f"{rows[0].run} {'; it '.join(parts)}."
