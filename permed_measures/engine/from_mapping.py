@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice, repeat
+from itertools import chain, compress, islice, repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.inputs import Nested, floats, not_a_number, text_id, where, with_text_ids
+from permed_measures.engine.inputs import Floats, Nested, floats, not_a_number, where, with_text_ids
 from permed_measures.engine.judgments import Ints, Judgments, segments
 from permed_measures.engine.ranks import Hits, Rows, RunHits, TieBreak, count_ranked_above
 from permed_measures.errors import InputError, shown
@@ -72,16 +72,12 @@ def _place_batch(
 ) -> tuple[Ints, Ints]:
     """Return judgment row and rank of each judged document in these queries."""
     starts = np.concatenate([[0], np.cumsum(lengths)])
-    scores = _scores(judgments, index, docs)
     first = judgments.offsets[index]
     judged = judgments.offsets[1:][index] - first
     place = segments(first, judged)
-    documents = judgments.document_list
-    looked_up = (
-        map(retrieved.get, documents[start:end], repeat(np.nan))
-        for retrieved, start, end in zip(docs, first.tolist(), (first + judged).tolist(), strict=True)
-    )
-    score = floats(looked_up)
+    scores, score = _scores(docs, judgments.document_list, first.tolist(), (first + judged).tolist())
+    if np.isnan(scores).any():
+        raise _no_score(judgments, index, docs)
     hit = ~np.isnan(score)
     group = np.repeat(np.arange(len(index)), judged)[hit]
     hits = Hits(group, judgments.row_at[place[hit]], score[hit], np.zeros_like(group))
@@ -93,25 +89,37 @@ def _place_batch(
 
 
 def _ids(docs: Sequence[Mapping[str, float]], starts: Ints, positions: Ints) -> list[str]:
-    """Return the document ids at these positions of all documents, one query after the other."""
-    query = np.searchsorted(starts, positions, side="right") - 1
-    queries = np.unique(query)
-    names = list(chain.from_iterable(docs[i] for i in queries.tolist()))
-    lengths = np.diff(starts)[queries]
-    before = np.cumsum(lengths) - lengths
-    places = before[np.searchsorted(queries, query)] + positions - starts[query]
-    found = list(map(names.__getitem__, places.tolist()))
-    return found if set(map(type, found)) <= {str} else list(map(text_id, found))
+    """Return the document ids at these positions (ascending) of all documents, one query after the other."""
+    queries = np.flatnonzero(np.diff(np.searchsorted(positions, starts)))
+    chosen = np.zeros(starts[-1], np.bool_)
+    chosen[positions] = True
+    bounds, selectors = starts.tolist(), chosen.tobytes()
+    found = (compress(docs[i], selectors[bounds[i] : bounds[i + 1]]) for i in queries.tolist())
+    return list(chain.from_iterable(found))
 
 
-def _scores(judgments: Judgments, index: list[int], docs: list[Mapping[str, float]]) -> NDArray[np.float64]:
-    scores = floats(retrieved.values() for retrieved in docs)
-    if not np.isnan(scores).any():
-        return scores
+def _scores(
+    docs: list[Mapping[str, float]], documents: list[str], first: list[int], last: list[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return all scores of each query, and those of its judged documents: NaN if one was not retrieved.
+
+    A judged document is looked up when the scores of its query have just been read: they are in the cache.
+    """
+    scores, found = Floats(), Floats()
+    for retrieved, start, end in zip(docs, first, last, strict=True):
+        scores.extend(retrieved.values())
+        found.extend(map(retrieved.get, documents[start:end], _NAN))
+    return scores.array(), found.array()
+
+
+_NAN = repeat(np.nan)
+
+
+def _no_score(judgments: Judgments, index: list[int], docs: list[Mapping[str, float]]) -> InputError:
     query, doc_id, score = next(
         (query, doc_id, score)
         for query, retrieved in zip(index, docs, strict=True)
         for doc_id, score in retrieved.items()
         if np.isnan(floats([[score]])[0])
     )
-    raise not_a_number(score, "score", place=where(judgments.query_ids[query], doc_id))
+    return not_a_number(score, "score", place=where(judgments.query_ids[query], doc_id))

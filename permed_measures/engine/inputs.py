@@ -6,6 +6,7 @@ import math
 import numbers
 import struct
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -234,24 +235,48 @@ def number(value: Any, column: str, *, place: str) -> float | int:
     raise not_a_number(value, column, place=place)
 
 
-def floats(parts: Iterable[Iterable[Any]]) -> NDArray[np.float64]:
-    """Return the numbers of all parts; only a NaN if an item is no number. A string is none.
+class Floats:
+    """Python numbers that become an array; a NaN stands for numbers of which one is none. A string is none.
 
     They are packed while they are in the cache: packing all of them at once takes more than twice as long,
     and so does numpy.
     """
-    packed: list[bytes] = []
-    values: list[Any] = []
-    try:
-        for part in parts:
-            values.extend(part)
-            if len(values) >= _TOGETHER:
-                packed.append(struct.pack(f"{len(values)}d", *values))
-                values.clear()
-        packed.append(struct.pack(f"{len(values)}d", *values))
-    except (struct.error, TypeError, ValueError, OverflowError):
-        return np.full(1, np.nan)
-    return np.frombuffer(b"".join(packed))
+
+    def __init__(self) -> None:
+        self._packed: list[bytes] = []
+        self._values: list[Any] = []
+
+    def extend(self, values: Iterable[Any]) -> None:
+        """Add numbers."""
+        self._values.extend(values)
+        if len(self._values) >= _TOGETHER:
+            self._pack()
+
+    def array(self) -> NDArray[np.float64]:
+        """Return all numbers."""
+        self._pack()
+        return np.frombuffer(b"".join(self._packed))
+
+    def _pack(self) -> None:
+        try:
+            packed = _doubles(len(self._values)).pack(*self._values)
+        except (struct.error, TypeError, ValueError, OverflowError):
+            packed = struct.pack("d", math.nan)
+        self._packed.append(packed)
+        self._values.clear()
+
+
+def floats(parts: Iterable[Iterable[Any]]) -> NDArray[np.float64]:
+    """Return the numbers of all parts, with a NaN if one is no number."""
+    found = Floats()
+    for part in parts:
+        found.extend(part)
+    return found.array()
+
+
+@lru_cache
+def _doubles(n: int) -> struct.Struct:
+    return struct.Struct(f"{n}d")
 
 
 _TOGETHER = 1000

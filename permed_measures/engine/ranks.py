@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from enum import Enum
-from operator import eq
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.engine.id_numbers import id_numbers
 from permed_measures.engine.judgments import Ints, Judgments, segments
 
 if TYPE_CHECKING:
@@ -103,15 +103,19 @@ class _Tied(NamedTuple):
     grade: NDArray[np.float64]
 
 
-_ORDERS: dict[TieBreak, Callable[[_Tied], Ints]] = {
-    TieBreak.TREC: lambda tied: -tied.id_number,
-    TieBreak.TREC10: lambda tied: -tied.id_number,
-    TieBreak.DOCID_ASCENDING: lambda tied: tied.id_number,
-    TieBreak.INPUT: lambda tied: tied.position,
-    TieBreak.OPTIMISTIC: lambda tied: _numbered(-tied.grade) * len(tied.grade) - tied.id_number,
-    TieBreak.PESSIMISTIC: lambda tied: _numbered(tied.grade) * len(tied.grade) - tied.id_number,
+_BY_ID: dict[TieBreak, Callable[[Ints], Ints]] = {
+    TieBreak.TREC: np.invert,
+    TieBreak.TREC10: np.invert,
+    TieBreak.DOCID_ASCENDING: np.positive,
 }
-"""What a tie is sorted by."""
+"""What a tie is sorted by, of the numbers of the ids alone: ~ turns their order round."""
+
+_BY_MORE: dict[TieBreak, Callable[[_Tied], Ints]] = {
+    TieBreak.INPUT: lambda tied: tied.position,
+    TieBreak.OPTIMISTIC: lambda tied: _keys(_numbered(-tied.grade), ~tied.id_number),
+    TieBreak.PESSIMISTIC: lambda tied: _keys(_numbered(tied.grade), ~tied.id_number),
+}
+"""What a tie is sorted by where a hit must know the row that it is."""
 
 
 def count_ranked_above(rows: Rows, hits: Hits, judgments: Judgments, ties: TieBreak) -> Ints:
@@ -127,15 +131,14 @@ def count_ranked_above(rows: Rows, hits: Hits, judgments: Judgments, ties: TieBr
     unsorted = _sort_groups(rows, score, hits.group)
     low, high = rows.start[hits.group], rows.end[hits.group]
     first = _bisect(score, low, high, wanted, np.less)
-    last = first + _is_at(score, first, high, wanted)
-    several = np.flatnonzero((last > first) & _is_at(score, last, high, wanted))
-    last[several] = _bisect(score, last[several], high[several], wanted[several], np.less_equal)
     before = first - low
-    unsettled = last - first > (hits.part == 0)
+    unsettled = _is_at(score, first + (hits.part == 0), high, wanted)
     if unsettled.any():
-        which = np.flatnonzero(np.isin(first, first[unsettled]) & (last > first))
+        if hits.part.any():  # a hit that is alone here may be tied with one in another part of the run
+            unsettled = np.isin(first, first[unsettled]) & _is_at(score, first, high, wanted)
+        which = np.flatnonzero(unsettled)
         tied = Hits(*(each[which] for each in hits))
-        tie, position = _tied_rows(rows, tied.group, first[which], last[which], unsorted)
+        tie, position = _tied_rows(rows, score, tied.group, first[which], unsorted)
         before[which] += _before_in_ties(rows, tied, tie, position, judgments, ties)
     return before
 
@@ -181,93 +184,75 @@ def _is_at(score: NDArray[Any], place: Ints, high: Ints, wanted: NDArray[Any]) -
     return (place < high) & equal
 
 
-def _tied_rows(rows: Rows, group: Ints, first: Ints, last: Ints, unsorted: Ints) -> tuple[Ints, Ints]:
+def _tied_rows(
+    rows: Rows, score: NDArray[Any], group: Ints, first: Ints, unsorted: Ints
+) -> tuple[Ints, Ints]:
     """Return the number of the tie of each hit and then of each row in these ties, and the rows' positions.
 
-    A tie is a range of places in the sorted scores.
+    A tie begins at the place `first` in the sorted scores. The positions ascend.
     """
-    start, index, tie = np.unique(first, return_index=True, return_inverse=True)
-    length = (last - first)[index]
-    position = segments(start, length)
-    for number in np.intersect1d(group, unsorted).tolist():
-        begin, end = rows.start[number], rows.end[number]
-        here = slice(*np.searchsorted(position, [begin, end]))
-        order = np.argsort(-rows.score[begin:end], kind="stable")
-        position[here] = begin + order[position[here] - begin]
-    return np.concatenate([tie, np.repeat(np.arange(len(start)), length)]), position
+    start, tie = np.unique(first, return_inverse=True)
+    end = np.empty_like(start)
+    end[tie] = rows.end[group]
+    length = _bisect(score, start, end, score[start], np.less_equal) - start
+    position, tie_of_row = segments(start, length), np.repeat(np.arange(len(start)), length)
+    mixed = unsorted[np.isin(unsorted, group)]
+    if len(mixed):
+        tie_at = np.full(len(score), -1)
+        tie_at[position] = tie_of_row
+        for first_row, end_row in zip(rows.start[mixed].tolist(), rows.end[mixed].tolist(), strict=True):
+            here = slice(first_row, end_row)
+            tie_at[here][np.argsort(-rows.score[here])] = tie_at[here].copy()
+        position = np.flatnonzero(tie_at >= 0)
+        tie_of_row = tie_at[position]
+    return np.concatenate([tie, tie_of_row]), position
 
 
 def _before_in_ties(
     rows: Rows, hits: Hits, tie: Ints, position: Ints, judgments: Judgments, ties: TieBreak
 ) -> Ints:
-    """Count, for each tied hit, the rows of its tie that the rule puts before it.
-
-    Hits and rows are sorted together, so that one pass over all ties gives every count: a hit stands just
-    before the row that it is, after the rows of its tie that the rule puts before it.
-    """
+    """Count, for each tied hit, the rows of its tie that the rule puts before it."""
     n = len(hits.row)
+    number = id_numbers(judgments.ids(hits.row), rows.ids(position))
+    if ties in _BY_ID:
+        return _count_before(tie, _BY_ID[ties](number), n)
     # A row counts as unjudged (grade 0) until it is paired with its hit. A hit in a part of the run before or
     # after these rows has no row here: it is placed before or behind all of them.
     grade = np.concatenate([judgments.grade[hits.row], np.zeros(len(position))])
     place = np.concatenate([np.where(hits.part < 0, -1, len(rows.score)), position])
-    order, same_id = _by_id(tie, judgments.ids(hits.row), rows.ids(position))
-    # A hit and the row that it is have one tie and one id, and are neighbours in the order of both: the hit
-    # takes its place from the row (for the order of the input), the row its grade from the hit.
-    pair = np.flatnonzero(same_id & (order[:-1] < n) & (order[1:] >= n))
-    place[order[pair]], grade[order[pair + 1]] = place[order[pair + 1]], grade[order[pair]]
-    # Ids become numbers in their order, equal for a hit and its row, so that a rule is arithmetic on arrays.
-    id_number = np.empty_like(order)
-    id_number[order] = np.cumsum(np.append(0, ~same_id))
-    # Sorted by tie and rule, the count of rows so far, less the rows of earlier ties, is what stands before.
-    order = _by_key(tie, _ORDERS[ties](_Tied(id_number, place, grade)), n)
-    is_hit = order < n
-    rows_of_tie = np.bincount(tie[n:], minlength=int(tie.max()) + 1)
+    hit, row = _pairs(_keys(tie, number), n)
+    place[hit], grade[row] = place[row], grade[hit]
+    return _count_before(tie, _BY_MORE[ties](_Tied(number, place, grade)), n)
+
+
+def _pairs(key: Ints, n_hits: int) -> tuple[Ints, Ints]:
+    """Return the hits that are among the rows, and the row that each is: that of the same key."""
+    order = n_hits + np.argsort(key[n_hits:])
+    row = order.take(np.searchsorted(key[order], key[:n_hits]), mode="clip")
+    hit = np.flatnonzero(key[row] == key[:n_hits])
+    return hit, row[hit]
+
+
+def _count_before(tie: Ints, by: Ints, n_hits: int) -> Ints:
+    """Count, for each hit, the rows of its tie that are before it."""
+    key = _keys(tie, by)
+    rows_of_tie = np.bincount(tie[n_hits:])
     before_tie = np.cumsum(rows_of_tie) - rows_of_tie
-    before = np.empty(n, np.int64)
-    before[order[is_hit]] = (np.cumsum(~is_hit) - before_tie[tie[order]])[is_hit]
+    before: Ints = np.searchsorted(np.sort(key[n_hits:]), key[:n_hits]) - before_tie[tie[:n_hits]]
     return before
 
 
-def _by_id(tie: Ints, hit_ids: list[str], row_ids: list[str] | pl.Series) -> tuple[Ints, NDArray[np.bool_]]:
-    """Return the order by tie and document id, and whether the next has the same of both.
-
-    Ids go by code point, which is the order of their UTF-8 bytes; where they are equal, hits come first.
-    """
-    if isinstance(row_ids, list):
-        order = np.argsort(tie, kind="stable")
-        all_ids = hit_ids + row_ids
-        ids = list(map(all_ids.__getitem__, order.tolist()))
-        starts = np.flatnonzero(np.diff(tie[order], prepend=-1)).tolist()
-        within = [
-            i
-            for start, end in zip(starts, [*starts[1:], len(ids)], strict=True)
-            for i in sorted(range(start, end), key=ids.__getitem__)
-        ]
-        order = order[within]
-        ids = list(map(ids.__getitem__, within))
-        same = np.fromiter(map(eq, ids, ids[1:]), np.bool_, len(ids) - 1)
-    else:
-        import polars as pl
-
-        both = pl.concat([pl.Series("id", hit_ids, dtype=pl.String), row_ids.rename("id")])
-        frame = pl.DataFrame({"tie": tie, "id": both, "index": np.arange(len(tie))}).sort(
-            "tie", "id", "index"
-        )
-        order = frame["index"].to_numpy()
-        same = (frame["id"].slice(1) == frame["id"].head(-1)).to_numpy()
-    return order, same & (np.diff(tie[order]) == 0)
+def _keys(number: Ints, by: Ints) -> Ints:
+    """Return integers that sort by the first and then by the second; the first is not negative."""
+    lowest, highest = int(by.min()), int(by.max())
+    if (highest - lowest + 1) * (int(number.max()) + 1) > _LARGEST:
+        return _keys(number, _numbered(by))
+    return number * (highest - lowest + 1) + (by - lowest)
 
 
-def _by_key(tie: Ints, key: Ints, n_hits: int) -> Ints:
-    """Return the order by tie and key, hits first.
-
-    All three are parts of one integer: below 2^63, for there are at most as many ties, documents and grades
-    as documents that are tied.
-    """
-    key = key - key.min()
-    return np.argsort(((tie * (int(key.max()) + 1) + key) << 1) | (np.arange(len(tie)) >= n_hits))
+_LARGEST = (1 << 63) - 1
 
 
-def _numbered(values: NDArray[np.float64]) -> Ints:
+def _numbered(values: NDArray[Any]) -> Ints:
     """Return numbers in the order of the values."""
     return np.unique(values, return_inverse=True)[1].astype(np.int64)
