@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -133,7 +134,8 @@ class Judgments:
         """Return the document ids of these rows."""
         if hasattr(self.documents, "gather"):
             return self.documents.gather(self.order[rows]).to_list()
-        return list(map(self.document_list.__getitem__, self.order[rows].tolist()))
+        place, documents = self.order[rows].tolist(), self.document_list
+        return list(itemgetter(*place)(documents)) if len(place) > 1 else [documents[i] for i in place]
 
     @cached_property
     def frame(self) -> pl.DataFrame:

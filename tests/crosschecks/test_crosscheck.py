@@ -134,9 +134,9 @@ def test_a_wrong_denominator_is_named(monkeypatch):
 
 
 def test_a_wrong_order_of_ties_is_named(monkeypatch):
-    trec, other = ranks._ORDERS[TieBreak.TREC], ranks._ORDERS[TieBreak.DOCID_ASCENDING]
+    trec, other = ranks._BY_ID[TieBreak.TREC], ranks._BY_ID[TieBreak.DOCID_ASCENDING]
     monkeypatch.setattr(
-        ranks, "_ORDERS", {**ranks._ORDERS, TieBreak.TREC: other, TieBreak.DOCID_ASCENDING: trec}
+        ranks, "_BY_ID", {**ranks._BY_ID, TieBreak.TREC: other, TieBreak.DOCID_ASCENDING: trec}
     )
     row = row_of("RR", run=TIED)
     assert (row.verdict, row.query_id) == ("differs", "q1")
