@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -27,8 +27,37 @@ EXAMPLES = {
 """What can be typed after the name of each command."""
 
 
+class _Converter:
+    """Keeps values that need no conversion: typer would import pydantic for them, a third of the start."""
+
+    def __init__(self, param: Any) -> None:
+        self._param, self._of_typer = param, param.get_runtime_param
+
+    def coerce(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return the value of an argument or an option in its type."""
+        wanted = self._param.type_descriptor
+        if wanted.is_choice and value in wanted.choices:
+            return wanted.choices[wanted.choices.index(value)]
+        if value is None or value == self._param.default or wanted.annotation in (str, list[str]):
+            return value
+        return self._of_typer().coerce(value, *args, **kwargs)
+
+
+def _converting_late(params: Iterable[Any]) -> None:
+    """Give parameters our converter, with versions of typer that ask one for the value."""
+    for param in params:
+        if hasattr(param, "get_runtime_param") and "get_runtime_param" not in vars(param):
+            converter = _Converter(param)
+            param.get_runtime_param = lambda converter=converter: converter
+
+
 class Command(TyperCommand):
     """A command whose help names arguments by their metavars, and shows examples."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments."""
+        _converting_late(self.get_params(ctx))
+        return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as typer calls it
         """Return what follows the name of the command in its usage."""
@@ -109,3 +138,8 @@ class Group(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{**settings, "commands": Commands()})
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the options before the command."""
+        _converting_late(self.get_params(ctx))
+        return super().parse_args(ctx, args)

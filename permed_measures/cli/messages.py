@@ -16,12 +16,16 @@ from typing import Any
 
 from permed_measures.errors import InputError, NoSharedQueryWarning, PermedError
 from permed_measures.markup import one_line
-from permed_measures.terminal import paragraph
 
 
 def tell(text: str) -> None:
     """Print a message to stderr; names of files and runs in it cannot control the terminal."""
-    print(paragraph(text, 2, sys.stderr) if sys.stderr.isatty() else one_line(text), file=sys.stderr)
+    if not sys.stderr.isatty():
+        print(one_line(text), file=sys.stderr)
+        return
+    from permed_measures.terminal import paragraph
+
+    print(paragraph(text, 2, sys.stderr), file=sys.stderr)
 
 
 @contextmanager

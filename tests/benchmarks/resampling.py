@@ -1,18 +1,18 @@
 """Time of the tests on paired differences beside scipy's, on the same arrays, in turns.
 
-Run it with ``python tests/benchmarks/resampling.py [rounds]``. The data: normal differences of 3,440 queries
-in 860 clusters, 16 columns (4 runs against a baseline, 4 measures), 10,000 resamples. scipy resamples
-queries only, so ours is timed with and without clusters. Medians; the ratio is of the medians.
+The data: normal differences of 3,440 queries in 860 clusters, 16 columns (4 runs against a baseline, 4
+measures), 10,000 resamples. scipy resamples queries only, so ours is timed with and without clusters.
 
 scipy holds all resamples of all columns at once if it is not told otherwise; here in batches of 100. Ours is
 a product of a matrix of signs, or of counts, with the sums of the clusters: what is left is drawing them.
 """
 
-import statistics
-import sys
-import time
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
 import numpy as np
+from measuring import in_turns
 from scipy import stats
 
 from permed_measures.statistics.resampling import bootstrap_intervals, randomization_test
@@ -48,29 +48,22 @@ def scipy_bootstrap(d):
     )
 
 
-def main(rounds=3):
-    """Print the table."""
-    d = np.random.default_rng(0).normal(size=(N_QUERIES, N_COLUMNS))
-    alone, cluster = np.arange(N_QUERIES), np.arange(N_QUERIES) // 4
-    calls = {
-        "randomization, ours": lambda: randomization_test(d, alone, RESAMPLES, 0),
-        "randomization, ours, clusters": lambda: randomization_test(d, cluster, RESAMPLES, 0),
-        "randomization, scipy": lambda: scipy_randomization(d),
-        "bootstrap, ours": lambda: bootstrap_intervals(d, alone, RESAMPLES, 0, 0.95),
-        "bootstrap, ours, clusters": lambda: bootstrap_intervals(d, cluster, RESAMPLES, 0, 0.95),
-        "bootstrap, scipy": lambda: scipy_bootstrap(d),
-    }
-    seconds = {name: [] for name in calls}
-    for _ in range(rounds):
-        for name, call in calls.items():
-            start = time.perf_counter()
-            call()
-            seconds[name].append(time.perf_counter() - start)
-    medians = {name: statistics.median(each) for name, each in seconds.items()}
-    for name, median in medians.items():
-        ratio = medians[f"{name.partition(',')[0]}, scipy"] / median
-        print(f"{name:30} {median:8.3f} s  {ratio:6.1f} x")
+def resampling(rounds: int, share: float) -> Iterator[dict[str, Any]]:
+    """Yield a row for each of the two tests."""
+    d = np.random.default_rng(0).normal(size=(max(8, int(N_QUERIES * share)), N_COLUMNS))
+    alone, cluster = np.arange(len(d)), np.arange(len(d)) // 4
+    intervals = partial(bootstrap_intervals, d, resamples=RESAMPLES, seed=0, level=0.95)
+    test = partial(randomization_test, d, resamples=RESAMPLES, seed=0)
+    for what, ours, theirs in (
+        ("randomization test", test, scipy_randomization),
+        ("bootstrap", intervals, scipy_bootstrap),
+    ):
+        calls = {
+            "ours": partial(ours, alone),
+            "clusters": partial(ours, cluster),
+            "scipy": partial(theirs, d),
+        }
+        yield {"table": "tests", "what": what, "seconds": in_turns(calls, rounds)}
 
 
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+ROWS = {"resampling": resampling}

@@ -1,51 +1,89 @@
 """Synthetic runs and judgments for the benchmarks: in memory, and in files of any size."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+Nested = dict[str, dict[str, Any]]
+
+
+class Shape(NamedTuple):
+    """How large a run is, and how many of its documents are judged."""
+
+    queries: int
+    depth: int
+    judged: int
+    most_hits: int  # judged documents that are retrieved, of one query
+    mean_hits: float
+    scores: int | None = None  # how many different ones a query has; all if None
+
+    def part(self, share: float) -> "Shape":
+        """Return the same with a share of the queries."""
+        return self._replace(queries=max(1, int(self.queries * share)))
+
+    def __str__(self) -> str:
+        """Describe it for a table."""
+        scores = f", {self.scores} scores" if self.scores else ""
+        return f"{self.queries:,} \N{MULTIPLICATION SIGN} {self.depth:,}, {self.judged} judged{scores}"
+
+
 SHAPES = {
-    "PerMed": (3440, 100, 10, 8),
-    "MS MARCO": (6980, 1000, 2, 1),
-    "TREC": (50, 1000, 500, 400),
+    "6980x1000": Shape(6980, 1000, 6, 6, 1),
+    "3000x1000": Shape(3000, 1000, 6, 6, 1),
+    "3440x100": Shape(3440, 100, 8, 6, 3),
+    "50x1000": Shape(50, 1000, 500, 500, 400),
+    "50x1000-ties": Shape(50, 1000, 500, 500, 400, 31),
 }
-"""Queries, documents each, judged documents each, and how many of these are retrieved."""
+"""As large as a run on MS MARCO's small development set, a part of it, MedCorpus, and a TREC track."""
 
 DEPTH = 1000
 _CORPUS = 8_800_000
 _QUERIES = 1000
 
-Nested = dict[str, dict[str, Any]]
 
-
-def make(shape: str) -> tuple[Nested, Nested]:
+def make(shape: Shape) -> tuple[Nested, Nested]:
     """Return qrels and a run, the same at each call."""
-    queries, depth, judged, retrieved = SHAPES[shape]
-    return with_hits([retrieved] * queries, depth, judged - retrieved)
-
-
-def with_hits(hits: list[int], depth: int, missing: int = 1) -> tuple[Nested, Nested]:
-    """Return qrels and a run with so many retrieved judged documents per query, and some that are missing."""
     rng = np.random.default_rng(1)
-    qrels, run = {}, {}
-    for query, retrieved in enumerate(hits):
+    hits = rng.binomial(shape.most_hits, shape.mean_hits / shape.most_hits, shape.queries).tolist()
+    run = random_run(shape.queries, shape.depth, shape.scores)
+    return qrels_with_hits(run, hits, shape.judged), run
+
+
+def random_run(queries: int, depth: int, scores: int | None = None, seed: int = 1) -> Nested:
+    """Return a run with random documents, and with so many different scores per query."""
+    rng = np.random.default_rng(seed)
+    run = {}
+    for query in range(queries):
         ids = [f"d{i}" for i in rng.choice(_CORPUS, depth, replace=False).tolist()]
-        scores = (np.sort(rng.random(depth))[::-1] * 30).tolist()
-        run[f"q{query}"] = dict(zip(ids, scores, strict=True))
-        found = [ids[i] for i in rng.choice(depth, retrieved, replace=False)]
-        documents = [*found, *(f"x{i}" for i in range(missing))]
-        qrels[f"q{query}"] = {doc_id: int(rng.integers(0, 3)) for doc_id in documents}
-    return qrels, run
+        values = np.sort(rng.random(depth))[::-1]
+        values = values * 30 if scores is None else np.floor(values * scores)
+        run[f"q{query}"] = dict(zip(ids, values.tolist(), strict=True))
+    return run
+
+
+def qrels_with_hits(run: Nested, hits: list[int], judged: int = 0) -> Nested:
+    """Return qrels of which so many documents per query are retrieved, and at least one more is not."""
+    rng = np.random.default_rng(2)
+    qrels = {}
+    for n_hits, (query_id, docs) in zip(hits, run.items(), strict=True):
+        ids = list(docs)
+        found = [ids[i] for i in rng.choice(len(ids), n_hits, replace=False)]
+        documents = [*found, *(f"x{i}" for i in range(max(judged - n_hits, 1)))]
+        qrels[query_id] = dict(zip(documents, rng.integers(0, 3, len(documents)).tolist(), strict=True))
+    return qrels
 
 
 def columns_of(run: Nested) -> dict[str, list[Any]]:
     """Return the rows of a run as columns."""
-    rows = [(query_id, doc_id, score) for query_id, docs in run.items() for doc_id, score in docs.items()]
-    return dict(zip(("query_id", "doc_id", "score"), map(list, zip(*rows, strict=True)), strict=True))
+    return {
+        "query_id": [query_id for query_id, docs in run.items() for _ in docs],
+        "doc_id": [doc_id for docs in run.values() for doc_id in docs],
+        "score": [score for docs in run.values() for score in docs.values()],
+    }
 
 
 def write_qrels(qrels: Nested, path: Path) -> None:
@@ -59,7 +97,7 @@ def write_large(run: Path, qrels: Path, n_rows: int) -> None:
 
     The run is a Parquet file if its name ends so, else a TREC file. It is made in parts: memory stays small.
     """
-    ids = pl.Series([f"d{i}" for i in range(_CORPUS)])
+    ids = pl.select("d" + pl.int_range(_CORPUS).cast(pl.String)).to_series()
     rng = np.random.default_rng(n_rows)
     schema = pa.schema([("query_id", pa.string()), ("doc_id", pa.string()), ("score", pa.float64())])
     parquet = pq.ParquetWriter(run, schema) if run.suffix == ".parquet" else None

@@ -13,7 +13,7 @@ from commands import run_cli, run_command, run_main
 
 import permed_measures as pm
 from permed_measures import cli
-from permed_measures.cli.help import EXAMPLES
+from permed_measures.cli.help import EXAMPLES, MODULES
 
 COMMANDS = typer.main.get_command(cli.app).commands
 
@@ -149,18 +149,28 @@ def test_an_error_is_told_alone(tmp_path):
     assert stderr.endswith("No such file or directory. Did you mean 'qrels'?\n")
 
 
-def test_a_command_imports_only_what_it_needs():
+HEAVY = {"polars", "pandas", "pydantic", "scipy", "matplotlib", "ir_datasets"}
+COMMAND_MODULES = {f"permed_measures.cli.{module}" for module in MODULES.values()}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "own"),
+    [
+        (["--version"], set()),
+        (["measures"], {"permed_measures.cli.measures"}),
+        (["evaluate", "qrels", "run", "-m", "P@1", "--format", "tsv"], {"permed_measures.cli.evaluations"}),
+    ],
+)
+def test_a_command_imports_only_what_it_needs(tmp_path, arguments, own):
+    (tmp_path / "qrels").write_text("q 0 a 1\n")
+    (tmp_path / "run").write_text("q Q0 a 1 1.0 t\n")
     code = (
-        "import sys\nfrom permed_measures.cli import main\nsys.argv = ['permed-measures', 'measures']\n"
-        "try:\n    main()\nexcept SystemExit:\n    print('imported:', *sys.modules)"
+        f"import sys\nfrom permed_measures.cli import main\nsys.argv = ['permed-measures', *{arguments}]\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    print(end.code, 'imported:', *sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    imported = done.stdout.partition("imported:")[2].split()
-    assert "permed_measures.cli.measures" in imported
-    others = {
-        "polars",
-        "permed_measures.cli.evaluations",
-        "permed_measures.cli.comparing",
-        "permed_measures.cli.checks",
-    }
-    assert others.isdisjoint(imported)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    before, _, imported = done.stdout.rpartition("imported:")
+    assert before.endswith("0 ")
+    assert {*imported.split()} & {*HEAVY, *COMMAND_MODULES} == own
+    assert ("rich" in imported.split()) == bool(own)  # the version is no table

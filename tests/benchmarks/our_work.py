@@ -1,0 +1,150 @@
+"""Our time and memory where other tools have nothing to compare with, and how they grow."""
+
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from measuring import Call, in_turns, peak_of_call, peak_of_command, running
+from synthetic import SHAPES, Nested, Shape, make, qrels_with_hits, random_run, write_large, write_qrels
+from tools import FORMS, OURS, evaluating, our_command, ours
+
+import permed_measures as pm
+
+Row = dict[str, Any]
+N_RUNS = 50
+
+# --- comparisons and audits ------------------------------------------------------------------------
+
+
+def compare(rounds: int, share: float) -> Iterator[Row]:
+    """Yield rows for the comparison of all pairs of 50 runs by all tests, and for its table."""
+    call = _comparing(share)
+    seconds = in_turns({"ours": call}, rounds, time.process_time)
+    what = f"compare: all pairs of {N_RUNS} runs, 6 measures, clusters, all tests"
+    yield _work(what, "processor", seconds, peak_of_call(_comparing, share))
+    table = partial(call().to, "table")
+    yield _work("its table", "processor", in_turns({"ours": table}, rounds, time.process_time))
+
+
+def _comparing(share: float) -> Call:
+    """Return the comparison: 50 runs of as many queries as MedCorpus has, in conversations of four."""
+    shape = Shape(3440, 10, 8, 6, 3).part(share)
+    qrels, run = make(shape)
+    clusters = {query_id: str(number // 4) for number, query_id in enumerate(qrels)}
+    runs = {"run 0": run}
+    for seed in range(1, N_RUNS):  # the same documents with other scores
+        scores = random_run(shape.queries, shape.depth, seed=seed)
+        runs[f"run {seed}"] = {
+            query_id: dict(zip(sorted(docs), scores[query_id].values(), strict=True))
+            for query_id, docs in run.items()
+        }
+    return partial(pm.compare, qrels, runs, OURS, clusters=clusters)
+
+
+def audit(rounds: int, share: float) -> Iterator[Row]:
+    """Yield the row of an audit of four published numbers, of which one is wrong."""
+    seconds = in_turns({"ours": _auditing(share)}, rounds, time.process_time)
+    what = f"audit: four claims, {SHAPES['6980x1000'].part(share)}"
+    yield _work(what, "processor", seconds, peak_of_call(_auditing, share))
+
+
+def _auditing(share: float) -> Call:
+    qrels, run = make(SHAPES["6980x1000"].part(share))
+    values = pm.calc_aggregate({"MAP@10": "GradedAP@10", "NDCG@10": "nDCG@10", "P@1": "P@1"}, qrels, run)
+    claims = {str(measure): f"{value:.4f}" for measure, value in values.items()}
+    return partial(pm.audit, qrels, run, {**claims, "R@100": "0.1234"})
+
+
+# --- commands --------------------------------------------------------------------------------------
+
+
+def folder(rounds: int, share: float) -> Iterator[Row]:
+    """Yield rows for the evaluation of a folder of 50 run files, by one process and by two."""
+    shape = Shape(200, 1000, 6, 6, 1).part(share)
+    with tempfile.TemporaryDirectory() as made:
+        runs, qrels = Path(made, "runs"), Path(made, "qrels")
+        runs.mkdir()
+        for seed in range(N_RUNS):
+            run = random_run(shape.queries, shape.depth, seed=seed)
+            pm.write_run(run, runs / f"run{seed:02}.trec", tag="random")
+        write_qrels(qrels_with_hits(run, [1] * shape.queries), qrels)
+        commands = {f"{jobs}": [*evaluating(qrels, runs), "--jobs", str(jobs)] for jobs in (1, 2)}
+        seconds = in_turns({jobs: running(command) for jobs, command in commands.items()}, rounds)
+        for jobs, command in commands.items():
+            what = f"evaluate --jobs {jobs}: a folder of {N_RUNS} TREC files, {shape}"
+            yield _work(what, "elapsed", {"ours": seconds[jobs]}, peak_of_command(command))
+
+
+def _work(what: str, clock: str, seconds: dict[str, list[float]], peak: float | None = None) -> Row:
+    peaks = {} if peak is None else {"ours": peak}
+    return {"table": "work", "what": what, "clock": clock, "seconds": seconds, "peak MB": peaks}
+
+
+def start(rounds: int, share: float) -> Iterator[Row]:  # noqa: ARG001 - there are no data
+    """Yield rows of how long it takes to import and to start; short, so in three times as many rounds."""
+    commands = {
+        "python -c pass": [sys.executable, "-c", "pass"],
+        "import ir_measures": [sys.executable, "-c", "import ir_measures"],
+        "import permed_measures": [sys.executable, "-c", "import permed_measures"],
+        "permed-measures --version": our_command("--version"),
+        "permed-measures --help": our_command("--help"),
+        "permed-measures measures": our_command("measures"),
+        "permed-measures evaluate permed-sample permed-sample/runs": our_command(
+            "evaluate", "permed-sample", "permed-sample/runs"
+        ),
+    }
+    seconds = in_turns({what: running(command) for what, command in commands.items()}, 3 * rounds)
+    yield from ({"table": "start", "what": what, "seconds": {"ours": each}} for what, each in seconds.items())
+
+
+# --- growth and curves -----------------------------------------------------------------------------
+
+
+def growth(sizes: tuple[int, ...], rounds: int, share: float) -> Iterator[Row]:
+    """Yield a row for each number of rows: what a Parquet file and a TREC file of them cost."""
+    for n_rows in (max(1000, int(size * share)) for size in sizes):
+        row: Row = {"table": "growth", "what": f"{n_rows:,}", "rows": n_rows, "seconds": {}, "peak MB": {}}
+        for kind in ("parquet", "trec"):
+            with tempfile.TemporaryDirectory() as made:
+                run, qrels = Path(made, f"run.{kind}"), Path(made, "qrels")
+                write_large(run, qrels, n_rows)
+                call = partial(pm.calc_aggregate, OURS, pm.read_qrels(qrels), pm.scan_run(run))
+                call()  # the first one starts the threads of polars
+                row["seconds"] |= in_turns({kind: call}, rounds)
+                row["peak MB"][kind] = peak_of_command(evaluating(qrels, run))
+        yield row
+
+
+def curves(rounds: int, share: float) -> Iterator[Row]:
+    """Yield rows of our processor time by how many queries have 100 judged hits, and by hits of each query.
+
+    The run is the same in all rows. Neighbours differ by work that grows steadily: so must the times.
+    """
+    queries = max(1, int(1000 * share))
+    run = random_run(queries, 1000)
+    shares = {f"{part:.1%} of queries 100, others 1": part for part in (0, 0.001, 0.01, 0.1, 0.25, 0.5, 1)}
+    kinds = {name: [100] * round(part * queries) for name, part in shares.items()}
+    kinds |= {f"{hits:,} each": [hits] * queries for hits in (1, 2, 3, 5, 10, 30, 100, 300, 1000)}
+    with tempfile.TemporaryDirectory() as made:
+        file = Path(made, "run.trec")
+        pm.write_run(run, file)
+        forms = {"dict": run, "pandas": FORMS["pandas"](run), "TREC file": pm.scan_run(file)}
+        for name, hits in kinds.items():
+            qrels: Nested = qrels_with_hits(run, hits + [1] * (queries - len(hits)))
+            calls = {form: ours(qrels, given) for form, given in forms.items()}
+            yield {"table": "curves", "what": name, "seconds": in_turns(calls, rounds, time.process_time)}
+
+
+ROWS = {
+    "compare": compare,
+    "audit": audit,
+    "folder": folder,
+    "start": start,
+    "growth": partial(growth, (1_000_000, 10_000_000)),
+    "growth-100M": partial(growth, (100_000_000,)),
+    "curves": curves,
+}
