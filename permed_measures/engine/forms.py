@@ -73,8 +73,12 @@ def as_mapping_or_frame(data: QrelsLike | RunLike, column: str) -> Nested | pl.D
     is_text = isinstance(data, (str, bytes))
     if isinstance(data, Iterable) and not is_text:
         return _records(data, column)
-    hint = "Read a file with permed_measures.read_qrels or read_run" if is_text else ""
+    hint = _READ if is_text else _SELECT if type(data).__name__ == "DuckDBPyConnection" else ""
     raise InputError(f"expected {_FORMS} (found {type(data).__name__} {shown(data)})", hint=hint)
+
+
+_READ = "Read a file with permed_measures.read_qrels or read_run"
+_SELECT = "The relation of a query is connection.sql(query); execute(query) returns the connection"
 
 
 def as_run(run: RunLike) -> Nested | pl.DataFrame | Batches:
@@ -166,6 +170,8 @@ _OTHER = {"relevance": "score", "score": "relevance"}
 
 def _no_record(record: object, column: str) -> InputError:
     hint = QRELS_FIRST if hasattr(record, _OTHER[column]) else ""
+    if isinstance(record, str):  # ir_measures goes through the letters of a path
+        hint = _READ
     if type(record).__module__.partition(".")[0] in ("polars", "pyarrow"):
         # ir_measures turns a frame it does not know into an iterator of its columns before we see it.
         hint = (
@@ -256,7 +262,8 @@ def _from_pandas(series: Any, column: str) -> pl.Series:
         return pl.Series(pa.array(series.array))
     values = series.tolist()
     if column in ("score", "relevance"):
-        return pl.Series([number(item, column, place=f"row {row}") for row, item in enumerate(values)])
+        found = [float(number(item, column, place=f"row {row}")) for row, item in enumerate(values)]
+        return pl.Series(found, dtype=pl.Float64)
     if not set(map(type, values)) <= {str}:
         values = [text_id(item, place=f"row {row}, column {column}") for row, item in enumerate(values)]
     return pl.Series(values)

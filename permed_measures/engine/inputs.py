@@ -226,11 +226,10 @@ def with_text_ids(mapping: Mapping[Any, Any], ids: str, *, query_id: str | None 
 
 def number(value: Any, column: str, *, place: str) -> float | int:
     """Return a finite relevance, or a score that is not NaN; anything else is an error."""
-    real = isinstance(value, (float, int, numbers.Real))  # the first two are told at once
     try:
-        if real and (math.isfinite(value) or (column == "score" and not math.isnan(value))):
+        if math.isfinite(value) or (column == "score" and not math.isnan(value)):
             return value  # type: ignore[no-any-return]
-    except OverflowError:  # an integer beyond all floats
+    except (TypeError, ValueError, OverflowError):  # no number, or an integer beyond all floats
         pass
     raise not_a_number(value, column, place=place)
 

@@ -271,6 +271,11 @@ def test_a_relation_that_is_random_is_refused():
         pm.calc_aggregate("RR", {"q1": {"d3": 1}}, run)
 
 
+def test_a_connection_is_no_relation():
+    with pytest.raises(pm.InputError, match=r"found DuckDBPyConnection.*connection\.sql\(query\)"):
+        pm.calc_aggregate("RR", QRELS, database().cursor())
+
+
 @pytest.mark.parametrize("ties", TieBreak)
 def test_rows_may_come_in_another_order_when_they_are_read_again(ties, monkeypatch):
     monkeypatch.setattr(batches, "_ROWS", 7)
@@ -319,6 +324,18 @@ def test_a_relation_that_was_read_in_part_is_read_from_its_beginning(tmp_path):
     for _ in range(2):
         assert pm.calc_aggregate("RR", QRELS, run) == pm.calc_aggregate("RR", QRELS, RUN)
     assert len(run.fetchall()) == 6 or hasattr(run, "execute")
+
+
+def test_the_connection_is_free_after_an_error(monkeypatch):
+    monkeypatch.setattr(batches, "_ROWS", 2048)  # then most rows are not read
+    rows = "'d' || i AS doc_id, if(i = 9, 'nan', '1')::DOUBLE AS score FROM range(50000) t(i)"
+    nan = database().sql(f"SELECT 'topic_1_1' AS query_id, {rows}")
+    same = database().sql(f"SELECT 'topic_1_' || if(i = 1, '1', 'turn_1') AS query_id, {rows}")
+    qrels = {"topic_1_1": {"a": 1}}
+    for run in (nan, pm.match_query_ids(same.filter("doc_id <> 'd9'"), qrels, "permed")):
+        with pytest.raises(pm.InputError) as error:
+            pm.calc_aggregate("RR", qrels, run)
+        assert database().sql("SELECT 1").fetchall() == [(1,)], error
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is forked")

@@ -282,3 +282,31 @@ def test_what_is_no_number_is_named_wherever_it_stands(score, place):
     qrels = {query_id: {"a": 1} for query_id in run}
     with pytest.raises(pm.InputError, match=f"query 'q2', document 'd{place}': a score must be a number"):
         pm.calc_aggregate(["RR"], qrels, run)
+
+
+@pytest.mark.parametrize("number", [Decimal("2.5"), Fraction(5, 2), np.float16(2.5)], ids=repr)
+def test_every_number_is_one_in_every_form(number, tmp_path):
+    run = {"q": {"a": number, "b": 1}}
+    rows = [("q", doc_id, score) for doc_id, score in run["q"].items()]
+    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"], dtype=object)
+    for form in (run, frame, [ir_measures.ScoredDoc(*row) for row in rows]):
+        assert list(pm.calc_aggregate("RR", {"q": {"a": 1}}, form).values()) == [1]
+        pm.write_run(form, tmp_path / "run")
+        assert pm.read_run(tmp_path / "run") == {"q": {"a": 2.5, "b": 1.0}}
+
+
+@pytest.mark.parametrize("wrong", [None, NAN, "1", Decimal("sNaN"), 10**400], ids=repr)
+def test_what_is_no_number_is_named_among_decimals(wrong):
+    right, both = {"q": {"b": 1}}, {"q": {"a": Decimal(1), "b": wrong}}
+    for qrels, run in ((both, right), (right, both)):
+        with pytest.raises(pm.InputError, match=r"query 'q', document 'b': a .* must be a number"):
+            pm.calc_aggregate("RR", qrels, run)
+
+
+def test_the_path_of_a_file_is_told_from_records_by_ir_measures_too():
+    import ir_measures
+
+    with pytest.raises(
+        pm.InputError, match=r"\(found str r\)\. Read a file with permed_measures\.read_qrels"
+    ):
+        ir_measures.calc_aggregate([pm.GradedAP @ 10], "run.trec", {"q": {"a": 1.0}})
