@@ -169,7 +169,7 @@ MUTANTS = [
     ),
     Mutant(
         "rows between batches are lost",
-        "streams",
+        "../engine/batches",
         "held = rows[last:] if last < len(rows) else None",
         "held = None",
     ),
@@ -210,7 +210,7 @@ MUTANTS = [
 
 def mutated(mutant):
     """Return the file of the package that has the mistake, and its text with the mistake in it."""
-    path = PACKAGE / "files" / f"{mutant.file}.py"
+    path = (PACKAGE / "files" / f"{mutant.file}.py").resolve()
     source = path.read_text()
     if source.count(mutant.right) != 1:
         raise ValueError(f"{mutant.right!r} stands {source.count(mutant.right)} times in {path.name}")
