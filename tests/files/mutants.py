@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import permed_measures as pm
 
-PACKAGE = Path(pm.__file__).parent
+PACKAGE = Path(pm.__file__).resolve().parent
 SCRIPT = Path(__file__).with_name("generate_files.py")
 N_FILES = 2000
 
