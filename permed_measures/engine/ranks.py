@@ -237,8 +237,9 @@ def _count_before(tie: Ints, by: Ints, n_hits: int) -> Ints:
     """Count, for each hit, the rows of its tie that are before it."""
     key = _keys(tie, by)
     rows_of_tie = np.bincount(tie[n_hits:])
-    before_tie = np.cumsum(rows_of_tie) - rows_of_tie
-    before: Ints = np.searchsorted(np.sort(key[n_hits:]), key[:n_hits]) - before_tie[tie[:n_hits]]
+    before = rows_of_tie[tie[:n_hits]] - np.cumsum(rows_of_tie)[tie[:n_hits]]  # less the rows of earlier ties
+    order = np.argsort(key[:n_hits])  # what is searched for in its order is found several times as fast
+    before[order] += np.searchsorted(np.sort(key[n_hits:]), key[order])
     return before
 
 
