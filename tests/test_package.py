@@ -31,7 +31,7 @@ datasets: import_hook records samples readers http_download downloads handlers c
 datasets: pyterrier loading
 evaluation spark
 crosschecks: pytrec identities results check
-statistics: significance signed_ranks resampling differences results
+statistics: significance signed_ranks resampling max_t differences results families cautions
 audits: options choices claim_names claims claim_files conventions run_variants
 audits: matches answers searches sentences reports audit
 plots: fonts style arguments by_group by_query cutoffs figures save

@@ -13,9 +13,11 @@ from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell
 from permed_measures.cli.output import Digits, Output, format_of, put
 from permed_measures.reports.comparison import COMPARISON_FORMATS
+from permed_measures.statistics.results import MAX_T, VARIANTS
 from permed_measures.statistics.significance import CORRECTIONS
 
-Correction = StrEnum("Correction", {name: name for name in CORRECTIONS})  # type: ignore[misc]
+Correction = StrEnum("Correction", {name: name for name in [*CORRECTIONS, MAX_T]})  # type: ignore[misc]
+Test = StrEnum("Test", {name: name for name in VARIANTS})  # type: ignore[misc]
 Format = StrEnum("Format", {name: name for name in COMPARISON_FORMATS})  # type: ignore[misc]
 
 
@@ -42,6 +44,14 @@ def compare(
         ),
     ] = None,
     correction: Annotated[Correction, typer.Option(help="Multiple-testing correction.")] = Correction("holm"),  # noqa: B008
+    family: Annotated[
+        Literal["all", "measure"],
+        typer.Option(help="Which p-values are corrected together: all, or those of a measure."),
+    ] = "all",
+    tests: Annotated[
+        list[Test] | None,
+        typer.Option(help="A test to run, or the bootstrap; can be repeated. By default all are run."),
+    ] = None,
     resamples: Annotated[
         int, typer.Option(help="Number of resamples of the randomization test and the bootstrap.", min=1)
     ] = 10_000,
@@ -75,10 +85,12 @@ def compare(
             baseline,
             clusters,
             str(correction),
+            [*map(str, tests or VARIANTS)],
             resamples=resamples,
             seed=seed,
             level=level,
             by=by,
+            family=family,
             jobs=inputs.jobs,
         )
     result = replace(result, origin=arguments.origin_of(context, files), digits=digits)

@@ -17,8 +17,10 @@ from permed_measures.measures.headings import check_headings, explained, heading
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.reports.comparison import COMPARISON_FORMATS, comparison_records, for_notebook
 from permed_measures.reports.differences import differences_table, legend
+from permed_measures.statistics.cautions import cautions
 from permed_measures.statistics.differences import PairedRuns
-from permed_measures.statistics.results import ComparisonResult, Options, cautions, contrasts, corrected
+from permed_measures.statistics.families import corrected
+from permed_measures.statistics.results import ComparisonResult, Options, contrasts
 from permed_measures.statistics.significance import LEVELS
 from permed_measures.terminal import aligned
 
@@ -87,6 +89,7 @@ def compare(
     by: By | None = None,
     rel: float | None = None,
     jobs: int = 1,
+    family: str = "all",
 ) -> Comparison:
     """Compare runs with a baseline or with each other, query by query.
 
@@ -105,8 +108,10 @@ def compare(
         one group for the query ids, ``{query_id: cluster}``, or a function of the query id. If left out, the
         field ``conversation_id`` of a data set that has it; ``"none"`` is no clusters. A query in no cluster
         counts as its own.
-    correction : {'holm', 'bonferroni', 'benjamini-hochberg', 'none'}
-        Multiple-testing correction over all p-values of a test: pairs times measures.
+    correction : {'holm', 'bonferroni', 'benjamini-hochberg', 'none', 'max-t'}
+        Multiple-testing correction over all p-values of a test: pairs times measures. ``max-t`` adjusts those
+        of the randomization test by what random signs give to all differences at once, and has the intervals
+        from them too, which then hold for all differences at once; the other tests have Holm's correction.
     tests : iterable of {'t-test', 'wilcoxon', 'randomization', 'bootstrap'}, or one of these
     resamples : int, at least 1
         Number of resamples of the randomization test and the bootstrap.
@@ -121,6 +126,8 @@ def compare(
         The lowest relevant grade, for each measure that takes one and does not name its own.
     jobs : int, at least 1
         Number of processes that evaluate runs, where processes can be forked; the result is the same.
+    family : {'all', 'measure'}
+        Which p-values of a test are corrected together: all, or those of each measure by itself.
 
     Returns
     -------
@@ -150,9 +157,10 @@ def compare(
 
     Where all differences are 0, every p is 1, the interval (0, 0) and the effect size 0. Whatever else is
     undefined is None with a reason: a t-test of one query or without variance, a bootstrap of one cluster, a
-    relative difference to 0. Intervals are not corrected for their number, and with fewer than ten clusters
-    they are too short, which the notes say. `significance` and `resampling` have formulas and sources, Holm
-    1979 and Benjamini & Hochberg 1995 the corrections.
+    relative difference to 0. Intervals of the bootstrap are not corrected for their number, and with fewer
+    than ten clusters they are too short, which the notes say. Differences that are those of another pair or
+    measure in all queries count once. `significance`, `signed_ranks`, `resampling` and `max_t` have formulas
+    and sources, Holm 1979 and Benjamini & Hochberg 1995 the other corrections.
 
     Examples
     --------
@@ -165,7 +173,7 @@ def compare(
     """
     check_whole_number("jobs", jobs, 1)
     asked = tuple(dict.fromkeys([tests] if isinstance(tests, str) else tests))
-    options = Options(asked, correction, resamples, seed, level)
+    options = Options(asked, correction, resamples, seed, level, family)
     origin, qrels, runs = Origin.of(qrels, runs), loaded_qrels(qrels), loaded_runs(runs)
     asked_measures = measures_of(measures, rel)
     check_headings(["run", "measure"], asked_measures)
@@ -200,11 +208,13 @@ def _notes_of_groups(name: str, groups: Mapping[Any, Comparison]) -> list[str]:
 def _compared(parts: list[PairedRuns], options: Options, baseline: str | None) -> list[Comparison]:
     """Compare on each set of queries, with one correction over all p-values."""
     found = [contrasts(paired, options) for paired in parts]
-    rows, families = corrected([row for rows in found for row in rows], options.correction)
-    size, lowest = len(found[0]), LEVELS[0 if baseline is None else 1]  # letters have the first level only
+    found, families, notes = corrected(found, parts, options)
+    lowest = LEVELS[0 if baseline is None else 1]  # letters have the first level only
+    n_tests = families.get("randomization", 1)
+    n_here = max(n_tests - sum(map(len, found[1:])), 1)  # of one set of queries, however many count once
     return [
         Comparison(
-            rows[number * size : (number + 1) * size],
+            rows,
             paired.measures,
             baseline,
             options.correction,
@@ -212,8 +222,9 @@ def _compared(parts: list[PairedRuns], options: Options, baseline: str | None) -
             options.resamples,
             options.seed,
             options.level,
-            [*paired.notes, *cautions(paired, options, len(rows), size, lowest)],
+            [*paired.notes, *said, *cautions(paired, options, n_tests, n_here, lowest)],
             paired,
+            family=options.family,
         )
-        for number, paired in enumerate(parts)
+        for rows, paired, said in zip(found, parts, notes, strict=True)
     ]

@@ -101,7 +101,7 @@ def _plots(result: ComparisonResult) -> Iterator[str]:
 
 _MEANS = ("mean", "baseline_mean", "difference", "relative")
 _COUNTS = ("wins", "ties", "losses", "effect_size")
-_HOW = ("correction", "level", "resamples", "seed")
+_HOW = ("correction", "family", "level", "resamples", "seed")
 _BOUNDS = ("low", "high")
 _OTHERS = ("measure", "run", "baseline", "clusters", "reasons")
 
@@ -157,6 +157,7 @@ def _as_json(result: ComparisonResult) -> str:
         "baseline": result.baseline,
         "clusters": result.paired.clusters or None,
         "correction": result.correction,
+        "family": result.family,
         "resamples": result.resamples,
         "seed": result.seed,
         "level": result.level,

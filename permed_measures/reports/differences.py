@@ -16,14 +16,16 @@ from permed_measures.reports.wording import (
     interval_method,
     is_random,
     method_of,
+    of_each,
     p_or_dash,
     shown,
     signed,
 )
-from permed_measures.statistics.results import ComparisonResult, ComparisonRow
+from permed_measures.statistics.families import correction_of
+from permed_measures.statistics.results import MAX_T, ComparisonResult, ComparisonRow
 from permed_measures.statistics.significance import SignificanceTest
 
-_HEADINGS = {"holm": "Holm", "bonferroni": "Bonferroni", "benjamini-hochberg": "B-H"}
+_HEADINGS = {**CORRECTION_NAMES, "benjamini-hochberg": "B-H"}
 
 
 class DifferencesTable(NamedTuple):
@@ -50,7 +52,10 @@ def differences_table(result: ComparisonResult, tests: Mapping[str, str] | None 
     headings = ["mean", "base", "Δ", "Δ %", *intervals, "win/tie/loss", "d_z"]
     spare = ["mean", "base", "d_z", "Δ %", "win/tie/loss", *intervals]
     for name, heading in shown.items():
-        headings += [heading, *([_HEADINGS[result.correction]] if name in adjusted else [])]
+        headings += [
+            heading,
+            *([_HEADINGS[correction_of(result.correction, name)]] if name in adjusted else []),
+        ]
     short = dict(zip(result.measures, headings_of(result.measures), strict=True))
     rows = [
         [
@@ -105,7 +110,10 @@ def legend(result: ComparisonResult, only: Collection[str] | None = None) -> lis
     if interval_method(result):
         lines.append(_about_intervals(result))
     lines += [f"{name}: {method_of(result, name)}" for name in tests if "random" in name]
-    lines += _corrections(result, [name for name, test in tests.items() if not test.naive])
+    valid = [name for name, test in tests.items() if not test.naive]
+    for correction in dict.fromkeys(correction_of(result.correction, name) for name in valid):
+        chosen = [name for name in valid if correction_of(result.correction, name) == correction]
+        lines += _corrections(result, correction, chosen)
     if any(test.naive for test in tests.values()):
         lines.append("naive: treats the queries of a cluster as independent; do not report it")
     rows = [row for _, each in result.sections() for row in each.rows]
@@ -114,6 +122,9 @@ def legend(result: ComparisonResult, only: Collection[str] | None = None) -> lis
 
 def _about_intervals(result: ComparisonResult) -> str:
     """Say how the intervals were computed."""
+    if result.correction == MAX_T:
+        number = counted(result.families["randomization"], "difference")
+        return f"interval: for all {number}{of_each(result)} at once, by the random signs of max-T"
     drawn = f"{counted(result.resamples, 'resample')} of {counted(result.n_clusters, result.paired.unit)}"
     of_groups = "; of a group, from its own" if result.by else ""
     several = sum(len(each.rows) for _, each in result.sections()) > 1
@@ -121,17 +132,17 @@ def _about_intervals(result: ComparisonResult) -> str:
     return f"interval: {interval_method(result)}, {drawn}{of_groups}{each_alone}"
 
 
-def _corrections(result: ComparisonResult, names: list[str]) -> list[str]:
+def _corrections(result: ComparisonResult, correction: str, names: list[str]) -> list[str]:
     """Say which p-values of these tests were adjusted together."""
-    if result.correction == "none" or not names:
+    if correction == "none":
         return []
     of_what = {"": "", "groups": f" of all {result.by} groups", "all queries": " of all queries"}
     texts = [
-        _sizes({name: sizes[name] for name in names}) + of_what[of]
+        _sizes({name: sizes[name] for name in names}) + of_each(result) + of_what[of]
         for of, sizes in families(result).items()
         if any(sizes[name] for name in names)
     ]
-    adjusted = f"{_HEADINGS[result.correction]}: p adjusted by {CORRECTION_NAMES[result.correction]}"
+    adjusted = f"{_HEADINGS[correction]}: p adjusted by {CORRECTION_NAMES[correction]}"
     return [f"{adjusted} over {', and over '.join(texts)}"] if texts else []
 
 

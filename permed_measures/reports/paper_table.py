@@ -16,11 +16,13 @@ from permed_measures.reports.wording import (
     in_clusters,
     is_random,
     method_of,
+    of_each,
     p_of_sentences,
     shown,
     shown_p,
     signed,
 )
+from permed_measures.statistics.families import correction_of
 from permed_measures.statistics.results import ComparisonResult, ComparisonRow
 
 _PREFERRED = {
@@ -136,8 +138,10 @@ def _significance(result: ComparisonResult, letters: list[str]) -> str:
 def _correction(result: ComparisonResult) -> str:
     if result.correction == "none":
         return "uncorrected"
-    sizes = [f"over {counted(n, 'test')}{of and f' on {of}'}" for of, n in _families(result).items()]
-    return f"{CORRECTION_NAMES[result.correction]} correction {' and '.join(sizes)}"
+    each = of_each(result)
+    sizes = [f"over {counted(n, 'test')}{each}{of and f' on {of}'}" for of, n in _families(result).items()]
+    name = CORRECTION_NAMES[correction_of(result.correction, deciding_test(result))]
+    return f"{name} correction {' and '.join(sizes)}"
 
 
 def _families(result: ComparisonResult) -> dict[str, int]:

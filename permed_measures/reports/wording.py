@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from permed_measures.markup import counted, plural
-from permed_measures.statistics.results import ComparisonResult
+from permed_measures.statistics.families import correction_of
+from permed_measures.statistics.results import MAX_T, ComparisonResult
 
 NONE = "—"
 LEVELS = {"‡": 0.01, "†": 0.05}
 """The significance marks, and the p below which they are set."""
-CORRECTION_NAMES = {"holm": "Holm", "bonferroni": "Bonferroni", "benjamini-hochberg": "Benjamini-Hochberg"}
+CORRECTION_NAMES = {
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "benjamini-hochberg": "Benjamini-Hochberg",
+    MAX_T: "max-T",
+}
 _SMALL = 1e-4
 
 
@@ -17,6 +23,11 @@ def families(result: ComparisonResult) -> dict[str, dict[str, int]]:
     if not result.groups:
         return {"": result.families}
     return {"groups": next(iter(result.groups.values())).families, "all queries": result.families}
+
+
+def of_each(result: ComparisonResult) -> str:
+    """Say that each measure is a family by itself, where it is."""
+    return " of each measure" if result.family == "measure" else ""
 
 
 def p_or_dash(value: float | None) -> str:
@@ -48,11 +59,13 @@ def shown(result: ComparisonResult, value: float, sign: str = "") -> str:
 def p_of_sentences(result: ComparisonResult, name: str) -> str:
     """Name the p-values of a test as they are reported: those that were adjusted say how."""
     adjusted = result.correction != "none" and result.families.get(name, 0) > 1
-    return f"{CORRECTION_NAMES[result.correction]}-adjusted p" if adjusted else "p"
+    return f"{CORRECTION_NAMES[correction_of(result.correction, name)]}-adjusted p" if adjusted else "p"
 
 
 def interval_method(result: ComparisonResult) -> str:
     """Say how the intervals were computed; nothing where there are none."""
+    if result.correction == MAX_T:
+        return "simultaneous, max-T"
     return "" if "not asked" in result.rows[0].reasons.get("interval", "") else "percentile bootstrap"
 
 

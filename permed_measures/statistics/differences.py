@@ -44,6 +44,8 @@ class PairedRuns:
         The cluster of each query, from 0; without clusters each has its own.
     notes : list of str
         Notes on the runs and the clusters.
+    among : ndarray of int64, optional
+        Of some of the queries, the cluster of each among those of all queries.
     """
 
     measures: list[Measure]
@@ -53,6 +55,7 @@ class PairedRuns:
     clusters: str
     cluster: NDArray[np.int64] = field(repr=False)
     notes: list[str]
+    among: NDArray[np.int64] | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -97,12 +100,24 @@ class PairedRuns:
         """What is independent: a cluster, or a query where there are no clusters."""
         return "cluster" if self.clusters else "query"
 
+    @property
+    def shared_cluster(self) -> NDArray[np.int64]:
+        """The cluster of each query, by numbers that groups of queries share."""
+        return self.cluster if self.among is None else self.among
+
     def of_queries(self, chosen: NDArray[np.bool_]) -> PairedRuns:
         """Select some of the queries; the clusters keep their name, even if each has one query left."""
         query_ids = [query_id for query_id, here in zip(self.query_ids, chosen, strict=True) if here]
         values = {name: each[:, chosen] for name, each in self.values.items()}
         cluster = _numbered(self.cluster[chosen])
-        return replace(self, query_ids=query_ids, values=values, cluster=cluster, notes=[])
+        return replace(
+            self,
+            query_ids=query_ids,
+            values=values,
+            cluster=cluster,
+            notes=[],
+            among=self.shared_cluster[chosen],
+        )
 
     def differences(self) -> NDArray[np.float64]:
         """Return run - baseline; shape (n_queries, n_measures * n_pairs), the pairs of a measure together."""

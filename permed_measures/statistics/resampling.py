@@ -87,7 +87,7 @@ def randomization_test(
     number = n_patterns(n_units, resamples)
 
     def patterns() -> Iterator[Floats]:
-        return _all_signs(n_units) if number else _random_signs(n_units, resamples, seed)
+        return signs_of(n_units, resamples, seed)
 
     least, few = _prepared(differences, cluster, 0 if number else resamples)
     if operands is None:
@@ -147,7 +147,7 @@ def _extreme(patterns: Iterator[Floats], sums: Floats, least: Floats) -> Ints:
     """Count the sign patterns with a sum at least as extreme as the observed one, by column."""
     extreme = np.zeros(len(least), np.int64)
     for signs in patterns:
-        extreme += (np.abs(_totals(signs, sums)) >= least).sum(axis=0)
+        extreme += (np.abs(totals_of(signs, sums)) >= least).sum(axis=0)
     return extreme
 
 
@@ -157,14 +157,14 @@ def _extreme_of_operands(
     """Count from the sums of the operands; also return the columns whose count depends on rounding."""
     extreme, unsure = np.zeros(len(least), np.int64), np.zeros(len(least), np.bool_)
     for signs in patterns:
-        for here, totals in operands.differences(_totals(signs, parts)):
+        for here, totals in operands.differences(totals_of(signs, parts)):
             above = np.abs(totals) - least[here]
             extreme[here] += (above >= 0).sum(axis=0)
             unsure[here] |= (np.abs(above) <= error[here]).any(axis=0)
     return extreme, unsure
 
 
-def _totals(signs: Floats, sums: Floats) -> Floats:
+def totals_of(signs: Floats, sums: Floats) -> Floats:
     """Return ``signs @ sums``, added up in steps: the bound on its rounding grows with the longest sum."""
     totals: Floats = signs[:, :_STEP] @ sums[:_STEP]
     for start in range(_STEP, len(sums), _STEP):
@@ -193,6 +193,12 @@ def _chunks(total: int, width: int) -> Iterator[tuple[int, int]]:
     step = max(_BLOCK // width, 1)
     for start in range(0, total, step):
         yield start, min(step, total - start)
+
+
+def signs_of(n_units: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """Yield all sign patterns if there are no more than `resamples`, otherwise random ones, in blocks."""
+    exact = n_patterns(n_units, resamples) is not None
+    return _all_signs(n_units) if exact else _random_signs(n_units, resamples, seed)
 
 
 def _all_signs(n_units: int) -> Iterator[Floats]:

@@ -12,25 +12,21 @@ from ir_measures.measures import Measure
 
 from permed_measures.errors import InputError, check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
-from permed_measures.markup import counted
 from permed_measures.statistics.differences import PairedRuns
 from permed_measures.statistics.resampling import (
     Operands,
     bootstrap_intervals,
-    n_patterns,
     randomization_test,
 )
 from permed_measures.statistics.signed_ranks import wilcoxon_test
 from permed_measures.statistics.significance import (
     CORRECTIONS,
-    LEVELS,
     Estimate,
     Floats,
     Ints,
     SignificanceTest,
     blocks_of_columns,
     effect_sizes,
-    effective_clusters,
     t_test,
 )
 
@@ -52,7 +48,7 @@ class ComparisonRow:
     wins, ties, losses : int
         Queries on which the run is above the baseline, equal (within 1e-12), below.
     interval : (float, float) or None
-        Bootstrap confidence interval of the difference.
+        Confidence interval of the difference: of the bootstrap, or with max-T simultaneous for all rows.
     effect_size : float or None
         Cohen's d_z: the difference over the standard deviation of the queries' differences.
     tests : dict of str to SignificanceTest
@@ -91,7 +87,7 @@ class ComparisonResult:
         None where every pair was compared.
     correction : str
     families : dict of str to int
-        For each test, how many p-values were corrected together.
+        For each test, how many p-values were corrected together; with ``family="measure"`` of a measure.
     resamples, seed : int
     level : float
         Of the intervals.
@@ -107,6 +103,8 @@ class ComparisonResult:
         Where the qrels and the runs come from.
     digits : int or None
         Number of decimals of means and differences; if None, four in tables and all in CSV.
+    family : {'all', 'measure'}
+        Which p-values of a test were corrected together.
     """
 
     rows: list[ComparisonRow]
@@ -123,6 +121,7 @@ class ComparisonResult:
     groups: dict[Any, Self] = field(default_factory=dict, repr=False)
     origin: Origin | None = field(default=None, repr=False)
     digits: int | None = None
+    family: str = "all"
 
     @property
     def n_queries(self) -> int:
@@ -145,6 +144,12 @@ class ComparisonResult:
         yield ("(all)" if self.by else "", self)
 
 
+MAX_T = "max-t"
+"""The correction that has the intervals and the p-values of the randomization test from the same signs."""
+
+FAMILIES = ("all", "measure")
+"""Which p-values of a test are corrected together: all, or those of a measure."""
+
 VARIANTS = {
     "t-test": {"clustered t-test": False, "t-test": True},
     "wilcoxon": {"wilcoxon": True},
@@ -166,12 +171,19 @@ class Options:
     resamples: int
     seed: int
     level: float
+    family: str = "all"
 
     def __post_init__(self) -> None:
         """Raise InputError for an invalid option."""
         for name in self.tests:
             check_choice("a test", name, VARIANTS)
-        check_choice("correction", self.correction, CORRECTIONS)
+        check_choice("correction", self.correction, [*CORRECTIONS, MAX_T])
+        check_choice("family", self.family, FAMILIES)
+        if self.correction == MAX_T and "randomization" not in self.tests:
+            raise InputError(
+                "correction 'max-t' needs the randomization test",
+                hint="Ask for both, or for neither",
+            )
         check_whole_number("resamples", self.resamples, 1)
         check_whole_number("seed", self.seed, 0)
         if not isinstance(self.level, (int, float)) or not 0 < self.level < 1:
@@ -185,7 +197,7 @@ def contrasts(paired: PairedRuns, options: Options) -> list[ComparisonRow]:
     differences, operands = paired.differences(), paired.operands()
     tested = _tested(paired, options, differences, operands)
     intervals = [Estimate(None, "the bootstrap was not asked for")] * differences.shape[1]
-    if "bootstrap" in options.tests:
+    if "bootstrap" in options.tests and options.correction != MAX_T:
         how = options.resamples, options.seed, options.level
         intervals = bootstrap_intervals(differences, paired.cluster, *how, operands)
     effects = _in_blocks(effect_sizes, differences)
@@ -200,18 +212,6 @@ def contrasts(paired: PairedRuns, options: Options) -> list[ComparisonRow]:
         )
         for column, (number, pair) in enumerate(product(range(len(paired.measures)), paired.pairs))
     ]
-
-
-def corrected(rows: list[ComparisonRow], correction: str) -> tuple[list[ComparisonRow], dict[str, int]]:
-    """Adjust the p-values of each test over all rows; return the rows and the number of p-values by test."""
-    tests, families = [dict(row.tests) for row in rows], {}
-    for name in tests[0]:
-        answered = [(each, p) for each in tests if (p := each[name].p) is not None]
-        adjusted = CORRECTIONS[correction](np.array([p for _, p in answered], np.float64))
-        for (each, _), value in zip(answered, adjusted.tolist(), strict=True):
-            each[name] = replace(each[name], adjusted=value)
-        families[name] = len(answered)
-    return [replace(row, tests=each) for row, each in zip(rows, tests, strict=True)], families
 
 
 _T = TypeVar("_T")
@@ -271,61 +271,3 @@ def _row(
         reasons={name: each.reason for name, each in estimates.items() if each.value is None},
         **{name: each.value for name, each in estimates.items()},
     )
-
-
-# --- cautions --------------------------------------------------------------------------------------
-
-_FEW = 10
-"""Of fewer normal differences a 95% percentile bootstrap covers the mean in less than 90 of 100 cases."""
-
-
-def cautions(
-    paired: PairedRuns, options: Options, n_tests: int, n_here: int, level: float = LEVELS[0]
-) -> list[str]:
-    """Note where there are too few clusters or resamples for what was asked.
-
-    Of the `n_tests` corrected together, `n_here` are on these queries; `level` is the lowest that has a mark.
-    """
-    notes = _no_significance(paired, options, n_tests, n_here, level)
-    notes += _unequal_clusters(paired, options)
-    if "bootstrap" in options.tests and 1 < paired.n_clusters < _FEW:
-        units = counted(paired.n_clusters, paired.unit)
-        notes.append(f"interval: with {units} percentile bootstrap intervals are too short")
-    return notes
-
-
-def _no_significance(
-    paired: PairedRuns, options: Options, n_tests: int, n_here: int, level: float
-) -> list[str]:
-    """Note that no result can be significant at the level, with so few clusters or resamples.
-
-    Holm's correction multiplies the smallest p of these queries by at least `n_here`, since all others may be
-    smaller still.
-    """
-    if "randomization" not in options.tests:
-        return []
-    patterns = n_patterns(paired.n_clusters, options.resamples)
-    family = {"holm": n_here, "bonferroni": n_tests}.get(options.correction, 1)
-    least = min(family * (2 / patterns if patterns else 1 / (1 + options.resamples)), 1.0)
-    if least < level:
-        return []
-    cause = counted(paired.n_clusters, paired.unit) if patterns else counted(options.resamples, "resample")
-    or_more = " or more" if options.correction == "holm" and n_here < n_tests else ""
-    corrected = f", corrected for {counted(family, 'test')}{or_more}," if family > 1 else ""
-    return [f"randomization: with {cause} no p-value{corrected} is below {least:.4g}, whatever the runs"]
-
-
-_FEW_EFFECTIVE = 5
-"""Of fewer a cluster-robust t-test at 0.05 rejects a true null hypothesis in 6 of 100 cases and more."""
-
-
-def _unequal_clusters(paired: PairedRuns, options: Options) -> list[str]:
-    """Note that the cluster-robust t-test is too sure, because few clusters have most of the queries."""
-    effective = effective_clusters(paired.cluster)
-    if "t-test" not in options.tests or effective >= min(_FEW_EFFECTIVE, paired.n_clusters / 2):
-        return []
-    number, alike = counted(paired.n_clusters, "cluster"), f"{effective:.1f} of one size"
-    return [
-        f"clustered t-test: {number} of very different sizes count as {alike}, so that its p is too small; "
-        "the randomization test holds"
-    ]

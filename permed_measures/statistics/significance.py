@@ -77,9 +77,9 @@ def blocks_of_columns(differences: Floats) -> list[Floats]:
     return np.array_split(differences, -(-differences.shape[1] // _COLUMNS), axis=1)
 
 
-def sums_of(differences: Floats, cluster: Ints) -> Floats:
-    """Sum the differences of each cluster; shape (n_clusters, n_columns)."""
-    columns = [np.bincount(cluster, column) for column in differences.T]
+def sums_of(differences: Floats, cluster: Ints, n_clusters: int = 0) -> Floats:
+    """Sum the differences of each cluster; shape (n_clusters, n_columns), more if `n_clusters` is more."""
+    columns = [np.bincount(cluster, column, n_clusters) for column in differences.T]
     return np.stack(columns, axis=1)
 
 

@@ -11,6 +11,7 @@ import pytest
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.markup import counted
+from permed_measures.statistics.max_t import Columns, max_t
 from permed_measures.statistics.significance import (
     CORRECTIONS,
 )
@@ -280,13 +281,112 @@ def test_too_few_resamples_for_either_level_are_said(resamples, correction, leas
 
 
 def test_101_tests_at_10000_resamples_have_no_double_dagger():
-    qrels, runs = runs_of([1, -1] * 20)
+    rng = random.Random(0)
+    qrels = {f"q{i}": {f"d{j}": rng.randint(0, 1) for j in range(101)} for i in range(40)}
+    runs = {name: {q: {d: rng.random() for d in qrels[q]} for q in qrels} for name in ("old", "new")}
     measures = [f"P@{k}" for k in range(1, 102)]
     for n, expected in ((100, []), (101, ["below 0.0101"])):
         notes = compare(qrels, runs, measures[:n], baseline="old", tests="randomization").notes
         assert [each.partition(", is ")[2].partition(",")[0] for each in notes] == expected
     every = compare(qrels, runs, measures[:40], tests="randomization").notes
     assert every == []  # letters have the level 0.05 only
+
+
+def test_differences_that_are_there_twice_count_once_and_are_said(sample_qrels, sample_runs):
+    same = {"P@1": "P@1", "first": "Success@1", "nDCG@10": "nDCG@10"}
+    for correction in CORRECTIONS:
+        result = compare(sample_qrels, sample_runs, same, resamples=999, correction=correction)
+        alone = compare(sample_qrels, sample_runs, ["P@1", "nDCG@10"], resamples=999, correction=correction)
+        rows = {(str(row.measure), row.run, row.baseline): row for row in alone.rows}
+        for row in result.rows:
+            name = str(row.measure).replace("Success", "P")
+            assert row.tests == rows[name, row.run, row.baseline].tests
+        once = correction != "none"
+        assert set(result.families.values()) == {6 if once else 9}
+        said = "3 of 9 rows have the differences of another and count once (first: 'tfidf' against 'bm25' on "
+        assert [note for note in result.notes if "count once" in note] == [
+            f"{said}first, as 'tfidf' against 'bm25' on P@1)"
+        ] * once
+
+
+def test_runs_that_are_there_twice_count_once(sample_qrels, sample_runs):
+    runs = {"a": sample_runs["bm25"], "b": sample_runs["bm25"], "c": sample_runs["lsa"]}
+    result = compare(sample_qrels, runs, "nDCG@10", resamples=99)
+    assert result.families == {"t-test": 2, "wilcoxon": 2, "randomization": 2}
+    assert result.rows[1].tests == result.rows[2].tests
+    assert any("1 of 3 rows has the differences of another" in note for note in result.notes)
+
+
+def test_a_family_may_be_a_measure(sample_qrels, sample_runs):
+    measures, how = ["nDCG@10", "P@1", "Success@1"], {"resamples": 999, "clusters": "^(.*)_"}
+    for correction in ("holm", "bonferroni", "benjamini-hochberg", "max-t"):
+        whole = compare(sample_qrels, sample_runs, measures, correction=correction, family="measure", **how)
+        assert set(whole.families.values()) == {3}
+        for number, measure in enumerate(measures):
+            alone = compare(sample_qrels, sample_runs, measure, correction=correction, **how)
+            for row, other in zip(whole.rows[3 * number :], alone.rows, strict=False):
+                for name, test in row.tests.items():
+                    assert test.adjusted == pytest.approx(other.tests[name].adjusted, rel=1e-12)
+                assert row.interval == pytest.approx(other.interval)
+        assert "over 3 p-values of each measure" in str(whole)
+
+
+def test_max_t_has_marks_and_intervals_that_agree(sample_qrels, sample_runs):
+    how = {"clusters": "^(.*)_", "resamples": 999, "correction": "max-t"}
+    for options in ({}, {"baseline": "bm25"}, {"by": "_([0-9])$"}, {"family": "measure"}):
+        result = compare(sample_qrels, sample_runs, pm.MEDCORPUS, **how, **options)
+        for _, part in result.sections():
+            for row in part.rows:
+                test = row.tests["randomization"]
+                assert test.adjusted >= test.p
+                assert row.interval is not None or "interval" in row.reasons
+                if row.interval and any(row.interval):
+                    low, high = row.interval
+                    assert (test.adjusted < 0.05) == (low >= 0 or high <= 0)
+                    assert low <= row.difference <= high
+                naive = row.tests["naive randomization"]
+                assert naive.adjusted is None or naive.adjusted >= naive.p
+
+
+def test_max_t_of_groups_is_over_all_groups(sample_qrels, sample_runs):
+    how = {"clusters": "^(.*)_", "resamples": 999, "correction": "max-t", "tests": "randomization"}
+    result = compare(sample_qrels, sample_runs, ["nDCG@10", "P@1"], by="_([0-9])$", **how)
+    alone = compare(sample_qrels, sample_runs, ["nDCG@10", "P@1"], **how)
+    assert result.rows == alone.rows
+    assert {part.families["randomization"] for part in result.groups.values()} == {6 * len(result.groups)}
+    # The groups are the columns of one family: as if those of other groups were 0.
+    paired, labels = result.paired, [query_id[-1] for query_id in result.paired.query_ids]
+    wide = np.concatenate(
+        [
+            paired.differences() * np.array([each == group for each in labels])[:, None]
+            for group in result.groups
+        ],
+        axis=1,
+    )
+    expected = max_t(Columns.of(wide, paired.cluster), 999, 0).adjusted
+    found = [row.tests["randomization"] for part in result.groups.values() for row in part.rows]
+    raw = [test.p for test in found]
+    np.testing.assert_allclose([test.adjusted for test in found], np.maximum(expected, raw), rtol=1e-12)
+
+
+def test_max_t_leaves_marks_where_holm_leaves_none():
+    rng = random.Random(0)
+    qrels = {f"q{i}": {"d": 1} for i in range(60)}
+    runs = {
+        f"run{j}": {q: {"d": 0.5, **{f"x{k}": 1.0 for k in range(rng.randint(0, 2) + j // 6)}} for q in qrels}
+        for j in range(12)
+    }
+    n_marked = {
+        correction: sum(
+            row.tests["randomization"].adjusted < 0.05
+            for row in compare(
+                qrels, runs, ["RR", "R@2"], tests="randomization", resamples=999, correction=correction
+            ).rows
+        )
+        for correction in ("holm", "max-t")
+    }
+    assert n_marked["holm"] == 0
+    assert n_marked["max-t"] >= 40
 
 
 def test_clusters_of_very_different_sizes_are_said():
@@ -340,6 +440,11 @@ def test_errors_and_warnings_name_the_run():
         ({"runs": {1: {}, 2: {}}}, r"runs must be a dict \{name: run\} \(found dict"),
         ({"baseline": "bm52"}, r"one of the runs 'bm25', 'new' \(found 'bm52'\). Did you mean 'bm25'\?"),
         ({"correction": "holms"}, r"correction must be one of holm, .* Did you mean 'holm'\?"),
+        ({"family": "both"}, r"family must be one of all, measure"),
+        (
+            {"correction": "max-t", "tests": "t-test"},
+            r"correction 'max-t' needs the randomization test. Ask for both, or for neither",
+        ),
         ({"tests": "ttest"}, r"a test must be one of t-test, .* Did you mean 't-test'\?"),
         ({"resamples": 0}, r"resamples must be a whole number of at least 1 \(found 0\)"),
         ({"resamples": 1e4}, r"resamples must be a whole number of at least 1 \(found 10000.0\)"),

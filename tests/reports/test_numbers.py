@@ -58,7 +58,13 @@ def test_csv_and_json_have_every_number_as_it_was_computed(sample):
             **{f"{name} adjusted": test.adjusted for name, test in row.tests.items()},
         }
         labels = {"turn_number": label, "measure": str(row.measure), "run": row.run, "baseline": row.baseline}
-        how = {"clusters": "conversation_id", "correction": "holm", "level": "0.95", "resamples": "499"}
+        how = {
+            "clusters": "conversation_id",
+            "correction": "holm",
+            "family": "all",
+            "level": "0.95",
+            "resamples": "499",
+        }
         how |= {"seed": "0"}
         assert line.keys() == {**labels, **numbers, **how, "reasons": ""}.keys()
         assert {name: line[name] for name in how} == how

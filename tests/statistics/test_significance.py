@@ -386,7 +386,7 @@ def test_the_bound_on_rounding_holds(scale, clusters):
     differences, operands = all_pairs(values, 4)
     bound = resampling._rounding(differences, cluster, operands)
     signs = rng.choice([-1.0, 1.0], (20, cluster.max() + 1))
-    products = resampling._totals(signs, resampling.sums_of(operands.values, cluster))
+    products = resampling.totals_of(signs, resampling.sums_of(operands.values, cluster))
     [(_, totals)] = operands.differences(products)
     for pattern, total in zip(signs[:, cluster], totals, strict=True):
         exact = [math.fsum(pattern * column) for column in differences.T]

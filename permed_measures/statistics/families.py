@@ -1,0 +1,150 @@
+"""The p-values of a comparison, corrected for their number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+
+from permed_measures.markup import counted
+from permed_measures.measures.headings import name_of
+from permed_measures.statistics.differences import PairedRuns
+from permed_measures.statistics.max_t import Columns, max_t, simultaneous_intervals
+from permed_measures.statistics.results import MAX_T, ComparisonRow, Options
+from permed_measures.statistics.significance import CORRECTIONS, Estimate
+
+Rows = list[ComparisonRow]
+Key = tuple[int, int, int]
+
+
+def correction_of(correction: str, test: str) -> str:
+    """Return how the p-values of a test are adjusted: max-T needs random signs, other tests have Holm's."""
+    return "holm" if correction == MAX_T and test != "randomization" else correction
+
+
+def corrected(
+    found: list[Rows], parts: list[PairedRuns], options: Options
+) -> tuple[list[Rows], dict[str, int], list[list[str]]]:
+    """Adjust the p-values of each test over all rows of its family.
+
+    Parameters
+    ----------
+    found : list of lists of ComparisonRow
+        The rows on each set of queries, of `contrasts`; all are corrected together.
+    parts : list of PairedRuns
+        The runs on these queries.
+    options : Options
+
+    Returns
+    -------
+    list of lists of ComparisonRow
+    dict of str to int
+        The number of p-values that were corrected together by test; where the families are measures, of one.
+    list of lists of str
+        Notes on the rows of each set of queries.
+    """
+    if options.correction == MAX_T:
+        found = _by_max_t(found, parts, options)
+    rows = [row for each in found for row in each]
+    keys = [key for number, paired in enumerate(parts) for key in _keys(number, paired)]
+    tests = [dict(row.tests) for row in rows]
+    sizes: dict[str, int] = {}
+    families = list(_families(rows, options.family))
+    for name in rows[0].tests:
+        method = correction_of(options.correction, name)
+        for family in families:
+            answered = {keys[i]: p for i in reversed(family) if (p := tests[i][name].p) is not None}
+            if method == MAX_T:
+                count = len(family)
+            else:
+                p_values = np.array(list(answered.values()), np.float64)
+                adjusted = dict(zip(answered, CORRECTIONS[method](p_values).tolist(), strict=True))
+                for i in family:
+                    tests[i][name] = replace(tests[i][name], adjusted=adjusted.get(keys[i]))
+                count = len(answered) if method != "none" else len(family)
+            sizes[name] = max(sizes.get(name, 0), count)
+    done = _split([replace(row, tests=each) for row, each in zip(rows, tests, strict=True)], found)
+    once = options.correction not in ("none", MAX_T) and options.family == "all"
+    notes = [_repeated(*each) if once else [] for each in zip(done, _split(keys, found), strict=True)]
+    return done, sizes, notes
+
+
+_T = TypeVar("_T")
+
+
+def _split(flat: list[_T], like: list[Rows]) -> list[list[_T]]:
+    """Split a list into as many parts as there are, of the same sizes."""
+    bounds = np.cumsum([0, *map(len, like)])
+    return [flat[start:end] for start, end in pairwise(bounds)]
+
+
+def _families(rows: Rows, family: str) -> Iterator[list[int]]:
+    """Yield the numbers of the rows that are corrected together."""
+    if family == "all":
+        yield list(range(len(rows)))
+        return
+    for measure in dict.fromkeys(row.measure for row in rows):
+        yield [number for number, row in enumerate(rows) if row.measure == measure]
+
+
+# --- differences that are there more than once -------------------------------------------------------
+
+
+def _keys(number: int, paired: PairedRuns) -> Iterator[Key]:
+    """Yield for each row what tells its differences from those of others: which values of which queries."""
+    seen: dict[bytes, int] = {}
+    ids = {
+        run: [seen.setdefault(each.tobytes(), len(seen)) for each in values]
+        for run, values in paired.values.items()
+    }
+    for measure in range(len(paired.measures)):
+        for run, baseline in paired.pairs:
+            first, second = sorted((ids[run][measure], ids[baseline][measure]))
+            yield number, first, second
+
+
+def _repeated(rows: Rows, keys: list[Key]) -> list[str]:
+    """Note that differences which are those of another pair or measure count once."""
+    first: dict[Key, ComparisonRow] = {}
+    pairs = [(row, first.setdefault(key, row)) for row, key in zip(rows, keys, strict=True)]
+    again = [(row, same) for row, same in pairs if row is not same]
+    if not again:
+        return []
+    names = [f"{row.run!r} against {row.baseline!r} on {name_of(row.measure)}" for row in again[0]]
+    of = f"{len(again):,} of {counted(len(rows), 'row')}"
+    verb = "has" if len(again) == 1 else "have"
+    return [f"{of} {verb} the differences of another and count once (first: {names[0]}, as {names[1]})"]
+
+
+# --- max-T -------------------------------------------------------------------------------------------
+
+
+def _by_max_t(found: list[Rows], parts: list[PairedRuns], options: Options) -> list[Rows]:
+    """Adjust the p-values of the randomization test by max-T, and give all rows simultaneous intervals."""
+    n_clusters = 1 + max(int(paired.shared_cluster.max()) for paired in parts)
+    columns = Columns.joined(
+        [Columns.of(each.differences(), each.shared_cluster, each.operands(), n_clusters) for each in parts]
+    )
+    rows = [row for each in found for row in each]
+    adjusted, intervals = np.ones(len(rows)), [Estimate(None)] * len(rows)
+    for family in _families(rows, options.family):
+        chosen = columns.chosen(np.array(family))
+        outcome = max_t(chosen, options.resamples, options.seed, options.level)
+        raw = np.array([rows[i].tests["randomization"].p for i in family])
+        outcome = outcome._replace(adjusted=np.maximum(outcome.adjusted, raw))
+        adjusted[family] = outcome.adjusted
+        for i, interval in zip(family, simultaneous_intervals(chosen, outcome, options.level), strict=True):
+            intervals[i] = interval
+    return _split([_with(*each) for each in zip(rows, adjusted.tolist(), intervals, strict=True)], found)
+
+
+def _with(row: ComparisonRow, adjusted: float, interval: Estimate) -> ComparisonRow:
+    test = replace(row.tests["randomization"], adjusted=adjusted)
+    reasons = {name: reason for name, reason in row.reasons.items() if name != "interval"}
+    if interval.value is None:
+        reasons["interval"] = interval.reason
+    tests = {**row.tests, "randomization": test}
+    return replace(row, tests=tests, interval=interval.value, reasons=reasons)

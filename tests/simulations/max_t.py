@@ -1,0 +1,82 @@
+"""How often max-T finds a difference that is none, and how often its intervals hold, all of them at once.
+
+20 runs, 190 pairs, on 60 conversations of 2 to 6 turns. The value of a run on a turn is the difficulty of the
+turn, shared by all runs, plus what is the run's own: half of it, by its variance, on the whole conversation.
+``normal`` values are as they are; of ``sparse`` ones the run's own part is left only in some 10 of 100 turns.
+None, or half, of the runs are better than the others.
+
+    python tests/simulations/max_t.py [trials]
+"""
+
+import sys
+from itertools import combinations
+
+import numpy as np
+
+from permed_measures.statistics.max_t import Columns, max_t, simultaneous_intervals
+from permed_measures.statistics.resampling import Operands
+from permed_measures.statistics.significance import CORRECTIONS, t_test
+
+LEVEL = 0.05
+N_RUNS = 20
+FIRST, SECOND = map(np.array, zip(*combinations(range(N_RUNS), 2), strict=True))
+CASES = (("normal", 0), ("normal", 10), ("sparse", 0), ("sparse", 10))
+"""The kind of values, and how many runs are better."""
+BETTER = {"normal": 0.8, "sparse": 0.35}
+"""By how much these are better, in the mean."""
+
+
+def values_of(rng, kind, n_better):
+    """Return the values of the runs, the cluster of each query, and the true difference of each pair."""
+    cluster = np.repeat(np.arange(60), rng.integers(2, 7, 60))
+    own = rng.normal(size=(60, N_RUNS))[cluster] + rng.normal(size=(len(cluster), N_RUNS))
+    shift = np.where(np.arange(N_RUNS) < n_better, BETTER[kind], 0.0)
+    if kind == "sparse":
+        here = rng.random((len(cluster), N_RUNS)) < 0.1
+        own = np.where(here, own + 10 * shift, 0.0)
+    else:
+        own = own + shift
+    return rng.normal(size=(len(cluster), 1)) + own, cluster, shift[FIRST] - shift[SECOND]
+
+
+def trial(rng, kind, n_better, resamples):
+    """Return for max-T and Holm false rejections and the share of true ones; whether all intervals hold."""
+    values, cluster, truth = values_of(rng, kind, n_better)
+    differences, operands = values[:, FIRST] - values[:, SECOND], Operands(values, FIRST, SECOND)
+    columns = Columns.of(differences, cluster, operands)
+    outcome = max_t(columns, resamples, int(rng.integers(2**31)), 1 - LEVEL)
+    holm = CORRECTIONS["holm"](np.array([each.p for each in t_test(differences, cluster)]))
+    found = []
+    for adjusted in (outcome.adjusted, holm):
+        rejected = adjusted < LEVEL
+        share = rejected[truth != 0].mean() if n_better else np.nan
+        found += [float(rejected[truth == 0].any()), share]
+    low, high = np.array([each.value for each in simultaneous_intervals(columns, outcome, 1 - LEVEL)]).T
+    return [*found, float(((low <= truth + 1e-12) & (truth <= high + 1e-12)).all())]
+
+
+def rates(kind, n_better, trials, resamples=1000, seed=0):
+    """Return the means of `trial`."""
+    rng = np.random.default_rng([seed, n_better, kind == "sparse"])
+    return np.mean([trial(rng, kind, n_better, resamples) for _ in range(trials)], axis=0)
+
+
+def main(trials=1000):
+    """Print the table."""
+    chance = 1.96 * np.sqrt(LEVEL * (1 - LEVEL) / trials)
+    print(
+        f"190 pairs of 20 runs, 1,000 resamples, {trials:,} trials. False: trials with a false rejection at"
+    )
+    print(
+        f"{LEVEL}, by chance within {LEVEL} ± {chance:.4f}. Found: of the true differences. Held: trials in"
+    )
+    print("intervals. Holm: of the clustered t-test.\n")
+    print("values  better runs  max-T false  found  Holm false  found  intervals held")
+    for kind, n_better in CASES:
+        false, found, holm_false, holm_found, held = rates(kind, n_better, trials)
+        shares = [f"{false:11.4f}", f"{found:5.3f}", f"{holm_false:10.4f}", f"{holm_found:5.3f}"]
+        print("  ".join([kind, f"{n_better:11}", *shares, f"{held:14.4f}"]))
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

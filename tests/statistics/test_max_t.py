@@ -1,0 +1,167 @@
+"""Max-T and its intervals: against loops, by their meaning, and in simulations."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from effort import effort
+from scipy import stats
+from simulations import max_t as simulate_max_t
+
+from permed_measures.statistics.max_t import Columns, max_t, simultaneous_intervals
+from permed_measures.statistics.resampling import Operands, randomization_test
+
+PATTERNS = 10_000
+
+
+def sums_by_loop(d, cluster):
+    return [[math.fsum(d[cluster == c, i]) for c in range(cluster.max() + 1)] for i in range(d.shape[1])]
+
+
+def statistic(sums):
+    squares = math.fsum(x * x for x in sums)
+    return abs(math.fsum(sums)) / math.sqrt(squares) if squares else 0.0
+
+
+def loop_max_t(d, cluster):
+    """Return the adjusted p of each column from all signs of all clusters, step by step."""
+    sums = sums_by_loop(d, cluster)
+    observed = [statistic(each) for each in sums]
+    left = sorted((i for i, each in enumerate(sums) if any(each)), key=lambda i: -observed[i])
+    signs = list(itertools.product([1, -1], repeat=cluster.max() + 1))
+    adjusted, previous = [1.0] * len(sums), 0.0
+    while left:
+        count = sum(
+            max(statistic([s * x for s, x in zip(pattern, sums[i], strict=True)]) for i in left)
+            >= observed[left[0]] * (1 - 1e-9)
+            for pattern in signs
+        )
+        previous = adjusted[left[0]] = max(previous, count / len(signs))
+        left = left[1:]
+    return adjusted
+
+
+@pytest.mark.parametrize("seed", range(effort(6, 40)))
+def test_all_patterns_by_loop(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(6, 12))
+    cluster = np.unique(rng.integers(0, 6, n), return_inverse=True)[1]
+    d = rng.choice([-1.0, -0.5, 0, 0, 0.5, 1, 1], (n, 5))
+    d[:, 4] = d[:, 3]  # counts once
+    d[:, 0] *= seed % 2  # all 0
+    found = max_t(Columns.of(d, cluster), PATTERNS, 0)
+    np.testing.assert_allclose(found.adjusted, loop_max_t(d, cluster), rtol=1e-12)
+
+
+def test_one_column_has_the_p_of_the_randomization_test():
+    d = np.random.default_rng(0).normal(0.3, size=(40, 1))
+    for cluster in (np.arange(40), np.arange(40) // 4):
+        [alone] = randomization_test(d, cluster, 999, 3)
+        assert max_t(Columns.of(d, cluster), 999, 3).adjusted.tolist() == [alone.p]
+
+
+def test_columns_that_are_there_twice_count_once():
+    d = np.random.default_rng(1).normal(0.2, size=(60, 4))
+    once = max_t(Columns.of(d, np.arange(60)), 999, 0)
+    twice = max_t(Columns.of(np.repeat(d, 3, axis=1), np.arange(60)), 999, 0)
+    assert twice.adjusted.tolist() == np.repeat(once.adjusted, 3).tolist()
+    assert twice.critical == once.critical
+
+
+def test_columns_together_and_apart():
+    # Joined, the columns of two groups of queries share the signs of the clusters that both have.
+    rng = np.random.default_rng(2)
+    d, cluster = rng.normal(0.4, size=(9, 2)), np.array([0, 0, 1, 1, 2, 3, 3, 4, 4])
+    early = np.array([True, False, True, False, True, True, False, True, True])
+    parts = [Columns.of(d[here], cluster[here], None, 5) for here in (early, ~early)]
+    wide = np.concatenate([d * early[:, None], d * ~early[:, None]], axis=1)
+    together = max_t(Columns.joined(parts), PATTERNS, 0)
+    np.testing.assert_allclose(together.adjusted, loop_max_t(wide, cluster), rtol=1e-12)
+    chosen = max_t(Columns.joined(parts).chosen(np.array([1, 2])), PATTERNS, 0)
+    np.testing.assert_allclose(chosen.adjusted, loop_max_t(wide[:, 1:3], cluster), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["continuous", "binary"])
+def test_operands_change_nothing(kind):
+    rng = np.random.default_rng(3)
+    values = rng.random((80, 6)) if kind == "continuous" else rng.integers(0, 2, (80, 6)).astype(float)
+    first, second = map(np.array, zip(*itertools.combinations(range(6), 2), strict=True))
+    d, cluster = values[:, first] - values[:, second], np.arange(80) // 3
+    direct = max_t(Columns.of(d, cluster), 500, 0)
+    operands = Operands(values - values[:, :1], first, second)
+    found = max_t(Columns.of(d, cluster, operands), 500, 0)
+    np.testing.assert_array_equal(found.adjusted, direct.adjusted)
+    assert found.critical == pytest.approx(direct.critical)
+
+
+@pytest.mark.parametrize("seed", range(effort(5, 30)))
+@pytest.mark.parametrize("level", [0.9, 0.95])
+@pytest.mark.parametrize("resamples", [199, 999, PATTERNS])
+def test_intervals_never_contradict_p_values(seed, level, resamples):
+    rng = np.random.default_rng(seed)
+    n_clusters = 12 if resamples == PATTERNS else 40
+    cluster = np.repeat(np.arange(n_clusters), rng.integers(1, 5, n_clusters))
+    d = rng.normal(rng.choice([0, 0.3, 0.6, 1.0], 30), size=(len(cluster), 30))
+    d[:, 0] = 0
+    columns = Columns.of(d, cluster)
+    outcome = max_t(columns, resamples, seed, level)
+    for column, interval in enumerate(simultaneous_intervals(columns, outcome, level)):
+        low, high = interval.value
+        rejected = outcome.adjusted[column] < round(1 - level, 12)
+        assert rejected == (low > 0 or high < 0 or (low == 0) != (high == 0)), (low, high)
+        assert low <= d[:, column].mean() <= high
+
+
+def test_an_interval_is_that_of_the_t_distribution_at_its_critical_value():
+    # Without clusters, T = c where t = c * sqrt((n - 1) / (n - c²)).
+    d = np.random.default_rng(4).normal(0.2, size=(50, 3))
+    columns = Columns.of(d, np.arange(50))
+    outcome = max_t(columns, 999, 0)
+    c = outcome.critical
+    half = c * math.sqrt(49 / (50 - c**2)) * stats.sem(d)
+    for each, mean, error in zip(simultaneous_intervals(columns, outcome), d.mean(axis=0), half, strict=True):
+        assert each.value == pytest.approx((mean - error, mean + error), rel=1e-9)
+
+
+def test_an_interval_has_the_differences_that_the_test_would_not_reject():
+    rng = np.random.default_rng(5)
+    cluster = np.repeat(np.arange(30), rng.integers(1, 6, 30))
+    d = rng.normal(0.1, size=(len(cluster), 1))
+    columns = Columns.of(d, cluster)
+    outcome = max_t(columns, 999, 0)
+    [interval] = simultaneous_intervals(columns, outcome)
+    for bound in interval.value:
+        [moved] = Columns.of(d - bound, cluster).statistic
+        assert moved == pytest.approx(outcome.critical, rel=1e-6)
+
+
+def test_too_few_clusters_have_no_interval():
+    d = np.ones((3, 2))
+    d[:, 1] = 0
+    columns = Columns.of(d, np.arange(3))
+    outcome = max_t(columns, PATTERNS, 0)
+    none, zero = simultaneous_intervals(columns, outcome)
+    assert (outcome.adjusted.tolist(), zero.value) == ([0.25, 1.0], (0.0, 0.0))
+    needed = "more, and more equal, clusters or more resamples"
+    assert none == (None, f"a simultaneous interval of so many differences needs {needed}")
+    few = max_t(Columns.of(np.random.default_rng(0).normal(size=(50, 1)), np.arange(50)), 10, 0)
+    assert few.critical == math.inf
+
+
+@pytest.mark.thorough
+def test_simulated_error_rates_and_coverage():
+    trials = 300
+    _, high = stats.binom.ppf([0.0005, 0.9995], trials, simulate_max_t.LEVEL) / trials
+    for kind, n_better in simulate_max_t.CASES:
+        false, found, _, holm_found, held = simulate_max_t.rates(kind, n_better, trials, resamples=499)
+        assert false <= high, kind
+        assert held >= 1 - high, kind
+        assert not n_better or found > holm_found, kind
+
+
+def test_the_simulation_prints_its_table(capsys):
+    simulate_max_t.main(2)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[4].startswith("values  better runs  max-T false")
+    assert len(lines) == 5 + len(simulate_max_t.CASES)
