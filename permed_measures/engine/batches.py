@@ -42,6 +42,7 @@ def lazy_table(data: Any) -> LazyTable | None:
         refuse_after_fork()
         return LazyTable(data.collect_schema().names(), partial(_of_lazy_frame, data))
     if "duckdb" in sys.modules and isinstance(data, sys.modules["duckdb"].DuckDBPyRelation):
+        refuse_after_fork()
         return LazyTable(data.columns, partial(_of_relation, data))
     return None
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from permed_measures.errors import InputError
 
-_POLARS_THREAD = re.compile(r"polars-[0-9]+\n")
+_POLARS_THREAD = re.compile(r"(polars-[0-9]+|tokio-r.*)\n")
+"""Those of the second name read files, if only for the names of columns."""
 _users: list[int] = []
 """The processes above this one that had used polars when they forked."""
 

@@ -11,18 +11,19 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has
 CODE = """
 import multiprocessing, os, signal, sys, warnings
 warnings.simplefilter("ignore")  # polars and Python 3.12 warn of the fork
-import pandas as pd, polars as pl, pyarrow as pa
+import pandas as pd, polars as pl, pyarrow as pa, pyarrow.parquet as pq
 import permed_measures as pm
 
 parent, form, start, path = sys.argv[1:]
 columns = {"query_id": ["q"] * 3, "doc_id": ["a", "b", "c"], "score": [1.0, 2.0, 2.0]}
 with open(path, "w") as file:
     file.writelines(f"q 0 {d} 1 {s} t\\n" for d, s in zip(columns["doc_id"], columns["score"]))
-pl.DataFrame(columns).write_parquet(path + ".parquet") if parent == "used" else None
+pq.write_table(pa.table(columns), path + ".parquet")
 FORMS = {
     "dict": lambda: {"q": dict(zip(columns["doc_id"], columns["score"]))},
     "polars": lambda: pl.DataFrame(columns),
     "lazy": lambda: pl.DataFrame(columns).lazy(),
+    "scanned": lambda: pl.scan_parquet(path + ".parquet"),
     "arrow": lambda: pa.table(columns),
     "pandas": lambda: pd.DataFrame(columns),
     "scan": lambda: pm.scan_run(path),
@@ -46,6 +47,8 @@ def in_fork(pipe):
 if __name__ == "__main__":
     if parent == "used":
         pm.calc_aggregate(["RR"], {"q": {"a": 1}}, pl.DataFrame(columns))
+    if parent == "named":
+        pl.scan_parquet(path + ".parquet").collect_schema()
     here, there = multiprocessing.Pipe()
     if start == "fork":
         in_fork(there)
@@ -74,6 +77,10 @@ def evaluated(tmp_path, *arguments):
 @pytest.mark.parametrize("form", ["polars", "lazy", "arrow", "pandas", "scan", "parquet", "read parquet"])
 def test_a_forked_process_refuses_what_would_hang(tmp_path, form):
     assert evaluated(tmp_path, "used", form, "fork").endswith(REFUSED)
+
+
+def test_a_forked_process_refuses_where_only_the_columns_of_a_file_were_read(tmp_path):
+    assert evaluated(tmp_path, "named", "scanned", "fork") == REFUSED
 
 
 def test_a_process_forked_from_a_forked_one_refuses_too(tmp_path):
