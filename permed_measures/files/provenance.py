@@ -7,7 +7,6 @@ import os
 import platform
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +124,8 @@ def provenance(
 
 def _version(package: str) -> str | None:
     """Return the version of a package; None if it is installed under another name, such as polars-lts-cpu."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(package)
     except PackageNotFoundError:

@@ -16,7 +16,7 @@ Call = Callable[[], Any]
 Seconds = dict[str, list[float]]
 """The seconds of each call of each name, in their order."""
 
-SLOW = 5.0
+SLOW = 2.0
 """Seconds from which a call is made three times only, however many rounds there are."""
 
 

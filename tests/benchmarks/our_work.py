@@ -64,7 +64,7 @@ def _auditing(share: float) -> Call:
 
 def folder(rounds: int, share: float) -> Iterator[Row]:
     """Yield rows for the evaluation of a folder of 50 run files, by one process and by two."""
-    shape = Shape(200, 1000, 6, 6, 1).part(share)
+    shape = Shape(100, 1000, 6, 6, 1).part(share)
     with tempfile.TemporaryDirectory() as made:
         runs, qrels = Path(made, "runs"), Path(made, "qrels")
         runs.mkdir()
