@@ -27,7 +27,7 @@ import resampling
 from guide_tables import GUIDE, redraw, time_of
 
 ROWS = against_others.ROWS | our_work.ROWS | resampling.ROWS
-ONLY_BY_NAME = ("folder", "growth-100M", "resampling")
+ONLY_BY_NAME = ("growth-100M", "resampling")
 """What takes long, and what is in another place of the guide."""
 
 
@@ -63,7 +63,9 @@ def chosen(patterns: list[str]) -> list[str]:
 def main() -> None:
     """Measure, write JSON and draw the tables, as the arguments say."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0], epilog=f"Rows: {', '.join(ROWS)}")
-    parser.add_argument("rows", nargs="*", metavar="ROW", help="by default all but the last")
+    parser.add_argument(
+        "rows", nargs="*", metavar="ROW", help=f"by default all but {' and '.join(ONLY_BY_NAME)}"
+    )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--share", type=float, default=1.0, help="the share of the queries")
     parser.add_argument("--out", type=Path, help="write the results to this file, as JSON")
