@@ -102,8 +102,9 @@ def need_data_for(text, request):
 
 
 @pytest.mark.parametrize("block", **parameters(lambda page: page.blocks("python")))
-def test_python_runs_pasted_into_a_fresh_session(block, place, request):
+def test_python_runs_pasted_into_a_fresh_session(block, place, request, monkeypatch):
     need_data_for(block, request)
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # of this environment, wherever python3 may be
     if "pyspark" in block:
         pytest.importorskip("pyspark", reason="PySpark is not installed: pip install '.[spark]'")
     done = subprocess.run(

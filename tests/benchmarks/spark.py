@@ -2,7 +2,7 @@
 
 Run it with ``python tests/benchmarks/spark.py [--rows 3000000 30000000] [--files 1 7 64] [--rounds 3]``; it
 needs Java. Each way runs in a process of its own, in a session that has computed something. The table has the
-median seconds, and the peak memory in MB: of this Python with the JVM, and of the Python workers.
+median seconds, those of the processors, and peaks of memory in MB: of the driver (Python, JVM), of the workers.
 
 *together*: the rows of a query stand in one file. *scattered*: they stand anywhere. The recipe numbers the
 rows of each query by a window, keeps ten, and gives lists of them to RankingMetrics; its labels are binary.
@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -60,6 +60,7 @@ def session() -> Any:
     """Return a session that has computed something."""
     from pyspark.sql import SparkSession
 
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.memory", "4g").config("spark.sql.shuffle.partitions", "16")
     spark = builder.getOrCreate()
@@ -129,7 +130,8 @@ def main() -> None:
         way, folder = asked.one
         measure(WAYS[way](Path(folder)), asked.rounds)
         return
-    print(f"{'rows':>12} {'files':>5} {'order':10} {'way':14} {'s':>7} {'driver MB':>9} {'workers MB':>10}")
+    columns = " ".join(f"{name:>9}" for name in ("s", "cpu s", "driver", "workers"))
+    print(f"{'rows':>12} {'files':>5} {'order':10} {'way':14} {columns}")
     for n_rows in asked.rows:
         for n_files in asked.files:
             for order in ("together", "scattered"):
@@ -142,66 +144,68 @@ def compare(n_rows: int, n_files: int, order: str, ways: list[str], rounds: int)
     try:
         write(folder, n_rows, n_files, order == "scattered")
         for way in ways:
-            command = [
-                sys.executable,
-                __file__,
-                "--one",
-                way,
-                str(folder),
-                str(n_rows),
-                "--rounds",
-                str(rounds),
-            ]
+            command = [sys.executable, __file__, "--one", way, str(folder), "--rounds", str(rounds)]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-            seconds, driver, workers = map(float, done.stdout.split()[-3:])
-            print(
-                f"{n_rows:12,} {n_files:5} {order:10} {way:14} {seconds:7.2f} {driver:9,.0f} {workers:10,.0f}"
-            )
+            found = " ".join(f"{float(value):9,.1f}" for value in done.stdout.split()[-4:])
+            print(f"{n_rows:12,} {n_files:5} {order:10} {way:14} {found}", flush=True)
     finally:
         shutil.rmtree(folder)
 
 
 def measure(call: Callable[[], Any], rounds: int) -> None:
-    """Print the median seconds of the call, and the peak memory of this process tree in MB."""
-    peak, ended = {"driver": 0.0, "workers": 0.0}, threading.Event()
+    """Print the median seconds and processor seconds of the call, and peaks of memory."""
+    peak, ended = {False: 0.0, True: 0.0}, threading.Event()
 
     def sample() -> None:
         while not ended.wait(0.1):
-            for kind, megabytes in memory().items():
-                peak[kind] = max(peak[kind], megabytes)
+            for is_worker in peak:
+                total = sum(each.megabytes for each in processes() if each.is_worker == is_worker)
+                peak[is_worker] = max(peak[is_worker], total)
 
     sampler = threading.Thread(target=sample)
     sampler.start()
-    seconds = []
+    seconds, processor = [], []
     for _ in range(rounds):
-        start = time.perf_counter()
+        start, used = time.perf_counter(), sum(each.seconds for each in processes())
         call()
         seconds.append(time.perf_counter() - start)
+        processor.append(sum(each.seconds for each in processes()) - used)
     ended.set()
     sampler.join()
-    print(statistics.median(seconds), peak["driver"], peak["workers"])
+    print(statistics.median(seconds), statistics.median(processor), peak[False], peak[True])
 
 
-def memory() -> dict[str, float]:
-    """Return the resident memory in MB of this process with its JVM, and of Spark's Python workers."""
-    parents, sizes, names = {}, {}, {}
-    for path in Path("/proc").glob("[0-9]*/status"):
+class Process(NamedTuple):
+    """A process of this benchmark: whether Spark's JVM started it, its memory and processor time."""
+
+    is_worker: bool
+    megabytes: float
+    seconds: float
+
+
+def processes() -> list[Process]:
+    """Return this process and all below it."""
+    fields = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
         try:
-            fields = dict(line.split(":\t", 1) for line in path.read_text().splitlines() if ":\t" in line)
+            text = path.read_text()
         except OSError:  # it has ended
             continue
-        number = int(path.parent.name)
-        parents[number], names[number] = int(fields["PPid"]), fields["Name"]
-        sizes[number] = int(fields.get("VmRSS", "0").split()[0]) / 1024
-    total = {"driver": 0.0, "workers": 0.0}
-    for number in sizes:
+        fields[int(path.parent.name)] = [
+            text[text.index("(") + 1 : text.rindex(")")],
+            *text.rpartition(")")[2].split(),
+        ]
+    found = []
+    for number, values in fields.items():
         line = [number]
-        while line[-1] in parents and line[-1] != os.getpid():
-            line.append(parents[line[-1]])
+        while line[-1] != os.getpid() and int(fields[line[-1]][2]) in fields:
+            line.append(int(fields[line[-1]][2]))
         if line[-1] == os.getpid():
-            below_jvm = any(names.get(each) == "java" for each in line[1:])
-            total["workers" if below_jvm else "driver"] += sizes[number]
-    return total
+            is_worker = any(fields[each][0] == "java" for each in line[1:])
+            ticks = sum(map(int, values[12:16]))  # of its children that have ended too
+            megabytes = int(values[22]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+            found.append(Process(is_worker, megabytes, ticks / os.sysconf("SC_CLK_TCK")))
+    return found
 
 
 if __name__ == "__main__":
