@@ -2,7 +2,7 @@
 
 Run it with ``python tests/benchmarks/spark.py [--rows 3000000 30000000] [--files 1 7 64] [--rounds 3]``; it
 needs Java. Each way runs in a process of its own, in a session that has computed something. The table has the
-median seconds, those of the processors, and peaks of memory in MB: of the driver (Python, JVM), of the workers.
+median seconds, those of the processors, and peaks of memory in MB: of the driver (Python, JVM) and workers.
 
 *together*: the rows of a query stand in one file. *scattered*: they stand anywhere. The recipe numbers the
 rows of each query by a window, keeps ten, and gives lists of them to RankingMetrics; its labels are binary.
