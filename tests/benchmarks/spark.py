@@ -114,6 +114,7 @@ def without_spark(folder: Path) -> Callable[[], Any]:
     return lambda: scorer.calc_aggregate(pl.scan_parquet(folder / "run" / "*.parquet"))
 
 
+ORDERS = ["together", "scattered"]
 WAYS = {"ours": ours, "recipe": recipe, "without Spark": without_spark}
 
 
@@ -123,6 +124,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[3_000_000, 30_000_000])
     parser.add_argument("--files", type=int, nargs="+", default=[1, 7, 64])
     parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS))
+    parser.add_argument("--orders", nargs="+", default=ORDERS, choices=ORDERS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -134,7 +136,7 @@ def main() -> None:
     print(f"{'rows':>12} {'files':>5} {'order':10} {'way':14} {columns}")
     for n_rows in asked.rows:
         for n_files in asked.files:
-            for order in ("together", "scattered"):
+            for order in asked.orders:
                 compare(n_rows, n_files, order, asked.ways, asked.rounds)
 
 

@@ -44,7 +44,7 @@ def partitions_of(frame, n_partitions, batch_rows):
 
 
 @given(
-    n_partitions=st.integers(1, 40),
+    n_partitions=st.integers(1, 12),
     batch_rows=st.integers(1, 300),
     ties=st.sampled_from(TieBreak),
     seed=st.integers(0, 3),

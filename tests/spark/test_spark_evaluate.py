@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -67,6 +68,27 @@ def test_what_is_wrong_is_an_error_before_spark_computes_or_when_it_does(spark, 
     bad = spark.createDataFrame([("q", "a", float("nan"))], "query_id string, doc_id string, score double")
     with pytest.raises(Exception, match="query 'q', document 'a': a score must be a number"):
         pm.spark.evaluate("RR", qrels, bad).collect()
+
+
+def test_the_benchmark_runs():
+    pytest.importorskip("pyspark", reason="PySpark is not installed: pip install '.[spark]'")
+    script = Path(__file__).parents[1] / "benchmarks" / "spark.py"
+    asked = [
+        "--rows",
+        "20000",
+        "--files",
+        "2",
+        "--rounds",
+        "1",
+        "--orders",
+        "scattered",
+        "--ways",
+        "ours",
+        "recipe",
+    ]
+    done = subprocess.run([sys.executable, script, *asked], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert [line.split()[3] for line in done.stdout.splitlines()] == ["way", "ours", "recipe"]
 
 
 CONNECT = """
