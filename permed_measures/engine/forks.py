@@ -50,7 +50,7 @@ def may_fork() -> bool:
     from multiprocessing import current_process
 
     return (
-        sys.platform == "linux"  # the libraries of others need more than one thread, or have no fork
+        sys.platform == "linux"  # others have no fork, or libraries that fail after one
         and threading.active_count() == 1
         and not current_process().daemon  # which may have no processes of its own
         and not _users
