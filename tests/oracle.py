@@ -35,10 +35,12 @@ def rank(docs: Mapping[str, float], ties: str = "trec", grades: Grades | None = 
 
     Sorting is stable, so the last of several sorts decides and the ones before it break its ties.
     """
-    if ties not in ("trec", "trec10", "docid_ascending", "input", "optimistic", "pessimistic"):
+    if ties not in ("trec", "trec10", "docid_ascending", "input", "reversed", "optimistic", "pessimistic"):
         raise ValueError(f"unknown rule for ties: {ties!r}")
     known = grades or {}
     order = list(docs) if ties == "input" else sorted(docs, reverse=ties != "docid_ascending")
+    if ties == "reversed":
+        order = list(docs)[::-1]
     if ties == "optimistic":
         order.sort(key=lambda doc: -known.get(doc, 0))
     if ties == "pessimistic":

@@ -32,7 +32,8 @@ datasets: pyterrier loading
 evaluation spark
 crosschecks: pytrec identities results check
 statistics: significance signed_ranks resampling max_t differences results families cautions
-audits: options choices claim_names claims claim_files conventions run_variants
+audits: options query_sets rare_gains choices levels claim_names claims claim_files conventions tried
+audits: run_tables run_variants
 audits: matches answers searches sentences reports audit
 plots: fonts style arguments by_group by_query cutoffs figures save
 reports: tables html evaluation evaluation_table evaluation_formats wording differences paper_table comparison

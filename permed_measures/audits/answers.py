@@ -13,7 +13,7 @@ import numpy as np
 from permed_measures.audits.conventions import COMMUNITY, Convention, NamedConvention
 from permed_measures.audits.matches import ClaimAudit, Match
 from permed_measures.audits.options import Cutoff, LabelPolicy, QuerySet, Rounding, describe, text_of
-from permed_measures.audits.run_variants import SETTINGS
+from permed_measures.audits.tried import SETTINGS
 
 _SAME = 1e-12
 """Means that differ by no more than this are one number."""
@@ -104,11 +104,11 @@ class Answer(Convention):
         if part.setting.queries is QuerySet.QRELS:
             queries = f"all {self.claims[0].run.judgments.n_queries:,} queries of the qrels"
         sentences = ["; ".join(text for text in texts if text), f"the mean is taken over {queries}"]
-        for option in ("labels", "self_match", "ties", "rounding"):
+        for option in ("labels", "self_match", "documents", "ties", "rounding"):
             sentences.append(text_of(option, getattr(part.setting, option), "paper"))
         usual = COMMUNITY.of(claim.claim for claim in self.claims).cutoffs
         sentences += [
-            f"{name} is computed {'without a cutoff' if cutoff is None else f'within rank {cutoff}'}"
+            f"{name} is computed {'without a cutoff' if cutoff is None else f'within rank {Cutoff(cutoff)}'}"
             for name, cutoff in part.cutoffs.items()
             if cutoff != usual[name]
         ]
@@ -128,7 +128,8 @@ class Answer(Convention):
         ours = answer._for_explained.options
         found: dict[str, list[Any]] = {}
         for option, value, other in answer._neighbours():
-            seen = option in ours and (option != "base" or "R" in self._explained_measures)
+            of = {"base": "R", "over": "P"}.get(option)
+            seen = option in ours and (of is None or of in self._explained_measures)
             if seen and answer.evidence_needed(option, value) and answer._same_as(other):
                 found.setdefault(option, [ours[option]]).append(value)
         return found
@@ -181,7 +182,8 @@ def _order(value: Any) -> float:
     if isinstance(value, Enum):
         return list(type(value)).index(value)
     if isinstance(value, Cutoff):
-        return np.inf if value.rank is None else value.rank
+        rank = value.rank[0] if isinstance(value.rank, tuple) else value.rank
+        return np.inf if rank is None else rank
     return float(value)
 
 

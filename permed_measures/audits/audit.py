@@ -6,16 +6,21 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from permed_measures.audits.answers import RowAudit
-from permed_measures.audits.choices import Labels, choices_of, label_policies
+from permed_measures.audits.choices import Labels, label_policies
 from permed_measures.audits.claims import MOST_DIGITS, Claim, parse_claims
 from permed_measures.audits.matches import audit_claim
+from permed_measures.audits.query_sets import Groupings, groupings_of
 from permed_measures.audits.reports import Audit
 from permed_measures.audits.run_variants import RunVariants
 from permed_measures.audits.searches import answers_to, exceptions_to
 from permed_measures.audits.sentences import conflicts_of
+from permed_measures.audits.tried import choices_of
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.groups import By
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.processes import in_parallel
@@ -34,6 +39,8 @@ def audit(
     claims: Mapping[str, Any],
     decimals: int | None = None,
     jobs: int = 1,
+    *,
+    by: By | None = None,
 ) -> Audit:
     """Find the convention that gives published numbers, and where a table mixes conventions.
 
@@ -54,6 +61,9 @@ def audit(
         longest number of the table.
     jobs : int, at least 1
         Number of processes that audit runs, where processes can be forked; the result is the same.
+    by : str, mapping or callable, optional
+        Groups of queries as for `evaluate_by`: the mean of their means is tried too. Conversations and turns
+        need no argument where ids are ``<conversation>_<turn>``.
 
     Returns
     -------
@@ -100,14 +110,21 @@ def audit(
     table = dict(claims) if several else {"run": claims}
     runs: Mapping[str, Any] = _runs_named(list(table), run) if several else {"run": run}
     origin, runs = Origin.of(qrels, runs), loaded_runs(runs)
-    policies = label_policies(Judgments.of(loaded_qrels(qrels)))
-    parsed = parse_claims(table.values(), decimals)
-    known = [*policies, *(policy.judgments for policy in policies)]
-
-    def audited(name: str, row: list[Claim]) -> RowAudit:
-        return _audit_row(name, policies, runs[name], row)
-
-    rows = list(in_parallel(lambda each: audited(*each), zip(table, parsed, strict=True), jobs, known))
+    loaded = loaded_qrels(qrels)
+    policies = label_policies(Judgments.of(loaded))
+    groupings = groupings_of(policies[0].judgments.query_ids, by, loaded)
+    parsed = dict(zip(table, parse_claims(table.values(), decimals), strict=True))
+    known: list[object] = [*policies, *(policy.judgments for policy in policies)]
+    ranked = in_parallel(
+        lambda name: _variants(policies, runs[name], parsed[name], groupings), parsed, jobs, known
+    )
+    variants = dict(zip(parsed, ranked, strict=True))
+    if len(variants) > 1:
+        in_all = np.logical_and.reduce([each.in_run for each in variants.values()])
+        for each in variants.values():
+            each.in_all_runs = in_all
+    known += variants.values()
+    rows = list(in_parallel(lambda name: _audit_row(name, variants[name], parsed[name]), parsed, jobs, known))
     best = answers_to([claim for row in rows for claim in row.claims])
     exceptions = [] if best[0].complete else exceptions_to(best[0])
     return Audit(rows, best, exceptions, conflicts_of(best[0], exceptions), origin)
@@ -125,11 +142,17 @@ def _runs_named(names: list[str], runs: Any) -> Mapping[str, Any]:
     return runs
 
 
-def _audit_row(name: str, policies: list[Labels], run: RunLike, claims: list[Claim]) -> RowAudit:
+def _variants(policies: list[Labels], run: RunLike, claims: list[Claim], groupings: Groupings) -> RunVariants:
     fixed = [claim.measure for claim in claims if claim.is_fixed]
     for measure in fixed:
         PermedEvaluator([measure], policies[0].judgments)  # which refuses what it does not support
-    tried = RunVariants(policies, run, all_ties=bool(fixed))
-    levels = (1.0, *(grade for grade in policies[0].grades if grade != 1))[:_LEVELS]
+    ranks = [rank for claim in claims for rank in claim.cutoffs]
+    cutoffs = {max(rank) if isinstance(rank, tuple) else rank for rank in ranks if rank is not None}
+    return RunVariants(policies, run, cutoffs=sorted(cutoffs), groupings=groupings, all_ties=bool(fixed))
+
+
+def _audit_row(name: str, tried: RunVariants, claims: list[Claim]) -> RowAudit:
+    grades = tried.ranked[0].labels.grades
+    levels = (1.0, *(grade for grade in grades if grade != 1))[:_LEVELS]
     audited = [audit_claim(name, claim, tried, choices_of(claim.family, levels)) for claim in claims]
     return RowAudit(name, audited, [answer for answer in answers_to(audited) if answer.complete])

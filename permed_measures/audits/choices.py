@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from itertools import product
 from typing import Any, NamedTuple, cast
 
 import ir_measures
@@ -20,17 +19,19 @@ from permed_measures.audits.options import (
     Ideal,
     LabelPolicy,
     Negative,
-    RecallBase,
+    Rank,
+    TiedGains,
     Weights,
     describe,
+    n_rare,
     text_of,
 )
+from permed_measures.audits.query_sets import QuerySets
+from permed_measures.audits.rare_gains import Gaining, Spans, rare_ndcg
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import KERNELS
-from permed_measures.engine.kernels.checks import MAX_EXPONENT
-from permed_measures.engine.kernels.shared import count, divide
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.measures.definitions import Coverage, GradedAP, VariantNDCG
+from permed_measures.measures.definitions import GradedAP, VariantNDCG
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import parse_measure
 
@@ -44,27 +45,44 @@ class Labels(NamedTuple):
     judgments: Judgments
     grades: tuple[float, ...]
 
+    @classmethod
+    def of(cls, policy: LabelPolicy, judgments: Judgments) -> Labels:
+        """Find the relevant grades."""
+        return cls(policy, judgments, tuple(np.unique(judgments.grade[judgments.grade > 0]).tolist()))
+
     @property
     def top(self) -> float:
         """The highest relevant grade."""
         return max(self.grades, default=1.0)
 
 
+_STRICT = 2
+"""The lowest grade that is relevant where partly relevant documents are not."""
+
+
 def label_policies(judgments: Judgments) -> list[Labels]:
-    """Return the judgments under each label policy, as they are first."""
+    """Return the judgments under each label policy that needs no run, as they are first."""
     pool = replace(judgments, grade=np.ones_like(judgments.grade))
-    return [
-        Labels(policy, each, tuple(np.unique(each.grade[each.grade > 0]).tolist()))
-        for policy, each in [(LabelPolicy.GRADES, judgments), (LabelPolicy.POOL, pool)]
-    ]
+    policies = {LabelPolicy.GRADES: judgments, LabelPolicy.POOL: pool}
+    if judgments.num_rel(_STRICT).any():
+        kept = np.where(judgments.grade >= _STRICT, 1, np.minimum(judgments.grade, 0))
+        policies[LabelPolicy.STRICT] = replace(judgments, grade=kept.astype(np.float64))
+    return [Labels.of(policy, each) for policy, each in policies.items()]
 
 
 class MeasureSpec(NamedTuple):
     """The measure to compute or to name, by its name within its family, and the labels."""
 
     name: str
-    cutoff: int | None
+    cutoff: Rank
     labels: Labels
+    spans: Spans | None = None
+
+    @property
+    def rank(self) -> int | None:
+        """The cutoff, where there is one only."""
+        assert not isinstance(self.cutoff, tuple)  # only F1 has two
+        return self.cutoff
 
 
 @dataclass(frozen=True)
@@ -79,6 +97,10 @@ class Choice(ABC):
     def values(self, rankings: JudgedRankings, spec: MeasureSpec) -> Floats:
         """Compute the value of each query."""
 
+    def means(self, rankings: JudgedRankings, spec: MeasureSpec, sets: QuerySets) -> Floats:
+        """Compute the mean over each query set."""
+        return sets.means(self.values(rankings, spec))
+
     @abstractmethod
     def sentence(self, measures: set[str], pooled: bool) -> str:
         """Describe the choice for a paper that reports these measures; pooled: all judged are relevant."""
@@ -88,16 +110,14 @@ class Choice(ABC):
         return ""
 
 
-def _measure(base: Measure, params: dict[str, Any], cutoff: int | None) -> Measure:
+def measure_at(base: Measure, params: dict[str, Any], cutoff: int | None) -> Measure:
+    """Return a measure with these parameters and this cutoff."""
     measure = cast(Measure, base(**params)) if params else base
     return measure if cutoff is None else measure @ cutoff
 
 
-def _values(measure: Measure, rankings: JudgedRankings) -> Floats:
-    return KERNELS[str(measure.NAME)](rankings, **values_of(measure))
-
-
-def _number(value: float) -> float | int:
+def plain_number(value: float) -> float | int:
+    """Return a whole number as an integer."""
     return int(value) if value == int(value) else value
 
 
@@ -105,6 +125,7 @@ _WEIGHTS: dict[Weights, Callable[[float, float], float]] = {
     Weights.BINARY: lambda _, __: 1.0,
     Weights.LINEAR: lambda grade, top: grade / top,
     Weights.HALF: lambda grade, _: grade / 2,
+    Weights.CAPPED: lambda grade, _: min(grade / 2, 1.0),
     Weights.EXP: lambda grade, top: float((2**grade - 1) / (2**top - 1)),
 }
 """The weight of a grade, given the highest one."""
@@ -118,28 +139,42 @@ class APChoice(Choice):
     weights: Weights = Weights.BINARY
     ap_level: float = 1
 
-    def measure(self, spec: MeasureSpec) -> Measure:
-        """Return AP where it is that, GradedAP otherwise."""
-        level = _number(self.ap_level)
+    def measure(self, spec: MeasureSpec) -> Measure | None:
+        """Return AP where it is that, GradedAP otherwise; AP over the cutoff has none."""
+        if self.denominator is Denominator.CUTOFF:
+            return None
+        level = plain_number(self.ap_level)
         params: dict[str, Any] = {} if level == 1 else {"rel": level}
         plain = self.weights is Weights.BINARY and self.denominator is Denominator.NUM_REL
         if plain and isinstance(level, int):  # AP takes no other
-            return _measure(ir_measures.AP, params, spec.cutoff)
+            return measure_at(ir_measures.AP, params, spec.rank)
         if self.denominator is not Denominator.NUM_REL:
             params["norm"] = self.denominator.value
-        top, weigh = _number(spec.labels.top), _WEIGHTS[self.weights]
-        weight = {_number(g): weigh(g, top) for g in spec.labels.grades if g >= level}
+        top, weigh = plain_number(spec.labels.top), _WEIGHTS[self.weights]
+        weight = {plain_number(g): weigh(g, top) for g in spec.labels.grades if g >= level}
         scales = (s for s in (2, top) if all(w == g / s and g <= s for g, w in weight.items()))
         scale = next(scales, None)
         if scale is None:
-            params["gains"] = {grade: _number(each) for grade, each in weight.items()}
+            params["gains"] = {grade: plain_number(each) for grade, each in weight.items()}
         elif scale != 2:
             params["max_rel"] = scale
-        return _measure(GradedAP, params, spec.cutoff)
+        return measure_at(GradedAP, params, spec.rank)
 
     def values(self, rankings: JudgedRankings, spec: MeasureSpec) -> Floats:
         """Compute AP for each query."""
-        return _values(self.measure(spec), rankings)
+        if self.denominator is Denominator.CUTOFF:
+            total = replace(self, denominator=Denominator.NONE).values(rankings, spec)
+            return total / (spec.rank or np.maximum(rankings.retrieved, 1))
+        weigh, top = _WEIGHTS[self.weights], spec.labels.top
+        return KERNELS["GradedAP"](
+            rankings,
+            cutoff=spec.rank,
+            rel=self.ap_level,
+            max_rel=top,
+            gains={grade: weigh(grade, top) for grade in spec.labels.grades},
+            norm=self.denominator.value,
+            judged_only=False,
+        )
 
     def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
         """Describe AP for a paper."""
@@ -167,24 +202,27 @@ class NDCGChoice(Choice):
     discount: Discount = Discount.LOG2
     ideal: Ideal = Ideal.QRELS
     negative: Negative = Negative.ZERO
+    tied: TiedGains = TiedGains.IN_ORDER
 
     def measure(self, spec: MeasureSpec) -> Measure | None:
-        """Return nDCG where it is that, VariantNDCG otherwise; binary gains may have none."""
+        """Return nDCG where it is that, VariantNDCG otherwise; what is rare may have none."""
+        if self._is_rare:
+            return None
         plain = (self.discount, self.ideal) == (Discount.LOG2, Ideal.QRELS)
         if self.gain is Gain.BINARY and set(spec.labels.grades) == {1}:
             return replace(self, gain=Gain.LINEAR).measure(spec)
         if self.gain is Gain.BINARY:
-            grades = [_number(grade) for grade in spec.labels.grades]
+            grades = [plain_number(grade) for grade in spec.labels.grades]
             if not plain or not all(isinstance(grade, int) for grade in grades):
                 return None
             gains = {grade: 1 for grade in grades if grade != 1}  # a grade that is left out is its own gain
-            return _measure(ir_measures.nDCG, {"gains": gains} if gains else {}, spec.cutoff)
+            return measure_at(ir_measures.nDCG, {"gains": gains} if gains else {}, spec.rank)
         if plain and self.negative is Negative.ZERO:
             exp = {"dcg": "exp-log2"} if self.gain is Gain.EXP else {}
-            return _measure(ir_measures.nDCG, exp, spec.cutoff)
+            return measure_at(ir_measures.nDCG, exp, spec.rank)
         default = {name: info.default for name, info in VariantNDCG.SUPPORTED_PARAMS.items()}
         params = {name: value for name, value in self._params().items() if value != default[name]}
-        return _measure(VariantNDCG, params, spec.cutoff)
+        return measure_at(VariantNDCG, params, spec.rank)
 
     def values(self, rankings: JudgedRankings, spec: MeasureSpec) -> Floats:
         """Compute nDCG for each query."""
@@ -192,10 +230,19 @@ class NDCGChoice(Choice):
             grade = (rankings.judgments.grade >= 1).astype(np.float64)
             binary = replace(rankings, judgments=replace(rankings.judgments, grade=grade))
             return replace(self, gain=Gain.LINEAR).values(binary, spec)
-        return _values(_measure(VariantNDCG, self._params(), spec.cutoff), rankings)
+        if self._is_rare:
+            spans = spec.spans if self.tied is TiedGains.AVERAGED else None
+            how = Gaining(self.gain.value, self.discount.value, self.negative.value)
+            return rare_ndcg(rankings, spans, spec.rank, how, self.ideal)
+        return KERNELS["VariantNDCG"](rankings, cutoff=spec.rank, judged_only=False, **self._params())
+
+    @property
+    def _is_rare(self) -> bool:
+        """Whether VariantNDCG does not have it."""
+        return n_rare(self) > 0
 
     def _params(self) -> dict[str, str]:
-        return {each.name: getattr(self, each.name).value for each in fields(self)}
+        return {each.name: getattr(self, each.name).value for each in fields(self) if each.name != "tied"}
 
     def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
         """Describe nDCG for a paper."""
@@ -203,7 +250,8 @@ class NDCGChoice(Choice):
         gain, discount, ideal = (
             describe(each, getattr(self, each)) for each in ("gain", "discount", "ideal")
         )
-        return f"nDCG has {gain}, {discount} and {ideal}{negative}"
+        tied = f"; {describe('tied', self.tied)}" if self.tied is TiedGains.AVERAGED else ""
+        return f"nDCG has {gain}, {discount} and {ideal}{negative}{tied}"
 
     def latex(self) -> str:
         """Return the formula of nDCG."""
@@ -211,42 +259,12 @@ class NDCGChoice(Choice):
         gain = {Gain.EXP: f"2^{{{grade}}} - 1", Gain.LINEAR: grade, Gain.BINARY: "[g_i \\ge 1]"}[self.gain]
         discount = text_of("discount", self.discount, "latex")
         ideal = text_of("ideal", self.ideal, "latex")
+        if self.tied is TiedGains.AVERAGED:
+            gain = rf"\overline{{{gain}}}"
         dcg = rf"\mathrm{{DCG}}@k = \sum_{{i \le k}} \frac{{{gain}}}{{{discount}}}"
         return (
             rf"{dcg}, \quad \mathrm{{nDCG}} = \mathrm{{DCG}} / \mathrm{{DCG}}_{{\mathrm{{ideal: {ideal}}}}}"
         )
-
-
-@dataclass(frozen=True)
-class LevelChoice(Choice):
-    """P, R, RR and Success: from which grade on a document is relevant, and what recall is divided by."""
-
-    level: float = 1
-    base: RecallBase = RecallBase.NUM_REL
-
-    def measure(self, spec: MeasureSpec) -> Measure | None:
-        """Return the measure; recall over min(R, k) has none, nor have levels between whole grades."""
-        whole = self.level == int(self.level) or spec.name == "Success"
-        if not whole or (spec.name == "R" and self.base is RecallBase.MIN):
-            return None
-        measures = {"P": ir_measures.P, "R": ir_measures.R, "RR": ir_measures.RR, "Success": Coverage}
-        params = {} if self.level == 1 else {"rel": _number(self.level)}
-        return _measure(measures[spec.name], params, spec.cutoff)
-
-    def values(self, rankings: JudgedRankings, spec: MeasureSpec) -> Floats:
-        """Compute them for each query, with levels and a denominator of R that ir_measures does not have."""
-        if spec.name == "R" and self.base is RecallBase.MIN:
-            num_rel = rankings.judgments.num_rel(self.level)
-            found = count(rankings, rankings.relevant(self.level, spec.cutoff))
-            return divide(found, np.minimum(num_rel, spec.cutoff or num_rel))
-        return KERNELS[spec.name](rankings, cutoff=spec.cutoff, rel=self.level, judged_only=False)
-
-    def sentence(self, measures: set[str], pooled: bool) -> str:
-        """Describe these measures for a paper."""
-        names = [name for name in ("P", "R", "RR", "Success") if name in measures]
-        relevant = f"documents of grade {self.level:g} or more are relevant for {' and '.join(names)}"
-        parts = [] if pooled else [relevant]
-        return ", ".join([*parts, *([describe("base", self.base)] if "R" in names else [])])
 
 
 @dataclass(frozen=True)
@@ -261,34 +279,9 @@ class FixedChoice(Choice):
 
     def values(self, rankings: JudgedRankings, spec: MeasureSpec) -> Floats:
         """Compute the measure for each query."""
-        return _values(self.measure(spec), rankings)
+        measure = self.measure(spec)
+        return KERNELS[str(measure.NAME)](rankings, **values_of(measure))
 
     def sentence(self, measures: set[str], pooled: bool) -> str:  # noqa: ARG002 (the interface)
         """Describe the measure for a paper."""
         return f"{self.fixed} is computed as defined"
-
-
-def choices_of(family: str, levels: tuple[float, ...]) -> list[Choice]:
-    """Return all ways to compute a family of measures."""
-    if family == "ap":
-        weighted = [(Weights.BINARY, level) for level in levels]
-        weighted += [(weights, 1.0) for weights in (Weights.LINEAR, Weights.HALF, Weights.EXP)]
-        return [APChoice(denominator, *each) for denominator in Denominator for each in weighted]
-    if family == "ndcg":
-        every = (NDCGChoice(*each) for each in product(Gain, Discount, Ideal, Negative))
-        # where each relevant document gains 1, negative grades gain nothing anyway
-        return [each for each in every if (each.gain, each.negative) != (Gain.BINARY, Negative.KEEP)]
-    if family == "level":
-        return [LevelChoice(level, base) for level in levels for base in RecallBase]
-    return [FixedChoice(family)]
-
-
-def possible(choice: Choice, labels: Labels) -> bool:
-    """Return whether a choice can be computed on these labels."""
-    levels = {vars(choice).get(option, 1) for option in ("ap_level", "level")}
-    if labels.policy is LabelPolicy.POOL and levels != {1}:
-        return False  # where all are relevant, there is one grade
-    if isinstance(choice, APChoice) and choice.weights is Weights.HALF:
-        return labels.top <= 2
-    exponential = Weights.EXP in vars(choice).values() or Gain.EXP in vars(choice).values()
-    return not exponential or labels.top <= MAX_EXPONENT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
+from permed_measures.audits.options import Rank
 from permed_measures.errors import MeasureError
 from permed_measures.measures.names import MEASURE_OF_WORD, rank_of, word_and_cutoff
 from permed_measures.measures.parsing import parse_measure
@@ -14,12 +15,16 @@ _MEANING |= dict.fromkeys(("gradedap", "gradedmap"), "AP")
 _MEANING |= dict.fromkeys(("variantndcg", "ndcgburges"), "nDCG")
 _MEANING |= dict.fromkeys(("rcap", "recallcap", "cappedrecall"), "R")
 _MEANING |= dict.fromkeys(("coverage", "cov"), "Success")
+_MEANING |= dict.fromkeys(("f1", "f1score", "fscore", "fmeasure", "f1measure"), "F1")
 _ARROWS = "↑↓"
 _PERCENT_SIGNS = ("%", "(%)", "[%]", "(in%)", "[in%]")
 MARKS = " *_†‡§¶△▲▽▼"
 """Marks around a number in a table: the best one, or a significant one."""
 _NEEDS_CUTOFF = ("P", "R", "Success")
 _USUAL = (None, 10, 100, 1000)
+_USUAL_OF_F1 = tuple((k, k) for k in (10, 1, 3, 5, 20, 50, 100))
+_CUT_DIFFERENTLY = ("AP", "nDCG", "RR")
+"""The measures that may be computed on the whole list in spite of their names."""
 
 
 def heading_of(title: str) -> tuple[str, bool]:
@@ -32,22 +37,28 @@ def heading_of(title: str) -> tuple[str, bool]:
     return (name[:start] if percent else name).rstrip(_ARROWS + MARKS), percent
 
 
-def meaning_of(name: str) -> tuple[str, tuple[int | None, ...]]:
+def meaning_of(name: str) -> tuple[str, tuple[Rank, ...]]:
     """Return the measure that a name means, and the cutoffs to try."""
     word, cutoff = word_and_cutoff(name.lower())
+    if word == "f" and cutoff == "1":  # the 1 is no cutoff
+        word, cutoff = "f1", ""
     measure = _MEANING.get(word)
     if measure is None:
         return _written_out(name)
     if cutoff.isdigit():
         rank = rank_of(cutoff, name)
-        return measure, (rank, None) if measure == "AP" else (rank,)
+        if measure == "F1":
+            return measure, ((rank, rank),)
+        return measure, (rank, None) if measure in _CUT_DIFFERENTLY else (rank,)
+    if measure == "F1":
+        return measure, _USUAL_OF_F1
     if measure in _NEEDS_CUTOFF:
         example = name[: -len("@all")] if cutoff else name
         raise MeasureError(f"{measure} needs a cutoff (found {name!r})", hint=f"Write {example}@10")
     return measure, (None,) if cutoff else _USUAL
 
 
-def _written_out(name: str) -> tuple[str, tuple[int | None, ...]]:
+def _written_out(name: str) -> tuple[str, tuple[Rank, ...]]:
     try:
         return str(parse_measure(name)), (None,)
     except MeasureError as error:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.audits.claim_names import MARKS, heading_of, meaning_of
+from permed_measures.audits.options import Rank
 from permed_measures.errors import InputError
 
 
@@ -23,7 +24,7 @@ class Claim(NamedTuple):
         What it was called.
     text : str
         The number as it was printed.
-    measure : {'AP', 'nDCG', 'P', 'R', 'RR', 'Success'} or str
+    measure : {'AP', 'nDCG', 'P', 'R', 'RR', 'Success', 'F1'} or str
         What the name means; another measure as one would type it.
     cutoffs : tuple
         The cutoffs to try, the one in the name first.
@@ -41,7 +42,7 @@ class Claim(NamedTuple):
     name: str
     text: str
     measure: str
-    cutoffs: tuple[int | None, ...]
+    cutoffs: tuple[Rank, ...]
     value: Decimal
     decimals: int
     percent: bool
@@ -116,7 +117,7 @@ class Claim(NamedTuple):
         return ""
 
 
-_FAMILY_OF = {"AP": "ap", "nDCG": "ndcg", **dict.fromkeys(("P", "R", "RR", "Success"), "level")}
+_FAMILY_OF = {"AP": "ap", "nDCG": "ndcg", "F1": "f", **dict.fromkeys(("P", "R", "RR", "Success"), "level")}
 FAMILIES = frozenset(_FAMILY_OF.values())
 """The families of measures that may be computed in several ways."""
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -145,9 +146,22 @@ def parse_claims(rows: Iterable[Mapping[str, Any]], decimals: int | None = None)
     numbers = [Decimal(text).normalize() for text in texts if _NUMBER.fullmatch(text)]
     longest = max(map(_digits, numbers), default=0)
     table = [[_claim(name, value, decimals, longest) for name, value in row.items()] for row in rows]
+    table = [_with_cutoffs_of_others(row) for row in table]
     if any(claim.percent for row in table for claim in row):  # so those without a sign may be too
         return [[claim.or_in_percent() for claim in row] for row in table]
     return table
+
+
+def _with_cutoffs_of_others(row: list[Claim]) -> list[Claim]:
+    """Add to the cutoffs of F1 those that P and R have in the row: papers have F1 of P@10 and R@20."""
+    ranks = [[claim.cutoffs[0] for claim in row if claim.measure == name] for name in "PR"]
+    pairs = [(p, r) for p in ranks[0] for r in ranks[1] if isinstance(p, int) and isinstance(r, int)]
+    return [
+        claim._replace(cutoffs=tuple(dict.fromkeys([*claim.cutoffs, *pairs])))
+        if claim.measure == "F1"
+        else claim
+        for claim in row
+    ]
 
 
 def _digits(number: Decimal) -> int:

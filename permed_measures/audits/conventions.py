@@ -8,14 +8,17 @@ from dataclasses import dataclass, fields, replace
 from importlib.resources import files
 from typing import Any, Self
 
-from permed_measures.audits.choices import APChoice, Choice, FixedChoice, LevelChoice, NDCGChoice
+from permed_measures.audits.choices import APChoice, Choice, FixedChoice, NDCGChoice
 from permed_measures.audits.claims import FAMILIES, Claim
+from permed_measures.audits.levels import FChoice, LevelChoice
 from permed_measures.audits.options import (
     TEXTS,
     Cutoff,
     Denominator,
+    Documents,
     LabelPolicy,
     QuerySet,
+    Rank,
     Rounding,
     SelfMatch,
     Weights,
@@ -34,6 +37,7 @@ class Setting:
     queries: QuerySet = QuerySet.QRELS
     labels: LabelPolicy = LabelPolicy.GRADES
     self_match: SelfMatch = SelfMatch.KEPT
+    documents: Documents = Documents.ALL
     rounding: Rounding = Rounding.EXACT
 
 
@@ -51,13 +55,13 @@ class Convention:
     setting : Setting
     choices : dict of str to Choice
         By the family of measures.
-    cutoffs : dict of str to (int or None)
+    cutoffs : dict of str to Rank
         By the name of the claim.
     """
 
     setting: Setting
     choices: dict[str, Choice]
-    cutoffs: dict[str, int | None]
+    cutoffs: dict[str, Rank]
 
     @property
     def options(self) -> dict[str, Any]:
@@ -102,14 +106,14 @@ class Convention:
         binary = isinstance(ap, APChoice) and ap.weights is Weights.BINARY
         if (
             option == "rounding"  # whether it shows depends on the digits, not on the data
-            or (option in _GRADED and self.setting.labels is LabelPolicy.POOL)
+            or (option in _GRADED and self.setting.labels in (LabelPolicy.POOL, LabelPolicy.STRICT))
             or (binary and value in (Denominator.GAIN, Denominator.IDEAL))  # the same: each weight is 1
         ):
             return ()
         return (text_of(option, value, "evidence") or TEXTS[option]["evidence"],)
 
 
-_GRADED = ("weights", "ap_level", "level", "gain", "negative")
+_GRADED = ("weights", "ap_level", "level", "f_level", "gain", "negative")
 """The options that need several grades."""
 
 
@@ -122,7 +126,8 @@ class NamedConvention:
     name, source : str
     setting : Setting
     choices : dict of str to Choice
-        By the family of measures, ``ap``, ``ndcg`` and ``level``; a family that it does not have is missing.
+        By the family of measures, ``ap``, ``ndcg``, ``level`` and ``f``; a family that it does not have is
+        missing.
     """
 
     name: str
@@ -138,7 +143,7 @@ class NamedConvention:
         """Return how a family is computed."""
         return self.choices[family] if family in FAMILIES else FixedChoice(family)
 
-    def of(self, claims: Iterable[Claim], cutoffs: dict[str, int | None] | None = None) -> Convention:
+    def of(self, claims: Iterable[Claim], cutoffs: dict[str, Rank] | None = None) -> Convention:
         """Return the convention for these claims, with the cutoffs in their names unless others are given."""
         claims = list(claims)
         if cutoffs is None:
@@ -146,12 +151,14 @@ class NamedConvention:
         return Convention(self.setting, {each.family: self.choice(each.family) for each in claims}, cutoffs)
 
 
-_KINDS: dict[str, type[Choice]] = {"ap": APChoice, "ndcg": NDCGChoice, "level": LevelChoice}
+_KINDS: dict[str, type[Choice]] = {"ap": APChoice, "ndcg": NDCGChoice, "level": LevelChoice, "f": FChoice}
 
 
 def _read_named() -> Iterator[NamedConvention]:
     text = files("permed_measures.audits").joinpath("named.toml").read_text(encoding="utf-8")
     for each in tomllib.loads(text)["convention"]:
+        if "level" in each:
+            each.setdefault("f", {})  # who has P and R has F1 of them
         choices = {family: _with(kind(), each[family]) for family, kind in _KINDS.items() if family in each}
         yield NamedConvention(each["name"], each["source"], _with(Setting(), each["setting"]), choices)
 

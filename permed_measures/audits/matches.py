@@ -11,11 +11,14 @@ import numpy as np
 from ir_measures.measures import SumAgg
 from numpy.typing import NDArray
 
-from permed_measures.audits.choices import Choice, MeasureSpec, possible
+from permed_measures.audits.choices import Choice, MeasureSpec
 from permed_measures.audits.claims import Claim
 from permed_measures.audits.conventions import COMMUNITY, Convention, Setting, differences
-from permed_measures.audits.options import QuerySet, RecallBase, Rounding
-from permed_measures.audits.run_variants import SETTINGS, RankedRun, RunVariants
+from permed_measures.audits.levels import LevelChoice
+from permed_measures.audits.options import QuerySet, Rank, Rounding
+from permed_measures.audits.query_sets import place
+from permed_measures.audits.run_variants import RunVariants
+from permed_measures.audits.tried import SETTINGS, number_of, possible, tried_with
 from permed_measures.measures.parsing import parse_measure
 
 Floats = NDArray[np.float64]
@@ -23,24 +26,23 @@ Bools = NDArray[np.bool_]
 
 
 def audit_claim(row: str, claim: Claim, run: RunVariants, choices: list[Choice]) -> ClaimAudit:
-    """Compute a claim by every choice, under every setting."""
+    """Compute a claim by every choice that is tried, under every setting."""
+    tried = tried_with(claim, choices) & run.available[:, None, None, None]
     means = np.full((len(run.ranked), len(claim.cutoffs), len(choices), len(QuerySet)), np.nan)
     summed = claim.is_fixed and isinstance(parse_measure(claim.measure).aggregator(), SumAgg)
     for r, ranked in enumerate(run.ranked):
-        for o, cutoff in enumerate(claim.cutoffs):
-            spec = MeasureSpec(claim.measure, cutoff, ranked.labels)
-            for c, choice in enumerate(choices):
-                if possible(choice, ranked.labels):
-                    means[r, o, c] = _means(choice.values(ranked.rankings, spec), ranked, summed)
+        wanted = tried[run.of_setting == r].any(axis=0)
+        for o, c in np.argwhere(wanted.any(axis=-1)).tolist():
+            choice, cutoff = choices[c], claim.cutoffs[o]
+            if possible(choice, ranked.labels):
+                spec = MeasureSpec(claim.measure, cutoff, ranked.labels, ranked.spans)
+                rankings, sets = ranked.at(cutoff), run.sets_at(r, cutoff)
+                found = (
+                    sets.sums(choice.values(rankings, spec)) if summed else choice.means(rankings, spec, sets)
+                )
+                means[r, o, c] = np.where(wanted[o, c], found, np.nan)
     read, prints = _read(claim, means)
-    return ClaimAudit(row, read, run, choices, means, prints)
-
-
-def _means(values: Floats, ranked: RankedRun, summed: bool) -> list[float]:
-    """Return the mean over each query set, summed as the engine does; or the sum itself."""
-    return [
-        values[counts].sum() / (1 if summed else size) if size else np.nan for counts, size in ranked.sets
-    ]
+    return ClaimAudit(row, read, run, choices, tried, means, prints)
 
 
 def _read(claim: Claim, means: Floats) -> tuple[Claim, Bools]:
@@ -72,7 +74,7 @@ class Match:
     claim : Claim
     setting : Setting
     choice : Choice
-    cutoff : int or None
+    cutoff : Rank
     measure : Measure or None
         As one would type it; None where there is no such measure.
     value : float
@@ -85,7 +87,7 @@ class Match:
     claim: Claim
     setting: Setting
     choice: Choice
-    cutoff: int | None
+    cutoff: Rank
     measure: Any
     value: float
     printed: str
@@ -110,6 +112,8 @@ class ClaimAudit:
     run : RunVariants
     choices : list of Choice
         All ways to compute it.
+    tried : ndarray of bool
+        Which conventions are tried: by setting, cutoff, choice and query set.
     means : ndarray of float64
         By ranking, cutoff, choice and query set.
     prints : ndarray of bool
@@ -120,18 +124,19 @@ class ClaimAudit:
     claim: Claim
     run: RunVariants = field(repr=False)
     choices: list[Choice] = field(repr=False)
+    tried: Bools = field(repr=False)
     means: Floats = field(repr=False)
     prints: Bools = field(repr=False)
 
     @cached_property
     def n_tried(self) -> int:
         """How many conventions were computed."""
-        return int((self._once & ~np.isnan(self.means))[self.run.of_setting].sum())
+        return int((self._once & self.tried & ~np.isnan(self.means)[self.run.of_setting]).sum())
 
     @property
     def n_matches(self) -> int:
         """How many conventions print the same digits."""
-        return int(self._prints[self.run.of_setting].sum())
+        return int((self._prints[self.run.of_setting] & self.tried).sum())
 
     @property
     def _prints(self) -> Bools:
@@ -140,9 +145,14 @@ class ClaimAudit:
 
     @cached_property
     def _once(self) -> Bools:
-        """The choices to count: those with another denominator of recall are the same for other measures."""
-        capped = [getattr(choice, "base", None) is RecallBase.MIN for choice in self.choices]
-        return np.array([self.claim.measure == "R" or not each for each in capped])[:, None]
+        """The choices to count: those with another denominator of P or R are the same for other measures."""
+        first: dict[object, int] = {}
+        for number, choice in enumerate(self.choices):
+            key: object = number
+            if isinstance(choice, LevelChoice):
+                key = (choice.level, choice.divisor(self.claim.measure))
+            first.setdefault(key, number)
+        return np.array([each in first.values() for each in range(len(self.choices))])[:, None]
 
     @cached_property
     def matches(self) -> list[Match]:
@@ -179,21 +189,23 @@ class ClaimAudit:
         """Yield the conventions with these means; rounding only where the claim needs it."""
         for s, setting in enumerate(SETTINGS):
             r = self.run.of_setting[s]
-            for o, c, q in np.argwhere(mask[r]).tolist():
+            for o, c, q in np.argwhere(mask[r] & self.tried[s]).tolist():
                 printing = (d for d in Rounding if self.prints[_ROUNDINGS.index(d), r, o, c, q])
                 rounding = next(printing, Rounding.EXACT)
                 convention = replace(setting, queries=_QUERY_SETS[q], rounding=rounding)
                 yield self.at(convention, self.choices[c], self.claim.cutoffs[o])
 
-    def at(self, setting: Setting, choice: Choice, cutoff: int | None) -> Match:
-        """Compute the claim by a convention."""
-        r, q = self.run.locate(setting)
+    def at(self, setting: Setting, choice: Choice, cutoff: Rank) -> Match:
+        """Compute the claim by a convention; NaN if it is not tried."""
+        number = number_of(setting)
+        r, q = int(self.run.of_setting[number or 0]), place(setting.queries)
         o, c = self.claim.cutoffs.index(cutoff), self.choices.index(choice)
-        value = float(self.means[r, o, c, q])
+        tried = number is not None and bool(self.tried[number, o, c, q])
+        value = float(self.means[r, o, c, q]) if tried else np.nan
         labels = self.run.ranked[r].labels
         spec = MeasureSpec(self.claim.measure, cutoff, labels)
         measure = choice.measure(spec) if possible(choice, labels) else None
-        prints = bool(self.prints[_ROUNDINGS.index(setting.rounding), r, o, c, q])
+        prints = bool(tried and self.prints[_ROUNDINGS.index(setting.rounding), r, o, c, q])
         first = value if setting.rounding.value is None else round(value, setting.rounding.value)
         printed = self.claim.text if prints else self.claim.prints(first)
         return Match(self.claim, setting, choice, cutoff, measure, value, printed, prints)

@@ -7,6 +7,8 @@ from enum import Enum
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from permed_measures.engine.ranks import TieBreak
+
 
 class Option(Enum):
     """An option of a convention; the members are its values."""
@@ -21,6 +23,7 @@ class Denominator(Option):
     GAIN = "gain"
     IDEAL = "ideal"
     NONE = "none"
+    CUTOFF = "cutoff"
 
 
 class Weights(Option):
@@ -30,6 +33,7 @@ class Weights(Option):
     LINEAR = "linear"
     HALF = "half"
     EXP = "exp"
+    CAPPED = "capped"
 
 
 class Gain(Option):
@@ -54,6 +58,15 @@ class Ideal(Option):
     QRELS = "qrels"
     RUN = "run"
     CUTOFF = "cutoff"
+    UNCUT = "uncut"
+    RETURNED = "returned"
+
+
+class TiedGains(Option):
+    """What a document gains in nDCG whose score others have too."""
+
+    IN_ORDER = "in_order"
+    AVERAGED = "averaged"
 
 
 class Negative(Option):
@@ -68,6 +81,24 @@ class RecallBase(Option):
 
     NUM_REL = "num_rel"
     MIN = "min"
+    ANY = "any"
+    ALL = "all"
+    MICRO = "micro"
+
+
+class PrecisionBase(Option):
+    """What precision is divided by."""
+
+    CUTOFF = "cutoff"
+    RETURNED = "returned"
+    MICRO = "micro"
+
+
+class FMean(Option):
+    """Of what F1 is the harmonic mean."""
+
+    QUERIES = "queries"
+    MEANS = "means"
 
 
 class QuerySet(Option):
@@ -78,6 +109,12 @@ class QuerySet(Option):
     WITH_RELEVANT = "with_relevant"
     BOTH_WITH_RELEVANT = "both_with_relevant"
     RUN = "run"
+    ALL_RUNS = "all_runs"
+    WITH_HIT = "with_hit"
+    NOTHING_IS_ONE = "nothing_is_one"
+    CONVERSATIONS = "conversations"
+    TURNS = "turns"
+    GROUPS = "groups"
 
 
 class LabelPolicy(Option):
@@ -85,6 +122,8 @@ class LabelPolicy(Option):
 
     GRADES = "grades"
     POOL = "pool"
+    STRICT = "strict"
+    LISTED = "listed"
 
 
 class SelfMatch(Option):
@@ -94,6 +133,15 @@ class SelfMatch(Option):
     REMOVED = "removed"
 
 
+class Documents(Option):
+    """Which documents of the list are ranked."""
+
+    ALL = "all"
+    JUDGED = "judged"
+    POSITIVE = "positive"
+    FIRST_K = "first_k"
+
+
 class Rounding(Option):
     """To how many digits a mean is rounded before somebody prints it with fewer; None if it is not."""
 
@@ -101,10 +149,43 @@ class Rounding(Option):
     FIVE_DIGITS = 5
 
 
-class Cutoff(NamedTuple):
-    """The rank to which a claim is computed; None for the whole ranking."""
+Rank = int | tuple[int, int] | None
+"""A cutoff: None for the whole ranking, two for F1, whose precision and recall may have different ones."""
 
-    rank: int | None
+
+class Cutoff(NamedTuple):
+    """The rank to which a claim is computed."""
+
+    rank: Rank
+
+    def __str__(self) -> str:
+        """Return it as part of a sentence."""
+        if isinstance(self.rank, tuple) and self.rank[0] != self.rank[1]:
+            return f"{self.rank[0]} for precision, {self.rank[1]} for recall"
+        return str((self.rank[0] if isinstance(self.rank, tuple) else self.rank) or "none")
+
+
+RARE = frozenset(
+    {
+        TieBreak.REVERSED,
+        *(QuerySet.ALL_RUNS, QuerySet.WITH_HIT, QuerySet.NOTHING_IS_ONE),
+        *(QuerySet.CONVERSATIONS, QuerySet.TURNS, QuerySet.GROUPS),
+        *(LabelPolicy.STRICT, LabelPolicy.LISTED),
+        *(Documents.JUDGED, Documents.POSITIVE, Documents.FIRST_K),
+        *(Denominator.CUTOFF, Weights.CAPPED, Ideal.UNCUT, Ideal.RETURNED, TiedGains.AVERAGED),
+        *(RecallBase.ANY, RecallBase.ALL, RecallBase.MICRO, PrecisionBase.RETURNED, PrecisionBase.MICRO),
+    }
+)
+"""The values that are tried alone, or together as a named convention has them.
+
+Crossed with all other options, each of them would double or treble the numbers that some convention prints,
+and with them the chance that one prints a number by accident.
+"""
+
+
+def n_rare(part: Any) -> int:
+    """Count the rare values of a setting or a choice."""
+    return sum(value in RARE for value in vars(part).values() if isinstance(value, Enum))
 
 
 TEXTS: dict[str, dict[str, Any]] = tomllib.loads(
@@ -121,7 +202,7 @@ def text_of(option: str, value: Any, key: str) -> Any:
 def describe(option: str, value: Any) -> str:
     """Describe the value of an option."""
     if isinstance(value, Cutoff):
-        return str(value.rank or "none")
+        return str(value)
     return text_of(option, value, "description") or f"relevant from grade {value:g} on"
 
 

@@ -12,21 +12,21 @@ from permed_measures.audits.answers import Answer
 from permed_measures.audits.choices import Choice
 from permed_measures.audits.conventions import NAMED, Convention, NamedConvention, Setting, differences
 from permed_measures.audits.matches import ClaimAudit
-from permed_measures.audits.options import QuerySet, Rounding
-from permed_measures.audits.run_variants import SETTINGS
+from permed_measures.audits.options import QuerySet, Rank, Rounding
+from permed_measures.audits.tried import SETTINGS
 
 Ints = NDArray[np.int64]
 
 _WORTH = 10**4
 """What an explained claim is worth, in changes: no change is too much to explain one more."""
 _IMPOSSIBLE = 10**9
-"""What a choice costs that means nothing on these labels: more than all claims are worth."""
+"""What a choice costs that is not tried, or means nothing on these labels: more than all claims are worth."""
 
 
 def answers_to(
     claims: list[ClaimAudit],
     conventions: tuple[NamedConvention, ...] = NAMED,
-    usual: dict[str, int | None] | None = None,
+    usual: dict[str, Rank] | None = None,
 ) -> list[Answer]:
     """Return the named conventions that explain the most claims with the fewest changes.
 
@@ -36,27 +36,36 @@ def answers_to(
     ----------
     claims : list of ClaimAudit
     conventions : tuple of NamedConvention
-    usual : dict of str to (int or None), optional
+    usual : dict of str to Rank, optional
         By the name of the claim the cutoff that is no change; those that the names say if left out.
     """
     published = [claim.claim for claim in claims]
+    if usual is None:
+        usual = {claim.name: claim.cutoffs[0] for claim in published}
     able = [named for named in conventions if all(named.has(claim.family) for claim in published)]
-    found = [_nearest_to(named, named.of(published, usual), claims) for named in able]
+    families = {
+        family: [claim for claim in claims if claim.claim.family == family]
+        for family in dict.fromkeys(claim.family for claim in published)
+    }
+    worth = {family: _worth(same, usual) for family, same in families.items()}
+    found = [_nearest_to(named, named.of(published, usual), claims, worth) for named in able]
     least = min(cost for cost, _ in found)
     return [answer for cost, answer in found if cost == least]
 
 
-def _nearest_to(named: NamedConvention, theirs: Convention, claims: list[ClaimAudit]) -> tuple[int, Answer]:
+def _nearest_to(
+    named: NamedConvention, theirs: Convention, claims: list[ClaimAudit], worth: dict[str, Ints]
+) -> tuple[int, Answer]:
     """Return the convention nearest to a named one, and its cost: each explained claim makes it cheaper."""
     total = _changes_from(named.setting)
-    tables = {}
+    costs, tried = {}, {claim.claim.family: claim.choices for claim in claims}
     for family, choice in theirs.choices.items():
-        same = [claim for claim in claims if claim.claim.family == family]
-        tables[family] = _costs(choice, same, theirs.cutoffs), same[0].choices
-        total = total + tables[family][0].min(axis=3)
+        changes = [differences(each, choice) for each in tried[family]]
+        costs[family] = worth[family] + np.array(changes, np.int64)
+        total = total + costs[family].min(axis=3)
     d, s, q = np.unravel_index(total.argmin(), total.shape)
     setting = replace(SETTINGS[s], queries=list(QuerySet)[q], rounding=list(Rounding)[d])
-    choices = {family: tried[cost[d, s, q].argmin()] for family, (cost, tried) in tables.items()}
+    choices = {family: tried[family][cost[d, s, q].argmin()] for family, cost in costs.items()}
     ours = Convention(setting, choices, _best_cutoffs(claims, setting, choices, theirs.cutoffs))
     return int(total[d, s, q]), Answer(
         **vars(ours), named=named, changes=ours.changes_from(theirs), claims=claims
@@ -75,19 +84,25 @@ def _changes_from(base: Setting) -> Ints:
     return np.array(changes, np.int64).reshape(len(Rounding), len(SETTINGS), len(QuerySet))
 
 
-def _costs(theirs: Choice, claims: list[ClaimAudit], usual: dict[str, int | None]) -> Ints:
-    """Return the cost of each choice of a family, by rounding, setting, query set and choice."""
-    changes = np.array([differences(choice, theirs) for choice in claims[0].choices], np.int64)
-    total: Ints = np.tile(changes, (len(Rounding), len(SETTINGS), len(QuerySet), 1))
-    possible = np.zeros((len(SETTINGS), len(changes)), bool)
+def _worth(claims: list[ClaimAudit], usual: dict[str, Rank]) -> Ints:
+    """Return what claims of a family take off the cost: by rounding, setting, query set and choice.
+
+    A changed cutoff costs as any other change.
+    """
+    n_choices = len(claims[0].choices)
+    total: Ints = np.zeros((len(Rounding), len(SETTINGS), len(QuerySet), n_choices), np.int64)
+    possible = np.zeros((len(SETTINGS), len(QuerySet), n_choices), bool)
     for name, same in _by_name(claims).items():
-        n_printed: Ints = np.sum([claim.prints[:, claim.run.of_setting] for claim in same], axis=0)
+        n_printed: Ints = np.sum(
+            [claim.prints[:, claim.run.of_setting] & claim.tried for claim in same], axis=0
+        )
         for claim in same:
-            known = np.logical_or.reduce(np.isfinite(claim.means), axis=(1, 3))
-            possible |= known[claim.run.of_setting]
+            known = np.logical_or.reduce(np.isfinite(claim.means), axis=(1, 3))[claim.run.of_setting]
+            tried = np.logical_or.reduce(claim.tried, axis=1)
+            possible |= known[:, None] & tried.transpose(0, 2, 1)
         changed = np.array([int(cutoff != usual[name]) for cutoff in same[0].claim.cutoffs])
         total += (changed[:, None, None] - _WORTH * n_printed).min(axis=2).transpose(0, 1, 3, 2)
-    total += _IMPOSSIBLE * ~possible[:, None]
+    total += _IMPOSSIBLE * ~possible
     return total
 
 
@@ -97,8 +112,8 @@ def _by_name(claims: list[ClaimAudit]) -> dict[str, list[ClaimAudit]]:
 
 
 def _best_cutoffs(
-    claims: list[ClaimAudit], setting: Setting, choices: dict[str, Choice], usual: dict[str, int | None]
-) -> dict[str, int | None]:
+    claims: list[ClaimAudit], setting: Setting, choices: dict[str, Choice], usual: dict[str, Rank]
+) -> dict[str, Rank]:
     """Return the cutoff that explains most claims of each name, the usual one if it is as good."""
     found = {}
     for name, same in _by_name(claims).items():

@@ -8,8 +8,9 @@ from typing import Any
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.choices import APChoice, NDCGChoice
 from permed_measures.audits.conventions import NAMED
+from permed_measures.audits.levels import FChoice, LevelChoice
 from permed_measures.audits.matches import ClaimAudit, Match
-from permed_measures.audits.options import RecallBase, Weights, describe, title
+from permed_measures.audits.options import RARE, FMean, Weights, describe, text_of, title
 
 _SHOWN = 3
 """How many single changes are shown for each name of a claim."""
@@ -64,15 +65,30 @@ def typed(match: Match) -> str:
     """Write the measure as one would type it."""
     if match.measure is not None:
         return str(match.measure)
-    cutoff = "" if match.cutoff is None else f"@{match.cutoff}"
-    parts = [f"{match.claim.measure}{cutoff}"]
-    if getattr(match.choice, "base", None) is RecallBase.MIN:
-        parts.append("over min(R, k)")
+    parts = [_with_cutoff(match)]
+    if isinstance(match.choice, LevelChoice):
+        denominator = match.choice.divisor(match.claim.measure)
+        option = "base" if match.claim.measure == "R" else "over"
+        parts += [text_of(option, denominator, "short")] if denominator else []
+    if isinstance(match.choice, APChoice):
+        parts.append(f"over k, {match.choice.weights.value} weights")
+    if isinstance(match.choice, FChoice) and match.choice.f_mean is FMean.MEANS:
+        parts.append("of the means")
     if isinstance(match.choice, NDCGChoice):
-        options = ("gain", "discount", "ideal")
+        options = ("gain", "discount", "ideal") + (("tied",) if match.choice.tied in RARE else ())
         parts.append(f"with {', '.join(describe(each, getattr(match.choice, each)) for each in options)}")
-    level = getattr(match.choice, "level", 1)
+    level = getattr(match.choice, "level", getattr(match.choice, "f_level", 1))
     return " ".join(parts) + (f", {describe('level', level)}" if level != 1 else "")
+
+
+def _with_cutoff(match: Match) -> str:
+    """Write the name of the measure with its cutoff, or with both that it has."""
+    rank = match.cutoff
+    if isinstance(rank, tuple):
+        if rank[0] != rank[1]:
+            return f"F1 of P@{rank[0]} and R@{rank[1]}"
+        rank = rank[0]
+    return match.claim.measure + ("" if rank is None else f"@{rank}")
 
 
 def equals(main: Answer, others: list[Answer]) -> list[str]:

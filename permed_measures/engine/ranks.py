@@ -30,6 +30,8 @@ class TieBreak(Enum):
     """Document id ascending: the msmarco and judged providers of ir_measures."""
     INPUT = "input"
     """The order of the rows."""
+    REVERSED = "reversed"
+    """The order of the rows from the last to the first: ``argsort(scores)[::-1]``."""
     OPTIMISTIC = "optimistic"
     """The highest grade first (an unjudged document counts as 0), then document id descending."""
     PESSIMISTIC = "pessimistic"
@@ -112,6 +114,7 @@ _BY_ID: dict[TieBreak, Callable[[Ints], Ints]] = {
 
 _BY_MORE: dict[TieBreak, Callable[[_Tied], Ints]] = {
     TieBreak.INPUT: lambda tied: tied.position,
+    TieBreak.REVERSED: lambda tied: ~tied.position,
     TieBreak.OPTIMISTIC: lambda tied: _keys(_numbered(-tied.grade), ~tied.id_number),
     TieBreak.PESSIMISTIC: lambda tied: _keys(_numbered(tied.grade), ~tied.id_number),
 }

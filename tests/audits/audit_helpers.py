@@ -5,14 +5,15 @@ import re
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from functools import cache
 
-from audit_loops import ALL_SETTINGS, Plain, choices_for
+from audit_loops import ALL_SETTINGS, DEFAULT, Plain, choices_for, is_off
 from typer.testing import CliRunner
 
 import permed_measures as pm
 from permed_measures import cli
-from permed_measures.audits.choices import APChoice, LevelChoice
+from permed_measures.audits.choices import APChoice
 from permed_measures.audits.claims import parse_claims
-from permed_measures.audits.conventions import COMMUNITY, Setting
+from permed_measures.audits.conventions import COMMUNITY
+from permed_measures.audits.levels import LevelChoice
 from permed_measures.audits.options import Denominator, Weights
 
 PUBLISHED = {
@@ -22,9 +23,6 @@ PUBLISHED = {
     "single_llm": ("0.0570", "0.5456"),
     "scholarloop_a": ("0.0625", "0.6592"),
 }
-
-
-DEFAULT = Setting()
 
 
 AP, HALF = APChoice(Denominator.NUM_REL, Weights.BINARY), APChoice(Denominator.NUM_REL, Weights.HALF)
@@ -74,7 +72,8 @@ def random_claim(rng, plain, measure, setting, choice=None):
     for _ in range(100):
         name = rng.choice(NAMES[measure])
         chosen = choice or rng.choice(choices_for(measure, plain, setting.labels))
-        cutoff = rng.choice(parse_claims([{name: "0.5"}])[0][0].cutoffs)
+        cutoffs = parse_claims([{name: "0.5"}])[0][0].cutoffs
+        cutoff = rng.choice([each for each in cutoffs if not is_off(measure, cutoffs, each)])
         value = plain.mean(measure, setting, chosen, cutoff)
         if abs(value) <= 1:
             return name, chosen, cutoff, value

@@ -11,8 +11,9 @@ from audit_helpers import AP, DEFAULT, HALF, binary, graded, plain_graded, row_b
 from audit_loops import Plain
 
 import permed_measures as pm
-from permed_measures.audits.choices import APChoice, LevelChoice
+from permed_measures.audits.choices import APChoice
 from permed_measures.audits.conventions import COMMUNITY, NAMED, Setting
+from permed_measures.audits.levels import LevelChoice
 from permed_measures.audits.options import Denominator, Gain, LabelPolicy, QuerySet, RecallBase, Weights
 from permed_measures.audits.reports import AUDIT_FORMATS
 
@@ -102,14 +103,14 @@ def test_claims_that_are_explained_one_by_one_but_not_together():
     qrels, runs = binary()
     plain = Plain(qrels, runs["first"])
     claims = row_made(plain, DEFAULT, AP)
-    claims["P@10"] = row_made(plain, Setting(queries=QuerySet.BOTH), AP)["P@10"]
+    claims["nDCG@10"] = row_made(plain, Setting(queries=QuerySet.BOTH), AP)["nDCG@10"]
     result = pm.audit(qrels, runs["first"], claims)
     assert not result.ok
     assert all(claim.explained for claim in result.rows[0].claims)
     head, conflict = result.conflicts
     assert head == "The numbers were made differently: no single convention fits all of them"
     assert conflict == (
-        "P@10, with query set: the queries of the qrels that the run has (not: all queries of the qrels)"
+        "nDCG@10, with query set: the queries of the qrels that the run has (not: all queries of the qrels)"
     )
 
 
@@ -144,14 +145,14 @@ def test_a_number_that_is_cut_off_is_said():
 
 
 def test_a_slip_of_rounding_is_said_of_what_another_convention_explains():
-    """P@1 is 12/83 or 0.1446 of all queries, and 0.15 of those in the run."""
+    """Hit@1 is 12/83 or 0.1446 of all queries, and 0.15 of those in the run."""
     qrels = {f"q{i}": {"a": 1} for i in range(83)}
     run = {f"q{i}": {"a" if i < 12 else "b": 1.0} for i in range(80)}
     others = {"R@1": "0.1446", "MRR": "0.1446"}
-    conflict = pm.audit(qrels, run, {"P@1": "0.15", **others}).conflicts[1]
-    assert conflict.startswith("P@1, with query set: ")
-    assert conflict.endswith("; or P@1 is 0.14: rounded twice, this gives 0.15")
-    assert "rounded" not in pm.audit(qrels, run, {"P@1": "0.150", **others}).conflicts[1]
+    conflict = pm.audit(qrels, run, {"hit@1": "0.15", **others}).conflicts[1]
+    assert conflict.startswith("hit@1, with query set: ")
+    assert conflict.endswith("; or hit@1 is 0.14: rounded twice, this gives 0.15")
+    assert "rounded" not in pm.audit(qrels, run, {"hit@1": "0.150", **others}).conflicts[1]
 
 
 def test_an_open_claim_is_shown_as_it_is_by_the_convention_of_the_others():
@@ -182,7 +183,9 @@ def test_changes_of_an_option_that_print_the_same_share_a_line():
     run = {query: {"a": 1.0} for query in qrels}
     line = (
         "  1.0 for P@1, with query set: the queries that have a relevant document / "
-        "the queries of the run that have a relevant document"
+        "the queries of the run that have a relevant document / the queries with a relevant document "
+        "within the cutoff / the queries of the qrels that the run has, where one without relevant documents "
+        "scores 1"
     )
     assert line in unwrapped(pm.audit(qrels, run, {"P@1": "0.8"})).splitlines()
 

@@ -8,7 +8,8 @@ from audit_helpers import AP, DEFAULT, HALF, PUBLISHED, audit_cli, unwrapped
 from audit_loops import prints_as
 
 import permed_measures as pm
-from permed_measures.audits.choices import LevelChoice, NDCGChoice
+from permed_measures.audits.choices import NDCGChoice
+from permed_measures.audits.levels import LevelChoice
 from permed_measures.audits.options import (
     Cutoff,
     Denominator,

@@ -7,13 +7,13 @@ from functools import cache
 from itertools import product
 
 import pytest
-from audit_loops import ALL_SETTINGS, Plain, choices_for, n_changes, prints_as
+from audit_loops import ALL_SETTINGS, Plain, choices_for, every_convention, is_off, n_changes, prints_as
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.audits.choices import LevelChoice
 from permed_measures.audits.claims import parse_claims
 from permed_measures.audits.conventions import NAMED
+from permed_measures.audits.levels import LevelChoice
 from permed_measures.audits.options import RecallBase, Rounding
 
 
@@ -42,17 +42,21 @@ class Brute:
         names = list(dict.fromkeys(name for _, name in claims))
         self.measures = {name: parse_claims([{name: "0.5"}])[0][0] for name in names}
         self.usual = {name: claim.cutoffs[0] for name, claim in self.measures.items()}
-        families = list(dict.fromkeys(claim.family for claim in self.measures.values()))
         self.plains, self.claims = plains, claims
         self.combinations = []
-        for setting in ALL_SETTINGS:
-            per_family = []
-            for family in families:
-                kind = {"ap": "AP", "ndcg": "nDCG", "level": "R"}[family]
-                per_family.append([(family, choice) for choice in choices_for(kind, first, setting.labels)])
-            for chosen in product(*per_family):
-                for cutoffs in product(*(self.measures[name].cutoffs for name in names)):
-                    self.add(setting, dict(chosen), dict(zip(names, cutoffs, strict=True)))
+        tried = {}  # by setting, family and choice the cutoffs of each claim
+        for name, claim in self.measures.items():
+            for setting, choice, cutoff in every_convention(claim.measure, first, claim.cutoffs):
+                cutoffs = tried.setdefault(setting, {}).setdefault(claim.family, {}).setdefault(choice, {})
+                cutoffs.setdefault(name, []).append(cutoff)
+        families = {claim.family for claim in self.measures.values()}
+        for setting, of_setting in tried.items():
+            if set(of_setting) == families:
+                for chosen in product(*(choices.items() for choices in of_setting.values())):
+                    choices = dict(zip(of_setting, (choice for choice, _ in chosen), strict=True))
+                    ways = {name: ranks for _, cutoffs in chosen for name, ranks in cutoffs.items()}
+                    for cutoffs in product(*(ways[name] for name in names)):
+                        self.add(setting, choices, dict(zip(names, cutoffs, strict=True)))
 
     def add(self, setting, choices, cutoffs):
         values = {
@@ -99,7 +103,8 @@ def made_somehow(rng, plains, names, alike):
         for name, measure in names.items():
             if row == "first" or alike == "nothing":
                 choice = rng.choice(choices_for(measure, plain, setting.labels))
-                made[name] = choice, rng.choice(parse_claims([{name: "0.5"}])[0][0].cutoffs)
+                cutoffs = parse_claims([{name: "0.5"}])[0][0].cutoffs
+                made[name] = choice, rng.choice([k for k in cutoffs if not is_off(measure, cutoffs, k)])
             value = plain.mean(measure, setting, *made[name])
             numbers[row, name] = 0.1234 if math.isnan(value) or abs(value) > 1 else value
     return numbers

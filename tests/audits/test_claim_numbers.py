@@ -10,9 +10,10 @@ from audit_helpers import AP, DEFAULT, audit_cli, binary, graded, row_made
 from audit_loops import Plain
 
 import permed_measures as pm
-from permed_measures.audits.choices import APChoice, LevelChoice
+from permed_measures.audits.choices import APChoice
 from permed_measures.audits.claims import parse_claims
 from permed_measures.audits.conventions import Setting
+from permed_measures.audits.levels import LevelChoice
 from permed_measures.audits.options import Denominator, QuerySet, Weights
 
 

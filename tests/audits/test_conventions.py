@@ -4,29 +4,34 @@ from dataclasses import fields, replace
 
 import pytest
 from audit_helpers import DEFAULT, HALF, plain_graded
-from audit_loops import ALL_SETTINGS, choices_for
+from audit_loops import ALL_SETTINGS, RARE_SETTINGS, choices_for, rare_choices
 
-from permed_measures.audits.choices import APChoice, Choice, LevelChoice, NDCGChoice
+from permed_measures.audits.choices import APChoice, Choice, NDCGChoice
 from permed_measures.audits.conventions import NAMED, Convention, Setting
+from permed_measures.audits.levels import FChoice, LevelChoice
 from permed_measures.audits.options import (
     TEXTS,
     Denominator,
     Discount,
+    Documents,
+    FMean,
     Gain,
     Ideal,
     LabelPolicy,
     Negative,
     Option,
+    PrecisionBase,
     QuerySet,
     RecallBase,
     Rounding,
     SelfMatch,
+    TiedGains,
     Weights,
     describe,
     text_of,
     title,
 )
-from permed_measures.audits.run_variants import SETTINGS
+from permed_measures.audits.tried import SETTINGS
 from permed_measures.engine.ranks import TieBreak
 
 OPTIONS = {
@@ -41,6 +46,10 @@ OPTIONS = {
     "ideal": Ideal,
     "negative": Negative,
     "base": RecallBase,
+    "over": PrecisionBase,
+    "f_mean": FMean,
+    "tied": TiedGains,
+    "documents": Documents,
     "rounding": Rounding,
 }
 
@@ -60,7 +69,7 @@ def test_every_option_is_tested():
 
 
 def test_every_option_has_a_title_and_the_data_that_tell_its_values_apart():
-    for kind in (Setting, APChoice, NDCGChoice, LevelChoice):
+    for kind in (Setting, APChoice, NDCGChoice, LevelChoice, FChoice):
         for each in fields(kind):
             assert TEXTS[each.name]["title"].strip()
     assert len({title(option) for option in TEXTS}) == len(TEXTS)
@@ -116,18 +125,23 @@ def test_the_known_conventions_have_names():
         "LitSearch",
         "tweet-search lab",
         "top-3 note",
+        *("Spark MLlib", "Elasticsearch", "torchmetrics", "pytorch-ignite", "LightGBM", "XGBoost"),
+        *("scikit-learn", "RecBole", "ml_metrics", "TREC Deep Learning", "DPR", "evaluate_ablation"),
+        "rank_metrics.py",
     ):
         assert name in names
 
 
 def test_every_setting_is_tried():
     assert len(set(SETTINGS)) == len(SETTINGS)
-    assert {replace(setting, queries=q) for setting in SETTINGS for q in QuerySet} == set(ALL_SETTINGS)
+    rankings = {replace(setting, queries=QuerySet.QRELS) for setting in [*ALL_SETTINGS, *RARE_SETTINGS]}
+    named = {replace(each.setting, queries=QuerySet.QRELS, rounding=Rounding.EXACT) for each in NAMED}
+    assert set(SETTINGS) == rankings | named
 
 
 def test_sentence_and_latex_differ_between_choices():
     for measure, top in [("AP", 2), ("AP", 3), ("nDCG", 2)]:
-        choices = choices_for(measure, plain_graded(top))
+        choices = choices_for(measure, plain_graded(top)) + rare_choices(measure, plain_graded(top))
         assert len({choice.sentence({measure}, pooled=False) for choice in choices}) == len(choices)
         assert len({choice.latex() for choice in choices}) == len(choices)
     levels = choices_for("R", plain_graded(3))

@@ -70,7 +70,7 @@ _GAINS: dict[str, Callable[[Floats], Floats]] = {
     "linear": lambda grade: grade,
 }
 
-_DISCOUNTS: dict[str, Callable[[NDArray[np.int32]], Floats]] = {
+DISCOUNTS: dict[str, Callable[[NDArray[np.int32]], Floats]] = {
     "log2": lambda rank: 1 / np.log2(rank + 1.0),
     "jk": lambda rank: 1 / np.log2(np.maximum(rank, 2.0)),
     "zipf": lambda rank: 1 / rank,
@@ -109,13 +109,24 @@ def variant_ndcg(
 ) -> Floats:
     """Compute nDCG with the given gain, discount, ideal list and negative grades; see `VariantNDCG`."""
     ranked = rankings.condensed if judged_only else rankings
+    how = (gain, discount, negative)
+    best = ideal_rankings(ranked, ideal, cutoff).within(cutoff)
+    return divide(discounted_gain(ranked.within(cutoff), *how), discounted_gain(best, *how))
 
-    def discounted(rows: JudgedRankings) -> Floats:
-        rows = rows.within(cutoff)
-        grade = np.maximum(rows.grade, 0) if negative == "zero" else rows.grade
-        return sums(rows.query, _GAINS[gain](grade) * _DISCOUNTS[discount](rows.rank), rows.n_queries)
 
-    return divide(discounted(ranked), discounted(_IDEALS[ideal](ranked, cutoff)))
+def discounted_gain(rows: JudgedRankings, gain: str, discount: str, negative: str) -> Floats:
+    """Compute DCG."""
+    return sums(rows.query, gains_of(rows, gain, negative) * DISCOUNTS[discount](rows.rank), rows.n_queries)
+
+
+def gains_of(rows: JudgedRankings, gain: str, negative: str) -> Floats:
+    """Return what each document gains, before any discount."""
+    return _GAINS[gain](np.maximum(rows.grade, 0) if negative == "zero" else rows.grade)
+
+
+def ideal_rankings(rankings: JudgedRankings, ideal: str, cutoff: int | None) -> JudgedRankings:
+    """Return the ideal list of nDCG, not yet cut."""
+    return _IDEALS[ideal](rankings, cutoff)
 
 
 def _ideal_of_run(rankings: JudgedRankings) -> JudgedRankings:

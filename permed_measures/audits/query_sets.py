@@ -1,0 +1,127 @@
+"""Over which queries a mean is taken, and what each of them counts in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.audits.options import QuerySet
+from permed_measures.engine.groups import By, Groups
+from permed_measures.engine.inputs import QrelsLike
+from permed_measures.engine.judgments import Ints
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Groupings = Mapping[QuerySet, Ints]
+
+_TURN = re.compile(r"(.+)_(?:turn_)?([0-9]+)")
+
+
+def groupings_of(query_ids: list[str], by: By | None = None, qrels: QrelsLike | None = None) -> Groupings:
+    """Return the group of each query, -1 for none, by the means of groups that can be taken.
+
+    Ids such as ``topic_001_2`` tell the conversation and the turn; there are both only if each differs.
+    """
+    found: dict[QuerySet, Ints] = {}
+    parts = [match.groups() for each in query_ids if (match := _TURN.fullmatch(each))]
+    if parts and len(parts) == len(query_ids):
+        columns = [np.unique(np.array(column), return_inverse=True)[1] for column in zip(*parts, strict=True)]
+        if all(0 < column.max() < len(column) - 1 for column in columns):
+            found = dict(zip((QuerySet.CONVERSATIONS, QuerySet.TURNS), columns, strict=True))
+    if by is not None:
+        found[QuerySet.GROUPS] = Groups.of(query_ids, by, qrels).group
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class QuerySets:
+    """What each query counts in the mean of each query set.
+
+    Attributes
+    ----------
+    weights : ndarray, shape (number of query sets, number of queries)
+    sizes : ndarray, shape (number of query sets,)
+        What the sum is divided by; 0 for a mean that cannot be taken.
+    added : ndarray, shape (number of query sets,)
+        What queries without relevant documents add to the sum.
+    """
+
+    weights: Floats
+    sizes: Floats
+    added: Floats
+
+    @classmethod
+    def of(
+        cls,
+        relevant: Bools,
+        in_run: Bools,
+        n_run_queries: int,
+        in_all_runs: Bools | None,
+        groupings: Groupings,
+    ) -> QuerySets:
+        """Find them from the queries that have relevant documents, and those that runs have."""
+        counted = {
+            QuerySet.QRELS: np.ones_like(in_run),
+            QuerySet.BOTH: in_run,
+            QuerySet.WITH_RELEVANT: relevant,
+            QuerySet.BOTH_WITH_RELEVANT: in_run & relevant,
+            QuerySet.RUN: in_run,
+            QuerySet.NOTHING_IS_ONE: in_run,
+        }
+        if in_all_runs is not None:
+            counted[QuerySet.ALL_RUNS] = in_all_runs
+        n_sets = len(QuerySet)
+        sets = cls(np.zeros((n_sets, len(in_run))), np.zeros(n_sets), np.zeros(n_sets))
+        for queries, mask in counted.items():
+            sets.weights[place(queries)] = mask
+            sets.sizes[place(queries)] = n_run_queries if queries is QuerySet.RUN else mask.sum()
+        sets.added[place(QuerySet.NOTHING_IS_ONE)] = (in_run & ~relevant).sum()
+        for queries, group in groupings.items():
+            inside = group >= 0
+            sizes = np.bincount(group[inside])
+            sets.weights[place(queries), inside] = 1 / sizes[group[inside]]
+            sets.sizes[place(queries)] = len(sizes)
+        return sets
+
+    def with_hits(self, hit: Bools) -> QuerySets:
+        """Return the same with the queries that have a hit."""
+        weights, sizes = self.weights.copy(), self.sizes.copy()
+        weights[place(QuerySet.WITH_HIT)] = hit
+        sizes[place(QuerySet.WITH_HIT)] = hit.sum()
+        return replace(self, weights=weights, sizes=sizes)
+
+    def means(self, values: Floats) -> Floats:
+        """Return the mean over each query set; NaN for one without queries."""
+        return self._divided(self.weights @ values + self.added)
+
+    def sums(self, values: Floats) -> Floats:
+        """Return the sum over each query set, for measures that count."""
+        found: Floats = np.where(self.sizes > 0, (self.weights > 0) @ values, np.nan)
+        return found
+
+    def ratios(self, numerator: Floats, denominator: Floats) -> Floats:
+        """Return a micro average: the sum of all numerators over that of all denominators.
+
+        There is none over queries without judgments: how much was retrieved for them is not known.
+        """
+        total = self.weights @ denominator
+        known = np.isclose(self.weights.sum(axis=1), self.sizes) & (self.sizes > 0)
+        empty = np.where(known, 0.0, np.nan)
+        found: Floats = np.divide(self.weights @ numerator, total, out=empty, where=known & (total > 0))
+        return found
+
+    def _divided(self, total: Floats) -> Floats:
+        found: Floats = np.divide(total, self.sizes, out=np.full(len(total), np.nan), where=self.sizes > 0)
+        return found
+
+
+def place(queries: QuerySet) -> int:
+    """Return the place of a query set among all."""
+    return _PLACES[queries]
+
+
+_PLACES = {queries: place for place, queries in enumerate(QuerySet)}

@@ -1,0 +1,177 @@
+"""A run as a table, its parts that are ranked, and the rankings of each by tie rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from permed_measures.audits.choices import Labels
+from permed_measures.audits.options import LabelPolicy
+from permed_measures.audits.rare_gains import Spans
+from permed_measures.engine.forms import as_mapping_or_frame
+from permed_measures.engine.inputs import Batches, RunLike, with_text_ids
+from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.engine.ranks import TieBreak
+
+_BOUNDS = (TieBreak.OPTIMISTIC, TieBreak.PESSIMISTIC)
+"""The rules that look at grades; the others rank every tie between these two."""
+
+
+class RankedTable:
+    """A table of scores, a mapping or a frame, and its rankings.
+
+    Rules that do not look at grades rank all label policies alike.
+    """
+
+    def __init__(self, judgments: Judgments, table: Any, trec: JudgedRankings | None = None) -> None:
+        self.table = table
+        self._judgments = judgments
+        self._found: dict[tuple[TieBreak, LabelPolicy | None], JudgedRankings] = {}
+        if trec is not None:
+            self._found[TieBreak.TREC, None] = trec
+        self._spans: Spans | None = None
+
+    def rankings(self, labels: Labels, ties: TieBreak) -> JudgedRankings:
+        """Rank the table by a rule."""
+        if ties in _BOUNDS:
+            return self._ranked(labels.judgments, ties, labels.policy)
+        return replace(self._ranked(self._judgments, ties, None), judgments=labels.judgments)
+
+    def ties_matter(self, labels: Labels) -> bool:
+        """Return whether any two tied documents have different grades."""
+        first, last = (self.rankings(labels, ties) for ties in _BOUNDS)
+        if len(first.row) != len(last.row) or (first.query != last.query).any():
+            return True
+        return bool((first.rank != last.rank).any() or (first.grade != last.grade).any())
+
+    def spans(self, labels: Labels, rankings: JudgedRankings) -> Spans:
+        """Return the ranks that each hit could have among the documents with its score.
+
+        Only ties of documents with different grades are looked at; others gain the same in any order.
+        """
+        if self._spans is None:
+            self._spans = self._find_spans(*(self.rankings(labels, ties) for ties in _BOUNDS))
+        return Spans(*(each[rankings.row] for each in self._spans))
+
+    def _find_spans(self, best: JudgedRankings, worst: JudgedRankings) -> Spans:
+        """Return the first and the last rank by row of the judgments."""
+        judgments = best.judgments
+        first, last = np.ones(len(judgments.query), np.int64), np.ones(len(judgments.query), np.int64)
+        first[best.row] = last[best.row] = best.rank
+        differ = first[worst.row] != worst.rank
+        numbers = np.unique(worst.query[differ]).tolist()
+        lists = lists_of(self.table, [judgments.query_ids[number] for number in numbers])
+        for number in numbers:
+            scores = lists[judgments.query_ids[number]]
+            rising = np.sort(np.fromiter(scores.values(), np.float64, len(scores)))
+            rows = best.row[best.offsets[number] : best.offsets[number + 1]]
+            ours = np.array([scores[doc] for doc in judgments.ids(rows)], np.float64)
+            first[rows] = 1 + len(rising) - np.searchsorted(rising, ours, "right")
+            last[rows] = len(rising) - np.searchsorted(rising, ours, "left")
+        return Spans(first, last)
+
+    def _ranked(self, judgments: Judgments, ties: TieBreak, policy: LabelPolicy | None) -> JudgedRankings:
+        if (ties, policy) not in self._found:
+            self._found[ties, policy] = JudgedRankings.of(judgments, self.table, ties)
+        return self._found[ties, policy]
+
+
+def table_of(run: RunLike) -> Any:
+    """Return a run as a mapping with query ids that are texts, or as a frame."""
+    table = as_mapping_or_frame(_in_memory(run), "score")
+    return with_text_ids(table, "query ids") if isinstance(table, Mapping) else table
+
+
+def _in_memory(run: RunLike) -> Any:
+    if not isinstance(run, Batches):
+        return run
+    import polars as pl
+
+    frames = list(run)
+    return pl.concat(frames) if frames else {}
+
+
+def query_ids_of(table: Any) -> set[str]:
+    """Return the queries of a table."""
+    return set(table) if isinstance(table, Mapping) else set(table["query_id"].unique().to_list())
+
+
+def lists_of(table: Any, query_ids: list[str]) -> dict[str, dict[str, float]]:
+    """Return the scores of the documents of some queries, by ids that are texts."""
+    if isinstance(table, Mapping):
+        return {query: {str(doc): float(s) for doc, s in table[query].items()} for query in query_ids}
+    import polars as pl
+
+    parts = table.filter(pl.col("query_id").is_in(query_ids)).partition_by("query_id", as_dict=True)
+    return {
+        query: dict(zip(part["doc_id"].to_list(), part["score"].to_list(), strict=True))
+        for (query,), part in parts.items()
+    }
+
+
+# --- parts of a run ----------------------------------------------------------------------------------
+
+
+def without_self(table: Any) -> Any:
+    """Remove documents with the id of their query; None if there are none."""
+    if isinstance(table, Mapping):
+        found = {query: key for query, docs in table.items() if (key := _key_of(query, docs)) is not None}
+        changed = {q: {d: s for d, s in table[q].items() if d != key} for q, key in found.items()}
+        return {**table, **changed} if found else None
+    import polars as pl
+
+    kept = table.filter(pl.col("query_id") != pl.col("doc_id"))
+    return kept if len(kept) < len(table) else None
+
+
+def positive(table: Any) -> Any:
+    """Remove documents with a score of 0 or less; None if there are none."""
+    if isinstance(table, Mapping):
+        low = [query for query, docs in table.items() if min(docs.values(), default=1) <= 0]
+        changed = {query: {doc: s for doc, s in table[query].items() if s > 0} for query in low}
+        return {**table, **changed} if low else None
+    import polars as pl
+
+    kept = table.filter(pl.col("score") > 0)
+    return kept if len(kept) < len(table) else None
+
+
+def first_k(table: Any, k: int) -> Any:
+    """Cut each list at rank k, tied documents in the order of the rows."""
+    if not isinstance(table, Mapping):
+        ranked = table.sort("score", descending=True, maintain_order=True)
+        return ranked.group_by("query_id", maintain_order=True).head(k)
+    return {query: dict(sorted(docs.items(), key=_score, reverse=True)[:k]) for query, docs in table.items()}
+
+
+def _score(item: tuple[Any, float]) -> float:
+    return item[1]
+
+
+def _key_of(text: str, docs: Mapping[Any, float]) -> Any:
+    """Return the document id equal to this text, as a string or an integer; None without one."""
+    if text in docs:
+        return text
+    try:
+        return int(text) if str(int(text)) == text and int(text) in docs else None
+    except ValueError:
+        return None
+
+
+def judged_by_list(rankings: JudgedRankings) -> JudgedRankings:
+    """Return the rankings as if only retrieved documents were judged."""
+    judgments = rankings.judgments
+    listed = np.zeros(len(judgments.query), bool)
+    listed[rankings.row] = True
+    number = np.cumsum(listed) - 1
+    kept = replace(
+        judgments,
+        query=judgments.query[listed],
+        grade=judgments.grade[listed],
+        order=judgments.order[listed],
+    )
+    return replace(rankings, judgments=kept, row=number[rankings.row])
