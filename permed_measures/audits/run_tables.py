@@ -162,11 +162,11 @@ def _key_of(text: str, docs: Mapping[Any, float]) -> Any:
         return None
 
 
-def judged_by_list(rankings: JudgedRankings) -> JudgedRankings:
-    """Return the rankings as if only retrieved documents were judged."""
+def judged_by_list(rankings: JudgedRankings, whole: JudgedRankings) -> JudgedRankings:
+    """Return rankings as if only the documents were judged that the whole lists have."""
     judgments = rankings.judgments
     listed = np.zeros(len(judgments.query), bool)
-    listed[rankings.row] = True
+    listed[whole.row] = True
     number = np.cumsum(listed) - 1
     kept = replace(
         judgments,

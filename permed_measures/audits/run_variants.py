@@ -154,7 +154,7 @@ class RunVariants:
             rankings, matter = rankings.condensed, False
         spans = table.spans(labels, rankings) if matter and setting.labels in _GRADED else None
         if listed:
-            rankings = judged_by_list(rankings)
+            rankings = judged_by_list(rankings, tables[SelfMatch.KEPT].rankings(labels, TieBreak.TREC))
             labels = Labels.of(LabelPolicy.LISTED, rankings.judgments)
         return self._add(RankedRun(labels, rankings, spans, cut))
 

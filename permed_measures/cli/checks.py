@@ -73,6 +73,12 @@ def audit(
     paper: Annotated[
         bool, typer.Option("--paper", help="Add the formulas for a paper, in LaTeX; JSON always has them.")
     ] = False,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD|REGEX", help="Try means by group too; conversations and turns need no option."
+        ),
+    ] = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
     jobs: arguments.Jobs = None,
@@ -89,7 +95,7 @@ def audit(
     with _named_in(claims):
         rows = read_claims(claims, claim or [], list(files))
         with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
-            result = pm_audit(inputs.qrels, inputs.runs, rows, decimals, inputs.jobs)
+            result = pm_audit(inputs.qrels, inputs.runs, rows, decimals, inputs.jobs, by=by)
     origin = replace(arguments.origin_of(context, files), others={"claims": claims} if claims else {})
     print(AUDIT_FORMATS[format_](replace(result, origin=origin), paper), end="")
     if not result.ok:

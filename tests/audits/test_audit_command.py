@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from audit_helpers import AP, DEFAULT, HALF, audit_cli, binary, row_made
@@ -36,6 +37,15 @@ def test_claims_are_given_one_by_one(files):  # noqa: ARG001
 
 def test_a_written_out_measure_with_an_equals_sign_is_a_claim(files):  # noqa: ARG001
     assert "P(rel=2)@1" in audit_cli("qrels", "two.trec", "--claim", "P(rel=2)@1=0.3333")
+
+
+def test_means_by_group_are_asked_for(files):  # noqa: ARG001
+    """RR is 1 for a1 only: 1/3 of all queries, but 1/4 as the mean of 1/2 for a and 0 for b."""
+    Path("qrels").write_text("a1 0 d 1\na2 0 d 1\nb1 0 d 1\n")
+    Path("run").write_text("a1 Q0 d 1 1 t\na2 Q0 x 1 1 t\nb1 Q0 x 1 1 t\n")
+    arguments = ["qrels", "run", "--claim", "RR=0.25"]
+    audit_cli(*arguments, status=1)
+    assert "change: query set: groups, each being the mean" in audit_cli(*arguments, "--by", "^([a-z])")
 
 
 def test_claims_are_given_in_a_file(files):

@@ -166,3 +166,30 @@ def test_litsearch_with_half_of_average_precision_in_one_row_is_found(litsearch)
     [answer] = result.exceptions
     assert [str(answer.given(told).measure) for told in answer.claims] == ["GradedAP@10"]
     assert [told.row for told in result.best[0].explained] == [name for name in claims if name != "bm25"]
+
+
+def test_means_by_conversation_are_found_without_an_argument_and_by_any_group(data):
+    labels = data / "medcorpus" / "query_to_texts.jsonl"
+    claims = {"NDCG@10": "0.9054", "MAP@10": "0.5402", "P@1": "0.9290"}
+    for by, queries, end in ((None, "conversations", ""), ("^(.*)_[0-9]+_x", "groups", "_x")):
+        qrels = {query + end: docs for query, docs in pm.read_qrels(labels).items()}
+        run = {query: {doc: -rank for rank, doc in enumerate(docs)} for query, docs in qrels.items()}
+        result = pm.audit(qrels, run, claims, by=by)
+        answer = result.answers[0]
+        assert answer.named.name == "PerMed standard"
+        [change] = answer.changes
+        assert change.startswith(f"query set: {queries}, each being the mean over its")
+
+
+def test_f1_of_p_and_r_with_their_own_cutoffs_is_found(data):
+    """Seven public runs; their F1 is, query by query, the harmonic mean of P@10 and R@20."""
+    folder = data / "litsearch-m040"
+    lines = (folder / "published.csv").read_text().split()
+    titles, *rows = (line.split(",") for line in lines)
+    table = {name: dict(zip(titles[1:], cells, strict=True)) for name, *cells in rows}
+    runs = {name: pm.read_run(folder / "runs" / f"{name}.jsonl") for name in table}
+    result = pm.audit(pm.read_qrels(data / "litsearch" / "query_to_texts.jsonl"), runs, table)
+    assert result.ok
+    [change] = result.answers[0].changes
+    assert change == "cutoff of F1: 10 for precision, 20 for recall (not: 10)"
+    assert "F1 of P@10 and R@20" in str(result)
