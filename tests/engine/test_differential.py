@@ -13,8 +13,8 @@ from pyNTCIREVAL import metrics as ntcir
 
 import permed_measures as pm
 
-CASES = effort(500, 6000)
-CHUNKS = effort(2, 12)
+CASES = effort(500, 3000)
+CHUNKS = effort(2, 6)
 GRADES = [[0, 1], [-1, 0, 1, 2], [0, 1, 2, 3, 4], [-3, -2, 0, 1, 4], [0], [1, 2]]
 
 
