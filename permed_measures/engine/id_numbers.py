@@ -23,22 +23,22 @@ _FIRST_BYTES = np.array([(1 << 64) - (1 << 64 - 8 * n) for n in range(_WORD + 1)
 _SIGN, _LAST_BYTE = np.uint64(1 << 63), np.uint64(0xFF)
 
 
-def id_numbers(*parts: list[str] | pl.Series) -> Ints:
-    """Return a number for each id of all parts: equal where ids are, and in the order of their code points.
+def id_numbers(group: Ints, *parts: list[str] | pl.Series) -> Ints:
+    """Return a number for each id of all parts: in each group equal where ids are, and in their order.
 
-    That is the order of their UTF-8 bytes. Where eight bytes hold an id without what all begin with, they are
-    its number.
+    That is the order of their code points, and of their UTF-8 bytes. Where eight bytes hold an id without
+    what all begin with, they are its number. Numbers of different groups are not to be compared.
 
     Examples
     --------
-    >>> numbers = id_numbers(["d10", "d9"], ["e", "d10"])
+    >>> numbers = id_numbers(np.array([0, 0, 0, 0]), ["d10", "d9"], ["e", "d10"])
     >>> np.argsort(numbers, kind="stable").tolist(), bool(numbers[0] == numbers[3])
     ([0, 3, 1, 2], True)
     """
     joined = "\0".join([*map(_joined, parts), *[""] * _WORD])
     text = np.frombuffer(joined.encode("utf-8", "surrogatepass"), np.uint8)
     end = np.flatnonzero(text == 0)[: 1 - _WORD]
-    if len(end) != sum(map(len, parts)):  # an id has a NUL itself
+    if len(end) != len(group):  # an id has a NUL itself
         return _by_python(list(map(text_id, chain.from_iterable(parts))))
     start = np.zeros_like(end)
     np.add(end[:-1], 1, out=start[1:])
@@ -48,7 +48,7 @@ def id_numbers(*parts: list[str] | pl.Series) -> Ints:
         common = _common(text, start, int(length.min()))
         start, longest = start + common, longest - common
     if longest > _WORD:
-        return _by_words(text, start, end)
+        return _by_words(group, text, start, end)
     word = _words(text, start, end) ^ _SIGN  # unsigned integers, in the order of signed ones
     return word.view(np.int64) >> 8 * (_WORD - longest)
 
@@ -83,32 +83,29 @@ def _words(text: NDArray[np.uint8], start: Ints, end: Ints) -> NDArray[np.uint64
     return at_each_byte[start].astype(np.uint64) & _FIRST_BYTES.take(end - start, mode="clip")
 
 
-def _by_words(text: NDArray[np.uint8], start: Ints, end: Ints) -> Ints:
-    """Return how many ids are before each: sorted by one word, those that are still equal by the next."""
-    before, rest = np.zeros(len(start), np.int64), np.arange(len(start))
+def _by_words(group: Ints, text: NDArray[np.uint8], start: Ints, end: Ints) -> Ints:
+    """Return how many ids are before each, by group and id: those that are equal so far by their next bytes.
+
+    A key has what is before in its first bits, and the next bytes in the rest: as many as there is room for.
+    """
+    sizes = np.bincount(group)
+    before, rest = (np.cumsum(sizes) - sizes)[group], np.arange(len(group))
+    n_bytes = (64 - len(group).bit_length()) // 8
+    bits = np.uint64(8 * n_bytes)
     while len(rest):
-        word = _words(text, start[rest], end[rest])
-        order = np.argsort(word)
-        order = order[_stable_order(before[rest[order]])]
-        rest, word = rest[order], word[order]
-        old = _begins(before[rest])
-        new = old | _begins(word)
-        before[rest] += _latest(new) - _latest(old)
+        word = _words(text, start[rest], end[rest]) >> (np.uint64(64) - bits)
+        key = (before[rest].astype(np.uint64) << bits) | word
+        order = np.argsort(key)
+        rest, key = rest[order], key[order]
+        new = _begins(key)
+        before[rest] += _latest(new) - _latest(_begins(key >> bits))
         alone = new & np.append(new[1:], True)
-        rest = rest[~alone & (word & _LAST_BYTE).astype(np.bool_)]  # a word that ends in 0 is the last
-        start[rest] += _WORD
+        rest = rest[~alone & (key & _LAST_BYTE).astype(np.bool_)]  # where it is 0 the id has ended
+        start[rest] += n_bytes
     return before
 
 
-def _stable_order(values: Ints) -> Ints:
-    """Return the stable order, by 16 bits at a time: numpy sorts these by radix."""
-    order = np.argsort(values.astype(np.uint16), kind="stable")
-    if values.max() >> 16:
-        order = order[np.argsort((values[order] >> 16).astype(np.uint16), kind="stable")]
-    return order
-
-
-def _begins(values: Ints | NDArray[np.uint64]) -> NDArray[np.bool_]:
+def _begins(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Return where a new value begins."""
     begins = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=begins[1:])

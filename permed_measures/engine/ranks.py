@@ -216,7 +216,7 @@ def _before_in_ties(
 ) -> Ints:
     """Count, for each tied hit, the rows of its tie that the rule puts before it."""
     n = len(hits.row)
-    number = id_numbers(judgments.ids(hits.row), rows.ids(position))
+    number = id_numbers(tie, judgments.ids(hits.row), rows.ids(position))
     if ties in _BY_ID:
         return _count_before(tie, _BY_ID[ties](number), n)
     # A row counts as unjudged (grade 0) until it is paired with its hit. A hit in a part of the run before or

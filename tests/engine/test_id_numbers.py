@@ -2,12 +2,14 @@
 
 import random
 
+import numpy as np
 import oracle
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from permed_measures.engine import ranks
 from permed_measures.engine.id_numbers import id_numbers
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
@@ -18,32 +20,37 @@ PARTS = st.sampled_from([*CHARACTERS, "aaaaaaa", "aaaaaaaa", "éééé", "long" 
 IDS = st.lists(PARTS, max_size=4).map("".join)
 
 
-def ranked(values):
-    """Return the place of each value among the different ones."""
-    order = {value: place for place, value in enumerate(sorted(set(values)))}
-    return [order[value] for value in values]
+def ranked(group, values):
+    """Return group and place of each value among the different ones of its group."""
+    order = {each: place for place, each in enumerate(sorted(set(zip(group, values, strict=True))))}
+    return [order[each] for each in zip(group, values, strict=True)]
 
 
-@given(prefix=IDS, ids=st.lists(IDS, min_size=2, max_size=30), cut=st.integers(1, 29))
-def test_numbers_are_in_the_order_of_the_ids(prefix, ids, cut):
+@given(st.data())
+def test_numbers_are_in_the_order_of_the_ids(data):
+    prefix, ids = data.draw(IDS), data.draw(st.lists(IDS, min_size=2, max_size=30))
     ids = [prefix + each for each in ids]
-    cut = min(cut, len(ids) - 1)
-    assert ranked(id_numbers(ids[:cut], ids[cut:]).tolist()) == ranked(ids)
-    assert ranked(id_numbers(ids[:cut], pl.Series(ids[cut:])).tolist()) == ranked(ids)
+    group = data.draw(st.lists(st.sampled_from([0, 1, 9]), min_size=len(ids), max_size=len(ids)))
+    cut = data.draw(st.integers(1, len(ids) - 1))
+    for rows in (ids[cut:], pl.Series(ids[cut:])):
+        assert ranked(group, id_numbers(np.array(group), ids[:cut], rows).tolist()) == ranked(group, ids)
 
 
 @pytest.mark.parametrize("odd", ["a\0", "\0", "a\0b", "\ud800", "a\udfff", "", 7, 70])
 def test_odd_ids_are_numbered_too(odd):
     short = ["a", "ab", "\ue000", "\U00010000", "7", "8"]
     for ids in (short, [*short, "aaaaaaaa", "aaaaaaaaa"]):
-        numbers = id_numbers([*ids, "b"], [*ids, odd])
-        assert ranked(numbers.tolist()) == ranked([*ids, "b", *ids, str(odd)])
+        group = np.zeros(2 * len(ids) + 2, np.int64)
+        numbers = id_numbers(group, [*ids, "b"], [*ids, odd])
+        assert ranked(group, numbers.tolist()) == ranked(group, [*ids, "b", *ids, str(odd)])
 
 
-def test_many_long_ids_are_sorted_by_sixteen_bits_of_their_place_after_the_other():
+@pytest.mark.parametrize("groups", [1, 3])
+def test_many_long_ids_are_numbered_by_a_few_bytes_after_the_other(groups):
     ids = [f"{n % 3}, document {n:05}" for n in range(70_000)]
     random.Random(1).shuffle(ids)
-    assert id_numbers(ids).tolist() == ranked(ids)
+    group = np.arange(len(ids)) % groups
+    assert id_numbers(group, ids).tolist() == ranked(group.tolist(), ids)
 
 
 KINDS = {
@@ -57,9 +64,11 @@ KINDS = {
 }
 
 
+@pytest.mark.parametrize("largest", [ranks._LARGEST, 1 << 20])  # numbers of ids are made smaller above it
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("ties", TieBreak)
-def test_ties_of_any_ids_are_those_of_a_full_sort(ties, kind):
+def test_ties_of_any_ids_are_those_of_a_full_sort(ties, kind, largest, monkeypatch):
+    monkeypatch.setattr(ranks, "_LARGEST", largest)
     rng = random.Random(9)
     qrels, run = {}, {}
     for number, scores in enumerate([[1.0], [1.0, 1.5], [0.0, -0.0, 2.0, 2 + 1e-9]] * 4):
