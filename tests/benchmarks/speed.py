@@ -3,7 +3,7 @@
 Run it with ``python tests/benchmarks/speed.py [ROW ...] [--rounds N] [--out FILE] [--guide]``; a row is one
 of ``ROWS``, or a pattern such as ``'dict-*'``. ``--out`` writes all times as JSON. ``--guide`` draws the
 tables of the guide from them, with ``--from FILE`` from those of an earlier run. ``--share 0.01`` takes a
-hundredth of the queries: to try it out.
+hundredth of the queries: to try it out. All rows take some ten minutes, but for those that run only by name.
 
 All tools get the same objects in one process and are called in turns, so that a busy moment hits all of
 them; the tables have medians, and medians of the ratios of each round. A frame that a tool does not take is
