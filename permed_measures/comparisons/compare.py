@@ -17,7 +17,7 @@ from permed_measures.measures.headings import check_headings, explained, heading
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.reports.comparison import COMPARISON_FORMATS, comparison_records, for_notebook
 from permed_measures.reports.differences import differences_table, legend
-from permed_measures.statistics.cautions import cautions
+from permed_measures.statistics.cautions import cautions, unsteady
 from permed_measures.statistics.differences import PairedRuns
 from permed_measures.statistics.families import corrected
 from permed_measures.statistics.results import ComparisonResult, Options, contrasts
@@ -209,7 +209,7 @@ def _compared(parts: list[PairedRuns], options: Options, baseline: str | None) -
     """Compare on each set of queries, with one correction over all p-values."""
     found = [contrasts(paired, options) for paired in parts]
     found, families, notes = corrected(found, parts, options)
-    lowest = LEVELS[0 if baseline is None else 1]  # letters have the first level only
+    levels = LEVELS[:1] if baseline is None else LEVELS  # letters have the first level only
     n_tests = families.get("randomization", 1)
     n_here = max(n_tests - sum(map(len, found[1:])), 1)  # of one set of queries, however many count once
     return [
@@ -222,7 +222,12 @@ def _compared(parts: list[PairedRuns], options: Options, baseline: str | None) -
             options.resamples,
             options.seed,
             options.level,
-            [*paired.notes, *said, *cautions(paired, options, n_tests, n_here, lowest)],
+            [
+                *paired.notes,
+                *said,
+                *cautions(paired, options, n_tests, n_here, min(levels)),
+                *unsteady(rows, options, levels),
+            ],
             paired,
             family=options.family,
         )

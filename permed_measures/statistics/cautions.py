@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+
 from permed_measures.markup import counted
 from permed_measures.statistics.differences import PairedRuns
 from permed_measures.statistics.resampling import n_patterns
-from permed_measures.statistics.results import MAX_T, Options
+from permed_measures.statistics.results import MAX_T, ComparisonRow, Options
 from permed_measures.statistics.significance import LEVELS, effective_clusters
 
 _FEW = 10
@@ -50,6 +53,31 @@ def _no_significance(
 
 _FEW_EFFECTIVE = 5
 """Of fewer a cluster-robust t-test at 0.05 rejects a true null hypothesis in 6 of 100 cases and more."""
+
+
+def unsteady(rows: list[ComparisonRow], options: Options, levels: Iterable[float]) -> list[str]:
+    """Note how many p-values are so near to a level that other random signs might put them on its other side.
+
+    The Monte Carlo error of a share p of so many random patterns is the root of p (1 - p) / resamples; a
+    correction that multiplies p multiplies its error too. Near is within two of these.
+    """
+    errors = []
+    for row in rows:
+        test = row.tests.get("randomization")
+        if test is None or test.adjusted is None or " random sign pattern" not in test.method:
+            continue
+        p = test.adjusted if options.correction == MAX_T else test.p or 0.0
+        times = test.adjusted / p
+        error = times * math.sqrt(p * (1 - p) / options.resamples)
+        reached = [level for level in levels if times / (1 + options.resamples) < level]
+        errors += [error] * any(abs(test.adjusted - level) <= 2 * error for level in reached)
+    if not errors:
+        return []
+    some = f"{len(errors):,} of {counted(len(rows), 'p-value')} might be on the other side of"
+    return [
+        f"randomization: with another seed {some} {' or '.join(map(str, levels))} "
+        f"(Monte Carlo error {max(errors):.2g}); more resamples tell"
+    ]
 
 
 def _unequal_clusters(paired: PairedRuns, options: Options) -> list[str]:

@@ -264,7 +264,8 @@ def test_too_few_resamples_are_said(sample_qrels, sample_runs):
         "randomization: with 99 resamples no p-value, corrected for 12 tests, is below 0.12, "
         "whatever the runs"
     ]
-    assert compare(sample_qrels, sample_runs, pm.MEDCORPUS, resamples=99, correction="none").notes == []
+    notes = compare(sample_qrels, sample_runs, pm.MEDCORPUS, resamples=99, correction="none").notes
+    assert [note.partition(" 4 of 12 p-values")[0] for note in notes] == ["randomization: with another seed"]
     assert compare(sample_qrels, sample_runs, "P@1", tests="bootstrap", resamples=9).notes == []
 
 
@@ -278,6 +279,19 @@ def test_too_few_resamples_for_either_level_are_said(resamples, correction, leas
     how = {"baseline": "old", "tests": "randomization", "resamples": resamples, "correction": correction}
     said = f"with {counted(resamples, 'resample')} no p-value is below {least}, whatever the runs"
     assert compare(qrels, runs, "NumRet", **how).notes == ([f"randomization: {said}"] if least else [])
+
+
+def test_p_values_that_another_seed_would_move_over_a_level_are_said():
+    qrels, runs = runs_of([1] * 27 + [-1] * 13)  # p is 0.0385
+    how = {"baseline": "old", "tests": "randomization", "clusters": "none"}
+    said = "randomization: with another seed 1 of 1 p-value might be on the other side of 0.05 or 0.01 ("
+    notes = compare(qrels, runs, "NumRet", resamples=200, **how).notes
+    assert [note[: len(said)] for note in notes] == [said]
+    assert compare(qrels, runs, "NumRet", resamples=10_000, **how).notes == []
+    seeds = [compare(qrels, runs, "NumRet", resamples=200, seed=seed, **how).rows[0] for seed in range(40)]
+    assert len({row.tests["randomization"].adjusted < 0.05 for row in seeds}) == 2
+    exact, few = runs_of([1] * 9 + [-1] * 2)  # p is 0.0654, of all patterns
+    assert not any("seed" in note for note in compare(exact, few, "NumRet", **how).notes)
 
 
 def test_101_tests_at_10000_resamples_have_no_double_dagger():
