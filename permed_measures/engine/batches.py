@@ -133,7 +133,8 @@ def whole_queries(frames: Iterable[pl.DataFrame], n_rows: int) -> Iterator[pl.Da
 
     held = None
     for frame in frames:
-        rows = frame if held is None else pl.concat([held, frame], rechunk=True)
+        rows = frame if held is None else pl.concat([held, frame])
+        rows = rows.with_columns(rows["query_id"].rechunk())  # to copy all columns would take much longer
         query_id = rows["query_id"]
         changes = (query_id != query_id[-1]).arg_true()
         last = int(changes[-1]) + 1 if len(changes) else 0
@@ -141,6 +142,6 @@ def whole_queries(frames: Iterable[pl.DataFrame], n_rows: int) -> Iterator[pl.Da
             last = len(rows)
         if last:
             yield rows[:last]
-        held = rows[last:] if last < len(rows) else None
+        held = rows[np.arange(last, len(rows))] if last < len(rows) else None  # a copy: the rest is freed
     if held is not None:
         yield held

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.engine.forks import refuse_after_fork
-from permed_measures.engine.inputs import Batches
+from permed_measures.engine.inputs import Batches, block_starts
 from permed_measures.engine.judgments import Ints, Judgments, segments
 from permed_measures.engine.ranks import Hits, Rows, RunHits, TieBreak, count_ranked_above
 from permed_measures.errors import InputError
@@ -209,21 +209,15 @@ def _grouped(judgments: Judgments, frame: pl.DataFrame) -> tuple[Rows, list[str]
 
 
 def _blocks(judgments: Judgments, query_id: pl.Series) -> tuple[Ints, Ints, Ints, list[str]]:
-    """Return query, first row and length of the blocks of judged queries, by query; and all query ids.
-
-    A block is adjacent rows with one query id: ids are compared with their neighbours, and only those of
-    blocks are looked up.
-    """
+    """Return query, first row and length of the blocks of judged queries, by query; and all query ids."""
     import polars as pl
 
-    n = len(query_id)
-    changes = (query_id.slice(1) != query_id.slice(0, max(n - 1, 0))).arg_true().to_numpy()
-    start = np.concatenate([np.zeros(min(n, 1), np.int64), changes.astype(np.int64) + 1])
+    start = block_starts(query_id)
     named = pl.DataFrame({"query_id": query_id.gather(start)})
     index = named.join(judgments.queries, on="query_id", how="left", maintain_order="left")["query"]
     query = index.fill_null(-1).to_numpy().astype(np.int64)
     order = np.argsort(query, kind="stable")[np.count_nonzero(query < 0) :]
-    length = np.diff(start, append=n)
+    length = np.diff(start, append=len(query_id))
     return query[order], start[order], length[order], named["query_id"].unique().to_list()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
@@ -163,25 +163,54 @@ iterable is consumed.
 """
 
 
-def first_repeated(frame: pl.DataFrame) -> tuple[str, str] | None:
-    """Return query and document of the first row whose query and document have stood before."""
-    hashes = row_hashes(frame)
-    repeated = repeated_values(hashes)
+def block_starts(query_id: pl.Series) -> NDArray[np.int64]:
+    """Return the first rows of blocks: adjacent rows with one query id, which is compared with the next."""
+    n = len(query_id)
+    changes = (query_id.slice(1) != query_id.slice(0, max(n - 1, 0))).arg_true().to_numpy()
+    return np.concatenate([np.zeros(min(n, 1), np.int64), changes.astype(np.int64) + 1])
+
+
+def first_repeated(frame: pl.DataFrame, starts: NDArray[np.int64] | None = None) -> tuple[str, str] | None:
+    """Return query and document of the first row whose query and document have stood before.
+
+    `starts` are the first rows of its blocks, where they are known.
+    """
+    starts = block_starts(frame["query_id"]) if starts is None else starts
+    hashes = row_hashes(frame, starts)
+    together = frame["query_id"].gather(starts).n_unique() == len(starts)
+    repeated = repeated_values(hashes, starts if together else ())
     if not len(repeated):
         return None
     again = repeated_rows(frame.filter(np.isin(hashes, repeated)).select("query_id", "doc_id"))
     return again.row(0) if len(again) else None
 
 
-def row_hashes(frame: pl.DataFrame) -> NDArray[np.uint64]:
-    """Return a hash of query and document of each row."""
-    return frame.select("query_id", "doc_id").hash_rows().to_numpy()
+def row_hashes(frame: pl.DataFrame, starts: NDArray[np.int64] | None = None) -> NDArray[np.uint64]:
+    """Return a hash of query and document of each row; that of the query is made once per block."""
+    starts = block_starts(frame["query_id"]) if starts is None else starts
+    of_query = frame["query_id"].gather(starts).hash(seed=1).to_numpy()
+    of_document = frame["doc_id"].hash(seed=2).to_numpy()
+    hashes: NDArray[np.uint64] = of_document + np.repeat(of_query, np.diff(starts, append=len(frame)))
+    return hashes
 
 
-def repeated_values(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the hashes that occur more than once."""
-    hashes = np.sort(hashes)
-    return np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
+_SORTED_TOGETHER = 1 << 12
+
+
+def repeated_values(
+    hashes: NDArray[np.uint64], starts: Sequence[int] | NDArray[np.int64] = ()
+) -> NDArray[np.uint64]:
+    """Return the hashes that occur more than once; equal ones stand between the same two of `starts`.
+
+    A few thousand are sorted together: they stay in the cache, and there are fewer to compare each with.
+    """
+    hashes = hashes.copy()
+    starts = np.asarray(starts, np.int64)
+    bounds = starts[np.diff(starts // _SORTED_TOGETHER, prepend=0) > 0]
+    for part in np.split(hashes, bounds):
+        part.sort()
+    is_repeated = hashes[1:] == hashes[:-1]
+    return np.unique(hashes[1:][is_repeated]) if is_repeated.any() else hashes[:0]
 
 
 def repeated_rows(frame: pl.DataFrame) -> pl.DataFrame:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from permed_measures.engine.inputs import repeated_rows, where
+from permed_measures.engine.inputs import block_starts, repeated_rows, where
 from permed_measures.files.formats import VALUE_COLUMNS, Kind
-from permed_measures.files.order import FileOrder, queries_of
+from permed_measures.files.order import FileOrder
 from permed_measures.files.parquet import read_parquet_qrels
 from permed_measures.files.read import before_reranking, kind_of, ranked, scanned
 from permed_measures.files.sources import ProgressCallback, Source
@@ -142,7 +142,7 @@ def _scores(frame: pl.DataFrame, lists: bool) -> dict[str, str]:
     facts["order"] = f"{disordered} whose documents stand in another order than their scores"
     if "rank" in frame.columns:
         order = FileOrder()
-        order.add_frame(*queries_of(frame), frame.rename({"value": "score"}))
+        order.add_frame(frame.rename({"value": "score"}), block_starts(frame["query_id"]))
         if n_contradicted := len(order.by_rank.queries):
             facts["ranks"] = f"{counted(n_contradicted, 'query')} whose ranks contradict their scores"
     return facts

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.inputs import where
+from permed_measures.engine.inputs import block_starts, where
 from permed_measures.markup import counted
 
 if TYPE_CHECKING:
@@ -80,13 +80,6 @@ class _Contradictions:
             self.queries.update(rows.query_ids[query] for query in queries)
 
 
-def queries_of(frame: pl.DataFrame) -> tuple[list[str], NDArray[np.int64]]:
-    """Return where the query changes: the queries, and the rows from which on their rows stand together."""
-    query_id = frame["query_id"]
-    starts = (query_id != query_id.shift()).fill_null(True).arg_true()
-    return query_id.gather(starts).to_list(), starts.to_numpy()
-
-
 class FileOrder:
     """Finds the queries in which the order of a file contradicts the scores."""
 
@@ -95,13 +88,18 @@ class FileOrder:
         self._is_ranked = self._falls = False
         self._n_rises = 0
 
-    def add_frame(self, query_ids: Sequence[str], starts: NDArray[np.int64], frame: pl.DataFrame) -> None:
-        """Look at query_id, doc_id, score and rank of rows; the rows of a query begin at each of `starts`."""
-        if len(set(query_ids)) < len(query_ids):  # they do not stand together
+    def add_frame(self, frame: pl.DataFrame, starts: NDArray[np.int64]) -> list[str]:
+        """Look at query_id, doc_id, score and rank of rows, in blocks; return the queries of the blocks."""
+        query_ids = named = frame["query_id"].gather(starts).to_list()
+        if len(set(query_ids)) < len(query_ids):  # their rows do not stand together
             frame = frame.sort("query_id", maintain_order=True)
-            query_ids, starts = queries_of(frame)
-        ranks = frame["rank"].fill_null(NO_RANK).to_numpy()
+            starts = block_starts(frame["query_id"])
+            query_ids = frame["query_id"].gather(starts).to_list()
+        rank = frame["rank"]
+        has_ranks = rank.null_count() < len(rank)
+        ranks = rank.fill_null(NO_RANK).to_numpy() if has_ranks else np.broadcast_to(NO_RANK, len(rank))
         self._add(_Rows(query_ids, starts, frame["doc_id"], _as_float32(frame["score"].to_numpy()), ranks))
+        return named
 
     def add_table(self, table: Mapping[str, Mapping[str, float]], ranks: Mapping[str, Sequence[int]]) -> None:
         """Look at a run of which the ranks are known, or some of them."""

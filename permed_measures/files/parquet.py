@@ -25,7 +25,7 @@ from permed_measures.files.text import twice_error
 if TYPE_CHECKING:
     import polars as pl
 
-_ROWS = 1 << 20
+_ROWS = 1 << 19
 """Rows of a batch."""
 _DECODE = """
 import sys

@@ -13,11 +13,12 @@ import numpy as np
 
 from permed_measures.engine.batches import whole_queries
 from permed_measures.engine.forks import refuse_after_fork
-from permed_measures.engine.inputs import Batches, first_repeated, repeated_values, row_hashes
+from permed_measures.engine.inputs import Batches, block_starts, first_repeated, repeated_values, row_hashes
+from permed_measures.engine.judgments import Ints
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.fast_rows import frame_of_lines, frame_of_rows, single_blanks
 from permed_measures.files.formats import Header
-from permed_measures.files.order import FileOrder, queries_of, rank_of
+from permed_measures.files.order import FileOrder, rank_of
 from permed_measures.files.sources import MARK, Chunk, Source
 from permed_measures.files.text import TextFile, header_of
 
@@ -64,9 +65,9 @@ class ScannedRun(Batches, ABC):
         seen: set[str] = set()
         scattered, n_rows = False, 0
         for frame in self._batches():
-            self._compare(frame)
-            query_ids, starts = queries_of(frame)
-            order.add_frame(query_ids, starts, frame)
+            starts = block_starts(frame["query_id"])
+            self._compare(frame, starts)
+            query_ids = order.add_frame(frame, starts)
             scattered = scattered or not seen.isdisjoint(query_ids)
             seen.update(query_ids)
             n_rows += len(frame)
@@ -93,9 +94,9 @@ class ScannedRun(Batches, ABC):
                         pl.concat([f.filter(np.isin(row_hashes(f), some)) for f in self._batches()])
                     )
 
-    def _compare(self, frame: pl.DataFrame) -> None:
+    def _compare(self, frame: pl.DataFrame, starts: Ints | None = None) -> None:
         """Raise the error if a document is listed twice for a query in this frame."""
-        if (pair := first_repeated(frame)) is not None:
+        if (pair := first_repeated(frame, starts)) is not None:
             raise self.duplicate_error(*pair)
 
 

@@ -169,13 +169,19 @@ MUTANTS = [
     Mutant(
         "a document may stand twice in a batch",
         "streams",
-        "            self._compare(frame)\n            query_id",
-        "            query_id",
+        "            self._compare(frame, starts)\n",
+        "",
+    ),
+    Mutant(
+        "a document is looked for near its first row only",
+        "../engine/inputs",
+        "starts if together else ()",
+        "starts",
     ),
     Mutant(
         "rows between batches are lost",
         "../engine/batches",
-        "held = rows[last:] if last < len(rows) else None",
+        "held = rows[np.arange(last, len(rows))] if last < len(rows) else None",
         "held = None",
     ),
     Mutant("a cell may not go on in the next chunk", "streams", "if b'\"' in data:", "if False:"),

@@ -136,10 +136,35 @@ def test_a_document_that_stands_twice_anywhere_is_named(tmp_path, monkeypatch, n
         pm.read_run(path)
 
 
+def first_row_that_stood_before(rows):
+    seen = set()
+    return next((row for row in rows if row in seen or seen.add(row)), None)
+
+
+@pytest.mark.parametrize("n_hashes", [1, 3, 2**64])
+@pytest.mark.parametrize("together", [True, False])
+def test_the_first_repeated_row_is_found_however_the_queries_stand(monkeypatch, n_hashes, together):
+    rng = random.Random(n_hashes + together)
+    hashed = inputs.row_hashes
+    monkeypatch.setattr(inputs, "row_hashes", lambda *given: hashed(*given) % np.uint64(n_hashes - 1 or 1))
+    repeated = []
+    for _ in range(200):
+        monkeypatch.setattr(inputs, "_SORTED_TOGETHER", rng.choice([1, 2, 5, 1 << 12]))
+        # Ids that change places: the hash of q1, q2 is another than that of q2, q1.
+        rows = [(f"q{rng.randrange(8)}", f"q{rng.randrange(40)}") for _ in range(rng.randrange(40))]
+        rows = sorted(rows, key=lambda row: row[0]) if together else rows
+        frame = pl.DataFrame(rows, schema={"query_id": pl.String, "doc_id": pl.String}, orient="row")
+        repeated.append(first_row_that_stood_before(rows))
+        assert inputs.first_repeated(frame) == repeated[-1]
+        chunked = pl.concat([frame[:7], frame[7:]])
+        assert inputs.first_repeated(chunked, inputs.block_starts(frame["query_id"])) == repeated[-1]
+    assert 20 < repeated.count(None) < 180
+
+
 @pytest.mark.filterwarnings("ignore:.* in another order than the lines do")
 def test_different_rows_with_equal_hashes_are_no_duplicates(tmp_path, monkeypatch):
     for module in (inputs, scans):
-        monkeypatch.setattr(module, "row_hashes", lambda frame: np.zeros(len(frame), np.uint64))
+        monkeypatch.setattr(module, "row_hashes", lambda frame, *_: np.zeros(len(frame), np.uint64))
     monkeypatch.setattr(sources, "_CHUNK", 100)
     path = write_rows(tmp_path / "run.trec", ROWS)
     assert pm.calc_aggregate(["RR"], {"q0": {"d57": 1}}, pm.scan_run(path)) == {pm.parse_measure("RR"): 1.0}
