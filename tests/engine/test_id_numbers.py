@@ -47,7 +47,7 @@ def test_odd_ids_are_numbered_too(odd):
 
 @pytest.mark.parametrize("groups", [1, 3])
 def test_many_long_ids_are_numbered_by_a_few_bytes_after_the_other(groups):
-    ids = [f"{n % 3}, document {n:05}" for n in range(70_000)]
+    ids = [f"{n % 3}, document {n:05}" for n in range(4_000)]
     random.Random(1).shuffle(ids)
     group = np.arange(len(ids)) % groups
     assert id_numbers(group, ids).tolist() == ranked(group.tolist(), ids)
