@@ -34,9 +34,9 @@ def find_in_batches(judgments: Judgments, run: Batches, ties: TieBreak) -> RunHi
     if hits.scattered.any():
         for number, frame in enumerate(run):
             # Rows that come in another order may now be in another batch: -1 is none of the first time.
-            place = number if run.keeps_order or ties is TieBreak.INPUT else -1
+            place = number if run.keeps_order or ties.by_position else -1
             before += hits.count_before_in(judgments, frame, ties, place)
-        if ties is TieBreak.INPUT:
+        if ties.by_position:
             run.refuse_other_order()
     return hits.of_run(judgments, before)
 
@@ -98,7 +98,7 @@ class PartHits:
             query_id, doc_id (strings) and score (Float64) of the rows.
         ties : TieBreak
         number : int, default 0
-            Another one for each part; only for ``TieBreak.INPUT`` it matters which part has the lower.
+            Another one for each part; where ties go by position it matters which part has the lower.
         """
         rows, names = _grouped(judgments, frame)
         lengths = rows.end - rows.start

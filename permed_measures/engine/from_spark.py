@@ -150,7 +150,7 @@ def _scan(rows: Any, work: Callable[[Frames], Any], ties: TieBreak) -> list[_Sca
 
 def scanned(rows: Any, work: Callable[[Frames], Any], ties: TieBreak) -> Any:
     """Return a PySpark frame with the number and the result of each partition."""
-    on_partition = partial(_on_partition, work, ties is TieBreak.INPUT)
+    on_partition = partial(_on_partition, work, ties.by_position)
     return rows.mapInArrow(on_partition, "number long, content binary")
 
 
@@ -232,7 +232,7 @@ def _count(packed: bytes, asked: bytes, ties: TieBreak, frames: Frames) -> _Coun
     before = np.zeros_like(hits.before)
     for number, frame in frames:
         # Unless ties go by it, the second scan may divide the rows otherwise: -1 is no part of the first.
-        place = number if ties is TieBreak.INPUT else -1
+        place = number if ties.by_position else -1
         before += hits.count_before_in(judgments, frame, ties, place)
     hit = np.flatnonzero(before)
     return _Counts(hit, before[hit])
@@ -244,7 +244,7 @@ def _refuse_changes(first: list[_Scanned], again: list[_Scanned], ties: TieBreak
         (sum(part.n_rows for part in scan), sum(part.hash for part in scan) % 2**64)
         for scan in (first, again)
     ]
-    if ties is TieBreak.INPUT:
+    if ties.by_position:
         same = [part[:2] for part in first] == [part[:2] for part in again]
     else:
         same = totals[0] == totals[1]

@@ -37,6 +37,11 @@ class TieBreak(Enum):
     PESSIMISTIC = "pessimistic"
     """The lowest grade first (an unjudged document counts as 0), then document id descending."""
 
+    @property
+    def by_position(self) -> bool:
+        """Whether the order of the rows matters."""
+        return self in (TieBreak.INPUT, TieBreak.REVERSED)
+
 
 class Rows(NamedTuple):
     """The scores of a run, or of a part of it, grouped by query.

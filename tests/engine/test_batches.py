@@ -282,7 +282,7 @@ def test_rows_may_come_in_another_order_when_they_are_read_again(ties, monkeypat
     reads = iter(range(9))
     run = generated(lambda: [SCATTERED.sample(fraction=1, shuffle=True, seed=next(reads))])
     judgments = Judgments.of(JUDGED)
-    if ties is TieBreak.INPUT:
+    if ties.by_position:
         with pytest.raises(pm.InputError, match="in another order when it is read again, and ties go by it"):
             JudgedRankings.of(judgments, run, ties)
         return

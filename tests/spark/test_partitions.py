@@ -31,7 +31,7 @@ def no_spark():
 def scan(partitions, work, ties):
     results = []
     for number, batches in enumerate(partitions):
-        frames = from_spark._HashedFrames(iter(batches), number, ties is TieBreak.INPUT)
+        frames = from_spark._HashedFrames(iter(batches), number, ties.by_position)
         found = work(iter(frames))
         results.append(from_spark._Scanned(frames.n_rows, frames.hash, found))
     return results
