@@ -8,7 +8,10 @@ import pytest
 import permed_measures as pm
 from permed_measures.engine import from_spark
 
-pytestmark = pytest.mark.thorough
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),  # PySpark 4.0 leaves them open
+]
 
 QRELS = {"q1": {"a": 1}, "q2": {"ü": 2}}
 TEXT = "query_id string, doc_id string, score double"

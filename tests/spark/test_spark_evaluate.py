@@ -12,7 +12,10 @@ from spark_runs import many_cases, many_measures, scattered, values_of
 
 import permed_measures as pm
 
-pytestmark = pytest.mark.thorough
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),  # PySpark 4.0 leaves them open
+]
 
 QRELS, RUN = many_cases(2, 30)
 MEASURES = many_measures(2)

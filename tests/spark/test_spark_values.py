@@ -8,7 +8,10 @@ import permed_measures as pm
 from permed_measures.engine import from_spark
 from permed_measures.engine.ranks import TieBreak
 
-pytestmark = pytest.mark.thorough
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),  # PySpark 4.0 leaves them open
+]
 
 QRELS, RUN = many_cases()
 MEASURES = many_measures()
