@@ -26,8 +26,11 @@ def compare(
     qrels: arguments.Qrels,
     runs: arguments.Runs,
     baseline: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The run to compare with; by default every pair is compared."),
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="The run to compare with; can be repeated. By default every pair is compared.",
+        ),
     ] = None,
     measures: arguments.MeasureNames = None,
     preset: arguments.PresetName = None,

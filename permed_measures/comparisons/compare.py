@@ -65,8 +65,7 @@ class Comparison(ComparisonResult, Tabular):
         """Name the runs and the measures."""
         runs, queries = ", ".join(self.paired.values), counted(self.n_queries, "query")
         measures = ", ".join(headings_of(self.measures))
-        baseline = "every pair" if self.baseline is None else f"baseline {self.baseline}"
-        return f"<Comparison of {runs} ({baseline}) on {queries}: {measures}>"
+        return f"<Comparison of {runs} ({self.against}) on {queries}: {measures}>"
 
     def _repr_html_(self) -> str:
         return for_notebook(self)
@@ -79,7 +78,7 @@ def compare(
     qrels: QrelsLike,
     runs: Mapping[str, RunLike],
     measures: MeasuresLike,
-    baseline: str | None = None,
+    baseline: str | Iterable[str] | None = None,
     clusters: By | None = None,
     correction: str = "holm",
     tests: Iterable[str] | str = ("t-test", "wilcoxon", "randomization", "bootstrap"),
@@ -100,9 +99,9 @@ def compare(
     runs : mapping of str to RunLike
         At least two runs, by name.
     measures : Measure or str, or an iterable of them, or a dict of name to measure
-    baseline : str, optional
-        The name of the run that all others are compared with. Without one every pair is compared, the later
-        run against the earlier.
+    baseline : str or iterable of str, optional
+        The name of the run that all others are compared with, or several. Without one every pair is compared,
+        the later run against the earlier.
     clusters : str, mapping or callable, optional
         Which queries belong together, as in `evaluate_by`: a field of the data set's queries, a pattern with
         one group for the query ids, ``{query_id: cluster}``, or a function of the query id. If left out, the
@@ -177,14 +176,16 @@ def compare(
     origin, qrels, runs = Origin.of(qrels, runs), loaded_qrels(qrels), loaded_runs(runs)
     asked_measures = measures_of(measures, rel)
     check_headings(["run", "measure"], asked_measures)
-    paired = PairedRuns.of(qrels, runs, asked_measures, baseline, clusters, jobs)
-    whole = replace(_compared([paired], options, baseline)[0], origin=origin)
+    baselines = [baseline] if isinstance(baseline, str) else list(dict.fromkeys(baseline or ()))
+    paired = PairedRuns.of(qrels, runs, asked_measures, baselines, clusters, jobs)
+    one = baselines[0] if len(baselines) == 1 else None
+    whole = replace(_compared([paired], options, one)[0], origin=origin)
     if by is None:
         return whole
     groups = Groups.of(paired.query_ids, by, qrels)
     check_headings([groups.name], asked_measures)
     parts = [paired.of_queries(groups.group == number) for number in range(len(groups.values))]
-    of_groups = dict(zip(groups.values, _compared(parts, options, baseline), strict=True))
+    of_groups = dict(zip(groups.values, _compared(parts, options, one), strict=True))
     notes = [*whole.notes, *groups.notes(), *_notes_of_groups(groups.name, of_groups)]
     return replace(whole, by=groups.name, groups=of_groups, notes=notes)
 

@@ -103,10 +103,10 @@ def legend(result: ComparisonResult, only: Collection[str] | None = None) -> lis
     `only` names the tests that are shown; all if left out.
     """
     tests = {name: test for name, test in result.rows[0].tests.items() if only is None or name in only}
-    against = f"run - {result.baseline}" if result.baseline is not None else "run - against, every pair"
+    against = result.baseline if result.baseline is not None else f"against, {result.against}"
     random = bool(interval_method(result)) or any(is_random(result, name) for name in tests)
     seed = f"; seed {result.seed}" if random else ""
-    lines = [f"Δ: {against}; {counted(result.n_queries, 'query')}{in_clusters(result)}{seed}"]
+    lines = [f"Δ: run - {against}; {counted(result.n_queries, 'query')}{in_clusters(result)}{seed}"]
     if interval_method(result):
         lines.append(_about_intervals(result))
     lines += [f"{name}: {method_of(result, name)}" for name in tests if "random" in name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -63,12 +63,12 @@ class PairedRuns:
         qrels: QrelsLike,
         runs: Mapping[str, RunLike],
         measures: MeasuresLike,
-        baseline: str | None,
+        baselines: Sequence[str],
         clusters: By | None,
         jobs: int = 1,
     ) -> PairedRuns:
         """Evaluate the runs; see `compare`."""
-        pairs = _pairs(runs, baseline)
+        pairs = _pairs(runs, baselines)
         evaluator = PermedEvaluator(measures, qrels)
         query_ids = evaluator.judgments.query_ids
         if not query_ids:
@@ -138,7 +138,7 @@ class PairedRuns:
         return Operands(stacked.reshape(-1, len(self.query_ids)).T, first, second)
 
 
-def _pairs(runs: Any, baseline: str | None) -> list[tuple[str, str]]:
+def _pairs(runs: Any, baselines: Sequence[str]) -> list[tuple[str, str]]:
     """List run and baseline of each comparison."""
     if not isinstance(runs, Mapping) or not all(isinstance(name, str) for name in runs):
         raise InputError(
@@ -147,14 +147,20 @@ def _pairs(runs: Any, baseline: str | None) -> list[tuple[str, str]]:
         )
     if len(runs) < 2:
         raise InputError(f"a comparison needs at least two runs (found {len(runs)})")
-    if baseline is None:
+    if not baselines:
         return [(later, earlier) for earlier, later in combinations(runs, 2)]
-    if baseline not in runs:
-        raise InputError(
-            f"the baseline must be one of the runs {', '.join(map(repr, runs))} (found {baseline!r})",
-            hint=nearest(str(baseline), runs),
-        )
-    return [(name, baseline) for name in runs if name != baseline]
+    for baseline in baselines:
+        if baseline not in runs:
+            raise InputError(
+                f"the baseline must be one of the runs {', '.join(map(repr, runs))} (found {baseline!r})",
+                hint=nearest(str(baseline), runs),
+            )
+    return [
+        (name, baseline)
+        for number, baseline in enumerate(baselines)
+        for name in runs
+        if name not in baselines[: number + 1]  # each pair once
+    ]
 
 
 @contextmanager

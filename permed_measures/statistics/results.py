@@ -84,7 +84,7 @@ class ComparisonResult:
         One for each pair of runs and measure: measures in their order, then pairs.
     measures : list of Measure
     baseline : str or None
-        None where every pair was compared.
+        None where every pair was compared, or there are several baselines.
     correction : str
     families : dict of str to int
         For each test, how many p-values were corrected together; with ``family="measure"`` of a measure.
@@ -132,6 +132,14 @@ class ComparisonResult:
     def n_clusters(self) -> int:
         """Number of independent units: clusters, or queries without clusters."""
         return self.paired.n_clusters
+
+    @property
+    def against(self) -> str:
+        """What runs are compared with: ``every pair``, or the baselines."""
+        n_runs, baselines = len(self.paired.values), list(dict.fromkeys(b for _, b in self.paired.pairs))
+        if self.baseline is None and len(self.paired.pairs) == n_runs * (n_runs - 1) // 2:
+            return "every pair"
+        return f"baseline{'s' * (len(baselines) > 1)} {', '.join(baselines)}"
 
     @property
     def level_in_percent(self) -> str:

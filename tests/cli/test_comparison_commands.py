@@ -142,6 +142,7 @@ def test_the_output_is_not_the_judgments(command, tmp_path):
         ("--correction max-t", " max-T correction over 2 tests."),
         ("--correction max-t", " interval: for all 2 differences at once, by the random signs of max-T"),
         ("--correction max-t --tests randomization", " max-T: p adjusted by max-T over 2 p-values"),
+        ("no=tfidf x=tfidf --baseline bm25 --baseline no", " Δ: run - against, baselines bm25, no; 48"),
         ("--family measure", " Holm correction over 1 test of each measure."),
         (
             "--tests bootstrap --tests wilcoxon",

@@ -403,6 +403,23 @@ def test_max_t_leaves_marks_where_holm_leaves_none():
     assert n_marked["max-t"] >= 40
 
 
+def test_several_baselines(sample_qrels, sample_runs):
+    runs = {**sample_runs, "none": {}}
+    every = {(row.run, row.baseline): row for row in compare(sample_qrels, runs, "P@1", resamples=99).rows}
+    result = compare(sample_qrels, runs, "P@1", baseline=["bm25", "lsa"], resamples=99)
+    expected = [*((run, "bm25") for run in ("tfidf", "lsa", "none")), ("tfidf", "lsa"), ("none", "lsa")]
+    assert [(row.run, row.baseline) for row in result.rows] == expected
+    assert result.families["randomization"] == 5
+    assert result.rows[0].tests["randomization"].p == every["tfidf", "bm25"].tests["randomization"].p
+    assert "Δ: run - against, baselines bm25, lsa; " in str(result)
+    assert "(baselines bm25, lsa)" in repr(result)
+    assert "Letters name the runs" in result.to("markdown")
+    one, same = (compare(sample_qrels, runs, "P@1", each, resamples=99) for each in ("lsa", ["lsa"]))
+    assert (one.rows, one.baseline, str(one)) == (same.rows, same.baseline, str(same))
+    with pytest.raises(pm.InputError, match=r"the baseline must be one of the runs .* \(found 'lsi'\)"):
+        compare(sample_qrels, runs, "P@1", baseline=["bm25", "lsi"])
+
+
 def test_clusters_of_very_different_sizes_are_said():
     qrels, runs = runs_of([1, -1] * 50)
     sizes = [40, *[2] * 30]
