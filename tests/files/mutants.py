@@ -256,6 +256,7 @@ FOUND_BY = {
     "null is a grade of 0": 24,
     "any rising score contradicts": 441,
     "ranks that stand twice are an order": 116,
+    "scores are compared as they stand": 556,
 }
 """The file that finds a mistake, for those that it takes long to find from the first file on."""
 
