@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from heapq import nlargest
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -100,10 +102,10 @@ def query_ids_of(table: Any) -> set[str]:
     return set(table) if isinstance(table, Mapping) else set(table["query_id"].unique().to_list())
 
 
-def lists_of(table: Any, query_ids: list[str]) -> dict[str, dict[str, float]]:
+def lists_of(table: Any, query_ids: list[str]) -> dict[str, Mapping[str, float]]:
     """Return the scores of the documents of some queries, by ids that are texts."""
     if isinstance(table, Mapping):
-        return {query: {str(doc): float(s) for doc, s in table[query].items()} for query in query_ids}
+        return {query: _with_text_ids(table[query]) for query in query_ids}
     import polars as pl
 
     parts = table.filter(pl.col("query_id").is_in(query_ids)).partition_by("query_id", as_dict=True)
@@ -111,6 +113,10 @@ def lists_of(table: Any, query_ids: list[str]) -> dict[str, dict[str, float]]:
         query: dict(zip(part["doc_id"].to_list(), part["score"].to_list(), strict=True))
         for (query,), part in parts.items()
     }
+
+
+def _with_text_ids(docs: Mapping[Any, float]) -> Mapping[str, float]:
+    return docs if set(map(type, docs)) == {str} else {str(doc): score for doc, score in docs.items()}
 
 
 # --- parts of a run ----------------------------------------------------------------------------------
@@ -145,11 +151,10 @@ def first_k(table: Any, k: int) -> Any:
     if not isinstance(table, Mapping):
         ranked = table.sort("score", descending=True, maintain_order=True)
         return ranked.group_by("query_id", maintain_order=True).head(k)
-    return {query: dict(sorted(docs.items(), key=_score, reverse=True)[:k]) for query, docs in table.items()}
+    return {query: dict(nlargest(k, docs.items(), key=_score)) for query, docs in table.items()}
 
 
-def _score(item: tuple[Any, float]) -> float:
-    return item[1]
+_score = itemgetter(1)
 
 
 def _key_of(text: str, docs: Mapping[Any, float]) -> Any:

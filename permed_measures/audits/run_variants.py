@@ -149,7 +149,10 @@ class RunVariants:
         if setting.documents is Documents.FIRST_K:
             if not matter:
                 return None
-            cut = {k: JudgedRankings.of(labels.judgments, first_k(table.table, k), ties) for k in cutoffs}
+            part = table.table
+            for k in sorted(cutoffs, reverse=True):  # a short list is cut from a longer one
+                part = first_k(part, k)
+                cut[k] = JudgedRankings.of(labels.judgments, part, ties)
         if setting.documents is Documents.JUDGED:
             rankings, matter = rankings.condensed, False
         spans = table.spans(labels, rankings) if matter and setting.labels in _GRADED else None
