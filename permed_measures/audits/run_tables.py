@@ -36,6 +36,7 @@ class RankedTable:
         if trec is not None:
             self._found[TieBreak.TREC, None] = trec
         self._spans: Spans | None = None
+        self._cut: dict[int, Any] = {}
 
     def rankings(self, labels: Labels, ties: TieBreak) -> JudgedRankings:
         """Rank the table by a rule."""
@@ -75,6 +76,13 @@ class RankedTable:
             first[rows] = 1 + len(rising) - np.searchsorted(rising, ours, "right")
             last[rows] = len(rising) - np.searchsorted(rising, ours, "left")
         return Spans(first, last)
+
+    def first_k(self, k: int) -> Any:
+        """Return the table cut at rank k; a short list is cut from a longer one."""
+        if k not in self._cut:
+            longer = min((each for each in self._cut if each > k), default=None)
+            self._cut[k] = first_k(self.table if longer is None else self._cut[longer], k)
+        return self._cut[k]
 
     def _ranked(self, judgments: Judgments, ties: TieBreak, policy: LabelPolicy | None) -> JudgedRankings:
         if (ties, policy) not in self._found:

@@ -16,7 +16,6 @@ from permed_measures.audits.query_sets import Groupings, QuerySets
 from permed_measures.audits.rare_gains import Spans
 from permed_measures.audits.run_tables import (
     RankedTable,
-    first_k,
     judged_by_list,
     positive,
     query_ids_of,
@@ -149,10 +148,8 @@ class RunVariants:
         if setting.documents is Documents.FIRST_K:
             if not matter:
                 return None
-            part = table.table
-            for k in sorted(cutoffs, reverse=True):  # a short list is cut from a longer one
-                part = first_k(part, k)
-                cut[k] = JudgedRankings.of(labels.judgments, part, ties)
+            for k in sorted(cutoffs, reverse=True):
+                cut[k] = JudgedRankings.of(labels.judgments, table.first_k(k), ties)
         if setting.documents is Documents.JUDGED:
             rankings, matter = rankings.condensed, False
         spans = table.spans(labels, rankings) if matter and setting.labels in _GRADED else None
