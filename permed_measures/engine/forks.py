@@ -6,6 +6,8 @@ import os
 import re
 import sys
 import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from permed_measures.errors import InputError
@@ -21,15 +23,35 @@ def _before_fork() -> None:
         _users.append(os.getpid())
 
 
+def _threads() -> dict[str, str]:
+    """Return the names of all threads by their number; empty where there is no /proc."""
+    names = {}
+    for path in Path("/proc/self/task").glob("*/comm"):
+        with suppress(OSError):  # that thread has ended
+            names[path.parent.name] = path.read_text()
+    return names
+
+
+_others = set(_threads())
+"""Threads that are not of polars."""
+_LOOKS, _SECONDS = 100, 0.002
+"""How often one looks at threads without a name, and the time between two looks."""
+
+
 def _has_computed() -> bool:
     """Return whether polars has started its threads, which importing it does not do."""
-    names = []
-    for path in Path("/proc/self/task").glob("*/comm"):
-        try:
-            names.append(path.read_text())
-        except OSError:  # that thread has ended
-            continue
-    return not names or any(map(_POLARS_THREAD.fullmatch, names))  # where there is no /proc: perhaps
+    for _ in range(_LOOKS):
+        names = _threads()
+        if not names or any(map(_POLARS_THREAD.fullmatch, names.values())):
+            return True  # where there is no /proc: perhaps
+        # A thread begins with the name of the process, and takes its own when it first runs.
+        ours = _others.union(str(thread.native_id) for thread in threading.enumerate())
+        unnamed = [number for number in names.keys() - ours if names[number] == names[str(os.getpid())]]
+        if not unnamed:
+            return False
+        time.sleep(_SECONDS)
+    _others.update(unnamed)
+    return False
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows

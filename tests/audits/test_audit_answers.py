@@ -40,7 +40,7 @@ def assert_explained(plain, name, text, setting, choice, cutoff):
     assert {match.printed for match in audited.matches} == {text}
 
 
-@pytest.mark.parametrize("seed", range(effort(10, 100)))
+@pytest.mark.parametrize("seed", range(effort(5, 100)))
 def test_the_true_convention_of_a_claim_is_among_the_matches_on_litsearch(litsearch, seed):
     rng = random.Random(seed)
     plain = rng.choice(list(litsearch.values()))
@@ -49,7 +49,7 @@ def test_the_true_convention_of_a_claim_is_among_the_matches_on_litsearch(litsea
     assert_explained(plain, name, printed(rng, value), setting, choice, cutoff)
 
 
-@pytest.mark.parametrize("seed", range(effort(8, 100)))
+@pytest.mark.parametrize("seed", range(effort(4, 100)))
 def test_the_true_convention_of_a_claim_is_among_the_matches_on_graded_data(seed):
     rng = random.Random(seed)
     plain = plain_graded(3)

@@ -40,7 +40,7 @@ from permed_measures.audits.options import (
 from permed_measures.audits.reports import AUDIT_FORMATS
 
 
-@pytest.mark.parametrize("seed", range(effort(5, 25)))
+@pytest.mark.parametrize("seed", range(effort(3, 25)))
 def test_every_convention_has_the_value_of_plain_loops(seed):
     rng = random.Random(seed)
     qrels, run = small_case(rng)

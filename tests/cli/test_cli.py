@@ -77,7 +77,7 @@ def test_what_the_demo_says_is_so():
     assert {grade for docs in qrels.values() for grade in docs.values()} == {-1, 0, 1, 2}
 
 
-@pytest.mark.parametrize("activated", [True, False])
+@pytest.mark.parametrize("activated", [True, pytest.param(False, marks=pytest.mark.thorough)])
 def test_what_the_demo_prints_runs_when_pasted(tmp_path, activated):
     script = tmp_path / "bin of mine" / "permed-measures"
     script.parent.mkdir()

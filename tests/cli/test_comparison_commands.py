@@ -211,6 +211,7 @@ def test_warnings_of_plots_are_notes_and_said_once(compared, tmp_path):
     assert err.count("\n") == 1
 
 
+@pytest.mark.thorough
 def test_nobody_reading_on_is_no_traceback():
     command = [sys.executable, "-m", "permed_measures", "compare", "permed-sample", *MEDICAL.runs.values()]
     process = subprocess.Popen(

@@ -101,14 +101,14 @@ def test_pipes_are_read_once():
     assert (len(values), len(set(values))) == (3, 1)
 
 
-PROGRAM = """
+PROGRAM = r"""
 import os, signal, sys, time
 from permed_measures import cli
 from permed_measures.engine import processes
 from permed_measures.engine.evaluator import PermedEvaluator
 
 def wait(*_):
-    print("started", file=sys.stderr, flush=True)
+    os.write(2, b"started\n")  # in one piece: print writes the end of the line apart
     time.sleep(60)
 
 def die_sometimes(number):

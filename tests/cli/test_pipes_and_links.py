@@ -74,6 +74,7 @@ def test_writing_keeps_links_modes_and_other_files(tmp_path):
         pm.write_run({"q": {"a": 1.0}}, tmp_path)
 
 
+@pytest.mark.thorough
 def test_a_terminal_that_cannot_show_a_character_gets_it_escaped():
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     arguments = ["compare", "permed-sample", "permed-sample/runs", "-m", "P@1", "--resamples", "9"]
@@ -118,7 +119,7 @@ def evaluated(*arguments, **options):
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+@pytest.mark.parametrize("compress", [bytes, pytest.param(gzip.compress, marks=pytest.mark.thorough)])
 def test_a_dash_is_standard_input(compress):
     run, qrels = compress(RUN.encode()), compress(b"q1 0 a 1\n")
     with through_stdin(run) as stdin:
@@ -162,6 +163,7 @@ def through_stdin(content):
     return os.fdopen(read, "rb")
 
 
+@pytest.mark.thorough
 def test_a_pattern_that_no_shell_expanded_is_expanded(files):
     for name in ("b", "a"):
         (files / f"{name}.res").write_text(RUN)

@@ -292,7 +292,17 @@ def test_an_empty_run_and_empty_qrels_are_no_disagreement():
     assert pm.crosscheck({}, RUN).ok
 
 
-@pytest.mark.parametrize("name", ["keyword", "bm25", "neural_embedding", "single_llm", "scholarloop_a"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bm25",
+        "single_llm",
+        *(
+            pytest.param(name, marks=pytest.mark.thorough)
+            for name in ("keyword", "neural_embedding", "scholarloop_a")
+        ),
+    ],
+)
 def test_the_litsearch_runs_agree(data, name):
     folder = data / "litsearch"
     result = pm.crosscheck(

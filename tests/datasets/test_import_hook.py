@@ -80,6 +80,7 @@ import ir_datasets
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("imports", [RELOADED, IMPORTED_AGAIN, ANOTHER_HOOK])
 def test_hooks_do_not_call_each_other_without_end(imports):
     assert python(imports + LOADED) == ALL_LOADED

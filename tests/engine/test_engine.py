@@ -24,7 +24,7 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 
-CASES = effort(250, 2000)
+CASES = effort(150, 2000)
 CHUNKS = effort(5, 20)
 
 
@@ -105,7 +105,7 @@ def test_many_random_cases_in_one_table_agree_with_the_oracle(form, chunk):
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_gives_the_same_arrays(form):
     rng = random.Random(7)
-    for _ in range(50):
+    for _ in range(effort(20, 50)):
         qrels, run = random_case(rng)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", pm.PermedWarning)

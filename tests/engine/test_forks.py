@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from permed_measures.engine import forks
+
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
 CODE = """
@@ -74,7 +76,17 @@ def evaluated(tmp_path, *arguments):
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=100).stdout.strip()
 
 
-@pytest.mark.parametrize("form", ["polars", "lazy", "arrow", "pandas", "scan", "parquet", "read parquet"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "polars",
+        "scan",
+        *(
+            pytest.param(form, marks=pytest.mark.thorough)
+            for form in ("lazy", "arrow", "pandas", "parquet", "read parquet")
+        ),
+    ],
+)
 def test_a_forked_process_refuses_what_would_hang(tmp_path, form):
     assert evaluated(tmp_path, "used", form, "fork").endswith(REFUSED)
 
@@ -93,10 +105,21 @@ def test_a_process_forked_from_a_forked_one_refuses_too(tmp_path):
         ("used", "dict", "fork"),
         ("used", "read", "fork"),
         ("imported", "polars", "fork"),
-        ("imported", "scan", "fork"),
-        ("used", "polars", "spawn"),
-        ("used", "scan", "forkserver"),
+        pytest.param("imported", "scan", "fork", marks=pytest.mark.thorough),
+        pytest.param("used", "polars", "spawn", marks=pytest.mark.thorough),
+        pytest.param("used", "scan", "forkserver", marks=pytest.mark.thorough),
     ],
 )
 def test_other_processes_evaluate(tmp_path, parent, form, start):
     assert evaluated(tmp_path, parent, form, start) == VALUES
+
+
+def test_a_thread_that_has_no_name_yet_is_waited_for(monkeypatch):
+    unnamed = {str(os.getpid()): "python\n", "1": "python\n"}
+    looks = iter([unnamed, unnamed, unnamed | {"1": "tokio-rt-worker\n"}])
+    monkeypatch.setattr(forks, "_others", set())
+    monkeypatch.setattr(forks, "_threads", lambda: next(looks))
+    assert forks._has_computed()
+    monkeypatch.setattr(forks, "_threads", lambda: unnamed)
+    assert not forks._has_computed()
+    assert forks._others == {"1"}

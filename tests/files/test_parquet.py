@@ -61,7 +61,12 @@ def test_reading_leaves_stderr_to_the_program(damaged, monkeypatch):
 
 @pytest.mark.parametrize("header", [NEGATIVE_COUNT, UNKNOWN_ENCODING])
 @pytest.mark.parametrize(
-    "command", ["evaluate {qrels} {run} -m P@1", "inspect {run}", "convert {run} {qrels}.trec"]
+    "command",
+    [
+        "evaluate {qrels} {run} -m P@1",
+        pytest.param("inspect {run}", marks=pytest.mark.thorough),
+        pytest.param("convert {run} {qrels}.trec", marks=pytest.mark.thorough),
+    ],
 )
 def test_a_damaged_page_ends_a_command_with_one_message(damaged, tmp_path, header, command):
     qrels = tmp_path / "qrels"

@@ -67,7 +67,8 @@ def test_an_experiment_on_transformers_in_batches_has_the_same_numbers(sample):
 # --- a pipeline ---
 
 TREE = {"plan": "tree", "verbose": False}
-PLANS = [{}, TREE, {"batch_size": 7}, {"batch_size": 7, **TREE}]
+PLANS = [{}, *(pytest.param(each, marks=pytest.mark.thorough) for each in (TREE, {"batch_size": 7}))]
+PLANS += [{"batch_size": 7, **TREE}]
 
 
 def test_the_rerank_step_changes_the_order_and_nothing_else(runs, topics):
