@@ -63,6 +63,7 @@ def test_every_convention_has_the_value_of_plain_loops(seed):
                 assert (match.setting, match.choice, match.cutoff) == (setting, choice, cutoff)
 
 
+@pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")  # of runs without judged documents
 @pytest.mark.parametrize("seed", range(effort(3, 40)))
 def test_rare_conventions_have_the_values_of_plain_loops(seed):
     """And what is not tried has none."""
