@@ -161,7 +161,7 @@ def _extreme_of_operands(
             above = np.abs(totals) - least[here]
             extreme[here] += (above >= 0).sum(axis=0)
             unsure[here] |= (np.abs(above) <= error[here]).any(axis=0)
-    return extreme, unsure
+    return extreme, unsure & (least > 0)  # no sum is less extreme than 0, whatever the rounding
 
 
 def totals_of(signs: Floats, sums: Floats) -> Floats:
