@@ -80,9 +80,8 @@ class MeasureSpec(NamedTuple):
 
     @property
     def rank(self) -> int | None:
-        """The cutoff, where there is one only."""
-        assert not isinstance(self.cutoff, tuple)  # only F1 has two
-        return self.cutoff
+        """The cutoff of a measure that has one: all but F1."""
+        return cast(int | None, self.cutoff)
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,8 @@ class _Converter:
 def _converting_late(params: Iterable[Any]) -> None:
     """Give parameters our converter, with versions of typer that ask one for the value."""
     for param in params:
-        if hasattr(param, "get_runtime_param") and "get_runtime_param" not in vars(param):
+        known = hasattr(getattr(param, "type_descriptor", None), "is_choice")  # a later typer may have others
+        if known and hasattr(param, "get_runtime_param") and "get_runtime_param" not in vars(param):
             converter = _Converter(param)
             param.get_runtime_param = lambda converter=converter: converter
 
