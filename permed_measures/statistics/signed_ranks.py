@@ -21,7 +21,7 @@ def wilcoxon_test(differences: Floats) -> list[SignificanceTest]:
     12 decimals before they are ranked, so that those that differ by rounding share a rank.
 
     The p-value is exact, ties or not, of up to 150 differences, and of more where most are of one size.
-    Otherwise it is scipy's normal approximation, which is then off by 0.001 at most where p is below 0.2.
+    Otherwise it is scipy's normal approximation, which was then off by 0.002 at most where p is below 0.2.
 
     Raises
     ------
