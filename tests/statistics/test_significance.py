@@ -334,6 +334,14 @@ def test_operands_change_no_p_value(seed):
                 assert left.value is None or left.value == pytest.approx(right.value, abs=1e-12 * scale), kind
 
 
+def test_columns_without_differences_are_counted_once(monkeypatch):
+    values = np.repeat(np.random.default_rng(3).random((40, 1)), 4, axis=1)
+    differences, operands = all_pairs(values, 4)
+    direct = randomization_test(differences, np.arange(40), 500, 0)
+    monkeypatch.setattr(resampling, "_extreme", None)  # which would count again, from the differences
+    assert randomization_test(differences, np.arange(40), 500, 0, operands) == direct
+
+
 def test_what_rounding_could_decide_is_counted_from_the_differences(monkeypatch):
     rng = np.random.default_rng(3)
     base = rng.random((40, 1)) * 1e6
