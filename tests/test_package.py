@@ -34,9 +34,10 @@ crosschecks: pytrec identities results check
 statistics: significance signed_ranks resampling max_t differences results families cautions
 audits: options query_sets rare_gains choices levels claim_names claims claim_files conventions tried
 audits: run_tables run_variants
-audits: matches answers searches sentences reports audit
+audits: matches chances answers searches sentences reports report_formats audit
 plots: fonts style arguments by_group by_query cutoffs figures save
-reports: tables html evaluation evaluation_table evaluation_formats wording differences paper_table comparison
+reports: tables html audit evaluation evaluation_table evaluation_formats wording differences
+reports: paper_table comparison
 comparisons: moves changes reranking compare
 cli: messages progress help arguments output demo evaluations measures checks comparing conversions
 cli: commands __init__

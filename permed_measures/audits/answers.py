@@ -6,17 +6,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cached_property
+from math import comb
 from typing import Any
 
 import numpy as np
 
-from permed_measures.audits.conventions import COMMUNITY, Convention, NamedConvention
+from permed_measures.audits.chances import Chance, joint_chance
+from permed_measures.audits.conventions import COMMUNITY, NAMED, Convention, NamedConvention
 from permed_measures.audits.matches import ClaimAudit, Match
-from permed_measures.audits.options import Cutoff, LabelPolicy, QuerySet, Rounding, describe, text_of
+from permed_measures.audits.options import Cutoff, LabelPolicy, QuerySet, Rank, Rounding, describe, text_of
 from permed_measures.audits.tried import SETTINGS
 
 _SAME = 1e-12
 """Means that differ by no more than this are one number."""
+_CERTAIN, _LIKELY = 0.001, 0.05
+"""The chances up to which an answer is that."""
+_DIFFERENT = 0.01
+"""The chance up to which numbers count as made differently; above, a typo is as good an explanation."""
+_MOST_CHANGES = 2
+"""With how many changes they do so at most."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,9 @@ class Answer(Convention):
     Attributes
     ----------
     named : NamedConvention
-        The nearest named convention.
+        The nearest named convention, or that of other claims.
+    usual : dict of str to Rank
+        By the name of the claim the cutoff that is no change.
     changes : list of str
         The differences from that.
     claims : list of ClaimAudit
@@ -56,6 +66,7 @@ class Answer(Convention):
     """
 
     named: NamedConvention
+    usual: dict[str, Rank]
     changes: list[str]
     claims: list[ClaimAudit] = field(repr=False)
 
@@ -79,6 +90,28 @@ class Answer(Convention):
     def complete(self) -> bool:
         """Whether all claims are explained."""
         return len(self.explained) == len(self.claims)
+
+    @cached_property
+    def chance(self) -> Chance:
+        """How often arbitrary numbers in place of the claims would be explained as well."""
+        bases = NAMED if any(self.named is each for each in NAMED) else (self.named,)
+        if not self.explained:
+            return Chance(1, 1, len(self.changes))
+        n_selections = comb(len(self.claims), len(self.explained))
+        return joint_chance(self.explained, len(self.changes), bases, self.usual, n_selections)
+
+    @property
+    def verdict(self) -> str:
+        """How surely the claims were made so: ``certain``, ``likely``, ``may be chance`` or ``none``."""
+        if not self.explained:
+            return "none"
+        words = {"certain": _CERTAIN, "likely": _LIKELY, "may be chance": 1.0}
+        return next(word for word, most in words.items() if self.chance.value <= most)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether claims were made so rather than mistyped: few changes, which hardly fit by chance."""
+        return len(self.changes) <= _MOST_CHANGES and self.chance.value <= _DIFFERENT
 
     @cached_property
     def simplified(self) -> Answer:

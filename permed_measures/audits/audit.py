@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -15,7 +16,7 @@ from permed_measures.audits.matches import audit_claim
 from permed_measures.audits.query_sets import Groupings, groupings_of
 from permed_measures.audits.reports import Audit
 from permed_measures.audits.run_variants import RunVariants
-from permed_measures.audits.searches import answers_to, exceptions_to
+from permed_measures.audits.searches import answers_to, doubts_about, exceptions_to
 from permed_measures.audits.sentences import conflicts_of
 from permed_measures.audits.tried import choices_of
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
@@ -125,9 +126,14 @@ def audit(
             each.in_all_runs = in_all
     known += variants.values()
     rows = list(in_parallel(lambda name: _audit_row(name, variants[name], parsed[name]), parsed, jobs, known))
+    return replace(audit_of(rows), origin=origin)
+
+
+def audit_of(rows: list[RowAudit]) -> Audit:
+    """Find what explains all rows together, and what it leaves open."""
     best = answers_to([claim for row in rows for claim in row.claims])
     exceptions = [] if best[0].complete else exceptions_to(best[0])
-    return Audit(rows, best, exceptions, conflicts_of(best[0], exceptions), origin)
+    return Audit(rows, best, exceptions, conflicts_of(best[0], exceptions), doubts_about(best[0]))
 
 
 def _runs_named(names: list[str], runs: Any) -> Mapping[str, Any]:

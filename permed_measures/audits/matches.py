@@ -55,6 +55,7 @@ def _read(claim: Claim, means: Floats) -> tuple[Claim, Bools]:
         read = min((claim, claim.other), key=lambda reading: reading.distance(means))
     else:
         read = claim if prints.any() else claim.other
+    read = claim if read is claim else read._replace(other=claim._replace(other=None))
     return read, prints | other
 
 
@@ -158,6 +159,11 @@ class ClaimAudit:
     def matches(self) -> list[Match]:
         """All conventions that print the same digits."""
         return list(self._where(self._prints))
+
+    def printed_as(self, text: str) -> ClaimAudit:
+        """Return the audit of a claim that was printed otherwise, in as many digits."""
+        claim = self.claim.printed_as(text)
+        return replace(self, claim=claim, prints=_prints(claim, self.means))
 
     @property
     def explained(self) -> bool:

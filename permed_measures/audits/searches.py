@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from permed_measures.audits.choices import Choice
 from permed_measures.audits.conventions import NAMED, Convention, NamedConvention, Setting, differences
 from permed_measures.audits.matches import ClaimAudit
 from permed_measures.audits.options import QuerySet, Rank, Rounding
-from permed_measures.audits.tried import SETTINGS
+from permed_measures.audits.tried import SETTINGS, changes_from
 
 Ints = NDArray[np.int64]
 
@@ -57,7 +56,7 @@ def _nearest_to(
     named: NamedConvention, theirs: Convention, claims: list[ClaimAudit], worth: dict[str, Ints]
 ) -> tuple[int, Answer]:
     """Return the convention nearest to a named one, and its cost: each explained claim makes it cheaper."""
-    total = _changes_from(named.setting)
+    total = changes_from(named.setting)
     costs, tried = {}, {claim.claim.family: claim.choices for claim in claims}
     for family, choice in theirs.choices.items():
         changes = [differences(each, choice) for each in tried[family]]
@@ -68,20 +67,8 @@ def _nearest_to(
     choices = {family: tried[family][cost[d, s, q].argmin()] for family, cost in costs.items()}
     ours = Convention(setting, choices, _best_cutoffs(claims, setting, choices, theirs.cutoffs))
     return int(total[d, s, q]), Answer(
-        **vars(ours), named=named, changes=ours.changes_from(theirs), claims=claims
+        **vars(ours), named=named, usual=theirs.cutoffs, changes=ours.changes_from(theirs), claims=claims
     )
-
-
-@cache
-def _changes_from(base: Setting) -> Ints:
-    """Count the changes that each setting is from another: by rounding, setting and query set."""
-    changes = [
-        differences(replace(setting, queries=queries, rounding=rounding), base)
-        for rounding in Rounding
-        for setting in SETTINGS
-        for queries in QuerySet
-    ]
-    return np.array(changes, np.int64).reshape(len(Rounding), len(SETTINGS), len(QuerySet))
 
 
 def _worth(claims: list[ClaimAudit], usual: dict[str, Rank]) -> Ints:
@@ -127,6 +114,30 @@ def _best_cutoffs(
         }
         found[name] = max(worth, key=lambda cutoff: worth[cutoff])
     return found
+
+
+def doubts_about(main: Answer) -> list[Answer]:
+    """Return the claims without which fewer changes explain the others, each as it is explained by more.
+
+    Where arbitrary numbers would be explained as easily, such a claim may as well be a typo.
+    """
+    found: list[Answer] = []
+    claims = main.explained
+    if not main.changes or not 1 < len(claims) <= _MOST_LEFT_OUT:
+        return found
+    for claim in claims:
+        others = [each for each in claims if each is not claim]
+        simpler = answers_to(others, usual=main.usual)[0]
+        if simpler.complete and len(simpler.changes) < len(main.changes):
+            theirs = {family: main.named.choice(family) for family in main.choices} | simpler.choices
+            base = NamedConvention(simpler.name, "", simpler.setting, theirs)
+            [answer] = answers_to([claim], (base,), main.usual | simpler.cutoffs)
+            found += [] if answer.is_clear else [answer]
+    return found
+
+
+_MOST_LEFT_OUT = 12
+"""Of more claims, one that is left out has little weight, and leaving out each takes long."""
 
 
 def exceptions_to(main: Answer) -> list[Answer]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from enum import Enum
+from math import floor, log10
 from typing import Any
 
 from permed_measures.audits.answers import Answer
+from permed_measures.audits.chances import Chance, Window, chance_of_claim, n_values_near
 from permed_measures.audits.choices import APChoice, NDCGChoice
 from permed_measures.audits.conventions import NAMED
 from permed_measures.audits.levels import FChoice, LevelChoice
 from permed_measures.audits.matches import ClaimAudit, Match
 from permed_measures.audits.options import RARE, FMean, Weights, describe, text_of, title
+from permed_measures.markup import counted
 
 _SHOWN = 3
 """How many single changes are shown for each name of a claim."""
@@ -18,18 +21,67 @@ _SHOWN = 3
 
 def conflicts_of(main: Answer, exceptions: list[Answer]) -> list[str]:
     """Describe how the rows of a table, or the claims of a row, were made differently."""
-    texts = []
-    for answer in exceptions:
+    clear, unclear = [], []
+    for answer in (answer for answer in exceptions if answer.explained):
         explained = answer.explained
-        if explained:
-            row = [explained[0].row] if _several(main) else []  # an exception is about one row
-            names = ", ".join([*row, *(claim.claim.name for claim in explained)])
-            how = [*answer.changes, *_slips(main, explained)]
-            texts.append(f"{names}, with {'; '.join(how)}{_half(answer)}")
-    if not texts:
+        row = [explained[0].row] if _several(main) else []  # an exception is about one row
+        names = ", ".join([*row, *(claim.claim.name for claim in explained)])
+        how = f"with {'; '.join([*answer.changes, *_slips(main, explained)])}{_half(answer)}"
+        if answer.is_clear:
+            clear.append(f"{names}, {how}")
+        else:
+            unclear.append(f"{names}: a typo, or made {how}. {by_chance(answer.chance)}")
+    if not (clear or unclear):
         return []
-    what = "The rows were made differently" if _several(main) else "The numbers were made differently"
-    return [f"{what}: no single convention fits all of them", *texts]
+    what = "rows" if _several(main) else "numbers"
+    made = f"The {what} were made differently" if clear else f"A typo, or the {what} were made differently"
+    return [f"{made}: no single convention fits all of them", *clear, *unclear]
+
+
+def doubts(main: Answer, doubtful: list[Answer]) -> list[str]:
+    """Say which claims may be typos, as fewer changes explain the others."""
+    texts = []
+    for answer in doubtful:
+        [claim] = answer.claims
+        made = f"{_name_of(claim, main)}: a typo, or made with {'; '.join(answer.changes)}"
+        texts.append(f"{made}. {answer.named.name} explains the others. {by_chance(answer.chance)}")
+    return texts
+
+
+def how_surely(main: Answer) -> list[str]:
+    """Say of each explained claim how many numbers near it conventions print."""
+    texts = []
+    for claim in main.explained:
+        window, alone = Window.of(claim.claim), chance_of_claim(claim)
+        low, high = (
+            claim.claim.prints(code / 10**claim.claim.decimals) for code in (window.low, window.high)
+        )
+        few = counted(alone.most_changes, "change") if alone.most_changes else "no change"
+        texts.append(
+            f"{_name_of(claim, main)}: of the {window.size:,} numbers from {low} to {high}, "
+            f"{claim.n_tried:,} conventions print {n_values_near(claim):,}; named conventions with {few} "
+            f"print {alone.n_values:,}"
+        )
+    return texts
+
+
+def by_chance(chance: Chance) -> str:
+    """Say how often arbitrary numbers would be explained."""
+    return f"Of arbitrary numbers near these, {odds(chance)} would be explained so."
+
+
+def odds(chance: Chance) -> str:
+    """Write a chance as people say it."""
+    if chance.value > _OFTEN:
+        return f"{round(chance.value * 10)} of 10"
+    if chance.value < 1 / _MOST_ODDS:
+        return f"fewer than 1 in {_MOST_ODDS:,}"
+    n = 1 / chance.value
+    return f"1 in {round(n, 1 - floor(log10(n))):,.0f}"
+
+
+_OFTEN = 0.25
+_MOST_ODDS = 1_000_000
 
 
 def _slips(main: Answer, claims: list[ClaimAudit]) -> list[str]:

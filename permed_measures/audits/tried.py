@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from permed_measures.audits.choices import APChoice, Choice, FixedChoice, Labels, NDCGChoice
 from permed_measures.audits.claims import Claim
-from permed_measures.audits.conventions import NAMED, Setting
+from permed_measures.audits.conventions import NAMED, Setting, differences
 from permed_measures.audits.levels import FChoice, LevelChoice
 from permed_measures.audits.options import (
     RARE,
@@ -36,6 +36,7 @@ from permed_measures.engine.kernels.checks import MAX_EXPONENT
 from permed_measures.engine.ranks import TieBreak
 
 Bools = NDArray[np.bool_]
+Changes = NDArray[np.int8]
 
 _PLAIN_TIES = (TieBreak.TREC, TieBreak.INPUT)
 """The tie rules of nearly all scripts; a rare value is tried with these only."""
@@ -75,6 +76,18 @@ _QUERY_SETS = list(QuerySet)
 def number_of(setting: Setting) -> int | None:
     """Return which of SETTINGS has the ranking of a setting; None if it is not tried."""
     return _NUMBERS.get(_ranking_of(setting))
+
+
+@cache
+def changes_from(base: Setting) -> Changes:
+    """Count the changes that each setting is from another: by rounding, setting and query set."""
+    changes = [
+        differences(replace(setting, queries=queries, rounding=rounding), base)
+        for rounding in Rounding
+        for setting in SETTINGS
+        for queries in QuerySet
+    ]
+    return np.array(changes, np.int8).reshape(len(Rounding), len(SETTINGS), len(QuerySet))
 
 
 # --- choices -----------------------------------------------------------------------------------------

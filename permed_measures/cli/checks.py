@@ -68,8 +68,14 @@ def audit(
         int | None, typer.Option(help="Number of digits after the point, as published.", min=0, max=15)
     ] = None,
     format_: Annotated[
-        Literal["table", "json", "markdown"], typer.Option("--format", help="Output format.")
+        Literal["table", "json", "markdown", "html"], typer.Option("--format", help="Output format.")
     ] = "table",
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="Add how surely, alternatives, what these data cannot tell apart, and formulas."
+        ),
+    ] = False,
     paper: Annotated[
         bool, typer.Option("--paper", help="Add the formulas for a paper, in LaTeX; JSON always has them.")
     ] = False,
@@ -89,7 +95,8 @@ def audit(
     with % are percentages.
     """
     from permed_measures.audits.audit import audit as pm_audit
-    from permed_measures.audits.reports import AUDIT_FORMATS
+    from permed_measures.audits.report_formats import AUDIT_FORMATS
+    from permed_measures.reports.audit import audit_page
 
     files = arguments.find_runs(runs)
     with _named_in(claims):
@@ -97,7 +104,8 @@ def audit(
         with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
             result = pm_audit(inputs.qrels, inputs.runs, rows, decimals, inputs.jobs, by=by)
     origin = replace(arguments.origin_of(context, files), others={"claims": claims} if claims else {})
-    print(AUDIT_FORMATS[format_](replace(result, origin=origin), paper), end="")
+    formats = {**AUDIT_FORMATS, "html": audit_page}
+    print(formats[format_](replace(result, origin=origin), explain, paper or explain), end="")
     if not result.ok:
         raise typer.Exit(1)
 

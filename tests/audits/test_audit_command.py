@@ -15,7 +15,7 @@ from audit_helpers import AP, DEFAULT, HALF, audit_cli, binary, row_made
 from audit_loops import Plain
 
 import permed_measures as pm
-from permed_measures.audits.reports import AUDIT_FORMATS
+from permed_measures.audits.report_formats import AUDIT_FORMATS
 from permed_measures.datasets import SAMPLES
 
 MEDICAL, LITERATURE = SAMPLES
@@ -26,10 +26,11 @@ ONE, TWO = {"P@1": "0.3333", "RR": "0.3333"}, {"P@1": "0.6667", "RR": "0.6667"}
 
 def test_claims_are_given_one_by_one(files):  # noqa: ARG001
     stdout = audit_cli("qrels", "one.trec", "--claim", "P@1=0.3333", "--claim", "RR = 0.3333")
-    assert stdout.startswith("One convention explains all claims: ir_measures\n  (ir-measur.es")
+    assert stdout.startswith("Certain: one convention explains all claims: ir_measures\n  (ir-measur.es")
     lines = stdout.splitlines()
-    assert lines[3].split() == ["claim", "measure", "published", "computed", "conventions"]
-    assert re.fullmatch(r"P@1 +P@1 +0\.3333 +0\.3333 +\d+ of \d+", lines[5])
+    assert "Give another claim" not in stdout
+    assert lines[4].split() == ["claim", "measure", "published", "computed", "by", "chance"]
+    assert re.fullmatch(r"P@1 +P@1 +0\.3333 +0\.3333 +1 in \d+", lines[6])
     stdout = audit_cli("qrels", "one.trec", "--claim", "P@1=0.3334", status=1)
     assert stdout.startswith("No convention explains any claim\n")
     assert "prints P@1 as 0.3334; nearest\n  0.3333, P@1" in stdout

@@ -15,7 +15,7 @@ from permed_measures.audits.choices import APChoice
 from permed_measures.audits.conventions import COMMUNITY, NAMED, Setting
 from permed_measures.audits.levels import LevelChoice
 from permed_measures.audits.options import Denominator, Gain, LabelPolicy, QuerySet, RecallBase, Weights
-from permed_measures.audits.reports import AUDIT_FORMATS
+from permed_measures.audits.report_formats import AUDIT_FORMATS
 
 
 @pytest.mark.parametrize(
@@ -150,8 +150,8 @@ def test_a_slip_of_rounding_is_said_of_what_another_convention_explains():
     run = {f"q{i}": {"a" if i < 12 else "b": 1.0} for i in range(80)}
     others = {"R@1": "0.1446", "MRR": "0.1446"}
     conflict = pm.audit(qrels, run, {"hit@1": "0.15", **others}).conflicts[1]
-    assert conflict.startswith("hit@1, with query set: ")
-    assert conflict.endswith("; or hit@1 is 0.14: rounded twice, this gives 0.15")
+    assert conflict.startswith("hit@1: a typo, or made with query set: ")
+    assert "; or hit@1 is 0.14: rounded twice, this gives 0.15. Of arbitrary numbers near" in conflict
     assert "rounded" not in pm.audit(qrels, run, {"hit@1": "0.150", **others}).conflicts[1]
 
 
@@ -171,7 +171,7 @@ def test_a_change_that_would_print_otherwise_is_said_once_for_a_column():
     rng = random.Random(3)
     runs = {f"run {i}": {q: {d: rng.random() for d in docs} for q, docs in run.items()} for i in range(6)}
     table = {name: row_made(Plain(qrels, each), DEFAULT, AP, 5) for name, each in runs.items()}
-    text = unwrapped(pm.audit(qrels, runs, table))
+    text = unwrapped(pm.audit(qrels, runs, table).explain())
     lines = text[text.index("One change more would print") :].split("\nMakes no")[0].splitlines()[1:]
     said = [re.fullmatch(r"  \S+ for run \d, (\S+), with (.*)", line).groups() for line in lines]
     assert len(set(said)) == len(said)
@@ -187,7 +187,7 @@ def test_changes_of_an_option_that_print_the_same_share_a_line():
         "within the cutoff / the queries of the qrels that the run has, where one without relevant documents "
         "scores 1"
     )
-    assert line in unwrapped(pm.audit(qrels, run, {"P@1": "0.8"})).splitlines()
+    assert line in unwrapped(pm.audit(qrels, run, {"P@1": "0.8"}).explain()).splitlines()
 
 
 def test_a_run_without_claims_is_left_out_and_claims_without_a_run_are_an_error():
@@ -227,7 +227,7 @@ def test_one_altered_digit_in_a_table_is_no_conflict(name, measure, ap):
     assert len(result.best[0].explained) == 5
     assert (result.best[0].setting.queries, result.best[0].choices["ap"]) == (QuerySet.BOTH, ap)
     text = str(result)
-    assert "One convention explains 5 of 6 claims: " in text
+    assert "Certain: one convention explains 5 of 6 claims: " in text
     assert "made differently" not in text
     unexplained = f"No convention prints {name}, {measure} as {claims[name][measure]}; nearest\n  {true}, "
     assert unexplained in text

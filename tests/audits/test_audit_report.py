@@ -13,7 +13,7 @@ from audit_loops import Plain
 from rich.cells import cell_len
 
 import permed_measures as pm
-from permed_measures.audits.reports import AUDIT_FORMATS
+from permed_measures.audits.report_formats import AUDIT_FORMATS
 
 BOLD = "\x1b[1m"
 
@@ -37,12 +37,12 @@ def mixed():
 
 @pytest.mark.parametrize("width", [80, 120, None])
 def test_no_line_is_wider_than_the_terminal_and_no_word_is_cut(mixed, monkeypatch, width):
-    whole = unwrapped(mixed)
+    whole = unwrapped(mixed.explain())
     if width is not None:
         monkeypatch.setattr(sys, "stdout", Terminal())
         monkeypatch.setenv("COLUMNS", str(width))
         monkeypatch.setenv("TERM", "xterm")
-    text = str(mixed)
+    text = mixed.explain()
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     assert max(map(cell_len, plain.splitlines())) <= (width or 100)
     assert max(map(cell_len, whole.splitlines())) > 200  # so that there is something to wrap
@@ -55,15 +55,19 @@ def test_no_line_is_wider_than_the_terminal_and_no_word_is_cut(mixed, monkeypatc
         assert bold == []
     else:
         shown = [line.removeprefix(BOLD).partition("\x1b")[0] for line in bold]
-        assert shown[0] == "One convention explains 5 of 7 claims: ir_measures"
+        assert shown[0] == "Certain: one convention explains 5 of 7 claims: ir_measures"
         assert all(any(heading.startswith(each) for each in shown) for heading in headings)
 
 
 def test_the_verdict_comes_first_then_the_measures(mixed):
     verdict, table, _ = str(mixed).split("\n\n", 2)
-    assert verdict == "One convention explains 5 of 7 claims: ir_measures\n  (ir-measur.es, default pipeline)"
+    assert verdict.splitlines() == [
+        "Certain: one convention explains 5 of 7 claims: ir_measures",
+        "  (ir-measur.es, default pipeline)",
+        "  Of arbitrary numbers near these, fewer than 1 in 1,000,000 would be explained so.",
+    ]
     headings, _, *rows = table.splitlines()
-    assert headings.split() == ["run", "claim", "measure", "published", "computed", "conventions"]
+    assert headings.split() == ["run", "claim", "measure", "published", "computed", "by", "chance"]
     assert [row.split()[:3] for row in rows[:4]] == [
         ["first", "MAP@10", "AP@10"],
         ["first", "P@10", "P@10"],
@@ -89,7 +93,7 @@ def test_a_frame_has_a_row_for_each_claim(mixed):
     frame = mixed.to_polars()
     assert frame.columns == [
         *("run", "claim", "published", "status", "value", "printed"),
-        *("measure", "convention", "changes", "match", "tried"),
+        *("measure", "convention", "changes", "match", "tried", "chance"),
     ]
     explained, different = "explained", "made differently"
     assert frame["status"].to_list() == [*[explained] * 3, different, explained, explained, "unexplained"]
@@ -121,7 +125,9 @@ def test_changes_of_a_frame_are_from_the_convention_that_it_names():
 
 def test_a_notebook_gets_the_verdict_the_table_and_the_rest_folded(mixed):
     html = mixed._repr_html_()
-    assert html.startswith("<details open><summary>One convention explains 5 of 7 claims: ir_measures<")
+    assert html.startswith(
+        "<details open><summary>Certain: one convention explains 5 of 7 claims: ir_measures<"
+    )
     assert html.count("<tr>") == 1 + 7
     assert "GradedAP@10" in html
     assert html.count("<details") == html.count("</details>") >= 4
@@ -161,7 +167,7 @@ def test_json_says_where_its_numbers_come_from(files):  # noqa: ARG001
 
 @pytest.mark.parametrize(
     ("value", "found"),
-    [(0.5, "ir_measures explains 1 of 1 claim"), (0.9, "nothing explains any of 1 claim")],
+    [(0.5, "ir_measures explains 1 of 1 claim (may be chance)"), (0.9, "nothing explains any of 1 claim")],
 )
 def test_the_repr_is_one_line(value, found):
     result = pm.audit({"q": {"a": 1, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}}, {"MAP@10": value})

@@ -37,7 +37,7 @@ from permed_measures.audits.options import (
     RecallBase,
     SelfMatch,
 )
-from permed_measures.audits.reports import AUDIT_FORMATS
+from permed_measures.audits.report_formats import AUDIT_FORMATS
 
 
 @pytest.mark.parametrize("seed", range(effort(3, 25)))

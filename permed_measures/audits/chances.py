@@ -1,0 +1,263 @@
+"""What a match is worth: how easily conventions print numbers that have nothing to do with the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.audits.claims import Claim
+from permed_measures.audits.conventions import NAMED, NamedConvention, differences
+from permed_measures.audits.matches import ClaimAudit
+from permed_measures.audits.options import Rank, Rounding
+from permed_measures.audits.tried import Changes, changes_from
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_NEAR = 0.03
+"""How far from a claim the numbers are that somebody might have printed in its place."""
+_FEWEST = 3
+"""By how many units of the last digit they differ at least."""
+_NOISE = 1e-12
+_NONE = -1
+"""The code of a number that is not near, or not tried."""
+_MOST_ROWS = 10**15
+"""Claims are taken together until so many rows could be printed; with more the chance is smaller still."""
+_MOST_CELLS = 2 * 10**7
+"""How many rows are looked at one by one; of more, it is counted how many conventions give them."""
+
+
+class Chance(NamedTuple):
+    """How often arbitrary numbers near the claims would be explained as these are.
+
+    Attributes
+    ----------
+    n_values : int
+        How many different numbers, or rows of numbers, conventions print near the claims.
+    n_printable : int
+        How many can be printed there.
+    most_changes : int
+        Conventions with more changes are not counted.
+    n_selections : int
+        In how many ways as many of the claims can be chosen as are explained.
+    """
+
+    n_values: int
+    n_printable: int
+    most_changes: int
+    n_selections: int = 1
+
+    @property
+    def value(self) -> float:
+        """The chance, from 0 to 1."""
+        return min(self.n_values * self.n_selections / self.n_printable, 1.0)
+
+
+class Window(NamedTuple):
+    """The numbers near a claim, in units of its last digit."""
+
+    code: int
+    low: int
+    high: int
+
+    @classmethod
+    def of(cls, claim: Claim) -> Window:
+        """Return the numbers within 0.03, or within half of a small one."""
+        unit, value = 10**claim.decimals, abs(float(claim.value))
+        code = int(claim.value * unit)
+        reach = max(int(min(_NEAR * max(value, 1), value / 2) * unit), _FEWEST)
+        highest = unit if code <= unit else code + reach
+        return cls(code, max(code - reach, min(code, 0)), min(code + reach, highest))
+
+    @property
+    def size(self) -> int:
+        """How many they are."""
+        return self.high - self.low + 1
+
+
+# --- one claim ---------------------------------------------------------------------------------------
+
+
+def chance_of_claim(claim: ClaimAudit, most: int | None = None) -> Chance:
+    """Count the numbers near a claim that named conventions print with so many changes.
+
+    If left out, with as few as print the claim.
+    """
+    window, changes = Window.of(claim.claim), _changes(claim, NAMED).min(axis=0)
+    if most is None:
+        printed = claim.prints[:, claim.run.of_setting] & claim.tried
+        most = int(changes[printed].min(initial=int(changes.max())))
+    codes = _codes(claim, window)[:, changes <= most]
+    return Chance(len(np.unique(codes[codes != _NONE])), window.size, most)
+
+
+def n_values_near(claim: ClaimAudit) -> int:
+    """Count the numbers near a claim that any convention prints."""
+    codes = _codes(claim, Window.of(claim.claim))
+    return len(np.unique(codes[codes != _NONE]))
+
+
+def _changes(claim: ClaimAudit, bases: Sequence[NamedConvention]) -> Changes:
+    """Count the changes from each base: by base, rounding, setting, cutoff, choice and query set."""
+    family, cutoffs = claim.claim.family, claim.claim.cutoffs
+    cutoff = np.array([rank != cutoffs[0] for rank in cutoffs], np.int8)
+    found = []
+    for base in (base for base in bases if base.has(family)):
+        choice = [differences(each, base.choice(family)) for each in claim.choices]
+        of_both = cutoff[:, None] + np.array(choice, np.int8)
+        setting = changes_from(base.setting)
+        found.append(setting[:, :, None, None, :] + of_both[:, :, None])
+    return np.stack(found)
+
+
+def _codes(claim: ClaimAudit, window: Window) -> Ints:
+    """Return what is printed near a claim: by reading and way of rounding, then as `_changes`."""
+    known = np.where(claim.tried, claim.means[claim.run.of_setting], np.nan)
+    readings = [claim.claim, *filter(None, [claim.claim.other])]  # which have the same digits
+    ways = [
+        np.stack([_printed(known, reading.decimals, rounding.value, up) for rounding in Rounding])
+        for reading in readings
+        for up in (False, True)
+    ]
+    found = np.stack(ways)
+    near = (found >= window.low) & (found <= window.high)  # no NaN is
+    return np.where(near, found, _NONE).astype(np.int64)
+
+
+def _printed(values: Floats, decimals: int, first_to: int | None, up: bool) -> Floats:
+    """Return the digits of values that are rounded half up or half down, perhaps to some digits first."""
+    units, step, reach = values * 10.0**decimals, 1.0, 0.5
+    if first_to is not None:
+        reach += 0.5 * 10.0 ** (decimals - first_to) if decimals < first_to else 0
+        step = 10.0 ** max(decimals - first_to, 0)
+    reach += _NOISE * 10.0**decimals / step
+    rounded: Floats = np.floor(units / step + reach) if up else np.ceil(units / step - reach)
+    return rounded * step
+
+
+# --- several claims ----------------------------------------------------------------------------------
+
+
+def joint_chance(
+    claims: Sequence[ClaimAudit],
+    most_changes: int,
+    bases: Sequence[NamedConvention] = NAMED,
+    usual: dict[str, Rank] | None = None,
+    n_selections: int = 1,
+) -> Chance:
+    """Count the rows of numbers near claims that one convention prints with so many changes from a base.
+
+    Parameters
+    ----------
+    claims : sequence of ClaimAudit
+    most_changes : int
+    bases : sequence of NamedConvention
+        From which changes are counted.
+    usual : dict of str to Rank, optional
+        By the name of the claim the cutoff that is no change; those that the names say if left out.
+    n_selections : int
+        In how many ways so many claims can be chosen.
+    """
+    claims, n_printable = _some_of(claims)
+    bases = [base for base in bases if all(base.has(claim.claim.family) for claim in claims)]
+    changes = np.stack([changes_from(base.setting) for base in bases])
+    n_ways = max(2 if claim.claim.other is None else 4 for claim in claims)
+    changes = np.tile(changes.reshape(len(bases), -1), n_ways)
+    families = _families(claims, n_ways, bases, usual)
+    found, more = [np.zeros(0, np.int64)], 0
+    for setting, digits in _alike(changes, families, most_changes):
+        tables = [_least(row, family.changes) for row, family in zip(digits, families, strict=True)]
+        if len(bases) * prod(len(rows) for rows, _ in tables) > _MOST_CELLS:
+            more += prod(len(rows) for rows, _ in tables)
+            continue
+        rows, total = np.zeros(1, np.int64), setting[:, None]
+        for numbers, extra in tables:
+            rows = (rows[:, None] + numbers).ravel()
+            total = (total[:, :, None] + extra[:, None]).reshape(len(bases), -1)
+            few = (total <= most_changes).any(axis=0)
+            rows, total = rows[few], total[:, few]
+        found.append(rows)
+    n_values = len(np.unique(np.concatenate(found))) + more
+    return Chance(n_values, n_printable, most_changes, n_selections)
+
+
+def _some_of(claims: Sequence[ClaimAudit]) -> tuple[list[ClaimAudit], int]:
+    """Return the first claims, and how many rows could be printed near them."""
+    taken: list[ClaimAudit] = []
+    n_printable = 1
+    for claim in claims:
+        n_printable *= Window.of(claim.claim).size
+        if taken and n_printable > _MOST_ROWS:
+            n_printable //= Window.of(claim.claim).size
+            break
+        taken.append(claim)
+    return taken, n_printable
+
+
+class _Family(NamedTuple):
+    """The rows of numbers that one family of claims adds.
+
+    Attributes
+    ----------
+    rows : ndarray of int64
+        By setting, then by choice and cutoffs: the numbers as one, -1 if any is not near its claim.
+    changes : ndarray of int8
+        By base and by choice and cutoffs.
+    """
+
+    rows: Ints
+    changes: Changes
+
+
+def _families(
+    claims: list[ClaimAudit], n_ways: int, bases: Sequence[NamedConvention], usual: dict[str, Rank] | None
+) -> list[_Family]:
+    found, radix = [], 1
+    of_family: dict[str, list[tuple[ClaimAudit, Ints]]] = {}
+    for claim in claims:
+        window = Window.of(claim.claim)
+        codes = _codes(claim, window)
+        codes = np.concatenate([codes] * (n_ways // len(codes))).transpose(0, 1, 2, 5, 3, 4)
+        place = np.where(codes == _NONE, _NONE, (codes - window.low) * radix)
+        of_family.setdefault(claim.claim.family, []).append((claim, place.reshape(-1, *codes.shape[4:])))
+        radix *= window.size
+    for family, placed in of_family.items():
+        names = {claim.claim.name: claim.claim.cutoffs for claim, _ in placed}
+        choices = np.array(
+            [[differences(each, base.choice(family)) for each in placed[0][0].choices] for base in bases]
+        )
+        rows, changes = [], []
+        for cutoffs in product(*(range(len(ranks)) for ranks in names.values())):
+            at = dict(zip(names, cutoffs, strict=True))
+            parts = [place[:, at[claim.claim.name]] for claim, place in placed]
+            known = np.logical_and.reduce([part != _NONE for part in parts])
+            rows.append(np.where(known, sum(parts), _NONE))
+            first = {name: ranks[0] if usual is None else usual[name] for name, ranks in names.items()}
+            changed = sum(names[name][place] != first[name] for name, place in at.items())
+            changes.append(choices + changed)
+        found.append(_Family(np.concatenate(rows, axis=1), np.concatenate(changes, axis=1).astype(np.int8)))
+    return found
+
+
+def _alike(changes: Changes, families: list[_Family], most: int) -> Iterator[tuple[Changes, list[Ints]]]:
+    """Yield the rows of each family under settings that print the same, and the fewest changes by base."""
+    groups: dict[bytes, list[int]] = {}
+    for number in np.flatnonzero(changes.min(axis=0) <= most).tolist():
+        rows = [family.rows[number] for family in families]
+        if all((each != _NONE).any() for each in rows):
+            groups.setdefault(b"".join(each.tobytes() for each in rows), []).append(number)
+    for alike in groups.values():
+        yield changes[:, alike].min(axis=1), [family.rows[alike[0]] for family in families]
+
+
+def _least(rows: Ints, changes: Changes) -> tuple[Ints, Changes]:
+    """Return the different rows that are near, and the fewest changes of each by base."""
+    order = np.argsort(rows, kind="stable")
+    order = order[np.searchsorted(rows[order], 0) :]
+    found, starts = np.unique(rows[order], return_index=True)
+    return found, np.minimum.reduceat(changes[:, order], starts, axis=1)
