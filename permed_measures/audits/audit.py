@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permed_measures.audits.answers import RowAudit
 from permed_measures.audits.choices import Labels, label_policies
+from permed_measures.audits.claim_files import read_claims_file
+from permed_measures.audits.claim_runs import Assigned, assigned
+from permed_measures.audits.claim_tables import ClaimRow, PrintedClaims
 from permed_measures.audits.claims import MOST_DIGITS, Claim, parse_claims
+from permed_measures.audits.fits import fit, named_values
 from permed_measures.audits.matches import audit_claim
 from permed_measures.audits.query_sets import Groupings, groupings_of
 from permed_measures.audits.reports import Audit
@@ -30,6 +38,8 @@ from permed_measures.files.provenance import Origin
 
 _LEVELS = 20
 """How many relevance levels are tried."""
+_ONE = "run"
+"""The name of a single run."""
 _NAMED = 10
 """How many runs are named in a message."""
 
@@ -37,7 +47,7 @@ _NAMED = 10
 def audit(
     qrels: QrelsLike,
     run: RunLike | Mapping[str, RunLike],
-    claims: Mapping[str, Any],
+    claims: Mapping[str, Any] | str | os.PathLike[str] | PrintedClaims,
     decimals: int | None = None,
     jobs: int = 1,
     *,
@@ -50,13 +60,15 @@ def audit(
     qrels : any form of qrels
     run : any form of a run, or mapping of str to runs
         A run; with several rows of claims, the runs by name. A run without claims is left out.
-    claims : mapping of str to number or str, or mapping of str to such mappings
+    claims : mapping of str to number or str, mapping of str to such mappings, or path
         ``{"NDCG@10": 0.9044, "MAP@10": "0.5357"}``; for several runs such a row by the name of each. Names
         are read generously (``ndcg``, ``NDCG_cut_10``, ``nDCG (10)``, ``mrr``, ``hit@10``, ``R-Prec``,
         ``MAP ↑``); a measure that is written out with its parameters is taken as it is. A number is in
         percent if it is above 1, or if it or its name ends in %; marks such as ``0.5357*`` are left out. A
         number above 1 is also tried as it stands where the measure may be above 1, and the others of a table
-        with a number in percent are also tried in percent.
+        with a number in percent are also tried in percent. A path is that of a Markdown, LaTeX, HTML or CSV
+        file with tables as a paper prints them: what is no measure, and rows without a run, are left out, and
+        ``notes`` of the result say so.
     decimals : int, optional
         How many digits were printed, 0 to 15. If left out, those of a text, and for numbers those of the
         longest number of the table.
@@ -101,19 +113,21 @@ def audit(
     >>> [str(match.measure) for match in result.rows[0].claims[0].matches[:1]]
     ['GradedAP@10']
     """
+    if isinstance(claims, (str, os.PathLike)):
+        claims = read_claims_file(claims)
     check_whole_number("jobs", jobs, 1)
     if decimals is not None and (type(decimals) is not int or not 0 <= decimals <= MOST_DIGITS):
         raise InputError(f"decimals must be a whole number from 0 to {MOST_DIGITS} (found {decimals!r})")
-    if not isinstance(claims, Mapping):
-        example = "such as {'MAP@10': 0.5357}"
-        raise InputError(f"claims must be a mapping, {example} (found {type(claims).__name__})")
-    several = bool(claims) and all(isinstance(row, Mapping) for row in claims.values())
-    table = dict(claims) if several else {"run": claims}
-    runs: Mapping[str, Any] = _runs_named(list(table), run) if several else {"run": run}
+    runs = _runs_of(claims, run)
     origin, runs = Origin.of(qrels, runs), loaded_runs(runs)
     loaded = loaded_qrels(qrels)
     policies = label_policies(Judgments.of(loaded))
     groupings = groupings_of(policies[0].judgments.query_ids, by, loaded)
+    if isinstance(claims, PrintedClaims):
+        printed = assigned(claims, list(runs), partial(_fits, policies, runs, groupings))
+    else:
+        printed = Assigned(_rows_of(claims))
+    table = printed.claims
     parsed = dict(zip(table, parse_claims(table.values(), decimals), strict=True))
     known: list[object] = [*policies, *(policy.judgments for policy in policies)]
     ranked = in_parallel(
@@ -126,7 +140,7 @@ def audit(
             each.in_all_runs = in_all
     known += variants.values()
     rows = list(in_parallel(lambda name: _audit_row(name, variants[name], parsed[name]), parsed, jobs, known))
-    return replace(audit_of(rows), origin=origin)
+    return replace(audit_of(rows), origin=origin, notes=printed.notes)
 
 
 def audit_of(rows: list[RowAudit]) -> Audit:
@@ -134,6 +148,47 @@ def audit_of(rows: list[RowAudit]) -> Audit:
     best = answers_to([claim for row in rows for claim in row.claims])
     exceptions = [] if best[0].complete else exceptions_to(best[0])
     return Audit(rows, best, exceptions, conflicts_of(best[0], exceptions), doubts_about(best[0]))
+
+
+def _rows_of(claims: Mapping[str, Any]) -> dict[str, Any]:
+    """Return claims by row."""
+    several = bool(claims) and all(isinstance(row, Mapping) for row in claims.values())
+    return dict(claims) if several else {_ONE: claims}
+
+
+def _runs_of(claims: Mapping[str, Any] | PrintedClaims, run: Any) -> Mapping[str, Any]:
+    """Return the runs by name, after a check that each row of claims has one."""
+    if isinstance(claims, PrintedClaims):
+        name = Path(run).name.partition(".")[0] if isinstance(run, (str, os.PathLike)) else _ONE
+        single = not isinstance(run, Mapping) or not run or _is_list(next(iter(run.values())))
+        return {name: run} if single else run
+    if not isinstance(claims, Mapping):
+        example = "such as {'MAP@10': 0.5357}, or a path"
+        raise InputError(f"claims must be a mapping, {example} (found {type(claims).__name__})")
+    rows = _rows_of(claims)
+    return {_ONE: run} if rows.get(_ONE) is claims else _runs_named(list(rows), run)
+
+
+def _is_list(value: Any) -> bool:
+    """Return whether a value of a mapping is the scores of a query, not a run."""
+    return isinstance(value, Mapping) and not any(isinstance(each, Mapping) for each in value.values())
+
+
+def _fits(
+    policies: list[Labels],
+    runs: Mapping[str, Any],
+    groupings: Groupings,
+    rows: list[ClaimRow],
+    names: list[str],
+) -> NDArray[np.int64]:
+    """Count the claims of each row that each run gives by a convention with a name."""
+    claims = parse_claims([row.claims for row in rows])
+    distinct = list({claim.name: claim for row in claims for claim in row}.values())
+    found = np.zeros((len(rows), len(names)), np.int64)
+    for column, name in enumerate(names):
+        values = named_values(distinct, _variants(policies, runs[name], distinct, groupings))
+        found[:, column] = [fit(row, values) for row in claims]
+    return found
 
 
 def _runs_named(names: list[str], runs: Any) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ import unicodedata
 
 from permed_measures.audits.options import Rank
 from permed_measures.errors import MeasureError
-from permed_measures.measures.names import MEASURE_OF_WORD, rank_of, word_and_cutoff
+from permed_measures.measures.names import MEASURE_OF_WORD, rank_of, without_remark, word_and_cutoff
 from permed_measures.measures.parsing import parse_measure
 
 _FAMILIES = ("AP", "nDCG", "P", "R", "RR", "Success")
@@ -14,8 +14,13 @@ _MEANING = {word: measure for word, measure in MEASURE_OF_WORD.items() if measur
 _MEANING |= dict.fromkeys(("gradedap", "gradedmap"), "AP")
 _MEANING |= dict.fromkeys(("variantndcg", "ndcgburges"), "nDCG")
 _MEANING |= dict.fromkeys(("rcap", "recallcap", "cappedrecall"), "R")
-_MEANING |= dict.fromkeys(("coverage", "cov"), "Success")
-_MEANING |= dict.fromkeys(("f1", "f1score", "fscore", "fmeasure", "f1measure"), "F1")
+_MEANING |= dict.fromkeys(("coverage", "cov", "覆盖率"), "Success")
+_MEANING |= dict.fromkeys(("分级平均精度均值", "分级平均精度", "加权平均精度"), "AP")
+_MEANING |= dict.fromkeys(
+    ("f1", "f1score", "fscore", "fmeasure", "f1measure", "f1值", "f1分数", "f值", "f分数"), "F1"
+)
+MEANT = frozenset(_MEANING.values())
+"""The measures that loose names mean."""
 _ARROWS = "↑↓"
 _PERCENT_SIGNS = ("%", "(%)", "[%]", "(in%)", "[in%]")
 MARKS = " *_†‡§¶△▲▽▼"
@@ -39,7 +44,7 @@ def heading_of(title: str) -> tuple[str, bool]:
 
 def meaning_of(name: str) -> tuple[str, tuple[Rank, ...]]:
     """Return the measure that a name means, and the cutoffs to try."""
-    word, cutoff = word_and_cutoff(name.lower())
+    word, cutoff = word_and_cutoff(without_remark(name.lower()))
     if word == "f" and cutoff == "1":  # the 1 is no cutoff
         word, cutoff = "f1", ""
     measure = _MEANING.get(word)

@@ -54,6 +54,8 @@ class Audit(Tabular):
         Claims that only more changes explain, each alone, and that may as well be typos.
     origin : Origin or None
         The command and its files.
+    notes : list of str
+        What of a printed table was left out, and which rows were taken as runs with other names.
     """
 
     rows: list[RowAudit]
@@ -62,6 +64,7 @@ class Audit(Tabular):
     conflicts: list[str]
     doubtful: list[Answer] = field(default_factory=list)
     origin: Origin | None = field(default=None, repr=False)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def answers(self) -> list[Answer]:
@@ -203,6 +206,7 @@ def sections_of(result: Audit, explain: bool = False, with_formulas: bool = Fals
         found["Against ir_measures' default"] = main.differences_from_default()
         found["One change more would print"] = alternatives(main)
         found["Makes no difference on these data"] = equivalents(main)
+    found["Read from the table"] = result.notes
     for heading, lines in found.items():
         formulas = main.latex() if with_formulas and heading == "For the paper" else []
         if lines:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,7 +10,6 @@ import typer
 
 from permed_measures.audits.claim_files import read_claims
 from permed_measures.cli import arguments
-from permed_measures.errors import MeasureError
 
 
 def crosscheck(
@@ -62,7 +59,8 @@ def audit(
         ),
     ] = None,
     claims: Annotated[
-        Path | None, typer.Option(help="A CSV file with a row for each run: its name, then the numbers.")
+        Path | None,
+        typer.Option(help="Tables as a paper prints them: a Markdown, LaTeX, HTML or CSV file."),
     ] = None,
     decimals: Annotated[
         int | None, typer.Option(help="Number of digits after the point, as published.", min=0, max=15)
@@ -99,23 +97,11 @@ def audit(
     from permed_measures.reports.audit import audit_page
 
     files = arguments.find_runs(runs)
-    with _named_in(claims):
-        rows = read_claims(claims, claim or [], list(files))
-        with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
-            result = pm_audit(inputs.qrels, inputs.runs, rows, decimals, inputs.jobs, by=by)
+    rows = read_claims(claims, claim or [], list(files))
+    with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
+        result = pm_audit(inputs.qrels, inputs.runs, rows, decimals, inputs.jobs, by=by)
     origin = replace(arguments.origin_of(context, files), others={"claims": claims} if claims else {})
     formats = {**AUDIT_FORMATS, "html": audit_page}
     print(formats[format_](replace(result, origin=origin), explain, paper or explain), end="")
     if not result.ok:
         raise typer.Exit(1)
-
-
-@contextmanager
-def _named_in(claims: Path | None) -> Iterator[None]:
-    """Say of an error about a measure where it is named: in the first line of the file of claims."""
-    try:
-        yield
-    except MeasureError as error:
-        if claims is None or error.where:
-            raise
-        raise MeasureError(error.problem, where=f"{claims}:1", hint=error.hint) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import string
+import unicodedata
 from collections.abc import Iterable
 
 import ir_measures
@@ -19,7 +20,7 @@ WORDS = {
     "P": "precision prec",
     "R": "recall rec",
     "RR": "mrr recip_rank reciprocal_rank mean_reciprocal_rank",
-    "Success": "hit hits hit_rate hit_ratio hr success_rate acc accuracy",
+    "Success": "hit hits hit_rate hit_ratio hr h success_rate acc accuracy",
     "Coverage": "cov",
     "GradedAP": "graded_map",
     "Rprec": "r_precision",
@@ -29,11 +30,37 @@ WORDS = {
 }
 """What people call measures besides their names, in whatever case and with whatever separators."""
 
+CHINESE = {
+    "AP": "平均精度均值 平均精度 平均精确率 平均精确率均值 平均准确率 平均准确率均值 "
+    "均值平均精度 平均查准率 平均查准率均值",
+    "nDCG": "归一化折损累计增益 归一化折损累积增益 归一化折扣累计增益 归一化折扣累积增益 归一化累计折损增益 "
+    "标准化折损累计增益 标准化折扣累计增益",
+    "P": "精确率 准确率 查准率 精度 精确度 准确度",
+    "R": "召回率 查全率 召回",
+    "RR": "平均倒数排名 平均倒数排序 平均排名倒数 倒数排名均值 倒数排名",
+    "Success": "命中率 成功率",
+    "Coverage": "覆盖率",
+    "Rprec": "R精度 R精确率 R准确率",
+    "GradedAP": "分级平均精度均值 分级平均精度 加权平均精度",
+    "QMeasure": "Q度量 Q测度",
+    "ERR": "期望倒数排名",
+    "RBP": "排序偏置精度 排名偏置精度",
+    "SetP": "集合精确率 集合准确率",
+    "SetR": "集合召回率",
+    "Judged": "标注率 已标注比例",
+}
+"""The same in Chinese; a percentage of hits is precision, whatever statisticians call it."""
+
 _SEPARATORS = str.maketrans("", "", " _.-")
 _KNOWN = [*MEASURES.values(), *ir_measures.measures.registry.values()]
 MEASURE_OF_WORD: dict[str, str] = {
     **{str(measure.NAME).lower().translate(_SEPARATORS): str(measure.NAME) for measure in reversed(_KNOWN)},
-    **{word.translate(_SEPARATORS): name for name, words in WORDS.items() for word in words.split()},
+    **{
+        word.lower().translate(_SEPARATORS): name
+        for words_of in (WORDS, CHINESE)
+        for name, words in words_of.items()
+        for word in words.split()
+    },
 }
 """Measures by all the words for them, in lower case and without separators."""
 
@@ -51,7 +78,7 @@ def understood(name: str) -> tuple[str, float | None] | None:
     >>> understood("NDCG_cut_10"), understood("hit rate@5"), understood("mrr"), understood("mpa")
     (('nDCG', 10), ('Success', 5), ('RR', None), None)
     """
-    name = name.strip().lower()
+    name = without_remark(unicodedata.normalize("NFKC", name).strip().lower())
     if name.startswith(_INTERPOLATED):
         recall = name.removeprefix(_INTERPOLATED)
         return ("IPrec", float(recall)) if recall.replace(".", "", 1).isdecimal() else None
@@ -69,12 +96,30 @@ def name_before_hyphen(text: str) -> str | None:
     return name if name in ir_measures.measures.registry else MEASURE_OF_WORD.get(name.lower())
 
 
+def without_remark(name: str) -> str:
+    """Remove what stands in brackets behind the cutoff of a name: ``mrr@10 (dev)``.
+
+    Examples
+    --------
+    >>> without_remark("MRR@10(dev)"), without_remark("p (k=5)"), without_remark("ap(rel=2)@5")
+    ('MRR@10', 'p@5', 'ap(rel=2)@5')
+    """
+    before, bracket, inside = name.rpartition("(")
+    before = before.rstrip()
+    variable, equals, cutoff = inside.rstrip(")").partition("=")
+    if equals and variable.strip().lower() == "k" and cutoff.strip().isdecimal():
+        return f"{before}@{cutoff.strip()}"
+    is_remark = inside.endswith(")") and "=" not in inside and before[-1:].isdigit()
+    return before if bracket and is_remark else name
+
+
 def word_and_cutoff(name: str) -> tuple[str, str]:
     """Split a name such as ``ndcg_cut_10``, ``p (5)`` or ``map@all`` into its letters and its cutoff.
 
     Each step looks at an end of the name only: a pattern for all of it would take cubic time.
     """
     name = next((name.removeprefix(score) for score in _SCORES if name.startswith(score)), name)
+    name = _with_cutoff_last(name)
     bracket = name.rfind("(")
     inside = name[bracket + 1 : -1]
     if name.endswith("@all"):
@@ -87,6 +132,18 @@ def word_and_cutoff(name: str) -> tuple[str, str]:
     word = word.rstrip(" _.@")
     marker = next((marker for marker in ("at", "cut", "top") if word.endswith(marker)), "")
     return word.removesuffix(marker).translate(_SEPARATORS), cutoff
+
+
+def _with_cutoff_last(name: str) -> str:
+    """Write ``top-5 accuracy`` as ``accuracy@5``, and ``ndcg@1k`` as ``ndcg@1000``."""
+    if name.endswith("k") and name[-2:-1].isdigit():
+        return name[:-1] + "000"
+    if not name.startswith(("top", "前")):
+        return name
+    after = name.removeprefix("top").removeprefix("前").lstrip(" _-@")
+    word = after.lstrip(string.digits)
+    cutoff = after[: len(after) - len(word)]
+    return f"{word.strip(' _-')}@{cutoff}" if word and cutoff else name
 
 
 def rank_of(cutoff: str, name: str) -> int:
@@ -129,7 +186,10 @@ NOT_COMPUTED = frozenset(_FOREIGN.split())
 
 _ADVICE = {
     **dict.fromkeys(("gmap", "gmmap", "geometricmap"), "The geometric mean of AP is not computed"),
-    **dict.fromkeys(("f", "f1", "fscore", "f1score", "fmeasure"), "SetF is F1 over all returned documents"),
+    **dict.fromkeys(
+        ("f", "f1", "fscore", "f1score", "fmeasure", "f1值", "f值", "f1分数"),
+        "SetF is F1 over all returned documents",
+    ),
 }
 """What to say of words for which a measure that is spelled alike would be the wrong one."""
 

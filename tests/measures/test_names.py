@@ -54,6 +54,16 @@ RUN = {"q": {"b": 3.0, "a": 2.0, "c": 1.0}}
         ("num_q", "NumQ"),
         ("iprec_at_recall_0.10", "IPrec@0.1"),
         ("err@10", "ERR@10"),
+        ("H@10", "Success@10"),
+        ("top-5 accuracy", "Success@5"),
+        ("NDCG@1k", "nDCG@1000"),
+        ("MRR@10 (dev)", "RR@10"),
+        ("准确率@10", "P@10"),
+        ("召回率@20", "R@20"),
+        ("归一化折损累计增益@10", "nDCG@10"),
+        ("平均精度均值", "AP"),
+        ("覆盖率@10", "Coverage@10"),
+        ("分级平均精度@10", "GradedAP@10"),
     ],
 )
 def test_what_people_write_is_understood(name, measure):

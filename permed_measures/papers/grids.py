@@ -1,0 +1,150 @@
+"""The cells of a table as its file has them, and what the rows of headings say of each column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from permed_measures.papers.cells import is_blank, label_of, printed_in, title_of
+
+MOST_COLUMNS = 1000
+"""Cells that span more columns are cut there."""
+
+
+class Cell(NamedTuple):
+    """A cell: its text, its line in the file, and how many columns and rows it spans."""
+
+    text: str
+    line: int
+    columns: int = 1
+    rows: int = 1
+
+
+Grid = list[list[Cell]]
+
+
+class Found(NamedTuple):
+    """A table of a file: the rows with their cells, and how many of them are said to be headings (or 0)."""
+
+    rows: Grid
+    n_headings: int = 0
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """A table: the titles of its columns, from the top row of headings to the lowest, and its rows.
+
+    Attributes
+    ----------
+    name : str
+        Such as ``table 2``; empty for the only one of a file.
+    titles : list of tuple of str
+        For each column.
+    rows : list of list of str
+        The cells as texts.
+    lines : list of int
+        The line of each row in the file; empty if the rows are no lines.
+    first_line : int
+    """
+
+    name: str
+    titles: list[tuple[str, ...]]
+    rows: list[list[str]]
+    lines: list[int]
+    first_line: int
+
+    def transposed(self) -> PrintedTable:
+        """Return the table with its rows as columns; the first column are its titles."""
+        titles = [self.titles[0], *((label_of(row[0]),) for row in self.rows)]
+        columns = list(zip(*self.rows, strict=True))[1:]
+        rows = [[" ".join(title), *cells] for title, cells in zip(self.titles[1:], columns, strict=True)]
+        return replace(self, titles=titles, rows=rows, lines=[])
+
+
+def spread(rows: Grid) -> Grid:
+    """Repeat each cell in all columns and rows that it spans."""
+    below: dict[int, tuple[Cell, int]] = {}
+    whole = []
+    for row in rows:
+        cells: list[Cell] = []
+        for cell in row:
+            _fill(cells, below)
+            for _ in range(min(max(cell.columns, 1), MOST_COLUMNS)):
+                if cell.rows > 1:
+                    below[len(cells)] = (cell, cell.rows - 1)
+                cells.append(cell)
+        _fill(cells, below)
+        whole.append(cells)
+    return whole
+
+
+def _fill(cells: list[Cell], below: dict[int, tuple[Cell, int]]) -> None:
+    """Add the cells that reach down to the next columns of a row."""
+    while len(cells) in below:
+        cell, left = below.pop(len(cells))
+        if left > 1:
+            below[len(cells)] = (cell, left - 1)
+        cells.append(cell)
+
+
+def tables_of(found: list[Found]) -> Iterator[PrintedTable]:
+    """Return the tables that have a row below their headings, and two columns."""
+    whole = [each for each in map(_table, found) if each is not None]
+    for number, table in enumerate(whole, start=1):
+        yield replace(table, name=f"table {number}" if len(whole) > 1 else "")
+
+
+def _table(found: Found) -> PrintedTable | None:
+    width = max(map(len, found.rows), default=0)
+    if width < 2:
+        return None
+    rows = [row for row in found.rows if row and not _is_section(row, width)]
+    stated = found.n_headings and sum(row in rows for row in found.rows[: found.n_headings])
+    padded = [[*row, *[Cell("", row[0].line)] * (width - len(row))] for row in rows]
+    n = _n_headings(padded, max(stated, 1))
+    columns = zip(*padded[:n], strict=True)
+    titles = [
+        tuple(dict.fromkeys(filter(None, (title_of(each.text) for each in column)))) for column in columns
+    ]
+    body = [row for row in padded[n:] if any(cell.text.strip() for cell in row)]
+    if not body:
+        return None
+    return PrintedTable(
+        "",
+        titles,
+        [[cell.text for cell in row] for row in body],
+        [max(cell.line for cell in row) for row in body],
+        padded[0][0].line,
+    )
+
+
+def _is_section(row: list[Cell], width: int) -> bool:
+    """Return whether a row is one cell over all columns, as a heading between rows is, or empty."""
+    spans_all = width > 1 and len(row) == width and row[0].columns >= width
+    return spans_all or not any(cell.text.strip() for cell in row)
+
+
+def _n_headings(rows: Grid, n: int) -> int:
+    """Count the rows of headings: those that the file says, and those below that go on with them."""
+    while 0 < n < min(len(rows), 4) and _goes_on(rows, n):
+        n += 1
+    return n
+
+
+_CUTOFFS = re.compile(r"@?[0-9]{1,4}")
+_WORD_FOR_CUTOFF = re.compile(r"@?k|cutoff|top-?k|rank", re.IGNORECASE)
+
+
+def _goes_on(rows: Grid, n: int) -> bool:
+    """Return whether row n goes on with the headings above it."""
+    first, above = label_of(rows[n][0].text), label_of(rows[n - 1][0].text)
+    cells = [cell.text for cell in rows[n][1:] if not is_blank(cell.text)]
+    if not cells or (first and above and first != above and not _WORD_FOR_CUTOFF.fullmatch(first)):
+        return False
+    if all(_CUTOFFS.fullmatch(title_of(text)) for text in cells) and (not first or first != above or n == 1):
+        body = [cell.text for row in rows[n + 1 :] for cell in row[1:]]
+        is_label = not first or first == above or bool(_WORD_FOR_CUTOFF.fullmatch(first))
+        return is_label and any("." in text and printed_in(text) for text in body)
+    return not any(printed_in(text) for text in cells)
