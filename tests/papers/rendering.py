@@ -41,11 +41,11 @@ LABELS = [
 ]
 OTHERS = [("tokens", "752,242"), ("latency (ms)", "12.5"), ("Params", "110M"), ("Year", "2021")]
 BLANK = {
-    "md": ["", "-", "–", "n/a", "—"],
+    "md": ["", "-", "\u2013", "n/a", "—"],
     "tex": ["", "-", "--", "---", "n/a"],
     "html": ["", "&ndash;", "N/A"],
 }
-BLANK["csv"] = ["", "-", "–", "n/a"]
+BLANK["csv"] = ["", "-", "\u2013", "n/a"]
 
 
 def known_table(rng):
@@ -92,8 +92,8 @@ def _rows(rng, table, form, escape, decorate):
 # --- Markdown ----------------------------------------------------------------------------------------
 
 MD = [
-    "{}", "**{}**", "{}\\*", "{}†", "<u>{}</u>", "{}<sup>a</sup>", "{}<sup>2</sup>", "{} ± 0.012", "{} (0.01)",
-    "$\\mathbf{{{}}}$", "{}$^{{\\dagger}}$", "~{}", "{} ↑", "__{}__", "*{}*", "{} (+0.01)", "{} [0.1, 0.9]",
+    "{}", "**{}**", "{}\\*", "{}†", "<u>{}</u>", "{}<sup>a</sup>", "{}<sup>2</sup>", "{} ± 0.012",
+    "{} (0.01)",    "$\\mathbf{{{}}}$", "{}$^{{\\dagger}}$", "~{}", "{} ↑", "__{}__", "*{}*", "{} (+0.01)", "{} [0.1, 0.9]",
 ]  # fmt: skip
 
 
@@ -123,9 +123,9 @@ def _md(text):
 
 TEX = [
     "{}", r"\textbf{{{}}}", r"\underline{{{}}}", r"{}$^{{\dagger}}$", r"${}_{{\pm 0.01}}$", r"${} \pm 0.01$",
-    r"\cellcolor{{gray!20}}{}", r"{{\bf {}}}", r"{}\textsuperscript{{ab}}", r"{}$^\ast$", r"{} (0.012)", r"\best{{{}}}",
-    r"\makecell{{{}\\ (0.01)}}", r"\multicolumn{{1}}{{c}}{{{}}}", r"\textcolor{{red}}{{{}}}~$\uparrow$", r"\num{{{}}}",
-    r"{} {{\scriptsize [0.1, 0.9]}}",
+    r"\cellcolor{{gray!20}}{}", r"{{\bf {}}}", r"{}\textsuperscript{{ab}}", r"{}$^\ast$", r"{} (0.012)",
+    r"\best{{{}}}",    r"\makecell{{{}\\ (0.01)}}", r"\multicolumn{{1}}{{c}}{{{}}}", r"\textcolor{{red}}{{{}}}~$\uparrow$",
+    r"\num{{{}}}",    r"{} {{\scriptsize [0.1, 0.9]}}",
 ]  # fmt: skip
 
 
@@ -158,7 +158,8 @@ def _latex(rng, table, form):
     )
     kind = begin[7:].split("}")[0]
     return (
-        "\\documentclass{article}\n\\newcommand{\\best}[1]{\\textbf{#1}}\n% \\begin{tabular}{l} x \\end{tabular}\n"
+        "\\documentclass{article}\n\\newcommand{\\best}[1]{\\textbf{#1}}\n"
+        "% \\begin{tabular}{l} x \\end{tabular}\n"
         "\\begin{table}\\caption{All in 5\\% steps}\n" + begin + "\n\\toprule\n" + "\n".join(lines)
         + f"\n\\bottomrule\n\\end{{{kind}}}\n\\end{{table}}\n"
     )  # fmt: skip
@@ -183,7 +184,8 @@ def _tex(text):
 
 HTML = [
     "{}", "<b>{}</b>", "<u>{}</u>", "{}<sup>&dagger;</sup>", "{}<sup>2</sup>", "{}&nbsp;&plusmn;&nbsp;0.01",
-    "<span style='color:red'>{}</span>", "{}*", "<strong>{}</strong><br>(0.01)", "{}<sub>0.012</sub>", "{} &uarr;",
+    "<span style='color:red'>{}</span>", "{}*", "<strong>{}</strong><br>(0.01)", "{} &uarr;",
+    "{}<sub>0.012</sub>",
 ]  # fmt: skip
 
 
