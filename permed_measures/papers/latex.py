@@ -16,8 +16,8 @@ dagger † ddagger ‡ textdagger † textdaggerdbl ‡ ast * star * textasteris
 textparagraph ¶ pm ± textpm ± uparrow ↑ downarrow ↓ textuparrow ↑ textdownarrow ↓ Uparrow ↑ Downarrow ↓
 rightarrow → to → triangle △ blacktriangle ▲ triangledown ▽ blacktriangledown ▼ bigtriangleup △
 bigtriangledown ▽ Delta Δ alpha α beta β lambda λ times × cdot · checkmark ✓ ldots … dots …
-minus - textminus - textendash – textemdash — textless < textgreater > textbar | textasciitilde ~ sim ~ approx ≈
-textbackslash \\ % % _ _ & & # # $ $ { { } }
+minus - textminus - textendash – textemdash — textless < textgreater > textbar | textasciitilde ~ sim ~
+approx ≈ textbackslash \\ % % _ _ & & # # $ $ { { } }
 """
 _WORDS = iter(_SYMBOLS_BY_NAME.split())
 _SYMBOLS = dict(zip(_WORDS, _WORDS, strict=True))

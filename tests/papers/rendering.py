@@ -93,7 +93,8 @@ def _rows(rng, table, form, escape, decorate):
 
 MD = [
     "{}", "**{}**", "{}\\*", "{}†", "<u>{}</u>", "{}<sup>a</sup>", "{}<sup>2</sup>", "{} ± 0.012",
-    "{} (0.01)",    "$\\mathbf{{{}}}$", "{}$^{{\\dagger}}$", "~{}", "{} ↑", "__{}__", "*{}*", "{} (+0.01)", "{} [0.1, 0.9]",
+    "{} (0.01)",
+    "$\\mathbf{{{}}}$", "{}$^{{\\dagger}}$", "~{}", "{} ↑", "__{}__", "*{}*", "{} (+0.01)", "{} [0.1, 0.9]",
 ]  # fmt: skip
 
 
@@ -124,8 +125,10 @@ def _md(text):
 TEX = [
     "{}", r"\textbf{{{}}}", r"\underline{{{}}}", r"{}$^{{\dagger}}$", r"${}_{{\pm 0.01}}$", r"${} \pm 0.01$",
     r"\cellcolor{{gray!20}}{}", r"{{\bf {}}}", r"{}\textsuperscript{{ab}}", r"{}$^\ast$", r"{} (0.012)",
-    r"\best{{{}}}",    r"\makecell{{{}\\ (0.01)}}", r"\multicolumn{{1}}{{c}}{{{}}}", r"\textcolor{{red}}{{{}}}~$\uparrow$",
-    r"\num{{{}}}",    r"{} {{\scriptsize [0.1, 0.9]}}",
+    r"\best{{{}}}",
+    r"\makecell{{{}\\ (0.01)}}", r"\multicolumn{{1}}{{c}}{{{}}}", r"\textcolor{{red}}{{{}}}~$\uparrow$",
+    r"\num{{{}}}",
+    r"{} {{\scriptsize [0.1, 0.9]}}",
 ]  # fmt: skip
 
 
