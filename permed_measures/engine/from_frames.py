@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 def find_in_batches(judgments: Judgments, run: Batches, ties: TieBreak) -> RunHits:
     """Find the judged documents of a run that comes as frames of query_id, doc_id and score."""
     refuse_after_fork()
-    parts = (PartHits.of(judgments, frame, ties, number) for number, frame in enumerate(run))
+    by_hash = run.reads_ahead
+    parts = (PartHits.of(judgments, frame, ties, number, by_hash) for number, frame in enumerate(run))
     hits = PartHits.merged(parts)
     hits.refuse_duplicates(judgments)
     before = np.zeros_like(hits.before)
@@ -88,7 +89,14 @@ class PartHits:
     some_ids: tuple[int, list[str]]
 
     @classmethod
-    def of(cls, judgments: Judgments, frame: pl.DataFrame, ties: TieBreak, number: int = 0) -> PartHits:
+    def of(
+        cls,
+        judgments: Judgments,
+        frame: pl.DataFrame,
+        ties: TieBreak,
+        number: int = 0,
+        by_hash: bool = False,
+    ) -> PartHits:
         """Find the hits of a part.
 
         Parameters
@@ -99,11 +107,14 @@ class PartHits:
         ties : TieBreak
         number : int, default 0
             Another one for each part; where ties go by position it matters which part has the lower.
+        by_hash : bool, default False
+            Whether to find hits by hashes: a join would wait for the threads of polars, if these read on.
         """
-        rows, names = _grouped(judgments, frame)
+        starts = block_starts(frame["query_id"])
+        rows, names = _grouped(judgments, frame, starts)
         lengths = rows.end - rows.start
         query = np.flatnonzero(lengths)
-        found = _joined(judgments, frame)
+        found = _found_by_hash(judgments, frame, starts) if by_hash else _joined(judgments, frame)
         before = count_ranked_above(rows, found, judgments, ties)
         some_ids = frame["doc_id"].head(2).to_list() if len(query) else []
         part = np.full(len(found.row), number, np.int64)
@@ -134,7 +145,7 @@ class PartHits:
             0 for the hits of other queries.
         """
         before = np.zeros(len(self.row), np.int64)
-        rows, _ = _grouped(judgments, frame)
+        rows, _ = _grouped(judgments, frame, block_starts(frame["query_id"]))
         wanted = rows.end > rows.start
         wanted[self.query[~self.scattered]] = False
         query = judgments.query[self.row].astype(np.int64)
@@ -194,9 +205,9 @@ def _merged(parts: list[PartHits]) -> PartHits:
     return PartHits(row, score, part, before, query, retrieved, scattered, query_ids, some_ids)
 
 
-def _grouped(judgments: Judgments, frame: pl.DataFrame) -> tuple[Rows, list[str]]:
+def _grouped(judgments: Judgments, frame: pl.DataFrame, blocks: Ints) -> tuple[Rows, list[str]]:
     """Group the rows of a frame by the query of the judgments; return its query ids too."""
-    query, start, length, query_ids = _blocks(judgments, frame["query_id"])
+    query, start, length, query_ids = _blocks(judgments, frame["query_id"], blocks)
     lengths = np.bincount(query, length, judgments.n_queries).astype(np.int64)
     ends = np.cumsum(lengths)
     starts = ends - lengths
@@ -208,17 +219,20 @@ def _grouped(judgments: Judgments, frame: pl.DataFrame) -> tuple[Rows, list[str]
     return Rows(scores, starts, ends, lambda positions: frame["doc_id"].gather(rows[positions])), query_ids
 
 
-def _blocks(judgments: Judgments, query_id: pl.Series) -> tuple[Ints, Ints, Ints, list[str]]:
+def _blocks(judgments: Judgments, query_id: pl.Series, start: Ints) -> tuple[Ints, Ints, Ints, list[str]]:
     """Return query, first row and length of the blocks of judged queries, by query; and all query ids."""
-    import polars as pl
-
-    start = block_starts(query_id)
-    named = pl.DataFrame({"query_id": query_id.gather(start)})
-    index = named.join(judgments.queries, on="query_id", how="left", maintain_order="left")["query"]
-    query = index.fill_null(-1).to_numpy().astype(np.int64)
+    named = query_id.gather(start)
+    query = judgments.queries_of(named)
     order = np.argsort(query, kind="stable")[np.count_nonzero(query < 0) :]
     length = np.diff(start, append=len(query_id))
-    return query[order], start[order], length[order], named["query_id"].unique().to_list()
+    return query[order], start[order], length[order], named.unique().to_list()
+
+
+def _found_by_hash(judgments: Judgments, frame: pl.DataFrame, starts: Ints) -> Hits:
+    """Return the judged documents of a frame."""
+    row, judgment = judgments.rows_of(frame, starts)
+    query = judgments.query[judgment].astype(np.int64)
+    return Hits(query, judgment, frame["score"].gather(row).to_numpy(), np.zeros_like(query))
 
 
 def _joined(judgments: Judgments, frame: pl.DataFrame) -> Hits:

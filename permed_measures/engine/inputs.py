@@ -51,6 +51,9 @@ class Batches:
     keeps_order = True
     """Whether the rows come in the same order each time."""
 
+    reads_ahead = False
+    """Whether the threads of polars read the next frames while one is looked at."""
+
     def __init__(self, frames: Iterable[pl.DataFrame] = (), path: Path | None = None) -> None:
         self._frames, self.path = frames, path
 

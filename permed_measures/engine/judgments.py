@@ -20,6 +20,7 @@ from permed_measures.engine.inputs import (
     floats,
     not_a_number,
     number,
+    row_hashes,
     where,
     with_text_ids,
 )
@@ -152,6 +153,17 @@ class Judgments:
         """The ids of the judged documents, each once."""
         return self.frame.select("doc_id").unique()
 
+    def rows_of(self, frame: pl.DataFrame, starts: Ints) -> tuple[Ints, Ints]:
+        """Return the rows of a frame that are judged, and the judgment of each.
+
+        `starts` are the first rows of its blocks, as `block_starts` returns them.
+        """
+        return self._hashed.find(frame, starts)
+
+    @cached_property
+    def _hashed(self) -> _Hashed:
+        return _Hashed(self.frame.select("query_id", "doc_id"))
+
     @cached_property
     def queries(self) -> pl.DataFrame:
         """The queries as a frame of query_id and query."""
@@ -159,6 +171,19 @@ class Judgments:
 
         query_ids = pl.Series("query_id", self.query_ids, dtype=pl.String)
         return pl.DataFrame([query_ids, pl.Series("query", np.arange(self.n_queries, dtype=np.int32))])
+
+    def queries_of(self, query_ids: pl.Series) -> Ints:
+        """Return the query that each of these ids is; -1 if it is not judged."""
+        if len(query_ids) < _FEW:
+            find = self._numbers.get
+            return np.array([find(query_id, -1) for query_id in query_ids.to_list()], np.int64)
+        named = query_ids.to_frame("query_id")
+        found = named.join(self.queries, on="query_id", how="left", maintain_order="left")["query"]
+        return found.fill_null(-1).to_numpy().astype(np.int64)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return dict(zip(self.query_ids, range(self.n_queries), strict=True))
 
     def num_rel(self, rel: float) -> Ints:
         """Return the number of documents with a grade of at least `rel`, per query."""
@@ -169,6 +194,41 @@ class Judgments:
     def where(self, row: int) -> str:
         """Return query and document of a row, for an error message."""
         return where(self.query_ids[self.query[row]], self.documents[int(self.order[row])])
+
+
+_FEW = 1 << 10
+"""Query ids that Python looks up as fast as polars, which may have to wait for its threads."""
+
+
+class _Hashed:
+    """Queries and documents, to be found in frames by their hashes: few rows are compared."""
+
+    def __init__(self, ids: pl.DataFrame) -> None:
+        self._ids = ids
+        hashes = row_hashes(ids)
+        self._order = np.argsort(hashes)
+        self._sorted = hashes[self._order]
+        size = min(1 << (_SPARSE * len(hashes)).bit_length(), _LARGEST)
+        self._mask = np.uint64(size - 1)
+        self._marked = np.zeros(size, np.bool_)
+        self._marked[hashes & self._mask] = True
+
+    def find(self, frame: pl.DataFrame, starts: Ints) -> tuple[Ints, Ints]:
+        """Return the rows of a frame that are among these, and which each is."""
+        hashes = row_hashes(frame, starts)
+        row = np.flatnonzero(self._marked[hashes & self._mask])
+        first, after = (np.searchsorted(self._sorted, hashes[row], side) for side in ("left", "right"))
+        row, which = np.repeat(row, after - first), self._order[segments(first, after - first)]
+        same = np.ones(len(row), np.bool_)
+        for name in self._ids.columns:  # different ids may have the same hash
+            same &= (frame[name].gather(row) == self._ids[name].gather(which)).to_numpy()
+        return row[same], which[same]
+
+
+_SPARSE = 64
+"""Places for each judgment, of which its own is marked: one other row in so many is looked at in vain."""
+_LARGEST = 1 << 22
+"""Most places: they should stay in the cache."""
 
 
 def _from_mapping(qrels: Nested) -> Judgments:

@@ -41,6 +41,8 @@ class ScannedRun(Batches, ABC):
     Unlike frames in memory it may not have any document twice in a query, judged or not.
     """
 
+    reads_ahead = True
+
     def __init__(self, source: Source, format_name: str) -> None:
         super().__init__()
         self.source, self.format_name = source, format_name

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import permed_measures as pm
+from permed_measures.engine import judgments as judgments_module
 from permed_measures.engine.from_frames import PartHits
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
@@ -35,7 +36,10 @@ def ranks_of(judgments, parts, ties, rng):
     def in_some_order():
         return rng.sample(list(enumerate(parts)), len(parts))
 
-    hits = [PartHits.of(judgments, part, ties, number) for number, part in in_some_order()]
+    hits = [
+        PartHits.of(judgments, part, ties, number, by_hash=rng.random() < 0.5)
+        for number, part in in_some_order()
+    ]
     while len(hits) > 1:  # merged as it comes: two, three or more at a time
         some, hits = hits[: (n := rng.randint(1, len(hits)))], hits[n:]
         hits.insert(rng.randint(0, len(hits)), PartHits.merged(some))
@@ -99,3 +103,24 @@ def test_a_judged_document_in_two_parts_is_an_error():
     hits = PartHits.merged(PartHits.of(judgments, part, TieBreak.TREC, number) for number in range(2))
     with pytest.raises(pm.InputError, match="query 'q', document 'x': the document is listed 2 times"):
         hits.refuse_duplicates(judgments)
+
+
+@pytest.mark.parametrize("n_hashes", [1, 2, 7])
+def test_documents_that_share_a_hash_are_told_apart(monkeypatch, n_hashes):
+    hashed = judgments_module.row_hashes
+    monkeypatch.setattr(judgments_module, "row_hashes", lambda *given: hashed(*given) % np.uint64(n_hashes))
+    run = {query: {f"d{n}": -float(n) for n in range(20)} for query in QUERIES[:4]}
+    judgments = Judgments.of({query: {f"d{n}": 1 for n in range(0, 30, 4)} for query in QUERIES[2:]})
+    parts = [frame_of(rows_of(run))]
+    found, joined = (
+        PartHits.of(judgments, *parts, TieBreak.TREC, by_hash=by_hash) for by_hash in (True, False)
+    )
+    assert sorted(found.row.tolist()) == sorted(joined.row.tolist())
+    assert len(found.row) == 10
+
+
+@pytest.mark.parametrize("few", [0, 3, 100])
+def test_queries_are_found_however_many_there_are(monkeypatch, few):
+    monkeypatch.setattr(judgments_module, "_FEW", few)
+    judgments = Judgments.of({"b": {"d": 1}, "a": {}})
+    assert judgments.queries_of(pl.Series(["b", "x", "a", "b"])).tolist() == [1, -1, 0, 1]
