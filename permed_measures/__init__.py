@@ -50,6 +50,7 @@ from permed_measures.provider import provider, register
 
 if TYPE_CHECKING:
     from permed_measures.audits.audit import audit as audit
+    from permed_measures.budgets.budget import uncertainty as uncertainty
     from permed_measures.comparisons.compare import compare as compare
     from permed_measures.comparisons.reranking import reranking as reranking
     from permed_measures.crosschecks.check import crosscheck as crosscheck
@@ -84,6 +85,7 @@ _LAZY = {
     "reranking": "comparisons.reranking",
     "save_plot": "plots.save",
     "scan_run": "files.read",
+    "uncertainty": "budgets.budget",
     "write_qrels": "files.write",
     "write_run": "files.write",
 }

@@ -40,8 +40,9 @@ audits: matches chances fits run_names claim_runs answers searches sentences rep
 plots: fonts style arguments by_group by_query cutoffs figures save
 reports: tables html audit evaluation evaluation_table evaluation_formats wording differences
 reports: paper_table comparison
+budgets: gradings average_precisions discounted_gains unjudged label_errors orders results reports budget
 comparisons: moves changes reranking compare
-cli: messages progress help arguments output demo evaluations measures checks comparing conversions
+cli: messages progress help arguments output demo evaluations measures checks comparing budgets conversions
 cli: commands __init__
 __main__
 """
@@ -95,6 +96,7 @@ PUBLIC = {
     "reranking",
     "save_plot",
     "scan_run",
+    "uncertainty",
     "write_qrels",
     "write_run",
 }

@@ -19,6 +19,10 @@ EXAMPLES = {
         "medcorpus runs/ -m GradedAP@10 --output table.tex",
     ),
     "reranking": ("medcorpus runs/bm25.trec runs/b.csv", "medcorpus bm25=runs/bm25.trec b=runs/b.csv -m P@1"),
+    "uncertainty": (
+        "permed-sample permed-sample/runs",
+        "medcorpus results.jsonl --label-error 0.1",
+    ),
     "convert": ("results.jsonl results.trec", "query_to_texts.jsonl qrels.tsv --as qrels"),
     "inspect": ("results.jsonl", "runs/bm25.trec runs/b.csv"),
     "demo": ("", "| less"),
@@ -102,6 +106,7 @@ MODULES = {
     "audit": "checks",
     "compare": "comparing",
     "reranking": "comparing",
+    "uncertainty": "budgets",
     "convert": "conversions",
     "inspect": "conversions",
     "demo": "demo",

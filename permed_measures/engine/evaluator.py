@@ -118,7 +118,7 @@ class PermedEvaluator(Evaluator):
     def evaluate(self, run: RunLike) -> Evaluation:
         """Return the values of all measures on a run, as arrays."""
         run = self._load(run) if self._load else run
-        return _evaluate(list(self.measures), JudgedRankings.of(self.judgments, run, self.ties))
+        return evaluated(list(self.measures), JudgedRankings.of(self.judgments, run, self.ties))
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:
         """Return an iterator over the metrics of each query of the qrels."""
@@ -155,7 +155,8 @@ def _checked(measure: Measure) -> Measure:
     return measure
 
 
-def _evaluate(measures: list[Measure], rankings: JudgedRankings) -> Evaluation:
+def evaluated(measures: list[Measure], rankings: JudgedRankings) -> Evaluation:
+    """Return the values of measures that were checked on the judgments of these rankings."""
     values = np.empty((len(measures), rankings.n_queries))
     for row, measure in enumerate(measures):
         with np.errstate(over="ignore", invalid="ignore"):
@@ -178,4 +179,4 @@ def ideal_evaluation(measure: MeasureLike, qrels: QrelsLike | Judgments) -> Eval
     gain = grade
     if gains := parameters.get("gains"):
         gain = np.where(grade >= parameters.get("rel", -np.inf), look_up(grade, gains), -np.inf)
-    return _evaluate([checked], JudgedRankings.ideal(evaluator.judgments, gain))
+    return evaluated([checked], JudgedRankings.ideal(evaluator.judgments, gain))

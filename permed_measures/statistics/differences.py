@@ -75,7 +75,7 @@ class PairedRuns:
             raise InputError("the qrels have no query")
         if not evaluator.measures:
             raise InputError("there is no measure to compare by", hint="Name one, such as 'nDCG@10'")
-        name, cluster, notes = _clusters(query_ids, clusters, qrels)
+        name, cluster, notes = clusters_of(query_ids, clusters, qrels)
         notes = [*notes, *evaluator.notes()]
 
         def evaluated(run_name: str) -> tuple[NDArray[np.float64], list[str]]:
@@ -194,7 +194,7 @@ def notes_of(name: str, rankings: JudgedRankings) -> list[str]:
     return notes
 
 
-def _clusters(query_ids: list[str], by: By | None, qrels: Any) -> tuple[str, NDArray[np.int64], list[str]]:
+def clusters_of(query_ids: list[str], by: By | None, qrels: Any) -> tuple[str, NDArray[np.int64], list[str]]:
     """Return the name of the clusters, the cluster of each query, and notes."""
     if by is None:
         dataset = qrels.irds_ref() if hasattr(qrels, "irds_ref") else qrels  # PyTerrier holds a data set

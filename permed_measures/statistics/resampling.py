@@ -220,6 +220,19 @@ def _random_signs(n_units: int, resamples: int, seed: int) -> Iterator[Floats]:
 # --- the bootstrap -----------------------------------------------------------------------------------
 
 
+def resampled_means(values: Floats, cluster: Ints, resamples: int, seed: int) -> Floats:
+    """Return the means of the columns in each resample of clusters; shape (resamples, n_columns)."""
+    sums, sizes = sums_of(values, cluster), np.bincount(cluster).astype(np.float64)
+    n_units = len(sizes)
+    means = np.empty((resamples, sums.shape[1]))
+    rng = np.random.default_rng(seed)
+    for start, rows in _chunks(resamples, n_units):
+        drawn = rng.integers(0, n_units, size=(rows, n_units)) + np.arange(rows)[:, None] * n_units
+        times = np.bincount(drawn.ravel(), minlength=rows * n_units).reshape(rows, n_units).astype(np.float64)
+        means[start : start + rows] = times @ sums / (times @ sizes)[:, None]
+    return means
+
+
 def bootstrap_intervals(
     differences: Floats,
     cluster: Ints,
@@ -253,14 +266,7 @@ def bootstrap_intervals(
     (0.25, 1.75)
     """
     n_units, unit = units_of(differences, cluster)
-    sums = sums_of(differences if operands is None else operands.values, cluster)
-    sizes = np.bincount(cluster).astype(np.float64)
-    means = np.empty((resamples, sums.shape[1]))
-    rng = np.random.default_rng(seed)
-    for start, rows in _chunks(resamples, n_units):
-        drawn = rng.integers(0, n_units, size=(rows, n_units)) + np.arange(rows)[:, None] * n_units
-        times = np.bincount(drawn.ravel(), minlength=rows * n_units).reshape(rows, n_units).astype(np.float64)
-        means[start : start + rows] = times @ sums / (times @ sizes)[:, None]
+    means = resampled_means(differences if operands is None else operands.values, cluster, resamples, seed)
     bounds = [(1 - level) / 2, (1 + level) / 2]
     if operands is None:
         low, high = np.quantile(means, bounds, axis=0)

@@ -146,7 +146,7 @@ def test_a_wrong_order_of_ties_is_named(monkeypatch):
 def test_a_gain_off_by_one_is_named(monkeypatch):
     from permed_measures.engine.kernels import graded
 
-    monkeypatch.setitem(graded._GAINS, "exp", lambda grade: np.exp2(grade + 1) - 1)
+    monkeypatch.setitem(graded.GAINS, "exp", lambda grade: np.exp2(grade + 1) - 1)
     result = pm.crosscheck(QRELS, RUN, ["nDCG(dcg='exp-log2')@10", "nDCG@10"])
     assert [row.verdict for row in result.rows] == ["differs", "agrees"]
     assert result.rows[0].query_id == "q2"

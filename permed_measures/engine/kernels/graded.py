@@ -65,7 +65,7 @@ def relevance_weighted_average_precision(
 
 # --- discounted cumulated gain ---------------------------------------------------------------------
 
-_GAINS: dict[str, Callable[[Floats], Floats]] = {
+GAINS: dict[str, Callable[[Floats], Floats]] = {
     "exp": lambda grade: np.exp2(grade) - 1,
     "linear": lambda grade: grade,
 }
@@ -121,7 +121,7 @@ def discounted_gain(rows: JudgedRankings, gain: str, discount: str, negative: st
 
 def gains_of(rows: JudgedRankings, gain: str, negative: str) -> Floats:
     """Return what each document gains, before any discount."""
-    return _GAINS[gain](np.maximum(rows.grade, 0) if negative == "zero" else rows.grade)
+    return GAINS[gain](np.maximum(rows.grade, 0) if negative == "zero" else rows.grade)
 
 
 def ideal_rankings(rankings: JudgedRankings, ideal: str, cutoff: int | None) -> JudgedRankings:

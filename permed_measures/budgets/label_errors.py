@@ -1,0 +1,171 @@
+"""What wrong labels may do to a number: how often each grade is another, and values on labels drawn so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.budgets.gradings import Floats
+from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.errors import InputError, shown
+from permed_measures.markup import counted
+
+
+@dataclass(frozen=True, eq=False)
+class LabelErrors:
+    """How often a document with a grade would have another one.
+
+    Attributes
+    ----------
+    levels : ndarray, shape (n_levels,)
+        The grades, ascending.
+    rates : ndarray, shape (n_levels, n_levels)
+        The probability of each grade (column), given the label (row).
+    about : str
+        Where they come from.
+    kappa : float or None
+        Cohen's kappa of both qrels; None without a second, or where it is undefined.
+    compared : int
+        How many documents both judge.
+    notes : list of str
+    """
+
+    levels: Floats
+    rates: Floats
+    about: str
+    kappa: float | None
+    compared: int
+    notes: list[str]
+
+    @classmethod
+    def of(cls, error: Any, judgments: Judgments, scale: Floats) -> LabelErrors:
+        """Take a probability, or compare with other qrels."""
+        levels = np.unique([*scale, *judgments.grade[judgments.grade >= 0]])
+        if isinstance(error, Real) and not isinstance(error, bool):
+            return cls.to_neighbours(float(error), levels)
+        return cls.between(judgments, Judgments.of(error), levels)
+
+    @classmethod
+    def to_neighbours(cls, probability: float, levels: Floats) -> LabelErrors:
+        """Move a label to a neighbouring grade with a probability, half of it to each where there are two.
+
+        Examples
+        --------
+        >>> LabelErrors.to_neighbours(0.1, np.arange(3.0)).rates.tolist()
+        [[0.9, 0.1, 0.0], [0.05, 0.9, 0.05], [0.0, 0.1, 0.9]]
+        """
+        if not 0 <= probability <= 1:
+            raise InputError(f"label_error must be from 0 to 1, or qrels (found {probability!r})")
+        n = len(levels)
+        near = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) == 1
+        moved = near / np.maximum(near.sum(axis=1, keepdims=True), 1)
+        kept = np.eye(n) * (1 - probability * near.any(axis=1))
+        about = f"each label is another with probability {probability:g}, moved to a neighbouring grade"
+        return cls(levels, probability * moved + kept, about, None, 0, [])
+
+    @classmethod
+    def between(cls, first: Judgments, second: Judgments, levels: Floats) -> LabelErrors:
+        """Count what the second qrels say of the documents that both judge; negative grades are left out.
+
+        Raises
+        ------
+        InputError
+            If they share no document.
+        """
+        pairs = _shared_grades(first, second)
+        if not len(pairs):
+            problem = (
+                "the qrels of label_error judge no document that the qrels judge with a grade of 0 or more"
+            )
+            raise InputError(problem, hint="Check the ids of queries and documents")
+        levels = np.unique([*levels, *pairs.ravel()])
+        n = len(levels)
+        row, column = np.searchsorted(levels, pairs).T
+        counts = np.bincount(row * n + column, minlength=n * n).reshape(n, n).astype(np.float64)
+        seen = counts.sum(axis=1, keepdims=True)
+        rates = np.where(seen > 0, counts / np.maximum(seen, 1), np.eye(n))
+        here = set(first.grade[first.grade >= 0].tolist())
+        unseen = [
+            f"{level:g}"
+            for level, count in zip(levels, seen[:, 0], strict=True)
+            if not count and level in here
+        ]
+        notes = (
+            [f"labels: the second qrels have no document of grade {', '.join(unseen)}; it stays"]
+            if unseen
+            else []
+        )
+        about = f"as often wrong as {counted(len(pairs), 'document')} that both qrels judge"
+        return cls(levels, rates, about, cohens_kappa(counts), len(pairs), notes)
+
+    def draws(self, judgments: Judgments, number: int, seed: int) -> Iterator[Floats]:
+        """Yield grades of all judgments, drawn by the rates; a negative grade stays."""
+        rng = np.random.default_rng(seed)
+        place = np.minimum(np.searchsorted(self.levels, judgments.grade), len(self.levels) - 1)
+        kept, other = np.diag(self.rates), self.rates * (1 - np.eye(len(self.levels)))
+        shares = np.cumsum(other, axis=1) / np.maximum(other.sum(axis=1, keepdims=True), 1e-300)
+        sure = judgments.grade < 0
+        for _ in range(number):
+            wrong = np.flatnonzero((rng.random(len(place)) >= kept[place]) & ~sure)
+            drawn = (rng.random(len(wrong))[:, None] >= shares[place[wrong]]).sum(axis=1)
+            grade = judgments.grade.copy()
+            grade[wrong] = self.levels[np.minimum(drawn, len(self.levels) - 1)]
+            yield grade
+
+
+def relabelled(rankings: JudgedRankings, grade: Floats) -> JudgedRankings:
+    """Return the rankings with other grades of the same documents."""
+    return replace(rankings, judgments=replace(rankings.judgments, grade=grade))
+
+
+def cohens_kappa(counts: NDArray[np.float64]) -> float | None:
+    """Return the agreement beyond chance of a table of counts; None where all labels are one grade.
+
+    References
+    ----------
+    Cohen, A Coefficient of Agreement for Nominal Scales, Educational and Psychological Measurement 20, 1960.
+
+    Examples
+    --------
+    >>> cohens_kappa(np.array([[20.0, 5.0], [10.0, 15.0]]))
+    0.4
+    """
+    shares = counts / counts.sum()
+    agreed, by_chance = float(np.trace(shares)), float(shares.sum(axis=1) @ shares.sum(axis=0))
+    if math.isclose(by_chance, 1):
+        return None
+    return round((agreed - by_chance) / (1 - by_chance), 12)
+
+
+def _shared_grades(first: Judgments, second: Judgments) -> Floats:
+    """Return the two grades of each document that both judge with a grade of 0 or more."""
+    by_query = {query_id: number for number, query_id in enumerate(second.query_ids)}
+    theirs = _by_document(second)
+    found = [
+        (grade, other)
+        for (query, document), grade in _by_document(first).items()
+        if (other := theirs.get((by_query.get(first.query_ids[query], -1), document))) is not None
+    ]
+    pairs = np.array(found, np.float64).reshape(-1, 2)
+    return pairs[(pairs >= 0).all(axis=1)]
+
+
+def _by_document(judgments: Judgments) -> dict[tuple[int, str], float]:
+    documents = judgments.ids(np.arange(len(judgments.query))) if len(judgments.query) else []
+    return dict(
+        zip(zip(judgments.query.tolist(), documents, strict=True), judgments.grade.tolist(), strict=True)
+    )
+
+
+def is_label_error(value: object) -> bool:
+    """Return whether this is a probability, or something that may be qrels."""
+    if isinstance(value, bool):
+        raise InputError(f"label_error must be from 0 to 1, or qrels (found {shown(value)})")
+    return value is not None

@@ -1,0 +1,104 @@
+"""The command that says how sure a number is: uncertainty."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from permed_measures.cli import arguments
+from permed_measures.cli.messages import tell
+from permed_measures.cli.output import Digits, Output, format_of, put
+from permed_measures.errors import InputError
+
+
+def uncertainty(
+    context: typer.Context,
+    qrels: arguments.Qrels,
+    runs: arguments.Runs,
+    measures: arguments.MeasureNames = None,
+    preset: arguments.PresetName = None,
+    rel: arguments.Rel = None,
+    clusters: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD|REGEX|none",
+            help="Queries that belong together. By default the conversation_id of a data set that has it.",
+        ),
+    ] = None,
+    label_error: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P|QRELS",
+            help="The probability that a label is wrong, or other qrels of some of the documents.",
+        ),
+    ] = None,
+    grades: Annotated[
+        str | None,
+        typer.Option(
+            metavar="G,G",
+            help="The grades that an unjudged document may have; by default all from 0 to the highest.",
+        ),
+    ] = None,
+    resamples: Annotated[int, typer.Option(help="Number of resamples of the topics.", min=1)] = 10_000,
+    seed: Annotated[int, typer.Option(help="Random seed of topics and labels.", min=0)] = 0,
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    format_: Annotated[
+        Literal["table", "markdown", "csv", "json"] | None,
+        typer.Option("--format", help="Output format; by default a table."),
+    ] = None,
+    output: Output = None,
+    digits: Digits = None,
+    order: arguments.Order = "score",
+    query_ids: arguments.QueryIds = None,
+) -> None:
+    """Show the error budget of each mean: other topics, ties, unjudged documents, wrong labels.
+
+    Several runs also give how sure their order is. With conversations, topics are resampled by whole
+    conversations.
+    """
+    from permed_measures.budgets.budget import uncertainty as pm_uncertainty
+    from permed_measures.budgets.reports import BUDGET_FORMATS
+
+    files = arguments.find_runs(runs)
+    form = format_of(format_, output, BUDGET_FORMATS, [Path(qrels), *files.values()])
+    other = _label_error(label_error)
+    with arguments.reading(qrels, files, order, query_ids) as inputs:
+        chosen = arguments.chosen_measures(preset, measures, rel, inputs)
+        result = pm_uncertainty(
+            inputs.qrels if inputs.dataset is None else inputs.dataset,
+            inputs.runs,
+            chosen or arguments.default_measures(rel, inputs),
+            clusters,
+            other,
+            resamples,
+            seed,
+            _grades(grades),
+            level,
+        )
+    result = replace(result, origin=arguments.origin_of(context, files), digits=digits)
+    put(lambda: BUDGET_FORMATS[form](result), output, f"{form} of {len(files):,} runs")
+    for note in result.notes if form == "csv" else ():  # the other formats have them
+        tell(f"note: {note}")
+
+
+def _label_error(text: str | None) -> float | str | None:
+    """Return a probability, or the qrels that were named."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+def _grades(text: str | None) -> list[float] | None:
+    """Return the numbers between commas."""
+    if text is None:
+        return None
+    try:
+        return [float(each) for each in text.split(",")]
+    except ValueError:
+        raise InputError(
+            f"grades must be numbers with commas between (found {text!r})", hint="Such as 0,1,2"
+        ) from None
