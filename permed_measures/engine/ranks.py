@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.id_numbers import id_numbers
+from permed_measures.engine.id_order import LARGEST, Ids
 from permed_measures.engine.judgments import Ints, Judgments, segments
 
 if TYPE_CHECKING:
@@ -110,12 +110,8 @@ class _Tied(NamedTuple):
     grade: NDArray[np.float64]
 
 
-_BY_ID: dict[TieBreak, Callable[[Ints], Ints]] = {
-    TieBreak.TREC: np.invert,
-    TieBreak.TREC10: np.invert,
-    TieBreak.DOCID_ASCENDING: np.positive,
-}
-"""What a tie is sorted by, of the numbers of the ids alone: ~ turns their order round."""
+_BY_ID = {TieBreak.TREC: True, TieBreak.TREC10: True, TieBreak.DOCID_ASCENDING: False}
+"""Where a tie is sorted by the ids alone, whether they descend."""
 
 _BY_MORE: dict[TieBreak, Callable[[_Tied], Ints]] = {
     TieBreak.INPUT: lambda tied: tied.position,
@@ -199,7 +195,12 @@ def _tied_rows(
 
     A tie begins at the place `first` in the sorted scores. The positions ascend.
     """
-    start, tie = np.unique(first, return_inverse=True)
+    begins = np.zeros(len(score), np.bool_)
+    begins[first] = True
+    start = np.flatnonzero(begins)
+    number = np.empty(len(score), np.int64)  # of the tie that begins here
+    number[start] = np.arange(len(start))
+    tie = number[first]
     end = np.empty_like(start)
     end[tie] = rows.end[group]
     length = _bisect(score, start, end, score[start], np.less_equal) - start
@@ -221,9 +222,10 @@ def _before_in_ties(
 ) -> Ints:
     """Count, for each tied hit, the rows of its tie that the rule puts before it."""
     n = len(hits.row)
-    number = id_numbers(tie, judgments.ids(hits.row), rows.ids(position))
+    ids = Ids.of(len(tie), judgments.ids(hits.row), rows.ids(position))
     if ties in _BY_ID:
-        return _count_before(tie, _BY_ID[ties](number), n)
+        return ids.count_before(tie, hits.part == 0, descending=_BY_ID[ties])
+    number = ids.numbers(tie)
     # A row counts as unjudged (grade 0) until it is paired with its hit. A hit in a part of the run before or
     # after these rows has no row here: it is placed before or behind all of them.
     grade = np.concatenate([judgments.grade[hits.row], np.zeros(len(position))])
@@ -254,12 +256,9 @@ def _count_before(tie: Ints, by: Ints, n_hits: int) -> Ints:
 def _keys(number: Ints, by: Ints) -> Ints:
     """Return integers that sort by the first and then by the second; the first is not negative."""
     lowest, highest = int(by.min()), int(by.max())
-    if (highest - lowest + 1) * (int(number.max()) + 1) > _LARGEST:
+    if (highest - lowest + 1) * (int(number.max()) + 1) > LARGEST:
         return _keys(number, _numbered(by))
     return number * (highest - lowest + 1) + (by - lowest)
-
-
-_LARGEST = (1 << 63) - 1
 
 
 def _numbered(values: NDArray[Any]) -> Ints:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permed_measures.engine import ranks
-from permed_measures.engine.id_numbers import id_numbers
+from permed_measures.engine import id_order, ranks
+from permed_measures.engine.id_order import Ids
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
@@ -18,6 +18,10 @@ from permed_measures.engine.ranks import TieBreak
 CHARACTERS = "a", "b", "7", "~", "\x01", "\x7f", "\x80", "é", "\uffff", "漢", "\U0001d4b3"
 PARTS = st.sampled_from([*CHARACTERS, "aaaaaaa", "aaaaaaaa", "éééé", "long" * 9])
 IDS = st.lists(PARTS, max_size=4).map("".join)
+
+
+def numbers_of(group, *parts):
+    return Ids.of(len(group), *parts).numbers(np.array(group)).tolist()
 
 
 def ranked(group, values):
@@ -33,24 +37,23 @@ def test_numbers_are_in_the_order_of_the_ids(data):
     group = data.draw(st.lists(st.sampled_from([0, 1, 9]), min_size=len(ids), max_size=len(ids)))
     cut = data.draw(st.integers(1, len(ids) - 1))
     for rows in (ids[cut:], pl.Series(ids[cut:])):
-        assert ranked(group, id_numbers(np.array(group), ids[:cut], rows).tolist()) == ranked(group, ids)
+        assert ranked(group, numbers_of(group, ids[:cut], rows)) == ranked(group, ids)
 
 
 @pytest.mark.parametrize("odd", ["a\0", "\0", "a\0b", "\ud800", "a\udfff", "", 7, 70])
 def test_odd_ids_are_numbered_too(odd):
     short = ["a", "ab", "\ue000", "\U00010000", "7", "8"]
     for ids in (short, [*short, "aaaaaaaa", "aaaaaaaaa"]):
-        group = np.zeros(2 * len(ids) + 2, np.int64)
-        numbers = id_numbers(group, [*ids, "b"], [*ids, odd])
-        assert ranked(group, numbers.tolist()) == ranked(group, [*ids, "b", *ids, str(odd)])
+        group = [0] * (2 * len(ids) + 2)
+        assert ranked(group, numbers_of(group, [*ids, "b"], [*ids, odd])) == ranked(group, [*ids, "b", *ids, str(odd)])
 
 
 @pytest.mark.parametrize("groups", [1, 3])
 def test_many_long_ids_are_numbered_by_a_few_bytes_after_the_other(groups):
     ids = [f"{n % 3}, document {n:05}" for n in range(4_000)]
     random.Random(1).shuffle(ids)
-    group = np.arange(len(ids)) % groups
-    assert id_numbers(group, ids).tolist() == ranked(group.tolist(), ids)
+    group = [place % groups for place in range(len(ids))]
+    assert ranked(group, numbers_of(group, ids)) == ranked(group, ids)
 
 
 KINDS = {
@@ -64,11 +67,12 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("largest", [ranks._LARGEST, 1 << 20])  # numbers of ids are made smaller above it
+@pytest.mark.parametrize("largest", [ranks.LARGEST, 1 << 20])  # fewer bytes are compared at once above it
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("ties", TieBreak)
 def test_ties_of_any_ids_are_those_of_a_full_sort(ties, kind, largest, monkeypatch):
-    monkeypatch.setattr(ranks, "_LARGEST", largest)
+    for module in (id_order, ranks):
+        monkeypatch.setattr(module, "LARGEST", largest)
     rng = random.Random(9)
     qrels, run = {}, {}
     for number, scores in enumerate([[1.0], [1.0, 1.5], [0.0, -0.0, 2.0, 2 + 1e-9]] * 4):
