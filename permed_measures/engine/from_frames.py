@@ -213,10 +213,11 @@ def _grouped(judgments: Judgments, frame: pl.DataFrame, blocks: Ints) -> tuple[R
     starts = ends - lengths
     if (query[1:] > query[:-1]).all():  # the rows of each query stand together: they stay where they are
         starts[query] = start
-        return Rows(frame["score"].to_numpy(), starts, starts + lengths, frame["doc_id"].gather), query_ids
+        scores = frame["score"].to_numpy()
+        return Rows(scores, starts, starts + lengths, lambda rows: [frame["doc_id"].gather(rows)]), query_ids
     rows = segments(start, length)
     scores = frame["score"].to_numpy()[rows]
-    return Rows(scores, starts, ends, lambda positions: frame["doc_id"].gather(rows[positions])), query_ids
+    return Rows(scores, starts, ends, lambda positions: [frame["doc_id"].gather(rows[positions])]), query_ids
 
 
 def _blocks(judgments: Judgments, query_id: pl.Series, start: Ints) -> tuple[Ints, Ints, Ints, list[str]]:

@@ -92,20 +92,20 @@ def _place_batch(
     group = np.repeat(np.arange(len(index)), judged)[hit]
     hits = Hits(group, judgments.row_at[place[hit]], score[hit], np.zeros_like(group))
 
-    def ids(positions: Ints) -> list[str]:
+    def ids(positions: Ints) -> Iterator[list[str]]:
         return _ids(docs, starts, positions)
 
     return hits.row, count_ranked_above(Rows(scores, starts[:-1], starts[1:], ids), hits, judgments, ties) + 1
 
 
-def _ids(docs: Sequence[Mapping[str, float]], starts: Ints, positions: Ints) -> list[str]:
-    """Return the document ids at these positions (ascending) of all documents, one query after the other."""
+def _ids(docs: Sequence[Mapping[str, float]], starts: Ints, positions: Ints) -> Iterator[list[str]]:
+    """Yield the document ids at these positions (ascending) of all documents, one query after the other."""
     queries = np.flatnonzero(np.diff(np.searchsorted(positions, starts)))
     chosen = np.zeros(starts[-1], np.bool_)
     chosen[positions] = True
     bounds, selectors = starts.tolist(), chosen.tobytes()
-    found = (compress(docs[i], selectors[bounds[i] : bounds[i + 1]]) for i in queries.tolist())
-    return list(chain.from_iterable(found))
+    for query in queries.tolist():
+        yield list(compress(docs[query], selectors[bounds[query] : bounds[query + 1]]))
 
 
 def _scores(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +14,8 @@ from permed_measures.engine.judgments import Ints
 
 if TYPE_CHECKING:
     import polars as pl
+
+    Part = list[str] | pl.Series
 
 _WORD = 8
 """Bytes of an id that are compared at once, as one integer."""
@@ -41,13 +44,16 @@ class Ids(NamedTuple):
     end: Ints
 
     @classmethod
-    def of(cls, n_ids: int, *parts: list[str] | pl.Series) -> Ids:
-        """Return the ids of all parts, of which there are so many."""
-        joined = "\0".join([*map(_joined, parts), *[""] * _WORD])
+    def of(cls, parts: Callable[[], Iterable[Part]], n_ids: int) -> Ids:
+        """Return the ids of all parts, of which there are so many; they may be asked for twice.
+
+        Lists should be short: then their ids stay in the cache until they are done with.
+        """
+        joined = "\0".join([*map(_joined, parts()), *[""] * _WORD])
         text = np.frombuffer(joined.encode("utf-8", "surrogatepass"), np.uint8)
         end = np.flatnonzero(text == 0)[: 1 - _WORD]
         if len(end) != n_ids:  # an id has a NUL itself
-            return _by_python(list(map(text_id, chain.from_iterable(parts))))
+            return _by_python(list(map(text_id, chain.from_iterable(parts()))))
         start = np.zeros_like(end)
         np.add(end[:-1], 1, out=start[1:])
         length = end - start
@@ -73,7 +79,7 @@ class Ids(NamedTuple):
 
         Examples
         --------
-        >>> numbers = Ids.of(4, ["d10", "d9"], ["e", "d10"]).numbers(np.array([0, 0, 0, 0]))
+        >>> numbers = Ids.of(lambda: [["d10", "d9"], ["e", "d10"]], 4).numbers(np.array([0, 0, 0, 0]))
         >>> np.argsort(numbers, kind="stable").tolist(), bool(numbers[0] == numbers[3])
         ([0, 3, 1, 2], True)
         """
@@ -98,7 +104,8 @@ class Ids(NamedTuple):
 
         Examples
         --------
-        >>> Ids.of(4, ["d9"], ["d9", "d10", "d8"]).count_before(np.array([7, 7, 7, 7]), np.array([True]))
+        >>> ids = Ids.of(lambda: [["d9"], ["d9", "d10", "d8"]], 4)
+        >>> ids.count_before(np.array([7, 7, 7, 7]), np.array([True]))
         array([2])
         """
         n, sizes = len(among), np.bincount(group[len(among) :], minlength=1 + group.max())
@@ -131,7 +138,7 @@ class Ids(NamedTuple):
         return Ids(self.text, self.start[which] + n_bytes, self.end[which])
 
 
-def _joined(ids: list[str] | pl.Series) -> str:
+def _joined(ids: Part) -> str:
     if not isinstance(ids, list):
         text: str = ids.str.join("\0").item()
         return text

@@ -106,7 +106,8 @@ class Judgments:
         """Whether the grades look like the scores of a run: not whole, below 0, or above all usual grades."""
         grade = self.grade
         return bool(
-            len(grade) > 3 and ((grade % 1).any() or grade.max() < 0 or grade.max() > max(USUAL_GRADES))
+            len(grade) > 3
+            and ((grade != np.floor(grade)).any() or grade.max() < 0 or grade.max() > max(USUAL_GRADES))
         )
 
     @property
@@ -242,10 +243,9 @@ def _from_mapping(qrels: Nested) -> Judgments:
             raise InputError(problem, where=f"query {shown(query_id)}")
     documents: list[str] = []
     kinds: set[type] = set()
-    for start in range(0, len(per_query), _TOGETHER):  # the second look at an id finds it in the cache
-        some = per_query[start : start + _TOGETHER]
-        documents.extend(chain.from_iterable(some))
-        kinds.update(map(type, chain.from_iterable(some)))
+    for docs in per_query:  # the second look at an id finds it in the cache
+        documents += docs
+        kinds.update(map(type, docs))
     grade = floats(docs.values() for docs in per_query)
     if not kinds <= {str} or not np.isfinite(grade).all():
         checked = map(_checked, query_ids, per_query)
@@ -253,10 +253,6 @@ def _from_mapping(qrels: Nested) -> Judgments:
     query = np.repeat(np.arange(len(query_ids), dtype=np.int32), list(map(len, per_query)))
     ideal = np.lexsort((_compact(-grade), _compact(query)))
     return Judgments(query_ids, query, grade[ideal], ideal, documents)
-
-
-_TOGETHER = 20
-"""Queries that are looked at together."""
 
 
 def _compact(values: NDArray[Any]) -> NDArray[Any]:

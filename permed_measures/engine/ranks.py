@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -52,13 +52,13 @@ class Rows(NamedTuple):
     start, end : ndarray of int64, shape (n_groups,)
         Where each group begins and ends; there may be rows of no group.
     ids : callable
-        Returns the document ids of the rows at these positions.
+        Returns the document ids of the rows at these positions (ascending), in any number of parts.
     """
 
     score: NDArray[Any]
     start: Ints
     end: Ints
-    ids: Callable[[Ints], list[str] | pl.Series]
+    ids: Callable[[Ints], Iterable[list[str] | pl.Series]]
 
 
 class Hits(NamedTuple):
@@ -166,6 +166,9 @@ def _sort_groups(rows: Rows, score: NDArray[Any], group: Ints) -> Ints:
     return groups[unsorted]
 
 
+_TOGETHER = 1000
+"""Ids of hits that are read together."""
+
 _BLOCK = 1 << 14
 """Hits that are looked at together: they stay in the cache."""
 
@@ -205,7 +208,7 @@ def _tied_rows(
     end[tie] = rows.end[group]
     length = _bisect(score, start, end, score[start], np.less_equal) - start
     position, tie_of_row = segments(start, length), np.repeat(np.arange(len(start)), length)
-    mixed = unsorted[np.isin(unsorted, group)]
+    mixed = unsorted[np.isin(unsorted, group)] if len(unsorted) else unsorted
     if len(mixed):
         tie_at = np.full(len(score), -1)
         tie_at[position] = tie_of_row
@@ -222,7 +225,13 @@ def _before_in_ties(
 ) -> Ints:
     """Count, for each tied hit, the rows of its tie that the rule puts before it."""
     n = len(hits.row)
-    ids = Ids.of(len(tie), judgments.ids(hits.row), rows.ids(position))
+
+    def parts() -> Iterator[list[str] | pl.Series]:
+        for first in range(0, n, _TOGETHER):
+            yield judgments.ids(hits.row[first : first + _TOGETHER])
+        yield from rows.ids(position)
+
+    ids = Ids.of(parts, len(tie))
     if ties in _BY_ID:
         return ids.count_before(tie, hits.part == 0, descending=_BY_ID[ties])
     number = ids.numbers(tie)
