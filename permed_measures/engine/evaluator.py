@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.kernels import CHECKS, KERNELS
+from permed_measures.engine.kernels import CHECKS, KERNELS, depth_of
 from permed_measures.engine.kernels.checks import note_on_binary_labels
 from permed_measures.engine.kernels.shared import look_up
 from permed_measures.engine.means import Means, Values
@@ -106,6 +106,8 @@ class PermedEvaluator(Evaluator):
         for measure in checked:
             if measure.NAME in CHECKS:
                 CHECKS[measure.NAME](self.judgments, values_of(measure))
+        depths = [depth for measure in checked if (depth := depth_of(measure)) is not None]
+        self._depth = max(depths) if depths and len(depths) == len(checked) else None
         super().__init__(checked, self.judgments.query_ids)
 
     def notes(self) -> list[str]:
@@ -117,20 +119,23 @@ class PermedEvaluator(Evaluator):
 
     def evaluate(self, run: RunLike) -> Evaluation:
         """Return the values of all measures on a run, as arrays."""
+        return self._evaluate(run)
+
+    def _evaluate(self, run: RunLike, depth: int | None = None) -> Evaluation:
         run = self._load(run) if self._load else run
-        return evaluated(list(self.measures), JudgedRankings.of(self.judgments, run, self.ties))
+        return evaluated(list(self.measures), JudgedRankings.of(self.judgments, run, self.ties, depth))
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:
         """Return an iterator over the metrics of each query of the qrels."""
-        return self.evaluate(run).metrics()
+        return self._evaluate(run, self._depth).metrics()
 
     def calc_aggregate(self, run: RunLike) -> Means:
         """Return the mean of each measure over all queries of the qrels."""
-        return Means(by_own_names(self.evaluate(run).aggregated))
+        return Means(by_own_names(self._evaluate(run, self._depth).aggregated))
 
     def calc(self, run: RunLike) -> Values:
         """Return the means, and the metrics of each query."""
-        evaluation = self.evaluate(run)
+        evaluation = self._evaluate(run, self._depth)
         return Values(Means(by_own_names(evaluation.aggregated)), list(evaluation.metrics()))
 
 

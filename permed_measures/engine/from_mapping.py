@@ -26,8 +26,8 @@ took up to a quarter of the time where many documents are judged.
 """
 
 
-def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak) -> RunHits:
-    """Find the judged documents of a run that is a mapping."""
+def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: int | None = None) -> RunHits:
+    """Find the judged documents of a run that is a mapping; a rank beyond `depth` is any such rank."""
     np.empty(_KEPT)
     named = with_text_ids(run, "query ids of the run")
     found = list(map(named.get, judgments.query_ids, repeat(_NONE)))
@@ -36,7 +36,7 @@ def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak) -> RunHit
     retrieved = np.zeros(judgments.n_queries, dtype=np.int64)
     retrieved[index] = lengths = np.fromiter(map(len, docs), np.int64, len(docs))
     parts = [
-        _place_batch(judgments, index[batch], docs[batch], lengths[batch], ties)
+        _place_batch(judgments, index[batch], docs[batch], lengths[batch], ties, depth)
         for batch in _batches(lengths)
     ]
     row, rank = (np.concatenate([_NONE, *(part[i] for part in parts)]) for i in (0, 1))
@@ -78,7 +78,12 @@ def _batches(lengths: Ints) -> Iterator[slice]:
 
 
 def _place_batch(
-    judgments: Judgments, index: list[int], docs: list[Mapping[str, float]], lengths: Ints, ties: TieBreak
+    judgments: Judgments,
+    index: list[int],
+    docs: list[Mapping[str, float]],
+    lengths: Ints,
+    ties: TieBreak,
+    depth: int | None,
 ) -> tuple[Ints, Ints]:
     """Return judgment row and rank of each judged document in these queries."""
     starts = np.concatenate([[0], np.cumsum(lengths)])
@@ -95,7 +100,8 @@ def _place_batch(
     def ids(positions: Ints) -> Iterator[list[str]]:
         return _ids(docs, starts, positions)
 
-    return hits.row, count_ranked_above(Rows(scores, starts[:-1], starts[1:], ids), hits, judgments, ties) + 1
+    rows = Rows(scores, starts[:-1], starts[1:], ids)
+    return hits.row, count_ranked_above(rows, hits, judgments, ties, depth) + 1
 
 
 def _ids(docs: Sequence[Mapping[str, float]], starts: Ints, positions: Ints) -> Iterator[list[str]]:

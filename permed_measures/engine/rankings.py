@@ -73,7 +73,13 @@ class JudgedRankings:
     _within: dict[int, JudgedRankings] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
-    def of(cls, judgments: Judgments, run: RunLike, ties: TieBreak = TieBreak.TREC) -> JudgedRankings:
+    def of(
+        cls,
+        judgments: Judgments,
+        run: RunLike,
+        ties: TieBreak = TieBreak.TREC,
+        depth: int | None = None,
+    ) -> JudgedRankings:
         """Find the judged documents of a run in any form (see ``inputs``).
 
         Parameters
@@ -81,6 +87,8 @@ class JudgedRankings:
         judgments : Judgments
         run : RunLike
         ties : TieBreak, default TieBreak.TREC
+        depth : int, optional
+            Cut the rankings at this rank: what is below need not be sorted.
 
         Returns
         -------
@@ -103,15 +111,18 @@ class JudgedRankings:
         if isinstance(table, SparkRun):
             found = find_in_spark(judgments, table, ties)
         elif isinstance(table, Mapping):
-            found = find_in_mapping(judgments, table, ties)
+            found = find_in_mapping(judgments, table, ties, depth)
             _warn_if_swapped(judgments, table, path_of(run))
         else:
             batches = table if isinstance(table, Batches) else Batches([table])
             found = find_in_batches(judgments, batches, ties)
-        order = np.argsort((judgments.query[found.row].astype(np.int64) << 32) | found.rank)
-        rank = found.rank[order].astype(np.int32)
+        row, rank = found.row, found.rank
+        if depth is not None:
+            kept = np.flatnonzero(rank <= depth)
+            row, rank = row[kept], rank[kept]
+        order = np.argsort((judgments.query[row].astype(np.int64) << 32) | rank)
         counts = found.retrieved, len(found.query_ids), found.n_answered
-        rankings = cls(judgments, found.row[order], rank, *counts)
+        rankings = cls(judgments, row[order], rank[order].astype(np.int32), *counts)
         _warn_if_disjoint(rankings, found, path_of(run))
         return rankings
 
@@ -212,7 +223,7 @@ def _warn_if_disjoint(rankings: JudgedRankings, found: RunHits, path: Path | Non
             run_ids = found.query_ids
             run_ids = sorted(run_ids) if isinstance(run_ids, set) else list(run_ids)
             hint = suggestion(run_ids, judgments.query_ids)
-    elif not len(rankings.query) and rankings.retrieved.any():
+    elif not len(found.row) and rankings.retrieved.any():
         theirs = _two(judgments.documents)
         problem = f"no retrieved document is judged: the run has {ours}, the qrels judge {theirs}"
         strange = set(found.query_ids).difference(judgments.query_ids)

@@ -122,10 +122,13 @@ _BY_MORE: dict[TieBreak, Callable[[_Tied], Ints]] = {
 """What a tie is sorted by where a hit must know the row that it is."""
 
 
-def count_ranked_above(rows: Rows, hits: Hits, judgments: Judgments, ties: TieBreak) -> Ints:
+def count_ranked_above(
+    rows: Rows, hits: Hits, judgments: Judgments, ties: TieBreak, depth: int | None = None
+) -> Ints:
     """Count, for each hit, the rows of its group that are ranked before it.
 
-    If the hits are among the rows, that is the rank minus 1. The counts for parts of a run add up.
+    If the hits are among the rows, that is the rank minus 1. The counts for parts of a run add up. With
+    `depth`, as many rows are as good as more.
     """
     if ties is not TieBreak.TREC10:
         with np.errstate(over="ignore"):  # beyond float32 is infinite, as it is in C
@@ -133,6 +136,29 @@ def count_ranked_above(rows: Rows, hits: Hits, judgments: Judgments, ties: TieBr
             hits = hits._replace(score=hits.score.astype(np.float32))
     score, wanted = -rows.score, -hits.score  # ascending is the order of a ranking
     unsorted = _sort_groups(rows, score, hits.group)
+    if depth is None:
+        return _count(rows, score, unsorted, hits, wanted, judgments, ties)
+    last, high = rows.start[hits.group] + (depth - 1), rows.end[hits.group]
+    near = np.flatnonzero((last >= high) | (score.take(last, mode="clip") >= wanted))
+    before = np.full(len(wanted), depth)
+    before[near] = _count(rows, score, unsorted, _some(hits, near), wanted[near], judgments, ties)
+    return before
+
+
+def _some(hits: Hits, which: Ints) -> Hits:
+    return Hits(*(each[which] for each in hits))
+
+
+def _count(
+    rows: Rows,
+    score: NDArray[Any],
+    unsorted: Ints,
+    hits: Hits,
+    wanted: NDArray[Any],
+    judgments: Judgments,
+    ties: TieBreak,
+) -> Ints:
+    """Count as `count_ranked_above` does, with scores that ascend in each group."""
     low, high = rows.start[hits.group], rows.end[hits.group]
     first = _bisect(score, low, high, wanted, np.less)
     before = first - low
@@ -141,7 +167,7 @@ def count_ranked_above(rows: Rows, hits: Hits, judgments: Judgments, ties: TieBr
         if hits.part.any():  # a hit that is alone here may be tied with one in another part of the run
             unsettled = np.isin(first, first[unsettled]) & _is_at(score, first, high, wanted)
         which = np.flatnonzero(unsettled)
-        tied = Hits(*(each[which] for each in hits))
+        tied = _some(hits, which)
         tie, position = _tied_rows(rows, score, tied.group, first[which], unsorted)
         before[which] += _before_in_ties(rows, tied, tie, position, judgments, ties)
     return before

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import binary, checks, graded
 from permed_measures.measures.definitions import GAP, Coverage, GradedAP, QMeasure, VariantNDCG
+from permed_measures.measures.parameters import values_of
 
 Kernel = Callable[..., NDArray[np.float64]]
 Check = Callable[[Judgments, dict[str, Any]], None]
@@ -61,3 +62,14 @@ SUPPORTED = [
 
 KERNELS: dict[str, Kernel] = {str(each.measure.NAME): each.kernel for each in SUPPORTED}
 CHECKS: dict[str, Check] = {str(each.measure.NAME): each.check for each in SUPPORTED if each.check}
+
+
+def depth_of(measure: Measure) -> int | None:
+    """Return the rank below which a measure does not look for judged documents; None if it may look at all.
+
+    That is its cutoff, unless it counts only judged documents or sorts the whole list.
+    """
+    given = values_of(measure)
+    anywhere = given.get("judged_only") or given.get("ideal") == "run"
+    cutoff: int | None = None if anywhere else given.get("cutoff")
+    return cutoff
