@@ -212,6 +212,41 @@ def test_ranks_are_those_of_a_full_sort_whatever_the_queries_beside(ties):
         assert found == expected, form
 
 
+@pytest.mark.parametrize("ties", TieBreak)
+@pytest.mark.parametrize(
+    "depth", [10, *(pytest.param(each, marks=pytest.mark.thorough) for each in (1, 300, 999))]
+)
+def test_rankings_that_are_cut_are_the_first_ranks_of_the_whole(ties, depth):
+    rng = random.Random(6)
+    qrels, run = queries_of_all_kinds(rng)
+    judgments = Judgments.of(qrels)
+    for form, given_run in {"dict": run, **in_frames(run, rng)}.items():
+        cut = JudgedRankings.of(judgments, given_run, ties, depth)
+        whole = JudgedRankings.of(judgments, given_run, ties).within(depth)
+        for name in ("row", "rank", "retrieved", "n_run_queries", "n_answered"):
+            np.testing.assert_array_equal(getattr(cut, name), getattr(whole, name), f"{form}: {name}")
+
+
+def test_what_is_below_the_cutoff_makes_no_difference():
+    """Measures one at a time: where all have a cutoff, the rankings are cut at the deepest."""
+    rng = random.Random(7)
+    cut = 0
+    for _ in range(effort(300, 5000)):
+        (qrels, run), measure = random_case(rng), random_measure(rng)
+        evaluator = PermedEvaluator([measure], qrels)
+        cut += evaluator.depth is not None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pm.PermedWarning)
+            metrics, whole = list(evaluator.iter_calc(run)), evaluator.evaluate(run)
+        assert metrics == list(whole.metrics()), (measure, qrels, run)
+    assert cut > 50
+
+
+def test_a_hit_below_the_cutoff_is_no_reason_to_warn():
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0, "x": 2.0}}
+    assert pm.calc_aggregate(["P@1"], qrels, run) == {pm.parse_measure("P@1"): 0.0}
+
+
 def test_a_query_without_judgments_or_results_counts():
     qrels = {"q1": {"a": 1}, "q2": {}, "q3": {"b": 1}}
     run = {"q1": {"a": 1.0}, "q2": {"a": 1.0}, "q3": {}}
