@@ -31,7 +31,8 @@ datasets: import_hook records samples readers http_download downloads handlers c
 datasets: pyterrier loading
 evaluation spark
 crosschecks: pytrec identities results check
-statistics: significance signed_ranks resampling max_t differences results families cautions
+statistics: significance signed_ranks resampling intervals max_t differences results estimates families
+statistics: cautions
 papers: cells grids html_tables latex markdown delimited read
 audits: options query_sets rare_gains choices levels claim_names claims
 audits: claim_columns claim_tables claim_files conventions tried

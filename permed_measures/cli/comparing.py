@@ -13,10 +13,10 @@ from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell
 from permed_measures.cli.output import Digits, Output, format_of, put
 from permed_measures.reports.comparison import COMPARISON_FORMATS
-from permed_measures.statistics.results import MAX_T, VARIANTS
+from permed_measures.statistics.results import SIMULTANEOUS, TESTS, VARIANTS
 from permed_measures.statistics.significance import CORRECTIONS
 
-Correction = StrEnum("Correction", {name: name for name in [*CORRECTIONS, MAX_T]})  # type: ignore[misc]
+Correction = StrEnum("Correction", {name: name for name in [*SIMULTANEOUS, *CORRECTIONS]})  # type: ignore[misc]
 Test = StrEnum("Test", {name: name for name in VARIANTS})  # type: ignore[misc]
 Format = StrEnum("Format", {name: name for name in COMPARISON_FORMATS})  # type: ignore[misc]
 
@@ -46,14 +46,21 @@ def compare(
             help="Queries that belong together. By default the conversation_id of a data set that has it.",
         ),
     ] = None,
-    correction: Annotated[Correction, typer.Option(help="Multiple-testing correction.")] = Correction("holm"),  # noqa: B008
+    correction: Annotated[
+        Correction | None,
+        typer.Option(
+            help="Multiple-testing correction. By default max-t, or holm without the randomization test."
+        ),
+    ] = None,
     family: Annotated[
         Literal["all", "measure"],
         typer.Option(help="Which p-values are corrected together: all, or those of a measure."),
     ] = "all",
     tests: Annotated[
         list[Test] | None,
-        typer.Option(help="A test to run, or the bootstrap; can be repeated. By default all are run."),
+        typer.Option(
+            help="A test to run, or the bootstrap for intervals; can be repeated. By default all tests."
+        ),
     ] = None,
     resamples: Annotated[
         int, typer.Option(help="Number of resamples of the randomization test and the bootstrap.", min=1)
@@ -87,8 +94,8 @@ def compare(
             chosen,
             baseline,
             clusters,
-            str(correction),
-            [*map(str, tests or VARIANTS)],
+            correction and str(correction),
+            [*map(str, tests or TESTS)],
             resamples=resamples,
             seed=seed,
             level=level,

@@ -19,8 +19,9 @@ from permed_measures.reports.comparison import COMPARISON_FORMATS, comparison_re
 from permed_measures.reports.differences import differences_table, legend
 from permed_measures.statistics.cautions import cautions, unsteady
 from permed_measures.statistics.differences import PairedRuns
+from permed_measures.statistics.estimates import doubtful, estimated
 from permed_measures.statistics.families import corrected
-from permed_measures.statistics.results import ComparisonResult, Options, contrasts
+from permed_measures.statistics.results import MAX_T, TESTS, ComparisonResult, Options, contrasts
 from permed_measures.statistics.significance import LEVELS
 from permed_measures.terminal import aligned
 
@@ -80,8 +81,8 @@ def compare(
     measures: MeasuresLike,
     baseline: str | Iterable[str] | None = None,
     clusters: By | None = None,
-    correction: str = "holm",
-    tests: Iterable[str] | str = ("t-test", "wilcoxon", "randomization", "bootstrap"),
+    correction: str | None = None,
+    tests: Iterable[str] | str = TESTS,
     resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
@@ -107,11 +108,13 @@ def compare(
         one group for the query ids, ``{query_id: cluster}``, or a function of the query id. If left out, the
         field ``conversation_id`` of a data set that has it; ``"none"`` is no clusters. A query in no cluster
         counts as its own.
-    correction : {'holm', 'bonferroni', 'benjamini-hochberg', 'none', 'max-t'}
+    correction : {'max-t', 'holm', 'bonferroni', 'benjamini-hochberg', 'none'}, optional
         Multiple-testing correction over all p-values of a test: pairs times measures. ``max-t`` adjusts those
         of the randomization test by what random signs give to all differences at once, and has the intervals
-        from them too, which then hold for all differences at once; the other tests have Holm's correction.
+        from them too, which then hold for all differences at once; the other tests have Holm's correction. If
+        left out, ``max-t``, or ``holm`` without the randomization test.
     tests : iterable of {'t-test', 'wilcoxon', 'randomization', 'bootstrap'}, or one of these
+        With ``bootstrap`` the intervals of the differences are percentile bootstrap intervals.
     resamples : int, at least 1
         Number of resamples of the randomization test and the bootstrap.
     seed : int, at least 0
@@ -155,11 +158,13 @@ def compare(
     queries.
 
     Where all differences are 0, every p is 1, the interval (0, 0) and the effect size 0. Whatever else is
-    undefined is None with a reason: a t-test of one query or without variance, a bootstrap of one cluster, a
-    relative difference to 0. Intervals of the bootstrap are not corrected for their number, and with fewer
-    than ten clusters they are too short, which the notes say. Differences that are those of another pair or
-    measure in all queries count once. `significance`, `signed_ranks`, `resampling` and `max_t` have formulas
-    and sources, Holm 1979 and Benjamini & Hochberg 1995 the other corrections.
+    undefined is None with a reason: a t-test of one query or without variance, an interval of one cluster, a
+    relative difference to 0. Without max-T intervals are not corrected for their number. An interval has 0
+    where the deciding test's p (the adjusted one, with max-T) is 1 - level or more, and not where it is less.
+    With fewer than 20 clusters, or where fewer than five differ, it may be too short, which the notes say.
+    Differences that are those of another pair or
+    measure in all queries count once. `significance`, `signed_ranks`, `resampling`, `max_t` and `intervals`
+    have formulas and sources, Holm 1979 and Benjamini & Hochberg 1995 the other corrections.
 
     Examples
     --------
@@ -172,6 +177,8 @@ def compare(
     """
     check_whole_number("jobs", jobs, 1)
     asked = tuple(dict.fromkeys([tests] if isinstance(tests, str) else tests))
+    if correction is None:
+        correction = MAX_T if "randomization" in asked else "holm"
     options = Options(asked, correction, resamples, seed, level, family)
     origin, qrels, runs = Origin.of(qrels, runs), loaded_qrels(qrels), loaded_runs(runs)
     asked_measures = measures_of(measures, rel)
@@ -209,7 +216,11 @@ def _notes_of_groups(name: str, groups: Mapping[Any, Comparison]) -> list[str]:
 def _compared(parts: list[PairedRuns], options: Options, baseline: str | None) -> list[Comparison]:
     """Compare on each set of queries, with one correction over all p-values."""
     found = [contrasts(paired, options) for paired in parts]
-    found, families, notes = corrected(found, parts, options)
+    found, families, notes, critical = corrected(found, parts, options)
+    found = [
+        estimated(rows, paired, options, times)
+        for rows, paired, times in zip(found, parts, critical, strict=True)
+    ]
     levels = LEVELS[:1] if baseline is None else LEVELS  # letters have the first level only
     n_tests = families.get("randomization", 1)
     n_here = max(n_tests - sum(map(len, found[1:])), 1)  # of one set of queries, however many count once
@@ -227,10 +238,12 @@ def _compared(parts: list[PairedRuns], options: Options, baseline: str | None) -
                 *paired.notes,
                 *said,
                 *cautions(paired, options, n_tests, n_here, min(levels)),
+                *doubtful(rows, paired, options),
                 *unsteady(rows, options, levels),
             ],
             paired,
             family=options.family,
+            interval=options.interval,
         )
         for rows, paired, said in zip(found, parts, notes, strict=True)
     ]

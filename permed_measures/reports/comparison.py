@@ -119,6 +119,11 @@ def comparison_records(result: ComparisonResult) -> list[dict[str, Any]]:
             **dict(zip(_BOUNDS, row.interval or (None, None), strict=True)),
             **{name: getattr(row, name) for name in _COUNTS},
             **{
+                f"{name}_{bound}": (row.intervals.get(name) or (None, None))[i]
+                for name in (*_MEANS[:2], _MEANS[3], _COUNTS[3])
+                for i, bound in enumerate(_BOUNDS)
+            },
+            **{
                 f"{name} {column}": getattr(test, column)
                 for name, test in row.tests.items()
                 for column in ("p", "adjusted")
@@ -135,15 +140,15 @@ def comparison_records(result: ComparisonResult) -> list[dict[str, Any]]:
 def _reasons(row: ComparisonRow) -> str | None:
     """Say why values of a row are missing."""
     reasons = {**row.reasons, **{name: test.reason for name, test in row.tests.items() if test.reason}}
-    given = (f"{name}: {reason}" for name, reason in reasons.items() if "not asked" not in reason)
-    return "; ".join(given) or None
+    return "; ".join(f"{name}: {reason}" for name, reason in reasons.items()) or None
 
 
 def _as_csv(result: ComparisonResult) -> str:
     def cell(name: str, value: Any) -> Any:
         if isinstance(value, str):
             return as_cell(value)
-        rounded = name in {*_MEANS, *_BOUNDS, *_COUNTS} and value is not None and result.digits is not None
+        number = name in {*_MEANS, *_BOUNDS, *_COUNTS} or name.endswith(("_low", "_high"))
+        rounded = number and value is not None and result.digits is not None
         return round(value, result.digits) if rounded else value
 
     records = comparison_records(result)
@@ -154,7 +159,7 @@ def _as_csv(result: ComparisonResult) -> str:
 def _as_json(result: ComparisonResult) -> str:
     from_scipy = {"t-test", "wilcoxon"} & set(result.rows[0].tests)
     content = {
-        "baseline": result.baseline,
+        "baseline": result.baseline or result.baselines or None,
         "clusters": result.paired.clusters or None,
         "correction": result.correction,
         "family": result.family,

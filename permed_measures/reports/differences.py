@@ -22,7 +22,7 @@ from permed_measures.reports.wording import (
     signed,
 )
 from permed_measures.statistics.families import correction_of
-from permed_measures.statistics.results import MAX_T, ComparisonResult, ComparisonRow
+from permed_measures.statistics.results import ComparisonResult, ComparisonRow, deciding
 from permed_measures.statistics.significance import SignificanceTest
 
 _HEADINGS = {**CORRECTION_NAMES, "benjamini-hochberg": "B-H"}
@@ -82,12 +82,22 @@ def headings_of_tests(result: ComparisonResult) -> dict[str, str]:
 
 def _estimates(result: ComparisonResult, row: ComparisonRow, intervals: bool) -> list[str]:
     percent = None if row.relative is None else 100 * row.relative
-    bounds = ", ".join(shown(result, bound, "+") for bound in row.interval or ())
-    interval = f"[{bounds}]" if bounds else NONE
     cells = [shown(result, row.mean), shown(result, row.baseline_mean), shown(result, row.difference, "+")]
     cells.append(signed(percent, "+.1f"))
-    cells += [interval] if intervals else []
+    cells += [_interval(result, row)] if intervals else []
     return [*cells, f"{row.wins:,}/{row.ties:,}/{row.losses:,}", signed(row.effect_size, "+.2f")]
+
+
+def _interval(result: ComparisonResult, row: ComparisonRow) -> str:
+    """Write the interval; a round bracket is at an end that is 0 but excluded, since p is below 1 - level."""
+    if row.interval is None:
+        return NONE
+    test = row.tests.get(deciding(row.tests))
+    p = None if test is None else test.adjusted if result.interval == "simultaneous" else test.p
+    excluded = p is not None and p < round(1 - result.level, 12) and 0.0 in row.interval
+    low, high = (shown(result, bound, "+") for bound in row.interval)
+    left, right = "(["[row.interval[0] != 0 or not excluded], ")]"[row.interval[1] != 0 or not excluded]
+    return f"{left}{low}, {high}{right}"
 
 
 def _p_values(test: SignificanceTest, adjusted: bool) -> list[float | None]:
@@ -122,14 +132,17 @@ def legend(result: ComparisonResult, only: Collection[str] | None = None) -> lis
 
 def _about_intervals(result: ComparisonResult) -> str:
     """Say how the intervals were computed."""
-    if result.correction == MAX_T:
-        number = counted(result.families["randomization"], "difference")
-        return f"interval: for all {number}{of_each(result)} at once, by the random signs of max-T"
-    drawn = f"{counted(result.resamples, 'resample')} of {counted(result.n_clusters, result.paired.unit)}"
+    number = result.families.get("randomization", 1)
+    if result.interval == "simultaneous" and number > 1:
+        by = CORRECTION_NAMES[result.correction]
+        return f"interval: for all {number:,} differences{of_each(result)} at once, by the draws of {by}"
+    units = counted(result.n_clusters, result.paired.unit)
+    drawn = f"{counted(result.resamples, 'resample')} of " if result.interval == "bootstrap" else ""
     of_groups = "; of a group, from its own" if result.by else ""
     several = sum(len(each.rows) for _, each in result.sections()) > 1
     each_alone = "; not adjusted for multiple testing" if several and result.correction != "none" else ""
-    return f"interval: {interval_method(result)}, {drawn}{of_groups}{each_alone}"
+    method = "by the random signs" if result.interval == "simultaneous" else interval_method(result)
+    return f"interval: {method}, {drawn}{units}{of_groups}{each_alone}"
 
 
 def _corrections(result: ComparisonResult, correction: str, names: list[str]) -> list[str]:
@@ -157,7 +170,6 @@ def _reasons(rows: list[ComparisonRow], tests: Collection[str]) -> list[str]:
     """Say why values are missing: each reason once, with its number of rows."""
     found = Counter[str]()
     for row in rows:
-        given = {name: reason for name, reason in row.reasons.items() if "not asked" not in reason}
-        given |= {name: row.tests[name].reason for name in tests if row.tests[name].reason}
+        given = {**row.reasons, **{name: row.tests[name].reason for name in tests if row.tests[name].reason}}
         found.update(f"{NONE} {name.replace('_', ' ')}: {reason}" for name, reason in given.items())
     return [f"{text} ({n:,} of {counted(len(rows), 'row')})" for text, n in found.items()]

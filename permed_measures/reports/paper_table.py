@@ -23,18 +23,10 @@ from permed_measures.reports.wording import (
     signed,
 )
 from permed_measures.statistics.families import correction_of
-from permed_measures.statistics.results import ComparisonResult, ComparisonRow
+from permed_measures.statistics.results import ComparisonResult, ComparisonRow, deciding
 
-_PREFERRED = {
-    "randomization": "naive randomization",
-    "clustered t-test": "t-test",
-    "t-test": "",
-    "wilcoxon": "",
-}
-"""Which test decides the marks: the first of these that was run and takes clusters into account.
-
-Each with its naive counterpart.
-"""
+_NAIVE = {"randomization": "naive randomization", "clustered t-test": "t-test"}
+"""The naive counterpart of a test."""
 
 
 def paper_table(result: ComparisonResult) -> PaperTable:
@@ -99,8 +91,7 @@ def _marks(comparison: ComparisonResult, number: int, letters: list[str]) -> lis
 
 def deciding_test(comparison: ComparisonResult) -> str:
     """Return the test that decides the marks; empty if none was run that is valid for these clusters."""
-    tests = comparison.rows[0].tests
-    return next((name for name in _PREFERRED if name in tests and not tests[name].naive), "")
+    return deciding(comparison.rows[0].tests)
 
 
 def deciding_tests(comparison: ComparisonResult) -> tuple[list[str], list[str]]:
@@ -109,7 +100,7 @@ def deciding_tests(comparison: ComparisonResult) -> tuple[list[str], list[str]]:
     If none decides, there are no others.
     """
     name, made = deciding_test(comparison), list(comparison.rows[0].tests)
-    first = [each for each in made if each in (name, _PREFERRED[name])] if name else made
+    first = [each for each in made if each in (name, _NAIVE.get(name))] if name else made
     return sorted(first, key=lambda each: each != name), [each for each in made if each not in first]
 
 

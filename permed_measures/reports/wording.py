@@ -64,9 +64,13 @@ def p_of_sentences(result: ComparisonResult, name: str) -> str:
 
 def interval_method(result: ComparisonResult) -> str:
     """Say how the intervals were computed; nothing where there are none."""
-    if result.correction == MAX_T:
-        return "simultaneous, max-T"
-    return "" if "not asked" in result.rows[0].reasons.get("interval", "") else "percentile bootstrap"
+    if all(row.interval is None for _, each in result.sections() for row in each.rows):
+        return ""
+    simultaneous = f"simultaneous, {CORRECTION_NAMES.get(result.correction, '')}"
+    return _INTERVALS.get(result.interval, simultaneous)
+
+
+_INTERVALS = {"t": "skewness-corrected t", "bootstrap": "percentile bootstrap"}
 
 
 def signed(value: float | None, form: str) -> str:

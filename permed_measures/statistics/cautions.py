@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from permed_measures.markup import counted
 from permed_measures.statistics.differences import PairedRuns
 from permed_measures.statistics.resampling import n_patterns
-from permed_measures.statistics.results import MAX_T, ComparisonRow, Options
+from permed_measures.statistics.results import SIMULTANEOUS, ComparisonRow, Options
 from permed_measures.statistics.significance import LEVELS, effective_clusters
 
 _FEW = 10
@@ -24,7 +24,7 @@ def cautions(
     """
     notes = _no_significance(paired, options, n_tests, n_here, level)
     notes += _unequal_clusters(paired, options)
-    if "bootstrap" in options.tests and options.correction != MAX_T and 1 < paired.n_clusters < _FEW:
+    if options.interval == "bootstrap" and 1 < paired.n_clusters < _FEW:
         units = counted(paired.n_clusters, paired.unit)
         notes.append(f"interval: with {units} percentile bootstrap intervals are too short")
     return notes
@@ -66,7 +66,7 @@ def unsteady(rows: list[ComparisonRow], options: Options, levels: Iterable[float
         test = row.tests.get("randomization")
         if test is None or test.adjusted is None or " random sign pattern" not in test.method:
             continue
-        p = test.adjusted if options.correction == MAX_T else test.p or 0.0
+        p = test.adjusted if options.correction in SIMULTANEOUS else test.p or 0.0
         times = test.adjusted / p
         error = times * math.sqrt(p * (1 - p) / options.resamples)
         reached = [level for level in levels if times / (1 + options.resamples) < level]

@@ -12,9 +12,9 @@ import numpy as np
 from permed_measures.markup import counted
 from permed_measures.measures.headings import name_of
 from permed_measures.statistics.differences import PairedRuns
-from permed_measures.statistics.max_t import Columns, max_t, simultaneous_intervals
-from permed_measures.statistics.results import MAX_T, ComparisonRow, Options
-from permed_measures.statistics.significance import CORRECTIONS, Estimate
+from permed_measures.statistics.max_t import Columns, as_student, max_t
+from permed_measures.statistics.results import MAX_T, SIMULTANEOUS, ComparisonRow, Options
+from permed_measures.statistics.significance import CORRECTIONS, Floats
 
 Rows = list[ComparisonRow]
 Key = tuple[int, int, int]
@@ -22,12 +22,12 @@ Key = tuple[int, int, int]
 
 def correction_of(correction: str, test: str) -> str:
     """Return how the p-values of a test are adjusted: max-T needs random signs, other tests have Holm's."""
-    return "holm" if correction == MAX_T and test != "randomization" else correction
+    return "holm" if correction in SIMULTANEOUS and test != "randomization" else correction
 
 
 def corrected(
     found: list[Rows], parts: list[PairedRuns], options: Options
-) -> tuple[list[Rows], dict[str, int], list[list[str]]]:
+) -> tuple[list[Rows], dict[str, int], list[list[str]], list[Floats]]:
     """Adjust the p-values of each test over all rows of its family.
 
     Parameters
@@ -45,9 +45,12 @@ def corrected(
         The number of p-values that were corrected together by test; where the families are measures, of one.
     list of lists of str
         Notes on the rows of each set of queries.
+    list of ndarray of float64
+        How many standard errors a simultaneous interval of each row has on a side; NaN where there are none.
     """
+    critical = [np.full(len(each), np.nan) for each in found]
     if options.correction == MAX_T:
-        found = _by_max_t(found, parts, options)
+        found, critical = _by_max_t(found, parts, options)
     rows = [row for each in found for row in each]
     keys = [key for number, paired in enumerate(parts) for key in _keys(number, paired)]
     tests = [dict(row.tests) for row in rows]
@@ -57,19 +60,17 @@ def corrected(
         method = correction_of(options.correction, name)
         for family in families:
             answered = {keys[i]: p for i in reversed(family) if (p := tests[i][name].p) is not None}
-            if method == MAX_T:
-                count = len(family)
-            else:
+            if method not in SIMULTANEOUS:
                 p_values = np.array(list(answered.values()), np.float64)
                 adjusted = dict(zip(answered, CORRECTIONS[method](p_values).tolist(), strict=True))
                 for i in family:
                     tests[i][name] = replace(tests[i][name], adjusted=adjusted.get(keys[i]))
-                count = len(answered) if method != "none" else len(family)
+            count = len(answered) if method != "none" else len(family)
             sizes[name] = max(sizes.get(name, 0), count)
     done = _split([replace(row, tests=each) for row, each in zip(rows, tests, strict=True)], found)
-    once = options.correction not in ("none", MAX_T) and options.family == "all"
+    once = options.correction != "none" and options.family == "all"
     notes = [_repeated(*each) if once else [] for each in zip(done, _split(keys, found), strict=True)]
-    return done, sizes, notes
+    return done, sizes, notes, critical
 
 
 _T = TypeVar("_T")
@@ -122,29 +123,23 @@ def _repeated(rows: Rows, keys: list[Key]) -> list[str]:
 # --- max-T -------------------------------------------------------------------------------------------
 
 
-def _by_max_t(found: list[Rows], parts: list[PairedRuns], options: Options) -> list[Rows]:
-    """Adjust the p-values of the randomization test by max-T, and give all rows simultaneous intervals."""
+def _by_max_t(
+    found: list[Rows], parts: list[PairedRuns], options: Options
+) -> tuple[list[Rows], list[Floats]]:
+    """Adjust the p-values of the randomization test by max-T; return the critical values of intervals too."""
     n_clusters = 1 + max(int(paired.shared_cluster.max()) for paired in parts)
     columns = Columns.joined(
         [Columns.of(each.differences(), each.shared_cluster, each.operands(), n_clusters) for each in parts]
     )
     rows = [row for each in found for row in each]
-    adjusted, intervals = np.ones(len(rows)), [Estimate(None)] * len(rows)
+    n_units = np.repeat([paired.n_clusters for paired in parts], [len(each) for each in found])
+    critical = np.empty(len(rows))
     for family in _families(rows, options.family):
-        chosen = columns.chosen(np.array(family))
-        outcome = max_t(chosen, options.resamples, options.seed, options.level)
-        raw = np.array([rows[i].tests["randomization"].p for i in family])
-        outcome = outcome._replace(adjusted=np.maximum(outcome.adjusted, raw))
-        adjusted[family] = outcome.adjusted
-        for i, interval in zip(family, simultaneous_intervals(chosen, outcome, options.level), strict=True):
-            intervals[i] = interval
-    return _split([_with(*each) for each in zip(rows, adjusted.tolist(), intervals, strict=True)], found)
-
-
-def _with(row: ComparisonRow, adjusted: float, interval: Estimate) -> ComparisonRow:
-    test = replace(row.tests["randomization"], adjusted=adjusted)
-    reasons = {name: reason for name, reason in row.reasons.items() if name != "interval"}
-    if interval.value is None:
-        reasons["interval"] = interval.reason
-    tests = {**row.tests, "randomization": test}
-    return replace(row, tests=tests, interval=interval.value, reasons=reasons)
+        outcome = max_t(columns.chosen(np.array(family)), options.resamples, options.seed, options.level)
+        for i, p in zip(family, outcome.adjusted.tolist(), strict=True):
+            test = rows[i].tests["randomization"]
+            adjusted = replace(test, adjusted=max(p, test.p or 0.0))
+            rows[i] = replace(rows[i], tests={**rows[i].tests, "randomization": adjusted})
+            critical[i] = as_student(outcome.critical, int(n_units[i]))
+    ends = np.cumsum([len(each) for each in found])[:-1]
+    return _split(rows, found), np.split(critical, ends)

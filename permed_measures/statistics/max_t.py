@@ -1,4 +1,4 @@
-"""Step-down max-T: p-values corrected for many tests, and simultaneous intervals, from the same random signs.
+"""Step-down max-T: p-values corrected for many tests, and how long their intervals are, from the same signs.
 
 The arrays are those of `significance`; see `max_t`.
 """
@@ -14,7 +14,6 @@ import numpy as np
 from permed_measures.statistics.resampling import Operands, n_patterns, signs_of, totals_of
 from permed_measures.statistics.significance import (
     TIE,
-    Estimate,
     Floats,
     Ints,
     blocks_of_columns,
@@ -30,12 +29,8 @@ class Columns(NamedTuple):
 
     Attributes
     ----------
-    total, squares, cross : ndarray of float64, shape (n_columns,)
-        Of the sums of the clusters: their sum, that of their squares, that of their products with the sizes.
-    n_queries : ndarray of float64, shape (n_columns,)
-        The sizes of the clusters, added up.
-    sizes : ndarray of float64, shape (n_columns,)
-        The squares of the sizes, added up.
+    total, squares : ndarray of float64, shape (n_columns,)
+        Of the sums of the clusters: their sum, and that of their squares.
     parts : ndarray of float64, shape (n_clusters, n_values)
         The sums of the clusters of what a column is the difference of.
     first, second : ndarray of int64, shape (n_columns,)
@@ -44,9 +39,6 @@ class Columns(NamedTuple):
 
     total: Floats
     squares: Floats
-    cross: Floats
-    n_queries: Floats
-    sizes: Floats
     parts: Floats
     first: Ints
     second: Ints
@@ -60,21 +52,18 @@ class Columns(NamedTuple):
         n_clusters: int = 0,
     ) -> Self:
         """Sum the differences of each cluster; of `n_clusters` some may have no query here."""
-        sizes = np.bincount(cluster, minlength=n_clusters).astype(np.float64)
+        n_clusters = max(n_clusters, int(cluster.max()) + 1)
         moments = []
         for block in blocks_of_columns(differences):
-            sums = sums_of(block, cluster, len(sizes))
-            moments.append(np.stack([sums.sum(axis=0), (sums**2).sum(axis=0), sizes @ sums]))
-        total, squares, cross = np.concatenate(moments, axis=1)
+            sums = sums_of(block, cluster, n_clusters)
+            moments.append(np.stack([sums.sum(axis=0), (sums * sums).sum(axis=0)]))
+        total, squares = np.concatenate(moments, axis=1)
         n = differences.shape[1]
         values = differences if operands is None else operands.values
         return cls(
             total,
             np.where(squares <= TIE**2 * len(differences), 0.0, squares),
-            cross,
-            np.full(n, sizes.sum()),
-            np.full(n, (sizes**2).sum()),
-            sums_of(values, cluster, len(sizes)),
+            sums_of(values, cluster, n_clusters),
             np.arange(n) if operands is None else operands.first,
             np.full(n, -1) if operands is None else operands.second,
         )
@@ -123,7 +112,8 @@ def max_t(columns: Columns, resamples: int, seed: int, level: float = 0.95) -> M
     It holds the probability of any false rejection (the family-wise error rate), as Holm's does, but knows
     how the columns depend on each other, and its smallest p is not multiplied by their number.
 
-    The critical value is that of the largest T* of all columns, at the level: `simultaneous_intervals`.
+    The critical value is that of the largest T* of all columns, at the level: intervals of so many standard
+    errors (`as_student`, `intervals.bounds`) hold for all columns at once (Westfall & Young, section 2.2).
 
     References
     ----------
@@ -179,48 +169,13 @@ def _critical(largest: Floats, exact: bool, level: float) -> float:
     return math.inf if allowed < 0 else float(np.sort(largest)[::-1][allowed]) / (1 - _EQUAL)
 
 
-def simultaneous_intervals(columns: Columns, outcome: MaxT, level: float = 0.95) -> list[Estimate]:
-    """Compute intervals of the mean differences that hold for all columns at once.
+def as_student(critical: float, n_units: int) -> float:
+    """Return the t of so many units that a critical value of T stands for.
 
-    They hold the values that the test would not reject: a difference δ is in the interval where T, of the
-    differences less δ, is the critical value c of `max_t` at most. So an interval excludes 0 where the
-    largest T* of all columns makes the column significant at the level. Where only a later step of max-T
-    does, it ends at 0, so that interval and p never contradict each other.
+    Without clusters, T = c where t = c * sqrt((n - 1) / (n - c²)); no t is as large where c² is n or more.
 
-    There is none where c² is as large as the effective number of clusters, (Σ n)² / Σ n² of their sizes.
-
-    References
-    ----------
-    Westfall & Young 1993, section 2.2; the interval of a ratio by solving for it: Fieller 1954.
+    >>> round(as_student(2.0, 50), 4)
+    2.0642
     """
-    c2 = outcome.critical**2
-    needed = "more, and more equal, clusters or more resamples"
-    missing = Estimate(None, f"a simultaneous interval of so many differences needs {needed}")
-    if not math.isfinite(c2):
-        return [Estimate((0.0, 0.0)) if not squares else missing for squares in columns.squares]
-    # (total - n δ)² <= c² Σ (S - size δ)²: a δ² - 2 b δ + e <= 0
-    a = columns.n_queries**2 - c2 * columns.sizes
-    b = columns.total * columns.n_queries - c2 * columns.cross
-    e = columns.total**2 - c2 * columns.squares
-    root = np.sqrt(np.maximum(b**2 - a * e, 0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = (b - root) / a, (b + root) / a
-    rejected = outcome.adjusted < round(1 - level, 12)
-    found = []
-    for column, squares in enumerate(columns.squares):
-        if not squares:
-            found.append(Estimate((0.0, 0.0)))
-        elif a[column] <= 0:
-            found.append(missing)
-        else:
-            bounds = float(low[column]), float(high[column])
-            found.append(Estimate(_agreeing(bounds, columns.total[column] > 0, bool(rejected[column]))))
-    return found
-
-
-def _agreeing(bounds: tuple[float, float], positive: bool, rejected: bool) -> tuple[float, float]:
-    """Let an interval end at 0 where it would contradict its p-value."""
-    low, high = bounds
-    if not rejected:
-        return min(low, 0.0), max(high, 0.0)
-    return (max(low, 0.0), high) if positive else (low, min(high, 0.0))
+    left = n_units - critical**2
+    return critical * math.sqrt((n_units - 1) / left) if left > 0 else math.inf

@@ -13,11 +13,7 @@ from ir_measures.measures import Measure
 from permed_measures.errors import InputError, check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.statistics.differences import PairedRuns
-from permed_measures.statistics.resampling import (
-    Operands,
-    bootstrap_intervals,
-    randomization_test,
-)
+from permed_measures.statistics.resampling import Operands, randomization_test
 from permed_measures.statistics.signed_ranks import wilcoxon_test
 from permed_measures.statistics.significance import (
     CORRECTIONS,
@@ -48,7 +44,8 @@ class ComparisonRow:
     wins, ties, losses : int
         Queries on which the run is above the baseline, equal (within 1e-12), below.
     interval : (float, float) or None
-        Confidence interval of the difference: of the bootstrap, or with max-T simultaneous for all rows.
+        Confidence interval of the difference; with max-T simultaneous for all rows. It has 0 where the
+        deciding test's p is 1 - level or more, and not where it is less; then one that ends at 0 excludes it.
     effect_size : float or None
         Cohen's d_z: the difference over the standard deviation of the queries' differences.
     tests : dict of str to SignificanceTest
@@ -56,6 +53,9 @@ class ComparisonRow:
         ``naive randomization``.
     reasons : dict of str to str
         Why a field is None: by ``relative``, ``interval``, ``effect_size``.
+    intervals : dict of str to (float, float) or None
+        Confidence intervals of ``mean`` and ``baseline_mean``, each by itself, and of ``relative`` and
+        ``effect_size``, which agree with that of the difference.
     """
 
     run: str
@@ -72,6 +72,7 @@ class ComparisonRow:
     effect_size: float | None
     tests: dict[str, SignificanceTest]
     reasons: dict[str, str]
+    intervals: dict[str, tuple[float, float] | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +106,8 @@ class ComparisonResult:
         Number of decimals of means and differences; if None, four in tables and all in CSV.
     family : {'all', 'measure'}
         Which p-values of a test were corrected together.
+    interval : {'t', 'simultaneous', 'bootstrap'}
+        How the intervals of the differences were computed.
     """
 
     rows: list[ComparisonRow]
@@ -122,6 +125,7 @@ class ComparisonResult:
     origin: Origin | None = field(default=None, repr=False)
     digits: int | None = None
     family: str = "all"
+    interval: str = "t"
 
     @property
     def n_queries(self) -> int:
@@ -136,10 +140,16 @@ class ComparisonResult:
     @property
     def against(self) -> str:
         """What runs are compared with: ``every pair``, or the baselines."""
-        n_runs, baselines = len(self.paired.values), list(dict.fromkeys(b for _, b in self.paired.pairs))
+        baselines = self.baselines
+        return f"baseline{'s' * (len(baselines) > 1)} {', '.join(baselines)}" if baselines else "every pair"
+
+    @property
+    def baselines(self) -> list[str]:
+        """The runs that others are compared with; none where every pair is compared."""
+        n_runs = len(self.paired.values)
         if self.baseline is None and len(self.paired.pairs) == n_runs * (n_runs - 1) // 2:
-            return "every pair"
-        return f"baseline{'s' * (len(baselines) > 1)} {', '.join(baselines)}"
+            return []
+        return list(dict.fromkeys(baseline for _, baseline in self.paired.pairs))
 
     @property
     def level_in_percent(self) -> str:
@@ -153,7 +163,8 @@ class ComparisonResult:
 
 
 MAX_T = "max-t"
-"""The correction that has the intervals and the p-values of the randomization test from the same signs."""
+SIMULTANEOUS = (MAX_T,)
+"""The corrections that have the intervals and the p-values of the randomization test from the same draws."""
 
 FAMILIES = ("all", "measure")
 """Which p-values of a test are corrected together: all, or those of a measure."""
@@ -169,6 +180,16 @@ VARIANTS = {
 Without clusters there is only the one of its name. The bootstrap gives an interval.
 """
 
+TESTS = ("t-test", "wilcoxon", "randomization")
+"""What is run where nothing is asked for."""
+
+_DECIDING = ("randomization", "clustered t-test", "t-test", "wilcoxon")
+
+
+def deciding(tests: Mapping[str, SignificanceTest]) -> str:
+    """Return the test that decides, if any: the first of these that was run and knows of the clusters."""
+    return next((name for name in _DECIDING if name in tests and not tests[name].naive), "")
+
 
 @dataclass(frozen=True)
 class Options:
@@ -181,15 +202,21 @@ class Options:
     level: float
     family: str = "all"
 
+    @property
+    def interval(self) -> str:
+        """How the intervals of the differences are computed."""
+        simultaneous = "simultaneous" if self.correction in SIMULTANEOUS else "t"
+        return "bootstrap" if "bootstrap" in self.tests else simultaneous
+
     def __post_init__(self) -> None:
         """Raise InputError for an invalid option."""
         for name in self.tests:
             check_choice("a test", name, VARIANTS)
-        check_choice("correction", self.correction, [*CORRECTIONS, MAX_T])
+        check_choice("correction", self.correction, [*CORRECTIONS, *SIMULTANEOUS])
         check_choice("family", self.family, FAMILIES)
-        if self.correction == MAX_T and "randomization" not in self.tests:
+        if self.correction in SIMULTANEOUS and "randomization" not in self.tests:
             raise InputError(
-                "correction 'max-t' needs the randomization test",
+                f"correction {self.correction!r} needs the randomization test",
                 hint="Ask for both, or for neither",
             )
         check_whole_number("resamples", self.resamples, 1)
@@ -201,13 +228,9 @@ class Options:
 
 
 def contrasts(paired: PairedRuns, options: Options) -> list[ComparisonRow]:
-    """Build a row for each measure and pair, with p-values not yet adjusted."""
+    """Build a row for each measure and pair, with p-values not yet adjusted, and without intervals."""
     differences, operands = paired.differences(), paired.operands()
     tested = _tested(paired, options, differences, operands)
-    intervals = [Estimate(None, "the bootstrap was not asked for")] * differences.shape[1]
-    if "bootstrap" in options.tests and options.correction != MAX_T:
-        how = options.resamples, options.seed, options.level
-        intervals = bootstrap_intervals(differences, paired.cluster, *how, operands)
     effects = _in_blocks(effect_sizes, differences)
     return [
         _row(
@@ -215,7 +238,7 @@ def contrasts(paired: PairedRuns, options: Options) -> list[ComparisonRow]:
             number,
             pair,
             differences[:, column],
-            {"interval": intervals[column], "effect_size": effects[column]},
+            {"effect_size": effects[column]},
             {name: outcomes[column] for name, outcomes in tested.items()},
         )
         for column, (number, pair) in enumerate(product(range(len(paired.measures)), paired.pairs))
@@ -275,6 +298,7 @@ def _row(
         wins=wins,
         ties=len(differences) - wins - losses,
         losses=losses,
+        interval=None,
         tests=tests,
         reasons={name: each.reason for name, each in estimates.items() if each.value is None},
         **{name: each.value for name, each in estimates.items()},

@@ -140,10 +140,10 @@ def test_the_output_is_not_the_judgments(command, tmp_path):
         ("--correction benjamini-hochberg", " Benjamini-Hochberg correction over 2 tests."),
         ("--correction none", " uncorrected."),
         ("--correction max-t", " max-T correction over 2 tests."),
-        ("--correction max-t", " interval: for all 2 differences at once, by the random signs of max-T"),
+        ("--correction max-t", " interval: for all 2 differences at once, by the draws of max-T"),
         ("--correction max-t --tests randomization", " max-T: p adjusted by max-T over 2 p-values"),
         ("no=tfidf x=tfidf --baseline bm25 --baseline no", " Δ: run - against, baselines bm25, no; 48"),
-        ("--family measure", " Holm correction over 1 test of each measure."),
+        ("--family measure", " max-T correction over 1 test of each measure."),
         (
             "--tests bootstrap --tests wilcoxon",
             "No significance marks: the tests treat the queries of a cluster",
@@ -170,7 +170,10 @@ def test_the_ending_of_a_file_tells_the_format_that_is_printed_too(compared, tmp
     status, printed, _ = compared(f"bm25 lsa --format {form}")
     assert (status, printed[-1:]) == (0, "\n")
     assert printed.startswith(STARTS[form])
-    assert compared(f"bm25 lsa --output {output}") == (0, "", f"{output}: {form} of 2 runs\n")
+    status, printed_too, told = compared(f"bm25 lsa --output {output}")
+    notes = told.splitlines()[1:]
+    assert (status, printed_too, told.splitlines()[0]) == (0, "", f"{output}: {form} of 2 runs")
+    assert [note.partition(":")[0] for note in notes] == (["note"] if form == "csv" else [])
     assert (tmp_path / output).read_text() == printed
 
 

@@ -149,9 +149,9 @@ def rounded(row):
         return "—" if value is None else f"{value + 0.0:{form}}"
 
     tests = row["tests"]
-    low, high = row["interval"]
+    bounds = ", ".join(f"{bound:+.4f}" for bound in row["interval"] or ())
     texts = [f"{row['mean']:.4f}", f"{row['baseline_mean']:.4f}", f"{row['difference']:+.4f}"]
-    texts += [sign(row["relative"] and 100 * row["relative"], "+.1f"), f"[{low:+.4f}, {high:+.4f}]"]
+    texts += [sign(row["relative"] and 100 * row["relative"], "+.1f"), f"[{bounds}]" if bounds else "—"]
     texts += [f"{row['wins']}/{row['ties']}/{row['losses']}", sign(row["effect_size"], "+.2f")]
     for name in ("randomization", "naive randomization", "clustered t-test", "t-test", "wilcoxon"):
         made = tests[name]

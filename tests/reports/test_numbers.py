@@ -49,8 +49,13 @@ def test_csv_and_json_have_every_number_as_it_was_computed(sample):
     expected = [(label, row) for label, part in sections_of(sample) for row in part.rows]
     assert len(rows) == len(objects) == len(expected) == 6 * 9
     for line, each, (label, row) in zip(rows, objects, expected, strict=True):
-        low, high = row.interval
+        low, high = row.interval or (None, None)
         numbers = {
+            **{
+                f"{name}_{bound}": (row.intervals[name] or (None, None))[i]
+                for name in ("mean", "baseline_mean", "relative", "effect_size")
+                for i, bound in enumerate(("low", "high"))
+            },
             **{"mean": row.mean, "baseline_mean": row.baseline_mean, "difference": row.difference},
             **{"relative": row.relative, "low": low, "high": high, "effect_size": row.effect_size},
             **{"wins": row.wins, "ties": row.ties, "losses": row.losses},
@@ -60,7 +65,7 @@ def test_csv_and_json_have_every_number_as_it_was_computed(sample):
         labels = {"turn_number": label, "measure": str(row.measure), "run": row.run, "baseline": row.baseline}
         how = {
             "clusters": "conversation_id",
-            "correction": "holm",
+            "correction": "max-t",
             "family": "all",
             "level": "0.95",
             "resamples": "499",
@@ -110,11 +115,11 @@ def test_json_says_how_it_was_made(sample):
     how = [
         None,
         "conversation_id",
-        "holm",
+        "max-t",
         499,
         0,
         0.95,
-        "percentile bootstrap",
+        "simultaneous, max-T",
         "randomization",
         "turn_number",
         48,
@@ -128,7 +133,7 @@ def test_json_says_how_it_was_made(sample):
     assert content["notes"] == sample.notes
     assert {"permed-measures", "numpy", "scipy"} <= content["provenance"]["versions"].keys()
     alone = loaded(pair(4, tests="t-test"))
-    assert (alone["interval_method"], alone["deciding_test"]) == (None, "t-test")
+    assert (alone["interval_method"], alone["deciding_test"]) == ("skewness-corrected t", "t-test")
 
 
 def test_json_has_no_infinity(sample):
@@ -141,7 +146,7 @@ def test_json_has_no_infinity(sample):
 def test_what_has_no_value_is_empty_in_csv_and_null_in_json():
     result = pair(4, tests="t-test", measures="P@1")
     [line] = csv.DictReader(io.StringIO(result.to("csv")))
-    names = ("relative", "low", "high", "effect_size", "t-test p", "t-test adjusted")
+    names = ("relative", "relative_low", "effect_size", "effect_size_high", "t-test p", "t-test adjusted")
     assert [line[name] for name in names] == [""] * len(names)
     assert line["reasons"] == (
         "relative: the mean of the baseline is 0; "
@@ -149,7 +154,7 @@ def test_what_has_no_value_is_empty_in_csv_and_null_in_json():
         "t-test: a t-test needs differences that vary between queries"
     )
     [row] = loaded(result)["rows"]
-    assert [row["relative"], row["interval"], row["effect_size"], row["tests"]["t-test"]["p"]] == [None] * 4
+    assert [row["relative"], row["effect_size"], row["tests"]["t-test"]["p"]] == [None] * 3
     assert row["tests"]["t-test"]["reason"] == "a t-test needs differences that vary between queries"
 
 
@@ -171,7 +176,7 @@ def test_a_page_stands_alone_and_has_the_numbers_of_json(sample):
         for row in part["rows"]
     ]
     heading = ["turn_number", "measure", "run", "against", "mean", "base", "Δ", "Δ %", "95% interval"]
-    heading += ["win/tie/loss", "d_z", "randomization", "Holm", "naive randomization"]
+    heading += ["win/tie/loss", "d_z", "randomization", "max-T", "naive randomization"]
     heading += ["clustered t-test", "Holm", "t-test (naive)", "wilcoxon (naive)"]
     tables = [["turn_number", "", "run", "nDCG@10", "GradedAP@10", "P@1"], *means, heading, *differences]
     assert page.rows == tables

@@ -116,16 +116,22 @@ VARIANT = "nDCG(dcg='exp-log2')@10"
 @pytest.mark.parametrize(
     ("n", "options", "about", "marks"),
     [
-        (8, {}, "8 queries", f"{DAGGERS}{EXACT}, Holm correction over 1 test."),
+        (8, {}, "8 queries", f"{DAGGERS}{EXACT}, max-T correction over 1 test."),
         (
             *(8, {"measures": ["RR", "P@1"], "correction": "bonferroni"}, "8 queries"),
             f"{DAGGERS}{EXACT}, Bonferroni correction over 2 tests.",
         ),
         (8, {"baseline": None, "correction": "none"}, "8 queries", f"{LETTERS}{EXACT}, uncorrected."),
-        (40, {"resamples": 1234, "seed": 5}, "40 queries", f"{DAGGERS}{DRAWN}, Holm correction over 1 test."),
+        (
+            40,
+            {"resamples": 1234, "seed": 5},
+            "40 queries",
+            f"{DAGGERS}{DRAWN}, max-T correction over 1 test.",
+        ),
         (
             *(16, {"clusters": IN_FOURS}, "16 queries in 4 clusters"),
-            f"{DAGGERS}randomization test (all 16 sign patterns of 4 clusters), Holm correction over 1 test.",
+            f"{DAGGERS}randomization test (all 16 sign patterns of 4 clusters), "
+            "max-T correction over 1 test.",
         ),
         (16, {"clusters": IN_FOURS, "tests": "wilcoxon"}, "16 queries in 4 clusters", NONE_HOLDS),
         (8, {"tests": "bootstrap"}, "8 queries", "No significance test was run."),
@@ -135,7 +141,7 @@ VARIANT = "nDCG(dcg='exp-log2')@10"
         ),
         (
             *(8, {"by": TWO_GROUPS}, "8 queries"),
-            f"{DAGGERS}{EITHER}, Holm correction over 2 tests on groups and over 1 test on all queries.",
+            f"{DAGGERS}{EITHER}, max-T correction over 2 tests on groups and over 1 test on all queries.",
         ),
         (
             *(8, {"measures": VARIANT, "tests": ()}, "8 queries"),
@@ -211,9 +217,9 @@ def test_intervals_are_said_not_to_be_adjusted_where_p_values_are(correction):
 
 
 def test_a_legend_counts_the_p_values():
-    assert "Holm: p adjusted by Holm over 1 p-value" in str(pair(8)).splitlines()
+    assert "max-T: p adjusted by max-T over 1 p-value" in str(pair(8)).splitlines()
     groups = "over 2 p-values of all group groups, and over 1 p-value of all queries"
-    assert f"Holm: p adjusted by Holm {groups}" in str(pair(8, by=TWO_GROUPS)).splitlines()
+    assert f"max-T: p adjusted by max-T {groups}" in str(pair(8, by=TWO_GROUPS)).splitlines()
 
 
 def test_groups_are_blocks_with_their_own_best():
@@ -233,7 +239,7 @@ def test_groups_are_blocks_with_their_own_best():
 
 
 BETTER, WORSE = "significantly better", "significantly worse"
-ADJUSTED = "Holm-adjusted p"
+ADJUSTED = "max-T-adjusted p"
 
 
 UP, SAME = "1.0000 against 0.5000, +100.0%", "0.5000 against 0.5000, +0.0%"
@@ -262,9 +268,9 @@ UP, SAME = "1.0000 against 0.5000, +100.0%", "0.5000 against 0.5000, +0.0%"
         ),
         (
             *([8], {"measures": ["RR", "NumRet", "P@1", "P@5"]}),
-            f"new is {BETTER} than old on RR ({UP}, {ADJUSTED} = 0.0312) and P@1 (1.0000 against 0.0000, "
-            f"{ADJUSTED} = 0.0312); it is {WORSE} than old on NumRet (1.0000 against 2.0000, -50.0%, "
-            f"{ADJUSTED} = 0.0312); it does not differ significantly from old on P@5 (0.2000 against 0.2000, "
+            f"new is {BETTER} than old on RR ({UP}, {ADJUSTED} = 0.0078) and P@1 (1.0000 against 0.0000, "
+            f"{ADJUSTED} = 0.0078); it is {WORSE} than old on NumRet (1.0000 against 2.0000, -50.0%, "
+            f"{ADJUSTED} = 0.0078); it does not differ significantly from old on P@5 (0.2000 against 0.2000, "
             f"+0.0%, {ADJUSTED} = 1.0000).",
         ),
     ],

@@ -13,7 +13,8 @@ from itertools import combinations
 
 import numpy as np
 
-from permed_measures.statistics.max_t import Columns, max_t, simultaneous_intervals
+from permed_measures.statistics.intervals import bounds, mean_spread
+from permed_measures.statistics.max_t import Columns, as_student, max_t
 from permed_measures.statistics.resampling import Operands
 from permed_measures.statistics.significance import CORRECTIONS, t_test
 
@@ -45,13 +46,13 @@ def trial(rng, kind, n_better, resamples):
     differences, operands = values[:, FIRST] - values[:, SECOND], Operands(values, FIRST, SECOND)
     columns = Columns.of(differences, cluster, operands)
     outcome = max_t(columns, resamples, int(rng.integers(2**31)), 1 - LEVEL)
+    low, high = bounds(mean_spread(differences, cluster), as_student(outcome.critical, 60))
     holm = CORRECTIONS["holm"](np.array([each.p for each in t_test(differences, cluster)]))
     found = []
     for adjusted in (outcome.adjusted, holm):
         rejected = adjusted < LEVEL
         share = rejected[truth != 0].mean() if n_better else np.nan
         found += [float(rejected[truth == 0].any()), share]
-    low, high = np.array([each.value for each in simultaneous_intervals(columns, outcome, 1 - LEVEL)]).T
     return [*found, float(((low <= truth + 1e-12) & (truth <= high + 1e-12)).all())]
 
 
