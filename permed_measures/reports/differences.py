@@ -114,8 +114,8 @@ def legend(result: ComparisonResult, only: Collection[str] | None = None) -> lis
     """
     tests = {name: test for name, test in result.rows[0].tests.items() if only is None or name in only}
     against = result.baseline if result.baseline is not None else f"against, {result.against}"
-    random = bool(interval_method(result)) or any(is_random(result, name) for name in tests)
-    seed = f"; seed {result.seed}" if random else ""
+    drawn = result.interval == "bootstrap" or any(is_random(result, name) for name in tests)
+    seed = f"; seed {result.seed}" if drawn else ""
     lines = [f"Δ: run - {against}; {counted(result.n_queries, 'query')}{in_clusters(result)}{seed}"]
     if interval_method(result):
         lines.append(_about_intervals(result))

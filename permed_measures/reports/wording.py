@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from permed_measures.markup import counted, plural
 from permed_measures.statistics.families import correction_of
+from permed_measures.statistics.resampling import n_patterns
 from permed_measures.statistics.results import MAX_T, ComparisonResult
 
 NONE = "—"
@@ -106,6 +107,8 @@ _METHODS = {
 
 
 def is_random(result: ComparisonResult, name: str) -> bool:
-    """Say whether the p-values of a test depend on the seed."""
+    """Say whether the p-values of a test, or those adjusted by the same draws, depend on the seed."""
+    if result.interval == "simultaneous" and name == "randomization":
+        return any(n_patterns(each.n_clusters, each.resamples) is None for _, each in result.sections())
     rows = [row for _, each in result.sections() for row in each.rows]
     return any(" random sign pattern" in row.tests[name].method for row in rows)

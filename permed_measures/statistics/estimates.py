@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,11 +15,10 @@ from permed_measures.statistics.intervals import (
     Spread,
     agreeing,
     bounds,
+    cluster_sums,
+    contrast_spreads,
     critical_of,
-    effect_size_spread,
     mean_intervals,
-    mean_spread,
-    relative_spread,
 )
 from permed_measures.statistics.resampling import bootstrap_intervals
 from permed_measures.statistics.results import ComparisonRow, Options, deciding
@@ -48,10 +47,11 @@ def estimated(rows: Rows, paired: PairedRuns, options: Options, critical: Floats
     alone = np.isnan(critical)
     critical = np.where(alone, student, critical)
     means = {} if reason else _means(paired, options.level)
+    sums = {run: cluster_sums(values.T, paired.cluster) for run, values in paired.values.items()}
     found: Rows = []
     for start in range(0, len(rows), _ROWS):
         block, here = rows[start : start + _ROWS], slice(start, start + _ROWS)
-        for row, interval, intervals in _of_block(block, paired, options, critical[here]):
+        for row, interval, intervals in _of_block(block, paired, options, critical[here], sums):
             number = paired.measures.index(row.measure)
             of_means = {
                 name: means.get(run, {}).get(number)
@@ -90,19 +90,21 @@ def _means(paired: PairedRuns, level: float) -> dict[str, dict[int, Any]]:
 
 
 def _of_block(
-    rows: Rows, paired: PairedRuns, options: Options, critical: Floats
+    rows: Rows, paired: PairedRuns, options: Options, critical: Floats, sums: Mapping[str, Floats]
 ) -> Iterator[tuple[ComparisonRow, Interval, dict[str, Interval]]]:
     """Yield each row with the interval of the difference, and those of what is made of it."""
     places = [paired.measures.index(row.measure) for row in rows]
     base = np.stack([paired.values[row.baseline][i] for row, i in zip(rows, places, strict=True)])
-    minuend = np.stack([paired.values[row.run][i] for row, i in zip(rows, places, strict=True)])
-    differences, cluster = zero_rounding_noise(minuend - base).T, paired.cluster
-    spreads = {
-        "difference": mean_spread(differences, cluster),
-        "relative": relative_spread(differences, base.T, cluster),
-        "effect_size": effect_size_spread(differences, cluster),
+    differences = np.stack([paired.values[row.run][i] for row, i in zip(rows, places, strict=True)])
+    differences -= base
+    columns = [sums[row.baseline][:, i] for row, i in zip(rows, places, strict=True)]
+    spreads = contrast_spreads(
+        zero_rounding_noise(differences).T, base.mean(axis=1), np.stack(columns, axis=1), paired.cluster
+    )
+    names = ("difference", "relative", "effect_size")
+    found = {
+        name: _agreed(rows, spread, options, critical) for name, spread in zip(names, spreads, strict=True)
     }
-    found = {name: _agreed(rows, spread, options, critical) for name, spread in spreads.items()}
     for number, row in enumerate(rows):
         others = {
             name: found[name][number] if getattr(row, name) is not None else None
@@ -154,7 +156,8 @@ def doubtful(rows: Rows, paired: PairedRuns, options: Options) -> list[str]:
     if n_units < _SMALL:
         units = counted(n_units, paired.unit)
         return [f"interval: with {units} it holds less often than {level} where differences are skewed"]
-    few = sum(_differ(row, paired) < FEW for row in rows)
+    enough = FEW * int(np.bincount(paired.cluster).max())  # so many queries are of FEW clusters at least
+    few = sum(row.wins + row.losses < enough and _differ(row, paired) < FEW for row in rows)
     if not few:
         return []
     units, verb = plural(paired.unit), "is" if few == 1 else "are"
@@ -165,10 +168,7 @@ def doubtful(rows: Rows, paired: PairedRuns, options: Options) -> list[str]:
 
 
 def _differ(row: ComparisonRow, paired: PairedRuns) -> int:
-    """Count the units that differ, as far as it matters."""
-    queries = row.wins + row.losses
-    if not paired.clusters or queries < FEW:
-        return queries
+    """Count the units that differ."""
     number = paired.measures.index(row.measure)
     differences = zero_rounding_noise(paired.values[row.run][number] - paired.values[row.baseline][number])
-    return len(np.unique(paired.cluster[differences != 0][: FEW * int(np.bincount(paired.cluster).max())]))
+    return len(np.unique(paired.cluster[differences != 0]))

@@ -87,65 +87,66 @@ def mean_intervals(values: Floats, cluster: Ints, level: float = 0.95) -> list[E
 
 def mean_spread(values: Floats, cluster: Ints) -> Spread:
     """Return the means by column, and how they vary."""
-    mean = values.mean(axis=0)
+    sizes, mean = np.bincount(cluster)[:, None], values.mean(axis=0)
     blocks, start = [], 0
     for block in blocks_of_columns(values):
         here = slice(start, start + block.shape[1])
-        blocks.append(_moments(block - mean[here], cluster))
+        blocks.append(_spread(mean[here], cluster_sums(block, cluster) - sizes * mean[here], sizes))
         start = here.stop
-    return _spread(mean, blocks, cluster)
+    estimate, error, skewness = np.concatenate([each[:3] for each in blocks], axis=1)
+    return Spread(estimate, error, skewness, *blocks[0][3:])
 
 
-def effect_size_spread(differences: Floats, cluster: Ints) -> Spread:
-    """Return Cohen's d_z by column, and how it varies, by its influence function.
+def contrast_spreads(differences: Floats, base: Floats, sums_of_base: Floats, cluster: Ints) -> list[Spread]:
+    """Return the mean differences, these over the size of the mean of `base`, and Cohen's d_z, by column.
 
-    It is 0 where the differences do not vary.
+    How the second and third vary is known by their influence functions: what a query adds to a ratio of
+    means, and to a mean over a standard deviation. The second is NaN where the mean of `base` is 0; the third
+    0 where the differences do not vary.
+
+    Parameters
+    ----------
+    differences : ndarray of float64, shape (n_queries, n_columns)
+    base, sums_of_base : ndarray of float64, shapes (n_columns,) and (n_clusters, n_columns)
+        The means of the baseline, and its sums by cluster.
+    cluster : ndarray of int64, shape (n_queries,)
     """
-    mean, deviation = differences.mean(axis=0), differences.std(axis=0)
-    varies = deviation > TIE * np.maximum(np.abs(mean), 1)
-    scale = np.where(varies, deviation, np.inf)
-    effect = mean / scale
-    blocks, start = [], 0
-    for block in blocks_of_columns(differences):
-        here = slice(start, start + block.shape[1])
-        z = (block - mean[here]) / scale[here]
-        blocks.append(_moments(z - effect[here] / 2 * (z * z - varies[here]), cluster))
-        start = here.stop
-    factor = np.sqrt(1 - 1 / len(differences))  # d_z has n - 1
-    return _spread(effect * factor, blocks, cluster)
+    n, sizes = len(differences), np.bincount(cluster)[:, None]
+    mean, sums = differences.mean(axis=0), cluster_sums(differences, cluster)
+    centred = sums - sizes * mean
+    size = np.where(base == 0, np.nan, np.abs(base))
+    relative = mean / size
+    of_ratio = (centred - relative * np.sign(base) * (sums_of_base - sizes * base)) / size
+    squares = cluster_sums(differences * differences, cluster)
+    variance = squares.sum(axis=0) / n - mean**2
+    varies = variance > TIE**2 * np.maximum(mean**2, 1)
+    variance = np.where(varies, variance, np.inf)
+    effect = mean / np.sqrt(variance)
+    z_squares = (
+        squares - 2 * mean * sums + sizes * mean**2
+    ) / variance  # of z, the centred over their deviation
+    of_effect = centred / np.sqrt(variance) - effect / 2 * (z_squares - sizes * varies)
+    factor = np.sqrt(1 - 1 / n)  # d_z has n - 1
+    influences = (mean, centred), (relative, of_ratio), (effect * factor, of_effect)
+    return [_spread(estimate, influence, sizes) for estimate, influence in influences]
 
 
-def relative_spread(differences: Floats, base: Floats, cluster: Ints) -> Spread:
-    """Return the mean difference over the size of the mean of `base`, and how it varies.
-
-    The influence of a query is that of a ratio of means; it is NaN where the mean of `base` is 0.
-    """
-    mean = base.mean(axis=0)
-    size = np.where(mean == 0, np.nan, np.abs(mean))
-    relative = differences.mean(axis=0) / size
-    influence = (differences - relative * np.sign(mean) * base) / size
-    return _spread(relative, [_moments(influence, cluster)], cluster)
+def cluster_sums(values: Floats, cluster: Ints) -> Floats:
+    """Sum the values of each cluster; where each query is its own, these are the values."""
+    alone = len(values) == int(cluster.max()) + 1
+    return values[np.argsort(cluster)] if alone else sums_of(values, cluster)
 
 
-def _moments(influence: Floats, cluster: Ints) -> Floats:
-    """Sum the squares and the cubes of what clusters add; the mean over all queries is 0."""
-    alone = len(influence) == int(cluster.max()) + 1
-    sums = influence if alone else sums_of(influence, cluster)
-    squares = sums * sums
-    return np.stack([squares.sum(axis=0), (squares * sums).sum(axis=0)])
-
-
-def _spread(estimate: Floats, blocks: list[Floats], cluster: Ints) -> Spread:
-    squares, cubes = np.concatenate(blocks, axis=1)
-    sizes = np.bincount(cluster)
-    n_units = len(sizes)
-    error = np.sqrt(squares * n_units / max(n_units - 1, 1)) / len(cluster)
+def _spread(estimate: Floats, influence: Floats, sizes: Ints) -> Spread:
+    """Return how an estimate varies, by what each cluster adds; shape (n_clusters, n_columns)."""
+    n_units, n = len(sizes), sizes.sum()
+    squares = influence * influence
+    mean_square, mean_cube = squares.mean(axis=0), np.einsum("ij,ij->j", squares, influence) / n_units
+    error = np.sqrt(mean_square / max(n_units - 1, 1)) * n_units / n
     varies = error > TIE * np.maximum(np.abs(estimate), 1)
-    scale = np.where(varies, squares / n_units, 1) ** 1.5
-    skewness = np.where(varies, cubes / n_units / scale, 0)
-    return Spread(
-        estimate, np.where(varies, error, 0), skewness, n_units, float(len(cluster) ** 2 / (sizes**2).sum())
-    )
+    skewness = np.where(varies, mean_cube / np.where(varies, mean_square, 1) ** 1.5, 0)
+    error = np.where(varies | np.isnan(estimate), error, 0)
+    return Spread(estimate, error, skewness, n_units, float(n**2 / (sizes**2).sum()))
 
 
 # --- bounds ------------------------------------------------------------------------------------------
