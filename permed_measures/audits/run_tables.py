@@ -15,7 +15,7 @@ from permed_measures.audits.options import LabelPolicy
 from permed_measures.audits.rare_gains import Spans
 from permed_measures.engine.forms import as_mapping_or_frame
 from permed_measures.engine.inputs import Batches, RunLike, with_text_ids
-from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 
@@ -90,6 +90,23 @@ class RankedTable:
         return self._found[ties, policy]
 
 
+class PositivePart(RankedTable):
+    """The documents of a table with a score above 0: they are ranked as in the whole, before all others."""
+
+    def __init__(self, whole: RankedTable, counts: Ints) -> None:
+        super().__init__(whole._judgments, whole.table)
+        self._whole, self._counts = whole, counts
+
+    def spans(self, labels: Labels, rankings: JudgedRankings) -> Spans:
+        """Return the ranks that each hit could have among the documents with its score."""
+        return self._whole.spans(labels, rankings)
+
+    def _ranked(self, judgments: Judgments, ties: TieBreak, policy: LabelPolicy | None) -> JudgedRankings:
+        whole = self._whole._ranked(judgments, ties, policy)
+        kept = whole.keep(whole.rank <= self._counts[whole.query])
+        return replace(kept, retrieved=self._counts)
+
+
 def table_of(run: RunLike) -> Any:
     """Return a run as a mapping with query ids that are texts, or as a frame."""
     table = as_mapping_or_frame(_in_memory(run), "score")
@@ -142,16 +159,29 @@ def without_self(table: Any) -> Any:
     return kept if len(kept) < len(table) else None
 
 
-def positive(table: Any) -> Any:
-    """Remove documents with a score of 0 or less; None if there are none."""
+def n_positive(table: Any, query_ids: list[str]) -> Ints | None:
+    """Count the documents of each query with a score above 0, as a float32; None if all have one."""
     if isinstance(table, Mapping):
-        low = [query for query, docs in table.items() if min(docs.values(), default=1) <= 0]
-        changed = {query: {doc: s for doc, s in table[query].items() if s > 0} for query in low}
-        return {**table, **changed} if low else None
+        counts, all_of = [], True
+        for query in query_ids:
+            docs = table.get(query, {})
+            if min(docs.values(), default=1) > _SMALLEST:
+                counts.append(len(docs))
+            else:
+                counts.append(int((np.fromiter(docs.values(), np.float64, len(docs)) > _SMALLEST).sum()))
+                all_of = False
+        return None if all_of else np.array(counts, np.int64)
     import polars as pl
 
-    kept = table.filter(pl.col("score") > 0)
-    return kept if len(kept) < len(table) else None
+    if table.select((pl.col("score") > _SMALLEST).all()).item():
+        return None
+    kept = table.filter(pl.col("score") > _SMALLEST).group_by("query_id").len()
+    found = dict(kept.iter_rows())
+    return np.array([found.get(query, 0) for query in query_ids], np.int64)
+
+
+_SMALLEST = 2.0**-150
+"""The largest score that is 0 as a float32."""
 
 
 def first_k(table: Any, k: int) -> Any:

@@ -15,9 +15,10 @@ from permed_measures.audits.options import Documents, LabelPolicy, Rank, SelfMat
 from permed_measures.audits.query_sets import Groupings, QuerySets
 from permed_measures.audits.rare_gains import Spans
 from permed_measures.audits.run_tables import (
+    PositivePart,
     RankedTable,
     judged_by_list,
-    positive,
+    n_positive,
     query_ids_of,
     table_of,
     without_self,
@@ -127,11 +128,13 @@ class RunVariants:
 
     def _tables(self, whole: RankedTable) -> dict[object, RankedTable]:
         """Return the parts of the run that are ranked."""
-        parts = {SelfMatch.REMOVED: without_self(whole.table), Documents.POSITIVE: positive(whole.table)}
-        tables: dict[object, RankedTable] = {SelfMatch.KEPT: whole}
-        for option, part in parts.items():
-            tables[option] = whole if part is None else RankedTable(self.judgments, part)
-        return tables
+        others = without_self(whole.table)
+        counts = n_positive(whole.table, self.judgments.query_ids)
+        return {
+            SelfMatch.KEPT: whole,
+            SelfMatch.REMOVED: whole if others is None else RankedTable(self.judgments, others),
+            Documents.POSITIVE: whole if counts is None else PositivePart(whole, counts),
+        }
 
     def _number(
         self, setting: Setting, tables: dict[object, RankedTable], cutoffs: Iterable[int]
