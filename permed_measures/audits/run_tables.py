@@ -159,29 +159,32 @@ def without_self(table: Any) -> Any:
     return kept if len(kept) < len(table) else None
 
 
-def n_positive(table: Any, query_ids: list[str]) -> Ints | None:
-    """Count the documents of each query with a score above 0, as a float32; None if all have one."""
-    if isinstance(table, Mapping):
-        counts, all_of = [], True
-        for query in query_ids:
-            docs = table.get(query, {})
-            if min(docs.values(), default=1) > _SMALLEST:
-                counts.append(len(docs))
-            else:
-                counts.append(int((np.fromiter(docs.values(), np.float64, len(docs)) > _SMALLEST).sum()))
-                all_of = False
-        return None if all_of else np.array(counts, np.int64)
+def positive(whole: RankedTable, judgments: Judgments) -> RankedTable:
+    """Return the part of a table with scores above 0; the whole if all are."""
+    if isinstance(whole.table, Mapping):
+        lists = (whole.table.get(query, {}) for query in judgments.query_ids)
+        scores = [np.fromiter(docs.values(), np.float64, len(docs)) for docs in lists]
+        above = [each[each > 0] for each in scores]
+        counts = list(map(len, above))
+        if counts == list(map(len, scores)):
+            return whole
+        if min(each.min(initial=1) for each in above) > _SMALLEST:
+            return PositivePart(whole, np.array(counts, np.int64))
+        kept = {query: {d: s for d, s in docs.items() if s > 0} for query, docs in whole.table.items()}
+        return RankedTable(judgments, kept)
     import polars as pl
 
-    if table.select((pl.col("score") > _SMALLEST).all()).item():
-        return None
-    kept = table.filter(pl.col("score") > _SMALLEST).group_by("query_id").len()
-    found = dict(kept.iter_rows())
-    return np.array([found.get(query, 0) for query in query_ids], np.int64)
+    rows = whole.table.filter(pl.col("score") > 0)
+    if len(rows) == len(whole.table):
+        return whole
+    if len(rows) and rows["score"].min() <= _SMALLEST:
+        return RankedTable(judgments, rows)
+    sizes = dict(rows.group_by("query_id").len().iter_rows())
+    return PositivePart(whole, np.array([sizes.get(query, 0) for query in judgments.query_ids], np.int64))
 
 
 _SMALLEST = 2.0**-150
-"""The largest score that is 0 as a float32."""
+"""The largest score that is 0 as a float32, and tied with 0 where scores are compared so."""
 
 
 def first_k(table: Any, k: int) -> Any:

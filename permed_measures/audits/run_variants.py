@@ -15,10 +15,9 @@ from permed_measures.audits.options import Documents, LabelPolicy, Rank, SelfMat
 from permed_measures.audits.query_sets import Groupings, QuerySets
 from permed_measures.audits.rare_gains import Spans
 from permed_measures.audits.run_tables import (
-    PositivePart,
     RankedTable,
     judged_by_list,
-    n_positive,
+    positive,
     query_ids_of,
     table_of,
     without_self,
@@ -129,11 +128,10 @@ class RunVariants:
     def _tables(self, whole: RankedTable) -> dict[object, RankedTable]:
         """Return the parts of the run that are ranked."""
         others = without_self(whole.table)
-        counts = n_positive(whole.table, self.judgments.query_ids)
         return {
             SelfMatch.KEPT: whole,
             SelfMatch.REMOVED: whole if others is None else RankedTable(self.judgments, others),
-            Documents.POSITIVE: whole if counts is None else PositivePart(whole, counts),
+            Documents.POSITIVE: positive(whole, self.judgments),
         }
 
     def _number(

@@ -5,6 +5,7 @@ import random
 from dataclasses import replace
 
 import cases
+import polars as pl
 import pytest
 from audit_helpers import AP, DEFAULT
 from audit_loops import (
@@ -30,6 +31,7 @@ from permed_measures.audits.conventions import COMMUNITY, Setting
 from permed_measures.audits.levels import LevelChoice
 from permed_measures.audits.options import (
     Discount,
+    Documents,
     Gain,
     Ideal,
     LabelPolicy,
@@ -38,6 +40,7 @@ from permed_measures.audits.options import (
     SelfMatch,
 )
 from permed_measures.audits.report_formats import AUDIT_FORMATS
+from permed_measures.engine.ranks import TieBreak
 
 
 @pytest.mark.parametrize("seed", range(effort(3, 25)))
@@ -244,3 +247,26 @@ def test_the_measure_of_every_choice_parses_back_and_has_its_value(grades, label
                 assert measure == match.measure
                 [value] = pm.calc_aggregate([measure], plain.qrels[labels], run).values()
                 assert match.value == pytest.approx(value, abs=1e-12), match
+
+
+@pytest.mark.parametrize("tiny", [1e-3, 1e-46], ids=["small", "0 as a float32"])
+def test_scores_of_0_are_left_out_alike_in_mappings_and_frames(tiny):
+    rng = random.Random(0)
+    scores = [2.0, 1.0, 1.0, tiny, tiny, 0.0, 0.0, -1.0]
+    qrels = {f"q{i}": {f"d{j}": rng.randrange(3) for j in range(8)} for i in range(9)}
+    run = {q: dict(zip(rng.sample(list(docs), 8), scores, strict=True)) for q, docs in qrels.items()}
+    rows = [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]
+    frame = pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
+    plain = Plain(qrels, run)
+    for form in (run, frame):
+        [claim] = pm.audit(qrels, form, {"MAP@5": "0.5"}).rows[0].claims
+        for ties in (TieBreak.TREC, TieBreak.INPUT):
+            setting = Setting(ties, documents=Documents.POSITIVE)
+            value = claim.at(setting, COMMUNITY.choice("ap"), 5).value
+            assert value == pytest.approx(plain.mean("AP", setting, COMMUNITY.choice("ap"), 5))
+    high = {query: {doc: score + 2 for doc, score in docs.items()} for query, docs in run.items()}
+    [claim] = pm.audit(qrels, high, {"MAP@5": "0.5"}).rows[0].claims
+    kept = Setting(TieBreak.TREC, documents=Documents.POSITIVE)
+    assert (
+        claim.at(kept, COMMUNITY.choice("ap"), 5).value == claim.at(DEFAULT, COMMUNITY.choice("ap"), 5).value
+    )
