@@ -12,18 +12,13 @@ Importing the package registers its measures and its provider with ir_measures:
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if (
-    Path((getattr(sys, "argv", None) or [""])[0]).stem in ("-m", "permed-measures")
-    and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-):  # While the command line loads, Ctrl-C ends it without a traceback; then its main function takes over.
-    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+from permed_measures import start
+
+if start.is_command:
+    start.begin()
 
 from permed_measures.datasets import register_when_imported
 from permed_measures.errors import InputError, MeasureError, NoSharedQueryWarning, PermedError, PermedWarning

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 # What moves the cursor, ends a line or turns the direction of writing.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
@@ -33,6 +33,14 @@ _LATEX = {
 }
 _IN_LATEX = re.compile("|".join(map(re.escape, _LATEX)))
 _LIGATURE = re.compile("-(?=-)|'(?=')|,(?=,)")
+
+
+class Styled(NamedTuple):
+    """A cell with a style, such as ``bold``, and what follows in the cell without the style."""
+
+    text: str
+    style: str
+    after: str = ""
 
 
 def one_line(text: str) -> str:

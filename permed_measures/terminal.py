@@ -10,26 +10,18 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from permed_measures.markup import one_line
+from permed_measures.markup import Styled, one_line
 
 _WIDTH = 100  # the largest, of lines of text
 _NO_LIMIT = 10_000  # the width where there is no terminal
 _NARROWEST = 12  # the smallest width that labels are folded to
 _GAP = "  "  # between columns
-
-
-class Styled(NamedTuple):
-    """A cell with a style, such as ``bold``, and what follows in the cell without the style."""
-
-    text: str
-    style: str
-    after: str = ""
 
 
 _Line = str | Text

@@ -29,7 +29,7 @@ files: sources formats order text_formats text fast_rows streams parquet_pages p
 files: read inspection whole output_formats write provenance
 datasets: import_hook records samples readers http_download downloads handlers catalogue __init__
 datasets: pyterrier loading
-evaluation spark
+evaluation spark start
 crosschecks: pytrec identities results check
 statistics: significance signed_ranks resampling intervals max_t differences results estimates families
 statistics: cautions

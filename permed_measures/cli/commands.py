@@ -16,6 +16,7 @@ from permed_measures import __version__
 from permed_measures.cli.help import Group
 from permed_measures.cli.messages import message_of, tell, without_panic_texts
 from permed_measures.files import parquet
+from permed_measures.start import end
 
 app = typer.Typer(
     cls=Group,
@@ -58,7 +59,7 @@ def main() -> NoReturn:
             raise
         tell(f"error: {message_of(error)}")
         status = 2
-    sys.exit(status)
+    end(status)
 
 
 def _run() -> int:

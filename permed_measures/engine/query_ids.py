@@ -204,7 +204,7 @@ class _RenamedBatches(Batches):
 
     def __init__(self, batches: Batches, ids: _Ids) -> None:
         super().__init__(path=batches.path)
-        self.keeps_order = batches.keeps_order
+        self.keeps_order, self.reads_ahead = batches.keeps_order, batches.reads_ahead
         self._batches, self._ids = batches, ids
         if ids.of_all:  # a prefix is what all ids share: they are read first, then the rows
             ids.add(list(dict.fromkeys(chain.from_iterable(map(_query_ids, batches)))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,11 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from permed_measures.engine.inputs import Batches, number, text_id, where
-from permed_measures.errors import InputError, PermedWarning
+from permed_measures.errors import InputError, PermedError, PermedWarning
+from permed_measures.files.fast_rows import columns_of_lines, single_blanks
 from permed_measures.files.formats import VALUE_COLUMNS, Header, Kind, Layout
 from permed_measures.files.order import NO_RANK, FileOrder, note_of, scores_by_order
 from permed_measures.files.parquet import ParquetRun, parquet_columns, read_parquet_qrels
-from permed_measures.files.sources import ProgressCallback, Source
+from permed_measures.files.sources import MARK, ProgressCallback, Source
 from permed_measures.files.streams import SCANNED, ScannedRun, TextRun, read_trec_qrels
 from permed_measures.files.text import TextFile
 from permed_measures.files.text_formats import BEFORE_RERANKING
@@ -153,10 +155,28 @@ def scan_run(path: str | os.PathLike[str]) -> Batches:
 
 def scanned(source: Source) -> ParquetRun | TextRun | TextFile:
     """Return a run that can be read in batches, or the text file that holds one that cannot."""
+    if source.path in _begun:
+        begun = _begun.pop(source.path)
+        begun.source.progress = source.progress
+        return begun
     if source.is_parquet:
         return ParquetRun(source)
     file = TextFile.recognised(source, "run")
     return SCANNED[file.format.name](file) if file.format.name in SCANNED else file
+
+
+_begun: dict[Path, TextRun] = {}
+
+
+def begin_to_read(path: Path) -> None:
+    """Begin to read a text file that will be read as a run; whatever is wrong with it is said then."""
+    with suppress(PermedError, OSError):
+        run = scanned(Source(path))
+        if isinstance(run, TextRun):
+            import polars  # noqa: F401 - if another thread imported it, it would take turns with this one
+
+            run.begin()
+            _begun[path] = run
 
 
 _LARGE = 1 << 22
@@ -221,9 +241,30 @@ def _load_qrels(source: Source) -> Qrels | pl.DataFrame:
     if source.is_parquet:
         return read_parquet_qrels(source)
     file = TextFile.recognised(source, "qrels")
-    is_large = file.format.name == "TREC qrels" and source.is_larger(_LARGE)
-    frame = read_trec_qrels(file) if is_large else None
-    return file.table() if frame is None else frame
+    if file.format.name != "TREC qrels":
+        return file.table()
+    found = read_trec_qrels(file) if source.is_larger(_LARGE) else _plain_qrels(source)
+    return file.table() if found is None else found
+
+
+def _plain_qrels(source: Source) -> Qrels | None:
+    """Return the judgments of a TREC file, or None if its lines must be read one by one."""
+    data = b"".join(chunk.data for chunk in source.chunks()).removeprefix(MARK)
+    columns = columns_of_lines(data, 4) or columns_of_lines(single_blanks(data), 4)
+    if columns is None:
+        return None
+    query_ids, _, doc_ids, texts = columns
+    try:
+        grades = list(map(_GRADES.__getitem__, texts))
+    except KeyError:
+        return None
+    table: Qrels = {}
+    for query_id, doc_id, grade in zip(query_ids, doc_ids, grades, strict=True):
+        table.setdefault(query_id, {})[doc_id] = grade
+    return table if sum(map(len, table.values())) == len(grades) else None  # one is listed twice
+
+
+_GRADES = {str(grade): grade for grade in range(-100, 101)}
 
 
 def _load_run(source: Source, by_list: bool) -> Loaded:

@@ -37,7 +37,7 @@ HEAD = 1 << 16
 _LONGEST_LINE = 1 << 24
 _LONGEST_WHOLE = 1 << 30
 """Bytes of a JSON file, which is held as a whole."""
-_CHUNK = 1 << 24
+_CHUNK = 1 << 23
 _TYPES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "Parquet"} | {
     bytes([first]) + b"\x2a\x4d\x18": "zstd"  # a frame that readers skip
     for first in range(0x50, 0x60)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain, islice
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 _ROWS = 1 << 20
 """Rows of a batch; of one query there may be twice as many before it is divided."""
@@ -33,6 +35,8 @@ _LINES = 1 << 17
 """Rows that are held as Python objects at a time."""
 _HASHES = 1 << 26
 """Hashes of rows that are compared at a time."""
+_CHUNKS_AHEAD = 4
+"""Chunks that are read or parsed before they are asked for."""
 
 
 class ScannedRun(Batches, ABC):
@@ -47,6 +51,12 @@ class ScannedRun(Batches, ABC):
         super().__init__()
         self.source, self.format_name = source, format_name
         self._is_checked = False
+        self._begun: _Ahead[pl.DataFrame, pl.DataFrame] | None = None
+
+    def begin(self) -> None:
+        """Begin to read in other threads, for the first iteration."""
+        refuse_after_fork()
+        self._begun = _Ahead(_itself, self.rows(), 1)
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield frames that are cut between queries; the first iteration checks them."""
@@ -55,7 +65,8 @@ class ScannedRun(Batches, ABC):
         return (frame.drop("rank") for frame in frames)
 
     def _batches(self) -> Iterator[pl.DataFrame]:
-        return whole_queries(_ahead(self.rows()), 2 * _ROWS)
+        begun, self._begun = self._begun, None
+        return whole_queries(begun or _Ahead(_itself, self.rows(), 1), 2 * _ROWS)
 
     @abstractmethod
     def rows(self) -> Iterator[pl.DataFrame]:
@@ -102,13 +113,34 @@ class ScannedRun(Batches, ABC):
             raise self.duplicate_error(*pair)
 
 
-def _ahead(items: Iterator[T]) -> Iterator[T]:
-    """Yield the items, while the next one is made in another thread."""
-    with ThreadPoolExecutor(1) as worker:
-        coming = worker.submit(next, items, None)
-        while (item := coming.result()) is not None:
-            coming = worker.submit(next, items, None)
-            yield item
+class _Ahead(Iterator[R], Generic[T, R]):
+    """What a function returns for items, in their order: made in other threads before it is asked for.
+
+    One thread gets the items, one after the other; two call the function, so that one may wait for polars.
+    """
+
+    def __init__(self, function: Callable[[T], R], items: Iterator[T], n_ahead: int) -> None:
+        self._function, self._items = function, items
+        self._getter, self._workers = ThreadPoolExecutor(1), ThreadPoolExecutor(min(n_ahead, 2))
+        self._coming = deque(self._getter.submit(self._begin) for _ in range(n_ahead))
+
+    def _begin(self) -> Future[R] | None:
+        """Get the next item and give it to a worker; None after the last."""
+        item = next(self._items, None)
+        return None if item is None else self._workers.submit(self._function, item)
+
+    def __next__(self) -> R:
+        begun = self._coming.popleft().result() if self._coming else None
+        if begun is None:
+            self._coming.clear()
+            raise StopIteration
+        result = begun.result()
+        self._coming.append(self._getter.submit(self._begin))
+        return result
+
+
+def _itself(item: T) -> T:
+    return item
 
 
 class TextRun(ScannedRun):
@@ -139,13 +171,15 @@ class TrecRun(TextRun):
     def rows(self) -> Iterator[pl.DataFrame]:
         """Yield the rows in the order of the file, as frames."""
         source, n_lines = self.file.source, 0
-        for chunk in source.chunks():
-            frame, n_chunk = _trec_rows(chunk, self.format_name)
+        for chunk, frame, n_chunk in _Ahead(self._parsed, source.chunks(), _CHUNKS_AHEAD):
             if frame is None:
                 yield from self._line_by_line(source.lines_of(chunk, n_lines))
             elif len(frame):
                 yield frame
             n_lines += n_chunk
+
+    def _parsed(self, chunk: Chunk) -> tuple[Chunk, pl.DataFrame | None, int]:
+        return chunk, *_trec_rows(chunk, self.format_name)
 
 
 def _trec_rows(chunk: Chunk, format_name: str) -> tuple[pl.DataFrame | None, int]:

@@ -16,7 +16,6 @@ from permed_measures.measures.headings import explained, headings_of
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.reports.evaluation import BEST, COUNTS, MACRO, Report, TextRow
-from permed_measures.terminal import paragraph, terminal_table
 
 
 class Column(NamedTuple):
@@ -33,6 +32,8 @@ class Column(NamedTuple):
 
 def evaluation_table(report: Report) -> str:
     """Write the table for a terminal."""
+    from permed_measures.terminal import paragraph, terminal_table  # they load rich
+
     rows = list(report.cells())
     columns, chosen = columns_of(report, rows)
     labels = ["run", "query"] if report.by_query else report.labels

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from permed_measures.markup import as_latex, as_markdown, one_line
-from permed_measures.terminal import Styled
+from permed_measures.markup import Styled, as_latex, as_markdown, one_line
 
 ENDINGS = {
     ".txt": "table",

@@ -60,7 +60,7 @@ MUTANTS = [
         'data.startswith((b"#", MARK))',
         "data.startswith(MARK)",
     ),
-    Mutant("a # line within a chunk is a row", "fast_rows", r'b"\n#" in data:  #', r'b"\n##" in data:  #'),
+    Mutant("a # line within a chunk is a row", "fast_rows", r'b"\n#" in data  #', r'b"\n##" in data  #'),
     Mutant("a NaN passes in a chunk", "fast_rows", "frame[value].is_nan().any()", "False"),
     Mutant(
         "blanks may stand beside blanks", "fast_rows", "if (divides[1:] & divides[:-1]).any():", "if False:"
@@ -184,12 +184,13 @@ MUTANTS = [
         "held = rows[np.arange(last, len(rows))] if last < len(rows) else None",
         "held = None",
     ),
+    Mutant("blanks may stand beside blanks in qrels", "fast_rows", "or (np.diff(place) == 1).any()", ""),
     Mutant("a cell may not go on in the next chunk", "streams", "if b'\"' in data:", "if False:"),
     Mutant(
         "rows are counted from each chunk",
         "streams",
-        "n_lines += n_chunk\n\n\ndef _trec_rows",
-        "n_lines += 0\n\n\ndef _trec_rows",
+        "n_lines += n_chunk\n\n    def _parsed",
+        "n_lines += 0\n\n    def _parsed",
     ),
     Mutant(
         "the last row of a Parquet file is lost",
@@ -224,6 +225,7 @@ FOUND_BY = {
     "a # line within a chunk is a row": 47,
     "a NaN passes in a chunk": 58,
     "blanks may stand beside blanks": 68,
+    "blanks may stand beside blanks in qrels": 338,
     "a mark at the start of a chunk is dropped": 109,
     "a mark at the start of rows is dropped": 524,
     "quotes are text in a chunk of rows": 89,

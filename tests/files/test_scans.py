@@ -4,6 +4,7 @@ import gzip
 import os
 import random
 import threading
+import time
 
 import numpy as np
 import oracle
@@ -285,13 +286,30 @@ def test_a_scanned_run_serves_all_functions_any_number_of_times(tmp_path):
     assert pm.read_run(tmp_path / "again") == nested
 
 
-def test_reading_ahead_passes_errors_on_and_ends():
+@pytest.mark.parametrize("n_ahead", [1, 2, 5])
+def test_what_is_made_ahead_comes_in_order_and_with_its_errors(n_ahead):
     def items():
-        yield 1
-        raise ValueError("two")
+        yield from [3, 1, 2]
+        raise ValueError("no more")
 
-    ahead = scans._ahead(items())
-    assert next(ahead) == 1
-    with pytest.raises(ValueError, match="two"):
+    def wait(tenths):
+        time.sleep(tenths / 100)
+        return 1 / (tenths - 2), tenths
+
+    ahead = scans._Ahead(wait, items(), n_ahead)
+    assert [next(ahead) for _ in range(2)] == [(1.0, 3), (-1.0, 1)]
+    with pytest.raises(ZeroDivisionError):
         next(ahead)
-    assert list(scans._ahead(iter([1, 2, 3]))) == [1, 2, 3]
+    ahead = scans._Ahead(scans._itself, items(), n_ahead)
+    assert [next(ahead) for _ in range(3)] == [3, 1, 2]
+    with pytest.raises(ValueError, match="no more"):
+        next(ahead)
+    assert list(scans._Ahead(str, iter([1, 2, 3]), n_ahead)) == ["1", "2", "3"]
+
+
+def test_no_more_is_read_ahead_than_there_is_room_for():
+    got = []
+    ahead = scans._Ahead(scans._itself, (got.append(number) or number for number in range(100, 200)), 3)
+    assert [next(ahead) for _ in range(2)] == [100, 101]
+    ahead._getter.shutdown()
+    assert max(got) == 104
