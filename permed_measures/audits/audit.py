@@ -24,8 +24,9 @@ from permed_measures.audits.matches import audit_claim
 from permed_measures.audits.query_sets import Groupings, groupings_of
 from permed_measures.audits.reports import Audit
 from permed_measures.audits.run_variants import RunVariants
-from permed_measures.audits.searches import answers_to, doubts_about, exceptions_to
+from permed_measures.audits.searches import answers_to, doubts_about, exceptions_to, row_of
 from permed_measures.audits.sentences import conflicts_of
+from permed_measures.audits.swaps import corrected
 from permed_measures.audits.tried import choices_of
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import PermedEvaluator
@@ -144,10 +145,15 @@ def audit(
 
 
 def audit_of(rows: list[RowAudit]) -> Audit:
-    """Find what explains all rows together, and what it leaves open."""
+    """Find what explains all rows together, each number in its place, and what it leaves open."""
     best = answers_to([claim for row in rows for claim in row.claims])
+    moves = []
+    if not best[0].complete and (found := corrected(rows, best[0])) is not None:
+        rows, moves = found.rows, found.moves
+        best = answers_to([claim for row in rows for claim in row.claims])
     exceptions = [] if best[0].complete else exceptions_to(best[0])
-    return Audit(rows, best, exceptions, conflicts_of(best[0], exceptions), doubts_about(best[0]))
+    conflicts = conflicts_of(best[0], exceptions)
+    return Audit(rows, best, exceptions, conflicts, doubts_about(best[0]), moves)
 
 
 def _rows_of(claims: Mapping[str, Any]) -> dict[str, Any]:
@@ -216,4 +222,4 @@ def _audit_row(name: str, tried: RunVariants, claims: list[Claim]) -> RowAudit:
     grades = tried.ranked[0].labels.grades
     levels = (1.0, *(grade for grade in grades if grade != 1))[:_LEVELS]
     audited = [audit_claim(name, claim, tried, choices_of(claim.family, levels)) for claim in claims]
-    return RowAudit(name, audited, [answer for answer in answers_to(audited) if answer.complete])
+    return row_of(name, audited)

@@ -37,12 +37,13 @@ def named_values(claims: Iterable[Claim], run: RunVariants) -> Values:
     return found
 
 
-def printed_by(claim: Claim, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which values, by convention, print as a claim by either of its readings."""
-    readings = [claim, *filter(None, [claim.other])]
+def printed_by(
+    claim: Claim, values: NDArray[np.float64], rounded: NDArray[np.bool_] = _ROUNDED
+) -> NDArray[np.bool_]:
+    """Return which values print as a claim by either of its readings; some were rounded before."""
     found = np.zeros(len(values), bool)
-    for each in readings:
-        found |= np.where(_ROUNDED, each.matches(values, _FIRST_TO), each.matches(values))
+    for each in filter(None, (claim, claim.other)):
+        found |= np.where(rounded, each.matches(values, _FIRST_TO), each.matches(values))
     return found
 
 

@@ -52,6 +52,9 @@ class Audit(Tabular):
         How the rows of a table, or the claims of a row, were made differently.
     doubtful : list of Answer
         Claims that only more changes explain, each alone, and that may as well be typos.
+    moves : list of str
+        Numbers that stood in the wrong place of a table, such as swapped columns; all that is found is found
+        with each in its place.
     origin : Origin or None
         The command and its files.
     notes : list of str
@@ -63,6 +66,7 @@ class Audit(Tabular):
     exceptions: list[Answer]
     conflicts: list[str]
     doubtful: list[Answer] = field(default_factory=list)
+    moves: list[str] = field(default_factory=list)
     origin: Origin | None = field(default=None, repr=False)
     notes: list[str] = field(default_factory=list)
 
@@ -73,8 +77,8 @@ class Audit(Tabular):
 
     @property
     def ok(self) -> bool:
-        """Whether one convention explains every claim."""
-        return bool(self.answers)
+        """Whether one convention explains every claim, and each stands in its place."""
+        return bool(self.answers) and not self.moves
 
     @property
     def verdict(self) -> str:
@@ -194,6 +198,7 @@ def sections_of(result: Audit, explain: bool = False, with_formulas: bool = Fals
     main = result.best[0]
     yield _verdict(result)
     found = {
+        "Numbers in the wrong place": result.moves,
         **dict.fromkeys(result.conflicts[:1], result.conflicts[1:]),
         "Fewer changes explain all claims but one": doubts(main, result.doubtful),
         **unexplained(main, result.exceptions),
@@ -219,6 +224,7 @@ def _verdict(result: Audit) -> Section:
         return Section("No convention explains any claim", [])
     n, of = len(main.explained), len(main.claims)
     what = "all claims" if n == of else f"{n} of {of} claims"
+    what += ", once they are in their places" if result.moves else ""
     lines = [f"({main.named.source})", *(f"change: {change}" for change in main.changes)]
     advice = " Give another claim, or more digits." if result.verdict == "may be chance" else ""
     lines.append(by_chance(result.chance) + advice)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.audits.answers import Answer
+from permed_measures.audits.answers import Answer, RowAudit
 from permed_measures.audits.choices import Choice
 from permed_measures.audits.conventions import NAMED, Convention, NamedConvention, Setting, differences
 from permed_measures.audits.matches import ClaimAudit
@@ -138,6 +138,11 @@ def doubts_about(main: Answer) -> list[Answer]:
 
 _MOST_LEFT_OUT = 12
 """Of more claims, one that is left out has little weight, and leaving out each takes long."""
+
+
+def row_of(name: str, claims: list[ClaimAudit]) -> RowAudit:
+    """Return the claims about a run with the conventions that explain all of them."""
+    return RowAudit(name, claims, [answer for answer in answers_to(claims) if answer.complete])
 
 
 def exceptions_to(main: Answer) -> list[Answer]:

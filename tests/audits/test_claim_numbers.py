@@ -261,7 +261,7 @@ def test_sums_that_are_not_exact_do_not_hide_a_tie():
         ({"MAP@10": 535.7}, "claim 'MAP@10': a value is at most 1, or 100 percent (found 535.7)"),
         ({10: 0.5}, "10"),
         ([("MAP@10", 0.5)], "claims must be a mapping, such as {'MAP@10': 0.5357}, or a path (found list)"),
-        (None, "claims must be a mapping, such as {'MAP@10': 0.5357} (found NoneType)"),
+        (None, "claims must be a mapping, such as {'MAP@10': 0.5357}, or a path (found NoneType)"),
     ],
 )
 def test_what_is_wrong_with_a_claim_is_said(claims, message):
