@@ -28,6 +28,7 @@ from permed_measures.audits.searches import answers_to, doubts_about, exceptions
 from permed_measures.audits.sentences import conflicts_of
 from permed_measures.audits.swaps import corrected
 from permed_measures.audits.tried import choices_of
+from permed_measures.audits.uncertainties import checks_of
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By
@@ -141,19 +142,21 @@ def audit(
             each.in_all_runs = in_all
     known += variants.values()
     rows = list(in_parallel(lambda name: _audit_row(name, variants[name], parsed[name]), parsed, jobs, known))
-    return replace(audit_of(rows), origin=origin, notes=printed.notes)
+    result = audit_of(rows)
+    told = checks_of(result.best[0], claims.rows, printed) if isinstance(claims, PrintedClaims) else []
+    return replace(result, origin=origin, notes=printed.notes, checks=told)
 
 
 def audit_of(rows: list[RowAudit]) -> Audit:
     """Find what explains all rows together, each number in its place, and what it leaves open."""
     best = answers_to([claim for row in rows for claim in row.claims])
-    moves = []
+    moves, copied = [], []
     if not best[0].complete and (found := corrected(rows, best[0])) is not None:
-        rows, moves = found.rows, found.moves
+        rows, moves, copied = found.rows, found.moves, found.copied
         best = answers_to([claim for row in rows for claim in row.claims])
     exceptions = [] if best[0].complete else exceptions_to(best[0])
     conflicts = conflicts_of(best[0], exceptions)
-    return Audit(rows, best, exceptions, conflicts, doubts_about(best[0]), moves)
+    return Audit(rows, best, exceptions, conflicts, doubts_about(best[0]), moves, copied)
 
 
 def _rows_of(claims: Mapping[str, Any]) -> dict[str, Any]:

@@ -74,12 +74,12 @@ def is_change(title: str) -> bool:
 def columns_of(table: PrintedTable) -> list[Column]:
     """Return what each column of a table holds; the labels are those left of the first measure."""
     found = [_column(number, titles) for number, titles in enumerate(table.titles)]
-    first = next((each.number for each in found if each.kind is Kind.MEASURE), len(found))
+    first = next((each.number for each in found if each.kind is not Kind.OTHER), len(found))
     labels = [each.number for each in found[:first] if _is_text(each.number, table)] or [0]
     found = [each._replace(kind=Kind.LABEL) if each.number in labels else each for each in found]
     last = Column(0, Kind.LABEL, "")
     for each in found:  # a change without a name is one of the measure before it
-        if each.kind is Kind.MEASURE:
+        if each.name:
             last = each
         elif each.kind is not Kind.OTHER and not each.name:
             found[each.number] = each._replace(name=last.name, group=last.group)

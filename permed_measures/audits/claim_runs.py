@@ -35,11 +35,14 @@ class Assigned:
         The rows with numbers that come from others, the run of each, and the run that it is compared with
         if its name says so.
     notes : list of str
+    run_of : dict of int to str
+        The run of each row, by its id.
     """
 
     claims: dict[str, dict[str, str]]
     derived: list[tuple[ClaimRow, str | None, str | None]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    run_of: dict[int, str] = field(default_factory=dict)
 
 
 def assigned(printed: PrintedClaims, runs: list[str], fits: Fits) -> Assigned:
@@ -76,7 +79,7 @@ def assigned(printed: PrintedClaims, runs: list[str], fits: Fits) -> Assigned:
             hint="Name the runs as the table does: NAME=FILE",
         )
     notes += _left_out(left, [name for name in runs if name not in found])
-    name_of = dict(zip(map(id, rows), names, strict=True))
+    name_of = {id(row): name for row, name in zip(rows, names, strict=True) if name is not None}
     derived: list[tuple[ClaimRow, str | None, str | None]] = []
     for row, pair in zip(printed.rows, pairs, strict=True):
         name = name_of.get(id(row)) or run_named(row.labels, runs)
@@ -84,7 +87,7 @@ def assigned(printed: PrintedClaims, runs: list[str], fits: Fits) -> Assigned:
             derived.append((_as_changes(row), *pair))
         elif row.derived and (name is not None or is_change(row.label)):
             derived.append((row, name, None))
-    return Assigned(found, derived, notes)
+    return Assigned(found, derived, notes, name_of)
 
 
 def _pair(row: ClaimRow, runs: list[str]) -> tuple[str, str] | None:

@@ -88,7 +88,7 @@ def claims_in(tables: Iterable[PrintedTable], path: str) -> PrintedClaims:
     any_measure = False
     for table in tables:
         turned, columns = _turned(table)
-        if any(each.kind is Kind.MEASURE for each in columns):
+        if any(each.kind is Kind.MEASURE or (each.kind is not Kind.LABEL and each.name) for each in columns):
             any_measure = True
             found, told = _Reader(turned, columns, path).read()
             rows += found
@@ -128,7 +128,8 @@ class _Reader:
             if each.kind is Kind.MEASURE and not self._can_be(each):
                 self.columns.remove(each)
                 self.skipped.append(each.title)
-        self.groups = list(dict.fromkeys(each.group for each in self.columns if each.kind is Kind.MEASURE))
+        measures = [each for each in self.columns if each.kind is Kind.MEASURE] or self.columns
+        self.groups = list(dict.fromkeys(each.group for each in measures))
         self.texts: list[str] = []
 
     def read(self) -> tuple[list[ClaimRow], list[str]]:

@@ -49,6 +49,7 @@ def _as_json(result: Audit, explain: bool = True, with_formulas: bool = True) ->
         "exceptions": [_answer_json(answer) for answer in result.exceptions],
         "conflicts": result.conflicts,
         "moves": result.moves,
+        "checks": result.checks,
         "notes": result.notes,
         "doubtful": [_answer_json(answer) for answer in result.doubtful],
         "sentence": main.sentence() if main.explained else None,

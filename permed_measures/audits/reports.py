@@ -55,8 +55,12 @@ class Audit(Tabular):
     moves : list of str
         Numbers that stood in the wrong place of a table, such as swapped columns; all that is found is found
         with each in its place.
+    copied : list of (str, str)
+        The claims, by run and name, that have the number of another.
     origin : Origin or None
         The command and its files.
+    checks : list of str
+        What the changes, intervals and p-values of a printed table are, and which are something else.
     notes : list of str
         What of a printed table was left out, and which rows were taken as runs with other names.
     """
@@ -67,7 +71,9 @@ class Audit(Tabular):
     conflicts: list[str]
     doubtful: list[Answer] = field(default_factory=list)
     moves: list[str] = field(default_factory=list)
+    copied: list[tuple[str, str]] = field(default_factory=list)
     origin: Origin | None = field(default=None, repr=False)
+    checks: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -201,7 +207,7 @@ def sections_of(result: Audit, explain: bool = False, with_formulas: bool = Fals
         "Numbers in the wrong place": result.moves,
         **dict.fromkeys(result.conflicts[:1], result.conflicts[1:]),
         "Fewer changes explain all claims but one": doubts(main, result.doubtful),
-        **unexplained(main, result.exceptions),
+        **unexplained(main, result.exceptions, result.copied),
     }
     if main.explained:
         found["Equally good"] = equals(main, result.best[1:])
@@ -211,6 +217,7 @@ def sections_of(result: Audit, explain: bool = False, with_formulas: bool = Fals
         found["Against ir_measures' default"] = main.differences_from_default()
         found["One change more would print"] = alternatives(main)
         found["Makes no difference on these data"] = equivalents(main)
+    found["Numbers that come from others"] = result.checks
     found["Read from the table"] = result.notes
     for heading, lines in found.items():
         formulas = main.latex() if with_formulas and heading == "For the paper" else []

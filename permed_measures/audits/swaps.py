@@ -29,10 +29,14 @@ _ENOUGH_DIGITS = 4
 
 @dataclass(frozen=True)
 class Corrected:
-    """The rows with each number in its place, and what was moved, each in a line."""
+    """The rows with each number in its place, and what was moved, each in a line.
+
+    `copied` are the claims, by row and name, that have the number of another.
+    """
 
     rows: list[RowAudit]
     moves: list[str]
+    copied: list[tuple[str, str]]
 
 
 def corrected(rows: list[RowAudit], main: Answer) -> Corrected | None:
@@ -51,7 +55,8 @@ def corrected(rows: list[RowAudit], main: Answer) -> Corrected | None:
     copies = table.copies(prints[..., best], place)
     if place is table.home and not copies:
         return None
-    return Corrected(table.put(place, set(copies)), [*table.moves(place), *table.told(copies)])
+    copied = [(rows[r].name, table.names[c]) for r, c in copies]
+    return Corrected(table.put(place), [*table.moves(place), *table.told(copies)], copied)
 
 
 def _conventions(main: Answer) -> list[tuple[Convention, bool]]:
@@ -144,13 +149,13 @@ class _Table:
                 beside = [
                     other
                     for other in self.cells
-                    if prints[cell][other] and (other[0] == r) != (other[1] == c)
+                    if prints[cell][other] and prints[other][other] and (other[0] == r) != (other[1] == c)
                 ]
                 if len(beside) == 1:
                     found[cell] = beside[0]
         return found
 
-    def put(self, place: Ints, without: set[Cell]) -> list[RowAudit]:
+    def put(self, place: Ints) -> list[RowAudit]:
         """Return the rows with each number in its place."""
         texts = {self._cell(place[cell]): audited.claim.text for cell, audited in self.cells.items()}
         table = [
@@ -164,9 +169,7 @@ class _Table:
         found = []
         for r, claims in enumerate(parse_claims(table)):
             here = {each.claim.name: each for each in self.rows[r].claims}
-            left = [each for each in claims if (r, self.names.index(each.name)) not in without]
-            if left:
-                found.append(row_of(self.rows[r].name, [reread(here[each.name], each) for each in left]))
+            found.append(row_of(self.rows[r].name, [reread(here[each.name], each) for each in claims]))
         return found
 
     def moves(self, place: Ints) -> list[str]:

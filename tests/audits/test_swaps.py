@@ -119,7 +119,9 @@ def test_a_number_of_another_row_is_named():
     table["lsa"]["MAP@10"] = table["bm25"]["MAP@10"]
     result = audited(table)
     assert result.moves == [f"lsa, MAP@10 has the number of bm25 ({table['bm25']['MAP@10']})"]
-    assert len(result.best[0].claims) == 14
+    assert result.copied == [("lsa", "MAP@10")]
+    assert len(result.best[0].explained) == 14
+    assert "nearest" not in str(result).partition("Numbers in the wrong place")[2]
 
 
 @pytest.mark.parametrize("seed", range(effort(3, 20)))
