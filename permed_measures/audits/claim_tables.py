@@ -192,7 +192,8 @@ class _Reader:
         if not printed.number:
             return
         if printed.signed or is_change(row.label):
-            row.derived.append(Derived(Kind.CHANGE, name, name, printed.number))
+            sign = "+" if printed.signed and not printed.number.startswith("-") else ""
+            row.derived.append(Derived(Kind.CHANGE, name, name, sign + printed.number))
         elif row.claims.setdefault(name, printed.number) != printed.number:
             raise InputError(f"two columns are named {name!r}", where=self.path)
         else:
