@@ -31,8 +31,8 @@ datasets: import_hook records samples readers http_download downloads handlers c
 datasets: pyterrier loading
 evaluation spark start
 crosschecks: pytrec identities results check
-statistics: significance signed_ranks resampling intervals max_t differences results estimates families
-statistics: cautions
+statistics: significance signed_ranks resampling intervals max_t pools differences results
+statistics: estimates families cautions
 papers: cells grids html_tables latex markdown delimited read
 audits: options query_sets rare_gains choices levels claim_names claims
 audits: claim_columns claim_tables claim_files conventions tried
@@ -41,9 +41,9 @@ audits: matches chances fits run_names claim_runs answers searches swaps
 audits: changes uncertainties sentences reports report_formats audit
 plots: fonts style arguments by_group by_query cutoffs figures save
 reports: tables html audit evaluation evaluation_table evaluation_formats wording differences
-reports: paper_table comparison
+reports: pools paper_table comparison
 budgets: gradings average_precisions discounted_gains unjudged label_errors orders results reports budget
-comparisons: moves changes reranking compare
+comparisons: moves changes reranking pools compare
 cli: messages progress help arguments output demo evaluations measures checks comparing budgets conversions
 cli: commands __init__
 __main__

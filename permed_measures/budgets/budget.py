@@ -13,11 +13,11 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from permed_measures.budgets import orders
-from permed_measures.budgets.gradings import Floats
+from permed_measures.budgets.gradings import Floats, Unjudged
 from permed_measures.budgets.label_errors import LabelErrors, is_label_error, relabelled
 from permed_measures.budgets.reports import BUDGET_FORMATS, budget_records, budget_table, legend
 from permed_measures.budgets.results import BudgetResult, BudgetRow, Order, Pair, Place
-from permed_measures.budgets.unjudged import check_scale, scale_of, unjudged_bounds
+from permed_measures.budgets.unjudged import check_scale, joint_bounds, scale_of, unjudged_bounds
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import PermedEvaluator, evaluated
 from permed_measures.engine.forms import as_run, is_spark_frame
@@ -224,7 +224,7 @@ def uncertainty(
     return Uncertainty(
         list(_rows(asked, numbers, cluster, draws, how)),
         asked,
-        _order(asked, numbers, draws, level) if len(numbers) > 1 else None,
+        _order(asked, numbers, draws, level, scale) if len(numbers) > 1 else None,
         judgments.n_queries,
         int(cluster.max()) + 1,
         name,
@@ -333,7 +333,11 @@ def _pair(low: Floats, high: Floats, number: int) -> tuple[float, float] | None:
 
 
 def _order(
-    measures: list[Measure], numbers: Mapping[str, _Numbers], draws: Mapping[str, Floats], level: float
+    measures: list[Measure],
+    numbers: Mapping[str, _Numbers],
+    draws: Mapping[str, Floats],
+    level: float,
+    scale: Floats,
 ) -> Order:
     """Say how sure the order of the runs is, measure by measure."""
     names, pairs, places, taus = list(numbers), [], [], {}
@@ -346,10 +350,9 @@ def _order(
             kept[source] = orders.kept_by_draws(drawn[:, :, number], compared)
             ranks[source] = orders.ranks_by_draws(drawn[:, :, number], level)
             tau[source] = orders.tau_of_draws(values, drawn[:, :, number])
-        for source in ("ties", "unjudged"):
-            low, high = (
-                np.array([each.ranges[source][end][number] for each in numbers.values()]) for end in (0, 1)
-            )
+        ties = np.array([[end[number] for end in each.ranges["ties"]] for each in numbers.values()])
+        unjudged = _joint([each.rankings for each in numbers.values()], measure, scale)
+        for source, (low, high) in (("ties", ties.T), ("unjudged", unjudged.T)):
             kept[source] = orders.kept_by_ranges(low, high, compared)
             ranks[source] = orders.ranks_by_ranges(low, high)
             tau[source] = orders.least_tau(values, kept[source])
@@ -360,3 +363,14 @@ def _order(
         for index, place in enumerate(orders.places(values).tolist()):
             places.append(Place(measure, names[index], place, {s: each[index] for s, each in ranks.items()}))
     return Order(pairs, places, taus)
+
+
+def _joint(rankings: list[JudgedRankings], measure: Measure, scale: Floats) -> Floats:
+    """Return bounds of the means where what any other run retrieved may be relevant too: (n_runs, 2)."""
+    number = np.array([Unjudged.numbers(each, cutoff_of(measure)) for each in rankings])
+    found = []
+    for place, ranked in enumerate(rankings):
+        others = np.delete(number, place, axis=0).max(axis=0)
+        bounds = joint_bounds(measure, ranked, others, scale)
+        found.append((bounds.low.mean(), bounds.high.mean()))
+    return np.array(found)

@@ -40,6 +40,13 @@ class Unjudged:
         query = np.repeat(np.arange(len(seen), dtype=np.int32), seen)[place]
         return cls(query, (place - starts[query] + 1).astype(np.int32))
 
+    @classmethod
+    def numbers(cls, rankings: JudgedRankings, cutoff: int | None) -> Ints:
+        """Return how many there are of each query; shape (n_queries,)."""
+        seen = rankings.retrieved if cutoff is None else np.minimum(rankings.retrieved, cutoff)
+        number: Ints = seen - np.bincount(rankings.within(cutoff).query, minlength=len(seen))
+        return number
+
 
 @dataclass(frozen=True, eq=False)
 class Graded:

@@ -66,7 +66,9 @@ class Pair:
     difference : float
     kept : mapping of str to float or None
         For ``interval`` and ``labels`` the share of the draws; for ``ties`` and ``unjudged`` 1 where the two
-        ranges are apart, and None where they meet: then the order may change, and nothing says how often.
+        ranges are apart, and None where they meet: then the order may change, and nothing says how often. The
+        ranges of ``unjudged`` are those where documents of the other run may be relevant too, in R and in the
+        ideal list.
     """
 
     measure: Measure

@@ -124,6 +124,54 @@ def unjudged_bounds(measure: Measure, rankings: JudgedRankings, scale: Floats) -
     return found
 
 
+def joint_bounds(measure: Measure, rankings: JudgedRankings, others: Ints, scale: Floats) -> Bounds:
+    """Return bounds where unjudged documents that other runs retrieved may have any grade as well.
+
+    Such a document is relevant at worst, and then one more in R and in the ideal list that this run lacks.
+
+    Parameters
+    ----------
+    measure, rankings, scale
+        As in `unjudged_bounds`.
+    others : ndarray of int64, shape (n_queries,)
+        How many unjudged documents of other runs there are at most.
+
+    Returns
+    -------
+    Bounds
+        No value lies beyond. NaN where that is not known: with ``judged_only`` or ``ideal='run'``, and with
+        ``negative='keep'`` where an ideal list may gain nothing.
+    """
+    alone = unjudged_bounds(measure, rankings, scale)
+    gains = values_of(measure).get("gains")
+    worst = max(scale.tolist(), key=lambda grade: (gains or {}).get(grade, grade))
+    known = rankings.judgments
+    query = np.concatenate([known.query, np.repeat(np.arange(len(others), dtype=np.int32), others)])
+    grade = np.concatenate([known.grade, np.full(int(others.sum()), worst)])
+    order = np.lexsort((-grade, query))
+    row_of = np.empty_like(order)
+    row_of[order] = np.arange(len(order))
+    judgments = Judgments(known.query_ids, query[order], grade[order], np.arange(len(order)), [])
+    more = unjudged_bounds(measure, replace(rankings, judgments=judgments, row=row_of[rankings.row]), scale)
+    low, high = np.minimum(alone.low, more.low), np.maximum(alone.high, more.high)
+    if _BOUNDS.get(str(measure.NAME)) is _from_0_to_1:
+        low, high = np.where(others > 0, 0.0, low), np.where(others > 0, 1.0, high)
+    unknown = _is_unknown(values_of(measure), known, others)
+    unbounded = np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
+    return Bounds(*unbounded, np.zeros(len(low), np.bool_))
+
+
+def _is_unknown(given: dict[str, Any], known: Judgments, others: Ints) -> Bools:
+    """Return where documents of other runs may do more than to be lacking."""
+    if given.get("ideal") == "run" or given.get("judged_only"):  # this run may have them beyond the cutoff
+        return others > 0
+    if given.get("negative") != "keep":
+        return np.zeros(len(others), np.bool_)
+    negative = np.bincount(known.query[known.grade < 0], minlength=len(others)) > 0
+    bare: Bools = (known.num_rel(np.finfo(float).tiny) == 0) & negative & (others > 0)
+    return bare
+
+
 def _values(measure: Measure, rankings: JudgedRankings) -> Floats:
     return KERNELS[str(measure.NAME)](rankings, **values_of(measure))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from permed_measures.comparisons.pools import every_label_is_relevant, pool_rows
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
@@ -17,6 +18,7 @@ from permed_measures.measures.headings import check_headings, explained, heading
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.reports.comparison import COMPARISON_FORMATS, comparison_records, for_notebook
 from permed_measures.reports.differences import differences_table, legend
+from permed_measures.reports.pools import pool_notes
 from permed_measures.statistics.cautions import cautions, unsteady
 from permed_measures.statistics.differences import PairedRuns
 from permed_measures.statistics.estimates import doubtful, estimated
@@ -186,7 +188,11 @@ def compare(
     baselines = [baseline] if isinstance(baseline, str) else list(dict.fromkeys(baseline or ()))
     paired = PairedRuns.of(qrels, runs, asked_measures, baselines, clusters, jobs)
     one = baselines[0] if len(baselines) == 1 else None
+    if every_label_is_relevant(paired):  # then Judged@k is P@k
+        paired = replace(paired, judged={})
     whole = replace(_compared([paired], options, one)[0], origin=origin)
+    again = pool_rows(paired, resamples, seed)
+    whole = replace(whole, pool=again, notes=[*whole.notes, *pool_notes(again)])
     if by is None:
         return whole
     groups = Groups.of(paired.query_ids, by, qrels)

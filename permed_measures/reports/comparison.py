@@ -14,6 +14,7 @@ from permed_measures.measures.headings import name_of
 from permed_measures.reports.differences import differences_table, headings_of_tests, legend
 from permed_measures.reports.html import html_means, html_table, page
 from permed_measures.reports.paper_table import deciding_test, deciding_tests, paper_table, sentences
+from permed_measures.reports.pools import POOL, judged_shares, pool_html, pool_json, pool_markdown, pool_table
 from permed_measures.reports.tables import latex, markdown, separated, styled_rows
 from permed_measures.reports.wording import interval_method
 from permed_measures.statistics.results import ComparisonResult, ComparisonRow
@@ -30,7 +31,10 @@ def _as_table(result: ComparisonResult) -> str:
     means = terminal_table(headings, styled_rows(table), n_labels, n_runs, goes_on=True)
     caption = paragraph(table.caption(styled="\x1b[" in means))  # a file has no bold or underlined cells
     differences, lines = _differences(result)
-    return "\n".join([means, caption, "", differences, *(paragraph(line, 2) for line in lines), ""])
+    again = (
+        [f"\n{paragraph(POOL)}\n", terminal_table(*pool_table(result), goes_on=True)] if result.pool else []
+    )
+    return "\n".join([means, caption, "", differences, *(paragraph(line, 2) for line in lines), *again, ""])
 
 
 def _differences(result: ComparisonResult) -> tuple[str, list[str]]:
@@ -78,6 +82,8 @@ def _html_differences(result: ComparisonResult) -> str:
     blocks = [cells[start : start + size] for start in range(0, len(cells), size)]
     run = n - 1 if result.baseline is not None else n - 2
     lines = "".join(f"<li>{as_html(line)}</li>" for line in legend(result))
+    if result.pool:
+        lines += f"</ul>\n<p>{as_html(POOL)}</p>\n{pool_html(result)}\n<ul>"
     return f'{html_table(headings[:n], run, headings[n:], blocks)}\n<ul class="legend">{lines}</ul>'
 
 
@@ -174,6 +180,7 @@ def _as_json(result: ComparisonResult) -> str:
             {"group": value if type(value) in (int, str) else str(value), **_part(group)}
             for value, group in result.groups.items()
         ],
+        "pool": pool_json(result),
         "sentences": sentences(result),
         "notes": result.notes,
         "provenance": provenance(
@@ -193,6 +200,7 @@ def _part(result: ComparisonResult) -> dict[str, Any]:
             run: {name_of(m): float(each.mean()) for m, each in zip(result.measures, values, strict=True)}
             for run, values in result.paired.values.items()
         },
+        "judged": judged_shares(result),
         "rows": [{**asdict(row), "measure": name_of(row.measure)} for row in result.rows],
     }
 
@@ -208,7 +216,9 @@ def _finite(value: Any) -> Any:
 
 COMPARISON_FORMATS: dict[str, Callable[[ComparisonResult], str]] = {
     "table": _as_table,
-    "markdown": lambda result: markdown(paper_table(result), [*sentences(result), *result.notes]),
+    "markdown": lambda result: (
+        markdown(paper_table(result), [*sentences(result), *result.notes]) + pool_markdown(result)
+    ),
     "latex": lambda result: latex(paper_table(result), result.notes, sentences(result)),
     "html": _as_html,
     "csv": _as_csv,

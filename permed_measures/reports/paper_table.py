@@ -8,6 +8,7 @@ from string import ascii_lowercase
 
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of
+from permed_measures.reports.pools import judged_cells, judged_headings
 from permed_measures.reports.tables import Cell, PaperTable, TableRow, placed
 from permed_measures.reports.wording import (
     CORRECTION_NAMES,
@@ -38,9 +39,9 @@ def paper_table(result: ComparisonResult) -> PaperTable:
     footnote = "; ".join(explained(result.measures))
     return PaperTable(
         labels,
-        headings_of(result.measures),
+        [*headings_of(result.measures), *judged_headings(result)],
         [
-            _block(group, replace(comparison, digits=result.digits), letters, bool(result.by))
+            _block(result, group, replace(comparison, digits=result.digits), letters)
             for group, comparison in result.sections()
         ],
         f"Means{by} over {counted(result.n_queries, 'query')}{in_clusters(result)}",
@@ -53,11 +54,16 @@ def _letters(n: int) -> list[str]:
     return list(ascii_lowercase[:n]) if n <= len(ascii_lowercase) else [str(i) for i in range(1, n + 1)]
 
 
-def _block(group: str, comparison: ComparisonResult, letters: list[str], grouped: bool) -> list[TableRow]:
+def _block(
+    whole: ComparisonResult, group: str, comparison: ComparisonResult, letters: list[str]
+) -> list[TableRow]:
     """Return a row for each run."""
     columns = [_column(comparison, number, letters) for number in range(len(comparison.measures))]
     return [
-        TableRow([*([group] if grouped else []), *letters[number : number + 1], run], list(cells))
+        TableRow(
+            [*([group] if whole.by else []), *letters[number : number + 1], run],
+            [*cells, *judged_cells(whole, comparison, run)],
+        )
         for number, (run, *cells) in enumerate(zip(comparison.paired.values, *columns, strict=True))
     ]
 

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
+from permed_measures.engine.kernels.binary import judged as judged_share
 from permed_measures.engine.processes import in_parallel
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, PermedWarning, nearest
 from permed_measures.markup import counted
+from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike
 from permed_measures.statistics.resampling import Operands
 from permed_measures.statistics.significance import zero_rounding_noise
@@ -46,6 +48,10 @@ class PairedRuns:
         Notes on the runs and the clusters.
     among : ndarray of int64, optional
         Of some of the queries, the cluster of each among those of all queries.
+    judged : dict of str to ndarray of float64, shape (n_measures, n_queries)
+        Of each run the share of documents within the measure's cutoff that are judged.
+    rankings : dict of str to JudgedRankings
+        Of each run; empty for some of the queries.
     """
 
     measures: list[Measure]
@@ -56,6 +62,8 @@ class PairedRuns:
     cluster: NDArray[np.int64] = field(repr=False)
     notes: list[str]
     among: NDArray[np.int64] | None = field(default=None, repr=False)
+    judged: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)
+    rankings: dict[str, JudgedRankings] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -78,17 +86,24 @@ class PairedRuns:
         name, cluster, notes = clusters_of(query_ids, clusters, qrels)
         notes = [*notes, *evaluator.notes()]
 
-        def evaluated(run_name: str) -> tuple[NDArray[np.float64], list[str]]:
+        def evaluated(run_name: str) -> tuple[NDArray[np.float64], JudgedRankings, list[str]]:
             run = runs[run_name]
             with naming(run_name, calls=4):
                 evaluation = evaluator.evaluate(run)
-            return evaluation.values, notes_of(run_name, evaluation.rankings)
+            rankings = replace(evaluation.rankings)  # without what was kept to compute the measures
+            return evaluation.values, rankings, notes_of(run_name, rankings)
 
-        values = {}
-        for run_name, found in zip(runs, in_parallel(evaluated, runs, jobs), strict=True):
-            values[run_name] = found[0]
-            notes += found[1]
-        return cls(list(evaluator.measures), query_ids, values, pairs, name, cluster, notes)
+        values, rankings, shared = {}, {}, [evaluator.judgments]
+        for run_name, found in zip(runs, in_parallel(evaluated, runs, jobs, shared), strict=True):
+            values[run_name], rankings[run_name] = found[:2]
+            notes += found[2]
+        asked = list(evaluator.measures)
+        judged = {
+            run_name: np.array([judged_share(replace(ranked), cutoff=cutoff_of(each)) for each in asked])
+            for run_name, ranked in rankings.items()
+        }
+        parts = asked, query_ids, values, pairs, name, cluster, notes
+        return cls(*parts, judged=judged, rankings=rankings)
 
     @property
     def n_clusters(self) -> int:
@@ -117,6 +132,8 @@ class PairedRuns:
             cluster=cluster,
             notes=[],
             among=self.shared_cluster[chosen],
+            judged={name: each[:, chosen] for name, each in self.judged.items()},
+            rankings={},
         )
 
     def differences(self) -> NDArray[np.float64]:

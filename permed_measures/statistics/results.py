@@ -13,6 +13,7 @@ from ir_measures.measures import Measure
 from permed_measures.errors import InputError, check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.statistics.differences import PairedRuns
+from permed_measures.statistics.pools import PoolRow
 from permed_measures.statistics.resampling import Operands, randomization_test
 from permed_measures.statistics.signed_ranks import wilcoxon_test
 from permed_measures.statistics.significance import (
@@ -108,6 +109,8 @@ class ComparisonResult:
         Which p-values of a test were corrected together.
     interval : {'t', 'simultaneous', 'bootstrap'}
         How the intervals of the differences were computed.
+    pool : list of PoolRow
+        Pairs that differ in what is judged of them, compared again.
     """
 
     rows: list[ComparisonRow]
@@ -126,6 +129,7 @@ class ComparisonResult:
     digits: int | None = None
     family: str = "all"
     interval: str = "t"
+    pool: list[PoolRow] = field(default_factory=list, repr=False)
 
     @property
     def n_queries(self) -> int:

@@ -5,16 +5,18 @@ import warnings
 
 import numpy as np
 import pytest
-from brute_force import bounds, random_case
+from brute_force import bounds, bounds_of_difference, random_case
 from cwl.ruler.measures.cwl_rbp import RBPCWLMetric
 from cwl.ruler.ranking import Ranking
 from effort import effort
 
 import permed_measures as pm
 from permed_measures.budgets import average_precisions
-from permed_measures.budgets.unjudged import scale_of, unjudged_bounds
+from permed_measures.budgets.gradings import Unjudged
+from permed_measures.budgets.unjudged import joint_bounds, scale_of, unjudged_bounds
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.measures.parameters import cutoff_of
 
 SCALES = [[0, 1, 2, 3], [0, 1], [0, 2], [1, 2, 3], [0, 1, 2]]
 
@@ -158,3 +160,40 @@ def test_thousands_of_deep_queries_take_a_table_each():
         found = unjudged_bounds(pm.parse_measure(text), rankings, np.arange(3.0))
         assert found.exact.all()
         assert (found.low < found.high).all()
+
+
+_OF_TWO = """nDCG(dcg='exp-log2')@4 AP@4 P@4 R@4 GradedAP(max_rel=3,norm='ideal')@4 Rprec
+    VariantNDCG(negative='keep')@4"""
+
+
+@pytest.mark.parametrize("text", _OF_TWO.split())
+def test_bounds_of_two_runs_hold_for_all_grades_of_all_documents_of_both(text):
+    measure, scale = pm.parse_measure(text), [0, 1, 3]
+    n_tighter = 0
+    for seed in range(effort(25, 150)):
+        rng = np.random.default_rng(seed)
+        judgments, scores = random_case(rng, longest=5)
+        other = {f"{'d' if rng.random() < 0.5 else 'n'}{n}": float(rng.integers(0, 5)) for n in range(4)}
+        rankings = [rankings_of(judgments, each) for each in (scores, other)]
+        number = [Unjudged.numbers(each, cutoff_of(measure)) for each in rankings]
+        ours, theirs = (
+            joint_bounds(measure, each, others, np.array(scale, float))
+            for each, others in zip(rankings, reversed(number), strict=True)
+        )
+        if np.isnan(ours.low[0]) or np.isnan(theirs.low[0]):
+            assert "keep" in text
+            continue
+        low, high, n_unjudged = bounds_of_difference(measure, judgments, (scores, other), scale, most=5)
+        if n_unjudged <= 5:
+            assert ours.low[0] - theirs.high[0] <= low + 1e-9, seed
+            assert ours.high[0] - theirs.low[0] >= high - 1e-9, seed
+            n_tighter += ours.high[0] - theirs.low[0] < 0.9
+    assert n_tighter > 0
+
+
+@pytest.mark.parametrize("text", ["VariantNDCG(ideal='run')@2", "AP(judged_only=True)@2"])
+def test_what_another_run_has_within_its_cutoff_may_stand_beyond_that_of_this_one(text):
+    rankings = rankings_of({"a": 1}, {"a": 3.0, "b": -1.0})
+    for number in (0, 1):
+        found = joint_bounds(pm.parse_measure(text), rankings, np.array([number, 0]), np.arange(2.0))
+        assert np.isnan(found.low[0]) == np.isnan(found.high[0]) == bool(number)

@@ -265,13 +265,16 @@ def test_queries_that_a_run_has_nothing_for_are_counted_and_said():
 def test_too_few_resamples_are_said(sample_qrels, sample_runs):
     how = {"resamples": 99, "tests": ("randomization", "bootstrap")}
     notes = compare(sample_qrels, sample_runs, pm.MEDCORPUS, **how, correction="holm").notes
-    assert notes == [
+    assert [note for note in notes if not note.startswith("Judged@")] == [
         "randomization: with 99 resamples no p-value, corrected for 12 tests, is below 0.12, "
         "whatever the runs"
     ]
     notes = compare(sample_qrels, sample_runs, pm.MEDCORPUS, **how, correction="none").notes
-    assert [note.partition(" 4 of 12 p-values")[0] for note in notes] == ["randomization: with another seed"]
-    assert compare(sample_qrels, sample_runs, "P@1", tests="bootstrap", resamples=9).notes == []
+    assert [note.partition(" 4 of 12 p-values")[0] for note in notes][:1] == [
+        "randomization: with another seed"
+    ]
+    notes = compare(sample_qrels, sample_runs, "P@1", tests="bootstrap", resamples=9).notes
+    assert all(note.startswith("Judged@1 is") for note in notes)
 
 
 @pytest.mark.parametrize(
@@ -536,7 +539,8 @@ def test_the_table_with_clusters(sample_runs):
         baseline="bm25",
         resamples=5000,
     )
-    lines = str(result).splitlines()
+    *lines, pool = str(result).splitlines()
+    assert pool.startswith("Judged@10 is 0.70 of 'tfidf' and 0.48 of 'bm25'; ")
     assert lines[0].split("  ")[0] == "measure"
     assert [line.split()[:4] for line in lines[1:3]] == [
         ["P@1", "tfidf", "0.4792", "0.6458"],

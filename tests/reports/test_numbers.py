@@ -166,7 +166,7 @@ def test_a_page_stands_alone_and_has_the_numbers_of_json(sample):
     assert len([tag for tag, _ in page.tags if tag == "svg"]) == text.count("<figcaption>") > 0
     parts = [(str(group["group"]), group) for group in content["groups"]] + [("(all)", content)]
     means = [
-        [label, letter, run, *(f"{value:.4f}" for value in values.values())]
+        [label, letter, run, *(f"{value:.4f}" for value in [*values.values(), *part["judged"][run].values()])]
         for label, part in parts
         for letter, (run, values) in zip("abc", part["means"].items(), strict=True)
     ]
@@ -178,8 +178,14 @@ def test_a_page_stands_alone_and_has_the_numbers_of_json(sample):
     heading = ["turn_number", "measure", "run", "against", "mean", "base", "Δ", "Δ %", "95% interval"]
     heading += ["win/tie/loss", "d_z", "randomization", "max-T", "naive randomization"]
     heading += ["clustered t-test", "Holm", "t-test (naive)", "wilcoxon (naive)"]
-    tables = [["turn_number", "", "run", "nDCG@10", "GradedAP@10", "P@1"], *means, heading, *differences]
-    assert page.rows == tables
+    names = ["turn_number", "", "run", "nDCG@10", "GradedAP@10", "P@1", "Judged@1", "Judged@10"]
+    again = [
+        [row["measure"], row["run"], row["baseline"], f"{row['judged']:.2f}", f"{row['baseline_judged']:.2f}"]
+        for row in content["pool"]
+    ]
+    tables = [names, *means, heading, *differences]
+    assert page.rows[: len(tables)] == tables
+    assert [row[:5] for row in page.rows[len(tables) + 1 :]] == again
 
 
 def test_a_page_without_matplotlib_says_so(hostile, monkeypatch):
