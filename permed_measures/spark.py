@@ -19,7 +19,7 @@ from permed_measures.measures.parameters import own_name
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 
 
-def run(frame: Any, strict: bool = False) -> SparkRun:
+def run(frame: Any, strict: bool = False, partitioned_by_query: bool = False) -> SparkRun:
     """Say more of a run that is a PySpark frame.
 
     Parameters
@@ -29,6 +29,9 @@ def run(frame: Any, strict: bool = False) -> SparkRun:
     strict : bool, default False
         Whether to refuse any document that is listed twice in a query. Of judged documents this is always so;
         to see the others Spark must shuffle the run.
+    partitioned_by_query : bool, default False
+        Whether the rows of each query stand in one partition, as after ``repartition("query_id")``. Then the
+        run is computed once. If a query turns up in two partitions it is computed a second time.
 
     Returns
     -------
@@ -37,7 +40,7 @@ def run(frame: Any, strict: bool = False) -> SparkRun:
     """
     if not is_spark_frame(frame):
         raise InputError(f"expected a PySpark frame (found {type(frame).__name__} {shown(frame)})")
-    return SparkRun(frame, strict)
+    return SparkRun(frame, strict, partitioned_by_query)
 
 
 def evaluate(

@@ -174,13 +174,18 @@ class PartHits:
 
     def refuse_duplicates(self, judgments: Judgments) -> None:
         """Raise InputError if a judged document is listed twice in its query."""
-        times = np.bincount(self.row, minlength=1)
-        if times.max() > 1:
-            raise InputError(
-                f"the document is listed {times.max()} times",
-                where=judgments.where(int(times.argmax())),
-                hint="Remove all rows but one",
-            )
+        refuse_repeated(judgments, *np.unique(self.row, return_counts=True))
+
+
+def refuse_repeated(judgments: Judgments, row: Ints, times: Ints) -> None:
+    """Raise InputError if one of these judged documents is listed more than once in its query."""
+    if times.max(initial=0) > 1:
+        most = int(times.argmax())
+        raise InputError(
+            f"the document is listed {times[most]} times",
+            where=judgments.where(int(row[most])),
+            hint="Remove all rows but one",
+        )
 
 
 _NONE = np.zeros(0, np.int64)

@@ -89,10 +89,12 @@ class SparkRun:
     frame : pyspark.sql.DataFrame
     strict : bool, default False
         Whether any document that is listed twice in a query is an error, judged or not.
+    partitioned_by_query : bool, default False
+        Whether the rows of each query are said to stand in one partition.
     """
 
-    def __init__(self, frame: Any, strict: bool = False) -> None:
-        self.frame, self.strict = frame, strict
+    def __init__(self, frame: Any, strict: bool = False, partitioned_by_query: bool = False) -> None:
+        self.frame, self.strict, self.partitioned_by_query = frame, strict, partitioned_by_query
 
 
 class FileRun(dict[str, Any]):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from spark_runs import assert_same, many_cases, many_measures, scattered, values_of
 
 import permed_measures as pm
-from permed_measures.engine import from_spark
+from permed_measures.engine import from_spark, from_spark_workers
 from permed_measures.engine.inputs import SparkRun
 from permed_measures.engine.ranks import TieBreak
 
@@ -23,17 +23,18 @@ def no_spark():
     """Take a list of partitions, each a list of Arrow batches, for a frame of Spark."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(from_spark, "typed_rows", lambda partitions, _: partitions)
-        patch.setattr(from_spark, "_scan", scan)
-        patch.setattr(from_spark, "_ROWS", 100)
+        patch.setattr(from_spark, "BY_ID", {})  # for which Spark itself does it
+        patch.setattr(from_spark_workers, "_scan", scan)
+        patch.setattr(from_spark_workers, "_ROWS", 100)
         yield
 
 
 def scan(partitions, work, ties):
     results = []
     for number, batches in enumerate(partitions):
-        frames = from_spark._HashedFrames(iter(batches), number, ties.by_position)
+        frames = from_spark_workers._HashedFrames(iter(batches), number, ties.by_position)
         found = work(iter(frames))
-        results.append(from_spark._Scanned(frames.n_rows, frames.hash, found))
+        results.append(from_spark_workers._Scanned(frames.n_rows, frames.hash, found))
     return results
 
 
@@ -67,7 +68,7 @@ def test_rows_may_come_in_another_order_the_second_time_unless_ties_go_by_it(mon
         divided = partitions_of(again, 3, 50) if "_count" in str(work) else partitions
         return scan(divided, work, ties)
 
-    monkeypatch.setattr(from_spark, "_scan", in_another_order)
+    monkeypatch.setattr(from_spark_workers, "_scan", in_another_order)
     run = SparkRun(partitions_of(frame, 5, 100))
     assert_same(values_of(MEASURES, QRELS, run), expected)
     with pytest.raises(pm.InputError, match="not the same each time that it is computed"):
@@ -90,7 +91,7 @@ def test_any_change_between_the_scans_is_noticed(monkeypatch, change):
     def changing(partitions, work, ties):
         return scan(partitions_of(changed, 5, 100) if "_count" in str(work) else partitions, work, ties)
 
-    monkeypatch.setattr(from_spark, "_scan", changing)
+    monkeypatch.setattr(from_spark_workers, "_scan", changing)
     with pytest.raises(pm.InputError, match=r"two scans: [0-9,]+ rows and then [0-9,]+ rows"):
         values_of(MEASURES, QRELS, SparkRun(partitions_of(frame, 5, 100)))
 
@@ -102,10 +103,13 @@ def test_a_partition_whose_queries_stand_together_is_read_once(monkeypatch):
         works.append(work)
         return scan(partitions, work, ties)
 
-    monkeypatch.setattr(from_spark, "_scan", counted)
+    monkeypatch.setattr(from_spark_workers, "_scan", counted)
     together = scattered(RUN).sort("query_id", maintain_order=True)
     half = len(together) // 2
     half += (together["query_id"][half:] != together["query_id"][half]).arg_true()[0]
     partitions = [part.to_arrow().to_batches(max_chunksize=10) for part in (together[:half], together[half:])]
-    assert_same(values_of(MEASURES, QRELS, SparkRun(partitions)), values_of(MEASURES, QRELS, RUN))
+    assert_same(
+        values_of(MEASURES, QRELS, SparkRun(partitions)),
+        values_of(MEASURES, QRELS, RUN),
+    )
     assert len(works) == 1

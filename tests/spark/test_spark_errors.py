@@ -6,7 +6,7 @@ import re
 import pytest
 
 import permed_measures as pm
-from permed_measures.engine import from_spark
+from permed_measures.engine import from_spark_workers
 
 pytestmark = [
     pytest.mark.thorough,
@@ -56,9 +56,11 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("n_partitions", [1, 3])
-def test_a_bad_run_is_an_error_that_says_where(spark, name, n_partitions):
+@pytest.mark.parametrize("once", [True, False])
+def test_a_bad_run_is_an_error_that_says_where(spark, name, n_partitions, once):
     rows, schema, message = BAD[name]
-    run = spark.createDataFrame(rows, schema).repartition(n_partitions)
+    frame = spark.createDataFrame(rows, schema).repartition(n_partitions)
+    run = pm.spark.run(frame, partitioned_by_query=once)
     with pytest.raises(pm.InputError, match=re.escape(message)) as error:
         pm.calc_aggregate("RR", QRELS, run)
     assert "row 0" not in str(error.value)
@@ -86,7 +88,8 @@ def test_a_run_that_changes_from_scan_to_scan_is_an_error(spark):
     message = r"not the same each time that it is computed \(two scans: 100 rows and then 100 rows"
     with pytest.raises(pm.InputError, match=message):
         pm.calc_aggregate("RR", QRELS, changing)
-    assert pm.calc_aggregate("RR", QRELS, changing.coalesce(1))  # one scan: whatever it was then
+    once = pm.spark.run(changing.coalesce(1), partitioned_by_query=True)
+    assert pm.calc_aggregate("RR", QRELS, once)  # one scan: whatever it was then
 
 
 def test_functions_that_need_all_rows_say_so(spark):
@@ -106,7 +109,7 @@ def test_judgments_that_spark_connect_does_not_take_are_an_error(monkeypatch):
     class Frame:
         __module__ = "pyspark.sql.connect.dataframe"
 
-    monkeypatch.setattr(from_spark, "_CONNECT_BYTES", 100)
+    monkeypatch.setattr(from_spark_workers, "_CONNECT_BYTES", 100)
     judgments = pm.evaluator("RR", QRELS).judgments
     with pytest.raises(pm.InputError, match=r"permed_measures\.spark\.evaluate"):
-        from_spark._packed(judgments, Frame())
+        from_spark_workers._packed(judgments, Frame())

@@ -1,11 +1,15 @@
 """A PySpark frame as a run: the same numbers as in memory, without a shuffle."""
 
+import random
+import re
+from itertools import pairwise
+
 import polars as pl
 import pytest
 from spark_runs import assert_same, many_cases, many_measures, parquet, scattered, values_of
 
 import permed_measures as pm
-from permed_measures.engine import from_spark
+from permed_measures.engine import from_spark_joins, from_spark_workers
 from permed_measures.engine.ranks import TieBreak
 
 pytestmark = [
@@ -19,15 +23,17 @@ MEASURES = many_measures()
 
 @pytest.fixture
 def plans(monkeypatch):
-    """Collect the physical plan of each scan."""
-    found, scanned = [], from_spark.scanned
+    """Collect the physical plan of each scan, as a list of its operators from the last to the first."""
+    found = []
 
-    def spy(rows, work, ties):
-        frame = scanned(rows, work, ties)
-        found.append(frame._jdf.queryExecution().executedPlan().toString())
+    def noted(frame):
+        plan = frame._jdf.queryExecution().executedPlan().toString()
+        found.append([re.sub(r"^[ :+*()0-9-]*", "", line) for line in plan.splitlines()])
         return frame
 
-    monkeypatch.setattr(from_spark, "scanned", spy)
+    for module, name in [(from_spark_joins, "_sums"), (from_spark_workers, "scanned")]:
+        make = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *args, make=make: noted(make(*args)))
     return found
 
 
@@ -44,30 +50,72 @@ def test_every_measure_is_the_same_to_the_last_bit_under_every_rule_for_ties(spa
             assert_same(found, values_of(MEASURES, QRELS, RUN, ties))
 
 
+def exchanged(plan):
+    """Return the operators whose rows are exchanged."""
+    return [below for line, below in pairwise(plan) if line.startswith("Exchange")]
+
+
+def of_the_run(plan):
+    """Return the operators from the file to where its rows are counted or leave Spark, without tables."""
+    start = next(number for number, line in enumerate(plan) if line.startswith("FileScan"))
+    last = next(n for n, line in enumerate(plan) if "functions=[partial_" in line or "MapInArrow" in line)
+    return plan[last : start + 1]
+
+
 def test_the_run_is_scanned_twice_at_most_and_never_exchanged(spark, tmp_path, plans):
     frame = scattered(RUN).with_columns(rank=pl.lit(1), text=pl.lit("not read"))
     run = parquet(spark, frame, tmp_path / "run", 7)
     values_of(["RR"], QRELS, run)
     assert len(plans) == 2
     for plan in plans:
-        assert "MapInArrow" in plan
-        assert "Exchange" not in plan
-        assert "ReadSchema: struct<query_id:string,doc_id:string,score:double>" in plan
+        [counts] = exchanged(plan)
+        assert counts.startswith("HashAggregate(keys=[")
+        assert "functions=[partial_count(1)" in counts
+        used = {line.partition(" ")[0].partition("(")[0] for line in of_the_run(plan)}
+        assert used <= {"HashAggregate", "Project", "BroadcastHashJoin", "FileScan", "ColumnarToRow"}
+        assert "BroadcastHashJoin" in used
+        assert "ReadSchema: struct<query_id:string,doc_id:string,score:double>" in str(plan)
+        assert sum(line.startswith("FileScan") for line in plan) == 1
 
 
-def test_a_run_whose_queries_stand_in_one_partition_each_is_scanned_once(spark, tmp_path, plans):
-    frame = pl.concat([scattered({query_id: docs}) for query_id, docs in RUN.items()])
-    sizes = [len(docs) for docs in RUN.values() for _ in docs]
-    assert len(sizes) == len(frame)
+def test_ties_that_go_by_more_than_ids_are_settled_in_python_without_any_exchange(spark, tmp_path, plans):
+    run = parquet(spark, scattered(RUN), tmp_path / "run", 7)
+    values_of(["RR"], QRELS, run, TieBreak.PESSIMISTIC)
+    assert [("MapInArrow" in str(plan), "Exchange" in str(plan)) for plan in plans] == [(True, False)] * 2
+
+
+def test_a_run_that_is_partitioned_by_query_is_computed_once(spark, tmp_path, plans):
+    run = parquet(spark, scattered(RUN), tmp_path / "run", 7).repartition(5, "query_id")
+    said = pm.spark.run(run, partitioned_by_query=True)
+    assert_same(values_of(MEASURES, QRELS, said), values_of(MEASURES, QRELS, RUN))
+    assert len(plans) == 1
+
+
+def test_a_query_in_two_partitions_is_noticed_where_there_should_be_none(spark, tmp_path, plans):
+    frame = scattered(RUN).sort("query_id", maintain_order=True)
+    judged = next(query_id for query_id, docs in QRELS.items() if docs and len(RUN.get(query_id, ())) > 1)
+    middle = int((frame["query_id"] == judged).arg_true()[1])
     folder = tmp_path / "run"
     folder.mkdir()
-    query_ids = list(RUN)
-    for number in range(5):
-        here = pl.col("query_id").is_in(query_ids[number::5])
-        frame.filter(here).write_parquet(folder / f"{number}.parquet")
-    run = spark.read.parquet(str(folder))
-    assert_same(values_of(MEASURES, QRELS, run), values_of(MEASURES, QRELS, RUN))
-    assert len(plans) == 1
+    for number, part in enumerate((frame[:middle], frame[middle:])):
+        part.write_parquet(folder / f"{number}.parquet")
+    said = pm.spark.run(spark.read.parquet(str(folder)), partitioned_by_query=True)
+    assert_same(values_of(MEASURES, QRELS, said), values_of(MEASURES, QRELS, RUN))
+    assert len(plans) == 2
+
+
+@pytest.mark.parametrize("ties", [TieBreak.TREC, TieBreak.TREC10, TieBreak.DOCID_ASCENDING])
+def test_many_hits_of_one_score_and_ids_of_any_bytes(spark, ties):
+    """Comparing a row with a hundred hits takes seven steps; ids beyond the Basic Multilingual Plane."""
+    ids = [f"{letter}{n}" for letter in ("", "z", "é", "\uffee", "\U0001f600") for n in range(60)]
+    rows = [
+        ("q", doc_id, [0.0, -0.0, 1 / 3, 1 / 3 + 1e-12, 1e300, -1e300][n % 6]) for n, doc_id in enumerate(ids)
+    ]
+    random.Random(0).shuffle(rows)
+    run = spark.createDataFrame(rows, "query_id string, doc_id string, score double").repartition(3)
+    qrels = {"q": dict.fromkeys(ids[::3], 1), "none": {"a": 1}}
+    in_memory = {"q": {doc_id: score for _, doc_id, score in rows}}
+    assert_same(values_of(["AP", "RR"], qrels, run, ties), values_of(["AP", "RR"], qrels, in_memory, ties))
 
 
 @pytest.mark.parametrize(
