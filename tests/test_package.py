@@ -38,7 +38,7 @@ audits: options query_sets rare_gains choices levels claim_names claims
 audits: claim_columns claim_tables claim_files conventions tried
 audits: run_tables run_variants
 audits: matches chances fits run_names claim_runs answers searches swaps
-audits: changes uncertainties sentences reports report_formats audit
+audits: changes uncertainties suggestions sentences reports report_formats audit
 plots: fonts style arguments by_group by_query cutoffs figures save
 reports: tables html audit evaluation evaluation_table evaluation_formats wording differences
 reports: pools paper_table comparison

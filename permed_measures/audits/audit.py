@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -26,6 +28,7 @@ from permed_measures.audits.reports import Audit
 from permed_measures.audits.run_variants import RunVariants
 from permed_measures.audits.searches import answers_to, doubts_about, exceptions_to, row_of
 from permed_measures.audits.sentences import conflicts_of
+from permed_measures.audits.suggestions import ELSEWHERE, by_rows, fits_by_rows, open_claims, suggestions
 from permed_measures.audits.swaps import corrected
 from permed_measures.audits.tried import choices_of
 from permed_measures.audits.uncertainties import checks_of
@@ -35,7 +38,7 @@ from permed_measures.engine.groups import By
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.processes import in_parallel
-from permed_measures.errors import InputError, check_whole_number
+from permed_measures.errors import InputError, PermedError, check_whole_number
 from permed_measures.files.provenance import Origin
 
 _LEVELS = 20
@@ -44,6 +47,8 @@ _ONE = "run"
 """The name of a single run."""
 _NAMED = 10
 """How many runs are named in a message."""
+_REREAD = 3
+"""How many runs are tried in the order of their rows."""
 
 
 def audit(
@@ -144,7 +149,8 @@ def audit(
     rows = list(in_parallel(lambda name: _audit_row(name, variants[name], parsed[name]), parsed, jobs, known))
     result = audit_of(rows)
     told = checks_of(result.best[0], claims.rows, printed) if isinstance(claims, PrintedClaims) else []
-    return replace(result, origin=origin, notes=printed.notes, checks=told)
+    tips = _suggestions(result, policies, runs, parsed, groupings)
+    return replace(result, origin=origin, notes=printed.notes, checks=told, suggestions=tips)
 
 
 def audit_of(rows: list[RowAudit]) -> Audit:
@@ -157,6 +163,29 @@ def audit_of(rows: list[RowAudit]) -> Audit:
     exceptions = [] if best[0].complete else exceptions_to(best[0])
     conflicts = conflicts_of(best[0], exceptions)
     return Audit(rows, best, exceptions, conflicts, doubts_about(best[0]), moves, copied)
+
+
+def _suggestions(
+    result: Audit,
+    policies: list[Labels],
+    runs: Mapping[str, Any],
+    parsed: dict[str, list[Claim]],
+    groupings: Groupings,
+) -> list[str]:
+    """Say what to try next for the claims that nothing explains."""
+    left = open_claims(result.exceptions)
+    if not left:
+        return []
+    lines = suggestions(result.best[0], left)
+    for name in list(dict.fromkeys(claim.row for claim in left))[:_REREAD]:
+        names = {claim.claim.name for claim in left if claim.row == name}
+        claims = [claim for claim in parsed[name] if claim.name in names]
+        with warnings.catch_warnings(), suppress(PermedError, OSError):  # as a pipe that cannot be read again
+            warnings.simplefilter("ignore")
+            if (listed := by_rows(runs[name])) is not None:
+                row = _audit_row(name, _variants(policies, listed, claims, groupings), claims)
+                lines += fits_by_rows(answers_to(row.claims)[0], several=len(parsed) > 1)
+    return [*lines, ELSEWHERE]
 
 
 def _rows_of(claims: Mapping[str, Any]) -> dict[str, Any]:

@@ -51,12 +51,12 @@ class Claim(NamedTuple):
     @property
     def family(self) -> str:
         """Which measures are computed by the same choices."""
-        return _FAMILY_OF.get(self.measure, self.measure)
+        return FAMILY_OF.get(self.measure, self.measure)
 
     @property
     def is_fixed(self) -> bool:
         """Whether the measure was written out."""
-        return self.measure not in _FAMILY_OF
+        return self.measure not in FAMILY_OF
 
     def prints(self, value: float) -> str:
         """Print a value with as many digits as the claim."""
@@ -117,8 +117,8 @@ class Claim(NamedTuple):
         return ""
 
 
-_FAMILY_OF = {"AP": "ap", "nDCG": "ndcg", "F1": "f", **dict.fromkeys(("P", "R", "RR", "Success"), "level")}
-FAMILIES = frozenset(_FAMILY_OF.values())
+FAMILY_OF = {"AP": "ap", "nDCG": "ndcg", "F1": "f", **dict.fromkeys(("P", "R", "RR", "Success"), "level")}
+FAMILIES = frozenset(FAMILY_OF.values())
 """The families of measures that may be computed in several ways."""
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NOISE = 1e-12

@@ -51,6 +51,7 @@ def _as_json(result: Audit, explain: bool = True, with_formulas: bool = True) ->
         "moves": result.moves,
         "checks": result.checks,
         "notes": result.notes,
+        "suggestions": result.suggestions,
         "doubtful": [_answer_json(answer) for answer in result.doubtful],
         "sentence": main.sentence() if main.explained else None,
         "latex": main.latex() if main.explained else [],

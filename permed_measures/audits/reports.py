@@ -57,6 +57,8 @@ class Audit(Tabular):
         with each in its place.
     copied : list of (str, str)
         The claims, by run and name, that have the number of another.
+    suggestions : list of str
+        What to try next for claims that nothing explains.
     origin : Origin or None
         The command and its files.
     checks : list of str
@@ -72,6 +74,7 @@ class Audit(Tabular):
     doubtful: list[Answer] = field(default_factory=list)
     moves: list[str] = field(default_factory=list)
     copied: list[tuple[str, str]] = field(default_factory=list)
+    suggestions: list[str] = field(default_factory=list)
     origin: Origin | None = field(default=None, repr=False)
     checks: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -209,6 +212,7 @@ def sections_of(result: Audit, explain: bool = False, with_formulas: bool = Fals
         "Fewer changes explain all claims but one": doubts(main, result.doubtful),
         **unexplained(main, result.exceptions, result.copied),
     }
+    found["What to try next"] = result.suggestions
     if main.explained:
         found["Equally good"] = equals(main, result.best[1:])
         found["For the paper"] = [main.sentence()]
