@@ -28,7 +28,7 @@ from permed_measures.audits.reports import Audit
 from permed_measures.audits.run_variants import RunVariants
 from permed_measures.audits.searches import answers_to, doubts_about, exceptions_to, row_of
 from permed_measures.audits.sentences import conflicts_of
-from permed_measures.audits.suggestions import ELSEWHERE, by_rows, fits_by_rows, open_claims, suggestions
+from permed_measures.audits.suggestions import by_rows, elsewhere, fits_by_rows, open_claims, suggestions
 from permed_measures.audits.swaps import corrected
 from permed_measures.audits.tried import choices_of
 from permed_measures.audits.uncertainties import checks_of
@@ -173,7 +173,8 @@ def _suggestions(
     groupings: Groupings,
 ) -> list[str]:
     """Say what to try next for the claims that nothing explains."""
-    left = open_claims(result.exceptions)
+    open_ones = open_claims(result.exceptions)
+    left = [claim for claim in open_ones if (claim.row, claim.claim.name) not in result.copied]
     if not left:
         return []
     lines = suggestions(result.best[0], left)
@@ -185,7 +186,7 @@ def _suggestions(
             if (listed := by_rows(runs[name])) is not None:
                 row = _audit_row(name, _variants(policies, listed, claims, groupings), claims)
                 lines += fits_by_rows(answers_to(row.claims)[0], several=len(parsed) > 1)
-    return [*lines, ELSEWHERE]
+    return [*lines, elsewhere(lines)]
 
 
 def _rows_of(claims: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,9 +18,7 @@ from permed_measures.engine.inputs import Batches, RunLike
 _CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000, None)
 _MOST_ROWS = 10**6
 """Longer runs are not read again."""
-ELSEWHERE = (
-    "Not tried: another run, labels of another version, or a part of the queries (--by tries means by group)"
-)
+_ELSEWHERE = "another run, labels of another version, or a part of the queries (--by tries means by group)"
 
 
 def open_claims(exceptions: list[Answer]) -> list[ClaimAudit]:
@@ -90,3 +88,10 @@ def fits_by_rows(answer: Answer, several: bool) -> list[str]:
     names = ", ".join(claim.claim.name for claim in answer.explained)
     row = f"{answer.explained[0].row}, " if several else ""
     return [f"{row}{names}: the order of the rows (--order list) fits, not that of the scores"]
+
+
+def elsewhere(found: list[str]) -> str:
+    """Say what cannot be tried here."""
+    if found:
+        return f"Or else {_ELSEWHERE}"
+    return f"No other measure, cutoff or order of the rows fits: try {_ELSEWHERE}"
