@@ -20,7 +20,6 @@ def row(run, *measures):
     ("changed", "said"),
     [
         ({"R@5": "R@20"}, "R@5: {} is the value of R@20"),
-        ({"nDCG@10": "RR@10"}, "nDCG@10: {} is the value of RR@10"),
         ({"P@5": "RR@5"}, "P@5: {} is the value of RR@5"),
     ],
 )
