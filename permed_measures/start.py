@@ -13,15 +13,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NoReturn
 
-is_command = Path((getattr(sys, "argv", None) or [""])[0]).stem in ("-m", "permed-measures")
+_program = Path((getattr(sys, "argv", None) or [""])[0]).stem
+is_command = _program == "permed-measures" or (_program == "-m" and "permed_measures" in sys.orig_argv)
 """Whether this process is the command line."""
 
 _LARGE = 1 << 22
 """Bytes of a run from which it is read while the package is imported."""
 _OBJECTS = 100_000
 """New objects after which Python looks for garbage: while modules are imported there is none."""
-_SECONDS = 0.0005
-"""How long a thread that parses may wait for one that imports."""
 
 
 def begin() -> None:
@@ -29,7 +28,6 @@ def begin() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # main will set it again
         signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     gc.set_threshold(_OBJECTS)
-    sys.setswitchinterval(_SECONDS)
     if run := _large_run(sys.argv[1:]):
         # Nothing is multiplied here, and the threads for it would wait busily.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from commands import run_command, run_main
@@ -131,3 +132,15 @@ def test_what_is_to_be_done_at_the_end_is_done(arguments, status, options):
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.stdout.endswith("at exit\n")
     assert (done.returncode, done.stderr.count("\n")) == (status, bool(status))
+
+
+def test_another_program_that_imports_the_package_is_left_as_it_is(tmp_path):
+    (tmp_path / "other").mkdir()
+    code = "import gc\nusual = gc.get_threshold()\nimport permed_measures\nprint(gc.get_threshold() == usual)"
+    (tmp_path / "other" / "__init__.py").write_text(code)
+    (tmp_path / "other" / "__main__.py").touch()
+    paths = os.pathsep.join([str(tmp_path), str(Path(pm.__file__).parents[1])])
+    environment = {**os.environ, "PYTHONPATH": paths}
+    command = [sys.executable, "-m", "other", "evaluate"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout == "True\n"

@@ -173,10 +173,9 @@ def begin_to_read(path: Path) -> None:
     with suppress(PermedError, OSError):
         run = scanned(Source(path))
         if isinstance(run, TextRun):
-            import polars  # noqa: F401 - if another thread imported it, it would take turns with this one
-
             run.begin()
             _begun[path] = run
+            import polars  # noqa: F401 - here, not by turns with what parses, while the first bytes are read
 
 
 _LARGE = 1 << 22

@@ -35,7 +35,7 @@ _LINES = 1 << 17
 """Rows that are held as Python objects at a time."""
 _HASHES = 1 << 26
 """Hashes of rows that are compared at a time."""
-_CHUNKS_AHEAD = 4
+_CHUNKS_AHEAD = 3
 """Chunks that are read or parsed before they are asked for."""
 
 
