@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from permed_measures.files.read import scan_run as scan_run
     from permed_measures.files.write import write_qrels as write_qrels
     from permed_measures.files.write import write_run as write_run
+    from permed_measures.limits.possible import possible as possible
     from permed_measures.plots.by_group import plot_by_group as plot_by_group
     from permed_measures.plots.by_query import plot_differences as plot_differences
     from permed_measures.plots.by_query import plot_distribution as plot_distribution
@@ -75,6 +76,7 @@ _LAZY = {
     "plot_cutoffs": "plots.cutoffs",
     "plot_differences": "plots.by_query",
     "plot_distribution": "plots.by_query",
+    "possible": "limits.possible",
     "read_qrels": "files.read",
     "read_run": "files.read",
     "reranking": "comparisons.reranking",

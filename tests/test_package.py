@@ -39,13 +39,14 @@ audits: claim_columns claim_tables claim_files conventions tried
 audits: run_tables run_variants
 audits: matches chances fits run_names claim_runs answers searches swaps
 audits: changes uncertainties suggestions sentences reports report_formats audit
+limits: query_classes formulas best_rankings bounds counts row_conventions row_formulas rows reports possible
 plots: fonts style arguments by_group by_query cutoffs figures save
 reports: tables html audit evaluation evaluation_table evaluation_formats wording differences
 reports: pools paper_table comparison
 budgets: gradings average_precisions discounted_gains unjudged label_errors orders results reports budget
 comparisons: moves changes reranking pools compare
-cli: messages progress help arguments output demo evaluations measures checks comparing budgets conversions
-cli: commands __init__
+cli: messages progress help arguments output demo evaluations measures checks possible comparing budgets
+cli: conversions commands __init__
 __main__
 """
 """Each file may import those before it only, from left to right and from top to bottom."""
@@ -91,6 +92,7 @@ PUBLIC = {
     "plot_cutoffs",
     "plot_differences",
     "plot_distribution",
+    "possible",
     "provider",
     "read_qrels",
     "read_run",

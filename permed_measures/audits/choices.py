@@ -120,7 +120,7 @@ def plain_number(value: float) -> float | int:
     return int(value) if value == int(value) else value
 
 
-_WEIGHTS: dict[Weights, Callable[[float, float], float]] = {
+WEIGHTS: dict[Weights, Callable[[float, float], float]] = {
     Weights.BINARY: lambda _, __: 1.0,
     Weights.LINEAR: lambda grade, top: grade / top,
     Weights.HALF: lambda grade, _: grade / 2,
@@ -149,7 +149,7 @@ class APChoice(Choice):
             return measure_at(ir_measures.AP, params, spec.rank)
         if self.denominator is not Denominator.NUM_REL:
             params["norm"] = self.denominator.value
-        top, weigh = plain_number(spec.labels.top), _WEIGHTS[self.weights]
+        top, weigh = plain_number(spec.labels.top), WEIGHTS[self.weights]
         weight = {plain_number(g): weigh(g, top) for g in spec.labels.grades if g >= level}
         scales = (s for s in (2, top) if all(w == g / s and g <= s for g, w in weight.items()))
         scale = next(scales, None)
@@ -164,7 +164,7 @@ class APChoice(Choice):
         if self.denominator is Denominator.CUTOFF:
             total = replace(self, denominator=Denominator.NONE).values(rankings, spec)
             return total / (spec.rank or np.maximum(rankings.retrieved, 1))
-        weigh, top = _WEIGHTS[self.weights], spec.labels.top
+        weigh, top = WEIGHTS[self.weights], spec.labels.top
         return KERNELS["GradedAP"](
             rankings,
             cutoff=spec.rank,

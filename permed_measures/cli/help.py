@@ -14,6 +14,10 @@ EXAMPLES = {
     "evaluate": ("permed-sample permed-sample/runs", "medcorpus results.jsonl --by turn_number"),
     "crosscheck": ("permed-sample permed-sample/runs", "medcorpus results.jsonl -m nDCG@10 -m AP@10"),
     "audit": ("medcorpus results.jsonl --claim MAP@10=0.5357", "medcorpus results.jsonl --claim P@1=92.79%"),
+    "possible": (
+        "litsearch --claim P@1=0.0687 --claim MAP@10=0.0877 --claim NDCG@10=0.2588",
+        "medcorpus --claim P@1=0.9279 --claim MAP@10=0.5357",
+    ),
     "compare": (
         "permed-sample permed-sample/runs --baseline bm25",
         "medcorpus runs/ -m GradedAP@10 --output table.tex",
@@ -104,6 +108,7 @@ MODULES = {
     "evaluate": "evaluations",
     "crosscheck": "checks",
     "audit": "checks",
+    "possible": "possible",
     "compare": "comparing",
     "reranking": "comparing",
     "uncertainty": "budgets",

@@ -1,0 +1,58 @@
+"""The command that needs no run: possible."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from permed_measures.audits.claim_files import read_claims
+from permed_measures.cli import arguments
+
+
+def possible(
+    context: typer.Context,
+    qrels: arguments.Qrels,
+    claim: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="A published number, such as MAP@10=0.5357. Can be repeated."
+        ),
+    ] = None,
+    claims: Annotated[
+        Path | None,
+        typer.Option(help="Tables as a paper prints them: a Markdown, LaTeX, HTML or CSV file."),
+    ] = None,
+    decimals: Annotated[
+        int | None, typer.Option(help="Number of digits after the point, as published.", min=0, max=15)
+    ] = None,
+    queries: Annotated[
+        int | None,
+        typer.Option(
+            help="Number of queries of the means, if those that the run lacks were left out.", min=1
+        ),
+    ] = None,
+    format_: Annotated[
+        Literal["table", "json", "markdown"], typer.Option("--format", help="Output format.")
+    ] = "table",
+    every: Annotated[
+        bool, typer.Option("--all", help="Show every convention in a line; JSON always has them.")
+    ] = False,
+) -> None:
+    """Say which conventions can have given a published row, whatever the run; exit status 1 if none can.
+
+    Each number limits the others: this needs the qrels, and no run. Exit status 0 if every row is possible by
+    some convention, 1 if one is not by any.
+    """
+    from permed_measures.limits.possible import possible as pm_possible
+    from permed_measures.limits.reports import POSSIBLE_FORMATS
+
+    rows = read_claims(claims, claim or [], ["row"])
+    with arguments.reading(qrels, {}, "score", None) as inputs:
+        result = pm_possible(inputs.qrels, rows, decimals, queries=queries)
+    origin = replace(arguments.origin_of(context, {}), others={"claims": claims} if claims else {})
+    print(POSSIBLE_FORMATS[format_](replace(result, origin=origin), every), end="")
+    if not result.ok:
+        raise typer.Exit(1)

@@ -1,0 +1,323 @@
+"""The rankings that make a weighted sum of measures as large as it can be: found rank by rank, backwards.
+
+Of the documents above a rank, only how many of each grade they are counts. So the best that can follow is
+known for each such state below the last rank, then at the last, and so on up to rank 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.engine.judgments import Ints
+from permed_measures.limits.formulas import Cases, Formula, States
+from permed_measures.limits.query_classes import QueryClasses
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+MOST_STEPS = 1_500_000
+"""How many documents may be placed, over all ranks and states: more takes too long."""
+_TOGETHER = 6_000_000
+"""How many are placed at a time, in several directions."""
+_USUAL_DEPTH = 20
+"""The ranks that are looked at one by one where several measures have no cutoff."""
+
+
+class Best(NamedTuple):
+    """The best means in some directions, and what they are made of.
+
+    Attributes
+    ----------
+    sums : ndarray, shape (n_directions,)
+        The largest weighted sums of the means.
+    means : ndarray, shape (n_directions, n_measures)
+        The means of the rankings that have them.
+    """
+
+    sums: Floats
+    means: Floats
+
+
+class _Lists(NamedTuple):
+    """The states of lists, of all cases, short lists before longer ones.
+
+    Attributes
+    ----------
+    case : ndarray, shape (n_states,)
+    used : ndarray, shape (n_states, n_grades)
+        How many documents of each grade stand in the list.
+    after : ndarray, shape (n_grades, n_states)
+        The state after one more of a grade; -1 if there is no more, or no place.
+    start : ndarray, shape (n_cases,)
+        The states of empty lists.
+    n_within : ndarray, shape (depth + 1,)
+        How many states have up to so many documents.
+    """
+
+    case: Ints
+    used: Ints
+    after: Ints
+    start: Ints
+    n_within: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class BestRankings:
+    """All rankings of the queries of some qrels, by the measures of a row.
+
+    Attributes
+    ----------
+    lists : _Lists
+    values : ndarray, shape (n_measures, depth, n_grades, n_states)
+        What a document adds at each rank.
+    beyond : ndarray, shape (2, n_measures, n_states)
+        The least and the most that ranks below the depth add.
+    required : ndarray of bool, shape (n_states,)
+        Which states a list may have at rank `required_at`.
+    required_at : int
+    members, first : ndarray
+        The cases of each class of queries, one class after the other, and where those of each begin.
+    sizes : ndarray, shape (n_classes,)
+        How many queries each class has.
+    n_queries : int
+        How many queries the means are taken over: those where the sum is largest, if there are more.
+    """
+
+    lists: _Lists
+    values: Floats
+    beyond: Floats
+    required: Bools
+    required_at: int
+    members: Ints
+    first: Ints
+    sizes: Ints
+    n_queries: int
+
+    @classmethod
+    def of(
+        cls, classes: QueryClasses, formulas: Sequence[Formula], n_queries: int | None = None
+    ) -> BestRankings | None:
+        """Prepare the measures; None if there are too many states."""
+        cuts = {each.cutoff for each in formulas if each.needs_found}
+        if len(cuts) > 1 or None in cuts:
+            return None
+        within = next(iter(cuts), None)
+        depth = _depth(formulas, within)
+        while _n_steps(classes, depth, within) > MOST_STEPS:
+            depth -= 1
+            if depth < (within or 1):
+                return None
+        cases, class_of_case = _cases(classes, within)
+        return _assembled(classes, formulas, cases, class_of_case, within, depth, n_queries)
+
+    @property
+    def signature(self) -> bytes:
+        """What tells these measures from others on the same queries, whatever the run."""
+        parts = [each.round(12).tobytes() for each in (self.values, self.beyond)]
+        parts += [each.tobytes() for each in (self.required, self.members, self.sizes)]
+        return sha256(b"|".join(parts)).digest()
+
+    def best(self, directions: Floats) -> Best:
+        """Find the largest weighted sums of means; a row of `directions` has the weight of each measure."""
+        n = max(_TOGETHER // self.values[0].size, 1)
+        parts = [self._best(directions[start : start + n]) for start in range(0, len(directions), n)]
+        return Best(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+    def _best(self, directions: Floats) -> Best:
+        gained = np.tensordot(directions, self.values, 1)
+        best = self._backwards(directions, gained)
+        of_member = best[0][:, self.lists.start[self.members]]
+        largest = np.maximum.reduceat(of_member, self.first, axis=1)
+        is_largest = of_member == np.repeat(largest, np.diff([*self.first, len(self.members)]), axis=1)
+        place = np.where(is_largest, np.arange(len(self.members)), len(self.members))
+        case = self.members[np.minimum.reduceat(place, self.first, axis=1)]
+        share = self._shares(largest)
+        found = self._followed(directions, gained, best, self.lists.start[case])
+        return Best((share * largest).sum(axis=1), np.einsum("dc,dcm->dm", share, found))
+
+    def _backwards(self, directions: Floats, gained: Floats) -> list[Floats]:
+        """Return the most that can follow each state, by rank: at the last what stands below all ranks."""
+        last = np.full((len(directions), len(self.lists.case) + 1), -np.inf)
+        low, high = (directions[:, :, None] * end for end in self.beyond)
+        last[:, :-1] = np.maximum(low, high).sum(axis=1)
+        best = [last]
+        for rank in range(gained.shape[1], 0, -1):
+            follows = best[-1]
+            if rank == self.required_at:
+                follows[:, :-1][:, ~self.required[: follows.shape[1] - 1]] = -np.inf
+            n_states = self.lists.n_within[rank - 1]
+            most = np.full((len(directions), n_states + 1), -np.inf)
+            most[:, :-1] = follows[:, :n_states]
+            for g, after in enumerate(self.lists.after[:, :n_states]):
+                np.maximum(
+                    most[:, :-1], follows[:, after] + gained[:, rank - 1, g, :n_states], out=most[:, :-1]
+                )
+            best.append(most)
+        return best[::-1]
+
+    def _followed(self, directions: Floats, gained: Floats, best: list[Floats], state: Ints) -> Floats:
+        """Return the measures of the best lists, by direction and class."""
+        n_measures, depth, n_grades, _ = self.values.shape
+        total = np.zeros((*state.shape, n_measures))
+        each = np.arange(len(directions))[:, None]
+        for rank in range(depth):
+            step = np.zeros_like(total)
+            most, before = best[rank + 1][each, state], state
+            for g in range(n_grades):
+                after = self.lists.after[g, before]
+                other = best[rank + 1][each, after] + gained[each, rank, g, before]
+                better = other > most
+                added = self.values[:, rank, g][:, before].transpose(1, 2, 0)
+                np.copyto(step, added, where=better[..., None])
+                most, state = np.where(better, other, most), np.where(better, after, state)
+            total += step
+        low, high = (end.T[state] for end in self.beyond)
+        total += np.where(directions[:, None, :] > 0, high, low)
+        return total
+
+    def _shares(self, largest: Floats) -> Floats:
+        """Return what each class counts in the mean, by direction."""
+        if self.n_queries == self.sizes.sum():
+            return np.broadcast_to(self.sizes / self.n_queries, largest.shape)
+        order = np.argsort(-largest, axis=1, kind="stable")
+        before = np.cumsum(self.sizes[order], axis=1) - self.sizes[order]
+        taken = np.clip(self.n_queries - before, 0, self.sizes[order])
+        share = np.empty(largest.shape)
+        np.put_along_axis(share, order, taken / self.n_queries, axis=1)
+        return share
+
+
+def _depth(formulas: Sequence[Formula], within: int | None) -> int:
+    """Return how many ranks must be looked at one by one.
+
+    One measure may go on below: what it gains there, from 0 on, is no matter of the others.
+    """
+    ends = sorted(np.inf if each.cutoff is None else each.cutoff for each in formulas)
+    deepest = ends[-2] if len(ends) > 1 else 1
+    if deepest == np.inf:
+        deepest = max([end for end in ends if end < np.inf], default=_USUAL_DEPTH)
+    return int(max(deepest, within or 1))
+
+
+# --- cases and states --------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def _grid(limits: tuple[int, ...], most: int) -> tuple[Ints, Ints]:
+    """Return all numbers of documents by grade up to their limits, `most` in all, and the one after each.
+
+    -1 stands for those beyond a limit.
+    """
+    axes = [np.arange(min(limit, most) + 1) for limit in limits]
+    every = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
+    inside = every.sum(axis=1) <= most
+    number = np.where(inside, np.cumsum(inside) - 1, -1)
+    shape = np.array([len(axis) for axis in axes])
+    used = every[inside]
+    after = np.full(used.shape, -1)
+    steps = np.concatenate([np.cumprod(shape[:0:-1])[::-1], [1]]).astype(np.int64)
+    for g, step in enumerate(steps.tolist()):
+        room = used[:, g] + 1 < shape[g]
+        after[room, g] = number[used[room] @ steps + step]
+    return used, after
+
+
+def _n_steps(classes: QueryClasses, depth: int, within: int | None) -> int:
+    """Return how many documents are placed, over all ranks and states."""
+    boxes = np.prod(np.minimum(classes.counts, depth) + 1.0, axis=1)
+    if boxes.max() > MOST_STEPS:  # do not even count them
+        return int(boxes.max())
+    n_states = sum(_n_lists(tuple(row), depth, within) for row in classes.counts.tolist())
+    return n_states * depth * len(classes.grades)
+
+
+@lru_cache(maxsize=4096)
+def _n_lists(limits: tuple[int, ...], depth: int, within: int | None) -> int:
+    """Return how many states the lists of a class have, those of each number within a rank apart."""
+    if within is None:
+        return len(_grid(limits, depth)[0])
+    return sum(len(_grid(tuple(found), depth)[0]) for found in _grid(limits, within)[0].tolist())
+
+
+def _cases(classes: QueryClasses, within: int | None) -> tuple[Cases, Ints]:
+    """Return the classes as they are, or with each number of documents that a list may have within a rank."""
+    if within is None:
+        nothing = np.zeros_like(classes.counts)
+        return Cases(classes.grades, classes.counts, classes.zeros, nothing), np.arange(len(classes.counts))
+    found = [_grid(tuple(row), within)[0] for row in classes.counts.tolist()]
+    class_of_case = np.repeat(np.arange(len(found)), [len(each) for each in found])
+    counts, zeros = classes.counts[class_of_case], classes.zeros[class_of_case]
+    return Cases(classes.grades, counts, zeros, np.concatenate(found)), class_of_case
+
+
+def _lists(limits: Ints, depth: int) -> _Lists:
+    """Return the states of lists with documents up to these limits."""
+    grids = [_grid(tuple(row), depth) for row in limits.tolist()]
+    sizes = np.array([len(used) for used, _ in grids])
+    first = np.cumsum(sizes) - sizes
+    used = np.concatenate([used for used, _ in grids])
+    order = np.argsort(used.sum(axis=1), kind="stable")
+    number = np.full(len(used) + 1, -1)
+    number[order] = np.arange(len(used))
+    after = np.concatenate(
+        [np.where(each < 0, -1, each + start) for (_, each), start in zip(grids, first, strict=True)]
+    )
+    n_within = np.searchsorted(used.sum(axis=1)[order], np.arange(depth + 1), "right")
+    case = np.repeat(np.arange(len(grids)), sizes)[order]
+    return _Lists(case, used[order], number[after[order]].T.copy(), number[first], n_within)
+
+
+def _assembled(
+    classes: QueryClasses,
+    formulas: Sequence[Formula],
+    cases: Cases,
+    class_of_case: Ints,
+    within: int | None,
+    depth: int,
+    n_queries: int | None,
+) -> BestRankings:
+    """Bring everything into arrays: a case for each pair of scales that an ideal list may have."""
+    choices = list(product(*(each.scales(cases) for each in formulas)))
+    scales = np.concatenate([np.stack(choice, axis=1) for choice in choices])
+    cases = Cases(cases.grades, *(np.concatenate([each] * len(choices)) for each in cases[1:]))
+    class_of_case = np.concatenate([class_of_case] * len(choices))
+    limits = cases.counts
+    if within == depth and all(each.cutoff is not None and each.cutoff <= depth for each in formulas):
+        limits = cases.found  # nothing stands below, so cases with equal scales are one
+        _, kept, number = np.unique(
+            np.column_stack([limits, scales]), axis=0, return_index=True, return_inverse=True
+        )
+    else:
+        kept = number = np.arange(len(limits))
+    order = np.argsort(class_of_case, kind="stable")
+    lists = _lists(limits[kept], depth)
+    states = States(classes.grades, lists.used, cases.counts[kept][lists.case] - lists.used)
+    scale = scales[kept][lists.case].T
+    return BestRankings(
+        lists=lists,
+        values=np.stack([_values(each, states, depth) for each in formulas]) * scale[:, None, None],
+        beyond=np.stack([each.beyond(states, depth) for each in formulas], axis=1) * scale,
+        required=(lists.used == cases.found[kept][lists.case]).all(axis=1),
+        required_at=within or 0,
+        members=number.ravel()[order],
+        first=np.searchsorted(class_of_case[order], np.arange(len(classes.sizes))),
+        sizes=classes.sizes,
+        n_queries=n_queries or classes.n_queries,
+    )
+
+
+def _values(formula: Formula, states: States, depth: int) -> Floats:
+    """Return what a document adds at each rank, 0 below the cutoff, before any scale."""
+    counted = depth if formula.cutoff is None else min(formula.cutoff, depth)
+    values = np.zeros((depth, *states.used.T.shape))
+    for rank in range(1, counted + 1):
+        values[rank - 1] = formula.gains(states, rank).T
+    return values

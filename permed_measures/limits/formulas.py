@@ -1,0 +1,325 @@
+"""Measures as sums over the ranks of a list: what a document adds where it stands.
+
+A document of grade g at rank i adds `gains`, given the documents before it, times a scale that the query has.
+What stands below the ranks that are looked at one by one adds something between two bounds.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.audits.options import Denominator, Discount, Ideal
+from permed_measures.engine.judgments import Ints
+from permed_measures.engine.kernels.graded import DISCOUNTS
+
+Floats = NDArray[np.float64]
+_Terms = Callable[[int], Floats]
+"""What returns the first n terms of a sum."""
+
+
+class Cases(NamedTuple):
+    """Queries, and perhaps what their runs have within the cutoff.
+
+    Attributes
+    ----------
+    grades : ndarray, shape (n_grades,)
+    counts : ndarray, shape (n_cases, n_grades)
+        How many documents of each grade the query has.
+    zeros : ndarray, shape (n_cases,)
+        How many of grade 0.
+    found : ndarray, shape (n_cases, n_grades)
+        How many of each grade stand within the cutoff, where that is given.
+    """
+
+    grades: Floats
+    counts: Ints
+    zeros: Ints
+    found: Ints
+
+
+class States(NamedTuple):
+    """How far a list has come: the documents that are used, and those that are left, by grade."""
+
+    grades: Floats
+    used: Ints
+    left: Ints
+
+    def n_relevant(self, level: float) -> Ints:
+        """Return how many relevant documents were used."""
+        found: Ints = self.used[:, self.grades >= level].sum(axis=1)
+        return found
+
+
+class Formula(ABC):
+    """A measure as a sum over ranks."""
+
+    cutoff: int | None
+
+    @property
+    def needs_found(self) -> bool:
+        """Whether the scale depends on the documents within the cutoff."""
+        return False
+
+    @abstractmethod
+    def scales(self, cases: Cases) -> list[Floats]:
+        """Return what the sum is multiplied by in each case: one number, or two that it may be between."""
+
+    @abstractmethod
+    def gains(self, states: States, rank: int) -> Floats:
+        """Return what a document of each grade adds at a rank, by state and grade."""
+
+    @abstractmethod
+    def beyond(self, states: States, depth: int) -> tuple[Floats, Floats]:
+        """Return the least and the most that ranks below `depth` add to the sum."""
+
+
+class Over(Enum):
+    """What a count of relevant documents is divided by."""
+
+    CUTOFF = "cutoff"
+    NUM_REL = "num_rel"
+    MIN = "min"
+    MEAN = "mean"
+    BOTH = "both"
+
+
+@dataclass(frozen=True)
+class HitCount(Formula):
+    """Relevant documents within the cutoff, divided: precision, recall and F1.
+
+    `mean` is the mean number of relevant documents, for a micro average.
+    """
+
+    cutoff: int | None
+    level: float
+    over: Over
+    mean: float = 1.0
+
+    def scales(self, cases: Cases) -> list[Floats]:
+        """Return one over the denominator; F1 of both at one cutoff is 2 hits / (k + R)."""
+        num_rel = cases.counts[:, cases.grades >= self.level].sum(axis=1)
+        k = np.inf if self.cutoff is None else self.cutoff
+        of: dict[Over, Floats] = {
+            Over.CUTOFF: np.full(len(num_rel), float(k)),
+            Over.NUM_REL: num_rel.astype(np.float64),
+            Over.MIN: np.minimum(num_rel, k),
+            Over.MEAN: np.full(len(num_rel), self.mean),
+            Over.BOTH: (num_rel + k) / 2,
+        }
+        return [_inverse(of[self.over])]
+
+    def gains(self, states: States, rank: int) -> Floats:  # noqa: ARG002 (the interface)
+        """Return 1 for relevant documents."""
+        return np.tile((states.grades >= self.level).astype(np.float64), (len(states.used), 1))
+
+    def beyond(self, states: States, depth: int) -> tuple[Floats, Floats]:
+        """Return 0, and all that are left and have a place."""
+        left = states.left[:, states.grades >= self.level].sum(axis=1)
+        return _zeros(states), np.minimum(left, _slots(self.cutoff, depth)).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class FirstHit(Formula):
+    """Something for the first relevant document: RR, Success, or 1 only where all are found."""
+
+    cutoff: int | None
+    level: float
+    reciprocal: bool = False
+    if_all: bool = False
+
+    @property
+    def needs_found(self) -> bool:
+        """Whether all must be found."""
+        return self.if_all
+
+    def scales(self, cases: Cases) -> list[Floats]:
+        """Return 1, or 0 where something relevant is not found."""
+        relevant = cases.grades >= self.level
+        complete = (cases.found[:, relevant] == cases.counts[:, relevant]).all(axis=1)
+        return [complete.astype(np.float64) if self.if_all else np.ones(len(cases.counts))]
+
+    def gains(self, states: States, rank: int) -> Floats:
+        """Return the value of the first relevant document."""
+        first = states.n_relevant(self.level) == 0
+        value = 1 / rank if self.reciprocal else 1.0
+        gained: Floats = value * (first[:, None] & (states.grades >= self.level))
+        return gained
+
+    def beyond(self, states: States, depth: int) -> tuple[Floats, Floats]:
+        """Return 0, and the value of a relevant document at the next rank, if there is none yet."""
+        left = states.left[:, states.grades >= self.level].sum(axis=1)
+        may = (states.n_relevant(self.level) == 0) & (left > 0) & (_slots(self.cutoff, depth) > 0)
+        return _zeros(states), may * (1 / (depth + 1) if self.reciprocal else 1.0)
+
+
+@dataclass(frozen=True)
+class WeightedPrecisions(Formula):
+    """Average precision: precision times weight at each relevant document, divided.
+
+    `weights` has the weight of each grade.
+    """
+
+    cutoff: int | None
+    level: float
+    weights: tuple[float, ...]
+    denominator: Denominator
+
+    @property
+    def needs_found(self) -> bool:
+        """Whether the sum is divided by the number of hits."""
+        return self.denominator is Denominator.NUM_REL_RET
+
+    def scales(self, cases: Cases) -> list[Floats]:
+        """Return one over the denominator."""
+        relevant = cases.grades >= self.level
+        num_rel = cases.counts[:, relevant].sum(axis=1)
+        k = np.inf if self.cutoff is None else self.cutoff
+        weights = self._weights(cases.grades)
+        of: dict[Denominator, Callable[[], Floats | Ints]] = {
+            Denominator.NUM_REL: lambda: num_rel,
+            Denominator.MIN: lambda: np.minimum(num_rel, k),
+            Denominator.NUM_REL_RET: lambda: cases.found[:, relevant].sum(axis=1),
+            Denominator.GAIN: lambda: cases.counts @ weights,
+            Denominator.IDEAL: lambda: _ideal_sum(cases.counts, weights, np.ones, self.cutoff),
+            Denominator.NONE: lambda: np.ones(len(num_rel)),
+            Denominator.CUTOFF: lambda: np.full(len(num_rel), k),
+        }
+        return [_inverse(np.asarray(of[self.denominator](), np.float64))]
+
+    def _weights(self, grades: Floats) -> Floats:
+        weights: Floats = np.where(grades >= self.level, self.weights, 0.0)
+        return weights
+
+    def gains(self, states: States, rank: int) -> Floats:
+        """Return the precision at the rank, times the weight."""
+        precision: Floats = (states.n_relevant(self.level) + 1) / rank
+        return precision[:, None] * self._weights(states.grades)
+
+    def beyond(self, states: States, depth: int) -> tuple[Floats, Floats]:
+        """Return 0, and what the others add one after the other, the heaviest last, as precision rises."""
+        weights = self._weights(states.grades)
+        order = [g for g in np.argsort(weights, kind="stable").tolist() if states.grades[g] >= self.level]
+        taken = _taken(states.left, reversed(order), _slots(self.cutoff, depth))
+        harmonic = _cumulated(_harmonic, depth + _longest(taken))
+        before, total = states.n_relevant(self.level), _zeros(states)
+        for g, start, end in _one_after_another(taken, order):
+            # (before + j) / (depth + j) is 1 + (before - depth) / (depth + j)
+            rest = harmonic[depth + end] - harmonic[depth + start]
+            total += weights[g] * (end - start + (before - depth) * rest)
+        return _zeros(states), total
+
+
+@dataclass(frozen=True)
+class DiscountedGains(Formula):
+    """nDCG; `gain` has the gain of each grade, in their order."""
+
+    cutoff: int | None
+    gain: tuple[float, ...]
+    discount: Discount
+    ideal: Ideal
+
+    @property
+    def needs_found(self) -> bool:
+        """Whether the ideal list is made of the retrieved documents."""
+        return self.ideal in (Ideal.CUTOFF, Ideal.RUN)
+
+    def scales(self, cases: Cases) -> list[Floats]:
+        """Return one over the ideal; that of a run is between those of the first k and of all judged."""
+        gain = np.array(self.gain)
+        k = None if self.ideal is Ideal.UNCUT else self.cutoff
+        whole = _inverse(_ideal_sum(cases.counts, gain, self._discounts, k, cases.zeros))
+        if not self.needs_found:
+            return [whole]
+        first = _inverse(_ideal_sum(cases.found, gain, self._discounts, k))
+        return [first] if self.ideal is Ideal.CUTOFF else [first, whole]
+
+    def _discounts(self, n: int) -> Floats:
+        return DISCOUNTS[self.discount.value](np.arange(1, n + 1, dtype=np.int32))
+
+    def gains(self, states: States, rank: int) -> Floats:
+        """Return the gain, discounted."""
+        return np.tile(np.array(self.gain) * self._discounts(rank)[-1], (len(states.used), 1))
+
+    def beyond(self, states: States, depth: int) -> tuple[Floats, Floats]:
+        """Return what the negative ones add one after the other, and what the others add."""
+        slots = _slots(self.cutoff, depth)
+        up = np.argsort(self.gain, kind="stable").tolist()
+        low, high = _zeros(states), _zeros(states)
+        for order, total in (
+            ([g for g in up if self.gain[g] < 0], low),
+            ([g for g in reversed(up) if self.gain[g] > 0], high),
+        ):
+            taken = _taken(states.left, order, slots)
+            cumulated = _cumulated(self._discounts, depth + _longest(taken))
+            for g, start, end in _one_after_another(taken, order):
+                total += self.gain[g] * (cumulated[depth + end] - cumulated[depth + start])
+        return low, high
+
+
+# --- sums --------------------------------------------------------------------------------------------
+
+
+def _inverse(denominator: Floats) -> Floats:
+    """Return one over the denominator, and 0 where that is not above 0."""
+    return np.divide(1.0, denominator, out=np.zeros(len(denominator)), where=denominator > 0)
+
+
+def _zeros(states: States) -> Floats:
+    return np.zeros(len(states.used))
+
+
+def _slots(cutoff: int | None, depth: int) -> int:
+    """Return how many ranks there are from `depth` to the cutoff."""
+    return np.iinfo(np.int32).max if cutoff is None else max(cutoff - depth, 0)
+
+
+def _taken(left: Ints, order: Iterable[int], slots: int) -> Ints:
+    """Return how many documents of each grade have a place; the first in the order take theirs first."""
+    taken, free = np.zeros_like(left), np.full(len(left), slots, np.int64)
+    for g in order:
+        taken[:, g] = np.minimum(left[:, g], free)
+        free -= taken[:, g]
+    return taken
+
+
+def _longest(taken: Ints) -> int:
+    return int(taken.sum(axis=1).max(initial=0))
+
+
+def _one_after_another(taken: Ints, order: Iterable[int]) -> Iterator[tuple[int, Ints, Ints]]:
+    """Yield each grade with the places before its first document and at its last."""
+    end = np.zeros(len(taken), np.int64)
+    for g in order:
+        start, end = end, end + taken[:, g]
+        yield g, start, end
+
+
+def _harmonic(n: int) -> Floats:
+    return 1 / np.arange(1, n + 1)
+
+
+def _cumulated(terms: _Terms, n: int) -> Floats:
+    return np.concatenate([[0.0], np.cumsum(terms(n))])
+
+
+def _ideal_sum(
+    counts: Ints, gain: Floats, discounts: _Terms, cutoff: int | None, zeros: Ints | None = None
+) -> Floats:
+    """Return the discounted gains of the ideal list; documents of grade 0 stand before those that lose."""
+    if zeros is not None and (gain < 0).any():
+        counts = np.column_stack([counts, zeros])
+        gain = np.append(gain, 0.0)
+    order = np.argsort(-gain, kind="stable").tolist()
+    taken = _taken(counts, order, _slots(cutoff, 0))
+    cumulated = _cumulated(discounts, _longest(taken))
+    total = np.zeros(len(counts))
+    for g, start, end in _one_after_another(taken, order):
+        total += gain[g] * (cumulated[end] - cumulated[start])
+    return total

@@ -1,0 +1,127 @@
+"""What a published row can be, from the qrels alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from permed_measures.audits.choices import label_policies
+from permed_measures.audits.claim_files import read_claims_file
+from permed_measures.audits.claim_tables import PrintedClaims
+from permed_measures.audits.claims import MOST_DIGITS, parse_claims
+from permed_measures.datasets.loading import loaded_qrels
+from permed_measures.engine.inputs import QrelsLike
+from permed_measures.engine.judgments import Judgments
+from permed_measures.errors import InputError, MeasureError, check_whole_number
+from permed_measures.files.provenance import Origin
+from permed_measures.limits.reports import Possible
+from permed_measures.limits.row_formulas import can_be_bounded
+from permed_measures.limits.rows import Conventions, limits_of_row
+
+
+def possible(
+    qrels: QrelsLike,
+    claims: Mapping[str, Any] | str | os.PathLike[str] | PrintedClaims,
+    decimals: int | None = None,
+    *,
+    queries: int | None = None,
+) -> Possible:
+    """Say which conventions can have given published numbers, whatever the run was.
+
+    The qrels alone limit each number given the others: with most relevant documents at rank 1, for example,
+    average precision cannot be low.
+
+    Parameters
+    ----------
+    qrels : any form of qrels
+    claims : mapping of str to number or str, mapping of str to such mappings, or path
+        As for ``audit``: ``{"P@1": "0.0687", "MAP@10": "0.0877"}``, several such rows by their names, or a
+        file with tables as a paper prints them.
+    decimals : int, optional
+        How many digits were printed, 0 to 15. If left out, those of a text, and for numbers those of the
+        longest.
+    queries : int, optional
+        How many queries the means were taken over, if those that the run lacks were left out. By default all
+        queries of the qrels count, and one that the run lacks scores 0.
+
+    Returns
+    -------
+    Possible
+        ``ok`` says whether every row is possible by some convention; ``possible`` and ``impossible`` have the
+        conventions, each with the range of every number given the others; ``ranges`` has those by the default
+        of ir_measures. ``print`` shows a report.
+
+    Raises
+    ------
+    MeasureError
+        For a name that means no measure, one whose measure needs a cutoff, or if no claim can be bounded.
+    InputError
+        For a claim that is no number, and qrels without relevant documents.
+
+    Notes
+    -----
+    The conventions are those with a name, and all in which one family of measures is computed in any way that
+    an audit tries, the others as usual. Bounds exist for AP and GradedAP, nDCG (but for gains averaged over
+    ties), P, R, F1 at one cutoff, RR and Success. What is called impossible is proved to be so, by a linear
+    programme and the best rankings for its solution. Rounding half up and half to even, digits that were cut
+    off, and a first rounding to five digits are allowed for. P, Success, and recall where few numbers of
+    relevant documents occur, must also be whole numbers of hits.
+
+    Examples
+    --------
+    >>> import permed_measures as pm
+    >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(10)}
+    >>> result = pm.possible(qrels, {"P@1": "0.90", "MAP@10": "0.30"})
+    >>> [each.measures for each in result.impossible][:1]
+    [['P@1', 'AP@10']]
+    >>> low, high = result.ranges["row"]["MAP@10"]
+    >>> print(f"{low:.2f} to {high:.2f}")
+    0.45 to 0.95
+    """
+    if decimals is not None and (type(decimals) is not int or not 0 <= decimals <= MOST_DIGITS):
+        raise InputError(f"decimals must be a whole number from 0 to {MOST_DIGITS} (found {decimals!r})")
+    table, notes = _rows_of(claims)
+    parsed = dict(zip(table, parse_claims(table.values(), decimals), strict=True))
+    judgments = Judgments.of(loaded_qrels(qrels))
+    _check(judgments, queries)
+    skipped = [claim.name for row in parsed.values() for claim in row if not can_be_bounded(claim)]
+    bounded = {name: [claim for claim in row if claim.name not in skipped] for name, row in parsed.items()}
+    if not any(bounded.values()):
+        named = ", ".join(dict.fromkeys(skipped))
+        raise MeasureError(f"no bounds are known for {named}", hint=_BOUNDED)
+    conventions = Conventions(label_policies(judgments), queries)
+    rows = [limits_of_row(name, row, conventions) for name, row in bounded.items() if row]
+    n_queries = queries or judgments.n_queries
+    skipped = list(dict.fromkeys(skipped))
+    return Possible(rows, n_queries, judgments.n_queries, skipped, notes, Origin.of(qrels, {}))
+
+
+def _rows_of(claims: Any) -> tuple[dict[str, Mapping[str, Any]], list[str]]:
+    """Return the rows of claims by their names, and what was left out of a printed table."""
+    if isinstance(claims, (str, os.PathLike)):
+        claims = read_claims_file(claims)
+    if isinstance(claims, PrintedClaims):
+        rows: dict[str, Mapping[str, Any]] = {}
+        for row in claims.rows:
+            name = f"{row.label}, {row.part}" if row.label in rows and row.part else row.label
+            rows[f"{name}, {row.where}" if name in rows else name] = row.claims
+        return {name: row for name, row in rows.items() if row}, claims.notes
+    if not isinstance(claims, Mapping):
+        example = "such as {'MAP@10': 0.5357}"
+        raise InputError(f"claims must be a mapping, {example} (found {type(claims).__name__})")
+    several = bool(claims) and all(isinstance(row, Mapping) for row in claims.values())
+    return (dict(claims) if several else {"row": claims}), []
+
+
+_BOUNDED = "Give AP, GradedAP, nDCG, P, R, F1, RR or Success"
+
+
+def _check(judgments: Judgments, queries: int | None) -> None:
+    if not judgments.num_rel(0).any() or not (judgments.grade > 0).any():
+        raise InputError("the qrels have no relevant document, so all measures are 0")
+    if queries is not None:
+        check_whole_number("queries", queries, 1)
+        if queries > judgments.n_queries:
+            most = f"{judgments.n_queries:,}, as many as the qrels have"
+            raise InputError(f"queries must be at most {most} (found {queries:,})")

@@ -1,0 +1,99 @@
+"""Rows made from random runs under known conventions, and what is called possible of them."""
+
+import random
+from collections import Counter
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+
+from permed_measures.audits.choices import APChoice, MeasureSpec, NDCGChoice, label_policies
+from permed_measures.audits.claims import parse_claims
+from permed_measures.audits.conventions import Convention, Setting
+from permed_measures.audits.levels import LevelChoice
+from permed_measures.audits.options import Denominator, Gain, Weights
+from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.limits.rows import Conventions, limits_of
+
+AP_CHOICES = {
+    "AP": APChoice(),
+    "half of AP": APChoice(weights=Weights.HALF),
+    "hits found": APChoice(Denominator.NUM_REL_RET),
+    "min(R, k)": APChoice(Denominator.MIN),
+}
+COLUMNS = {
+    3: ("P@1", "MAP@10", "nDCG@10"),
+    6: ("P@1", "P@10", "R@10", "MRR@10", "MAP@10", "nDCG@10"),
+}
+
+
+def random_qrels(rng, n_queries, top, mean):
+    """Return qrels with numbers of judged documents that differ much, as in pooled collections."""
+    qrels = {}
+    for i in range(n_queries):
+        n = int(rng.expovariate(1 / mean)) + 1
+        qrels[f"q{i}"] = {f"d{j}": rng.choice([0, *range(1, top + 1), *range(1, top + 1)]) for j in range(n)}
+        qrels[f"q{i}"]["first"] = 1
+    return qrels
+
+
+def random_run(rng, qrels):
+    """Return a run that is better or worse, with lists of 5 to 20 documents."""
+    strength, run = rng.choice((0.2, 0.5, 1, 1.5, 2, 3)), {}
+    for query, docs in qrels.items():
+        pool = [*docs, *(f"x{i}" for i in range(20))]
+        score = {doc: rng.gauss(0, 1) + strength * max(docs.get(doc, 0), 0) for doc in pool}
+        best = sorted(score, key=score.get, reverse=True)[: rng.choice((5, 10, 20))]
+        run[query] = {doc: -float(place) for place, doc in enumerate(best)}
+    return run
+
+
+def printed(rng, value, digits=4):
+    """Print a mean in one of the ways that are in use."""
+    unit, exact = Decimal(1).scaleb(-digits), Decimal(repr(value))
+    way = rng.randrange(4)
+    if way == 3:  # first to five digits, as some tools do
+        exact, way = Decimal(repr(round(value, 5))), 0
+    return str(exact.quantize(unit, (ROUND_HALF_EVEN, ROUND_HALF_UP, ROUND_DOWN)[way]))
+
+
+class Rows:
+    """Makes rows on some qrels."""
+
+    def __init__(self, qrels):
+        self.qrels, self.judgments = qrels, Judgments.of(qrels)
+        self.labels, *_ = policies = label_policies(self.judgments)
+        self.conventions = Conventions(policies, None)
+
+    def made(self, rng, columns):
+        """Return the claims of a row, how its AP was made, and what each way to make it is called."""
+        rankings = JudgedRankings.of(self.judgments, random_run(rng, self.qrels))
+        true = rng.choice(list(AP_CHOICES))
+        choices = {
+            "ap": AP_CHOICES[true],
+            "ndcg": rng.choice((NDCGChoice(), NDCGChoice(Gain.EXP))),
+            "level": LevelChoice(),
+        }
+        row = {}
+        for claim in parse_claims([dict.fromkeys(columns, "0.5")])[0]:
+            spec = MeasureSpec(claim.measure, claim.cutoffs[0], self.labels)
+            row[claim.name] = float(choices[claim.family].values(rankings, spec).mean())
+        texts = {name: printed(rng, value) for name, value in row.items()}
+        [claims] = parse_claims([texts])
+        found, spec = {}, MeasureSpec("AP", 10, self.labels)
+        for name, choice in AP_CHOICES.items():
+            cutoffs = {claim.name: claim.cutoffs[0] for claim in claims}
+            convention = Convention(Setting(), {**choices, "ap": choice}, cutoffs)
+            limits = limits_of(convention, claims, self.conventions)
+            value = float(choice.values(rankings, spec).mean())
+            same = abs(value - row["MAP@10"]) < 1e-4
+            if name == true or not same:
+                found[name] = limits
+        return claims, true, found
+
+
+def outcomes(qrels, n_rows, columns, seed):
+    """Count by how AP was made, how it is taken, and whether that is called possible."""
+    rng, rows, counts = random.Random(seed), Rows(qrels), Counter()
+    for _ in range(n_rows):
+        _, true, found = rows.made(rng, columns)
+        counts.update((true, name, limits.possible) for name, limits in found.items() if limits)
+    return counts

@@ -1,0 +1,238 @@
+"""Bounds against all rankings of a few documents: every mean that can be reached."""
+
+import random
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from effort import effort
+from scipy.optimize import linprog
+
+from permed_measures.audits.choices import APChoice, MeasureSpec, NDCGChoice, label_policies
+from permed_measures.audits.claims import parse_claims
+from permed_measures.audits.conventions import Convention, Setting
+from permed_measures.audits.levels import FChoice, LevelChoice
+from permed_measures.audits.options import Denominator, Ideal, Negative, QuerySet, RecallBase, Weights
+from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.limits.bounds import Interval, Problem, bounds_of
+from permed_measures.limits.row_conventions import conventions_of
+from permed_measures.limits.rows import Conventions
+
+GRADES = [(2, 1, 1, -1), (1, 1), (2,), (2, 2, 1, 0), (1, 0), (0, -1), (1, 1)]
+"""The grades of the documents of each query."""
+DEEPEST = 6
+"""The longest list: every document can stand below the largest cutoff."""
+CLAIMS = {
+    "MAP@3": "0.5",
+    "nDCG@3": "0.5",
+    "P@1": "0.5",
+    "R@2": "0.5",
+    "MRR@3": "0.5",
+    "hit@2": "0.5",
+    "F1@2": "0.5",
+}
+
+
+def qrels_of(grades):
+    return {f"q{i}": {f"d{j}": grade for j, grade in enumerate(each)} for i, each in enumerate(grades)}
+
+
+def rankings_of(n_documents):
+    """Yield each way to place some documents on the first ranks."""
+    for n in range(n_documents + 1):
+        for documents in permutations(range(n_documents), n):
+            for ranks in product(range(1, DEEPEST + 1), repeat=n):
+                if list(ranks) == sorted(set(ranks)):
+                    yield dict(zip((f"d{j}" for j in documents), ranks, strict=True))
+
+
+def reachable(grades, convention, claims):
+    """Return the values of all rankings of each query: an array for each, with a row for each ranking."""
+    qrels, run = {}, {}
+    for q, of_query in enumerate(grades):
+        for i, ranks in enumerate(rankings_of(len(of_query))):
+            by_rank = {rank: doc for doc, rank in ranks.items()}
+            longest = max(by_rank, default=1)
+            qrels[f"{q}_{i:06}"] = {f"d{j}": grade for j, grade in enumerate(of_query)}
+            run[f"{q}_{i:06}"] = {by_rank.get(r, f"x{r}"): -float(r) for r in range(1, longest + 1)}
+    policies = {each.policy: each for each in label_policies(Judgments.of(qrels))}
+    labels = policies[convention.setting.labels]
+    rankings = JudgedRankings.of(labels.judgments, run)
+    columns = []
+    for claim in claims:
+        spec = MeasureSpec(claim.measure, convention.cutoffs[claim.name], labels)
+        columns.append(convention.choices[claim.family].values(rankings, spec))
+    query = np.array([int(each.partition("_")[0]) for each in labels.judgments.query_ids])
+    values = np.stack(columns, axis=1)
+    return [np.unique(values[query == q], axis=0) for q in range(len(grades))]
+
+
+class Example:
+    """Some queries, a convention, and the values of all rankings of each query."""
+
+    def __init__(self, grades, convention, claims):
+        policies = label_policies(Judgments.of(qrels_of(grades)))
+        prepared = Conventions(policies, None).prepared(convention, claims)
+        self.rankings = prepared and prepared.rankings
+        self.points = reachable(grades, convention, claims) if prepared else []
+
+    def best(self, direction):
+        """Return the largest weighted sum of means of all rankings."""
+        return np.mean([(points @ direction).max() for points in self.points])
+
+    def end(self, measure, sign, intervals):
+        """Return the least or the most of a measure given the others, of all mixtures."""
+        n = len(self.points)
+        columns = np.concatenate(self.points) / n
+        one_each = np.repeat(np.eye(n), [len(points) for points in self.points], axis=1)
+        others = [j for j in range(len(intervals)) if j != measure]
+        solved = linprog(
+            -sign * columns[:, measure],
+            A_ub=np.vstack([columns[:, others].T, -columns[:, others].T]),
+            b_ub=[intervals[j].high for j in others] + [-intervals[j].low for j in others],
+            A_eq=one_each,
+            b_eq=np.ones(n),
+        )
+        assert solved.status == 0
+        return -sign * solved.fun
+
+
+def row_of(names):
+    [claims] = parse_claims([{name: CLAIMS[name] for name in names}])
+    return claims
+
+
+def every_convention(names):
+    """Return the claims of a row, and the conventions that have a value for each query."""
+    claims = row_of(names)
+    policies = label_policies(Judgments.of(qrels_of(GRADES)))
+    found = [each for each in conventions_of(claims, policies) if each.setting.queries is QuerySet.QRELS]
+    return claims, [
+        each for each in found if RecallBase.MICRO not in vars(each.choices.get("level", each)).values()
+    ]
+
+
+def deeper_than_exact(convention, claims):
+    """Return whether several measures go on below all ranks that are looked at: bounds are wider then."""
+    return sum(convention.cutoffs[claim.name] is None for claim in claims) > 1
+
+
+ROWS = [("P@1", "MAP@3", "nDCG@3"), ("MAP@3", "R@2", "MRR@3"), ("hit@2", "F1@2", "nDCG@3"), ("MAP@3",)]
+
+
+@pytest.mark.parametrize("names", ROWS, ids=str)
+def test_the_best_rankings_are_those_of_all_rankings(names):
+    rng = np.random.default_rng(0)
+    claims, conventions = every_convention(names)
+    chosen = (
+        conventions if effort(False, True) else random.Random(1).sample(conventions, min(5, len(conventions)))
+    )
+    n_bounded = 0
+    for convention in chosen:
+        example = Example(GRADES, convention, claims)
+        if example.rankings is None:
+            continue
+        n_bounded += 1
+        directions = np.vstack(
+            [rng.normal(size=(10, len(claims))), np.eye(len(claims)), -np.eye(len(claims))]
+        )
+        found = example.rankings.best(directions)
+        exact = np.array([example.best(direction) for direction in directions])
+        assert (found.sums >= exact - 1e-12).all(), convention
+        assert np.abs((found.means * directions).sum(axis=1) - found.sums).max() < 1e-12
+        if not deeper_than_exact(convention, claims):
+            assert np.abs(found.sums - exact).max() < 1e-12, convention
+    assert n_bounded >= len(chosen) / 2
+
+
+CHOSEN = {
+    "AP": (APChoice(), NDCGChoice()),
+    "half of AP": (APChoice(weights=Weights.HALF), NDCGChoice(negative=Negative.KEEP)),
+    "hits found": (APChoice(Denominator.NUM_REL_RET), NDCGChoice()),
+    "ideal of the run": (APChoice(Denominator.MIN), NDCGChoice(ideal=Ideal.RUN)),
+}
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_ranges_hold_all_that_can_be_reached_and_little_more(name):
+    claims = row_of(("P@1", "MAP@3", "nDCG@3"))
+    ap, ndcg = CHOSEN[name]
+    cutoffs = {claim.name: claim.cutoffs[0] for claim in claims}
+    convention = Convention(Setting(), {"ap": ap, "ndcg": ndcg, "level": LevelChoice()}, cutoffs)
+    example = Example(GRADES, convention, claims)
+    rng = np.random.default_rng(1)
+    for _ in range(effort(2, 8)):
+        means = np.mean([points[rng.integers(len(points))] for points in example.points], axis=0)
+        intervals = [Interval(value - 5e-5, value + 5e-5) for value in means.tolist()]
+        [bounds] = bounds_of([Problem(example.rankings, intervals, [1e-4] * 3)])
+        for j, (alone, given) in enumerate(zip(*bounds, strict=True)):
+            low, high = (example.end(j, sign, intervals) for sign in (-1, 1))
+            assert given.low <= low + 1e-9
+            assert given.high >= high - 1e-9
+            assert given.low >= low - 4.1e-4
+            assert given.high <= high + 4.1e-4
+            assert given.low <= means[j] <= given.high
+            assert alone.low <= given.low + 1e-9
+            assert alone.high >= given.high - 1e-9
+
+
+def test_what_no_mixture_reaches_is_called_impossible_close_to_the_edge():
+    claims = row_of(("P@1", "MAP@3", "nDCG@3"))
+    cutoffs = {claim.name: claim.cutoffs[0] for claim in claims}
+    choices = {"ap": APChoice(), "ndcg": NDCGChoice(), "level": LevelChoice()}
+    example = Example(GRADES, Convention(Setting(), choices, cutoffs), claims)
+    free = [Interval(0.4, 0.5), Interval(0, 1), Interval(0.5, 0.52)]
+    edge = example.end(1, 1, free)
+    for step, possible in ((1e-5, False), (-1e-5, True)):
+        intervals = [free[0], Interval(edge + step, edge + step + 0.01), free[2]]
+        [bounds] = bounds_of([Problem(example.rankings, intervals, [1e-4] * 3)])
+        met = [given.meets(each) for given, each in zip(bounds.given, intervals, strict=True)]
+        assert all(met) is possible
+
+
+def test_a_mean_over_some_queries_is_bounded_by_the_best_of_them():
+    claims = row_of(("P@1", "MAP@3"))
+    cutoffs = {claim.name: claim.cutoffs[0] for claim in claims}
+    convention = Convention(Setting(), {"ap": APChoice(), "level": LevelChoice()}, cutoffs)
+    policies = label_policies(Judgments.of(qrels_of(GRADES)))
+    some = Conventions(policies, 3).prepared(convention, claims).rankings
+    points = Example(GRADES, convention, claims).points
+    for direction in np.random.default_rng(2).normal(size=(20, 2)):
+        best = sorted((float((each @ direction).max()) for each in points), reverse=True)[:3]
+        assert some.best(direction[None]).sums[0] == pytest.approx(np.mean(best), abs=1e-12)
+
+
+def test_deep_lists_are_bounded_by_what_may_stand_below():
+    """Of AP without a cutoff, only what follows below the other cutoffs is not looked at rank by rank."""
+    qrels = {f"q{i}": {f"d{j}": 1 for j in range(300)} for i in range(3)}
+    [claims] = parse_claims([{"MAP": "0.5", "P@10": "0.5"}])
+    policies = label_policies(Judgments.of(qrels))
+    conventions = Conventions(policies, None)
+    convention = Convention(Setting(), {"ap": APChoice(), "level": LevelChoice()}, {"MAP": None, "P@10": 10})
+    rankings = conventions.prepared(convention, claims).rankings
+    assert rankings.values.shape[1] == 10
+    [bounds] = bounds_of([Problem(rankings, [Interval(0, 1), Interval(0, 0)], [1e-4] * 2)])
+    assert bounds.alone[0].high == pytest.approx(1)
+    most = sum(j / (10 + j) for j in range(1, 301)) / 300  # all of them right below rank 10
+    assert bounds.given[0].high == pytest.approx(most, abs=5e-4)
+
+
+def test_micro_averages_are_over_the_relevant_documents_of_all_queries():
+    claims = row_of(("R@2", "P@1"))
+    policies = label_policies(Judgments.of(qrels_of(GRADES)))
+    conventions = Conventions(policies, None)
+    cutoffs = {claim.name: claim.cutoffs[0] for claim in claims}
+    convention = Convention(Setting(), {"level": LevelChoice(base=RecallBase.MICRO)}, cutoffs)
+    rankings = conventions.prepared(convention, claims).rankings
+    n_relevant = [sum(grade > 0 for grade in each) for each in GRADES]
+    most = sum(min(n, 2) for n in n_relevant) / sum(n_relevant)
+    assert rankings.best(np.array([[1.0, 0.0]])).sums[0] == pytest.approx(most)
+
+
+def test_f1_with_two_cutoffs_has_no_bounds():
+    [claims] = parse_claims([{"F1": "0.5", "P@1": "0.5", "R@2": "0.5"}])
+    policies = label_policies(Judgments.of(qrels_of(GRADES)))
+    cutoffs = {"F1": (1, 2), "P@1": 1, "R@2": 2}
+    convention = Convention(Setting(), {"f": FChoice(), "level": LevelChoice()}, cutoffs)
+    assert Conventions(policies, None).prepared(convention, claims) is None

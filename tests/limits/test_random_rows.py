@@ -1,0 +1,35 @@
+"""Rows of random runs: a true convention is never called impossible, wrong ones nearly always are."""
+
+import random
+
+import pytest
+from effort import effort
+from limit_rows import COLUMNS, outcomes, random_qrels
+
+import permed_measures as pm
+from permed_measures.datasets.samples import SAMPLES
+
+QRELS = {
+    "binary": lambda: random_qrels(random.Random(1), 60, 1, 20),
+    "graded": lambda: random_qrels(random.Random(2), 20, 2, 6),
+    **{sample.name: lambda sample=sample: pm.read_qrels(sample.qrels) for sample in SAMPLES},
+}
+
+
+def check(counts, at_least):
+    true = {possible: n for (made, taken, possible), n in counts.items() if made == taken}
+    assert set(true) == {True}
+    wrong = {True: 0, False: 0}
+    for (made, taken, possible), n in counts.items():
+        wrong[possible] += n * (made != taken)
+    assert wrong[False] >= at_least * sum(wrong.values()), wrong
+
+
+@pytest.mark.parametrize("name", QRELS)
+def test_a_true_convention_is_possible_and_wrong_ones_are_mostly_not(name):
+    check(outcomes(QRELS[name](), effort(2, 5), COLUMNS[3], 3), 0.4 if name == "binary" else 0)
+
+
+@pytest.mark.thorough
+def test_with_more_columns_more_is_refuted():
+    check(outcomes(QRELS["binary"](), 5, COLUMNS[6], 5), 0.8)
