@@ -72,12 +72,12 @@ def possible(
     --------
     >>> import permed_measures as pm
     >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(10)}
-    >>> result = pm.possible(qrels, {"P@1": "0.90", "MAP@10": "0.30"})
+    >>> result = pm.possible(qrels, {"P@1": "0.9000", "MAP@10": "0.3000"})
     >>> [each.measures for each in result.impossible][:1]
     [['P@1', 'AP@10']]
     >>> low, high = result.ranges["row"]["MAP@10"]
     >>> print(f"{low:.2f} to {high:.2f}")
-    0.45 to 0.95
+    0.45 to 0.96
     """
     if decimals is not None and (type(decimals) is not int or not 0 <= decimals <= MOST_DIGITS):
         raise InputError(f"decimals must be a whole number from 0 to {MOST_DIGITS} (found {decimals!r})")
