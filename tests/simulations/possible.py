@@ -1,8 +1,8 @@
 """How many wrong ways to make AP are refuted from the qrels alone, and whether true ones ever are.
 
 Rows of means are made from random runs, AP in one of four ways, nDCG with linear or exponential gains,
-printed with four digits in one of the ways that are in use. Then each of the four is asked for; of a wrong one,
-only where it would print another number.
+printed with four digits in one of the ways that are in use. Then each of the four is asked for; of a wrong
+one, only where it would print another number.
 
     python tests/simulations/possible.py [rows]
 """
