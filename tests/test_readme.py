@@ -92,6 +92,8 @@ def place(request, tmp_path, monkeypatch):
     else:
         work.mkdir()
     monkeypatch.chdir(work)
+    [table] = [block for page in PAGES for block in page.blocks("markdown")]
+    (work / "paper.md").write_text(table, encoding="utf-8")
     return work
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.audits.claim_columns import Kind, is_change
+from permed_measures.audits.claim_columns import Kind
 from permed_measures.audits.claim_tables import VERSUS, ClaimRow, Derived, PrintedClaims
 from permed_measures.audits.claims import parse_claims
 from permed_measures.audits.fits import best_fits
@@ -85,7 +85,7 @@ def assigned(printed: PrintedClaims, runs: list[str], fits: Fits) -> Assigned:
         name = name_of.get(id(row)) or run_named(row.labels, runs)
         if pair is not None:
             derived.append((_as_changes(row), *pair))
-        elif row.derived and (name is not None or is_change(row.label)):
+        elif row.derived:
             derived.append((row, name, None))
     return Assigned(found, derived, notes, name_of)
 

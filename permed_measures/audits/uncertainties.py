@@ -68,7 +68,8 @@ class _Uncertain:
     def __init__(self, main: Answer, printed: Assigned, changes: Changes) -> None:
         self.main, self.changes = main, changes
         self.columns: dict[tuple[str, Kind, str], list[tuple[ClaimRow, str | None, str | None, Derived]]] = {}
-        for row, run, versus in printed.derived:
+        of_runs = [each for each in printed.derived if each[1] is not None]
+        for row, run, versus in of_runs:
             for derived in row.derived:
                 if derived.kind in (Kind.INTERVAL, Kind.P):
                     key = (row.part, derived.kind, derived.title)

@@ -13,7 +13,10 @@ from typer.core import TyperCommand, TyperGroup
 EXAMPLES = {
     "evaluate": ("permed-sample permed-sample/runs", "medcorpus results.jsonl --by turn_number"),
     "crosscheck": ("permed-sample permed-sample/runs", "medcorpus results.jsonl -m nDCG@10 -m AP@10"),
-    "audit": ("medcorpus results.jsonl --claim MAP@10=0.5357", "medcorpus results.jsonl --claim P@1=92.79%"),
+    "audit": (
+        "medcorpus results.jsonl --claim MAP@10=0.5357 --claim P@1=92.79%",
+        "permed-sample permed-sample/runs --claims paper.md",
+    ),
     "possible": (
         "litsearch --claim P@1=0.0687 --claim MAP@10=0.0877",
         "medcorpus --claim P@1=0.9279 --claim MAP@10=0.5357",
