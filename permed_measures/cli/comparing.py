@@ -56,6 +56,14 @@ def compare(
         Literal["all", "measure"],
         typer.Option(help="Which p-values are corrected together: all, or those of a measure."),
     ] = "all",
+    rope: Annotated[
+        float | None,
+        typer.Option(metavar="D", help="Test too that a difference is within ± D: equivalence."),
+    ] = None,
+    detect: Annotated[
+        float | None,
+        typer.Option(metavar="D", help="Say how many queries (or clusters) a difference of D needs."),
+    ] = None,
     tests: Annotated[
         list[Test] | None,
         typer.Option(
@@ -101,6 +109,8 @@ def compare(
             level=level,
             by=by,
             family=family,
+            rope=rope,
+            detect=detect,
             jobs=inputs.jobs,
         )
     result = replace(result, origin=arguments.origin_of(context, files), digits=digits)

@@ -19,11 +19,12 @@ from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.reports.comparison import COMPARISON_FORMATS, comparison_records, for_notebook
 from permed_measures.reports.differences import differences_table, legend
 from permed_measures.reports.pools import pool_notes
-from permed_measures.statistics.cautions import cautions, unsteady
+from permed_measures.statistics.cautions import cautions, disputed, unsteady
 from permed_measures.statistics.differences import PairedRuns
 from permed_measures.statistics.estimates import doubtful, estimated
 from permed_measures.statistics.families import corrected
-from permed_measures.statistics.results import MAX_T, TESTS, ComparisonResult, Options, contrasts
+from permed_measures.statistics.interactions import NEEDED
+from permed_measures.statistics.results import INTERACTION, MAX_T, TESTS, ComparisonResult, Options, contrasts
 from permed_measures.statistics.significance import LEVELS
 from permed_measures.terminal import aligned
 
@@ -92,6 +93,8 @@ def compare(
     rel: float | None = None,
     jobs: int = 1,
     family: str = "all",
+    rope: float | None = None,
+    detect: float | None = None,
 ) -> Comparison:
     """Compare runs with a baseline or with each other, query by query.
 
@@ -125,13 +128,17 @@ def compare(
         Level of the confidence intervals.
     by : str, mapping or callable, optional
         Compare on each group of queries too, as in `evaluate_by`: ``"turn_number"``. The p-values of all
-        groups are corrected together.
+        groups are corrected together. ``interaction`` tests whether the groups have the same difference.
     rel : number, optional
         The lowest relevant grade, for each measure that takes one and does not name its own.
     jobs : int, at least 1
         Number of processes that evaluate runs, where processes can be forked; the result is the same.
     family : {'all', 'measure'}
         Which p-values of a test are corrected together: all, or those of each measure by itself.
+    rope : number above 0, optional
+        Test too that the difference is within ± this, by two one-sided tests: ``equivalence``.
+    detect : number above 0, optional
+        A difference; `ComparisonRow.needed` says how many queries (or clusters) would detect it.
 
     Returns
     -------
@@ -181,7 +188,7 @@ def compare(
     asked = tuple(dict.fromkeys([tests] if isinstance(tests, str) else tests))
     if correction is None:
         correction = MAX_T if "randomization" in asked else "holm"
-    options = Options(asked, correction, resamples, seed, level, family)
+    options = Options(asked, correction, resamples, seed, level, family, rope, detect)
     origin, qrels, runs = Origin.of(qrels, runs), loaded_qrels(qrels), loaded_runs(runs)
     asked_measures = measures_of(measures, rel)
     check_headings(["run", "measure"], asked_measures)
@@ -190,16 +197,18 @@ def compare(
     one = baselines[0] if len(baselines) == 1 else None
     if every_label_is_relevant(paired):  # then Judged@k is P@k
         paired = replace(paired, judged={})
-    whole = replace(_compared([paired], options, one)[0], origin=origin)
+    groups = None if by is None else Groups.of(paired.query_ids, by, qrels)
+    whole = _compared([paired if groups is None else replace(paired, group=groups.group)], options, one)[0]
     again = pool_rows(paired, resamples, seed)
-    whole = replace(whole, pool=again, notes=[*whole.notes, *pool_notes(again)])
-    if by is None:
+    notes = [*whole.notes, *disputed(paired.measures), *pool_notes(again)]
+    whole = replace(whole, origin=origin, pool=again, notes=notes)
+    if groups is None:
         return whole
-    groups = Groups.of(paired.query_ids, by, qrels)
     check_headings([groups.name], asked_measures)
     parts = [paired.of_queries(groups.group == number) for number in range(len(groups.values))]
     of_groups = dict(zip(groups.values, _compared(parts, options, one), strict=True))
-    notes = [*whole.notes, *groups.notes(), *_notes_of_groups(groups.name, of_groups)]
+    few = [] if INTERACTION in whole.rows[0].tests else [f"{INTERACTION}: not tested, {NEEDED}"]
+    notes = [*whole.notes, *few, *groups.notes(), *_notes_of_groups(groups.name, of_groups)]
     return replace(whole, by=groups.name, groups=of_groups, notes=notes)
 
 
@@ -250,6 +259,8 @@ def _compared(parts: list[PairedRuns], options: Options, baseline: str | None) -
             paired,
             family=options.family,
             interval=options.interval,
+            rope=options.rope,
+            detect=options.detect,
         )
         for rows, paired, said in zip(found, parts, notes, strict=True)
     ]

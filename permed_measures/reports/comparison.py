@@ -17,7 +17,7 @@ from permed_measures.reports.paper_table import deciding_test, deciding_tests, p
 from permed_measures.reports.pools import POOL, judged_shares, pool_html, pool_json, pool_markdown, pool_table
 from permed_measures.reports.tables import latex, markdown, separated, styled_rows
 from permed_measures.reports.wording import interval_method
-from permed_measures.statistics.results import ComparisonResult, ComparisonRow
+from permed_measures.statistics.results import EQUIVALENCE, INTERACTION, ComparisonResult, ComparisonRow
 from permed_measures.terminal import paragraph, terminal_table
 
 # --- terminal and paper ----------------------------------------------------------------------------
@@ -43,7 +43,12 @@ def _differences(result: ComparisonResult) -> tuple[str, list[str]]:
     if not deciding_test(result):
         return terminal_table(*differences_table(result)), legend(result)
     headings = dict(zip(tests, ("p", "naive p"), strict=False))  # short, so that more has room
-    lines = ["; ".join(f"{heading}: {name}" for name, heading in headings.items()), *legend(result, tests)]
+    answered = {name for row in result.rows for name, test in row.tests.items() if test.p is not None}
+    asked = [name for name in others if name in (EQUIVALENCE, INTERACTION) and name in answered]
+    headings.update(zip(asked, asked, strict=True))
+    others = [name for name in others if name not in asked]
+    short = [f"{heading}: {name}" for name, heading in headings.items() if name not in asked]
+    lines = ["; ".join(short), *legend(result, [*tests, *asked])]
     if others:
         lines.append(f"{', '.join(others)}: in the formats html, csv and json")
     return terminal_table(*differences_table(result, headings)), lines
@@ -109,7 +114,7 @@ _MEANS = ("mean", "baseline_mean", "difference", "relative")
 _COUNTS = ("wins", "ties", "losses", "effect_size")
 _HOW = ("correction", "family", "level", "resamples", "seed")
 _BOUNDS = ("low", "high")
-_OTHERS = ("measure", "run", "baseline", "clusters", "reasons")
+_OTHERS = ("measure", "run", "baseline", "detectable", "needed", "clusters", "reasons")
 
 
 def comparison_records(result: ComparisonResult) -> list[dict[str, Any]]:
@@ -130,10 +135,12 @@ def comparison_records(result: ComparisonResult) -> list[dict[str, Any]]:
                 for i, bound in enumerate(_BOUNDS)
             },
             **{
-                f"{name} {column}": getattr(test, column)
-                for name, test in row.tests.items()
+                f"{name} {column}": getattr(row.tests.get(name), column, None)
+                for name in result.rows[0].tests
                 for column in ("p", "adjusted")
             },
+            "detectable": row.detectable,
+            "needed": row.needed,
             "clusters": result.paired.clusters or None,
             **{name: getattr(result, name) for name in _HOW},
             "reasons": _reasons(row),
@@ -172,6 +179,8 @@ def _as_json(result: ComparisonResult) -> str:
         "resamples": result.resamples,
         "seed": result.seed,
         "level": result.level,
+        "rope": result.rope,
+        "detect": result.detect,
         "interval_method": interval_method(result) or None,
         "deciding_test": deciding_test(result) or None,
         **_part(result),

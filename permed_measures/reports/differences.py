@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from permed_measures.markup import counted
+from ir_measures.measures import Measure
+
+from permed_measures.markup import counted, plural
 from permed_measures.measures.headings import headings_of
 from permed_measures.reports.wording import (
     CORRECTION_NAMES,
@@ -22,7 +24,14 @@ from permed_measures.reports.wording import (
     signed,
 )
 from permed_measures.statistics.families import correction_of
-from permed_measures.statistics.results import ComparisonResult, ComparisonRow, deciding
+from permed_measures.statistics.results import (
+    EQUIVALENCE,
+    INTERACTION,
+    SIMULTANEOUS,
+    ComparisonResult,
+    ComparisonRow,
+    deciding,
+)
 from permed_measures.statistics.significance import SignificanceTest
 
 _HEADINGS = {**CORRECTION_NAMES, "benjamini-hochberg": "B-H"}
@@ -63,7 +72,7 @@ def differences_table(result: ComparisonResult, tests: Mapping[str, str] | None 
             short[row.measure],
             *([row.run] if result.baseline is not None else [row.run, row.baseline]),
             *_estimates(result, row, bool(intervals)),
-            *(p_or_dash(p) for name in shown for p in _p_values(row.tests[name], name in adjusted)),
+            *(cell for name in shown for cell in _p_values(row.tests.get(name), name in adjusted)),
         ]
         for group, comparison in result.sections()
         for row in comparison.rows
@@ -100,8 +109,11 @@ def _interval(result: ComparisonResult, row: ComparisonRow) -> str:
     return f"{left}{low}, {high}{right}"
 
 
-def _p_values(test: SignificanceTest, adjusted: bool) -> list[float | None]:
-    return [test.p, test.adjusted] if adjusted else [test.p]
+def _p_values(test: SignificanceTest | None, adjusted: bool) -> list[str]:
+    """Write the p-values of a test; those of an interaction are of all queries, not of a group."""
+    if test is None:
+        return ["", ""] if adjusted else [""]
+    return [p_or_dash(test.p), p_or_dash(test.adjusted)] if adjusted else [p_or_dash(test.p)]
 
 
 # --- how it was computed -----------------------------------------------------------------------------
@@ -127,7 +139,41 @@ def legend(result: ComparisonResult, only: Collection[str] | None = None) -> lis
     if any(test.naive for test in tests.values()):
         lines.append("naive: treats the queries of a cluster as independent; do not report it")
     rows = [row for _, each in result.sections() for row in each.rows]
+    lines += [
+        *_about_no_difference(result),
+        *(_ABOUT[name].format(result) for name in _ABOUT if name in tests),
+    ]
     return [*lines, *_reasons(rows, tests), *result.notes]
+
+
+_ABOUT = {
+    EQUIVALENCE: "equivalence: p that the difference is not within ±{0.rope:g}, by two one-sided tests",
+    INTERACTION: "interaction: p that the difference is the same in all {0.by} groups, by a Wald test",
+}
+
+
+def _about_no_difference(result: ComparisonResult) -> list[str]:
+    """Say which differences would be detected, and how many queries one asked for needs."""
+    names = dict(zip(result.measures, headings_of(result.measures), strict=True))
+    least = {name: _range(result, m, "detectable") for m, name in names.items()}
+    texts = [f"{text} ({name})" for name, text in least.items() if text]
+    lines = [f"detected with 80% power: differences of {', '.join(texts)}"] if texts else []
+    if result.detect is not None:
+        counts = {name: _range(result, m, "needed") for m, name in names.items()}
+        given = [f"{text} ({name})" for name, text in counts.items() if text]
+        units = plural(result.paired.unit)
+        lines.append(
+            f"to detect {result.detect:g} with 80% power: {', '.join(given) or 'no number of'} {units}"
+        )
+    return lines
+
+
+def _range(result: ComparisonResult, measure: Measure, name: str) -> str:
+    """Write the least and the most of a field of a measure's rows."""
+    found = [getattr(row, name) for row in result.rows if row.measure == measure]
+    known = sorted(each for each in found if each is not None)
+    texts = [f"{each:,}" if name == "needed" else shown(result, each) for each in known[:1] + known[-1:]]
+    return " to ".join(dict.fromkeys(texts))
 
 
 def _about_intervals(result: ComparisonResult) -> str:
@@ -151,12 +197,22 @@ def _corrections(result: ComparisonResult, correction: str, names: list[str]) ->
         return []
     of_what = {"": "", "groups": f" of all {result.by} groups", "all queries": " of all queries"}
     texts = [
-        _sizes({name: sizes[name] for name in names}) + of_each(result) + of_what[of]
+        _sizes({name: sizes[name] for name in names if name in sizes}) + of_each(result) + of_what[of]
         for of, sizes in families(result).items()
-        if any(sizes[name] for name in names)
+        if any(sizes.get(name) for name in names)
     ]
     adjusted = f"{_HEADINGS[correction]}: p adjusted by {CORRECTION_NAMES[correction]}"
-    return [f"{adjusted} over {', and over '.join(texts)}"] if texts else []
+    return [f"{adjusted} over {', and over '.join(texts)}{_drawn(result, correction)}"] if texts else []
+
+
+def _drawn(result: ComparisonResult, correction: str) -> str:
+    """Say where more was drawn than asked for."""
+    rows = [row for _, each in result.sections() for row in each.rows]
+    draws = max(
+        (row.tests["randomization"].draws or 0 for row in rows if "randomization" in row.tests), default=0
+    )
+    more = correction in SIMULTANEOUS and draws > result.resamples
+    return f", with {draws:,} draws since a p is near a level" if more else ""
 
 
 def _sizes(sizes: dict[str, int]) -> str:
@@ -170,6 +226,7 @@ def _reasons(rows: list[ComparisonRow], tests: Collection[str]) -> list[str]:
     """Say why values are missing: each reason once, with its number of rows."""
     found = Counter[str]()
     for row in rows:
-        given = {**row.reasons, **{name: row.tests[name].reason for name in tests if row.tests[name].reason}}
+        missing = {name: test.reason for name, test in row.tests.items() if name in tests and test.reason}
+        given = {**row.reasons, **missing}
         found.update(f"{NONE} {name.replace('_', ' ')}: {reason}" for name, reason in given.items())
     return [f"{text} ({n:,} of {counted(len(rows), 'row')})" for text, n in found.items()]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from permed_measures.markup import counted, plural
 from permed_measures.statistics.families import correction_of
+from permed_measures.statistics.precision import MORE
 from permed_measures.statistics.resampling import n_patterns
 from permed_measures.statistics.results import MAX_T, ComparisonResult
 
@@ -89,13 +92,16 @@ def in_clusters(result: ComparisonResult) -> str:
 def method_of(result: ComparisonResult, name: str) -> str:
     """Say how a test was computed, for all rows and groups."""
     rows = [row for _, each in result.sections() for row in each.rows]
-    methods = {row.tests[name].method for row in rows}
-    if len(methods) == 1:
-        return methods.pop()
+    tests = [row.tests[name] for row in rows]
+    drawn = [re.sub(r"^[\d,]+ random", f"{result.resamples:,} random", test.method) for test in tests]
+    more = max((test.draws or 0 for test in tests), default=0) > result.resamples
+    beyond = f", {MORE * result.resamples:,} where p is near a level" if more else ""
+    if len(set(drawn)) == 1:
+        return drawn[0] + (beyond if result.interval != "simultaneous" else "")
     if "randomization" in name:
         units = plural("query" if rows[0].tests[name].naive else result.paired.unit)
-        drawn = f"{result.resamples:,} random ones where there are more"
-        return f"all sign patterns of the {units} that differ, or {drawn}"
+        random = f"{result.resamples:,} random ones where there are more"
+        return f"all sign patterns of the {units} that differ, or {random}"
     return _METHODS[name]
 
 

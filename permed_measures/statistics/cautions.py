@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
+
+from ir_measures.measures import Measure
 
 from permed_measures.markup import counted
 from permed_measures.statistics.differences import PairedRuns
+from permed_measures.statistics.precision import near
 from permed_measures.statistics.resampling import n_patterns
-from permed_measures.statistics.results import SIMULTANEOUS, ComparisonRow, Options
+from permed_measures.statistics.results import ComparisonRow, Options
 from permed_measures.statistics.significance import LEVELS, effective_clusters
 
 _FEW = 10
@@ -28,6 +30,21 @@ def cautions(
         units = counted(paired.n_clusters, paired.unit)
         notes.append(f"interval: with {units} percentile bootstrap intervals are too short")
     return notes
+
+
+def disputed(measures: Iterable[Measure]) -> list[str]:
+    """Note that means of reciprocal ranks are disputed.
+
+    References
+    ----------
+    Fuhr, Some Common Mistakes in IR Evaluation, and How They Can Be Avoided, SIGIR Forum 51(3), 2017;
+    Sakai, On Fuhr's Guideline for IR Evaluation, SIGIR Forum 54(1), 2020.
+    """
+    names = list(dict.fromkeys(each.NAME for each in measures if each.NAME in ("RR", "ERR")))
+    if not names:
+        return []
+    steps = "whose steps have unequal sizes: whether means of it may be compared is disputed"
+    return [f"{' and '.join(names)}: a reciprocal rank, {steps} (Fuhr 2017; Sakai 2020)"]
 
 
 def _no_significance(
@@ -56,27 +73,17 @@ _FEW_EFFECTIVE = 5
 
 
 def unsteady(rows: list[ComparisonRow], options: Options, levels: Iterable[float]) -> list[str]:
-    """Note how many p-values are so near to a level that other random signs might put them on its other side.
-
-    The Monte Carlo error of a share p of so many random patterns is the root of p (1 - p) / resamples; a
-    correction that multiplies p multiplies its error too. Near is within two of these.
-    """
-    errors = []
-    for row in rows:
-        test = row.tests.get("randomization")
-        if test is None or test.adjusted is None or " random sign pattern" not in test.method:
-            continue
-        p = test.adjusted if options.correction in SIMULTANEOUS else test.p or 0.0
-        times = test.adjusted / p
-        error = times * math.sqrt(p * (1 - p) / options.resamples)
-        reached = [level for level in levels if times / (1 + options.resamples) < level]
-        errors += [error] * any(abs(test.adjusted - level) <= 2 * error for level in reached)
-    if not errors:
+    """Note how many p-values are so near to a level that another seed might put them on its other side."""
+    tests = [row.tests.get("randomization") for row in rows]
+    close = [test for test in tests if near(test, levels, options.correction)]
+    if not close:
         return []
-    some = f"{len(errors):,} of {counted(len(rows), 'p-value')} might be on the other side of"
+    some = f"{len(close):,} of {counted(len(rows), 'p-value')} might be on the other side of"
+    error = max(test.error or 0 for test in close if test)
+    draws = max(test.draws or 0 for test in close if test)
     return [
         f"randomization: with another seed {some} {' or '.join(map(str, levels))} "
-        f"(Monte Carlo error {max(errors):.2g}); more resamples tell"
+        f"(Monte Carlo error {error:.2g} with {draws:,} draws); more resamples tell"
     ]
 
 

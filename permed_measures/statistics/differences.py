@@ -52,6 +52,8 @@ class PairedRuns:
         Of each run the share of documents within the measure's cutoff that are judged.
     rankings : dict of str to JudgedRankings
         Of each run; empty for some of the queries.
+    group : ndarray of int64, optional
+        The group of each query, from 0, where groups are compared too; -1 is in none.
     """
 
     measures: list[Measure]
@@ -64,6 +66,7 @@ class PairedRuns:
     among: NDArray[np.int64] | None = field(default=None, repr=False)
     judged: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)
     rankings: dict[str, JudgedRankings] = field(default_factory=dict, repr=False)
+    group: NDArray[np.int64] | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -134,6 +137,7 @@ class PairedRuns:
             among=self.shared_cluster[chosen],
             judged={name: each[:, chosen] for name, each in self.judged.items()},
             rankings={},
+            group=None,
         )
 
     def differences(self) -> NDArray[np.float64]:

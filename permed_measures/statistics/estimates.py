@@ -20,9 +20,10 @@ from permed_measures.statistics.intervals import (
     critical_of,
     mean_intervals,
 )
+from permed_measures.statistics.power import detectable, needed
 from permed_measures.statistics.resampling import bootstrap_intervals
 from permed_measures.statistics.results import ComparisonRow, Options, deciding
-from permed_measures.statistics.significance import Estimate, Floats, zero_rounding_noise
+from permed_measures.statistics.significance import Estimate, Floats, has_scipy, zero_rounding_noise
 
 Rows = list[ComparisonRow]
 Interval = tuple[float, float] | None
@@ -51,17 +52,16 @@ def estimated(rows: Rows, paired: PairedRuns, options: Options, critical: Floats
     found: Rows = []
     for start in range(0, len(rows), _ROWS):
         block, here = rows[start : start + _ROWS], slice(start, start + _ROWS)
-        for row, interval, intervals in _of_block(block, paired, options, critical[here], sums):
+        for row, fields in _of_block(block, paired, options, critical[here], sums):
             number = paired.measures.index(row.measure)
             of_means = {
                 name: means.get(run, {}).get(number)
                 for name, run in (("mean", row.run), ("baseline_mean", row.baseline))
             }
             missing = reason if reason or alone[len(found)] else _MORE
-            reasons = row.reasons if interval else {**row.reasons, "interval": missing or _UNEQUAL}
-            found.append(
-                replace(row, interval=interval, intervals={**of_means, **intervals}, reasons=reasons)
-            )
+            reasons = row.reasons if fields["interval"] else {**row.reasons, "interval": missing or _UNEQUAL}
+            fields["intervals"] = {**of_means, **fields["intervals"]}
+            found.append(replace(row, reasons=reasons, **fields))
     return _by_bootstrap(found, paired, options) if options.interval == "bootstrap" else found
 
 
@@ -75,10 +75,9 @@ def _student(paired: PairedRuns, options: Options) -> tuple[str, float]:
     """Return why there is no interval of its own, if so, and its critical value."""
     if paired.n_clusters < 2:
         return f"an interval needs at least two {plural(paired.unit)}", np.inf
-    try:
-        return "", critical_of(options.level, paired.n_clusters)
-    except ImportError:
+    if not has_scipy():
         return "an interval needs scipy", np.inf
+    return "", critical_of(options.level, paired.n_clusters)
 
 
 def _means(paired: PairedRuns, level: float) -> dict[str, dict[int, Any]]:
@@ -91,8 +90,8 @@ def _means(paired: PairedRuns, level: float) -> dict[str, dict[int, Any]]:
 
 def _of_block(
     rows: Rows, paired: PairedRuns, options: Options, critical: Floats, sums: Mapping[str, Floats]
-) -> Iterator[tuple[ComparisonRow, Interval, dict[str, Interval]]]:
-    """Yield each row with the interval of the difference, and those of what is made of it."""
+) -> Iterator[tuple[ComparisonRow, dict[str, Any]]]:
+    """Yield each row with what is estimated: the intervals, and what could be detected."""
     places = [paired.measures.index(row.measure) for row in rows]
     base = np.stack([paired.values[row.baseline][i] for row, i in zip(rows, places, strict=True)])
     differences = np.stack([paired.values[row.run][i] for row, i in zip(rows, places, strict=True)])
@@ -105,12 +104,27 @@ def _of_block(
     found = {
         name: _agreed(rows, spread, options, critical) for name, spread in zip(names, spreads, strict=True)
     }
+    power = _power(spreads[0], options)
     for number, row in enumerate(rows):
         others = {
             name: found[name][number] if getattr(row, name) is not None else None
             for name in ("relative", "effect_size")
         }
-        yield row, found["difference"][number], others
+        yield row, {"interval": found["difference"][number], "intervals": others, **power[number]}
+
+
+def _power(spread: Spread, options: Options) -> list[dict[str, Any]]:
+    """Return what could be detected with these units, and how many the difference asked for needs."""
+    nothing: dict[str, Any] = {"detectable": None, "needed": None}
+    varies = spread.error > 0
+    if spread.n_units < 2 or not varies.any() or not has_scipy():
+        return [nothing] * len(varies)
+    least = detectable(spread.error, spread.n_units, options.level)
+    units: list[int | None] = [None] * len(varies)
+    if options.detect is not None:
+        units = needed(spread.error, spread.n_units, options.detect, options.level)
+    pairs = zip(least.tolist(), units, varies, strict=True)
+    return [{"detectable": d, "needed": n} if here else nothing for d, n, here in pairs]
 
 
 def _agreed(rows: Rows, spread: Spread, options: Options, critical: Floats) -> list[Interval]:

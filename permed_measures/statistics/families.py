@@ -13,6 +13,7 @@ from permed_measures.markup import counted
 from permed_measures.measures.headings import name_of
 from permed_measures.statistics.differences import PairedRuns
 from permed_measures.statistics.max_t import Columns, as_student, max_t
+from permed_measures.statistics.precision import more_draws, redrawn, with_error
 from permed_measures.statistics.results import MAX_T, SIMULTANEOUS, ComparisonRow, Options
 from permed_measures.statistics.significance import CORRECTIONS, Floats
 
@@ -28,6 +29,17 @@ def correction_of(correction: str, test: str) -> str:
 def corrected(
     found: list[Rows], parts: list[PairedRuns], options: Options
 ) -> tuple[list[Rows], dict[str, int], list[list[str]], list[Floats]]:
+    """Adjust the p-values, with more random draws where one is near a level; see `_corrected`."""
+    once = _corrected(found, parts, options, options.resamples)
+    again = [redrawn(*each, options) for each in zip(found, once[0], parts, strict=True)]
+    if again == found:
+        return once
+    return _corrected(again, parts, options, more_draws(sum(map(len, found)), options.resamples))
+
+
+def _corrected(
+    found: list[Rows], parts: list[PairedRuns], options: Options, draws: int
+) -> tuple[list[Rows], dict[str, int], list[list[str]], list[Floats]]:
     """Adjust the p-values of each test over all rows of its family.
 
     Parameters
@@ -37,6 +49,8 @@ def corrected(
     parts : list of PairedRuns
         The runs on these queries.
     options : Options
+    draws : int
+        The number of random signs of max-T.
 
     Returns
     -------
@@ -50,7 +64,7 @@ def corrected(
     """
     critical = [np.full(len(each), np.nan) for each in found]
     if options.correction == MAX_T:
-        found, critical = _by_max_t(found, parts, options)
+        found, critical = _by_max_t(found, parts, options, draws)
     rows = [row for each in found for row in each]
     keys = [key for number, paired in enumerate(parts) for key in _keys(number, paired)]
     tests = [dict(row.tests) for row in rows]
@@ -64,7 +78,8 @@ def corrected(
                 p_values = np.array(list(answered.values()), np.float64)
                 adjusted = dict(zip(answered, CORRECTIONS[method](p_values).tolist(), strict=True))
                 for i in family:
-                    tests[i][name] = replace(tests[i][name], adjusted=adjusted.get(keys[i]))
+                    adapted = replace(tests[i][name], adjusted=adjusted.get(keys[i]))
+                    tests[i][name] = with_error(adapted, options.correction)
             count = len(answered) if method != "none" else len(family)
             sizes[name] = max(sizes.get(name, 0), count)
     done = _split([replace(row, tests=each) for row, each in zip(rows, tests, strict=True)], found)
@@ -124,7 +139,7 @@ def _repeated(rows: Rows, keys: list[Key]) -> list[str]:
 
 
 def _by_max_t(
-    found: list[Rows], parts: list[PairedRuns], options: Options
+    found: list[Rows], parts: list[PairedRuns], options: Options, draws: int
 ) -> tuple[list[Rows], list[Floats]]:
     """Adjust the p-values of the randomization test by max-T; return the critical values of intervals too."""
     n_clusters = 1 + max(int(paired.shared_cluster.max()) for paired in parts)
@@ -135,11 +150,16 @@ def _by_max_t(
     n_units = np.repeat([paired.n_clusters for paired in parts], [len(each) for each in found])
     critical = np.empty(len(rows))
     for family in _families(rows, options.family):
-        outcome = max_t(columns.chosen(np.array(family)), options.resamples, options.seed, options.level)
-        for i, p in zip(family, outcome.adjusted.tolist(), strict=True):
-            test = rows[i].tests["randomization"]
-            adjusted = replace(test, adjusted=max(p, test.p or 0.0))
-            rows[i] = replace(rows[i], tests={**rows[i].tests, "randomization": adjusted})
+        outcome = max_t(columns.chosen(np.array(family)), draws, options.seed, options.level)
+        for i, p in zip(family, outcome.adjusted, strict=True):
+            rows[i] = _adapted(rows[i], p, outcome.exact, draws)
             critical[i] = as_student(outcome.critical, int(n_units[i]))
     ends = np.cumsum([len(each) for each in found])[:-1]
     return _split(rows, found), np.split(critical, ends)
+
+
+def _adapted(row: ComparisonRow, p: float, exact: bool, draws: int) -> ComparisonRow:
+    """Give the randomization test of a row its p-value by max-T."""
+    test = row.tests["randomization"]
+    adjusted = replace(test, adjusted=max(float(p), test.p or 0.0), draws=None if exact else draws)
+    return replace(row, tests={**row.tests, "randomization": with_error(adjusted, MAX_T)})

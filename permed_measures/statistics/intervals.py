@@ -5,8 +5,7 @@ The arrays are those of `significance`. `mean_intervals` is what most need.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from permed_measures.statistics.significance import (
     Floats,
     Ints,
     blocks_of_columns,
+    scipy_special,
     sums_of,
     units_of,
 )
@@ -208,11 +208,6 @@ def critical_of(level: float, n_units: int) -> float:
     return float(scipy_special().stdtrit(n_units - 1, (1 + level) / 2))
 
 
-def scipy_special() -> Any:
-    """Import scipy.special, which loads faster than scipy.stats."""
-    return import_module("scipy.special")
-
-
 def agreeing(low: float, high: float, positive: bool, rejected: bool) -> tuple[float, float]:
     """Let an interval end at 0 where it would contradict its p-value.
 
@@ -221,3 +216,14 @@ def agreeing(low: float, high: float, positive: bool, rejected: bool) -> tuple[f
     if not rejected:
         return min(low, 0.0), max(high, 0.0)
     return (max(low, 0.0), high) if positive else (low, min(high, 0.0))
+
+
+def as_critical(times: Floats, spread: Spread) -> Floats:
+    """Return the critical value at which `bounds` is so many standard errors below the estimate."""
+    n = spread.n_units
+    a = np.where(np.abs(spread.skewness) < 1e-6, 1e-6, spread.skewness) / (6 * np.sqrt(n))
+    left = np.minimum(times, ((1 + a * times) ** 3 - 1) / (3 * a) + a / 2)
+    size = np.abs(left)
+    c2 = size**2 / ((n - 1) / n + size**2 / spread.effective)
+    found: Floats = np.sign(left) * np.sqrt(c2 * (n - 1) / np.maximum(n - c2, 1e-12))
+    return found

@@ -92,10 +92,11 @@ class Columns(NamedTuple):
 
 
 class MaxT(NamedTuple):
-    """The outcome of `max_t`: the adjusted p of each column, and the critical value of the intervals."""
+    """The outcome of `max_t`: adjusted p-values, the critical value of intervals, if all signs are used."""
 
     adjusted: Floats
     critical: float
+    exact: bool
 
 
 def max_t(columns: Columns, resamples: int, seed: int, level: float = 0.95) -> MaxT:
@@ -138,7 +139,8 @@ def max_t(columns: Columns, resamples: int, seed: int, level: float = 0.95) -> M
     p = extreme / number if number else (1 + extreme) / (1 + resamples)
     adjusted = np.ones(len(statistic))
     adjusted[order[::-1]] = np.maximum.accumulate(p[order[::-1]])
-    return MaxT(adjusted, _critical(np.concatenate(largest), number is not None, level))
+    exact = number is not None
+    return MaxT(adjusted, _critical(np.concatenate(largest), exact, level), exact)
 
 
 def _products(parts: Floats, resamples: int, seed: int) -> Iterator[Floats]:

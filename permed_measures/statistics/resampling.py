@@ -106,7 +106,10 @@ def randomization_test(
         exact, n_differ = few.get(column, (p[column], 0))
         how = f"all {2**n_differ:,} sign patterns of the {counted(n_differ, unit)} that differ"
         return SignificanceTest(
-            p=float(exact), statistic=float(means[column]), method=how if n_differ else method
+            p=float(exact),
+            statistic=float(means[column]),
+            method=how if n_differ else method,
+            draws=None if n_differ or number else resamples,
         )
 
     return for_columns(differences, outcome, method)

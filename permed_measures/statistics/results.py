@@ -13,7 +13,9 @@ from ir_measures.measures import Measure
 from permed_measures.errors import InputError, check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.statistics.differences import PairedRuns
+from permed_measures.statistics.interactions import interaction_test
 from permed_measures.statistics.pools import PoolRow
+from permed_measures.statistics.power import equivalence_test
 from permed_measures.statistics.resampling import Operands, randomization_test
 from permed_measures.statistics.signed_ranks import wilcoxon_test
 from permed_measures.statistics.significance import (
@@ -24,6 +26,7 @@ from permed_measures.statistics.significance import (
     SignificanceTest,
     blocks_of_columns,
     effect_sizes,
+    has_scipy,
     t_test,
 )
 
@@ -51,12 +54,16 @@ class ComparisonRow:
         Cohen's d_z: the difference over the standard deviation of the queries' differences.
     tests : dict of str to SignificanceTest
         By name: those that were asked for; with clusters also ``clustered t-test`` and
-        ``naive randomization``.
+        ``naive randomization``, and with `rope` and groups ``equivalence`` and ``interaction``.
     reasons : dict of str to str
         Why a field is None: by ``relative``, ``interval``, ``effect_size``.
     intervals : dict of str to (float, float) or None
         Confidence intervals of ``mean`` and ``baseline_mean``, each by itself, and of ``relative`` and
         ``effect_size``, which agree with that of the difference.
+    detectable : float or None
+        The difference that a test of its own at 1 - level would detect with a power of 0.8.
+    needed : int or None
+        How many queries (or clusters) the difference asked for by `detect` would need, for that power.
     """
 
     run: str
@@ -74,6 +81,8 @@ class ComparisonRow:
     tests: dict[str, SignificanceTest]
     reasons: dict[str, str]
     intervals: dict[str, tuple[float, float] | None] = field(default_factory=dict)
+    detectable: float | None = None
+    needed: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +120,8 @@ class ComparisonResult:
         How the intervals of the differences were computed.
     pool : list of PoolRow
         Pairs that differ in what is judged of them, compared again.
+    rope, detect : float or None
+        The range of equivalence, and the difference to be detected, as they were asked for.
     """
 
     rows: list[ComparisonRow]
@@ -130,6 +141,8 @@ class ComparisonResult:
     family: str = "all"
     interval: str = "t"
     pool: list[PoolRow] = field(default_factory=list, repr=False)
+    rope: float | None = None
+    detect: float | None = None
 
     @property
     def n_queries(self) -> int:
@@ -187,6 +200,10 @@ Without clusters there is only the one of its name. The bootstrap gives an inter
 TESTS = ("t-test", "wilcoxon", "randomization")
 """What is run where nothing is asked for."""
 
+EQUIVALENCE = "equivalence"
+INTERACTION = "interaction"
+"""The tests that other options ask for: that there is no difference, and that groups have the same."""
+
 _DECIDING = ("randomization", "clustered t-test", "t-test", "wilcoxon")
 
 
@@ -205,6 +222,8 @@ class Options:
     seed: int
     level: float
     family: str = "all"
+    rope: float | None = None
+    detect: float | None = None
 
     @property
     def interval(self) -> str:
@@ -223,12 +242,21 @@ class Options:
                 f"correction {self.correction!r} needs the randomization test",
                 hint="Ask for both, or for neither",
             )
+        for name in ("rope", "detect"):
+            _check_positive(name, getattr(self, name))
         check_whole_number("resamples", self.resamples, 1)
         check_whole_number("seed", self.seed, 0)
         if not isinstance(self.level, (int, float)) or not 0 < self.level < 1:
             raise InputError(
                 f"level must be between 0 and 1 (found {self.level!r})", hint="95 percent is 0.95"
             )
+
+
+def _check_positive(name: str, value: float | None) -> None:
+    """Raise InputError unless it is a number above 0, or None."""
+    known = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if value is not None and not (known and 0 < value < float("inf")):
+        raise InputError(f"{name} must be a number above 0 (found {value!r})", hint="Such as 0.02")
 
 
 def contrasts(paired: PairedRuns, options: Options) -> list[ComparisonRow]:
@@ -268,7 +296,7 @@ def _tested(
         "randomization": lambda cluster: randomization_test(differences, cluster, *how),
     }
     alone = np.arange(len(differences))
-    found = {}
+    found: dict[str, list[SignificanceTest]] = {}
     for test in options.tests:
         for name, naive in VARIANTS[test].items():
             if paired.clusters:
@@ -276,6 +304,11 @@ def _tested(
                 found[name] = [replace(each, naive=naive) for each in outcomes]
             elif name == test:
                 found[name] = tests[test](alone)
+    if options.rope is not None:
+        found[EQUIVALENCE] = equivalence_test(differences, paired.cluster, options.rope)
+    if paired.group is not None and has_scipy():
+        tested = interaction_test(differences, paired.cluster, paired.group)
+        found.update({INTERACTION: tested} if any(test.method for test in tested) else {})
     return found
 
 

@@ -262,13 +262,14 @@ def test_queries_that_a_run_has_nothing_for_are_counted_and_said():
     assert all(note in str(result) for note in result.notes)
 
 
-def test_too_few_resamples_are_said(sample_qrels, sample_runs):
+def test_too_few_resamples_are_said(monkeypatch, sample_qrels, sample_runs):
     how = {"resamples": 99, "tests": ("randomization", "bootstrap")}
     notes = compare(sample_qrels, sample_runs, pm.MEDCORPUS, **how, correction="holm").notes
     assert [note for note in notes if not note.startswith("Judged@")] == [
         "randomization: with 99 resamples no p-value, corrected for 12 tests, is below 0.12, "
         "whatever the runs"
     ]
+    monkeypatch.setattr("permed_measures.statistics.precision._MOST", 0)  # no more draws
     notes = compare(sample_qrels, sample_runs, pm.MEDCORPUS, **how, correction="none").notes
     assert [note.partition(" 4 of 12 p-values")[0] for note in notes][:1] == [
         "randomization: with another seed"
@@ -289,7 +290,8 @@ def test_too_few_resamples_for_either_level_are_said(resamples, correction, leas
     assert compare(qrels, runs, "NumRet", **how).notes == ([f"randomization: {said}"] if least else [])
 
 
-def test_p_values_that_another_seed_would_move_over_a_level_are_said():
+def test_p_values_that_another_seed_would_move_over_a_level_are_said(monkeypatch):
+    monkeypatch.setattr("permed_measures.statistics.precision._MOST", 0)  # no more draws
     qrels, runs = runs_of([1] * 27 + [-1] * 13)  # p is 0.0385
     how = {"baseline": "old", "tests": "randomization", "clusters": "none"}
     said = "randomization: with another seed 1 of 1 p-value might be on the other side of 0.05 or 0.01 ("
@@ -298,8 +300,50 @@ def test_p_values_that_another_seed_would_move_over_a_level_are_said():
     assert compare(qrels, runs, "NumRet", resamples=10_000, **how).notes == []
     seeds = [compare(qrels, runs, "NumRet", resamples=200, seed=seed, **how).rows[0] for seed in range(40)]
     assert len({row.tests["randomization"].adjusted < 0.05 for row in seeds}) == 2
+    assert len({row.tests["randomization"].p for row in seeds}) > 1
     exact, few = runs_of([1] * 9 + [-1] * 2)  # p is 0.0654, of all patterns
     assert not any("seed" in note for note in compare(exact, few, "NumRet", **how).notes)
+
+
+@pytest.mark.parametrize("correction", ["max-t", "holm", "none"])
+def test_more_is_drawn_where_a_p_value_is_near_a_level(correction):
+    qrels, runs = runs_of([1] * 27 + [-1] * 13)  # p is 0.0385
+    how = {"baseline": "old", "tests": "randomization", "clusters": "none", "correction": correction}
+    test = compare(qrels, runs, "NumRet", resamples=400, **how).rows[0].tests["randomization"]
+    assert (test.draws, test.method) == (4000, "4,000 random sign patterns of 40 queries")
+    assert test.p == test.adjusted == pytest.approx(0.0385, abs=0.01)
+    assert test.error == pytest.approx(math.sqrt(test.p * (1 - test.p) / 4000))
+    far = compare(qrels, runs, "NumRet", resamples=10_000, **how).rows[0].tests["randomization"]
+    assert (far.draws, far.method) == (10_000, "10,000 random sign patterns of 40 queries")
+
+
+@pytest.mark.parametrize("correction", ["max-t", "holm"])
+def test_p_values_do_not_depend_on_the_order_of_the_runs(correction):
+    rng = random.Random(3)
+    qrels = {f"q{i}": {f"d{j}": 1 for j in range(5)} for i in range(60)}
+    runs = {
+        f"r{k}": {
+            q: {d: rng.random() for d in docs if rng.random() < 0.3 + 0.05 * k} for q, docs in qrels.items()
+        }
+        for k in range(5)
+    }
+    found = []
+    for names in (list(runs), list(reversed(runs)), ["r3", "r0", "r4", "r2", "r1"]):
+        result = compare(
+            qrels,
+            {name: runs[name] for name in names},
+            ["R@5", "P@1"],
+            correction=correction,
+            tests="randomization",
+            resamples=200,
+        )
+        tests = {
+            (frozenset({row.run, row.baseline}), row.measure): row.tests["randomization"]
+            for row in result.rows
+        }
+        found.append({key: (test.p, test.adjusted, test.draws) for key, test in tests.items()})
+    assert found[0] == found[1] == found[2]
+    assert correction == "holm" or {draws for _, _, draws in found[0].values()} == {2000}
 
 
 def test_101_tests_at_10000_resamples_have_no_double_dagger():
@@ -459,7 +503,7 @@ def test_groups_with_the_same_note_share_it():
     qrels = {f"{i}_{turn}": {"a": 1} for i in range(3) for turn in range(1, 8)}
     runs = {"old": {}, "new": {q: {"a": 1.0} for q in qrels}}
     notes = compare(qrels, runs, "RR", by="_([0-9])$", tests="bootstrap").notes
-    assert notes[1:] == [
+    assert notes[3:] == [
         "_([0-9])$ 1, 2, 3, 4, 5 and 2 more: interval: with 3 queries percentile bootstrap intervals are too "
         "short"
     ]
@@ -559,6 +603,7 @@ def test_the_table_with_clusters(sample_runs):
         "Holm: p adjusted by Holm over 2 p-values",
         "max-T: p adjusted by max-T over 2 p-values",
         "naive: treats the queries of a cluster as independent; do not report it",
+        "detected with 80% power: differences of 0.3150 (P@1), 0.1451 (Coverage@10)",
         "interval: with 12 clusters it holds less often than 95% where differences are skewed",
     ]
     assert len({len(line) for line in lines[:3]}) == 1

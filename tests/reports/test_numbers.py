@@ -71,6 +71,7 @@ def test_csv_and_json_have_every_number_as_it_was_computed(sample):
             "resamples": "499",
         }
         how |= {"seed": "0"}
+        numbers |= {"detectable": row.detectable, "needed": row.needed}
         assert line.keys() == {**labels, **numbers, **how, "reasons": ""}.keys()
         assert {name: line[name] for name in how} == how
         assert {name: line[name] for name in labels} == labels

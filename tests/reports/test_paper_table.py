@@ -39,7 +39,8 @@ def test_daggers_are_those_of_the_exact_p(n, mark, ranks):
 
 
 @pytest.mark.parametrize(("resamples", "mark"), [(100, "‡"), (99, "†"), (20, "†"), (19, "")])
-def test_a_p_of_a_level_is_not_below_it(resamples, mark):
+def test_a_p_of_a_level_is_not_below_it(resamples, mark, monkeypatch):
+    monkeypatch.setattr("permed_measures.statistics.precision._MOST", 0)  # no more draws
     result = pair(40, resamples=resamples)
     assert result.rows[0].tests["randomization"].p == 1 / (1 + resamples)
     assert cells_of(result)[0][1][0][2] == mark
@@ -149,7 +150,8 @@ VARIANT = "nDCG(dcg='exp-log2')@10"
         ),
     ],
 )
-def test_a_caption_says_how_the_marks_were_made(n, options, about, marks):
+def test_a_caption_says_how_the_marks_were_made(n, options, about, marks, monkeypatch):
+    monkeypatch.setattr("permed_measures.statistics.precision._MOST", 0)  # no more draws
     result = pair(n, **options)
     start = f"Means{' by group' if 'by' in options else ''} over {about}"
     caption = f"{start}; best in bold, second best underlined. {marks}"
