@@ -35,7 +35,9 @@ from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.statistics.differences import clusters_of, naming, notes_of
-from permed_measures.statistics.resampling import bootstrap_intervals, resampled_means
+from permed_measures.statistics.intervals import mean_intervals
+from permed_measures.statistics.resampling import resampled_means
+from permed_measures.statistics.significance import Estimate
 from permed_measures.terminal import aligned
 
 _LABEL_DRAWS = 1000
@@ -136,7 +138,8 @@ def uncertainty(
         The probability that a label is wrong: the document then has a neighbouring grade. Or other qrels,
         such as a person's labels of a part: rates come from the documents that both judge.
     resamples : int, at least 1
-        Number of resamples of topics; labels are drawn as often, but 1,000 times at most.
+        Number of resamples of topics, for the order of runs; labels are drawn as often, but 1,000 times at
+        most.
     seed : int, at least 0
         Seed of numpy.random.default_rng.
     grades : iterable of number, optional
@@ -164,7 +167,8 @@ def uncertainty(
 
     Notes
     -----
-    ``interval``: other topics; a bootstrap of queries, or of whole clusters (see `resampling`).
+    ``interval``: other topics, by queries or by whole clusters (see `intervals`); it is not cut at 0 or 1.
+    How often pairs keep their order, and the places, come from a bootstrap of the same units.
 
     ``ties``: the least and the most over the orders of equal scores, relevant documents last or first.
 
@@ -220,9 +224,8 @@ def uncertainty(
     n_draws = min(resamples, _LABEL_DRAWS)
     if errors:
         draws["labels"] = _labels(numbers, asked, errors, n_draws, seed)
-    how = resamples, seed, level
     return Uncertainty(
-        list(_rows(asked, numbers, cluster, draws, how)),
+        list(_rows(asked, numbers, cluster, draws, level)),
         asked,
         _order(asked, numbers, draws, level, scale) if len(numbers) > 1 else None,
         judgments.n_queries,
@@ -303,11 +306,10 @@ def _rows(
     numbers: Mapping[str, _Numbers],
     cluster: Ints,
     draws: Mapping[str, Floats],
-    how: tuple[int, int, float],
+    level: float,
 ) -> Iterable[BudgetRow]:
-    level = how[2]
     for place, (name, each) in enumerate(numbers.items()):
-        intervals = bootstrap_intervals(each.values.T, cluster, *how)
+        intervals = _intervals(each.values, cluster, level)
         for number, measure in enumerate(measures):
             reasons = {"interval": intervals[number].reason} if intervals[number].reason else {}
             ties, unjudged = (_pair(*each.ranges[source], number) for source in ("ties", "unjudged"))
@@ -322,6 +324,13 @@ def _rows(
                 (intervals[number].value, ties, unjudged, labels),
             )
             yield BudgetRow(name, measure, value, *found, each.exact[number], each.judged[number], reasons)
+
+
+def _intervals(values: Floats, cluster: Ints, level: float) -> list[Estimate]:
+    try:
+        return mean_intervals(values.T, cluster, level)
+    except ImportError:
+        return [Estimate(None, "an interval needs scipy")] * len(values)
 
 
 def _pair(low: Floats, high: Floats, number: int) -> tuple[float, float] | None:

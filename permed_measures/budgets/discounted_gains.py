@@ -92,6 +92,7 @@ def ndcg_bounds(
     scale: Floats,
     ideal: Ideal,
     discounts: Floats,
+    others: Ints,
 ) -> tuple[Floats, Floats, Bools]:
     """Return the least and the most for some queries, and where that is exact.
 
@@ -107,6 +108,9 @@ def ndcg_bounds(
     ideal : Ideal
     discounts : ndarray
         Of the ranks 1, 2, ... up to the cutoff, or the longest list.
+    others : ndarray of int64, shape (len(queries),)
+        How many new documents only others have. They count where an ideal list may gain nothing; elsewhere
+        it is known what is the worst.
     """
     here = _queries(slots, queries, gain, discount, scale, ideal, discounts)
     shape, lowest, highest = here.discount.shape, scale[0], scale[-1]
@@ -118,8 +122,8 @@ def ndcg_bounds(
     low = np.where((bottom < 0) & (over > 0), start, low)
     odd = (here.levels[0] < 0) & (over <= 0)
     exact = np.ones(len(queries), np.bool_)
-    for query in np.flatnonzero(odd & (here.number > 0)):
-        low[query], high[query], exact[query] = _tried(here, int(query), scale)
+    for query in np.flatnonzero(odd & (here.number + others > 0)):
+        low[query], high[query], exact[query] = _tried(here, int(query), scale, int(others[query]))
     return low, high, exact
 
 
@@ -210,20 +214,19 @@ def _least(here: _Queries, lowest: float, highest: float, bottom: Floats) -> Flo
     return least
 
 
-def _tried(here: _Queries, query: int, scale: Floats) -> tuple[float, float, bool]:
+def _tried(here: _Queries, query: int, scale: Floats, others: int) -> tuple[float, float, bool]:
     """Return the least and the most of a query by trying all numbers of documents per gain."""
     number = int(here.number[query])
-    if comb(number + len(scale) - 1, number) > _MOST_TRIED:
+    if comb(number + len(scale) - 1, number) * comb(others + len(scale) - 1, others) > _MOST_TRIED:
         return -np.inf, np.inf, False
-    gains = np.array(list(combinations_with_replacement(scale.tolist(), number)))  # ascending
-    discount = here.discount[query, :number]
-    over = here.levels[0] * here.total[here.at_least[0, query] + number] + np.zeros(len(gains))
-    for step, level, known in zip(
-        np.diff(here.levels), here.levels[1:], here.at_least[1:, query], strict=True
-    ):
-        over += step * here.total[known + (gains >= level).sum(axis=1)]
-    quotients = [
-        np.divide(here.known[query] + gained, over, out=np.zeros_like(over), where=over > 0)
-        for gained in (gains @ discount, gains[:, ::-1] @ discount)
-    ]
-    return float(np.min(quotients)), float(np.max(quotients)), True
+    gains, lacking = (np.array(list(combinations_with_replacement(scale, n))) for n in (number, others))
+    discount, known = here.discount[query, :number], here.at_least[:, query]
+    longest = int(known[0]) + number + others
+    total = np.concatenate([here.total, np.full(max(longest + 1 - len(here.total), 0), here.total[-1])])
+    over = np.full((len(gains), len(lacking)), here.levels[0] * total[longest])
+    for step, level, count in zip(np.diff(here.levels), here.levels[1:], known[1:], strict=True):
+        new = np.add.outer((gains >= level).sum(axis=1), (lacking >= level).sum(axis=1))
+        over += step * total[count + new]
+    gained = np.array([gains @ discount, gains[:, ::-1] @ discount])[:, :, None] + here.known[query]
+    quotients = np.divide(gained, over, out=np.zeros((2, *over.shape)), where=over > 0)
+    return float(quotients.min()), float(quotients.max()), True

@@ -111,7 +111,7 @@ def legend(result: BudgetResult) -> Iterator[str]:
     if result.clusters:
         units += f" in {counted(result.n_clusters, 'cluster')} ({result.clusters})"
     yield from explained(result.measures)
-    yield f"interval: other topics; {level}, {INTERVAL}, over {units}; seed {result.seed}"
+    yield f"interval: other topics; {level}, {INTERVAL}, over {units}"
     yield "ties: the least and the most over the orders of equal scores"
     scale = ", ".join(f"{grade:g}" for grade in result.scale)
     yield (
@@ -131,13 +131,17 @@ def legend(result: BudgetResult) -> Iterator[str]:
     yield from result.notes
 
 
-INTERVAL = "percentile bootstrap"
+INTERVAL = "Student's t with a correction for skewness"
 """How the intervals of the means are computed."""
 
 _ORDER = (
     "How sure the order of the runs is: the places that a run may have, and Kendall's tau with the order of "
-    "the values (for ties and unjudged the least that it can be)."
+    "the values (for ties and unjudged the least that it can be); {} of topics, seed {}."
 )
+
+
+def _about_order(result: BudgetResult) -> str:
+    return _ORDER.format(counted(result.resamples, "resample"), result.seed)
 
 
 def _pairs_text(n_sure: int, n_unsure: int) -> str:
@@ -156,7 +160,7 @@ def _as_table(result: BudgetResult) -> str:
     text = terminal_table(headings, rows, n_labels, len(result.measures), goes_on=True)
     lines = [text, "\n", *(f"{paragraph(line, 2)}\n" for line in legend(result))]
     if result.order is not None:
-        lines += ["\n", paragraph(_ORDER), "\n\n"]
+        lines += ["\n", paragraph(_about_order(result)), "\n\n"]
         places = places_table(result)
         lines.append(terminal_table(*places, len(result.runs) + 1, goes_on=True))
         (headings, rows, n_labels), n_sure = pairs_table(result)
@@ -170,7 +174,7 @@ def _as_markdown(result: BudgetResult) -> str:
     parts = [_markdown(*budget_table(result)), *(as_markdown(line) for line in legend(result))]
     if result.order is not None:
         table, n_sure = pairs_table(result)
-        parts += [as_markdown(_ORDER), _markdown(*places_table(result))]
+        parts += [as_markdown(_about_order(result)), _markdown(*places_table(result))]
         parts += [as_markdown(_pairs_text(n_sure, len(table[1]))), *([_markdown(*table)] if table[1] else [])]
     return "\n\n".join(parts) + "\n"
 

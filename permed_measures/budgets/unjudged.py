@@ -111,13 +111,20 @@ def unjudged_bounds(measure: Measure, rankings: JudgedRankings, scale: Floats) -
     if measure.NAME == "Judged":
         missing = np.full(len(values), np.nan)
         return Bounds(missing, missing, np.ones(len(values), np.bool_))
+    return _bounds_of(measure, rankings, scale, values, np.zeros(len(values), np.int64))
+
+
+def _bounds_of(
+    measure: Measure, rankings: JudgedRankings, scale: Floats, values: Floats, others: Ints
+) -> Bounds:
+    """Return the bounds; `others` counts only where `ndcg_bounds` tries all numbers per grade."""
     given = values_of(measure)
     unjudged = Unjudged.of(rankings, cutoff_of(measure))
-    affected = np.flatnonzero(np.bincount(unjudged.query, minlength=len(values)))
+    affected = np.flatnonzero(np.bincount(unjudged.query, minlength=len(values)) + others)
     found = Bounds(values, values.copy(), np.ones(len(values), np.bool_))
     if not len(affected):
         return found
-    case = _Case(measure, rankings, unjudged, affected, scale, given)
+    case = _Case(measure, rankings, unjudged, affected, scale, given, others)
     low, high, exact = _BOUNDS.get(str(measure.NAME), _of_extremes)(case)
     for whole, part in zip(found, (low, high, exact), strict=True):
         whole[affected] = part
@@ -139,10 +146,11 @@ def joint_bounds(measure: Measure, rankings: JudgedRankings, others: Ints, scale
     Returns
     -------
     Bounds
-        No value lies beyond. NaN where that is not known: with ``judged_only`` or ``ideal='run'``, and with
-        ``negative='keep'`` where an ideal list may gain nothing.
+        No value lies beyond. NaN where that is not known: with ``judged_only`` or ``ideal='run'``.
     """
     alone = unjudged_bounds(measure, rankings, scale)
+    if values_of(measure).get("negative") == "keep":
+        alone = _bounds_of(measure, rankings, scale, _values(measure, rankings), others)
     gains = values_of(measure).get("gains")
     worst = max(scale.tolist(), key=lambda grade: (gains or {}).get(grade, grade))
     known = rankings.judgments
@@ -156,20 +164,11 @@ def joint_bounds(measure: Measure, rankings: JudgedRankings, others: Ints, scale
     low, high = np.minimum(alone.low, more.low), np.maximum(alone.high, more.high)
     if _BOUNDS.get(str(measure.NAME)) is _from_0_to_1:
         low, high = np.where(others > 0, 0.0, low), np.where(others > 0, 1.0, high)
-    unknown = _is_unknown(values_of(measure), known, others)
-    unbounded = np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
-    return Bounds(*unbounded, np.zeros(len(low), np.bool_))
-
-
-def _is_unknown(given: dict[str, Any], known: Judgments, others: Ints) -> Bools:
-    """Return where documents of other runs may do more than to be lacking."""
-    if given.get("ideal") == "run" or given.get("judged_only"):  # this run may have them beyond the cutoff
-        return others > 0
-    if given.get("negative") != "keep":
-        return np.zeros(len(others), np.bool_)
-    negative = np.bincount(known.query[known.grade < 0], minlength=len(others)) > 0
-    bare: Bools = (known.num_rel(np.finfo(float).tiny) == 0) & negative & (others > 0)
-    return bare
+    given = values_of(measure)
+    # With these, this run may have such a document beyond the cutoff, and then it is not only lacking.
+    unknown = (others > 0) & (given.get("ideal") == "run" or bool(given.get("judged_only")))
+    low, high = (np.where(unknown | ~np.isfinite(each), np.nan, each) for each in (low, high))
+    return Bounds(low, high, np.zeros(len(low), np.bool_))
 
 
 def _values(measure: Measure, rankings: JudgedRankings) -> Floats:
@@ -186,6 +185,7 @@ class _Case:
     affected: Ints
     scale: Floats
     given: dict[str, Any]
+    others: Ints
 
     @property
     def slots(self) -> Slots:
@@ -299,14 +299,14 @@ def _of_variant(case: _Case) -> tuple[Floats, Floats, Bools]:
         return GAINS[given["gain"]](np.maximum(grade, 0) if given["negative"] == "zero" else grade)
 
     ideal = _IDEALS[given["ideal"]](case, slots)
-    longest = int(
-        np.bincount(ideal.query, minlength=1).max() + ideal.zeros.max(initial=0) + slots.n_new.max()
-    )
+    new = slots.n_new.max(initial=0) + case.others.max(initial=0)
+    longest = int(np.bincount(ideal.query, minlength=1).max() + ideal.zeros.max(initial=0) + new)
     ranks = np.arange(1, min(longest, given["cutoff"] or longest) + 1, dtype=np.int32)
     ideal = replace(ideal, gain=gain(ideal.gain))
     slot_gains = gain(slots.grade), discount(slots.rank)
     scale = np.unique(gain(case.scale))
-    return ndcg_bounds(slots, case.affected, *slot_gains, scale, ideal, discount(ranks))
+    others = case.others[case.affected]
+    return ndcg_bounds(slots, case.affected, *slot_gains, scale, ideal, discount(ranks), others)
 
 
 def _ideal_of_qrels(case: _Case, slots: Slots) -> Ideal:

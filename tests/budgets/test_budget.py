@@ -15,7 +15,7 @@ import permed_measures as pm
 from permed_measures.budgets import orders
 from permed_measures.budgets.label_errors import LabelErrors, cohens_kappa
 from permed_measures.engine.judgments import Judgments
-from permed_measures.statistics.resampling import bootstrap_intervals
+from permed_measures.statistics.intervals import mean_intervals
 
 MEASURES = ["nDCG@3", "AP@3", "P@1"]
 
@@ -41,7 +41,7 @@ def test_a_row_has_the_value_and_four_pairs():
     means = pm.calc_aggregate(MEASURES, qrels, run)
     ties = {row.measure: (row.least, row.most) for row in pm.crosscheck(qrels, run, MEASURES).rows}
     values = pm.evaluator(MEASURES, qrels).evaluate(run).values.T
-    intervals = bootstrap_intervals(values, np.arange(30), 300, 3, 0.95)
+    intervals = mean_intervals(values, np.arange(30))
     for row, interval in zip(result.rows, intervals, strict=True):
         assert row.value == pytest.approx(means[row.measure])
         assert row.ties == pytest.approx(ties[row.measure])
