@@ -32,7 +32,7 @@ def made(n_queries=30, seed=0, name="d"):
 def several():
     qrels, first = made()
     runs = {"first": first, "second": made(seed=1)[1], "third": made(seed=2)[1]}
-    return pm.uncertainty(qrels, runs, MEASURES, label_error=0.1, resamples=400)
+    return pm.uncertainty(qrels, runs, MEASURES, label_error=0.1, resamples=150)
 
 
 def test_a_row_has_the_value_and_four_pairs():

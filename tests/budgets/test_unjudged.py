@@ -91,7 +91,7 @@ def test_without_unjudged_documents_both_are_the_value():
 
 def test_of_deep_rankings_graded_ap_has_bounds_that_hold(monkeypatch):
     measures = [pm.parse_measure(f"GradedAP(max_rel=3,norm='{norm}')@5") for norm in NORMS]
-    cases = [rankings_of(*random_case(np.random.default_rng(seed))) for seed in range(40)]
+    cases = [rankings_of(*random_case(np.random.default_rng(seed))) for seed in range(20)]
     exact = {
         (m, i): unjudged_bounds(m, case, np.arange(4.0)) for m in measures for i, case in enumerate(cases)
     }
@@ -102,7 +102,7 @@ def test_of_deep_rankings_graded_ap_has_bounds_that_hold(monkeypatch):
         assert (outside.low <= inside.low + 1e-12).all(), (measure, number)
         assert (outside.high >= inside.high - 1e-12).all(), (measure, number)
         n_bounds += not outside.exact[0]
-    assert n_bounds > 50
+    assert n_bounds > 25
 
 
 def test_in_blocks_the_least_of_the_ideal_norm_is_the_same(monkeypatch):
@@ -151,9 +151,9 @@ def test_the_scale_is_that_of_the_collection_or_what_is_given():
         scale_of(Judgments.of({"q": {"a": 101}}))
 
 
-def test_thousands_of_deep_queries_take_a_table_each():
+def test_deep_queries_take_few_cases():
     """The exchange arguments leave few cases: this would be 3^60 for each query."""
-    qrels = {f"q{n}": {f"d{n % 7}": 2, f"d{n % 11 + 20}": 1} for n in range(400)}
+    qrels = {f"q{n}": {f"d{n % 7}": 2, f"d{n % 11 + 20}": 1} for n in range(150)}
     run = {query: {f"d{i}": -float(i) for i in range(60)} for query in qrels}
     rankings = JudgedRankings.of(Judgments.of(qrels), run)
     for text in ("nDCG(dcg='exp-log2')@60", "AP@60", "GradedAP@60", "GradedAP(norm='gain')@60"):
@@ -170,7 +170,7 @@ _OF_TWO = """nDCG(dcg='exp-log2')@4 AP@4 P@4 R@4 GradedAP(max_rel=3,norm='ideal'
 def test_bounds_of_two_runs_hold_for_all_grades_of_all_documents_of_both(text):
     measure, scale = pm.parse_measure(text), [0, 1, 3]
     n_tighter = 0
-    for seed in range(effort(25, 150)):
+    for seed in range(effort(12, 150)):
         rng = np.random.default_rng(seed)
         judgments, scores = random_case(rng, longest=5)
         other = {f"{'d' if rng.random() < 0.5 else 'n'}{n}": float(rng.integers(0, 5)) for n in range(4)}
