@@ -10,13 +10,16 @@ import os
 import pickle
 import warnings
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from permed_measures.engine.forms import is_spark_frame
 from permed_measures.engine.inputs import SparkRun
-from permed_measures.errors import InputError, PermedWarning, check_whole_number, shown
+from permed_measures.errors import InputError, PermedError, PermedWarning, check_whole_number, shown
 from permed_measures.measures.parameters import own_name
 from permed_measures.measures.parsing import MeasuresLike, measures_of
+
+if TYPE_CHECKING:
+    from permed_measures.engine.evaluator import Evaluation
 
 
 def run(frame: Any, strict: bool = False, partitioned_by_query: bool = False) -> SparkRun:
@@ -63,13 +66,13 @@ def evaluate(
     Returns
     -------
     pyspark.sql.DataFrame
-        A row for each query of the qrels, in any order: query_id, and a column for each measure. Spark
-        computes it when its rows are asked for, and then raises errors in the data as a PythonException.
+        A row for each query of the qrels, in any order: query_id, and a column for each measure. It has been
+        computed, and is kept by Spark until ``unpersist()``.
 
     Raises
     ------
     MeasureError, InputError
-        For measures that are not supported, and for frames without the columns.
+        As for any qrels and run. Duplicates among unjudged documents are not looked for.
     """
     from pyspark.sql import types
 
@@ -85,12 +88,30 @@ def evaluate(
     schema = types.StructType([types.StructField("query_id", types.StringType())])
     for name in names:
         schema = schema.add(name, types.DoubleType())
+    schema = schema.add(_ERROR, types.BinaryType())
     grouped = [
         _bucketed(typed_rows(frame, column), buckets)
         for frame, column in ((qrels, "relevance"), (run, "score"))
     ]
     work = partial(_evaluate_bucket, pickle.dumps(asked), names)
-    return grouped[0].cogroup(grouped[1]).applyInArrow(work, schema)
+    return _computed(grouped[0].cogroup(grouped[1]).applyInArrow(work, schema))
+
+
+_ERROR = "_error_of_permed_measures"
+"""The column of an error in a bucket: if workers raised it, Spark would try again and wrap it."""
+
+
+def _computed(frame: Any) -> Any:
+    """Compute a PySpark frame, raise an error that is in it, and return the other columns."""
+    from pyspark.sql import Observation, functions
+
+    seen = Observation()
+    values = frame.observe(seen, functions.max(_ERROR).alias("error")).drop(_ERROR).persist()
+    values.count()
+    if seen.get["error"] is not None:
+        values.unpersist()
+        raise pickle.loads(seen.get["error"])
+    return values
 
 
 def _bucketed(rows: Any, buckets: int) -> Any:
@@ -103,21 +124,31 @@ def _bucketed(rows: Any, buckets: int) -> Any:
 def _evaluate_bucket(packed: bytes, names: list[str], qrels: Any, run: Any) -> Any:
     """Evaluate the queries of a bucket, in a worker; all three tables are Arrow's."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # a task of Spark has one core
-    import polars as pl
     import pyarrow as pa
+
+    try:
+        evaluation = _evaluation(pickle.loads(packed), qrels, run)
+        query_ids: list[Any] = evaluation.rankings.judgments.query_ids
+        values: list[Any] = list(evaluation.values)
+        error = None
+    except PermedError as raised:
+        query_ids, values, error = [None], [[None]] * len(names), pickle.dumps(raised)
+    columns = dict(zip(names, (pa.array(row, pa.float64()) for row in values), strict=True))
+    errors = pa.array([error] * len(query_ids), pa.binary())
+    return pa.table({"query_id": pa.array(query_ids, pa.string()), **columns, _ERROR: errors})
+
+
+def _evaluation(asked: MeasuresLike, *tables: Any) -> Evaluation:
+    """Evaluate Arrow tables of qrels and run."""
+    import polars as pl
 
     from permed_measures.engine.evaluator import PermedEvaluator
     from permed_measures.engine.forms import checked_frame
 
-    frames = [pl.DataFrame(table.drop_columns(["bucket"])) for table in (qrels, run)]
-    checked = [
-        checked_frame(frame, column, first_row=None)
-        for frame, column in zip(frames, ("relevance", "score"), strict=True)
-    ]
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", PermedWarning
-        )  # of a run without judged queries, which a bucket may be
-        evaluation = PermedEvaluator(pickle.loads(packed), checked[0]).evaluate(checked[1])
-    values = dict(zip(names, map(pa.array, evaluation.values), strict=True))
-    return pa.table({"query_id": pa.array(evaluation.rankings.judgments.query_ids, pa.string()), **values})
+    qrels, run = (
+        checked_frame(pl.DataFrame(table.drop_columns(["bucket"])), column, first_row=None)
+        for table, column in zip(tables, ("relevance", "score"), strict=True)
+    )
+    with warnings.catch_warnings():  # of a run without judged queries, which a bucket may be
+        warnings.simplefilter("ignore", PermedWarning)
+        return PermedEvaluator(asked, qrels).evaluate(run)

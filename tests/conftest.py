@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -23,11 +22,6 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(config, items):
     """Leave out the tests that are only for thorough runs, or those that the quick run does in full."""
-    if not find_spec("pyspark"):
-        without = pytest.mark.skip(reason="PySpark is not installed: pip install '.[spark]'")
-        for item in items:
-            if item.path.name == "spark.ipynb":
-                item.add_marker(without)
     if THOROUGH and not ONLY_THOROUGH:
         return
     left_out = [item for item in items if not (does_more if ONLY_THOROUGH else is_quick)(item)]

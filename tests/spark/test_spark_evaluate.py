@@ -46,8 +46,9 @@ def test_values_are_those_of_the_evaluation_in_memory(frames, buckets):
 
 
 def test_the_qrels_and_the_run_are_exchanged_once_each_and_nothing_else(frames):
-    plan = pm.spark.evaluate("RR", *frames)._jdf.queryExecution().executedPlan().toString()
-    assert plan.count("Exchange hashpartitioning(bucket") == 2
+    plan = pm.spark.evaluate("RR", *frames, buckets=3)._jdf.queryExecution().executedPlan().toString()
+    assert "InMemoryRelation" in plan  # it is not computed again
+    assert plan.partition("Initial Plan")[2].count("Exchange hashpartitioning(bucket") == 2
 
 
 def test_columns_have_the_names_that_the_measures_are_given(frames):
@@ -58,7 +59,7 @@ def test_columns_have_the_names_that_the_measures_are_given(frames):
     assert np.sum(values) / len(QRELS) == pytest.approx(mean, abs=1e-12)
 
 
-def test_what_is_wrong_is_an_error_before_spark_computes_or_when_it_does(spark, frames):
+def test_what_is_wrong_is_an_error_before_spark_computes(frames):
     qrels, run = frames
     with pytest.raises(pm.MeasureError, match="cutoff"):
         pm.spark.evaluate("nDCG@0", qrels, run)
@@ -68,9 +69,25 @@ def test_what_is_wrong_is_an_error_before_spark_computes_or_when_it_does(spark, 
         pm.spark.evaluate("RR", qrels, run, buckets=0)
     with pytest.raises(pm.InputError, match="relevance is missing"):
         pm.spark.evaluate("RR", run, run)
-    bad = spark.createDataFrame([("q", "a", float("nan"))], "query_id string, doc_id string, score double")
-    with pytest.raises(Exception, match="query 'q', document 'a': a score must be a number"):
-        pm.spark.evaluate("RR", qrels, bad).collect()
+
+
+def test_what_is_wrong_in_the_data_is_an_error_of_ours(spark, frames):
+    qrels, run = frames
+    schema = "query_id string, doc_id string, score double"
+    bad = spark.createDataFrame([("q", "a", float("nan")), ("r", "a", 1.0)], schema)
+    with pytest.raises(
+        pm.InputError, match=r"^query 'q', document 'a': a score must be a number \(found nan\)"
+    ):
+        pm.spark.evaluate("RR", qrels, bad, buckets=5)
+    twice = spark.createDataFrame([("q", "a", 1.0), ("q", "a", 2.0)], schema)
+    judged = twice.limit(1).withColumnRenamed("score", "relevance")
+    with pytest.raises(pm.InputError, match=r"^query 'q', document 'a': the document is listed 2 times"):
+        pm.spark.evaluate("RR", judged, twice, buckets=5)
+    with pytest.raises(pm.InputError, match=r"^query 'q', document 'a': the document is judged twice"):
+        pm.spark.evaluate("RR", twice.withColumnRenamed("score", "relevance"), run, buckets=5)
+    high = judged.withColumn("relevance", judged["relevance"] + 6)
+    with pytest.raises(pm.MeasureError, match="max_rel"):
+        pm.spark.evaluate("GradedAP@10", high, twice.limit(1), buckets=5)
 
 
 def test_the_benchmark_runs():
