@@ -47,7 +47,7 @@ def frame_of_rows(data: bytes, header: Header) -> pl.DataFrame | None:
 
 def frame_of_lines(data: bytes, format_name: str) -> pl.DataFrame | None:
     """Return query_id, doc_id and relevance, or score and rank, of whole lines in their order, or None."""
-    if _is_commented(data):
+    if is_commented(data):
         return None
     columns = _COLUMNS[format_name]
     frame = _frame(data, " ", columns)
@@ -55,7 +55,7 @@ def frame_of_lines(data: bytes, format_name: str) -> pl.DataFrame | None:
     return frame if frame is not None and _is_divided(data, frame.height, len(columns) - 1) else None
 
 
-def _is_commented(data: bytes) -> bool:
+def is_commented(data: bytes) -> bool:
     """Return whether there are comments, or something before the first column."""
     if data[:1] <= b" " or data.startswith((b"#", MARK)):
         return True
@@ -96,25 +96,6 @@ def _is_divided(data: bytes, n_lines: int, n_blanks: int) -> bool:
         line_ends += int(np.count_nonzero(block[:_BLOCK] < ord(" ")))
     blanks = divided - line_ends
     return blanks == n_blanks * n_lines and line_ends == n_lines - (not data.endswith(b"\n"))
-
-
-def columns_of_lines(data: bytes, n_columns: int) -> list[list[str]] | None:
-    """Return the columns of whole lines with one blank between them, or None."""
-    if _is_commented(data):
-        return None
-    data = data.removesuffix(b"\n") + b"\n"
-    view = np.frombuffer(data, np.uint8)
-    place = np.flatnonzero(view <= ord(" "))
-    if len(place) % n_columns or (np.diff(place) == 1).any():
-        return None
-    divides = view[place].reshape(-1, n_columns)
-    if (divides[:, :-1] != ord(" ")).any() or (divides[:, -1] != ord("\n")).any():
-        return None
-    try:
-        cells = data.decode().replace("\n", " ").split(" ")
-    except UnicodeDecodeError:
-        return None
-    return [cells[column:-1:n_columns] for column in range(n_columns)]
 
 
 def single_blanks(data: bytes) -> bytes:

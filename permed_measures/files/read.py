@@ -14,20 +14,17 @@ import numpy as np
 
 from permed_measures.engine.inputs import Batches, number, text_id, where
 from permed_measures.errors import InputError, PermedError, PermedWarning
-from permed_measures.files.fast_rows import columns_of_lines, single_blanks
 from permed_measures.files.formats import VALUE_COLUMNS, Header, Kind, Layout
 from permed_measures.files.order import NO_RANK, FileOrder, note_of, scores_by_order
 from permed_measures.files.parquet import ParquetRun, parquet_columns, read_parquet_qrels
-from permed_measures.files.sources import MARK, ProgressCallback, Source
+from permed_measures.files.plain_lines import Qrels, Run, plain_qrels, plain_run
+from permed_measures.files.sources import ProgressCallback, Source
 from permed_measures.files.streams import SCANNED, ScannedRun, TextRun, read_trec_qrels
 from permed_measures.files.text import TextFile
 from permed_measures.files.text_formats import BEFORE_RERANKING
 
 if TYPE_CHECKING:
     import polars as pl
-
-Qrels = dict[str, dict[str, float | int]]
-Run = dict[str, dict[str, float]]
 
 
 class Loaded(NamedTuple):
@@ -242,28 +239,8 @@ def _load_qrels(source: Source) -> Qrels | pl.DataFrame:
     file = TextFile.recognised(source, "qrels")
     if file.format.name != "TREC qrels":
         return file.table()
-    found = read_trec_qrels(file) if source.is_larger(_LARGE) else _plain_qrels(source)
+    found = read_trec_qrels(file) if source.is_larger(_LARGE) else plain_qrels(source)
     return file.table() if found is None else found
-
-
-def _plain_qrels(source: Source) -> Qrels | None:
-    """Return the judgments of a TREC file, or None if its lines must be read one by one."""
-    data = b"".join(chunk.data for chunk in source.chunks()).removeprefix(MARK)
-    columns = columns_of_lines(data, 4) or columns_of_lines(single_blanks(data), 4)
-    if columns is None:
-        return None
-    query_ids, _, doc_ids, texts = columns
-    try:
-        grades = list(map(_GRADES.__getitem__, texts))
-    except KeyError:
-        return None
-    table: Qrels = {}
-    for query_id, doc_id, grade in zip(query_ids, doc_ids, grades, strict=True):
-        table.setdefault(query_id, {})[doc_id] = grade
-    return table if sum(map(len, table.values())) == len(grades) else None  # one is listed twice
-
-
-_GRADES = {str(grade): grade for grade in range(-100, 101)}
 
 
 def _load_run(source: Source, by_list: bool) -> Loaded:
@@ -278,7 +255,8 @@ def _load_run(source: Source, by_list: bool) -> Loaded:
         return Loaded(run)
     file = run.file if isinstance(run, TextRun) else run
     ranks: dict[str, list[int]] = {}
-    table = file.table(ranks)
+    plain = plain_run(source, ranks) if file.format.name == "TREC run" else None
+    table = file.table(ranks) if plain is None else plain
     order_of = "lists" if file.format.lists else "lines"
     labels = _note_of_labels(source, file.format.name, order_of) if file.format.kind == "qrels" else ""
     note = _score_by_order(table, ranks, source, force=by_list, lists=file.format.lists)

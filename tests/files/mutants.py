@@ -184,7 +184,7 @@ MUTANTS = [
         "held = rows[np.arange(last, len(rows))] if last < len(rows) else None",
         "held = None",
     ),
-    Mutant("blanks may stand beside blanks in qrels", "fast_rows", "or (np.diff(place) == 1).any()", ""),
+    Mutant("blanks may stand beside blanks in qrels", "plain_lines", "or (np.diff(place) == 1).any()", ""),
     Mutant("a cell may not go on in the next chunk", "streams", "if b'\"' in data:", "if False:"),
     Mutant(
         "rows are counted from each chunk",
