@@ -61,6 +61,11 @@ if TYPE_CHECKING:
     from permed_measures.plots.by_query import plot_distribution as plot_distribution
     from permed_measures.plots.cutoffs import plot_cutoffs as plot_cutoffs
     from permed_measures.plots.save import save_plot as save_plot
+    from permed_measures.records.gate import assert_no_regression as assert_no_regression
+    from permed_measures.records.gate import gate as gate
+    from permed_measures.records.leaderboard import leaderboard as leaderboard
+    from permed_measures.records.record import record as record
+    from permed_measures.records.verify import verify as verify
 
 __version__ = "0.1.0"
 
@@ -68,10 +73,13 @@ GradedMAP = GradedAP
 """The name that the PerMed papers' MAP goes by; ``str`` gives GradedAP."""
 
 _LAZY = {
+    "assert_no_regression": "records.gate",
     "audit": "audits.audit",
     "compare": "comparisons.compare",
     "crosscheck": "crosschecks.check",
     "from_relevance_lists": "files.read",
+    "gate": "records.gate",
+    "leaderboard": "records.leaderboard",
     "plot_by_group": "plots.by_group",
     "plot_cutoffs": "plots.cutoffs",
     "plot_differences": "plots.by_query",
@@ -79,10 +87,12 @@ _LAZY = {
     "possible": "limits.possible",
     "read_qrels": "files.read",
     "read_run": "files.read",
+    "record": "records.record",
     "reranking": "comparisons.reranking",
     "save_plot": "plots.save",
     "scan_run": "files.read",
     "uncertainty": "budgets.budget",
+    "verify": "records.verify",
     "write_qrels": "files.write",
     "write_run": "files.write",
 }

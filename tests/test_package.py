@@ -26,7 +26,7 @@ engine/kernels: shared binary graded checks __init__
 engine: means evaluator groups
 provider
 files: sources formats order text_formats text fast_rows plain_lines streams parquet_pages parquet
-files: read inspection whole output_formats write provenance
+files: read inspection headers columns whole output_formats write provenance
 datasets: import_hook records samples readers http_download downloads handlers catalogue __init__
 datasets: pyterrier loading
 evaluation spark start
@@ -45,8 +45,9 @@ reports: tables html audit evaluation evaluation_table evaluation_formats wordin
 reports: pools paper_table comparison
 budgets: gradings average_precisions discounted_gains unjudged label_errors orders results reports budget
 comparisons: moves changes reranking pools compare
+records: options record changes verify gate leaderboard
 cli: messages progress help arguments output demo evaluations measures checks possible comparing budgets
-cli: conversions commands __init__
+cli: recording conversions commands __init__
 __main__
 """
 """Each file may import those before it only, from left to right and from top to bottom."""
@@ -76,6 +77,7 @@ PUBLIC = {
     "PermedError",
     "PermedWarning",
     "VariantNDCG",
+    "assert_no_regression",
     "audit",
     "calc",
     "calc_aggregate",
@@ -85,7 +87,9 @@ PUBLIC = {
     "evaluate_by",
     "evaluator",
     "from_relevance_lists",
+    "gate",
     "iter_calc",
+    "leaderboard",
     "match_query_ids",
     "parse_measure",
     "plot_by_group",
@@ -96,11 +100,13 @@ PUBLIC = {
     "provider",
     "read_qrels",
     "read_run",
+    "record",
     "register",
     "reranking",
     "save_plot",
     "scan_run",
     "uncertainty",
+    "verify",
     "write_qrels",
     "write_run",
 }

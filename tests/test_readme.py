@@ -79,6 +79,10 @@ def files(data, tmp_path_factory):
     backwards = {q: dict(zip(reversed(docs), docs.values(), strict=True)) for q, docs in run.items()}
     pm.write_run(backwards, folder / "runs" / "b.csv")
     shutil.copytree(data / "litsearch" / "runs", folder / "litsearch-runs")
+    shutil.copy(folder / "runs" / "bm25.trec", folder / "b.trec")
+    (folder / "records").mkdir()
+    pm.record(labels, {"b": folder / "b.trec"}, ["nDCG@10", "P@1"]).write(folder / "base.json")
+    shutil.copy(folder / "base.json", folder / "records")
     return folder
 
 
@@ -99,7 +103,7 @@ def place(request, tmp_path, monkeypatch):
 
 def need_data_for(text, request):
     """Skip the test if the text uses the real data, and these are not there."""
-    if re.search(r"^[^#\n]*\b(medcorpus|litsearch|runs|results)\b", text, re.MULTILINE):
+    if re.search(r"^[^#\n]*\b(medcorpus|litsearch|runs|results|records|base)\b", text, re.MULTILINE):
         request.getfixturevalue("data")
 
 

@@ -27,6 +27,7 @@ from permed_measures.engine.processes import usable_cores
 from permed_measures.engine.query_ids import REWRITINGS, renamed
 from permed_measures.engine.rankings import SWAPPED, may_be_grades
 from permed_measures.errors import InputError, PermedError, PermedWarning
+from permed_measures.files.columns import read_columns
 from permed_measures.files.provenance import Origin
 from permed_measures.files.read import kind_of
 from permed_measures.files.read import load as load_file
@@ -81,12 +82,28 @@ QueryIds = Annotated[
     Rewriting | None, typer.Option(help="Rewrite the query ids of the runs so that they match the qrels.")
 ]
 
+RecordTo = Annotated[
+    Path | None,
+    typer.Option(
+        "--record", metavar="FILE", help="Write a record too: a JSON file that verify computes again."
+    ),
+]
+
 Jobs = Annotated[
     int | None,
     typer.Option(
         "-j", "--jobs", metavar="N", help="Number of runs to read at a time; by default one per core.", min=1
     ),
 ]
+
+
+def columns_of(given: list[str] | None) -> tuple[list[str], dict[str, dict[str, str]]]:
+    """Return the headings that were named, and the cells of a CSV file of other columns."""
+    files = [each for each in given or () if each.lower().endswith(".csv")]
+    if len(files) > 1:
+        raise InputError(f"one file of columns can be given (found {', '.join(files)})")
+    texts = read_columns(existing(files[0], only_files=True)) if files else {}
+    return [each for each in given or () if each not in files], texts
 
 
 def chosen_measures(
@@ -124,7 +141,7 @@ def _is_graded(inputs: Inputs) -> bool:
 
 def origin_of(context: typer.Context, runs: Mapping[str, Path]) -> Origin:
     """Describe the command, its files and its options, for the provenance of a result."""
-    apart = {"qrels", "runs", "before", "after", "measures", "measure", "format_", "output", "jobs"}
+    apart = {"qrels", "runs", "before", "after", "measures", "measure", "format_", "output", "record", "jobs"}
     options = {
         name.replace("_", "-"): str(value) if isinstance(value, Path) else value
         for name, value in context.params.items()

@@ -11,8 +11,16 @@ import typer
 
 from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell
-from permed_measures.cli.output import Digits, Output, format_of, put
+from permed_measures.cli.output import Digits, Output, format_of, put, refuse_record, write_record
+from permed_measures.datasets.loading import existing
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.groups import Groups
+from permed_measures.errors import InputError
+from permed_measures.files.columns import read_columns
+from permed_measures.records.options import Options
 from permed_measures.reports.comparison import COMPARISON_FORMATS
+from permed_measures.reports.evaluation import Report, with_judged
+from permed_measures.reports.tables import check_texts, headings_of_texts, texts_of
 from permed_measures.statistics.results import SIMULTANEOUS, TESTS, VARIANTS
 from permed_measures.statistics.significance import CORRECTIONS
 
@@ -75,6 +83,13 @@ def compare(
     ] = 10_000,
     seed: Annotated[int, typer.Option(help="Random seed of the resamples.", min=0)] = 0,
     level: Annotated[float, typer.Option(help="Level of the confidence intervals.")] = 0.95,
+    columns: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A CSV file of other columns: run,method,latency.")
+    ] = None,
+    p_imp: Annotated[
+        int | None,
+        typer.Option("--p-imp", metavar="K", help="Add P-imp@K: pairs that a run puts right.", min=1),
+    ] = None,
     format_: Annotated[
         Format | None, typer.Option("--format", help="Output format; by default a table.")
     ] = None,
@@ -82,6 +97,7 @@ def compare(
     digits: Digits = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
+    record: arguments.RecordTo = None,
     jobs: arguments.Jobs = None,
 ) -> None:
     """Compare runs: differences, intervals and tests, as a table for a terminal, a paper or a browser.
@@ -92,6 +108,11 @@ def compare(
     from permed_measures.comparisons.compare import compare as pm_compare
 
     files = arguments.find_runs(runs)
+    refuse_record(record, output, [Path(qrels), *files.values()])
+    if p_imp is not None and len(baseline or ()) != 1:
+        raise InputError("--p-imp needs one --baseline", hint="Name the run that the others rerank")
+    texts = read_columns(existing(columns, only_files=True)) if columns else {}
+    check_texts(texts, files)
     form = format_of(format_ and str(format_), output, COMPARISON_FORMATS, [Path(qrels), *files.values()])
     with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
         chosen = arguments.chosen_measures(preset, measures, rel, inputs)
@@ -113,10 +134,38 @@ def compare(
             detect=detect,
             jobs=inputs.jobs,
         )
-    result = replace(result, origin=arguments.origin_of(context, files), digits=digits)
+        groups = Groups.of(result.paired.query_ids, by, inputs.dataset) if by and record else None
+        evaluator = PermedEvaluator(with_judged(chosen), inputs.judgments)
+        recorded = {} if record is None else {name: evaluator.evaluate(inputs.runs[name]) for name in files}
+        if p_imp is not None and baseline:
+            texts = with_p_imp(texts, p_imp, inputs, baseline[0])
+    origin = arguments.origin_of(context, files)
+    result = replace(result, origin=origin, digits=digits, texts=texts)
     put(lambda: COMPARISON_FORMATS[form](result), output, f"{form} of {len(files):,} runs")
+    if record is not None:
+        report = Report(chosen, recorded, groups=groups, origin=origin)
+        how = Options(by, False, order, query_ids and str(query_ids), origin.options)
+        write_record(record, report, how, result)
     for note in result.notes if form == "csv" else ():  # the other formats have them
         tell(f"note: {note}")
+
+
+def with_p_imp(
+    texts: dict[str, dict[str, str]], cutoff: int, inputs: arguments.Inputs, baseline: str
+) -> dict[str, dict[str, str]]:
+    """Add the column of P-imp: each run as a reranking of the baseline."""
+    from permed_measures.comparisons.reranking import reranking as pm_reranking
+
+    found = {}
+    for name in inputs.runs:
+        share = None
+        if name != baseline:
+            runs = inputs.runs[baseline], inputs.runs[name]
+            changes = pm_reranking(inputs.judgments, *runs, cutoff=cutoff, names=(baseline, name))
+            share = changes.early.share_put_right
+        others = dict(zip(headings_of_texts(texts), texts_of(texts, name), strict=True))
+        found[name] = {**others, f"P-imp@{cutoff}": "" if share is None else f"{share:.4f}"}
+    return found
 
 
 def reranking(
@@ -152,6 +201,9 @@ def reranking(
     judged_only: Annotated[
         bool, typer.Option("--judged-only", help="Count pairs of judged documents only.")
     ] = False,
+    cutoff: Annotated[
+        int | None, typer.Option(metavar="K", help="K of P-imp@K; by default that of the measure.", min=1)
+    ] = None,
     format_: Annotated[Literal["table", "json"], typer.Option("--format", help="Output format.")] = "table",
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
@@ -166,5 +218,7 @@ def reranking(
     with arguments.reading(qrels, files, order, query_ids, "" if after else first) as inputs:
         runs = inputs.runs[first], inputs.runs[second]
         chosen = arguments.understood_measures([measure], level, inputs) if measure else "nDCG@10"
-        result = pm_reranking(inputs.judgments, *runs, chosen, inputs.dataset, top, rel, judged_only, names)
+        result = pm_reranking(
+            inputs.judgments, *runs, chosen, inputs.dataset, top, rel, judged_only, names, cutoff
+        )
     print(replace(result, origin=arguments.origin_of(context, files)).to(format_), end="")

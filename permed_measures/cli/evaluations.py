@@ -12,12 +12,13 @@ import typer
 
 from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell
-from permed_measures.cli.output import Digits, Output, format_of, put
+from permed_measures.cli.output import Digits, Output, format_of, put, refuse_record, write_record
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.processes import in_parallel
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
+from permed_measures.records.options import Options
 from permed_measures.reports.evaluation import Report, with_judged
 from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
 from permed_measures.statistics.differences import notes_of
@@ -41,8 +42,9 @@ def evaluate(
     columns: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="HEADINGS|all",
-            help="Columns of the table, such as P@1,ignored. By default those that say something and fit.",
+            metavar="HEADINGS|all|FILE.csv",
+            help="Columns of the table, such as P@1,ignored. By default those that say something and fit. "
+            "A CSV file has other columns: run,method,latency.",
         ),
     ] = None,
     order: arguments.Order = "score",
@@ -58,6 +60,7 @@ def evaluate(
         bool, typer.Option("--macro", help="With --by: print the mean of the groups' means, not each group.")
     ] = False,
     query_ids: arguments.QueryIds = None,
+    record: arguments.RecordTo = None,
     jobs: arguments.Jobs = None,
 ) -> None:
     """Evaluate runs: a row per run, with the share of judged documents and the best possible values.
@@ -70,8 +73,13 @@ def evaluate(
     if macro and by is None:
         raise InputError("--macro needs --by", hint="Name the groups, such as --by conversation_id")
     files = arguments.find_runs(runs)
+    refuse_record(record, output, [Path(qrels), *files.values()])
     form = format_of(format_ and str(format_), output, EVALUATION_FORMATS, [Path(qrels), *files.values()])
-    if columns and form not in ("table", "markdown", "latex", "html"):
+    headings, texts = arguments.columns_of(columns)
+    if texts and (by_query or by is not None):
+        hint = "Leave out --by and --by-query"
+        raise InputError("a file of --columns goes with one row for each run", hint=hint)
+    if headings and form not in ("table", "markdown", "latex", "html"):
         hint = "Leave it out, or choose --format table, markdown, latex or html"
         raise InputError("--columns chooses the columns of a table", hint=hint)
     with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
@@ -92,5 +100,7 @@ def evaluate(
     for note in chain(groups.notes(), *lacking) if groups else ():  # without groups the table has the counts
         tell(f"note: {note}")
     origin = arguments.origin_of(context, files)
-    report = Report(chosen, evaluations, by_query, groups, macro, origin, digits, columns or [])
+    report = Report(chosen, evaluations, by_query, groups, macro, origin, digits, headings, texts)
     put(lambda: EVALUATION_FORMATS[form](report), output, f"{form} of {counted(len(files), 'run')}")
+    if record is not None:
+        write_record(record, report, Options(by, macro, order, query_ids and str(query_ids)))

@@ -7,14 +7,20 @@ import sys
 from collections.abc import Callable, Collection, Iterable
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from permed_measures.cli.messages import tell, warnings_as_notes
 from permed_measures.errors import InputError
 from permed_measures.files.whole import write_whole
+from permed_measures.markup import counted
 from permed_measures.reports.tables import ENDINGS
+
+if TYPE_CHECKING:
+    from permed_measures.comparisons.compare import Comparison
+    from permed_measures.records.options import Options
+    from permed_measures.reports.evaluation import Report
 
 Output = Annotated[
     Path | None,
@@ -48,6 +54,25 @@ def refuse_without_folder(output: Path) -> None:
     """Refuse a file to write that stands in no folder."""
     if not output.parent.is_dir():
         raise InputError(f"there is no folder {str(output.parent)!r} to write into", where=str(output))
+
+
+def refuse_record(record: Path | None, output: Path | None, read: Iterable[Path]) -> None:
+    """Refuse a place for a record that cannot be one, before any work."""
+    if record is None:
+        return
+    refuse_without_folder(record)
+    if record == output or any(
+        record.is_file() and path.is_file() and record.samefile(path) for path in read
+    ):
+        raise InputError("the record would overwrite the output, the qrels or a run", where=str(record))
+
+
+def write_record(record: Path, report: Report, options: Options, compared: Comparison | None = None) -> None:
+    """Write a record of an evaluation or a comparison, and say so."""
+    from permed_measures.records.record import assembled
+
+    assembled(report, options, compared, created=True).write(record)
+    tell(f"{record}: record of {counted(len(report.evaluations), 'run')}")
 
 
 def put(write: Callable[[], str], output: Path | None, about: str) -> None:

@@ -56,6 +56,9 @@ class Reranking(Tabular):
         Number of queries on which it rose, fell, or changed by no more than 1e-12.
     moves : Moves
     pairs : Pairs
+    early : Pairs
+        Those whose documents are both within the cutoff in both runs.
+    cutoff : int or None
     gained, lost : list of QueryChange
         The queries that changed most, the largest change first.
     by_query : list of Pairs
@@ -78,6 +81,8 @@ class Reranking(Tabular):
     n_unchanged: int
     moves: Moves
     pairs: Pairs
+    early: Pairs
+    cutoff: int | None
     gained: list[QueryChange]
     lost: list[QueryChange]
     by_query: list[Pairs]
@@ -155,7 +160,12 @@ def _summary(result: Reranking) -> Iterator[tuple[str, list[str]]]:
         f"{pairs.put_right:,} put right, {pairs.broken:,} broken, {pairs.still_right:,} still right, "
         f"{pairs.still_wrong:,} still wrong{share}"
     )
-    yield "pairs of documents with different grades", [put_right]
+    early = result.early
+    at = "" if result.cutoff is None else f"@{result.cutoff}"
+    where = "" if result.cutoff is None else f" within the first {result.cutoff:,} of both runs"
+    p_imp = "" if early.share_put_right is None else f"P-imp{at}: {early.share_put_right:.4f} "
+    p_imp += f"({early.put_right:,} of {counted(early.total, 'pair')}{where} put right)"
+    yield "pairs of documents with different grades", [put_right, p_imp]
     if result.notes:
         yield "notes", result.notes
 
@@ -199,6 +209,12 @@ def _as_json(result: Reranking) -> str:
         "unchanged": result.n_unchanged,
         "moves": asdict(result.moves),
         "pairs": asdict(result.pairs) | {"improvement": result.pairs.improvement},
+        "p_imp": {
+            "cutoff": result.cutoff,
+            "put_right": result.early.put_right,
+            "pairs": result.early.total,
+            "share": result.early.share_put_right,
+        },
         "by_query": result._records(),
         "notes": result.notes,
         "provenance": provenance([result.measure], result.origin),

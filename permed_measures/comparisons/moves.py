@@ -76,6 +76,11 @@ class Pairs:
         """Put right minus broken, as a share of all pairs; None without pairs."""
         return (self.put_right - self.broken) / self.total if self.total else None
 
+    @property
+    def share_put_right(self) -> float | None:
+        """Put right, as a share of all pairs; None without pairs."""
+        return self.put_right / self.total if self.total else None
+
 
 def rank_of_judgments(rankings: JudgedRankings) -> Ints:
     """Return the rank of each judgment; 0 if its document was not retrieved."""
@@ -135,8 +140,8 @@ def _unequal(
         yield np.repeat(rows, number[rows]), segments(lower[rows], number[rows])
 
 
-def count_all_pairs(judgments: Judgments, before: Nested, after: Nested) -> Ints:
-    """Count the pairs of each query; unjudged documents have grade 0."""
+def ranks_of_all(judgments: Judgments, before: Nested, after: Nested) -> tuple[Judgments, Ints, Ints]:
+    """Return the judgments with unjudged documents as grade 0, and the rank of each in both runs."""
     documents, grades = judgments.ids(np.arange(len(judgments.grade))), judgments.grade.tolist()
     rows = [slice(*bounds) for bounds in pairwise(judgments.offsets.tolist())]
     judged_by_query = [dict(zip(documents[here], grades[here], strict=True)) for here in rows]
@@ -148,5 +153,10 @@ def count_all_pairs(judgments: Judgments, before: Nested, after: Nested) -> Ints
     extended = Judgments.of(qrels)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PermedWarning)  # the user has seen it
-        ranks = [rank_of_judgments(JudgedRankings.of(extended, run)) for run in (before, after)]
-    return count_pairs(extended, *ranks)
+        first, second = (rank_of_judgments(JudgedRankings.of(extended, run)) for run in (before, after))
+    return extended, first, second
+
+
+def within(cutoff: int | None, rank: Ints) -> Ints:
+    """Return the ranks, 0 (not retrieved) for those beyond the cutoff."""
+    return rank if cutoff is None else np.where(rank <= cutoff, rank, 0)

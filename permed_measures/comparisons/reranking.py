@@ -14,10 +14,11 @@ from permed_measures.comparisons.changes import QueryChange, Reranking
 from permed_measures.comparisons.moves import (
     Ints,
     Pairs,
-    count_all_pairs,
     count_pairs,
     moves_of,
     rank_of_judgments,
+    ranks_of_all,
+    within,
 )
 from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.evaluator import PermedEvaluator
@@ -26,6 +27,7 @@ from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike, w
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, check_whole_number
 from permed_measures.files.provenance import Origin
+from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.statistics.differences import naming, notes_of
 
@@ -40,6 +42,7 @@ def reranking(
     rel: float = 1,
     judged_only: bool = False,
     names: tuple[str, str] = ("before", "after"),
+    cutoff: int | None = None,
 ) -> Reranking:
     """Say what a reranking changed: ranks of relevant documents, pairs of documents, queries.
 
@@ -64,6 +67,8 @@ def reranking(
         there are no others.
     names : (str, str)
         What the two runs are called in texts and errors.
+    cutoff : int, optional
+        k of P-imp@k; if left out, the cutoff of the measure.
 
     Returns
     -------
@@ -79,8 +84,10 @@ def reranking(
     -----
     Ranks are those among all documents retrieved, ties as in every evaluation. A grade below 0 is that of a
     document without relevance: in pairs it counts as 0. Queries with equal changes are in ascending order of
-    their ids. A query that a run lacks scores 0, and its relevant documents are not retrieved; the notes
-    say how many there are.
+    their ids. P-imp@k is the share of pairs put right, of the pairs whose documents are both within the first
+    k ranks of both runs: the measure of CLPR's memory ablation, in which pairs that are right in both runs
+    count below the line too. A query that a run lacks scores 0, and its relevant documents are not
+    retrieved; the notes say how many there are.
 
     Examples
     --------
@@ -104,6 +111,8 @@ def reranking(
     check_whole_number("top", top, 0)
     if names[0] == names[1]:
         raise InputError(f"the two runs need different names (found {names[0]!r} twice)")
+    if cutoff is not None:
+        check_whole_number("cutoff", cutoff, 1)
     if math.isnan(rel):
         raise InputError(f"rel must be a number (found {rel!r})")
     measures = measures_of(measure, None if rel == 1 else rel)
@@ -119,12 +128,16 @@ def reranking(
     change = np.round(second.values - first.values, 12)  # so that rounding does not order equal changes
     gained = np.argsort(-change, kind="stable")[: (change > 0).sum()]
     lost = np.argsort(change, kind="stable")[: (change < 0).sum()]
-    pairs = count_all_pairs(judgments, *both) if both else count_pairs(judgments, first.rank, second.rank)
+    ranked = ranks_of_all(judgments, *both) if both else (judgments, first.rank, second.rank)
+    pairs = count_pairs(*ranked)
+    [asked] = evaluator.measures
+    k = cutoff_of(asked) if cutoff is None else cutoff
+    early = count_pairs(ranked[0], *(within(k, rank) for rank in ranked[1:]))
     texts = _texts(queries, set(judgments.query_ids))
     rows = zip(judgments.query_ids, first.values.tolist(), second.values.tolist(), strict=True)
     changes = [QueryChange(query_id, texts.get(query_id), *values) for query_id, *values in rows]
     return Reranking(
-        measure=next(iter(evaluator.measures)),
+        measure=asked,
         before=float(first.values.mean()),
         after=float(second.values.mean()),
         n_gained=len(gained),
@@ -132,6 +145,8 @@ def reranking(
         n_unchanged=len(change) - len(gained) - len(lost),
         moves=moves_of(first.rank, second.rank, judgments.grade >= rel),
         pairs=Pairs(*pairs.sum(axis=0).tolist()),
+        early=Pairs(*early.sum(axis=0).tolist()),
+        cutoff=k,
         gained=[changes[q] for q in gained[:top]],
         lost=[changes[q] for q in lost[:top]],
         by_query=[Pairs(*counts) for counts in pairs.tolist()],

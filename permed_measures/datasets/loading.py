@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -36,32 +37,49 @@ def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
     return load(path, "qrels").table
 
 
-def loaded_run(run: RunLike, before_reranking: bool = False) -> Any:
+def loaded_run(run: RunLike, before_reranking: bool = False, order: str = "score") -> Any:
     """Return the run of a file, perhaps the one before a reranking; a run in another form as it is."""
     if not isinstance(run, (str, os.PathLike)):
         return run
     from permed_measures.files.read import load
 
     path = existing(run)
-    loaded = load(path, "run", before_reranking=before_reranking)
+    loaded = load(path, "run", order=order, before_reranking=before_reranking)
     for note in filter(None, [loaded.labels, *loaded.notes]):
         warnings.warn(note, PermedWarning, stacklevel=3)
     return with_path(loaded.table, path)
 
 
-def loaded_runs(runs: Mapping[str, RunLike]) -> Mapping[str, Any]:
-    """Return runs by name, each read when it is asked for."""
+def loaded_runs(
+    runs: Mapping[str, RunLike],
+    order: str = "score",
+    rewriting: str | None = None,
+    qrels: QrelsLike | Judgments | None = None,
+) -> Mapping[str, Any]:
+    """Return runs by name, each read when it is asked for; with query ids as the qrels have them."""
+    if rewriting is not None:
+        return _LoadedRuns(runs, order, partial(_renamed, qrels=qrels, rewriting=rewriting))
     if isinstance(runs, dict) and any(isinstance(run, (str, os.PathLike)) for run in runs.values()):
-        return _LoadedRuns(runs)
+        return _LoadedRuns(runs, order)
     return runs
 
 
+def _renamed(run: Any, qrels: Any, rewriting: str) -> Any:
+    from permed_measures.engine.query_ids import renamed
+
+    path = getattr(run, "path", None)
+    rewritten = renamed(run, qrels, rewriting).run
+    return rewritten if path is None else with_path(rewritten, path)
+
+
 class _LoadedRuns(Mapping[str, Any]):
-    def __init__(self, runs: dict[str, Any]) -> None:
-        self._runs = runs
+    def __init__(
+        self, runs: Mapping[str, Any], order: str, finish: Callable[[Any], Any] = lambda run: run
+    ) -> None:
+        self._runs, self._order, self._finish = runs, order, finish
 
     def __getitem__(self, name: str) -> Any:
-        return loaded_run(self._runs[name])
+        return self._finish(loaded_run(self._runs[name], order=self._order))
 
     def __contains__(self, name: object) -> bool:
         return name in self._runs  # which is not read for that

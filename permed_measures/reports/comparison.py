@@ -169,8 +169,8 @@ def _as_csv(result: ComparisonResult) -> str:
     return separated([list(map(as_cell, records[0])), *lines])
 
 
-def _as_json(result: ComparisonResult) -> str:
-    from_scipy = {"t-test", "wilcoxon"} & set(result.rows[0].tests)
+def comparison_content(result: ComparisonResult) -> dict[str, Any]:
+    """Return what the JSON has, apart from the provenance."""
     content = {
         "baseline": result.baseline or result.baselines or None,
         "clusters": result.paired.clusters or None,
@@ -192,11 +192,15 @@ def _as_json(result: ComparisonResult) -> str:
         "pool": pool_json(result),
         "sentences": sentences(result),
         "notes": result.notes,
-        "provenance": provenance(
-            result.measures, result.origin, result.seed, ["scipy"] if from_scipy else []
-        ),
     }
-    return as_json(_finite(content), indent=2, allow_nan=False) + "\n"
+    finite: dict[str, Any] = _finite(content)
+    return finite
+
+
+def _as_json(result: ComparisonResult) -> str:
+    packages = ["scipy"] if {"t-test", "wilcoxon"} & set(result.rows[0].tests) else []
+    origin = provenance(result.measures, result.origin, result.seed, packages)
+    return as_json({**comparison_content(result), "provenance": origin}, indent=2, allow_nan=False) + "\n"
 
 
 def _part(result: ComparisonResult) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from permed_measures.files.provenance import Origin
 from permed_measures.markup import counted
 from permed_measures.measures.headings import check_headings, name_of
 from permed_measures.measures.parameters import cutoff_of, values_of
+from permed_measures.reports.tables import Texts, check_texts, headings_of_texts, texts_of
 
 
 def with_judged(measures: Iterable[Measure]) -> list[Measure]:
@@ -77,6 +78,8 @@ class Report:
     only : sequence of str
         Headings of the columns of the table, commas between them, or ``all``; by default those that say
         something and fit.
+    texts : mapping of str to mapping
+        The cells of other columns by run and heading; not with `by_query` or `groups`.
     """
 
     measures: list[Measure]
@@ -87,9 +90,11 @@ class Report:
     origin: Origin | None = None
     digits: int | None = None
     only: Sequence[str] = ()
+    texts: Texts = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse a measure that is named like another column."""
+        """Refuse a measure that is named like another column, and texts of a run that is not here."""
+        check_texts(self.texts, self.evaluations)
         check_headings([*self.labels, "query", "queries", "queries in run", "ignored"], self.measures)
 
     @property
@@ -102,7 +107,7 @@ class Report:
         """The headings of the labels."""
         if self.by_query:
             return ["run", "query_id"]
-        return ["run"] if self.groups is None else ["run", self.groups.name]
+        return ["run", *headings_of_texts(self.texts)] if self.groups is None else ["run", self.groups.name]
 
     @cached_property
     def ideal(self) -> Evaluation:
@@ -152,7 +157,7 @@ class Report:
         """Yield a row for each group, and one for all queries."""
         every, groups = list(evaluation.aggregated.values()), self.groups
         if groups is None:
-            yield Row([name], every, queries)
+            yield Row([name, *texts_of(self.texts, name)], every, queries)
             return
         if self.macro:
             means = list(groups.macro(evaluation).values())
@@ -199,6 +204,7 @@ class Report:
                 "judged": {name_of(m): means[name_of(m)] for m in evaluation.measures if m.NAME == "Judged"},
                 "ceilings": self.named(self.ceilings, self.ceilings.values()),
                 "queries": self.queries(name),
+                **({"columns": dict(self.texts.get(name, {}))} if self.texts else {}),
             }
             if self.by_query:
                 content["by_query"] = {

@@ -53,7 +53,8 @@ def html_means(table: PaperTable) -> str:
         for block in table.blocks
     ]
     kind = "lettered" if table.lettered else "plain"
-    shown = html_table(table.labels, len(table.labels) - 1, table.headings, blocks, kind)
+    run = table.labels.index("run") if "run" in table.labels else len(table.labels) - 1
+    shown = html_table(table.labels, run, table.headings, blocks, kind)
     return f"{shown}\n<p>{as_html(table.caption())}</p>"
 
 

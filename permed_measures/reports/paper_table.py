@@ -9,7 +9,7 @@ from string import ascii_lowercase
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of
 from permed_measures.reports.pools import judged_cells, judged_headings
-from permed_measures.reports.tables import Cell, PaperTable, TableRow, placed
+from permed_measures.reports.tables import Cell, PaperTable, TableRow, headings_of_texts, placed, texts_of
 from permed_measures.reports.wording import (
     CORRECTION_NAMES,
     LEVELS,
@@ -35,6 +35,7 @@ def paper_table(result: ComparisonResult) -> PaperTable:
     runs = list(result.paired.values)
     letters = _letters(len(runs)) if result.baseline is None and _families(result) else []
     labels = [*([result.by] if result.by else []), *([""] if letters else []), "run"]
+    labels += headings_of_texts(result.texts)
     by = f" by {result.by}" if result.by else ""
     footnote = "; ".join(explained(result.measures))
     return PaperTable(
@@ -61,7 +62,7 @@ def _block(
     columns = [_column(comparison, number, letters) for number in range(len(comparison.measures))]
     return [
         TableRow(
-            [*([group] if whole.by else []), *letters[number : number + 1], run],
+            [*([group] if whole.by else []), *letters[number : number + 1], run, *texts_of(whole.texts, run)],
             [*cells, *judged_cells(whole, comparison, run)],
         )
         for number, (run, *cells) in enumerate(zip(comparison.paired.values, *columns, strict=True))

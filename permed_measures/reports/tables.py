@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from permed_measures.errors import InputError, nearest
 from permed_measures.markup import Styled, as_latex, as_markdown, one_line
 
 ENDINGS = {
@@ -74,8 +75,29 @@ class PaperTable:
     def caption(self, styled: bool = True) -> str:
         """Write the caption; `styled` says whether there are bold and underlined cells."""
         places = {cell.place for row in self.rows for cell in row.cells}
-        emphasis = "; best in bold, second best underlined" if styled and places != {0} else ""
+        emphasis = "; best in bold, second best underlined" if styled and places & {1, 2} else ""
         return ". ".join([f"{self.about}{emphasis}", *self.explanations]) + "."
+
+
+Texts = Mapping[str, Mapping[str, str]]
+"""The cells of the user's own columns, by run and heading."""
+
+
+def headings_of_texts(texts: Texts) -> list[str]:
+    """Return the headings of the user's own columns."""
+    return list(dict.fromkeys(heading for cells in texts.values() for heading in cells))
+
+
+def texts_of(texts: Texts, run: str) -> list[str]:
+    """Return the user's own cells of a run; empty where it has none."""
+    return [texts.get(run, {}).get(heading, "") for heading in headings_of_texts(texts)]
+
+
+def check_texts(texts: Texts, runs: Collection[str]) -> None:
+    """Raise InputError for cells of a run that is not here."""
+    for run in texts:
+        if run not in runs:
+            raise InputError(f"there are texts for {run!r}, which is no run here", hint=nearest(run, runs))
 
 
 def placed(texts: Sequence[str]) -> list[int]:

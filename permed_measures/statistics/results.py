@@ -122,6 +122,8 @@ class ComparisonResult:
         Pairs that differ in what is judged of them, compared again.
     rope, detect : float or None
         The range of equivalence, and the difference to be detected, as they were asked for.
+    texts : mapping of str to mapping
+        The cells of the user's own columns, by run and heading.
     """
 
     rows: list[ComparisonRow]
@@ -143,6 +145,7 @@ class ComparisonResult:
     pool: list[PoolRow] = field(default_factory=list, repr=False)
     rope: float | None = None
     detect: float | None = None
+    texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
 
     @property
     def n_queries(self) -> int:

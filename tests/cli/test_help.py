@@ -90,7 +90,7 @@ def test_completion_can_be_installed(monkeypatch, tmp_path):
         ("--foo", "no such option: --foo. See permed-measures --help"),
         ("demo x", "got unexpected extra argument(s) (x). See permed-measures demo --help"),
         ("evaluate q r --mesure P@1", "no such option: --mesure. Did you mean --measure?\n"),
-        ("compare q r s --columns P@1", "no such option: --columns. See permed-measures compare --help"),
+        ("compare q r s --colour P@1", "no such option: --colour. See permed-measures compare --help"),
         ("convert a b --force", "no such option: --force. See permed-measures convert --help"),
         ("evaluate q r --by-querry", "no such option: --by-querry. Did you mean --by-query?"),
         ("evaluate q r --digits 99", "invalid value for '--digits': "),

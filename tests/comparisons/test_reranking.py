@@ -24,6 +24,22 @@ def ranks_by_sorting(docs):
     return {doc_id: rank for rank, doc_id in enumerate(order, start=1)}
 
 
+def loop_p_imp(qrels, before, after, judged_only, k):
+    """Return how many pairs are put right, and how many there are, within the first k of both runs."""
+    put_right = total = 0
+    for query_id, labels in qrels.items():
+        one, two = (ranks_by_sorting(run.get(query_id, {})) for run in (before, after))
+        early = [
+            d for d in one if one[d] <= k and two.get(d, k + 1) <= k and (d in labels or not judged_only)
+        ]
+        for high in early:
+            for low in early:
+                if max(labels.get(high, 0), 0) > max(labels.get(low, 0), 0):
+                    total += 1
+                    put_right += one[high] > one[low] and two[high] < two[low]
+    return put_right, total
+
+
 def loop_reranking(qrels, before, after, rel, judged_only):
     """Return the counts of moves, the ranks up, and the pairs of each query."""
     moves, up, pairs = dict.fromkeys(["up", "down", "unchanged", "entered", "left", "absent"], 0), [], []
@@ -71,9 +87,11 @@ def test_reranking_against_loops(seed, monkeypatch):
         rel = rng.choice([1, 2])
         judged_only = rng.random() < 0.5
         moves, up, pairs = loop_reranking(qrels, before, after, rel, judged_only)
+        k = rng.choice([1, 2, 3, 100])
+        p_imp = loop_p_imp(qrels, before, after, judged_only, k)
         form = cases.FORMS[rng.choice(list(cases.FORMS))]
         runs = [form(cases.rows_of(run), "score") for run in (before, after)]
-        ours = reranking(qrels, *runs, "RR", rel=rel, top=2, judged_only=judged_only)
+        ours = reranking(qrels, *runs, "RR", rel=rel, top=2, judged_only=judged_only, cutoff=k)
         values = [
             {m.query_id: m.value for m in pm.iter_calc("RR", qrels, run, rel)} for run in (before, after)
         ]
@@ -81,6 +99,7 @@ def test_reranking_against_loops(seed, monkeypatch):
         {"mean": float(np.mean(up)), "median": float(np.median(up))} if up else {"mean": None, "median": None}
     )
     assert ours.moves == Moves(**moves, **expected)
+    assert (ours.early.put_right, ours.early.total) == p_imp
     assert ours.by_query == pairs
     totals = [sum(each) for each in zip(*map(tuple_of, pairs), strict=True)]
     assert tuple_of(ours.pairs) == tuple(totals)
@@ -116,6 +135,7 @@ def test_reranking_of_the_sample_with_texts(sample_runs):
         "",
         "pairs of documents with different grades",
         "  61 put right, 48 broken, 271 still right, 46 still wrong; net +3.1% of 426",
+        "  P-imp@10: 0.1471 (40 of 272 pairs within the first 10 of both runs put right)",
         "",
         "queries that gained most",
         "  +0.4337 (0.0000 to 0.4337)  sample_01_2  Is the benefit the same in very old or frail patients?",

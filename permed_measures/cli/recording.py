@@ -1,0 +1,217 @@
+"""Commands that keep numbers true: verify, gate, leaderboard."""
+
+from __future__ import annotations
+
+import os
+from collections import ChainMap
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from permed_measures.cli import arguments
+from permed_measures.cli.messages import tell, warnings_as_notes
+from permed_measures.cli.output import Output, format_of, put
+from permed_measures.errors import InputError
+from permed_measures.files.columns import read_columns
+from permed_measures.markup import counted
+from permed_measures.records.record import is_record
+
+
+def verify(
+    records: Annotated[list[Path], typer.Argument(metavar="RECORD...", help="Records, or folders of them.")],
+    qrels: Annotated[
+        str | None, typer.Option(metavar="QRELS", help="The qrels, if they are not where the record says.")
+    ] = None,
+    run: Annotated[
+        list[str] | None,
+        typer.Option(metavar="RUN", help="A run, if it is not where the record says: FILE or NAME=FILE."),
+    ] = None,
+    format_: Annotated[Literal["table", "json"], typer.Option("--format", help="Output format.")] = "table",
+) -> None:
+    """Compute the numbers of records again, and say what differs; exit status 1 if anything does.
+
+    Several records, or a folder of them, give a table of what reproduces.
+    """
+    from permed_measures.records.verify import Verification, as_verification_json, summary
+    from permed_measures.records.verify import verify as pm_verify
+
+    files = [file for path in records for file in _records_in(path)]
+    given = _runs_of(run)
+    several = len(files) > 1 or any(path.is_dir() for path in records)
+
+    def verified(file: Path) -> Verification:
+        try:
+            return pm_verify(file, qrels, given)
+        except (InputError, OSError) as error:
+            if not several:
+                raise
+            return Verification.impossible(str(file), error)
+
+    with warnings_as_notes():
+        found = [verified(file) for file in files]
+    if format_ == "json":
+        print(as_verification_json(found), end="")
+    else:
+        print(summary(found) if several else found[0], end="")
+    if not all(each.ok for each in found):
+        raise typer.Exit(1)
+
+
+def _records_in(path: Path) -> list[Path]:
+    """Return the records of a folder, or the path itself."""
+    if not path.is_dir():
+        return [path]
+    found = sorted(file for file in path.iterdir() if file.is_file() and is_record(file))
+    if not found:
+        raise InputError("there is no record in this folder", where=str(path))
+    return found
+
+
+def _runs_of(given: list[str] | None) -> Any:
+    """Return the runs by name, or the one that has none."""
+    if not given:
+        return None
+    files = arguments.find_runs(given)
+    is_named = "=" in given[0] and not Path(given[0]).exists()
+    return files if is_named or len(files) > 1 else next(iter(files.values()))
+
+
+def gate(
+    qrels: arguments.Qrels,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run file.")],
+    minimum: Annotated[
+        list[str] | None,
+        typer.Option("--min", metavar="MEASURE=X", help="The least mean of a measure. Can be repeated."),
+    ] = None,
+    baseline: Annotated[
+        Path | None, typer.Option(help="A run, or a record of one, that the run may not fall below.")
+    ] = None,
+    max_drop: Annotated[
+        list[str] | None,
+        typer.Option("--max-drop", metavar="MEASURE=X", help="How far a mean may fall. Can be repeated."),
+    ] = None,
+    significant: Annotated[
+        bool | None,
+        typer.Option("--significant", help="A drop counts only if it is significant too."),
+    ] = None,
+    rope: Annotated[
+        float | None, typer.Option(help="With --significant: only if it is significantly larger than this.")
+    ] = None,
+    clusters: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD|REGEX|none", help="Queries that belong together, as in compare."),
+    ] = None,
+    rules: Annotated[
+        Path | None,
+        typer.Option(
+            help="A TOML file of rules; without any rule here, [tool.permed-measures.gate] in pyproject.toml."
+        ),
+    ] = None,
+    summary: Annotated[
+        Path | None,
+        typer.Option(help="Append the table in Markdown to this file, and to $GITHUB_STEP_SUMMARY if set."),
+    ] = None,
+    format_: Annotated[
+        Literal["table", "markdown", "json"], typer.Option("--format", help="Output format.")
+    ] = "table",
+    order: arguments.Order = "score",
+    query_ids: arguments.QueryIds = None,
+) -> None:
+    """Check floors, and drops below a baseline; exit status 1 if a rule is broken.
+
+    Rules that are given here come before those of a file.
+    """
+    from permed_measures.records.gate import gate as pm_gate
+    from permed_measures.records.gate import read_rules
+
+    given: dict[str, Any] = {
+        "min": _limits(minimum),
+        "max-drop": _limits(max_drop),
+        "baseline": baseline and str(baseline),
+    }
+    given |= {"significant": significant, "rope": rope, "clusters": clusters}
+    given = {name: value for name, value in given.items() if value not in (None, {})}
+    project = Path("pyproject.toml")
+    if rules is None and not {"min", "max-drop"} & given.keys() and project.is_file():
+        rules = project
+        tell(f"note: rules of [tool.permed-measures.gate] in {project}")
+    asked = {**(read_rules(rules) if rules else {}), **given}
+    asked["minimum"] = asked.pop("min", None)
+    [(name, file)] = [arguments.named_run(run, Path(run).name)]
+    with arguments.reading(qrels, {name: file}, order, query_ids) as inputs:
+        dataset = inputs.qrels if inputs.dataset is None else inputs.dataset
+        options = {key.replace("-", "_"): value for key, value in asked.items()}
+        found = pm_gate(dataset, inputs.runs[name], **options)
+    print(found.to(format_), end="")
+    for place in (
+        summary,
+        Path(os.environ["GITHUB_STEP_SUMMARY"]) if os.environ.get("GITHUB_STEP_SUMMARY") else None,
+    ):
+        if place is not None:
+            with place.open("a", encoding="utf-8") as file_:
+                file_.write(found.to("markdown"))
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+def _limits(given: list[str] | None) -> dict[str, float]:
+    """Return the limits by measure; the last = is before the number."""
+    limits: dict[str, float] = {}
+    for text in given or ():
+        measure, _, number = text.rpartition("=")
+        try:
+            limits[measure.strip()] = float(number)
+        except ValueError:
+            raise InputError(f"a rule is MEASURE=X, such as nDCG@10=0.8 (found {text!r})") from None
+        if not measure.strip():
+            raise InputError(f"a rule is MEASURE=X, such as nDCG@10=0.8 (found {text!r})")
+    return limits
+
+
+def leaderboard(
+    qrels: arguments.Qrels,
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN...", help="Runs, records of runs, or folders of them: FILE or NAME=FILE."
+        ),
+    ],
+    measures: arguments.MeasureNames = None,
+    preset: arguments.PresetName = None,
+    rel: arguments.Rel = None,
+    columns: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A CSV file of other columns, by run.")
+    ] = None,
+    clusters: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD|REGEX|none", help="Queries that belong together, as in compare."),
+    ] = None,
+    resamples: Annotated[int, typer.Option(help="Number of resamples of the test.", min=1)] = 10_000,
+    seed: Annotated[int, typer.Option(help="Random seed of the resamples.", min=0)] = 0,
+    format_: Annotated[
+        Literal["table", "markdown", "html", "csv", "json"] | None,
+        typer.Option("--format", help="Output format; by default a table."),
+    ] = None,
+    output: Output = None,
+    order: arguments.Order = "score",
+    query_ids: arguments.QueryIds = None,
+) -> None:
+    """Order runs by the first measure, with the ranks that each may have; records need no run files."""
+    from permed_measures.records.leaderboard import LEADERBOARD_FORMATS
+    from permed_measures.records.leaderboard import leaderboard as pm_leaderboard
+
+    files = arguments.find_runs(runs)
+    form = format_of(format_, output, LEADERBOARD_FORMATS, [Path(qrels), *files.values()])
+    records = {name: path for name, path in files.items() if is_record(path)}
+    with arguments.reading(
+        qrels, {name: files[name] for name in files if name not in records}, order, query_ids
+    ) as inputs:
+        chosen = arguments.chosen_measures(preset, measures, rel, inputs)
+        chosen = chosen or arguments.default_measures(rel, inputs)
+        texts = read_columns(columns) if columns else None
+        named = qrels if records and qrels != "-" else inputs.qrels  # by its file, whose hash records have
+        dataset = named if inputs.dataset is None else inputs.dataset
+        both: ChainMap[str, Any] = ChainMap(records, inputs.runs)  # type: ignore[arg-type]
+        board = pm_leaderboard(dataset, both, chosen, clusters, texts, resamples, seed)
+    put(lambda: board.to(form), output, f"{form} of {counted(len(board.entries), 'run')}")

@@ -1,0 +1,1 @@
+"""Numbers that stay true: records of evaluations, their verification, gates and leaderboards."""

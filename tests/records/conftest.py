@@ -1,0 +1,27 @@
+"""Runs of the sample as files, with their qrels."""
+
+import shutil
+
+import pytest
+
+from permed_measures.datasets import SAMPLES
+from permed_measures.records.record import record
+
+MEDICAL = SAMPLES[0]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return a folder with qrels and runs, in which commands run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    shutil.copy(MEDICAL.qrels, tmp_path / "qrels.jsonl")
+    for name, path in MEDICAL.runs.items():
+        shutil.copy(path, tmp_path / f"{name}.jsonl")
+    return tmp_path
+
+
+@pytest.fixture
+def made(folder):  # noqa: ARG001 - it is the folder that files are read in
+    """Return a record of two runs in that folder."""
+    return record("qrels.jsonl", {"bm25": "bm25.jsonl", "lsa": "lsa.jsonl"}, ["nDCG@10", "GradedAP@10"])

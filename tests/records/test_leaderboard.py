@@ -1,0 +1,119 @@
+"""Leaderboards: the order, the ranks that each run may have, records in the place of runs, other columns."""
+
+import json
+
+import pytest
+from commands import run_main
+
+import permed_measures as pm
+
+QUERIES = [f"q{number}" for number in range(10)]
+QRELS = {q: {"a": 1} for q in QUERIES}
+
+
+def run_with(n_wrong):
+    """Return a run that is wrong on the first queries."""
+    return {q: {"a": 1.0, **({"b": 2.0} if number < n_wrong else {})} for number, q in enumerate(QUERIES)}
+
+
+def test_ranks_say_who_can_be_told_apart():
+    runs = {"worst": run_with(10), "best": run_with(0), "near": run_with(1)}
+    board = pm.leaderboard(QRELS, runs, ["RR", "P@1"])
+    assert [(each.rank, each.run) for each in board.entries] == [
+        ("1-2", "best"),
+        ("1-2", "near"),
+        ("3", "worst"),
+    ]
+    assert board.leaders == ["best", "near"]
+    assert board.entries[2].values == {"RR": 0.5, "P@1": 0.0}
+    assert board.entries[0].judged == {"Judged": 1.0, "Judged@1": 1.0}
+    p = pm.compare(QRELS, runs, "RR", tests="randomization", correction="max-t").rows
+    told = {frozenset((row.run, row.baseline)): row.tests["randomization"].adjusted < 0.05 for row in p}
+    assert told == {
+        frozenset(("worst", "best")): True,
+        frozenset(("worst", "near")): True,
+        frozenset(("best", "near")): False,
+    }
+
+
+def test_one_run_is_first():
+    assert pm.leaderboard(QRELS, {"only": run_with(2)}, "RR").entries[0].rank == "1"
+
+
+def test_records_stand_for_their_runs(folder):
+    both = {"bm25": "bm25.jsonl", "lsa": "lsa.jsonl", "tfidf": "tfidf.jsonl"}
+    pm.record("qrels.jsonl", {"bm25": "bm25.jsonl", "lsa": "lsa.jsonl"}, ["P@1", "nDCG@10"]).write("old.json")
+    (folder / "tables").mkdir()
+    expected = pm.leaderboard("qrels.jsonl", both, ["nDCG@10"])
+    found = pm.leaderboard("qrels.jsonl", {"old": "old.json", "tfidf": "tfidf.jsonl"}, ["nDCG@10"])
+    assert [(e.run, e.rank, e.values) for e in found.entries] == [
+        (e.run, e.rank, e.values) for e in expected.entries
+    ]
+    assert [entry.source for entry in found.entries] == ["old.json", "old.json", ""]
+    (folder / "bm25.jsonl").unlink()  # it is not needed
+    status, out, _ = run_main(
+        *["leaderboard", "qrels.jsonl", "old.json", "tfidf.jsonl", "-m", "nDCG@10", "--format", "json"]
+    )
+    assert (status, [each["run"] for each in json.loads(out)["runs"]]) == (0, ["bm25", "lsa", "tfidf"])
+    with pytest.raises(pm.MeasureError, match=r"old.json: this record has no RR \(it has P@1, nDCG@10\)"):
+        pm.leaderboard("qrels.jsonl", {"old": "old.json"}, ["RR"])
+    qrels = (folder / "qrels.jsonl").read_text()
+    (folder / "qrels.jsonl").write_text(qrels.replace('"label": 2', '"label": 1', 1) + "\n")
+    with pytest.raises(pm.InputError, match="this record was made with other qrels"):
+        pm.leaderboard("qrels.jsonl", {"old": "old.json"}, ["P@1"])
+    (folder / "qrels.jsonl").write_text(qrels)
+    (folder / "old.json").write_text((folder / "old.json").read_text().replace("0.5", "0.6"))
+    with pytest.raises(pm.InputError, match="edited after it was written"):
+        pm.leaderboard("qrels.jsonl", {"old": "old.json"}, ["P@1"])
+
+
+@pytest.mark.parametrize("ending", ["txt", "md", "html", "csv", "json"])
+def test_other_columns_stand_in_every_format(ending, folder):
+    (folder / "columns.csv").write_text('run,method,latency (ms)\nlsa,"dense, <b>",12\n')
+    line = (
+        f"leaderboard permed-sample bm25.jsonl lsa.jsonl -m P@1 --columns columns.csv --output board.{ending}"
+    )
+    assert run_main(*line.split())[0] == 0
+    text = (folder / f"board.{ending}").read_text()
+    assert "latency (ms)" in text
+    assert ("dense, &lt;b&gt;" if ending in ("html", "md") else "dense, <b>") in text
+    assert "2 runs may be first: bm25, lsa" in text or ending in ("csv", "json")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("run\nlsa\n", "expected a line of headings"),
+        ("run,a,a\nlsa,1,2\n", "columns.csv:1: two columns have the same heading"),
+        ("run,a\nlsa\n", "columns.csv:2: expected 2 cells (found 1)"),
+        ("run,a\nlsa,1\nlsa,2\n", "columns.csv:3: the run 'lsa' stands here twice"),
+        ("run,a\nelse,1\n", "there are texts for 'else', which is no run here"),
+    ],
+)
+def test_columns_that_cannot_be(text, message, folder):
+    (folder / "columns.csv").write_text(text)
+    line = "leaderboard qrels.jsonl lsa.jsonl -m P@1 --columns columns.csv"
+    status, out, err = run_main(*line.split())
+    assert (status, out, message in err) == (2, "", True)
+
+
+def test_a_file_of_columns_in_evaluate_and_compare(folder):
+    (folder / "columns.csv").write_text('run,method\nlsa,"dense, <b>"\n')
+    both = "permed-sample bm25.jsonl lsa.jsonl -m P@1 --columns columns.csv"
+    rows = [
+        [*filter(None, map(str.strip, line.split("  ")))]
+        for line in run_main(*f"evaluate {both}".split())[1].splitlines()
+    ]
+    assert rows[3][:3] == ["lsa", "dense, <b>", "0.5000"]
+    assert (
+        "lsa & dense, \\textless{}b\\textgreater{} &"
+        in run_main(*f"evaluate {both} --format latex".split())[1]
+    )
+    [_, lsa] = json.loads(run_main(*f"evaluate {both} --format json".split())[1])
+    assert lsa["columns"] == {"method": "dense, <b>"}
+    line = f"compare {both} --baseline bm25 --p-imp 10 --tests t-test --format csv"
+    out = run_main(*f"{line} --format markdown".split())[1]
+    share = pm.reranking("qrels.jsonl", "bm25.jsonl", "lsa.jsonl", cutoff=10).early.share_put_right
+    assert f"| lsa | dense, &lt;b&gt; | {share:.4f} |" in out
+    assert "--p-imp needs one --baseline" in run_main(*f"compare {both} --p-imp 10".split())[2]
+    assert "goes with one row for each run" in run_main(*f"evaluate {both} --by-query".split())[2]
