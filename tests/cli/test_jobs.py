@@ -103,6 +103,7 @@ def test_pipes_are_read_once():
 
 PROGRAM = r"""
 import os, signal, sys, time
+from multiprocessing.connection import Connection
 from permed_measures import cli
 from permed_measures.engine import processes
 from permed_measures.engine.evaluator import PermedEvaluator
@@ -116,6 +117,23 @@ def die_sometimes(number):
         os.kill(os.getpid(), signal.SIGKILL)
     return number, processes.in_worker
 
+def die_while_sending(number):
+    def send_a_part(pipe, data):
+        os.write(pipe.fileno(), data[:1000])
+        os.kill(os.getpid(), signal.SIGKILL)
+    if number == 1 and processes.in_worker:
+        Connection._send = send_a_part
+    return number * b"x"
+
+def begin(_):
+    os.write(1, b"begun\n")
+    time.sleep(1)  # and then wait for more, which will not come
+
+if sys.argv[1] == "sending":
+    print(*map(len, processes.in_parallel(die_while_sending, (0, 1, 100_000), 2)))
+    raise SystemExit
+if sys.argv[1] == "above":
+    list(processes.in_parallel(begin, range(9), 2))
 if sys.argv[1] == "interrupted":
     PermedEvaluator.evaluate = wait
     sys.argv[1:] = "evaluate qrels runs -m P@1 --jobs 2".split()
@@ -144,3 +162,17 @@ def test_what_a_process_was_ended_over_is_computed_here():
         == "(0, True) (1, False) (2, True) (3, True) (4, False) (5, False) (6, False) (7, False)\n"
     )
     assert done.stderr == ""
+
+
+def test_a_process_may_be_ended_while_it_sends_its_result():
+    command = [sys.executable, "-c", PROGRAM, "sending"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("0 1 100000\n", "")
+
+
+def test_no_process_is_left_behind_by_one_that_is_killed():
+    command = [sys.executable, "-c", PROGRAM, "above"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as running:
+        assert [running.stdout.readline() for _ in range(2)] == [b"begun\n"] * 2
+        running.kill()
+        assert running.communicate(timeout=60)[0] == b""  # it ends when all have ended that write to it
