@@ -19,10 +19,12 @@ _BATCH = 1 << 18
 
 
 _KEPT = 4_000_000
-"""The length of an array that is freed untouched: glibc then keeps up to twice its size for the next arrays.
+"""The length of an array that is freed before it is touched: advice to the malloc of glibc, and no memory.
 
-Until it has freed one as large, it gives memory back to the system and takes it again, page by page: that
-took up to a quarter of the time where many documents are judged.
+When 32 MB are freed, glibc takes it that as much will be wanted again, and keeps up to 64 MB for the next
+arrays. Else it returns the memory of each to the system, which clears every page of the next one. Without
+this line, 50 queries of 1,000 documents, 500 judged, take 1.35 times as long; 1,000 such queries with ties
+and a measure without cutoff 1.2 times; 3,440 of 100 documents 1.1 times. Another malloc ignores it.
 """
 
 

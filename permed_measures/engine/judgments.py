@@ -242,12 +242,10 @@ def _from_mapping(qrels: Nested) -> Judgments:
             problem = f"the judgments of a query must be a dict {{doc_id: relevance}} ({found})"
             raise InputError(problem, where=f"query {shown(query_id)}")
     documents: list[str] = []
-    kinds: set[type] = set()
-    for docs in per_query:  # the second look at an id finds it in the cache
+    for docs in per_query:
         documents += docs
-        kinds.update(map(type, docs))
     grade = floats(docs.values() for docs in per_query)
-    if not kinds <= {str} or not np.isfinite(grade).all():
+    if not set(map(type, documents)) <= {str} or not np.isfinite(grade).all():
         checked = map(_checked, query_ids, per_query)
         documents = list(chain.from_iterable(checked))
     query = np.repeat(np.arange(len(query_ids), dtype=np.int32), list(map(len, per_query)))
