@@ -190,7 +190,8 @@ class JudgedRankings:
 
     def keep(self, rows: NDArray[np.bool_]) -> JudgedRankings:
         """Return the rankings with only these rows, ranks unchanged."""
-        return replace(self, row=self.row[rows], rank=self.rank[rows])
+        counts = self.retrieved, self.n_run_queries, self.n_answered
+        return JudgedRankings(self.judgments, self.row[rows], self.rank[rows], *counts)
 
 
 def _warn_if_swapped(judgments: Judgments, run: Nested, path: Path | None) -> None:

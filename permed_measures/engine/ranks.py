@@ -127,21 +127,21 @@ def count_ranked_above(
 ) -> Ints:
     """Count, for each hit, the rows of its group that are ranked before it.
 
-    If the hits are among the rows, that is the rank minus 1. The counts for parts of a run add up. With
-    `depth`, as many rows are as good as more.
+    If the hits are among the rows, that is the rank minus 1. The counts for parts of a run add up. If there
+    is a `depth`, counts from there on may be any others from there on.
     """
     if ties is not TieBreak.TREC10:
         with np.errstate(over="ignore"):  # beyond float32 is infinite, as it is in C
             rows = rows._replace(score=rows.score.astype(np.float32))
             hits = hits._replace(score=hits.score.astype(np.float32))
-    score, wanted = -rows.score, -hits.score  # ascending is the order of a ranking
+    score = -rows.score  # ascending is the order of a ranking
     unsorted = _sort_groups(rows, score, hits.group)
     if depth is None:
-        return _count(rows, score, unsorted, hits, wanted, judgments, ties)
+        return _count(rows, score, unsorted, hits, judgments, ties)
     last, high = rows.start[hits.group] + (depth - 1), rows.end[hits.group]
-    near = np.flatnonzero((last >= high) | (score.take(last, mode="clip") >= wanted))
-    before = np.full(len(wanted), depth)
-    before[near] = _count(rows, score, unsorted, _some(hits, near), wanted[near], judgments, ties)
+    near = np.flatnonzero((last >= high) | (score.take(last, mode="clip") >= -hits.score))
+    before = np.full(len(hits.row), depth)
+    before[near] = _count(rows, score, unsorted, _some(hits, near), judgments, ties, depth)
     return before
 
 
@@ -154,13 +154,17 @@ def _count(
     score: NDArray[Any],
     unsorted: Ints,
     hits: Hits,
-    wanted: NDArray[Any],
     judgments: Judgments,
     ties: TieBreak,
+    depth: int | None = None,
 ) -> Ints:
-    """Count as `count_ranked_above` does, with scores that ascend in each group."""
-    low, high = rows.start[hits.group], rows.end[hits.group]
-    first = _bisect(score, low, high, wanted, np.less)
+    """Count as `count_ranked_above` does, with scores that ascend.
+
+    With `depth`, each hit has fewer scores above its own.
+    """
+    low, high, wanted = rows.start[hits.group], rows.end[hits.group], -hits.score
+    last = high if depth is None else np.minimum(low + depth, high)
+    first = _bisect(score, low, last, wanted, np.less)
     before = first - low
     unsettled = _is_at(score, first + (hits.part == 0), high, wanted)
     if unsettled.any():
@@ -179,18 +183,21 @@ def _sort_groups(rows: Rows, score: NDArray[Any], group: Ints) -> Ints:
     Most runs are sorted as they are written. To sort a query's scores takes numpy about as long as to compare
     them all with one or two of them, and then it does not matter how many are judged.
     """
-    groups = np.flatnonzero(np.bincount(group))
-    groups = groups[np.argsort(rows.start[groups])]
-    start, end = rows.start[groups], rows.end[groups]
     falls = np.zeros(len(score) + 1, np.bool_)
     np.less(score[1:], score[:-1], out=falls[1 : len(score)])
-    falls[start] = False  # the row before is of another query
-    bounds = np.stack([start, end], axis=1).ravel()
-    unsorted = np.logical_or.reduceat(falls, bounds)[::2] if len(groups) else np.zeros(0, np.bool_)
+    falls[rows.start[rows.end > rows.start]] = False  # the row before is of another query
+    groups = np.flatnonzero(np.bincount(group)) if falls.any() else _NONE
+    if not len(groups):
+        return _NONE
+    groups = groups[np.argsort(rows.start[groups])]
+    start, end = rows.start[groups], rows.end[groups]
+    unsorted = np.logical_or.reduceat(falls, np.stack([start, end], axis=1).ravel())[::2]
     for first, last in zip(start[unsorted].tolist(), end[unsorted].tolist(), strict=True):
         score[first:last].sort()
     return groups[unsorted]
 
+
+_NONE = np.zeros(0, np.int64)
 
 _TOGETHER = 1000
 """Ids of hits that are read together."""

@@ -72,7 +72,7 @@ def distinct(measures: Iterable[Measure]) -> list[Measure]:
     for measure in measures:
         name = own_name(measure) or str(measure)
         same, owner = found.setdefault(measure, measure), owners.setdefault(name, measure)
-        if owner != measure:
+        if owner is not measure and owner != measure:  # measures are compared as text, which takes long
             raise MeasureError(f"two measures are named {name!r}: {owner} and {measure}")
         if own_name(measure) and own_name(same) not in (None, name):
             both = f"{own_name(same)!r} and {name!r}"

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import binary, checks, graded
 from permed_measures.measures.definitions import GAP, Coverage, GradedAP, QMeasure, VariantNDCG
-from permed_measures.measures.parameters import values_of
 
 Kernel = Callable[..., NDArray[np.float64]]
 Check = Callable[[Judgments, dict[str, Any]], None]
@@ -69,7 +68,7 @@ def depth_of(measure: Measure) -> int | None:
 
     That is its cutoff, unless it counts only judged documents or sorts the whole list.
     """
-    given = values_of(measure)
+    given = measure.params
     anywhere = given.get("judged_only") or given.get("ideal") == "run"
     cutoff: int | None = None if anywhere else given.get("cutoff")
     return cutoff
