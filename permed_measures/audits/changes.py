@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
-from permed_measures.audits.claim_columns import Kind, is_change
+from permed_measures.audits.claim_columns import Kind, is_change_row
 from permed_measures.audits.claim_names import heading_of, meaning_of
 from permed_measures.audits.claim_runs import Assigned
 from permed_measures.audits.claim_tables import ClaimRow, Derived
@@ -99,7 +99,7 @@ class Changes:
         for row, run, versus in printed.derived:
             for derived in row.derived:
                 if derived.kind is Kind.CHANGE:
-                    title = f"{row.label}, {derived.title}" if is_change(row.label) else derived.title
+                    title = f"{row.label}, {derived.title}" if is_change_row(row.label) else derived.title
                     key = (row.part, title, versus is not None)
                     self.columns.setdefault(key, []).append(Change(row, run, versus, derived))
 

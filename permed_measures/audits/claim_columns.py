@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from enum import Enum
 from functools import cache
 from typing import NamedTuple
@@ -50,13 +51,19 @@ class Column(NamedTuple):
     why: str = ""
 
 
-_P = re.compile(r"p(?:[ _-]?val(?:ue)?s?|值)?(?: *[(\[].*)?|显著性.*|sig(?:nificance|\.)?", re.IGNORECASE)
+_P = re.compile(r"p(?: *[(\[].*)?|(?i:p[ _-]?val(?:ue)?s?(?: *[(\[].*)?|p值|显著性.*|sig(?:nificance|\.)?)")
 _INTERVAL = re.compile(
     r"(?:9[059] ?%? ?)?(?:\bci\b ?-?(?:9[059])? ?%?|confidence|\binterval|置信区间)|\bci9[059]",
     re.IGNORECASE,
 )
 _CHANGE = re.compile(
     r"[Δ∆δ]|\bdelta\b|\bdiff(?:erence)?\b|\bimpr(?:ov)?\w*|\bgains?\b|\blift\b|\bchange\b|提升|提高|增幅|变化|差值|差异",
+    re.IGNORECASE,
+)
+_CHANGE_ROW = re.compile(
+    r"(?:(?:abs|rel)\w*\.? *)?"
+    r"(?:[Δ∆δ]|delta|diff(?:erence)?|impr(?:ov)?\w*|gain|lift|change|提升|提高|增幅|变化|差值)\.? *"
+    r"(?:%|[(\[].*|(?:vs|over|to|from|against|相对|比|对).*)?",
     re.IGNORECASE,
 )
 _BASE = re.compile(
@@ -71,12 +78,18 @@ def is_change(title: str) -> bool:
     return bool(_CHANGE.search(title)) and why_no_measure(title) != ""
 
 
+def is_change_row(label: str) -> bool:
+    """Return whether the name of a row means differences of others."""
+    return bool(_CHANGE_ROW.fullmatch(label.strip()))
+
+
 def columns_of(table: PrintedTable) -> list[Column]:
     """Return what each column of a table holds; the labels are those left of the first measure."""
     found = [_column(number, titles) for number, titles in enumerate(table.titles)]
     first = next((each.number for each in found if each.kind is not Kind.OTHER), len(found))
     labels = [each.number for each in found[:first] if _is_text(each.number, table)] or [0]
     found = [each._replace(kind=Kind.LABEL) if each.number in labels else each for each in found]
+    found = [*_apart(found)]
     last = Column(0, Kind.LABEL, "")
     for each in found:  # a change without a name is one of the measure before it
         if each.name:
@@ -84,6 +97,15 @@ def columns_of(table: PrintedTable) -> list[Column]:
         elif each.kind is not Kind.OTHER and not each.name:
             found[each.number] = each._replace(name=last.name, group=last.group)
     return found
+
+
+def _apart(columns: list[Column]) -> Iterator[Column]:
+    """Give a column whose measure has one before it a group of its own."""
+    seen: dict[tuple[str, str], int] = {}
+    for each in columns:
+        n = seen[each.name, each.group] = seen.get((each.name, each.group), 0) + 1
+        again = each.kind is Kind.MEASURE and n > 1
+        yield each._replace(group=f"{each.group} (column {each.number + 1})".strip()) if again else each
 
 
 def _is_text(number: int, table: PrintedTable) -> bool:

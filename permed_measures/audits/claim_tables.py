@@ -7,11 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from permed_measures.audits.claim_columns import Column, Kind, columns_of, is_change
+from permed_measures.audits.claim_columns import Column, Kind, columns_of, is_change_row
 from permed_measures.audits.claims import parse_claims
 from permed_measures.errors import InputError, MeasureError
 from permed_measures.papers.cells import Printed, is_blank, label_of, printed_in
 from permed_measures.papers.grids import PrintedTable
+
+_SHOWN = 10
+"""How many cells without a number are named."""
 
 
 class Derived(NamedTuple):
@@ -142,7 +145,8 @@ class _Reader:
             what = "a column that is no measure" if n == 1 else f"{n} columns that are no measures"
             notes.append(f"{start}{what} left out: {', '.join(self.skipped)}")
         if self.texts:
-            notes.append(f"{start}no number, left out: {', '.join(self.texts)}")
+            more = ", ..." if len(self.texts) > _SHOWN else ""
+            notes.append(f"{start}no number, left out: {', '.join(self.texts[:_SHOWN])}{more}")
         return rows, notes
 
     def _has_numbers(self, column: Column) -> bool:
@@ -191,12 +195,11 @@ class _Reader:
             row.derived.append(Derived(Kind.CHANGE, name, name, printed.change))
         if not printed.number:
             return
-        if printed.signed or is_change(row.label):
+        if printed.signed or is_change_row(row.label):
             sign = "+" if printed.signed and not printed.number.startswith("-") else ""
             row.derived.append(Derived(Kind.CHANGE, name, name, sign + printed.number))
-        elif row.claims.setdefault(name, printed.number) != printed.number:
-            raise InputError(f"two columns are named {name!r}", where=self.path)
         else:
+            row.claims[name] = printed.number
             _check(name, printed.number, row.where)
 
 

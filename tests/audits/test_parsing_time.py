@@ -73,3 +73,51 @@ def test_titles_of_a_table_are_read_in_linear_time(tmp_path):
         read_claims(path, [], ["one"])
 
     assert growth(read) < LINEAR
+
+
+def _in_table(cell):
+    return "\\begin{tabular}{ll} & P@1 \\\\ \\midrule a & " + cell + " \\\\ \\end{tabular}"
+
+
+TABLES = {
+    "tex": {
+        "braces": lambda n: _in_table("{" * n + "0.5" + "}" * n),
+        "open braces": lambda n: _in_table("{" * n),
+        "begins": lambda n: "\\begin{tabular}{l} a" * (n // 10),
+        "nested": lambda n: "\\begin{tabular}{l} a" * (n // 20) + "\\end{tabular}" * (n // 20),
+        "comments": lambda n: "%\n" * n,
+        "commands": lambda n: _in_table("\\textbf" * n),
+    },
+    "html": {
+        "spans": lambda n: "<table><tr>" + "<td colspan=99999>1" * (n // 1000) + "</table>",
+        "tags": lambda n: "<table><tr><td>" + "<" * n,
+    },
+    "md": {
+        "stars": lambda n: "|a|b|\n|-|-|\n|x|" + "*a " * n + "|",
+        "rows": lambda n: "|a|P@1|\n|-|-|\n" + "|x|0.5|\n" * (n // 10),
+    },
+    "csv": {
+        "marks": lambda n: "run,P@1\nx,0.5" + "\u2020" * n,
+        "brackets": lambda n: "run,P@1\nx," + "(" * n,
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("suffix", "make"),
+    [
+        pytest.param(suffix, make, id=f"{suffix} {name}", marks=pytest.mark.thorough)
+        for suffix, found in TABLES.items()
+        for name, make in found.items()
+    ],
+)
+def test_tables_are_read_in_linear_time(tmp_path, suffix, make):
+    path = tmp_path / f"paper.{suffix}"
+
+    def read(n):
+        text = make(n)
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+        read_claims(path, [], ["one"])
+
+    assert growth(read) < LINEAR

@@ -19,7 +19,7 @@ def claims_of(table):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_table_gives_the_same_claims_in_each_format(tmp_path, form):
-    for seed in range(effort(25, 300)):
+    for seed in range(effort(25, 120)):
         table = known_table(random_for(seed))
         path = tmp_path / f"paper.{form}"
         path.write_text(rendered(random_for(seed + 1), table, form))
@@ -32,7 +32,7 @@ def test_a_table_gives_the_same_claims_in_each_format(tmp_path, form):
 
 def test_content_tells_the_format_where_the_name_does_not(tmp_path):
     for form in FORMS:
-        for seed in range(effort(8, 20)):
+        for seed in range(effort(6, 12)):
             table = known_table(random_for(seed))
             path = tmp_path / "paper.txt"
             path.write_text(rendered(random_for(seed), table, form))
@@ -40,7 +40,7 @@ def test_content_tells_the_format_where_the_name_does_not(tmp_path):
 
 
 def test_several_tables_of_several_formats_are_in_one_file(tmp_path):
-    for seed in range(effort(8, 20)):
+    for seed in range(effort(6, 12)):
         tables = [known_table(random_for(seed + 100 * n)) for n in range(3)]
         parts = [
             rendered(random_for(seed), t, form) for t, form in zip(tables, ("md", "html", "md"), strict=True)
