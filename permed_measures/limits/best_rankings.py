@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from itertools import product
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import Ints
-from permed_measures.limits.formulas import Cases, Formula, States
+from permed_measures.limits.formulas import Cases, Formula, States, slots_below
 from permed_measures.limits.query_classes import QueryClasses
 
 Floats = NDArray[np.float64]
@@ -111,12 +112,11 @@ class BestRankings:
             return None
         within = next(iter(cuts), None)
         depth = _depth(formulas, within)
-        while _n_steps(classes, depth, within) > MOST_STEPS:
-            depth -= 1
+        while _n_steps(counted := _counted(classes, formulas, depth), depth, within) > MOST_STEPS:
+            depth -= 1 + depth // 10
             if depth < (within or 1):
                 return None
-        cases, class_of_case = _cases(classes, within)
-        return _assembled(classes, formulas, cases, class_of_case, within, depth, n_queries)
+        return _assembled(classes, formulas, counted, within, depth, n_queries)
 
     @property
     def signature(self) -> bytes:
@@ -210,13 +210,53 @@ def _depth(formulas: Sequence[Formula], within: int | None) -> int:
 # --- cases and states --------------------------------------------------------------------------------
 
 
+_Row = tuple[int, ...]
+
+
+class _Counted(NamedTuple):
+    """How the documents of a class are counted.
+
+    Attributes
+    ----------
+    limits : tuple of int
+        How many there are of each grade.
+    like : tuple of int
+        The grade that each is counted as: itself, or a lower one of its kind, if there are enough of both.
+    """
+
+    limits: _Row
+    like: _Row
+
+
+def _counted(classes: QueryClasses, formulas: Sequence[Formula], depth: int) -> list[_Counted]:
+    """Return how each class is counted: grades that are relevant alike, and fill all ranks, count as one.
+
+    Below these ranks they must weigh the same too.
+    """
+    apart = any(each.needs_each_grade for each in formulas)
+    levels = sorted({0.0, *(each.level for each in formulas)})
+    kinds = [np.searchsorted(levels, classes.grades, "right").tolist()]
+    kinds += [each.of_grades for each in formulas if each.of_grades and slots_below(depth, each.cutoff)]
+    kind = list(zip(*kinds, strict=True))
+    found = []
+    for row in classes.counts.tolist():
+        like = list(range(len(row)))
+        for g, count in enumerate(row):
+            alike = (h for h in range(g) if kind[h] == kind[g] and row[h] >= depth)
+            if count >= depth and not apart:
+                like[g] = next(alike, g)
+        found.append(_Counted(tuple(row), tuple(like)))
+    return found
+
+
 @lru_cache(maxsize=4096)
-def _grid(limits: tuple[int, ...], most: int) -> tuple[Ints, Ints]:
+def _grid(limits: _Row, like: _Row, most: int) -> tuple[Ints, Ints]:
     """Return all numbers of documents by grade up to their limits, `most` in all, and the one after each.
 
     -1 stands for those beyond a limit.
     """
-    axes = [np.arange(min(limit, most) + 1) for limit in limits]
+    ends = [min(limit, most) if like[g] == g else 0 for g, limit in enumerate(limits)]
+    axes = [np.arange(end + 1) for end in ends]
     every = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
     inside = every.sum(axis=1) <= most
     number = np.where(inside, np.cumsum(inside) - 1, -1)
@@ -227,40 +267,47 @@ def _grid(limits: tuple[int, ...], most: int) -> tuple[Ints, Ints]:
     for g, step in enumerate(steps.tolist()):
         room = used[:, g] + 1 < shape[g]
         after[room, g] = number[used[room] @ steps + step]
-    return used, after
+    return used, after[:, list(like)]
 
 
-def _n_steps(classes: QueryClasses, depth: int, within: int | None) -> int:
-    """Return how many documents are placed, over all ranks and states."""
-    boxes = np.prod(np.minimum(classes.counts, depth) + 1.0, axis=1)
-    if boxes.max() > MOST_STEPS:  # do not even count them
-        return int(boxes.max())
-    n_states = sum(_n_lists(tuple(row), depth, within) for row in classes.counts.tolist())
-    return n_states * depth * len(classes.grades)
+def _n_steps(counted: list[_Counted], depth: int, within: int | None) -> int:
+    """Return how many documents are placed, over all ranks and states; at least as many if too many."""
+    n_states = 0
+    for limits, like in counted:
+        n_states += _n_lists(limits, like, depth, within)
+        if n_states * depth * len(limits) > MOST_STEPS:
+            break
+    return n_states * depth * len(counted[0].limits)
 
 
 @lru_cache(maxsize=4096)
-def _n_lists(limits: tuple[int, ...], depth: int, within: int | None) -> int:
+def _n_lists(limits: _Row, like: _Row, depth: int, within: int | None) -> int:
     """Return how many states the lists of a class have, those of each number within a rank apart."""
-    if within is None:
-        return len(_grid(limits, depth)[0])
-    return sum(len(_grid(tuple(found), depth)[0]) for found in _grid(limits, within)[0].tolist())
+    box = prod(min(limit, depth) + 1 for g, limit in enumerate(limits) if like[g] == g)
+    if box > MOST_STEPS:  # do not even count them
+        return box
+    n_states = len(_grid(limits, like, depth)[0])
+    if within is None or n_states > MOST_STEPS // depth:
+        return n_states
+    found = _grid(limits, like, within)[0]
+    return int(np.prod(found + 1.0, axis=1).sum())
 
 
-def _cases(classes: QueryClasses, within: int | None) -> tuple[Cases, Ints]:
+def _cases(classes: QueryClasses, counted: list[_Counted], within: int | None) -> tuple[Cases, Ints]:
     """Return the classes as they are, or with each number of documents that a list may have within a rank."""
     if within is None:
         nothing = np.zeros_like(classes.counts)
         return Cases(classes.grades, classes.counts, classes.zeros, nothing), np.arange(len(classes.counts))
-    found = [_grid(tuple(row), within)[0] for row in classes.counts.tolist()]
+    found = [_grid(*each, within)[0] for each in counted]
     class_of_case = np.repeat(np.arange(len(found)), [len(each) for each in found])
     counts, zeros = classes.counts[class_of_case], classes.zeros[class_of_case]
     return Cases(classes.grades, counts, zeros, np.concatenate(found)), class_of_case
 
 
-def _lists(limits: Ints, depth: int) -> _Lists:
+def _lists(limits: Ints, like: list[_Row], depth: int) -> _Lists:
     """Return the states of lists with documents up to these limits."""
-    grids = [_grid(tuple(row), depth) for row in limits.tolist()]
+    rows = map(tuple, limits.tolist())
+    grids = [_grid(row, of_row, depth) for row, of_row in zip(rows, like, strict=True)]
     sizes = np.array([len(used) for used, _ in grids])
     first = np.cumsum(sizes) - sizes
     used = np.concatenate([used for used, _ in grids])
@@ -278,13 +325,13 @@ def _lists(limits: Ints, depth: int) -> _Lists:
 def _assembled(
     classes: QueryClasses,
     formulas: Sequence[Formula],
-    cases: Cases,
-    class_of_case: Ints,
+    counted: list[_Counted],
     within: int | None,
     depth: int,
     n_queries: int | None,
 ) -> BestRankings:
     """Bring everything into arrays: a case for each pair of scales that an ideal list may have."""
+    cases, class_of_case = _cases(classes, counted, within)
     choices = list(product(*(each.scales(cases) for each in formulas)))
     scales = np.concatenate([np.stack(choice, axis=1) for choice in choices])
     cases = Cases(cases.grades, *(np.concatenate([each] * len(choices)) for each in cases[1:]))
@@ -292,13 +339,14 @@ def _assembled(
     limits = cases.counts
     if within == depth and all(each.cutoff is not None and each.cutoff <= depth for each in formulas):
         limits = cases.found  # nothing stands below, so cases with equal scales are one
+        like = np.array([each.like for each in counted])[class_of_case]
         _, kept, number = np.unique(
-            np.column_stack([limits, scales]), axis=0, return_index=True, return_inverse=True
+            np.column_stack([limits, like, scales]), axis=0, return_index=True, return_inverse=True
         )
     else:
         kept = number = np.arange(len(limits))
     order = np.argsort(class_of_case, kind="stable")
-    lists = _lists(limits[kept], depth)
+    lists = _lists(limits[kept], [counted[each].like for each in class_of_case[kept].tolist()], depth)
     states = States(classes.grades, lists.used, cases.counts[kept][lists.case] - lists.used)
     scale = scales[kept][lists.case].T
     return BestRankings(

@@ -58,14 +58,25 @@ class States(NamedTuple):
 
 
 class Formula(ABC):
-    """A measure as a sum over ranks."""
+    """A measure as a sum over ranks; `level` is its lowest relevant grade, if any."""
 
     cutoff: int | None
+    level: float
 
     @property
     def needs_found(self) -> bool:
         """Whether the scale depends on the documents within the cutoff."""
         return False
+
+    @property
+    def needs_each_grade(self) -> bool:
+        """Whether grades must be counted apart even where the documents of each fill all ranks."""
+        return False
+
+    @property
+    def of_grades(self) -> tuple[float, ...]:
+        """What the documents of each grade weigh; empty if only their level counts."""
+        return ()
 
     @abstractmethod
     def scales(self, cases: Cases) -> list[Floats]:
@@ -122,7 +133,7 @@ class HitCount(Formula):
     def beyond(self, states: States, depth: int) -> tuple[Floats, Floats]:
         """Return 0, and all that are left and have a place."""
         left = states.left[:, states.grades >= self.level].sum(axis=1)
-        return _zeros(states), np.minimum(left, _slots(self.cutoff, depth)).astype(np.float64)
+        return _zeros(states), np.minimum(left, slots_below(depth, self.cutoff)).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -155,7 +166,7 @@ class FirstHit(Formula):
     def beyond(self, states: States, depth: int) -> tuple[Floats, Floats]:
         """Return 0, and the value of a relevant document at the next rank, if there is none yet."""
         left = states.left[:, states.grades >= self.level].sum(axis=1)
-        may = (states.n_relevant(self.level) == 0) & (left > 0) & (_slots(self.cutoff, depth) > 0)
+        may = (states.n_relevant(self.level) == 0) & (left > 0) & (slots_below(depth, self.cutoff) > 0)
         return _zeros(states), may * (1 / (depth + 1) if self.reciprocal else 1.0)
 
 
@@ -175,6 +186,11 @@ class WeightedPrecisions(Formula):
     def needs_found(self) -> bool:
         """Whether the sum is divided by the number of hits."""
         return self.denominator is Denominator.NUM_REL_RET
+
+    @property
+    def of_grades(self) -> tuple[float, ...]:
+        """Return the weights."""
+        return self.weights
 
     def scales(self, cases: Cases) -> list[Floats]:
         """Return one over the denominator."""
@@ -206,7 +222,7 @@ class WeightedPrecisions(Formula):
         """Return 0, and what the others add one after the other, the heaviest last, as precision rises."""
         weights = self._weights(states.grades)
         order = [g for g in np.argsort(weights, kind="stable").tolist() if states.grades[g] >= self.level]
-        taken = _taken(states.left, reversed(order), _slots(self.cutoff, depth))
+        taken = _taken(states.left, reversed(order), slots_below(depth, self.cutoff))
         harmonic = _cumulated(_harmonic, depth + _longest(taken))
         before, total = states.n_relevant(self.level), _zeros(states)
         for g, start, end in _one_after_another(taken, order):
@@ -224,11 +240,22 @@ class DiscountedGains(Formula):
     gain: tuple[float, ...]
     discount: Discount
     ideal: Ideal
+    level: float = -np.inf
 
     @property
     def needs_found(self) -> bool:
         """Whether the ideal list is made of the retrieved documents."""
         return self.ideal in (Ideal.CUTOFF, Ideal.RUN)
+
+    @property
+    def needs_each_grade(self) -> bool:
+        """Whether the ideal list is made of the retrieved documents."""
+        return self.needs_found
+
+    @property
+    def of_grades(self) -> tuple[float, ...]:
+        """Return the gains."""
+        return self.gain
 
     def scales(self, cases: Cases) -> list[Floats]:
         """Return one over the ideal; that of a run is between those of the first k and of all judged."""
@@ -249,7 +276,7 @@ class DiscountedGains(Formula):
 
     def beyond(self, states: States, depth: int) -> tuple[Floats, Floats]:
         """Return what the negative ones add one after the other, and what the others add."""
-        slots = _slots(self.cutoff, depth)
+        slots = slots_below(depth, self.cutoff)
         up = np.argsort(self.gain, kind="stable").tolist()
         low, high = _zeros(states), _zeros(states)
         for order, total in (
@@ -275,7 +302,7 @@ def _zeros(states: States) -> Floats:
     return np.zeros(len(states.used))
 
 
-def _slots(cutoff: int | None, depth: int) -> int:
+def slots_below(depth: int, cutoff: int | None) -> int:
     """Return how many ranks there are from `depth` to the cutoff."""
     return np.iinfo(np.int32).max if cutoff is None else max(cutoff - depth, 0)
 
@@ -317,7 +344,7 @@ def _ideal_sum(
         counts = np.column_stack([counts, zeros])
         gain = np.append(gain, 0.0)
     order = np.argsort(-gain, kind="stable").tolist()
-    taken = _taken(counts, order, _slots(cutoff, 0))
+    taken = _taken(counts, order, slots_below(0, cutoff))
     cumulated = _cumulated(discounts, _longest(taken))
     total = np.zeros(len(counts))
     for g, start, end in _one_after_another(taken, order):

@@ -25,6 +25,8 @@ DEEPEST = 6
 """The longest list: every document can stand below the largest cutoff."""
 CLAIMS = {
     "MAP@3": "0.5",
+    "MAP@2": "0.5",
+    "nDCG@2": "0.5",
     "nDCG@3": "0.5",
     "P@1": "0.5",
     "R@2": "0.5",
@@ -38,20 +40,20 @@ def qrels_of(grades):
     return {f"q{i}": {f"d{j}": grade for j, grade in enumerate(each)} for i, each in enumerate(grades)}
 
 
-def rankings_of(n_documents):
+def rankings_of(n_documents, deepest):
     """Yield each way to place some documents on the first ranks."""
     for n in range(n_documents + 1):
         for documents in permutations(range(n_documents), n):
-            for ranks in product(range(1, DEEPEST + 1), repeat=n):
+            for ranks in product(range(1, deepest + 1), repeat=n):
                 if list(ranks) == sorted(set(ranks)):
                     yield dict(zip((f"d{j}" for j in documents), ranks, strict=True))
 
 
-def reachable(grades, convention, claims):
+def reachable(grades, convention, claims, deepest):
     """Return the values of all rankings of each query: an array for each, with a row for each ranking."""
     qrels, run = {}, {}
     for q, of_query in enumerate(grades):
-        for i, ranks in enumerate(rankings_of(len(of_query))):
+        for i, ranks in enumerate(rankings_of(len(of_query), deepest)):
             by_rank = {rank: doc for doc, rank in ranks.items()}
             longest = max(by_rank, default=1)
             qrels[f"{q}_{i:06}"] = {f"d{j}": grade for j, grade in enumerate(of_query)}
@@ -71,11 +73,11 @@ def reachable(grades, convention, claims):
 class Example:
     """Some queries, a convention, and the values of all rankings of each query."""
 
-    def __init__(self, grades, convention, claims):
+    def __init__(self, grades, convention, claims, deepest=DEEPEST):
         policies = label_policies(Judgments.of(qrels_of(grades)))
         prepared = Conventions(policies, None).prepared(convention, claims)
         self.rankings = prepared and prepared.rankings
-        self.points = reachable(grades, convention, claims) if prepared else []
+        self.points = reachable(grades, convention, claims, deepest) if prepared else []
 
     def best(self, direction):
         """Return the largest weighted sum of means of all rankings."""
@@ -189,6 +191,23 @@ def test_what_no_mixture_reaches_is_called_impossible_close_to_the_edge():
         [bounds] = bounds_of([Problem(example.rankings, intervals, [1e-4] * 3)])
         met = [given.meets(each) for given, each in zip(bounds.given, intervals, strict=True)]
         assert all(met) is possible
+
+
+@pytest.mark.parametrize("levels", [(1,), (1, 2)], ids=str)
+def test_grades_that_fill_all_ranks_may_be_counted_together(levels):
+    """With three documents of grades 1 and 2 each, only how many relevant ones stand above a rank counts."""
+    grades = [(2, 2, 2, 1, 1, 1), (2, 1), (2, 2, 1, 1)]
+    claims = row_of(("P@1", "MAP@2", "nDCG@2"))
+    cutoffs = {claim.name: claim.cutoffs[0] for claim in claims}
+    ap = APChoice() if len(levels) > 1 else APChoice(weights=Weights.HALF)
+    convention = Convention(
+        Setting(), {"ap": ap, "ndcg": NDCGChoice(), "level": LevelChoice(float(levels[-1]))}, cutoffs
+    )
+    example = Example(grades, convention, claims, deepest=3)
+    n_states = {1: 3 + 4 + 3, 2: 6 + 4 + 6}[len(levels)]
+    assert len(example.rankings.lists.case) == n_states
+    for direction in np.random.default_rng(4).normal(size=(30, 3)):
+        assert example.rankings.best(direction[None]).sums[0] == pytest.approx(example.best(direction))
 
 
 def test_a_mean_over_some_queries_is_bounded_by_the_best_of_them():
