@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal, InvalidOperation
+from itertools import permutations
 from typing import NamedTuple
 
 from permed_measures.audits.claim_columns import Kind, is_change_row
@@ -15,6 +16,8 @@ from permed_measures.markup import counted
 from permed_measures.papers.cells import printed_in
 
 _NOISE = 1e-9
+_MOST_ROWS = 20
+"""How many rows above a row of changes are tried as what it compares."""
 _FEW = 3
 """How many numbers that do not fit are shown."""
 
@@ -78,10 +81,11 @@ class Change(NamedTuple):
 
 
 class Base(NamedTuple):
-    """The row that changes are from."""
+    """The row that changes are from; for a row of changes also the one above it that they are of."""
 
     label: str
     row: ClaimRow
+    of: ClaimRow | None = None
 
 
 def same_measure(one: str, other: str) -> bool:
@@ -99,7 +103,7 @@ class Changes:
         for row, run, versus in printed.derived:
             for derived in row.derived:
                 if derived.kind is Kind.CHANGE:
-                    title = f"{row.label}, {derived.title}" if is_change_row(row.label) else derived.title
+                    title = row.label if is_change_row(row.label) else derived.title
                     key = (row.part, title, versus is not None)
                     self.columns.setdefault(key, []).append(Change(row, run, versus, derived))
 
@@ -119,7 +123,8 @@ class Changes:
             for name in self._names(changes)
             for base in self._bases(title, changes)
             for way in _ways(
-                any("%" in each.derived.text for each in changes) or "%" in title, self._of_percents(name)
+                any("%" in each.derived.text for each in changes) or "%" in title,
+                self._of_percents({name or each.derived.name for each in changes}),
             )
         ]
         name, way, base, fitting = max(tried, key=lambda each: len(each[3]), default=("", _POINTS, None, []))
@@ -129,7 +134,8 @@ class Changes:
         if base is not None:
             self.bases[changes[0].row.part, name] = base
         against = f" against {base.label}" if base is not None else ""
-        line = f"{title} ({n}): {way.text} of {name}{against}"
+        of = base.of.label if base is not None and base.of is not None else name
+        line = f"{title} ({n}): {way.text} of {of}{against}"
         if way.unit == " points" and any(each.derived.text.endswith("%") for each in changes):
             line += ", not relative"
         wrong = [self._told(each, name, base) for each in changes if each not in fitting]
@@ -137,6 +143,8 @@ class Changes:
 
     def _names(self, changes: list[Change]) -> list[str]:
         """Return the measures that changes may be of, as the table writes them."""
+        if is_change_row(changes[0].row.label):
+            return [""]  # each is of the measure above it
         names = list(dict.fromkeys(name for row in self.rows for name in row.claims))
         about = changes[0].derived.name
         return [name for name in names if about and same_measure(name, about)] or ([] if about else names)
@@ -147,16 +155,19 @@ class Changes:
             return [None]
         part = changes[0].row.part
         found = [Base(row.label, row) for row in self.rows if row.part == part]
+        if is_change_row(changes[0].row.label):
+            pairs = permutations(reversed(found[-_MOST_ROWS:]), 2)
+            return [base._replace(of=other.row) for other, base in pairs]
         words = title.replace("(", " ").replace(")", " ").split()
         named = run_named(words, [each.label for each in found])
         return [*(each for each in found if named in (None, each.label))]
 
-    def _of_percents(self, name: str) -> bool:
+    def _of_percents(self, names: set[str]) -> bool:
         return any(
             Range.of(text).low > 1 or text.endswith("%")
             for row in self.rows
             for n, text in row.claims.items()
-            if n == name
+            if n in names
         )
 
     def _pair(self, change: Change, name: str, base: Base | None) -> tuple[str, str] | None:
@@ -165,9 +176,8 @@ class Changes:
         other = self.runs.get(change.versus or "") if base is None else base.row
         if row is None or other is None:
             return None
-        if not row.claims and base is not None:  # a row of changes, below those that it compares
-            above = [each for each in self.rows if each.part == row.part and each is not base.row]
-            row = above[-1] if above else row
+        if base is not None and base.of is not None:
+            row, name = base.of, change.derived.name
         if name not in row.claims or name not in other.claims:
             return None
         return row.claims[name], other.claims[name]
@@ -194,6 +204,6 @@ class Changes:
         if pair is None:
             return start
         a, b = (Range.of(text).middle for text in pair)
-        points = _POINTS if self._of_percents(name) else _PERCENT_POINTS
+        points = _POINTS if self._of_percents({name or change.derived.name}) else _PERCENT_POINTS
         relative = f", {_RELATIVE.of(a, b):+.2f}% relative" if b else ""
         return f"{start} ({points.of(a, b):+.2f} points{relative})"

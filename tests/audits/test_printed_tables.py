@@ -255,13 +255,13 @@ def test_changes_beside_numbers_and_in_a_row_of_their_own_are_checked(tmp_path):
         ["", "NDCG@10", "MAP@10"],
         ["tfidf", "0.6135", "0.3790"],
         ["bm25", "0.6788 (+10.6%)", "0.4665 (+23.1%)"],
+        ["lsa", "0.6060", "0.3981"],
         ["Δ", "+0.0653", "+0.0875"],
     )
     assert changes_in(text, tmp_path) == [
         "NDCG@10 (1 number): relative change in percent of NDCG@10 against tfidf",
         "MAP@10 (1 number): relative change in percent of MAP@10 against tfidf",
-        "Δ, NDCG@10 (1 number): difference of NDCG@10 against tfidf",
-        "Δ, MAP@10 (1 number): difference of MAP@10 against tfidf",
+        "Δ (2 numbers): difference of bm25 against tfidf",
     ]
 
 
