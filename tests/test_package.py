@@ -25,7 +25,7 @@ engine: id_order ranks from_mapping from_frames from_spark_workers from_spark_jo
 engine/kernels: shared binary graded checks __init__
 engine: means evaluator groups
 provider
-files: sources formats order text_formats text fast_rows plain_lines streams parquet_pages parquet
+files: sources formats order text_formats text fast_rows plain_lines streams repeats parquet_pages parquet
 files: read inspection headers columns whole output_formats write provenance
 datasets: import_hook records samples readers http_download downloads handlers catalogue __init__
 datasets: pyterrier loading

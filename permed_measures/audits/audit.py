@@ -126,7 +126,7 @@ def audit(
     if decimals is not None and (type(decimals) is not int or not 0 <= decimals <= MOST_DIGITS):
         raise InputError(f"decimals must be a whole number from 0 to {MOST_DIGITS} (found {decimals!r})")
     runs = _runs_of(claims, run)
-    origin, runs = Origin.of(qrels, runs), loaded_runs(runs)
+    origin, runs = Origin.of(qrels, runs), loaded_runs(runs, may_repeat=True)
     loaded = loaded_qrels(qrels)
     policies = label_policies(Judgments.of(loaded))
     groupings = groupings_of(policies[0].judgments.query_ids, by, loaded)

@@ -140,6 +140,8 @@ class Documents(Option):
     JUDGED = "judged"
     POSITIVE = "positive"
     FIRST_K = "first_k"
+    IN_PLACE = "in_place"
+    LAST = "last"
 
 
 class Rounding(Option):
@@ -172,6 +174,7 @@ RARE = frozenset(
         *(QuerySet.CONVERSATIONS, QuerySet.TURNS, QuerySet.GROUPS),
         *(LabelPolicy.STRICT, LabelPolicy.LISTED),
         *(Documents.JUDGED, Documents.POSITIVE, Documents.FIRST_K),
+        *(Documents.IN_PLACE, Documents.LAST),
         *(Denominator.CUTOFF, Weights.CAPPED, Ideal.UNCUT, Ideal.RETURNED, TiedGains.AVERAGED),
         *(RecallBase.ANY, RecallBase.ALL, RecallBase.MICRO, PrecisionBase.RETURNED, PrecisionBase.MICRO),
     }

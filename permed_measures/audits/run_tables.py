@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 
 from permed_measures.audits.choices import Labels
-from permed_measures.audits.options import LabelPolicy
+from permed_measures.audits.options import Documents, LabelPolicy
 from permed_measures.audits.rare_gains import Spans
 from permed_measures.engine.forms import as_mapping_or_frame
 from permed_measures.engine.inputs import Batches, RunLike, with_text_ids
 from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.errors import RepeatedDocumentError
+from permed_measures.files.repeats import with_repeats
+from permed_measures.files.streams import ScannedRun
 
 _BOUNDS = (TieBreak.OPTIMISTIC, TieBreak.PESSIMISTIC)
 """The rules that look at grades; the others rank every tie between these two."""
@@ -107,6 +110,19 @@ class PositivePart(RankedTable):
         return replace(kept, retrieved=self._counts)
 
 
+def read_once(run: RunLike) -> RunLike:
+    """Return a run that is read in batches as one frame, perhaps with documents that are listed twice."""
+    if not isinstance(run, ScannedRun):
+        return run
+    import polars as pl
+
+    try:
+        frames = list(run)
+    except RepeatedDocumentError:
+        return with_repeats(run)
+    return Batches([pl.concat(frames)] if frames else [], run.path)
+
+
 def table_of(run: RunLike) -> Any:
     """Return a run as a mapping with query ids that are texts, or as a frame."""
     table = as_mapping_or_frame(_in_memory(run), "score")
@@ -142,6 +158,27 @@ def lists_of(table: Any, query_ids: list[str]) -> dict[str, Mapping[str, float]]
 
 def _with_text_ids(docs: Mapping[Any, float]) -> Mapping[str, float]:
     return docs if set(map(type, docs)) == {str} else {str(doc): score for doc, score in docs.items()}
+
+
+def once(table: Any) -> dict[Documents, Any]:
+    """Return a frame with each document once, at its first place; and as others count what is listed again.
+
+    The first place is the one with the highest score.
+    """
+    import polars as pl
+
+    ids = ["query_id", "doc_id"]
+    rows = table.with_row_index("row")
+    best = rows.sort("score", descending=True, maintain_order=True).unique(ids, keep="first")
+    again = ~pl.col("row").is_in(best["row"].implode())
+    other_name = pl.col("doc_id") + "\0" + pl.col("row").cast(pl.String)  # which nobody judges
+    return {
+        Documents.ALL: best.sort("row").drop("row"),
+        Documents.IN_PLACE: rows.with_columns(
+            doc_id=pl.when(again).then(other_name).otherwise(pl.col("doc_id"))
+        ).drop("row"),
+        Documents.LAST: table.group_by(ids, maintain_order=True).agg(pl.col("score").last()),
+    }
 
 
 # --- parts of a run ----------------------------------------------------------------------------------

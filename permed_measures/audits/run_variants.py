@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,10 @@ from permed_measures.audits.rare_gains import Spans
 from permed_measures.audits.run_tables import (
     RankedTable,
     judged_by_list,
+    once,
     positive,
     query_ids_of,
+    read_once,
     table_of,
     without_self,
 )
@@ -26,9 +28,13 @@ from permed_measures.audits.tried import SETTINGS
 from permed_measures.engine.inputs import Batches, RunLike, path_of
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.errors import PermedWarning, RepeatedDocumentError
+from permed_measures.files.repeats import RepeatingRun
+from permed_measures.markup import counted
 
 Bools = NDArray[np.bool_]
 _Cut = dict[int, JudgedRankings]
+_OF_REPEATS = (Documents.IN_PLACE, Documents.LAST)
 _GRADED = (LabelPolicy.GRADES, LabelPolicy.LISTED)
 
 
@@ -95,6 +101,7 @@ class RunVariants:
         groupings: Groupings | None = None,
         all_ties: bool = False,
     ) -> None:
+        run = read_once(run)
         table = table_of(run)
         ids = query_ids_of(table)
         self.judgments = policies[0].judgments
@@ -105,8 +112,7 @@ class RunVariants:
         self.ranked: list[RankedRun] = []
         self._known: dict[tuple[object, ...], int] = {}
         self._sets: dict[tuple[int, Rank], QuerySets] = {}
-        named = table if isinstance(table, Mapping) else Batches([table], path_of(run))
-        trec = JudgedRankings.of(self.judgments, named)  # which warns if nothing meets
+        table, trec = self._ranked_once(table, run)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tables = self._tables(RankedTable(self.judgments, table, trec))
@@ -125,6 +131,28 @@ class RunVariants:
             self._sets[number, cutoff] = sets.with_hits(has_hit)
         return self._sets[number, cutoff]
 
+    def _ranked_once(self, table: Any, run: RunLike) -> tuple[Any, JudgedRankings]:
+        """Return the rows of the run, each document once, and their rankings; warn if nothing meets."""
+        self._repeats: dict[Documents, Any] = {}
+        path = path_of(run)
+        if not isinstance(run, RepeatingRun):
+            try:
+                named = table if isinstance(table, Mapping) else Batches([table], path)
+                return table, JudgedRankings.of(self.judgments, named)
+            except RepeatedDocumentError:
+                if isinstance(table, Mapping):
+                    raise
+        self._repeats = once(table)
+        first = self._repeats.pop(Documents.ALL)
+        n = counted(len(table) - len(first), "row")
+        problem = (
+            f"{n} of documents that are listed again in their query; each counts once, at its first place"
+        )
+        warning = PermedWarning(f"{path}: {problem}" if path else f"the run has {problem}")
+        warning.where = str(path or "")
+        warnings.warn(warning, stacklevel=4)
+        return first, JudgedRankings.of(self.judgments, Batches([first], path))
+
     def _tables(self, whole: RankedTable) -> dict[object, RankedTable]:
         """Return the parts of the run that are ranked."""
         others = without_self(whole.table)
@@ -132,6 +160,7 @@ class RunVariants:
             SelfMatch.KEPT: whole,
             SelfMatch.REMOVED: whole if others is None else RankedTable(self.judgments, others),
             Documents.POSITIVE: positive(whole, self.judgments),
+            **{option: RankedTable(self.judgments, rows) for option, rows in self._repeats.items()},
         }
 
     def _number(
@@ -141,7 +170,7 @@ class RunVariants:
         listed = setting.labels is LabelPolicy.LISTED
         labels = self._policies.get(LabelPolicy.GRADES if listed else setting.labels)
         table = tables.get(setting.documents, tables[setting.self_match])
-        if labels is None:
+        if labels is None or (setting.documents in _OF_REPEATS and not self._repeats):
             return None
         matter = table.ties_matter(labels)
         ties = setting.ties if matter or self._all_ties else TieBreak.OPTIMISTIC

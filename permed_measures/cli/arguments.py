@@ -240,11 +240,19 @@ class _RunFiles(Mapping[str, Any]):
     bar: ProgressBar
     before_reranking: str  # the name of the run that LitSearch results have beside the other
     may_be_swapped: bool  # the qrels may as well be a run
+    may_repeat: bool  # documents may be listed twice
 
     def __getitem__(self, name: str) -> FileRun | Batches:
         path, is_before = existing(self.files[name]), name == self.before_reranking
         bar = self.bar.of(path.name)
-        loaded = load_file(path, "run", order=self.order, progress=bar, before_reranking=is_before)
+        loaded = load_file(
+            path,
+            "run",
+            order=self.order,
+            progress=bar,
+            before_reranking=is_before,
+            may_repeat=self.may_repeat,
+        )
         table: Any = loaded.table
         if self.may_be_swapped and (loaded.labels or (isinstance(table, dict) and may_be_grades(table))):
             raise InputError(SWAPPED, where=str(path), hint=QRELS_FIRST)
@@ -304,6 +312,7 @@ def reading(
     rewriting: Rewriting | None,
     before_reranking: str = "",
     jobs: int | None = 1,
+    may_repeat: bool = False,
 ) -> Iterator[Inputs]:
     """Read the qrels of a file, or of a data set by its id or folder; the runs are read in the block.
 
@@ -313,7 +322,9 @@ def reading(
         loaded, dataset = _load_qrels(qrels)
         judgments = Judgments.of(loaded)
         may_be_swapped = dataset is None and judgments.may_be_scores and _may_be_run(qrels)
-        runs = _RunFiles(files, judgments, order, rewriting, bar, before_reranking, may_be_swapped)
+        runs = _RunFiles(
+            files, judgments, order, rewriting, bar, before_reranking, may_be_swapped, may_repeat
+        )
         inputs = Inputs(loaded, dataset, judgments, runs, [], _n_processes(jobs, files))
         try:
             yield inputs

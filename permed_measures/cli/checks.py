@@ -98,7 +98,7 @@ def audit(
 
     files = arguments.find_runs(runs)
     rows = read_claims(claims, claim or [], list(files))
-    with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
+    with arguments.reading(qrels, files, order, query_ids, jobs=jobs, may_repeat=True) as inputs:
         result = pm_audit(inputs.qrels, inputs.runs, rows, decimals, inputs.jobs, by=by)
     origin = replace(arguments.origin_of(context, files), others={"claims": claims} if claims else {})
     formats = {**AUDIT_FORMATS, "html": audit_page}

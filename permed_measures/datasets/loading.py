@@ -37,14 +37,20 @@ def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
     return load(path, "qrels").table
 
 
-def loaded_run(run: RunLike, before_reranking: bool = False, order: str = "score") -> Any:
-    """Return the run of a file, perhaps the one before a reranking; a run in another form as it is."""
+def loaded_run(
+    run: RunLike, before_reranking: bool = False, order: str = "score", may_repeat: bool = False
+) -> Any:
+    """Return the run of a file, perhaps the one before a reranking; a run in another form as it is.
+
+    With `may_repeat`, documents may be listed twice.
+    """
     if not isinstance(run, (str, os.PathLike)):
         return run
     from permed_measures.files.read import load
 
     path = existing(run)
-    loaded = load(path, "run", order=order, before_reranking=before_reranking)
+    how: dict[str, Any] = {"before_reranking": before_reranking, "may_repeat": may_repeat}
+    loaded = load(path, "run", order=order, **how)
     for note in filter(None, [loaded.labels, *loaded.notes]):
         warnings.warn(note, PermedWarning, stacklevel=3)
     return with_path(loaded.table, path)
@@ -55,12 +61,17 @@ def loaded_runs(
     order: str = "score",
     rewriting: str | None = None,
     qrels: QrelsLike | Judgments | None = None,
+    may_repeat: bool = False,
 ) -> Mapping[str, Any]:
-    """Return runs by name, each read when it is asked for; with query ids as the qrels have them."""
+    """Return runs by name, each read when it is asked for; with query ids as the qrels have them.
+
+    With `may_repeat`, documents may be listed twice.
+    """
+    read = partial(loaded_run, order=order, may_repeat=may_repeat)
     if rewriting is not None:
-        return _LoadedRuns(runs, order, partial(_renamed, qrels=qrels, rewriting=rewriting))
+        return _LoadedRuns(runs, lambda run: _renamed(read(run), qrels, rewriting))
     if isinstance(runs, dict) and any(isinstance(run, (str, os.PathLike)) for run in runs.values()):
-        return _LoadedRuns(runs, order)
+        return _LoadedRuns(runs, read)
     return runs
 
 
@@ -73,13 +84,11 @@ def _renamed(run: Any, qrels: Any, rewriting: str) -> Any:
 
 
 class _LoadedRuns(Mapping[str, Any]):
-    def __init__(
-        self, runs: Mapping[str, Any], order: str, finish: Callable[[Any], Any] = lambda run: run
-    ) -> None:
-        self._runs, self._order, self._finish = runs, order, finish
+    def __init__(self, runs: Mapping[str, Any], read: Callable[[Any], Any]) -> None:
+        self._runs, self._read = runs, read
 
     def __getitem__(self, name: str) -> Any:
-        return self._finish(loaded_run(self._runs[name], order=self._order))
+        return self._read(self._runs[name])
 
     def __contains__(self, name: object) -> bool:
         return name in self._runs  # which is not read for that

@@ -18,7 +18,7 @@ from permed_measures.engine.forks import refuse_after_fork
 from permed_measures.engine.inputs import Batches, block_starts
 from permed_measures.engine.judgments import Ints, Judgments, segments
 from permed_measures.engine.ranks import Hits, Rows, RunHits, TieBreak, count_ranked_above
-from permed_measures.errors import InputError
+from permed_measures.errors import RepeatedDocumentError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -181,7 +181,7 @@ def refuse_repeated(judgments: Judgments, row: Ints, times: Ints) -> None:
     """Raise InputError if one of these judged documents is listed more than once in its query."""
     if times.max(initial=0) > 1:
         most = int(times.argmax())
-        raise InputError(
+        raise RepeatedDocumentError(
             f"the document is listed {times[most]} times",
             where=judgments.where(int(row[most])),
             hint="Remove all rows but one",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from permed_measures.errors import InputError, shown
+from permed_measures.errors import InputError, RepeatedDocumentError, shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,7 +78,9 @@ class Batches:
     def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
         """Return the error for a document that is listed twice in a query."""
         place = where(query_id, doc_id)
-        return InputError("the document is listed twice", where=place, hint="Remove all rows but one")
+        return RepeatedDocumentError(
+            "the document is listed twice", where=place, hint="Remove all rows but one"
+        )
 
 
 class SparkRun:

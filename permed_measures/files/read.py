@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from permed_measures.engine.inputs import Batches, number, text_id, where
-from permed_measures.errors import InputError, PermedError, PermedWarning
+from permed_measures.errors import InputError, PermedError, PermedWarning, RepeatedDocumentError
 from permed_measures.files.formats import VALUE_COLUMNS, Header, Kind, Layout
 from permed_measures.files.order import NO_RANK, FileOrder, note_of, scores_by_order
 from permed_measures.files.parquet import ParquetRun, parquet_columns, read_parquet_qrels
 from permed_measures.files.plain_lines import Qrels, Run, plain_qrels, plain_run
+from permed_measures.files.repeats import read_repeating
 from permed_measures.files.sources import ProgressCallback, Source
 from permed_measures.files.streams import SCANNED, ScannedRun, TextRun, read_trec_qrels
 from permed_measures.files.text import TextFile
@@ -199,8 +200,11 @@ def load(
     order: str = "score",
     progress: ProgressCallback | None = None,
     before_reranking: bool = False,
+    may_repeat: bool = False,
 ) -> Loaded:
     """Read a file as qrels or a run; see `read_qrels` and `read_run`.
+
+    With `may_repeat`, a run in a text file may list documents twice.
 
     With `before_reranking` the run is that of ``pre_reranked`` in LitSearch results. Large TREC, CSV and TSV
     runs and runs in Parquet are read when they are evaluated; large TREC qrels and qrels in Parquet are
@@ -211,7 +215,7 @@ def load(
     source = path if isinstance(path, Source) else Source(Path(path), progress)
     if before_reranking:
         return _load_before_reranking(source)
-    return Loaded(_load_qrels(source)) if kind == "qrels" else _load_run(source, by_list=order == "list")
+    return Loaded(_load_qrels(source)) if kind == "qrels" else _load_run(source, order == "list", may_repeat)
 
 
 def before_reranking(source: Source) -> TextFile | None:
@@ -243,7 +247,7 @@ def _load_qrels(source: Source) -> Qrels | pl.DataFrame:
     return file.table() if found is None else found
 
 
-def _load_run(source: Source, by_list: bool) -> Loaded:
+def _load_run(source: Source, by_list: bool, may_repeat: bool) -> Loaded:
     run = scanned(source)
     if source.is_parquet and kind_of(source) == "qrels":
         nested = Batches([read_parquet_qrels(source)]).nested()
@@ -256,7 +260,12 @@ def _load_run(source: Source, by_list: bool) -> Loaded:
     file = run.file if isinstance(run, TextRun) else run
     ranks: dict[str, list[int]] = {}
     plain = plain_run(source, ranks) if file.format.name == "TREC run" else None
-    table = file.table(ranks) if plain is None else plain
+    try:
+        table = file.table(ranks) if plain is None else plain
+    except RepeatedDocumentError:
+        if not may_repeat:
+            raise
+        return Loaded(read_repeating(file, by_list))
     order_of = "lists" if file.format.lists else "lines"
     labels = _note_of_labels(source, file.format.name, order_of) if file.format.kind == "qrels" else ""
     note = _score_by_order(table, ranks, source, force=by_list, lists=file.format.lists)

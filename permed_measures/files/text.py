@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
 from permed_measures.engine.inputs import STDIN
-from permed_measures.errors import InputError, shown
+from permed_measures.errors import InputError, RepeatedDocumentError, shown
 from permed_measures.files.formats import Format, Header, Kind, Layout, Line, ParsedLine
 from permed_measures.files.order import rank_of
 from permed_measures.files.sources import HEAD, LongLineError, Source
@@ -131,7 +131,8 @@ class TextFile:
 def twice_error(query_id: str, doc_id: str | None, first: str, second: str) -> InputError:
     """Return the error for a document, or without `doc_id` a query, that is listed at two places."""
     document = "" if doc_id is None else f"document {shown(doc_id)} of "
-    return InputError(
+    kind = InputError if doc_id is None else RepeatedDocumentError
+    return kind(
         f"{document}query {shown(query_id)} is listed twice{first and f', first {first}'}",
         where=second,
         hint="Remove one of the two",

@@ -389,6 +389,8 @@ def means_something(setting, plain):
             [grade for _, grade in plain.ranking(query, best)] != [g for _, g in plain.ranking(query, worst)]
             for query in plain.qrels[LabelPolicy.GRADES]
         )
+    if setting.documents in (Documents.IN_PLACE, Documents.LAST):
+        return False  # a dict holds no document twice
     if setting.labels is LabelPolicy.STRICT:
         return plain.top(LabelPolicy.GRADES) >= 2
     if setting.queries in (QuerySet.CONVERSATIONS, QuerySet.TURNS):
