@@ -16,17 +16,16 @@ rank p behind it, whichever the others are. For each number m of new relevant do
   method (1967): numerator - x * denominator is a sum over documents, which the same programming makes the
   largest, and its quotient is the next x.
 - **norm='ideal'** divides by the sum over levels t of d_t * min(k, R_t + n_t), with d_t the step from the
-  level below, R_t known and n_t new documents of weight t or more. Each min is the smaller of two terms, so
-  the most is the largest over all choices of one of them per level, each as for `gain`. For the least: the
-  quotient is quasi-concave in the weights of the relevant documents, so each has the smallest or the largest,
-  and the programming counts both.
+  level below, R_t known and n_t new documents of weight t or more. Each min is the smaller of two terms, and
+  the second one at lower levels if at any, so the most is the largest over the choices of where that ends,
+  each as for `gain`. For the least: the quotient is quasi-concave in the weights of the relevant documents,
+  so each has the smallest or the largest, and the programming counts both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,7 +36,7 @@ from permed_measures.engine.kernels.shared import divide, running_sum, sums
 MOST_NEW = 100
 """New documents of a query up to which dynamic programming is used."""
 
-_BLOCK = 1 << 21
+_BLOCK = 1 << 19
 """Numbers in a table at a time."""
 
 
@@ -230,26 +229,43 @@ def _weighted(new: _New, weights: Weights, norm: str, k: float) -> tuple[Floats,
         pieces = np.minimum(new.at_least, k) if norm == "ideal" else new.at_least
         fixed = divide(new.numerator, new.steps @ pieces)
         return fixed, fixed
-    if norm == "gain":
-        free = np.ones(len(new.levels), np.bool_)
-        return _quotient(new, weights, free, k, -1), _quotient(new, weights, free, k, 1)
-    size = (new.rank.shape[1] + 1) ** 2
-    low = np.concatenate([_least_of_ideal(part, weights, k) for part in new.blocks(size)])
-    terms = product([True, False], repeat=len(new.levels)) if np.isfinite(k) else [(True,) * len(new.levels)]
-    choices = [np.array(each, np.bool_) for each in terms]
-    return low, np.max([_quotient(new, weights, each, k, 1) for each in choices], axis=0)
+    n = new.rank.shape[1] + 1
+    find, size = (_bounds_of_gain, n) if norm == "gain" else (_bounds_of_ideal, n * n)
+    found = [find(part, weights, k) for part in new.blocks(size)]
+    low, high = (np.concatenate(each) for each in zip(*found, strict=True))
+    return low, high
 
 
-def _quotient(new: _New, weights: Weights, counted: Bools, k: float, sign: int) -> Floats:
+def _bounds_of_gain(new: _New, weights: Weights, _: float) -> tuple[Floats, Floats]:
+    """Return the bounds: a quotient of sums is the least and the most at the ends of each weight."""
+    ends = replace(weights, relevant=np.unique(weights.relevant[[0, -1]]))
+    counted = np.ones(len(new.levels), np.bool_)
+    start = np.zeros(len(new.number))  # no value is below, or above 1
+    return (
+        _quotient(new, ends, counted, np.inf, -1, start + 1),
+        _quotient(new, ends, counted, np.inf, 1, start),
+    )
+
+
+def _bounds_of_ideal(new: _New, weights: Weights, k: float) -> tuple[Floats, Floats]:
+    """Return the bounds; of the levels, only the lower ones can fill the ideal list."""
+    high = np.zeros(len(new.number))
+    n_levels = len(new.levels)
+    for n_full in range(n_levels + 1 if np.isfinite(k) else 1):
+        high = _quotient(new, weights, np.arange(n_levels) >= n_full, k, 1, high)
+    return _least_of_ideal(new, weights, k), high
+
+
+def _quotient(new: _New, weights: Weights, counted: Bools, k: float, sign: int, value: Floats) -> Floats:
     """Return the most (sign 1) or least of the numerator over the sum of d_t (R_t + n_t), or d_t k.
 
-    The levels t that are `counted` have the first of these terms, the others the second.
+    The levels t that are `counted` have the first of these terms, the others the second. What is not better
+    than the value stays.
     """
-    known = (new.steps[counted] @ new.at_least[counted]) + (
-        k * new.steps[~counted].sum() if not counted.all() else 0
-    )
+    known = new.steps[counted] @ new.at_least[counted]
+    if not counted.all():
+        known = known + k * new.steps[~counted].sum()
     costs = [new.steps[counted & (new.levels <= weight)].sum() for weight in weights.relevant]
-    value = np.full(len(new.number), 0.0 if sign > 0 else 1.0)  # no value is below, or above
     for _ in range(_MOST_ROUNDS):
         numerator, denominator = _best_difference(new, weights, costs, known, value, sign)
         better = np.divide(numerator, denominator, out=value.copy(), where=denominator > 0)
