@@ -244,13 +244,19 @@ def _from_mapping(qrels: Nested) -> Judgments:
     documents: list[str] = []
     for docs in per_query:
         documents += docs
+    some = (documents[first : first + _TOGETHER] for first in range(0, len(documents), _TOGETHER))
+    kinds = set(map(type, chain.from_iterable(some)))
     grade = floats(docs.values() for docs in per_query)
-    if not set(map(type, documents)) <= {str} or not np.isfinite(grade).all():
+    if not kinds <= {str} or not np.isfinite(grade).all():
         checked = map(_checked, query_ids, per_query)
         documents = list(chain.from_iterable(checked))
     query = np.repeat(np.arange(len(query_ids), dtype=np.int32), list(map(len, per_query)))
     ideal = np.lexsort((_compact(-grade), _compact(query)))
     return Judgments(query_ids, query, grade[ideal], ideal, documents)
+
+
+_TOGETHER = 1000
+"""Ids that are looked at together: a copy of a part of the list brings them into the cache."""
 
 
 def _compact(values: NDArray[Any]) -> NDArray[Any]:
