@@ -96,7 +96,7 @@ def place(request, tmp_path, monkeypatch):
     else:
         work.mkdir()
     monkeypatch.chdir(work)
-    [table] = [block for page in PAGES for block in page.blocks("markdown")]
+    [table] = [text for page in PAGES for text in page.blocks("markdown") if text.startswith("| System")]
     (work / "paper.md").write_text(table, encoding="utf-8")
     return work
 
