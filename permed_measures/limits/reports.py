@@ -277,7 +277,7 @@ def _counts(row: RowLimits, named: bool) -> Iterator[str]:
             continue
         start = f"{row.name}, {claim.name}" if named else claim.name
         total, found = first.counts.total, first.counts.rounded
-        share = f"of the numbers that can be printed, {100 * total / 10**claim.decimals:.0f} % are counts"
+        share = f"of the numbers that can be printed, {100 * total / 10**claim.decimals:.2g} % are counts"
         if found:
             between = f"{found[0]:,}" if len(found) == 1 else f"{found[0]:,} to {found[-1]:,}"
             yield f"{start} {claim.text} is {between} of {total:,}; {share}"
