@@ -30,7 +30,7 @@ from permed_measures.engine.ranks import TieBreak
 from permed_measures.errors import InputError, check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.frames import Tabular
-from permed_measures.markup import one_line
+from permed_measures.markup import counted, one_line
 from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
@@ -214,7 +214,7 @@ def uncertainty(
         for each in (scale, *([errors.levels] if errors else [])):
             check_scale(measure, each)
     name, cluster, notes = clusters_of(judgments.query_ids, clusters, qrels)
-    notes += [*evaluator.notes(), *(errors.notes if errors else [])]
+    notes += [*evaluator.notes(), *(errors.notes if errors else []), *_few(cluster, level)]
     numbers = {}
     for run_name in runs:
         with naming(run_name):
@@ -240,6 +240,19 @@ def uncertainty(
         notes,
         origin,
     )
+
+
+_FEW = 20
+"""Of fewer units an interval of skewed values may be too short."""
+
+
+def _few(cluster: Ints, level: float) -> list[str]:
+    """Note that there are few independent units."""
+    n_units = int(cluster.max()) + 1
+    if not 1 < n_units < _FEW:
+        return []
+    units = counted(n_units, "query" if n_units == len(cluster) else "cluster")
+    return [f"interval: with {units} it holds less often than {100 * level:.10g}% where values are skewed"]
 
 
 def _are_several(run: Any) -> bool:

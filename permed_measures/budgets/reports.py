@@ -198,7 +198,7 @@ def budget_records(result: BudgetResult) -> list[dict[str, Any]]:
                 for name in SOURCES
                 for place, end in enumerate(("low", "high"))
             },
-            "unjudged_exact": row.exact,
+            "unjudged_exact": None if row.unjudged is None else row.exact,
             "judged": row.judged,
             "level": result.level,
             "resamples": result.resamples,
@@ -249,7 +249,7 @@ def _as_json(result: BudgetResult) -> str:
                 "measure": name_of(row.measure),
                 "value": row.value,
                 **{name: getattr(row, name) for name in SOURCES},
-                "unjudged_is": "exact" if row.exact else "bound",
+                "unjudged_is": None if row.unjudged is None else "exact" if row.exact else "bound",
                 "judged": row.judged,
                 "reasons": dict(row.reasons),
             }

@@ -67,6 +67,7 @@ def test_what_is_undefined_says_why():
     result = pm.uncertainty({"q": {"a": 1}}, {"q": {"a": 1.0, "x": 2.0}}, "Judged@5")
     [row] = result.rows
     assert row.unjudged is row.interval is None
+    assert json.loads(result.to("json"))["rows"][0]["unjudged_is"] is None
     assert "— unjudged: Judged says itself what is judged" in str(result)
     assert "— interval: " in str(result)
 
@@ -158,6 +159,10 @@ def test_whole_conversations_are_resampled():
     width = [np.diff(each.rows[0].interval)[0] for each in (alone, together)]
     assert width[1] > 1.7 * width[0]
     assert "30 queries in 6 clusters (^(.)_)" in str(together)
+    assert together.notes == [
+        "interval: with 6 clusters it holds less often than 95% where values are skewed"
+    ]
+    assert alone.notes == []
 
 
 def test_forms_of_runs():
