@@ -31,7 +31,7 @@ datasets: import_hook records samples readers http_download downloads handlers c
 datasets: pyterrier loading
 evaluation spark start
 crosschecks: pytrec identities results check
-statistics: significance signed_ranks resampling intervals power interactions max_t
+statistics: significance signed_ranks resampling intervals power interactions max_t tukey
 statistics: pools differences results estimates precision families cautions
 papers: cells grids html_tables latex markdown delimited read
 audits: options query_sets rare_gains choices levels claim_names claims

@@ -113,11 +113,12 @@ def compare(
         one group for the query ids, ``{query_id: cluster}``, or a function of the query id. If left out, the
         field ``conversation_id`` of a data set that has it; ``"none"`` is no clusters. A query in no cluster
         counts as its own.
-    correction : {'max-t', 'holm', 'bonferroni', 'benjamini-hochberg', 'none'}, optional
+    correction : {'max-t', 'tukey', 'holm', 'bonferroni', 'benjamini-hochberg', 'none'}, optional
         Multiple-testing correction over all p-values of a test: pairs times measures. ``max-t`` adjusts those
         of the randomization test by what random signs give to all differences at once, and has the intervals
-        from them too, which then hold for all differences at once; the other tests have Holm's correction. If
-        left out, ``max-t``, or ``holm`` without the randomization test.
+        from them too, which then hold for all differences at once; the other tests have Holm's correction.
+        ``tukey`` does so by the randomized Tukey HSD test, which shuffles the runs. If left out, ``max-t``,
+        or ``holm`` without the randomization test.
     tests : iterable of {'t-test', 'wilcoxon', 'randomization', 'bootstrap'}, or one of these
         With ``bootstrap`` the intervals of the differences are percentile bootstrap intervals.
     resamples : int, at least 1
@@ -172,8 +173,8 @@ def compare(
     where the deciding test's p (the adjusted one, with max-T) is 1 - level or more, and not where it is less.
     With fewer than 20 clusters, or where fewer than five differ, it may be too short, which the notes say.
     Differences that are those of another pair or
-    measure in all queries count once. `significance`, `signed_ranks`, `resampling`, `max_t` and `intervals`
-    have formulas and sources, Holm 1979 and Benjamini & Hochberg 1995 the other corrections.
+    measure in all queries count once. `significance`, `signed_ranks`, `resampling`, `max_t`, `tukey` and
+    `intervals` have formulas and sources, Holm 1979 and Benjamini & Hochberg 1995 the other corrections.
 
     Examples
     --------

@@ -82,7 +82,9 @@ def _html_differences(result: ComparisonResult) -> str:
     """Write the table of differences, and how they were computed."""
     first, others = deciding_tests(result)
     names = headings_of_tests(result)
-    headings, rows, n, size, _ = differences_table(result, {name: names[name] for name in (*first, *others)})
+    headings, rows, n, size, _ = differences_table(
+        result, {name: names[name] for name in (*first, *others)}, True
+    )
     cells = [(row[:n], [as_html(cell) for cell in row[n:]]) for row in rows]
     blocks = [cells[start : start + size] for start in range(0, len(cells), size)]
     run = n - 1 if result.baseline is not None else n - 2

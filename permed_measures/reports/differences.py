@@ -16,6 +16,7 @@ from permed_measures.reports.wording import (
     families,
     in_clusters,
     interval_method,
+    interval_of,
     is_random,
     method_of,
     of_each,
@@ -30,7 +31,6 @@ from permed_measures.statistics.results import (
     SIMULTANEOUS,
     ComparisonResult,
     ComparisonRow,
-    deciding,
 )
 from permed_measures.statistics.significance import SignificanceTest
 
@@ -47,10 +47,13 @@ class DifferencesTable(NamedTuple):
     spare: list[str]
 
 
-def differences_table(result: ComparisonResult, tests: Mapping[str, str] | None = None) -> DifferencesTable:
+def differences_table(
+    result: ComparisonResult, tests: Mapping[str, str] | None = None, more: bool = False
+) -> DifferencesTable:
     """Tabulate the differences: a p-value for each test, and the adjusted one unless the test is naive.
 
-    `tests` has the tests to show with their headings; if left out, it is `headings_of_tests`.
+    `tests` has the tests to show with their headings; if left out, it is `headings_of_tests`. With `more` it
+    has the intervals of relative differences and effect sizes too, and what would be detected.
     """
     shown = headings_of_tests(result) if tests is None else tests
     made = result.rows[0].tests
@@ -59,6 +62,7 @@ def differences_table(result: ComparisonResult, tests: Mapping[str, str] | None 
     labels = [*([result.by] if result.by else []), "measure", "run"]
     labels += ["against"] if result.baseline is None else []
     headings = ["mean", "base", "Δ", "Δ %", *intervals, "win/tie/loss", "d_z"]
+    headings += [f"Δ % {intervals[0]}", f"d_z {intervals[0]}", "detected"] if more and intervals else []
     spare = ["mean", "base", "d_z", "Δ %", "win/tie/loss", *intervals]
     for name, heading in shown.items():
         headings += [
@@ -72,6 +76,7 @@ def differences_table(result: ComparisonResult, tests: Mapping[str, str] | None 
             short[row.measure],
             *([row.run] if result.baseline is not None else [row.run, row.baseline]),
             *_estimates(result, row, bool(intervals)),
+            *(_more(result, row) if more and intervals else ()),
             *(cell for name in shown for cell in _p_values(row.tests.get(name), name in adjusted)),
         ]
         for group, comparison in result.sections()
@@ -93,20 +98,16 @@ def _estimates(result: ComparisonResult, row: ComparisonRow, intervals: bool) ->
     percent = None if row.relative is None else 100 * row.relative
     cells = [shown(result, row.mean), shown(result, row.baseline_mean), shown(result, row.difference, "+")]
     cells.append(signed(percent, "+.1f"))
-    cells += [_interval(result, row)] if intervals else []
+    cells += [interval_of(result, row)] if intervals else []
     return [*cells, f"{row.wins:,}/{row.ties:,}/{row.losses:,}", signed(row.effect_size, "+.2f")]
 
 
-def _interval(result: ComparisonResult, row: ComparisonRow) -> str:
-    """Write the interval; a round bracket is at an end that is 0 but excluded, since p is below 1 - level."""
-    if row.interval is None:
-        return NONE
-    test = row.tests.get(deciding(row.tests))
-    p = None if test is None else test.adjusted if result.interval == "simultaneous" else test.p
-    excluded = p is not None and p < round(1 - result.level, 12) and 0.0 in row.interval
-    low, high = (shown(result, bound, "+") for bound in row.interval)
-    left, right = "(["[row.interval[0] != 0 or not excluded], ")]"[row.interval[1] != 0 or not excluded]
-    return f"{left}{low}, {high}{right}"
+def _more(result: ComparisonResult, row: ComparisonRow) -> list[str]:
+    """Write the other intervals, and the difference that would be detected with 80% power."""
+    relative = [f"{100 * bound:+.1f}" for bound in row.intervals.get("relative") or ()]
+    effect = [f"{bound:+.2f}" for bound in row.intervals.get("effect_size") or ()]
+    cells = [f"[{', '.join(each)}]" if each else NONE for each in (relative, effect)]
+    return [*cells, NONE if row.detectable is None else shown(result, row.detectable)]
 
 
 def _p_values(test: SignificanceTest | None, adjusted: bool) -> list[str]:

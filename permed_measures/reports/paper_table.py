@@ -15,6 +15,7 @@ from permed_measures.reports.wording import (
     LEVELS,
     families,
     in_clusters,
+    interval_of,
     is_random,
     method_of,
     of_each,
@@ -163,7 +164,10 @@ def _sentence(result: ComparisonResult, rows: list[ComparisonRow], test: str, na
     for heading, row in zip(names, rows, strict=True):
         p = row.tests[test].adjusted if test else None
         means = f"{shown(result, row.mean)} against {shown(result, row.baseline_mean)}"
-        facts = ", ".join([means, *_facts(row, p, p_of_sentences(result, test) if test else "")])
+        differs = row.interval is not None and row.interval[0] < row.interval[1]
+        of = f"{result.level_in_percent} interval of the difference"
+        interval = [f"{of} {interval_of(result, row)}"] if differs else []
+        facts = ", ".join([means, *_facts(row, p, p_of_sentences(result, test) if test else "", interval)])
         found[_outcome(row, p)].append(f"{heading} ({facts})")
     verbs = {outcome: verb.format(rows[0].baseline) for outcome, verb in _VERBS.items()}
     parts = [f"{verbs[outcome]} {_listed(texts)}" for outcome, texts in found.items() if texts]
@@ -188,10 +192,11 @@ def _outcome(row: ComparisonRow, p: float | None) -> str:
     return "better" if row.difference > 0 else "worse"
 
 
-def _facts(row: ComparisonRow, p: float | None, name: str) -> Iterator[str]:
+def _facts(row: ComparisonRow, p: float | None, name: str, interval: list[str]) -> Iterator[str]:
     """Yield the facts in brackets after the means of a measure; `name` is that of the p-value, if any."""
     if row.relative is not None:
         yield f"{signed(100 * row.relative, '+.1f')}%"
+    yield from interval
     if name:
         yield "no p-value" if p is None else f"{name} < 0.001" if p < 0.001 else f"{name} = {shown_p(p)}"
 

@@ -8,7 +8,7 @@ from permed_measures.markup import counted, plural
 from permed_measures.statistics.families import correction_of
 from permed_measures.statistics.precision import MORE
 from permed_measures.statistics.resampling import n_patterns
-from permed_measures.statistics.results import MAX_T, ComparisonResult
+from permed_measures.statistics.results import MAX_T, TUKEY, ComparisonResult, ComparisonRow, deciding
 
 NONE = "—"
 LEVELS = {"‡": 0.01, "†": 0.05}
@@ -18,6 +18,7 @@ CORRECTION_NAMES = {
     "bonferroni": "Bonferroni",
     "benjamini-hochberg": "Benjamini-Hochberg",
     MAX_T: "max-T",
+    TUKEY: "Tukey HSD",
 }
 _SMALL = 1e-4
 
@@ -77,6 +78,18 @@ def interval_method(result: ComparisonResult) -> str:
 _INTERVALS = {"t": "skewness-corrected t", "bootstrap": "percentile bootstrap"}
 
 
+def interval_of(result: ComparisonResult, row: ComparisonRow) -> str:
+    """Write the interval; a round bracket is at an end that is 0 but excluded, since p is below 1 - level."""
+    if row.interval is None:
+        return NONE
+    test = row.tests.get(deciding(row.tests))
+    p = None if test is None else test.adjusted if result.interval == "simultaneous" else test.p
+    excluded = p is not None and p < round(1 - result.level, 12) and 0.0 in row.interval
+    low, high = (shown(result, bound, "+") for bound in row.interval)
+    left, right = "(["[row.interval[0] != 0 or not excluded], ")]"[row.interval[1] != 0 or not excluded]
+    return f"{left}{low}, {high}{right}"
+
+
 def signed(value: float | None, form: str) -> str:
     """Format a number with its sign; a dash for None."""
     return NONE if value is None else format(value + 0.0, form)
@@ -114,6 +127,8 @@ _METHODS = {
 
 def is_random(result: ComparisonResult, name: str) -> bool:
     """Say whether the p-values of a test, or those adjusted by the same draws, depend on the seed."""
+    if result.correction == TUKEY and name == "randomization":
+        return True
     if result.interval == "simultaneous" and name == "randomization":
         return any(n_patterns(each.n_clusters, each.resamples) is None for _, each in result.sections())
     rows = [row for _, each in result.sections() for row in each.rows]

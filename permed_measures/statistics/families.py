@@ -12,17 +12,19 @@ import numpy as np
 from permed_measures.markup import counted
 from permed_measures.measures.headings import name_of
 from permed_measures.statistics.differences import PairedRuns
+from permed_measures.statistics.intervals import mean_spread
 from permed_measures.statistics.max_t import Columns, as_student, max_t
 from permed_measures.statistics.precision import more_draws, redrawn, with_error
-from permed_measures.statistics.results import MAX_T, SIMULTANEOUS, ComparisonRow, Options
-from permed_measures.statistics.significance import CORRECTIONS, Floats
+from permed_measures.statistics.results import MAX_T, SIMULTANEOUS, TUKEY, ComparisonRow, Options
+from permed_measures.statistics.significance import CORRECTIONS, Floats, sums_of, zero_rounding_noise
+from permed_measures.statistics.tukey import tukey_hsd
 
 Rows = list[ComparisonRow]
 Key = tuple[int, int, int]
 
 
 def correction_of(correction: str, test: str) -> str:
-    """Return how the p-values of a test are adjusted: max-T needs random signs, other tests have Holm's."""
+    """Return how the p-values of a test are adjusted: max-T and Tukey have draws, other tests Holm's."""
     return "holm" if correction in SIMULTANEOUS and test != "randomization" else correction
 
 
@@ -31,6 +33,8 @@ def corrected(
 ) -> tuple[list[Rows], dict[str, int], list[list[str]], list[Floats]]:
     """Adjust the p-values, with more random draws where one is near a level; see `_corrected`."""
     once = _corrected(found, parts, options, options.resamples)
+    if options.correction == TUKEY:
+        return once
     again = [redrawn(*each, options) for each in zip(found, once[0], parts, strict=True)]
     if again == found:
         return once
@@ -63,7 +67,9 @@ def _corrected(
         How many standard errors a simultaneous interval of each row has on a side; NaN where there are none.
     """
     critical = [np.full(len(each), np.nan) for each in found]
-    if options.correction == MAX_T:
+    if options.correction == TUKEY:
+        found, critical = _by_tukey(found, parts, options)
+    elif options.correction == MAX_T:
         found, critical = _by_max_t(found, parts, options, draws)
     rows = [row for each in found for row in each]
     keys = [key for number, paired in enumerate(parts) for key in _keys(number, paired)]
@@ -158,8 +164,43 @@ def _by_max_t(
     return _split(rows, found), np.split(critical, ends)
 
 
+def _by_tukey(
+    found: list[Rows], parts: list[PairedRuns], options: Options
+) -> tuple[list[Rows], list[Floats]]:
+    """Adjust the p-values of the randomization test by the randomized Tukey HSD; else as `_by_max_t`."""
+    n_clusters = 1 + max(int(paired.shared_cluster.max()) for paired in parts)
+    done, critical = [list(each) for each in found], [np.empty(len(each)) for each in found]
+    measures = range(len(parts[0].measures))
+    runs = list(parts[0].values)
+    pairs = [(runs.index(run), runs.index(baseline)) for run, baseline in parts[0].pairs]
+    for family in [measures] if options.family == "all" else [[measure] for measure in measures]:
+        places = [(part, measure) for part in range(len(parts)) for measure in family]
+        sums = [_run_sums(parts[part], measure, n_clusters) for part, measure in places]
+        outcome = tukey_hsd(sums, pairs, options.resamples, options.seed, options.level)
+        for (part, measure), p, half in zip(places, outcome.adjusted, outcome.half, strict=True):
+            here = slice(measure * len(pairs), (measure + 1) * len(pairs))
+            adapted = zip(done[part][here], p.tolist(), strict=True)
+            done[part][here] = [_adapted(row, each, False, options.resamples) for row, each in adapted]
+            critical[part][here] = half / len(parts[part].query_ids) / _errors(parts[part], measure)
+    return done, critical
+
+
+def _run_sums(paired: PairedRuns, measure: int, n_clusters: int) -> Floats:
+    """Sum the values of each run on a measure by cluster; shape (n_clusters, n_runs)."""
+    values = np.stack([each[measure] for each in paired.values.values()], axis=1)
+    return sums_of(values, paired.shared_cluster, n_clusters)
+
+
+def _errors(paired: PairedRuns, measure: int) -> Floats:
+    """Return the standard errors of the differences on a measure; infinite where they do not vary."""
+    of = {run: values[measure] for run, values in paired.values.items()}
+    differences = np.stack([of[run] - of[baseline] for run, baseline in paired.pairs], axis=1)
+    error = mean_spread(zero_rounding_noise(differences), paired.cluster).error
+    return np.where(error > 0, error, np.inf)
+
+
 def _adapted(row: ComparisonRow, p: float, exact: bool, draws: int) -> ComparisonRow:
-    """Give the randomization test of a row its p-value by max-T."""
+    """Give the randomization test of a row its p-value by max-T or Tukey's test."""
     test = row.tests["randomization"]
     adjusted = replace(test, adjusted=max(float(p), test.p or 0.0), draws=None if exact else draws)
     return replace(row, tests={**row.tests, "randomization": with_error(adjusted, MAX_T)})

@@ -140,7 +140,7 @@ def max_t(columns: Columns, resamples: int, seed: int, level: float = 0.95) -> M
     adjusted = np.ones(len(statistic))
     adjusted[order[::-1]] = np.maximum.accumulate(p[order[::-1]])
     exact = number is not None
-    return MaxT(adjusted, _critical(np.concatenate(largest), exact, level), exact)
+    return MaxT(adjusted, critical_value(np.concatenate(largest), exact, level), exact)
 
 
 def _products(parts: Floats, resamples: int, seed: int) -> Iterator[Floats]:
@@ -163,7 +163,7 @@ def _count_extreme(columns: Columns, order: Ints, products: Floats, least: Float
     return highest
 
 
-def _critical(largest: Floats, exact: bool, level: float) -> float:
+def critical_value(largest: Floats, exact: bool, level: float) -> float:
     """Return the value that T exceeds where its p, by the largest T* of all columns, is below 1 - level."""
     alpha = round(1 - level, 12)
     patterns = len(largest) if exact else len(largest) + 1

@@ -183,7 +183,10 @@ class ComparisonResult:
 
 
 MAX_T = "max-t"
-SIMULTANEOUS = (MAX_T,)
+TUKEY = "tukey"
+"""The randomized Tukey HSD test."""
+
+SIMULTANEOUS = (MAX_T, TUKEY)
 """The corrections that have the intervals and the p-values of the randomization test from the same draws."""
 
 FAMILIES = ("all", "measure")

@@ -417,6 +417,22 @@ def test_max_t_has_marks_and_intervals_that_agree(sample_qrels, sample_runs):
                 assert naive.adjusted is None or naive.adjusted >= naive.p
 
 
+def test_a_comparison_by_tukey(sample_qrels, sample_runs):
+    how = {"correction": "tukey", "resamples": 499, "clusters": "^(.*)_"}
+    result = compare(sample_qrels, sample_runs, ["nDCG@10", "P@1"], by="_([0-9])$", **how)
+    text = result.to("table")
+    assert "Tukey HSD: p adjusted by Tukey HSD over" in text
+    assert "interval: for all 6 differences at once, by the draws of Tukey HSD" in " ".join(text.split())
+    alone = compare(sample_qrels, sample_runs, ["nDCG@10"], **how)
+    each = compare(sample_qrels, sample_runs, ["nDCG@10", "P@1"], family="measure", **how)
+    assert [row.tests["randomization"] for row in alone.rows] == [
+        row.tests["randomization"] for row in each.rows[:3]
+    ]
+    for part in (*result.groups.values(), result):
+        for row in part.rows:
+            assert row.tests["randomization"].adjusted >= row.tests["randomization"].p
+
+
 def test_max_t_of_groups_is_over_all_groups(sample_qrels, sample_runs):
     how = {"clusters": "^(.*)_", "resamples": 999, "correction": "max-t", "tests": "randomization"}
     result = compare(sample_qrels, sample_runs, ["nDCG@10", "P@1"], by="_([0-9])$", **how)

@@ -16,6 +16,7 @@ from reporting import (
     Page,
     assert_stands_alone,
     loaded,
+    made,
     pair,
     rounded,
 )
@@ -137,6 +138,12 @@ def test_json_says_how_it_was_made(sample):
     assert (alone["interval_method"], alone["deciding_test"]) == ("skewness-corrected t", "t-test")
 
 
+def test_json_has_every_baseline():
+    ranks = {"a": [1] * 8, "b": [2] * 8, "c": [3] * 8}
+    found = [loaded(made(ranks, baseline=names))["baseline"] for names in (None, "a", ["a", "b"])]
+    assert found == [None, "a", ["a", "b"]]
+
+
 def test_json_has_no_infinity(sample):
     values = {"relative": math.inf, "effect_size": -math.inf, "interval": (math.nan, 1.0)}
     odd = dataclasses.replace(sample.rows[0], **values)
@@ -172,12 +179,13 @@ def test_a_page_stands_alone_and_has_the_numbers_of_json(sample):
         for letter, (run, values) in zip("abc", part["means"].items(), strict=True)
     ]
     differences = [
-        [label, row["measure"], row["run"], row["baseline"], *rounded(row)]
+        [label, row["measure"], row["run"], row["baseline"], *rounded(row, more=True)]
         for label, part in parts
         for row in part["rows"]
     ]
     heading = ["turn_number", "measure", "run", "against", "mean", "base", "Δ", "Δ %", "95% interval"]
-    heading += ["win/tie/loss", "d_z", "randomization", "max-T", "naive randomization"]
+    heading += ["win/tie/loss", "d_z", "Δ % 95% interval", "d_z 95% interval", "detected"]
+    heading += ["randomization", "max-T", "naive randomization"]
     heading += ["clustered t-test", "Holm", "t-test (naive)", "wilcoxon (naive)"]
     names = ["turn_number", "", "run", "nDCG@10", "GradedAP@10", "P@1", "Judged@1", "Judged@10"]
     again = [

@@ -241,6 +241,7 @@ def test_groups_are_blocks_with_their_own_best():
 
 
 BETTER, WORSE = "significantly better", "significantly worse"
+INTERVAL = "95% interval of the difference [+0.0000, +0.5000]"
 ADJUSTED = "max-T-adjusted p"
 
 
@@ -256,8 +257,12 @@ UP, SAME = "1.0000 against 0.5000, +100.0%", "0.5000 against 0.5000, +0.0%"
             {},
             f"new is {WORSE} than old on RR (0.5000 against 1.0000, -50.0%, p < 0.001).",
         ),
-        ([5], {}, f"new does not differ significantly from old on RR ({UP}, p = 0.0625)."),
-        ([40], {"resamples": 19}, f"new does not differ significantly from old on RR ({UP}, p = 0.0500)."),
+        ([5], {}, f"new does not differ significantly from old on RR ({UP}, {INTERVAL}, p = 0.0625)."),
+        (
+            [40],
+            {"resamples": 19},
+            f"new does not differ significantly from old on RR ({UP}, {INTERVAL}, p = 0.0500).",
+        ),
         ([8, 2, 2], {}, f"new does not differ significantly from old on RR ({SAME}, p = 1.0000)."),
         ([8], {"tests": ()}, f"new differs from old on RR ({UP})."),
         ([8], {"tests": "t-test"}, f"new differs from old on RR ({UP}, no p-value)."),

@@ -92,7 +92,7 @@ def test_influences_are_those_of_leaving_one_out(kind):
 
 
 @pytest.mark.parametrize("seed", range(effort(3, 20)))
-@pytest.mark.parametrize("correction", ["max-t", "holm", "none"])
+@pytest.mark.parametrize("correction", ["max-t", "tukey", "holm", "none"])
 @pytest.mark.parametrize("level", [0.9, 0.95])
 def test_intervals_never_contradict_the_p_value_that_decides(seed, correction, level):
     rng = np.random.default_rng(seed)
@@ -107,7 +107,7 @@ def test_intervals_never_contradict_the_p_value_that_decides(seed, correction, l
     )
     for row in result.rows:
         test = row.tests[deciding(row.tests)]
-        p = test.adjusted if correction == "max-t" else test.p
+        p = test.adjusted if correction in ("max-t", "tukey") else test.p
         for low, high in filter(
             None, (row.interval, *(row.intervals[n] for n in ("relative", "effect_size")))
         ):

@@ -142,4 +142,4 @@ def test_the_simulation_prints_its_table(capsys):
     simulate_max_t.main(2)
     lines = capsys.readouterr().out.splitlines()
     assert lines[4].startswith("values  better runs  max-T false")
-    assert len(lines) == 5 + len(simulate_max_t.CASES)
+    assert len(lines) == 9 + 2 * len(simulate_max_t.CASES)
