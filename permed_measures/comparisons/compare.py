@@ -195,11 +195,12 @@ def compare(
     check_headings(["run", "measure"], asked_measures)
     baselines = [baseline] if isinstance(baseline, str) else list(dict.fromkeys(baseline or ()))
     paired = PairedRuns.of(qrels, runs, asked_measures, baselines, clusters, jobs)
-    one = baselines[0] if len(baselines) == 1 else None
     if every_label_is_relevant(paired):  # then Judged@k is P@k
         paired = replace(paired, judged={})
     groups = None if by is None else Groups.of(paired.query_ids, by, qrels)
-    whole = compared([paired if groups is None else replace(paired, group=groups.group)], options, one)[0]
+    whole = compared([paired if groups is None else replace(paired, group=groups.group)], options, baselines)[
+        0
+    ]
     again = pool_rows(paired, resamples, seed)
     notes = [*whole.notes, *disputed(paired.measures), *pool_notes(again)]
     whole = replace(whole, origin=origin, pool=again, notes=notes)
@@ -207,7 +208,7 @@ def compare(
         return whole
     check_headings([groups.name], asked_measures)
     parts = [paired.of_queries(groups.group == number) for number in range(len(groups.values))]
-    of_groups = dict(zip(groups.values, compared(parts, options, one), strict=True))
+    of_groups = dict(zip(groups.values, compared(parts, options, baselines), strict=True))
     few = [] if INTERACTION in whole.rows[0].tests else [f"{INTERACTION}: not tested, {NEEDED}"]
     notes = [*whole.notes, *few, *groups.notes(), *_notes_of_groups(groups.name, of_groups)]
     return replace(whole, by=groups.name, groups=of_groups, notes=notes)
@@ -229,8 +230,9 @@ def _notes_of_groups(name: str, groups: Mapping[Any, Comparison]) -> list[str]:
     return notes
 
 
-def compared(parts: list[PairedRuns], options: Options, baseline: str | None) -> list[Comparison]:
+def compared(parts: list[PairedRuns], options: Options, baselines: list[str]) -> list[Comparison]:
     """Compare on each set of queries, with one correction over all p-values."""
+    baseline = baselines[0] if len(baselines) == 1 else None
     found = [contrasts(paired, options) for paired in parts]
     found, families, notes, critical = corrected(found, parts, options)
     found = [
@@ -262,6 +264,7 @@ def compared(parts: list[PairedRuns], options: Options, baseline: str | None) ->
             interval=options.interval,
             rope=options.rope,
             detect=options.detect,
+            baselines=baselines,
         )
         for rows, paired, said in zip(found, parts, notes, strict=True)
     ]

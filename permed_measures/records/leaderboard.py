@@ -352,7 +352,7 @@ def _bounds(paired: PairedRuns, options: Options) -> dict[str, tuple[int, int]]:
     """Return the first and the last rank that each run may have."""
     n = len(paired.values)
     better, worse = dict.fromkeys(paired.values, 0), dict.fromkeys(paired.values, 0)
-    for row in compared([paired], options, None)[0].rows if n > 1 else ():
+    for row in compared([paired], options, [])[0].rows if n > 1 else ():
         adjusted = row.tests["randomization"].adjusted
         if adjusted is not None and adjusted < LEVEL and row.difference:
             high, low = (row.run, row.baseline) if row.difference > 0 else (row.baseline, row.run)

@@ -122,6 +122,8 @@ class ComparisonResult:
         Pairs that differ in what is judged of them, compared again.
     rope, detect : float or None
         The range of equivalence, and the difference to be detected, as they were asked for.
+    baselines : list of str
+        The runs that others are compared with; none where every pair is compared.
     texts : mapping of str to mapping
         The cells of the user's own columns, by run and heading.
     """
@@ -145,6 +147,7 @@ class ComparisonResult:
     pool: list[PoolRow] = field(default_factory=list, repr=False)
     rope: float | None = None
     detect: float | None = None
+    baselines: list[str] = field(default_factory=list)
     texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
 
     @property
@@ -162,14 +165,6 @@ class ComparisonResult:
         """What runs are compared with: ``every pair``, or the baselines."""
         baselines = self.baselines
         return f"baseline{'s' * (len(baselines) > 1)} {', '.join(baselines)}" if baselines else "every pair"
-
-    @property
-    def baselines(self) -> list[str]:
-        """The runs that others are compared with; none where every pair is compared."""
-        n_runs = len(self.paired.values)
-        if self.baseline is None and len(self.paired.pairs) == n_runs * (n_runs - 1) // 2:
-            return []
-        return list(dict.fromkeys(baseline for _, baseline in self.paired.pairs))
 
     @property
     def level_in_percent(self) -> str:
