@@ -36,7 +36,7 @@ def tukey_hsd(
     Of several arrays of sums, as of several measures, the largest T* of a shuffle counts.
 
     It is for all pairs of runs. Its null hypothesis is that *all* runs are alike: where some are much worse
-    than the others, it finds less than `max_t`.
+    than the others, it finds less than `max_t`; where some vary much more, it finds too much (see the guide).
 
     Parameters
     ----------
