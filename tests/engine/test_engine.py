@@ -231,7 +231,7 @@ def test_what_is_below_the_cutoff_makes_no_difference():
     """Measures one at a time: where all have a cutoff, the rankings are cut at the deepest."""
     rng = random.Random(7)
     cut = 0
-    for _ in range(effort(300, 5000)):
+    for _ in range(effort(300, 2000)):
         (qrels, run), measure = random_case(rng), random_measure(rng)
         evaluator = PermedEvaluator([measure], qrels)
         cut += evaluator.depth is not None
