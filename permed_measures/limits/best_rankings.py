@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from itertools import product
 from math import prod
@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import Ints
-from permed_measures.limits.formulas import Cases, Formula, States, slots_below
-from permed_measures.limits.query_classes import QueryClasses
+from permed_measures.limits.formulas import Formula, States, slots_below
+from permed_measures.limits.query_classes import Cases, QueryClasses
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -118,7 +118,7 @@ class BestRankings:
                 return None
         return _assembled(classes, formulas, counted, within, depth, n_queries)
 
-    @property
+    @cached_property
     def signature(self) -> bytes:
         """What tells these measures from others on the same queries, whatever the run."""
         parts = [each.round(12).tobytes() for each in (self.values, self.beyond)]
@@ -296,8 +296,7 @@ def _n_lists(limits: _Row, like: _Row, depth: int, within: int | None) -> int:
 def _cases(classes: QueryClasses, counted: list[_Counted], within: int | None) -> tuple[Cases, Ints]:
     """Return the classes as they are, or with each number of documents that a list may have within a rank."""
     if within is None:
-        nothing = np.zeros_like(classes.counts)
-        return Cases(classes.grades, classes.counts, classes.zeros, nothing), np.arange(len(classes.counts))
+        return classes.cases, np.arange(len(classes.counts))
     found = [_grid(*each, within)[0] for each in counted]
     class_of_case = np.repeat(np.arange(len(found)), [len(each) for each in found])
     counts, zeros = classes.counts[class_of_case], classes.zeros[class_of_case]

@@ -18,30 +18,11 @@ from numpy.typing import NDArray
 from permed_measures.audits.options import Denominator, Discount, Ideal
 from permed_measures.engine.judgments import Ints
 from permed_measures.engine.kernels.graded import DISCOUNTS
+from permed_measures.limits.query_classes import Cases
 
 Floats = NDArray[np.float64]
 _Terms = Callable[[int], Floats]
 """What returns the first n terms of a sum."""
-
-
-class Cases(NamedTuple):
-    """Queries, and perhaps what their runs have within the cutoff.
-
-    Attributes
-    ----------
-    grades : ndarray, shape (n_grades,)
-    counts : ndarray, shape (n_cases, n_grades)
-        How many documents of each grade the query has.
-    zeros : ndarray, shape (n_cases,)
-        How many of grade 0.
-    found : ndarray, shape (n_cases, n_grades)
-        How many of each grade stand within the cutoff, where that is given.
-    """
-
-    grades: Floats
-    counts: Ints
-    zeros: Ints
-    found: Ints
 
 
 class States(NamedTuple):
@@ -81,6 +62,21 @@ class Formula(ABC):
     @abstractmethod
     def scales(self, cases: Cases) -> list[Floats]:
         """Return what the sum is multiplied by in each case: one number, or two that it may be between."""
+
+    def essence(self, cases: Cases) -> tuple[object, ...]:
+        """Return what tells it from other formulas on the same queries; equal ones have equal values."""
+        if self.needs_found:
+            return (self,)
+        relevant = cases.grades >= self.level
+        weights = np.where(relevant, self.of_grades or 1.0, 0.0)
+        [scale] = self.scales(cases)
+        added = np.outer(scale, weights).round(12).tobytes()
+        return (type(self), self.cutoff, self.kind, relevant.tobytes(), added)
+
+    @property
+    def kind(self) -> object:
+        """What else makes a difference to what documents add."""
+        return None
 
     @abstractmethod
     def gains(self, states: States, rank: int) -> Floats:
@@ -149,6 +145,11 @@ class FirstHit(Formula):
     def needs_found(self) -> bool:
         """Whether all must be found."""
         return self.if_all
+
+    @property
+    def kind(self) -> object:
+        """Whether the rank counts."""
+        return self.reciprocal
 
     def scales(self, cases: Cases) -> list[Floats]:
         """Return 1, or 0 where something relevant is not found."""
@@ -256,6 +257,11 @@ class DiscountedGains(Formula):
     def of_grades(self) -> tuple[float, ...]:
         """Return the gains."""
         return self.gain
+
+    @property
+    def kind(self) -> object:
+        """The discount."""
+        return self.discount
 
     def scales(self, cases: Cases) -> list[Floats]:
         """Return one over the ideal; that of a run is between those of the first k and of all judged."""

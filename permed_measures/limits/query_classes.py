@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,26 @@ from numpy.typing import NDArray
 from permed_measures.engine.judgments import Ints, Judgments
 
 Floats = NDArray[np.float64]
+
+
+class Cases(NamedTuple):
+    """Queries, and perhaps what their runs have within the cutoff.
+
+    Attributes
+    ----------
+    grades : ndarray, shape (n_grades,)
+    counts : ndarray, shape (n_cases, n_grades)
+        How many documents of each grade the query has.
+    zeros : ndarray, shape (n_cases,)
+        How many of grade 0.
+    found : ndarray, shape (n_cases, n_grades)
+        How many of each grade stand within the cutoff, where that is given.
+    """
+
+    grades: Floats
+    counts: Ints
+    zeros: Ints
+    found: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +82,16 @@ class QueryClasses:
     def n_queries(self) -> int:
         """The number of queries."""
         return int(self.sizes.sum())
+
+    @property
+    def cases(self) -> Cases:
+        """The classes, whatever their runs have within a cutoff."""
+        return Cases(self.grades, self.counts, self.zeros, np.zeros_like(self.counts))
+
+    @property
+    def essence(self) -> tuple[bytes, ...]:
+        """What tells these classes from others."""
+        return tuple(each.tobytes() for each in (self.grades, self.counts, self.zeros, self.sizes))
 
     def num_rel(self, level: float) -> Ints:
         """Return the number of relevant documents of a query of each class."""

@@ -158,6 +158,7 @@ class Conventions:
         self.policies = {labels.policy: labels for labels in policies}
         self.n_queries = n_queries
         self._classes: dict[tuple[LabelPolicy, bool, bool], QueryClasses] = {}
+        self._rankings: dict[object, BestRankings | None] = {}
         self._of_columns: dict[_Columns, tuple[list[list[_Prepared]], int]] = {}
 
     def of(self, claims: list[Claim]) -> tuple[list[list[_Prepared]], int]:
@@ -181,10 +182,12 @@ class Conventions:
         formulas = formulas_of(convention, claims, labels, classes)
         if formulas is None or (self.n_queries or 0) > classes.n_queries:
             return None
-        rankings = BestRankings.of(classes, formulas, self.n_queries)
-        if rankings is None:
-            return None
-        return _Prepared(convention, labels, formulas, classes, rankings)
+        cases = classes.cases
+        key = (classes.essence, *(each.essence(cases) for each in formulas))
+        if key not in self._rankings:
+            self._rankings[key] = BestRankings.of(classes, formulas, self.n_queries)
+        rankings = self._rankings[key]
+        return None if rankings is None else _Prepared(convention, labels, formulas, classes, rankings)
 
     def classes(self, convention: Convention) -> QueryClasses:
         """Return the classes of the queries that a convention counts."""
