@@ -37,20 +37,28 @@ MEDCORPUS = [
 ]
 
 
+def quick_and_thorough(cases, quick):
+    """Return the cases as parameters; those with other numbers than `quick` are only for thorough runs."""
+    return [
+        pytest.param(*case, marks=() if number in quick else pytest.mark.thorough, id=str(number))
+        for number, case in enumerate(cases)
+    ]
+
+
 def usual(result):
     """Return for each usual way to compute AP and nDCG whether it is possible."""
     [row] = result.rows
     return {(each.measures[1], each.measures[2]): each.possible for each in row.conventions if each.usual}
 
 
-@pytest.mark.parametrize(("claims", "wrong", "right"), LITSEARCH)
+@pytest.mark.parametrize(("claims", "wrong", "right"), quick_and_thorough(LITSEARCH, (0, 4)))
 def test_published_rows_of_litsearch(data, claims, wrong, right):
     result = pm.possible(data / "litsearch" / "query_to_texts.jsonl", claims)
     assert usual(result) == {(wrong, NDCG[0]): False, (right, NDCG[0]): True}
     assert result.ok
 
 
-@pytest.mark.parametrize("row", MEDCORPUS, ids=str)
+@pytest.mark.parametrize("row", quick_and_thorough([(row,) for row in MEDCORPUS], (0,)))
 def test_published_rows_of_medcorpus(data, row):
     policies = label_policies(Judgments.of(pm.read_qrels(data / "medcorpus" / "query_to_texts.jsonl")))
     [claims] = parse_claims([row])

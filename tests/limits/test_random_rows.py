@@ -11,7 +11,7 @@ from permed_measures.datasets.samples import SAMPLES
 
 QRELS = {
     "binary": lambda: random_qrels(random.Random(1), 60, 1, 20),
-    "graded": lambda: random_qrels(random.Random(2), 20, 2, 6),
+    "graded": lambda: random_qrels(random.Random(2), effort(8, 20), 2, 6),
     **{sample.name: lambda sample=sample: pm.read_qrels(sample.qrels) for sample in SAMPLES},
 }
 
