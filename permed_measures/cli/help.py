@@ -14,7 +14,7 @@ EXAMPLES = {
     "evaluate": ("permed-sample permed-sample/runs", "medcorpus results.jsonl --by turn_number"),
     "crosscheck": ("permed-sample permed-sample/runs", "medcorpus results.jsonl -m nDCG@10 -m AP@10"),
     "audit": (
-        "medcorpus results.jsonl --claim MAP@10=0.5357 --claim P@1=92.79%",
+        "medcorpus results.jsonl --claim MAP@10=53.57%",
         "permed-sample permed-sample/runs --claims paper.md",
     ),
     "possible": (
