@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from permed_measures.audits.choices import label_policies
 from permed_measures.audits.claim_files import read_claims_file
 from permed_measures.audits.claim_tables import PrintedClaims
@@ -114,12 +116,18 @@ def _rows_of(claims: Any) -> tuple[dict[str, Mapping[str, Any]], list[str]]:
     return (dict(claims) if several else {"row": claims}), []
 
 
+_MOST_GRADES = 10
 _BOUNDED = "Give AP, GradedAP, nDCG, P, R, F1, RR or Success"
 
 
 def _check(judgments: Judgments, queries: int | None) -> None:
     if not judgments.num_rel(0).any() or not (judgments.grade > 0).any():
         raise InputError("the qrels have no relevant document, so all measures are 0")
+    n_grades = len(np.unique(judgments.grade[judgments.grade > 0]))
+    if n_grades > _MOST_GRADES:
+        raise InputError(
+            f"the qrels have {n_grades} relevant grades, more than {_MOST_GRADES}: too many for bounds"
+        )
     if queries is not None:
         check_whole_number("queries", queries, 1)
         if queries > judgments.n_queries:

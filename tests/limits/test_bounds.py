@@ -164,7 +164,7 @@ def test_ranges_hold_all_that_can_be_reached_and_little_more(name):
     convention = Convention(Setting(), {"ap": ap, "ndcg": ndcg, "level": LevelChoice()}, cutoffs)
     example = Example(GRADES, convention, claims)
     rng = np.random.default_rng(1)
-    for _ in range(effort(2, 8)):
+    for _ in range(effort(2, 4)):
         means = np.mean([points[rng.integers(len(points))] for points in example.points], axis=0)
         intervals = [Interval(value - 5e-5, value + 5e-5) for value in means.tolist()]
         [bounds] = bounds_of([Problem(example.rankings, intervals, [1e-4] * 3)])

@@ -73,7 +73,7 @@ def test_the_report_of_a_published_row_of_medcorpus(data):
     result = pm.possible(data / "medcorpus" / "query_to_texts.jsonl", MEDCORPUS[0])
     assert result.ok
     assert "not P@1 · AP@10 · nDCG@10: given the others, MAP@10 is 0.74" in str(result)
-    assert "P@1 .9279 is 3,192 of 3,440" in str(result)
+    assert "P@1 0.9279 is 3,192 of 3,440" in str(result)
 
 
 # --- counts ---
@@ -191,6 +191,12 @@ def test_measures_without_bounds_are_left_out_and_said_so():
         (QRELS, {"P@1": "0.3"}, {"decimals": 99}, "decimals must be a whole number from 0 to 15"),
         (QRELS, {"P@1": "0.3"}, {"queries": 11}, "queries must be at most 10, as many as the qrels have"),
         (QRELS, {"P@1": "0.3"}, {"queries": 0}, "queries"),
+        (
+            {"q": {f"d{i}": 1 + i / 99 for i in range(70)}},
+            {"P@1": "0.3"},
+            {},
+            "70 relevant grades, more than 10",
+        ),
         ({"q": {"a": 0}}, {"P@1": "0.3"}, {}, "the qrels have no relevant document"),
     ],
 )
