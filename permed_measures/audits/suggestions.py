@@ -71,6 +71,8 @@ _CUT = ("P", "R", "Success", "F1")
 
 def by_rows(run: RunLike) -> dict[str, dict[Any, float]] | None:
     """Return a run in the order of its rows; None if the scores have the same order, or it is long."""
+    if isinstance(run, Batches):  # a file that is large, or a table: it is not read again
+        return None
     table = table_of(run)
     nested = table if isinstance(table, Mapping) else Batches([table]).nested()
     if sum(map(len, nested.values())) > _MOST_ROWS:

@@ -160,14 +160,20 @@ def _summary(result: Reranking) -> Iterator[tuple[str, list[str]]]:
         f"{pairs.put_right:,} put right, {pairs.broken:,} broken, {pairs.still_right:,} still right, "
         f"{pairs.still_wrong:,} still wrong{share}"
     )
-    early = result.early
-    at = "" if result.cutoff is None else f"@{result.cutoff}"
-    where = "" if result.cutoff is None else f" within the first {result.cutoff:,} of both runs"
-    p_imp = "" if early.share_put_right is None else f"P-imp{at}: {early.share_put_right:.4f} "
-    p_imp += f"({early.put_right:,} of {counted(early.total, 'pair')}{where} put right)"
-    yield "pairs of documents with different grades", [put_right, p_imp]
+    yield "pairs of documents with different grades", [put_right, *_p_imp(result)]
     if result.notes:
         yield "notes", result.notes
+
+
+def _p_imp(result: Reranking) -> list[str]:
+    """Give P-imp@k, where there is a k."""
+    early, k = result.early, result.cutoff
+    if k is None or early.share_put_right is None:
+        return []
+    pairs = (
+        f"{early.put_right:,} of {counted(early.total, 'pair')} within the first {k:,} of both runs put right"
+    )
+    return [f"P-imp@{k}: {early.share_put_right:.4f} ({pairs})"]
 
 
 def _direction(ranks_up: float, form: str) -> str:

@@ -263,7 +263,9 @@ def leaderboard(
     found: dict[str, _Scores] = {}
     for name, scores in _scores(runs, asked, evaluator, hashes):
         if name in found:
-            raise InputError(f"two runs are named {name!r}", hint="Give one of them another name: NAME=FILE")
+            places = " and ".join(each.source or "a run" for each in (found[name], scores))
+            problem = f"two runs are named {name!r} ({places})"
+            raise InputError(problem, hint="Give one of them another name: NAME=FILE")
         found[name] = scores
     if not found:
         raise InputError("there is no run")

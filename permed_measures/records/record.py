@@ -27,7 +27,7 @@ from permed_measures.files.headers import format_name, ir_metadata_of
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.files.sources import Source
 from permed_measures.files.whole import write_whole
-from permed_measures.markup import as_json
+from permed_measures.markup import as_json, counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import named
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
@@ -92,7 +92,7 @@ class Record(dict[str, Any]):
     def __repr__(self) -> str:
         """Name the runs and the measures."""
         measures = ", ".join(map(name_of, self.measures))
-        return f"<Record of {', '.join(self.runs)} on {len(self['query_ids']):,} queries: {measures}>"
+        return f"<Record of {', '.join(self.runs)} on {counted(len(self['query_ids']), 'query')}: {measures}>"
 
 
 def record(
@@ -143,7 +143,7 @@ def record(
     --------
     >>> found = record({"q": {"a": 1}}, {"mine": {"q": {"b": 2.0, "a": 1.0}}}, ["RR"], created=False)
     >>> found
-    <Record of mine on 1 queries: RR>
+    <Record of mine on 1 query: RR>
     >>> found["runs"][0]["metrics"], found["runs"][0]["values"]
     ({'RR': 0.5}, {'RR': [0.5]})
     """

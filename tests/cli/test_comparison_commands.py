@@ -253,6 +253,7 @@ def test_the_same_run_is_not_reranked(command):
         "",
         "pairs of documents with different grades",
         "  0 put right, 0 broken, 1,397 still right, 250 still wrong; net +0.0% of 1,647",
+        "  P-imp@10: 0.0000 (0 of 727 pairs within the first 10 of both runs put right)",
     ]
 
 
@@ -279,14 +280,14 @@ def test_runs_that_share_no_query(command, tmp_path):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ("--top 0", {4: "37 up, 47 down", 7: "pairs of", -1: "  110 put right"}),
+        ("--top 0", {4: "37 up, 47 down", 7: "pairs of", 8: "  110 put right", -1: "0.1455 (47 of 323"}),
         (
             "--top 1",
-            {10: "gained most", 11: "sample_01_2  Is the", 13: "lost most", -1: "sample_03_2  How can"},
+            {11: "gained most", 12: "sample_01_2  Is the", 14: "lost most", -1: "sample_03_2  How can"},
         ),
-        ("--top 0 --rel 2", {4: "15 up, 29 down, 16 unchanged, 7 entered", -1: "110 put right"}),
-        ("--top 0 --rel 9", {4: "0 up, 0 down", 5: "no relevant document is in both runs", -1: "110 put"}),
-        ("--top 0 --judged-only", {4: "37 up, 47 down", -1: "61 put right, 48 broken"}),
+        ("--top 0 --rel 2", {4: "15 up, 29 down, 16 unchanged, 7 entered", 8: "110 put right"}),
+        ("--top 0 --rel 9", {4: "0 up, 0 down", 5: "no relevant document is in both runs", 8: "110 put"}),
+        ("--top 0 --judged-only", {4: "37 up, 47 down", 8: "61 put right, 48 broken", -1: "(40 of 272"}),
         (
             "--top 0 -m NumRet",
             {0: "NumRet: 17.4792 before, 20.0000 after (+2.5208)", 1: "19 queries", -1: "110"},

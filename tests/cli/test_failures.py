@@ -262,5 +262,8 @@ def test_errors_about_a_run_name_its_file(files, monkeypatch, command, large):
     with pytest.raises(pm.InputError, match=r"^foreign: the run and the qrels share no query: the run has "):
         run_cli(*command.split())
     Path("foreign").write_text(f"{RUN}q1 Q0 x 3 0.5 t\n")
+    if command.startswith("audit"):  # scripts count such documents in several ways, which are conventions
+        assert "foreign: " in run_cli(*command.split(), status=1)[1]
+        return
     with pytest.raises(pm.InputError, match=r"foreign:4: document .* is listed twice"):
         run_cli(*command.split())
