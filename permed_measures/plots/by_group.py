@@ -27,7 +27,7 @@ from permed_measures.plots.style import (
     styles_of,
     wrapped,
 )
-from permed_measures.statistics.resampling import bootstrap_intervals
+from permed_measures.statistics.intervals import mean_intervals
 from permed_measures.statistics.results import ComparisonResult
 from permed_measures.statistics.significance import Floats
 
@@ -85,10 +85,10 @@ def plot_by_group(
 
     Notes
     -----
-    The intervals are percentile bootstrap intervals of the mean, computed in each group by itself from whole
-    clusters, with the resamples, seed and level of the comparison. They are of each run alone: that two of
-    them overlap does not say that the paired difference of the runs may be 0. A group with a single cluster
-    has none; those of fewer than ten clusters are too short.
+    The intervals are those of `mean_intervals`, computed in each group by itself from whole clusters, with
+    the level of the comparison. They are of each run alone: that two of them overlap does not say that the
+    paired difference of the runs may be 0. A group with a single cluster has none, nor one in which a
+    cluster outweighs the others; those of few clusters hold less often where values are skewed.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def _groups(comparison: ComparisonResult, by: By | None, qrels: Any) -> Groups:
 def _group_estimates(
     comparison: ComparisonResult, groups: Groups, values: dict[str, Floats], intervals: bool
 ) -> dict[str, Floats]:
-    """Return means and bounds of each run by group; the runs of a group share the draws of its clusters."""
+    """Return means and bounds of each run by group."""
     stacked = np.stack(list(values.values()), axis=1)
     found = np.full((3, len(groups.values), len(values)), np.nan)
     for index in range(len(groups.values)):
@@ -158,9 +158,9 @@ def _group_estimates(
         found[0, index] = stacked[here].mean(axis=0)
         if intervals:
             cluster = np.unique(comparison.paired.cluster[here], return_inverse=True)[1]
-            options = comparison.resamples, comparison.seed, comparison.level
-            bounds = bootstrap_intervals(stacked[here], cluster, *options)
-            found[1:, index] = np.transpose([each.value or (np.nan, np.nan) for each in bounds])
+            bounds = mean_intervals(stacked[here], cluster, comparison.level)
+            ends = np.transpose([each.value or (np.nan, np.nan) for each in bounds])
+            found[1:, index] = np.where(np.isfinite(ends).all(axis=0), ends, np.nan)
     return {name: found[:, :, column] for column, name in enumerate(values)}
 
 
@@ -194,9 +194,8 @@ def _interval_note(comparison: ComparisonResult, bands: bool, estimates: dict[st
     clusters = comparison.paired.clusters
     named = f" ({shortened(on_one_line(clusters))})" if clusters not in ("", "clusters") else ""
     units = f"whole clusters{named}" if clusters else "queries"
-    alone = f"; none for one {comparison.paired.unit}" if missing.any() else ""
+    alone = "; none where they are too few" if missing.any() else ""
     what, level = "band" if bands else "bar", comparison.level_in_percent
     return (
-        f"{what}: {level} interval by percentile bootstrap{alone},\n"
-        f"{comparison.resamples:,} resamples of {units}, seed {comparison.seed}"
+        f"{what}: {level} interval of the mean by {units}{alone},\nStudent's t with a correction for skewness"
     )

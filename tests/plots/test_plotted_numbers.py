@@ -14,6 +14,7 @@ from permed_measures.plots.by_group import plot_by_group
 from permed_measures.plots.by_query import plot_differences, plot_distribution
 from permed_measures.plots.cutoffs import plot_cutoffs
 from permed_measures.plots.figures import figures
+from permed_measures.statistics.intervals import mean_intervals
 
 
 def test_means_by_turn_are_those_of_a_loop(sample):
@@ -31,28 +32,8 @@ def test_means_by_turn_are_those_of_a_loop(sample):
     assert ax.get_ylabel() == "mean GradedAP@10"
 
 
-def loop_bounds(values, clusters, resamples, seed, level):
-    """Return a percentile bootstrap of whole clusters, query by query."""
-    members = [
-        [v for v, c in zip(values, clusters, strict=True) if c == each] for each in sorted({*clusters})
-    ]
-    draws = np.random.default_rng(seed).integers(0, len(members), size=(resamples, len(members)))
-    means = []
-    for draw in draws:
-        drawn = [value for index in draw for value in members[index]]
-        means.append(sum(drawn) / len(drawn))
-    means.sort()
-
-    def quantile(share):
-        place = share * (resamples - 1)
-        low = int(place)
-        return means[low] + (place - low) * (means[min(low + 1, resamples - 1)] - means[low])
-
-    return quantile((1 - level) / 2), quantile((1 + level) / 2)
-
-
 @pytest.mark.parametrize("clusters", [CONVERSATION, "none", {"u_1": "ours", "v_1": "ours"}])
-def test_bands_are_a_bootstrap_of_whole_clusters_within_the_group(clusters):
+def test_bands_are_intervals_of_the_means_of_the_group_by_whole_clusters(clusters):
     groups = {query_id: int(query_id[0] in "uvw") for query_id in QRELS}
     compared = made(clusters=clusters, seed=7, level=0.8)
     ax = plot_by_group(compared, groups)
@@ -64,10 +45,10 @@ def test_bands_are_a_bootstrap_of_whole_clusters_within_the_group(clusters):
             scores = per_query(QRELS, made_runs(("old", "new"))[name], pm.parse_measure("RR"))
             values, of = [scores[q] for q in here], [label[q] for q in here]
             drawn = path.vertices[path.vertices[:, 0] == group, 1]
-            expected = loop_bounds(values, of, 200, 7, 0.8)
-            assert (drawn.min(), drawn.max()) == pytest.approx(expected, abs=1e-12)
-    assert "80% interval by percentile bootstrap" in ax.get_title(loc="left")
-    assert "seed 7" in ax.get_title(loc="left")
+            [expected] = mean_intervals(np.array(values)[:, None], np.unique(of, return_inverse=True)[1], 0.8)
+            assert (drawn.min(), drawn.max()) == pytest.approx(expected.value, abs=1e-12)
+    units = "whole clusters" if clusters != "none" else "queries"
+    assert f"80% interval of the mean by {units}" in ax.get_title(loc="left")
 
 
 def test_a_group_of_one_cluster_has_no_interval():
@@ -78,7 +59,7 @@ def test_a_group_of_one_cluster_has_no_interval():
     alone = plot_by_group(made(), "(.*)")
     assert alone.get_title(loc="left") == "no intervals: no group has two queries"
     ax = plot_by_group(compared, lambda query_id: query_id[0] == "u")
-    assert "none for one cluster" in ax.get_title(loc="left")
+    assert "none where they are too few" in ax.get_title(loc="left")
     [first, _] = ax.collections
     low, high = next(segment[:, 1] for segment in first.get_segments() if np.isfinite(segment).all())
     assert low < line(ax, "old").get_ydata()[0] < high
