@@ -144,7 +144,9 @@ def compare(
     put(lambda: COMPARISON_FORMATS[form](result), output, f"{form} of {len(files):,} runs")
     if record is not None:
         report = Report(chosen, recorded, groups=groups, origin=origin)
-        how = Options(by, False, order, query_ids and str(query_ids), origin.options)
+        # what was not given is None, or with some versions of typer an empty list
+        given = {name: value for name, value in origin.options.items() if value not in (None, [], ())}
+        how = Options(by, False, order, query_ids and str(query_ids), given)
         write_record(record, report, how, result)
     for note in result.notes if form == "csv" else ():  # the other formats have them
         tell(f"note: {note}")

@@ -25,6 +25,10 @@ TOLERANCE = 1e-9
 """How far numbers of another version may be from ours."""
 
 
+_SHOWN = 12
+"""The number of differences that are printed."""
+
+
 class Finding(NamedTuple):
     """A difference: what differs (record, file, convention, number, query), and how."""
 
@@ -62,7 +66,9 @@ class Verification:
         if self.ok:
             texts = [f"reproduced: {counted(self.checked, 'value')} computed again, none differs"]
         else:
-            texts = [f"{each.what}: {each.text}" for each in self.findings]
+            texts = [f"{each.what}: {each.text}" for each in self.findings[:_SHOWN]]
+            more = len(self.findings) - _SHOWN
+            texts += [f"and {counted(more, 'more difference')}: --format json has all"] if more > 0 else []
         return section(self.name, [*texts, *(f"note: {note}" for note in self.notes)])
 
     @classmethod

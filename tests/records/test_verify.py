@@ -148,3 +148,14 @@ def test_a_run_that_is_no_run_any_more(made, folder):
     assert status == 1
     assert "file: run bm25 has changed" in out
     assert "number: cannot be computed: bm25.jsonl" in " ".join(out.split())
+
+
+def test_of_many_differences_the_first_are_printed(made):
+    edited = json.loads(json.dumps(made))
+    for measure in edited["measures"]:
+        measure["parameters"] |= {f"p{number}": 1 for number in range(20)}
+    found = pm.verify(resealed(edited))
+    assert len(found.findings) == 40
+    lines = str(found).splitlines()
+    assert (len(lines), lines[-1]) == (14, "  and 28 more differences: --format json has all")
+    assert len(found.content()["findings"]) == 40
