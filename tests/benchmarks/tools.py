@@ -3,6 +3,7 @@
 import shutil
 import statistics
 import sys
+import sysconfig
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -73,7 +74,12 @@ FORMS: dict[str, Callable[[Any], Any]] = {
 
 def our_command(command: str, *arguments: object) -> list[str]:
     """Return a command of permed-measures."""
-    return [sys.executable, "-m", "permed_measures", command, *map(str, arguments)]
+    return [_installed("permed-measures"), command, *map(str, arguments)]
+
+
+def _installed(name: str) -> str:
+    """Return the path of a command of this environment: what people type."""
+    return str(Path(sysconfig.get_path("scripts")) / name)
 
 
 def evaluating(qrels: Path, run: Path) -> list[str]:
@@ -93,7 +99,7 @@ def commands_for(qrels: Path, run: Path) -> dict[str, list[str]]:
         )
         commands["ir_measures"] = [sys.executable, "-c", code, str(qrels), str(run), *THEIRS]
         return commands
-    commands["ir_measures"] = [sys.executable, "-m", "ir_measures", str(qrels), str(run), *THEIRS]
+    commands["ir_measures"] = [_installed("ir_measures"), str(qrels), str(run), *THEIRS]
     if trec_eval := shutil.which("trec_eval"):
         names = [part for name in ("ndcg_cut.10", "map_cut.10", "P.1") for part in ("-m", name)]
         commands["trec_eval"] = [trec_eval, "-c", *names, str(qrels), str(run)]
