@@ -140,6 +140,15 @@ class PairedRuns:
             group=None,
         )
 
+    def by_measure(self) -> list[PairedRuns]:
+        """Divide the values by measure: all differences at once may be larger than everything else."""
+        return [
+            replace(
+                self, measures=[measure], values={run: each[n : n + 1] for run, each in self.values.items()}
+            )
+            for n, measure in enumerate(self.measures)
+        ]
+
     def differences(self) -> NDArray[np.float64]:
         """Return run - baseline; shape (n_queries, n_measures * n_pairs), the pairs of a measure together."""
         found = np.empty((len(self.measures), len(self.pairs), len(self.query_ids)))

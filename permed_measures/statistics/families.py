@@ -149,8 +149,12 @@ def _by_max_t(
 ) -> tuple[list[Rows], list[Floats]]:
     """Adjust the p-values of the randomization test by max-T; return the critical values of intervals too."""
     n_clusters = 1 + max(int(paired.shared_cluster.max()) for paired in parts)
+    of_measures = [each for part in parts for each in part.by_measure()]
     columns = Columns.joined(
-        [Columns.of(each.differences(), each.shared_cluster, each.operands(), n_clusters) for each in parts]
+        [
+            Columns.of(each.differences(), each.shared_cluster, each.operands(), n_clusters)
+            for each in of_measures
+        ]
     )
     rows = [row for each in found for row in each]
     n_units = np.repeat([paired.n_clusters for paired in parts], [len(each) for each in found])

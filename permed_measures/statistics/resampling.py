@@ -51,7 +51,7 @@ class Operands(NamedTuple):
 
     def differences(self, products: Floats) -> Iterator[tuple[slice, Floats]]:
         """Yield the differences of products with the values, in blocks of columns."""
-        for start, columns in _chunks(len(self.first), len(products)):
+        for start, columns in _chunks(len(self.first), 8 * len(products)):  # several are held at a time
             here = slice(start, start + columns)
             yield here, products[:, self.first[here]] - products[:, self.second[here]]
 
@@ -216,8 +216,10 @@ def _random_signs(n_units: int, resamples: int, seed: int) -> Iterator[Floats]:
     rng = np.random.default_rng(seed)
     for _, rows in _chunks(resamples, n_units):
         packed = rng.integers(0, 256, size=(rows, -(-n_units // 8)), dtype=np.uint8)
-        bits = np.unpackbits(packed, axis=1, count=n_units)
-        yield 1.0 - 2 * bits.astype(np.float64)
+        signs = np.unpackbits(packed, axis=1, count=n_units).astype(np.float64)
+        signs *= -2
+        signs += 1
+        yield signs
 
 
 # --- the bootstrap -----------------------------------------------------------------------------------

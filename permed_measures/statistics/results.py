@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import product
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -262,19 +261,23 @@ def _check_positive(name: str, value: float | None) -> None:
 
 def contrasts(paired: PairedRuns, options: Options) -> list[ComparisonRow]:
     """Build a row for each measure and pair, with p-values not yet adjusted, and without intervals."""
+    return [row for part in paired.by_measure() for row in _contrasts_of(part, options)]
+
+
+def _contrasts_of(paired: PairedRuns, options: Options) -> list[ComparisonRow]:
+    """Build the rows of one measure."""
     differences, operands = paired.differences(), paired.operands()
     tested = _tested(paired, options, differences, operands)
     effects = _in_blocks(effect_sizes, differences)
     return [
         _row(
             paired,
-            number,
             pair,
             differences[:, column],
             {"effect_size": effects[column]},
             {name: outcomes[column] for name, outcomes in tested.items()},
         )
-        for column, (number, pair) in enumerate(product(range(len(paired.measures)), paired.pairs))
+        for column, pair in enumerate(paired.pairs)
     ]
 
 
@@ -315,13 +318,12 @@ def _tested(
 
 def _row(
     paired: PairedRuns,
-    number: int,
     pair: tuple[str, str],
     differences: Floats,
     estimates: Mapping[str, Estimate],
     tests: dict[str, SignificanceTest],
 ) -> ComparisonRow:
-    mean, baseline_mean = (float(paired.values[run][number].mean()) for run in pair)
+    mean, baseline_mean = (float(paired.values[run].mean()) for run in pair)
     difference = float(differences.mean())
     undefined = Estimate(None, "the mean of the baseline is 0")
     relative = Estimate(difference / abs(baseline_mean)) if baseline_mean else undefined
@@ -329,7 +331,7 @@ def _row(
     wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
     return ComparisonRow(
         *pair,
-        paired.measures[number],
+        paired.measures[0],
         mean,
         baseline_mean,
         difference=difference,
