@@ -162,7 +162,7 @@ def _mixtures(searches: list[_Search]) -> list[tuple[Floats, list[float]]]:
     Returns the prices of the other measures as weights, and the answers, for each search.
     """
     from scipy.optimize import linprog
-    from scipy.sparse import block_diag
+    from scipy.sparse import block_diag, coo_array
 
     rows, limits, costs, sums = [], [], [], []
     for search in searches:
@@ -177,9 +177,9 @@ def _mixtures(searches: list[_Search]) -> list[tuple[Floats, list[float]]]:
             sums.append(np.concatenate([np.ones(len(search.means)), np.zeros(n_others)])[None])
     solved = linprog(
         np.concatenate(costs),
-        A_ub=block_diag(rows, format="csc"),
+        A_ub=block_diag([*map(coo_array, rows)], format="csc"),
         b_ub=limits,
-        A_eq=block_diag(sums, format="csc"),
+        A_eq=block_diag([*map(coo_array, sums)], format="csc"),
         b_eq=np.ones(len(sums)),
         method="highs-ds",
     )
