@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -78,6 +79,15 @@ def as_json(content: Any, **options: Any) -> str:
     """
     text = json.dumps(content, ensure_ascii=False, **options)
     return _CONTROL_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def finite(value: Any) -> Any:
+    """Replace infinities and NaN, which JSON does not have, by texts."""
+    if isinstance(value, dict):
+        return {key: finite(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(each) for each in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def plural(noun: str) -> str:

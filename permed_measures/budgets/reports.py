@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from permed_measures.budgets.results import SOURCES, BudgetResult, BudgetRow, Pair
+from permed_measures.budgets.results import SOURCES, BudgetResult, BudgetRow, Order, Pair
+from permed_measures.errors import InputError
 from permed_measures.files.provenance import provenance
-from permed_measures.markup import as_cell, as_json, as_markdown, counted
+from permed_measures.markup import as_cell, as_json, as_markdown, counted, finite
 from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.reports.tables import separated
 from permed_measures.reports.wording import NONE
@@ -54,17 +54,24 @@ def _range(row: BudgetRow, name: str, digits: int) -> str:
     return f"{low} {high}" + ("*" if name == "unjudged" and not row.exact else "")
 
 
+def _order_of(result: BudgetResult) -> Order:
+    """Return how sure the order of the runs is."""
+    if result.order is None:
+        raise InputError("one run has no order", hint="Give several runs")
+    return result.order
+
+
 def places_table(result: BudgetResult) -> Table:
     """Return the place of each run, and the places that it may have."""
-    assert result.order is not None
+    order = _order_of(result)
     short = dict(zip(result.measures, headings_of(result.measures), strict=True))
     rows = []
-    for number, each in enumerate(result.order.places):
+    for number, each in enumerate(order.places):
         ranges = (each.ranges[name] for name in result.sources)
         cells = [f"{best}" if best == worst else f"{best} to {worst}" for best, worst in ranges]
         rows.append([short[each.measure], each.run, f"{each.place}", *cells])
         if (number + 1) % len(result.runs) == 0:
-            tau = result.order.tau[each.measure]
+            tau = order.tau[each.measure]
             rows.append(
                 [short[each.measure], "Kendall's tau", "", *(f"{tau[name]:.2f}" for name in result.sources)]
             )
@@ -77,10 +84,10 @@ _SURE = 0.95
 
 def pairs_table(result: BudgetResult) -> tuple[Table, int]:
     """Return the pairs whose order is not sure, and how many others there are."""
-    assert result.order is not None
+    order = _order_of(result)
     short = dict(zip(result.measures, headings_of(result.measures), strict=True))
     digits = 4 if result.digits is None else result.digits
-    unsure = [each for each in result.order.pairs if not _is_sure(each, result.sources)]
+    unsure = [each for each in order.pairs if not _is_sure(each, result.sources)]
     rows = [
         [
             short[each.measure],
@@ -90,7 +97,7 @@ def pairs_table(result: BudgetResult) -> tuple[Table, int]:
         ]
         for each in unsure
     ]
-    return (["measure", "pair", "Δ", *result.sources], rows, 2), len(result.order.pairs) - len(unsure)
+    return (["measure", "pair", "Δ", *result.sources], rows, 2), len(order.pairs) - len(unsure)
 
 
 def _is_sure(pair: Pair, sources: Iterable[str]) -> bool:
@@ -259,7 +266,7 @@ def _as_json(result: BudgetResult) -> str:
         "notes": result.notes,
         "provenance": provenance(result.measures, result.origin, result.seed),
     }
-    return as_json(_finite(content), indent=2, allow_nan=False) + "\n"
+    return as_json(finite(content), indent=2, allow_nan=False) + "\n"
 
 
 def _order(result: BudgetResult) -> dict[str, Any] | None:
@@ -270,15 +277,6 @@ def _order(result: BudgetResult) -> dict[str, Any] | None:
         "pairs": [{**vars(each), "measure": name_of(each.measure)} for each in result.order.pairs],
         "tau": [{"measure": name_of(measure), **taus} for measure, taus in result.order.tau.items()],
     }
-
-
-def _finite(value: Any) -> Any:
-    """Replace infinities and NaN, which JSON does not have, by texts."""
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(each) for each in value]
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 BUDGET_FORMATS: dict[str, Callable[[BudgetResult], str]] = {

@@ -82,6 +82,24 @@ QueryIds = Annotated[
     Rewriting | None, typer.Option(help="Rewrite the query ids of the runs so that they match the qrels.")
 ]
 
+Clusters = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FIELD|REGEX|none",
+        help="Queries that belong together. By default the conversation_id of a data set that has it.",
+    ),
+]
+Claim = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="A published number, such as MAP@10=0.5357. Can be repeated."),
+]
+Claims = Annotated[
+    Path | None, typer.Option(help="Tables as a paper prints them: a Markdown, LaTeX, HTML or CSV file.")
+]
+Decimals = Annotated[
+    int | None, typer.Option(help="Number of digits after the point, as published.", min=0, max=15)
+]
+
 RecordTo = Annotated[
     Path | None,
     typer.Option(

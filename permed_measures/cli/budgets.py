@@ -21,13 +21,7 @@ def uncertainty(
     measures: arguments.MeasureNames = None,
     preset: arguments.PresetName = None,
     rel: arguments.Rel = None,
-    clusters: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FIELD|REGEX|none",
-            help="Queries that belong together. By default the conversation_id of a data set that has it.",
-        ),
-    ] = None,
+    clusters: arguments.Clusters = None,
     label_error: Annotated[
         str | None,
         typer.Option(

@@ -47,13 +47,7 @@ def compare(
         str | None,
         typer.Option(metavar="FIELD|REGEX", help="Compare by group of queries too, as evaluate does."),
     ] = None,
-    clusters: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FIELD|REGEX|none",
-            help="Queries that belong together. By default the conversation_id of a data set that has it.",
-        ),
-    ] = None,
+    clusters: arguments.Clusters = None,
     correction: Annotated[
         Correction | None,
         typer.Option(
@@ -135,8 +129,10 @@ def compare(
             jobs=inputs.jobs,
         )
         groups = Groups.of(result.paired.query_ids, by, inputs.dataset) if by and record else None
-        evaluator = PermedEvaluator(with_judged(chosen), inputs.judgments)
-        recorded = {} if record is None else {name: evaluator.evaluate(inputs.runs[name]) for name in files}
+        recorded = {}
+        if record is not None:
+            evaluator = PermedEvaluator(with_judged(chosen), inputs.judgments)
+            recorded = {name: evaluator.evaluate(inputs.runs[name]) for name in files}
         if p_imp is not None and baseline:
             texts = with_p_imp(texts, p_imp, inputs, baseline[0])
     origin = arguments.origin_of(context, files)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -15,19 +14,9 @@ from permed_measures.cli import arguments
 def possible(
     context: typer.Context,
     qrels: arguments.Qrels,
-    claim: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE", help="A published number, such as MAP@10=0.5357. Can be repeated."
-        ),
-    ] = None,
-    claims: Annotated[
-        Path | None,
-        typer.Option(help="Tables as a paper prints them: a Markdown, LaTeX, HTML or CSV file."),
-    ] = None,
-    decimals: Annotated[
-        int | None, typer.Option(help="Number of digits after the point, as published.", min=0, max=15)
-    ] = None,
+    claim: arguments.Claim = None,
+    claims: arguments.Claims = None,
+    decimals: arguments.Decimals = None,
     queries: Annotated[
         int | None,
         typer.Option(

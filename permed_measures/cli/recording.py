@@ -98,10 +98,7 @@ def gate(
     rope: Annotated[
         float | None, typer.Option(help="With --significant: only if it is significantly larger than this.")
     ] = None,
-    clusters: Annotated[
-        str | None,
-        typer.Option(metavar="FIELD|REGEX|none", help="Queries that belong together, as in compare."),
-    ] = None,
+    clusters: arguments.Clusters = None,
     rules: Annotated[
         Path | None,
         typer.Option(
@@ -183,10 +180,7 @@ def leaderboard(
     columns: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A CSV file of other columns, by run.")
     ] = None,
-    clusters: Annotated[
-        str | None,
-        typer.Option(metavar="FIELD|REGEX|none", help="Queries that belong together, as in compare."),
-    ] = None,
+    clusters: arguments.Clusters = None,
     resamples: Annotated[int, typer.Option(help="Number of resamples of the test.", min=1)] = 10_000,
     seed: Annotated[int, typer.Option(help="Random seed of the resamples.", min=0)] = 0,
     format_: Annotated[

@@ -181,8 +181,7 @@ def gate(
     values = dict(zip(evaluation.measures, evaluation.values, strict=True))
     rules = [_floor(measure, values[measure], least) for measure, least in floors.items()]
     about = counted(len(query_ids), "query")
-    if drops:
-        assert baseline is not None
+    if baseline is not None:
         before = _baseline_values(baseline, drops, loaded, query_ids)
         name, cluster, _ = clusters_of(query_ids, clusters, loaded)
         test = _Test(significant, rope, cluster, resamples, seed)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import provenance
-from permed_measures.markup import as_cell, as_html, as_json, counted
+from permed_measures.markup import as_cell, as_html, as_json, counted, finite
 from permed_measures.measures.headings import name_of
 from permed_measures.reports.differences import differences_table, headings_of_tests, legend
 from permed_measures.reports.html import html_means, html_table, page
@@ -195,8 +194,8 @@ def comparison_content(result: ComparisonResult) -> dict[str, Any]:
         "sentences": sentences(result),
         "notes": result.notes,
     }
-    finite: dict[str, Any] = _finite(content)
-    return finite
+    known: dict[str, Any] = finite(content)
+    return known
 
 
 def _as_json(result: ComparisonResult) -> str:
@@ -218,15 +217,6 @@ def _part(result: ComparisonResult) -> dict[str, Any]:
         "judged": judged_shares(result),
         "rows": [{**asdict(row), "measure": name_of(row.measure)} for row in result.rows],
     }
-
-
-def _finite(value: Any) -> Any:
-    """Replace infinities and NaN, which JSON does not have, by texts."""
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(each) for each in value]
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 COMPARISON_FORMATS: dict[str, Callable[[ComparisonResult], str]] = {
