@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures import Measure
+from numpy.typing import NDArray
 
 from permed_measures.engine.groups import By, Groups
 from permed_measures.errors import InputError, PermedWarning
@@ -27,7 +28,7 @@ from permed_measures.plots.style import (
     styles_of,
     wrapped,
 )
-from permed_measures.statistics.intervals import mean_intervals
+from permed_measures.statistics.intervals import FEW, mean_intervals
 from permed_measures.statistics.results import ComparisonResult
 from permed_measures.statistics.significance import Floats
 
@@ -63,14 +64,14 @@ def plot_by_group(
     runs : iterable of str, optional
         Which runs to draw; all if left out. A run looks the same in every plot of a comparison.
     intervals : bool, optional
-        Whether to draw the intervals. If left out, bands of more than six runs, which would hide each other,
+        Whether to draw the intervals. If left out, those of more than eight runs, which would hide the lines,
         are not drawn.
 
     Returns
     -------
     matplotlib Axes
-        Where every group is a number, a line for each run over a band; otherwise a point for each run and
-        group, side by side, with a bar. The number of queries stands below each group.
+        A point for each run and group, side by side, with a bar; where every group is a number, the points of
+        a run are joined by a line. The number of queries stands below each group.
 
     Raises
     ------
@@ -87,8 +88,9 @@ def plot_by_group(
     -----
     The intervals are those of `mean_intervals`, computed in each group by itself from whole clusters, with
     the level of the comparison. They are of each run alone: that two of them overlap does not say that the
-    paired difference of the runs may be 0. A group with a single cluster has none, nor one in which a
-    cluster outweighs the others; those of few clusters hold less often where values are skewed.
+    paired difference of the runs may be 0. A group of fewer than five clusters (queries without clusters) has
+    none, and says so: it would be wider than the measure, and would not hold where values are skewed. Nor has
+    one in which a cluster outweighs the others.
 
     Examples
     --------
@@ -98,8 +100,8 @@ def plot_by_group(
     >>> old = {**new, "a_2": {"d": 1.0, "e": 2.0}}
     >>> compared = compare(qrels, {"old": old, "new": new}, "RR", baseline="old", tests="bootstrap")
     >>> ax = plot_by_group(compared, "_([0-9]+)$")
-    >>> ax.lines[0].get_xydata().tolist()
-    [[1.0, 1.0], [2.0, 0.75]]
+    >>> ax.lines[0].get_ydata().tolist()
+    [1.0, 0.75]
     """
     (index, title), paired = measure_of(comparison, measure), comparison.paired
     names = runs_of(comparison, runs)
@@ -107,17 +109,20 @@ def plot_by_group(
     values = {name: paired.values[name][index] for name in names}
     numbers = _numbers(groups.values)
     labels = [f"{x:.10g}" for x in numbers] or [on_one_line(str(value)) for value in groups.values]
-    shown = not numbers or len(names) <= _MOST_BANDS if intervals is None else intervals
+    shown = not numbers or len(names) <= _MOST_BARS if intervals is None else intervals
     estimates = _group_estimates(comparison, groups, values, shown)
-    note = _interval_note(comparison, bool(numbers), estimates) if shown else _NO_BANDS * (intervals is None)
+    without = np.isnan([low for _, low, _ in estimates.values()])
+    note = _interval_note(comparison, without) if shown else _NO_BARS * (intervals is None)
+    bare = without.all(axis=0) & ~without.all()  # that there are none at all stands above
+    sizes = [[f"n={n:,}", *["no bar"] * none] for n, none in zip(groups.sizes, bare.tolist(), strict=True)]
     texts = PlotText.of([*names, *labels, title, note, about := _about(groups)])
     ax, own = axes_for(ax)
     styles = styles_of(paired.values)
     handles = draw_estimates(ax, numbers or range(len(labels)), estimates, styles, lines=bool(numbers))
     if numbers:
-        label_numbers(ax, numbers, [f"{x}\nn={n:,}" for x, n in zip(labels, groups.sizes, strict=True)])
+        label_numbers(ax, numbers, ["\n".join([x, *n]) for x, n in zip(labels, sizes, strict=True)])
     else:
-        label_categories(ax, texts, labels, groups.sizes, len(names), own)
+        label_categories(ax, texts, labels, sizes, len(names), own)
     ax.set_xlabel(texts.shown(f"{about} (n: queries)"), **texts.style)
     ax.set_ylabel(wrapped(texts.shown(f"mean {title}")), **texts.style)
     set_title(ax, texts, note)
@@ -156,8 +161,8 @@ def _group_estimates(
     for index in range(len(groups.values)):
         here = groups.group == index
         found[0, index] = stacked[here].mean(axis=0)
-        if intervals:
-            cluster = np.unique(comparison.paired.cluster[here], return_inverse=True)[1]
+        cluster = np.unique(comparison.paired.cluster[here], return_inverse=True)[1]
+        if intervals and cluster.max() + 1 >= FEW:
             bounds = mean_intervals(stacked[here], cluster, comparison.level)
             ends = np.transpose([each.value or (np.nan, np.nan) for each in bounds])
             found[1:, index] = np.where(np.isfinite(ends).all(axis=0), ends, np.nan)
@@ -175,8 +180,8 @@ def _numbers(values: Sequence[Any]) -> list[float]:
     return numbers if 1 < len(set(numbers)) == len(values) and np.isfinite(numbers).all() else []
 
 
-_MOST_BANDS = 6
-_NO_BANDS = f"no intervals: bands of more than {_MOST_BANDS} runs would hide each other"
+_MOST_BARS = 8
+_NO_BARS = f"no intervals: those of more than {_MOST_BARS} runs would hide the lines"
 _NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]+)?")
 
 
@@ -186,16 +191,16 @@ def _about(groups: Groups) -> str:
     return name if re.fullmatch(r"\w+", name) else f"{shortened(name)} in the query id"
 
 
-def _interval_note(comparison: ComparisonResult, bands: bool, estimates: dict[str, Floats]) -> str:
+def _interval_note(comparison: ComparisonResult, without: NDArray[np.bool_]) -> str:
     """Explain the intervals."""
-    missing = np.isnan([low for _, low, _ in estimates.values()])
-    if missing.all():
-        return f"no intervals: no group has two {plural(comparison.paired.unit)}"
+    if without.all():
+        return f"no intervals: no group has {FEW} {plural(comparison.paired.unit)} of like size"
     clusters = comparison.paired.clusters
     named = f" ({shortened(on_one_line(clusters))})" if clusters not in ("", "clusters") else ""
     units = f"whole clusters{named}" if clusters else "queries"
-    alone = "; none where they are too few" if missing.any() else ""
-    what, level = "band" if bands else "bar", comparison.level_in_percent
+    unequal = " or one outweighs the rest" if clusters else ""
+    alone = f";\nno bar where they are fewer than {FEW}{unequal}" if without.any() else ""
     return (
-        f"{what}: {level} interval of the mean by {units}{alone},\nStudent's t with a correction for skewness"
+        f"bar: {comparison.level_in_percent} interval of the mean by {units},\n"
+        f"Student's t with a correction for skewness{alone}"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import cycle
+from itertools import chain, cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,23 +57,20 @@ def styles_of(names: Iterable[str]) -> dict[str, dict[str, Any]]:
 def draw_estimates(
     ax: Axes, x: Sequence[float], estimates: dict[str, Floats], styles: dict[str, dict[str, Any]], lines: bool
 ) -> dict[str, Any]:
-    """Draw a line over a band for each run, or points with bars beside each other; return what was drawn.
+    """Draw points with bars for each run, beside those of the others, or a line; return what was drawn.
 
     The estimates of a run have shape (3, n_groups): means, lower and upper bounds, NaN where there is none.
     """
     handles = {}
+    # Points of a line stay near their number. Bands instead of bars would hide each other.
+    width = 0.35 * float(np.diff(x).min()) if lines else 0.8
     for place, (name, (mean, low, high)) in enumerate(estimates.items()):
-        at, style = np.asarray(x), styles[name]
-        if not lines:
-            at = at + 0.8 * ((place + 0.5) / len(estimates) - 0.5)
-            style = {**style, "linestyle": "none", "markersize": style["markersize"] + 1}
-        colour, bounded = style["color"], np.isfinite(low).any()
-        if bounded and lines:
-            look = {"facecolor": (colour, 0.1), "edgecolor": (colour, 0.45), "linestyle": style["linestyle"]}
-            ax.fill_between(at, low, high, linewidth=0.6, **look)
-        elif bounded:
-            ax.vlines(at, low, high, colors=colour, linewidth=1.2)
-        handles[name] = ax.plot(at, mean, label=name, **style)[0]
+        at = np.asarray(x) + width * ((place + 0.5) / len(estimates) - 0.5)
+        style = styles[name]
+        look = {"linewidth": 1.0} if lines else {"linestyle": "none", "markersize": style["markersize"] + 1}
+        if np.isfinite(low).any():
+            ax.vlines(at, low, high, colors=style["color"], linewidth=1.2)
+        handles[name] = ax.plot(at, mean, label=name, **{**style, **look})[0]
     return handles
 
 
@@ -139,18 +136,18 @@ def label_numbers(ax: Axes, x: Sequence[float], labels: list[str], place: Any = 
 
 
 def label_categories(
-    ax: Axes, texts: PlotText, labels: list[str], sizes: list[int], n_runs: int, own: bool
+    ax: Axes, texts: PlotText, labels: list[str], sizes: list[list[str]], n_runs: int, own: bool
 ) -> None:
-    """Put a label below each category, upright where they are too wide to stand side by side."""
+    """Put a label and its size below each category, upright where they are too wide side by side."""
     names = [texts.names[label] for label in labels]
     width = max(SIZE[0], 0.9 + len(labels) * (0.12 * n_runs + 0.15))
     slot = 0.8 * width / len(labels) / LETTER
-    upright = max(cell_len(text) for text in [*names, *(f"n={n:,}" for n in sizes)]) > slot
+    upright = max(cell_len(text) for text in [*names, *chain(*sizes)]) > slot
     if own:
-        longest = max(map(cell_len, names)) + 6 if upright else 0
+        longest = max(map(cell_len, names)) + 6 * max(map(len, sizes)) if upright else 0
         ax.figure.set_size_inches(width, SIZE[1] + longest * LETTER)  # type: ignore[union-attr]
     between = " " if upright else "\n"
-    shown = [f"{name}{between}n={n:,}" for name, n in zip(names, sizes, strict=True)]
+    shown = [between.join([name, *each]) for name, each in zip(names, sizes, strict=True)]
     ax.set_xticks(range(len(labels)), shown, rotation=90 if upright else 0, **texts.style)
     ax.set_xlim(-0.6, len(labels) - 0.4)
 

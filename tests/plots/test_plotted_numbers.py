@@ -27,26 +27,27 @@ def test_means_by_turn_are_those_of_a_loop(sample):
         for query_id, value in per_query(qrels, run, measure).items():
             by_turn[int(query_id.rpartition("_")[2])].append(value)
         expected = [(turn, sum(values) / len(values)) for turn, values in sorted(by_turn.items())]
-        assert line(ax, name).get_xydata() == pytest.approx(np.array(expected), abs=1e-12)
-    assert labels_of_x(ax) == [f"{turn}\nn={len(values)}" for turn, values in sorted(by_turn.items())]
+        assert line(ax, name).get_ydata() == pytest.approx([mean for _, mean in expected], abs=1e-12)
+        assert np.round(line(ax, name).get_xdata()).tolist() == [turn for turn, _ in expected]
+    assert labels_of_x(ax) == ["1\nn=12", "2\nn=12", "3\nn=12", "4\nn=10", "5\nn=2\nno bar"]
     assert ax.get_ylabel() == "mean GradedAP@10"
 
 
 @pytest.mark.parametrize("clusters", [CONVERSATION, "none", {"u_1": "ours", "v_1": "ours"}])
-def test_bands_are_intervals_of_the_means_of_the_group_by_whole_clusters(clusters):
-    groups = {query_id: int(query_id[0] in "uvw") for query_id in QRELS}
+def test_bars_are_intervals_of_the_means_of_the_group_by_whole_clusters(clusters):
+    groups = {query_id: int(query_id[-1] == "1") for query_id in QRELS}
     compared = made(clusters=clusters, seed=7, level=0.8)
     ax = plot_by_group(compared, groups)
     label = dict(zip(compared.paired.query_ids, compared.paired.cluster.tolist(), strict=True))
-    for name, band in zip(compared.paired.values, ax.collections, strict=True):
-        [path] = band.get_paths()
+    for name, bars in zip(compared.paired.values, ax.collections, strict=True):
         for group in (0, 1):
             here = [query_id for query_id in compared.paired.query_ids if groups[query_id] == group]
             scores = per_query(QRELS, made_runs(("old", "new"))[name], pm.parse_measure("RR"))
             values, of = [scores[q] for q in here], [label[q] for q in here]
-            drawn = path.vertices[path.vertices[:, 0] == group, 1]
+            drawn = bars.get_segments()[group]
+            assert drawn[:, 0].tolist() == [line(ax, name).get_xdata()[group]] * 2
             [expected] = mean_intervals(np.array(values)[:, None], np.unique(of, return_inverse=True)[1], 0.8)
-            assert (drawn.min(), drawn.max()) == pytest.approx(expected.value, abs=1e-12)
+            assert drawn[:, 1].tolist() == pytest.approx(expected.value, abs=1e-12)
     units = "whole clusters" if clusters != "none" else "queries"
     assert f"80% interval of the mean by {units}" in ax.get_title(loc="left")
 
@@ -54,15 +55,42 @@ def test_bands_are_intervals_of_the_means_of_the_group_by_whole_clusters(cluster
 def test_a_group_of_one_cluster_has_no_interval():
     compared = made(clusters=CONVERSATION)
     ax = plot_by_group(compared, CONVERSATION)
-    assert ax.get_title(loc="left") == "no intervals: no group has two clusters"
+    assert ax.get_title(loc="left") == "no intervals: no group has 5 clusters of like size"
     assert not ax.collections
     alone = plot_by_group(made(), "(.*)")
-    assert alone.get_title(loc="left") == "no intervals: no group has two queries"
+    assert alone.get_title(loc="left") == "no intervals: no group has 5 queries of like size"
     ax = plot_by_group(compared, lambda query_id: query_id[0] == "u")
-    assert "none where they are too few" in ax.get_title(loc="left")
+    assert ax.get_title(loc="left").endswith("\nno bar where they are fewer than 5 or one outweighs the rest")
+    assert labels_of_x(ax) == ["False\nn=15", "True\nn=3\nno bar"]
     [first, _] = ax.collections
     low, high = next(segment[:, 1] for segment in first.get_segments() if np.isfinite(segment).all())
     assert low < line(ax, "old").get_ydata()[0] < high
+
+
+@pytest.mark.parametrize("clusters", ["none", CONVERSATION])
+def test_a_group_of_few_has_no_bar_and_says_so(clusters):
+    compared = made(clusters=clusters)
+    few = {q: 2 for q in QRELS if q[-1] == "1" and q[0] in "uvwx"}
+    one_more = {**few, "y_1": 2}
+    for groups, label in ((few, "2\nn=4\nno bar"), (one_more, "2\nn=5")):
+        ax = plot_by_group(compared, {query_id: groups.get(query_id, 1) for query_id in QRELS})
+        assert labels_of_x(ax)[1] == label
+        assert ("no bar where they are fewer than 5" in ax.get_title(loc="left")) == (groups is few)
+        for bars in ax.collections:
+            first, second = bars.get_segments()
+            assert len(first) == 2
+            assert len(second) == (2 if groups is one_more else 0)  # points
+    assert "no bar" not in "".join(labels_of_x(plot_by_group(compared, TURN, intervals=False)))
+
+
+def test_points_of_runs_stand_side_by_side_at_their_number():
+    ax = plot_by_group(made("abc"), lambda query_id: {"1": 1, "2": 2, "3": 8}[query_id[-1]])
+    places = np.array([line(ax, name).get_xdata() for name in "abc"])
+    assert places[1].tolist() == [1, 2, 8]
+    assert (np.diff(places, axis=0) > 0.1).all()
+    assert np.ptp(places, axis=0).max() < 0.35
+    alone = plot_by_group(made("abc"), TURN, runs="c")
+    assert line(alone, "c").get_xdata().tolist() == [1, 2, 3]
 
 
 def test_categories_stand_side_by_side():
@@ -78,13 +106,13 @@ def test_categories_stand_side_by_side():
 def test_one_numbered_group_and_truth_values_are_categories():
     ax = plot_by_group(made(), lambda _: 5)
     assert labels_of_x(ax) == ["5\nn=18"]
-    assert labels_of_x(plot_by_group(made(), lambda q: q[0] == "u")) == ["False\nn=15", "True\nn=3"]
+    assert labels_of_x(plot_by_group(made(), lambda q: q[0] == "u")) == ["False\nn=15", "True\nn=3\nno bar"]
 
 
 def test_numbers_are_far_apart_as_their_values_are():
     place = {"1": 1, "2": 2.5, "3": 1000}
     ax = plot_by_group(made(), lambda query_id: place[query_id[-1]])
-    assert line(ax, "old").get_xdata().tolist() == [1, 2.5, 1000]
+    assert line(ax, "old").get_xdata() == pytest.approx([1, 2.5, 1000], abs=0.2)
     assert labels_of_x(ax) == ["1\nn=6", "", "1000\nn=6"]  # no room for the second
 
 
@@ -113,12 +141,12 @@ def test_groups_that_are_not_whole_are_said():
         plot_by_group(made(), {"other": 1})
 
 
-def test_bands_of_many_runs_are_left_out_unless_asked_for():
-    compared = made([f"run {i}" for i in range(7)])
+def test_bars_of_many_runs_are_left_out_unless_asked_for():
+    compared = made([f"run {i}" for i in range(9)])
     ax = plot_by_group(compared, TURN)
     assert not ax.collections
-    assert ax.get_title(loc="left") == "no intervals: bands of more than 6 runs would hide each other"
-    assert len(plot_by_group(compared, TURN, intervals=True).collections) == 7
+    assert ax.get_title(loc="left") == "no intervals: those of more than 8 runs would hide the lines"
+    assert len(plot_by_group(compared, TURN, intervals=True).collections) == 9
     assert len(plot_by_group(compared, TURN, runs=["run 3", "run 1"]).collections) == 2
     ax = plot_by_group(made(), TURN, intervals=False)
     assert (ax.get_title(loc="left"), len(ax.collections)) == ("", 0)
