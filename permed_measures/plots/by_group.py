@@ -113,7 +113,7 @@ def plot_by_group(
     estimates = _group_estimates(comparison, groups, values, shown)
     without = np.isnan([low for _, low, _ in estimates.values()])
     note = _interval_note(comparison, without) if shown else _NO_BARS * (intervals is None)
-    bare = without.all(axis=0) & ~without.all()  # that there are none at all stands above
+    bare = np.logical_and(without.all(axis=0), not without.all())  # that there are none at all stands above
     sizes = [[f"n={n:,}", *["no bar"] * none] for n, none in zip(groups.sizes, bare.tolist(), strict=True)]
     texts = PlotText.of([*names, *labels, title, note, about := _about(groups)])
     ax, own = axes_for(ax)
