@@ -41,8 +41,9 @@ audits: matches chances fits run_names claim_runs answers searches swaps
 audits: changes uncertainties suggestions sentences reports report_formats audit
 limits: query_classes formulas best_rankings bounds counts row_conventions row_formulas rows reports possible
 plots: fonts style arguments by_group by_query cutoffs figures save
+pages: words charts bundle
 reports: tables html audit evaluation evaluation_table evaluation_formats wording differences
-reports: pools paper_table comparison
+reports: pools paper_table findings comparison_page comparison
 budgets: gradings average_precisions discounted_gains unjudged label_errors orders results reports budget
 comparisons: moves changes reranking pools compare
 records: options record changes verify gate leaderboard

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import shlex
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -165,7 +166,23 @@ def origin_of(context: typer.Context, runs: Mapping[str, Path]) -> Origin:
         for name, value in context.params.items()
         if name not in apart
     }
-    return Origin(context.info_name or "", context.params["qrels"], runs, options=options)
+    name, line = context.info_name or "", command_line(context)
+    return Origin(name, context.params["qrels"], runs, options=options, line=line)
+
+
+def command_line(context: typer.Context) -> str:
+    """Return what one types to compute the same again: all that is not a default, nor about the output."""
+    words = ["permed-measures", context.info_name or ""]
+    for parameter in context.command.params:
+        value = context.params.get(parameter.name or "")
+        given = parameter.name and context.get_parameter_source(parameter.name)
+        apart = parameter.name in ("format_", "output", "record", "jobs")
+        if value is None or apart or not given or given.name.startswith("DEFAULT"):
+            continue
+        option = parameter.opts[-1] if parameter.param_type_name == "option" else ""
+        for each in value if isinstance(value, (list, tuple)) else [value]:
+            words += [option] * bool(option) + [str(each)] * (each is not True)
+    return shlex.join(words)
 
 
 # --- runs --------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.errors import InputError
 from permed_measures.files.columns import read_columns
+from permed_measures.pages.words import LANGUAGES
 from permed_measures.records.options import Options
 from permed_measures.reports.comparison import COMPARISON_FORMATS
 from permed_measures.reports.evaluation import Report, with_judged
@@ -27,6 +28,7 @@ from permed_measures.statistics.significance import CORRECTIONS
 Correction = StrEnum("Correction", {name: name for name in [*SIMULTANEOUS, *CORRECTIONS]})  # type: ignore[misc]
 Test = StrEnum("Test", {name: name for name in VARIANTS})  # type: ignore[misc]
 Format = StrEnum("Format", {name: name for name in COMPARISON_FORMATS})  # type: ignore[misc]
+Language = StrEnum("Language", {name: name for name in LANGUAGES})  # type: ignore[misc]
 
 
 def compare(
@@ -89,6 +91,9 @@ def compare(
     ] = None,
     output: Output = None,
     digits: Digits = None,
+    lang: Annotated[
+        Language | None, typer.Option(help="Language of the words of an HTML page: English or Chinese.")
+    ] = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
     record: arguments.RecordTo = None,
@@ -108,6 +113,8 @@ def compare(
     texts = read_columns(existing(columns, only_files=True)) if columns else {}
     check_texts(texts, files)
     form = format_of(format_ and str(format_), output, COMPARISON_FORMATS, [Path(qrels), *files.values()])
+    if lang is not None and form != "html":
+        raise InputError("--lang is for pages only", hint="Leave it out, or choose --format html")
     with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
         chosen = arguments.chosen_measures(preset, measures, rel, inputs)
         chosen = chosen or arguments.default_measures(rel, inputs)
@@ -136,7 +143,7 @@ def compare(
         if p_imp is not None and baseline:
             texts = with_p_imp(texts, p_imp, inputs, baseline[0])
     origin = arguments.origin_of(context, files)
-    result = replace(result, origin=origin, digits=digits, texts=texts)
+    result = replace(result, origin=origin, digits=digits, texts=texts, language=str(lang or "en"))
     put(lambda: COMPARISON_FORMATS[form](result), output, f"{form} of {len(files):,} runs")
     if record is not None:
         report = Report(chosen, recorded, groups=groups, origin=origin)

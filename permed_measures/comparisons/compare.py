@@ -35,7 +35,7 @@ class Comparison(ComparisonResult, Tabular):
     ``to_polars`` and ``to_pandas`` give a row for each pair and measure.
     """
 
-    def to(self, form: str, digits: int | None = None) -> str:
+    def to(self, form: str, digits: int | None = None, language: str | None = None) -> str:
         """Write it in a form for a paper, a browser or another program.
 
         Parameters
@@ -48,16 +48,20 @@ class Comparison(ComparisonResult, Tabular):
         digits : int, optional
             Number of decimals of means and differences. If left out, four in tables and sentences, and all in
             CSV; the numbers in JSON always have all.
+        language : {'en', 'zh'}, optional
+            Of the words of the page ``html``; English if left out.
 
         Raises
         ------
         InputError
-            For another form, or digits below 0.
+            For another form or language, or digits below 0; for ``html`` if Jinja2 or vl-convert is missing.
         """
         check_choice("form", form, COMPARISON_FORMATS)
         if digits is not None:
             check_whole_number("digits", digits, 0)
-        return COMPARISON_FORMATS[form](self if digits is None else replace(self, digits=digits))
+        asked: dict[str, Any] = {} if digits is None else {"digits": digits}
+        asked |= {} if language is None else {"language": language}
+        return COMPARISON_FORMATS[form](replace(self, **asked))
 
     def __str__(self) -> str:
         """Return the table, how it was computed, and the notes."""

@@ -40,6 +40,8 @@ class Origin:
         Other files that were read, by their role, such as ``claims``.
     options : mapping of str to what JSON can hold
         The options of the command, those that were left out with their defaults.
+    line : str
+        The whole command line, or what is typed in Python, to make the result again.
     """
 
     command: str = ""
@@ -47,6 +49,7 @@ class Origin:
     runs: Mapping[str, Path] = field(default_factory=dict)
     others: Mapping[str, Path] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    line: str = ""
 
     @classmethod
     def of(cls, qrels: object, runs: object) -> Origin:

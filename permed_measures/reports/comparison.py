@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from permed_measures.errors import InputError
 from permed_measures.files.provenance import provenance
-from permed_measures.markup import as_cell, as_html, as_json, counted, finite
+from permed_measures.markup import as_cell, as_json, finite
 from permed_measures.measures.headings import name_of
-from permed_measures.reports.differences import differences_table, headings_of_tests, legend
-from permed_measures.reports.html import html_means, html_table, page
+from permed_measures.reports.comparison_page import comparison_page, html_differences
+from permed_measures.reports.differences import differences_table, legend
+from permed_measures.reports.html import html_means
 from permed_measures.reports.paper_table import deciding_test, deciding_tests, paper_table, sentences
-from permed_measures.reports.pools import POOL, judged_shares, pool_html, pool_json, pool_markdown, pool_table
+from permed_measures.reports.pools import POOL, judged_shares, pool_json, pool_markdown, pool_table
 from permed_measures.reports.tables import latex, markdown, separated, styled_rows
 from permed_measures.reports.wording import interval_method
 from permed_measures.statistics.results import EQUIVALENCE, INTERACTION, ComparisonResult, ComparisonRow
@@ -56,56 +56,10 @@ def _differences(result: ComparisonResult) -> tuple[str, list[str]]:
 # --- browser ---------------------------------------------------------------------------------------
 
 
-def _as_html(result: ComparisonResult) -> str:
-    """Write a page; without matplotlib (extra ``plot``) it says so in the place of the plots."""
-    parts = [
-        html_means(paper_table(result)),
-        "<h2>In words</h2>",
-        *(f"<p>{as_html(sentence)}</p>" for sentence in sentences(result)),
-        "<h2>Differences</h2>",
-        _html_differences(result),
-        "<h2>Plots</h2>",
-        *_plots(result),
-    ]
-    runs, queries = counted(len(result.paired.values), "run"), counted(result.n_queries, "query")
-    return page(f"{runs}, {queries}", parts)
-
-
 def for_notebook(result: ComparisonResult) -> str:
     """Write the table of means, and folded below it the differences and how they were computed."""
-    folded = f"<details><summary>differences and tests</summary>{_html_differences(result)}</details>"
+    folded = f"<details><summary>differences and tests</summary>{html_differences(result)}</details>"
     return f"{html_means(paper_table(result))}\n{folded}"
-
-
-def _html_differences(result: ComparisonResult) -> str:
-    """Write the table of differences, and how they were computed."""
-    first, others = deciding_tests(result)
-    names = headings_of_tests(result)
-    headings, rows, n, size, _ = differences_table(
-        result, {name: names[name] for name in (*first, *others)}, True
-    )
-    cells = [(row[:n], [as_html(cell) for cell in row[n:]]) for row in rows]
-    blocks = [cells[start : start + size] for start in range(0, len(cells), size)]
-    run = n - 1 if result.baseline is not None else n - 2
-    lines = "".join(f"<li>{as_html(line)}</li>" for line in legend(result))
-    if result.pool:
-        lines += f"</ul>\n<p>{as_html(POOL)}</p>\n{pool_html(result)}\n<ul>"
-    return f'{html_table(headings[:n], run, headings[n:], blocks)}\n<ul class="legend">{lines}</ul>'
-
-
-def _plots(result: ComparisonResult) -> Iterator[str]:
-    from permed_measures.plots.figures import figures
-    from permed_measures.plots.save import as_svg
-
-    try:
-        drawn = list(figures(result))
-    except InputError as error:  # without matplotlib the page is still worth having
-        yield f"<p>{as_html(str(error))}</p>"
-        return
-    yield '<div class="plots">'
-    for title, axes in drawn:
-        yield f"<figure>{as_svg(axes)}<figcaption>{as_html(title)}</figcaption></figure>"
-    yield "</div>"
 
 
 # --- other programs --------------------------------------------------------------------------------
@@ -225,7 +179,7 @@ COMPARISON_FORMATS: dict[str, Callable[[ComparisonResult], str]] = {
         markdown(paper_table(result), [*sentences(result), *result.notes]) + pool_markdown(result)
     ),
     "latex": lambda result: latex(paper_table(result), result.notes, sentences(result)),
-    "html": _as_html,
+    "html": comparison_page,
     "csv": _as_csv,
     "json": _as_json,
 }

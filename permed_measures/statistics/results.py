@@ -125,6 +125,8 @@ class ComparisonResult:
         The runs that others are compared with; none where every pair is compared.
     texts : mapping of str to mapping
         The cells of the user's own columns, by run and heading.
+    language : {'en', 'zh'}
+        Of the words of a page.
     """
 
     rows: list[ComparisonRow]
@@ -148,6 +150,7 @@ class ComparisonResult:
     detect: float | None = None
     baselines: list[str] = field(default_factory=list)
     texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    language: str = "en"
 
     @property
     def n_queries(self) -> int:

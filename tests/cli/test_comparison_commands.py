@@ -206,14 +206,6 @@ def test_messages_do_not_control_the_terminal(compared, tmp_path):
     assert err.count("\n") == 1
 
 
-def test_warnings_of_plots_are_notes_and_said_once(compared, tmp_path):
-    (tmp_path / "lsa").rename(tmp_path / "\U000e0041")  # a letter that no font has
-    status, out, err = compared("bm25 \U000e0041 --format html")
-    assert (status, out[:15]) == (0, "<!DOCTYPE html>")
-    assert err.startswith("note: no installed font has ")
-    assert err.count("\n") == 1
-
-
 @pytest.mark.thorough
 def test_nobody_reading_on_is_no_traceback():
     command = [sys.executable, "-m", "permed_measures", "compare", "permed-sample", *MEDICAL.runs.values()]

@@ -154,7 +154,6 @@ def test_json_of_a_comparison_has_no_control_characters():
     assert list(loaded(result)["means"]) == CONTROLS
 
 
-@pytest.mark.filterwarnings("ignore:no installed font")
 def test_names_are_no_markup_in_a_page():
     names = ["<script>alert(1)</script>", "</td></svg></style>", 'a" onload="b', "]]>--><!--", "查询"]
     page = Page(made(dict(zip(names, [[1, 1], [2, 1], [3, 4], [1, 2], [4, 4]], strict=True))).to("html"))

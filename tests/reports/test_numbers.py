@@ -23,7 +23,9 @@ from reporting import (
 from scipy import stats
 
 import permed_measures as pm
+from permed_measures.errors import InputError
 from permed_measures.markup import one_line
+from permed_measures.pages import bundle
 from permed_measures.reports.paper_table import sentences
 
 
@@ -170,8 +172,7 @@ def test_a_page_stands_alone_and_has_the_numbers_of_json(sample):
     text = sample.to("html")
     page, content = Page(text), loaded(sample)
     assert_stands_alone(page)
-    assert not re.search(r"@import|url\((?!#)", text)
-    assert len([tag for tag, _ in page.tags if tag == "svg"]) == text.count("<figcaption>") > 0
+    assert not re.search(r"@import|url\((?!#)", text.partition("</style>")[0])
     parts = [(str(group["group"]), group) for group in content["groups"]] + [("(all)", content)]
     means = [
         [label, letter, run, *(f"{value:.4f}" for value in [*values.values(), *part["judged"][run].values()])]
@@ -192,15 +193,24 @@ def test_a_page_stands_alone_and_has_the_numbers_of_json(sample):
         [row["measure"], row["run"], row["baseline"], f"{row['judged']:.2f}", f"{row['baseline_judged']:.2f}"]
         for row in content["pool"]
     ]
-    tables = [names, *means, heading, *differences]
+    n_runs = len(sample.paired.values)
+    tables = [names[1:], *(row[1:] for row in means[-n_runs:]), heading, *differences]
     assert page.rows[: len(tables)] == tables
-    assert [row[:5] for row in page.rows[len(tables) + 1 :]] == again
+    after = len(tables) + 1 + len(again)
+    assert [row[:5] for row in page.rows[len(tables) + 1 : after]] == again
+    assert page.rows[after : after + 1 + len(means)] == [names, *means]
 
 
-def test_a_page_without_matplotlib_says_so(hostile, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    text = hostile.to("html")
-    page = Page(text)
+@pytest.mark.parametrize(("module", "package"), [("jinja2", "Jinja2"), ("vl_convert", "vl-convert-python")])
+def test_a_page_needs_the_packages_of_its_extra(hostile, monkeypatch, module, package):
+    for kept in (bundle._environment, bundle._plotting):
+        kept.cache_clear()
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(InputError, match=rf"an HTML page needs {package}.*pip install '\.\[report\]'"):
+        hostile.to("html")
+
+
+def test_names_of_a_page_are_those_of_the_runs(hostile):
+    page = Page(hostile.to("html"))
     assert_stands_alone(page)
-    assert "pip install &#x27;.[plot]&#x27;" in text
     assert [row[0] for row in page.rows[1 : len(HOSTILE) + 1]] == [one_line(name) for name in HOSTILE]

@@ -1,0 +1,116 @@
+"""A page in one file: a template with the style, and if it has data the scripts, plots and data."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from permed_measures import __version__
+from permed_measures.errors import InputError
+from permed_measures.markup import as_json, one_line
+from permed_measures.pages.words import words_of
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+SCRIPTS = ("page.js", "tables.js", "plots.js")
+"""What every page with data has, in this order; a page may have more, and ``start.js`` comes last."""
+
+
+def page(
+    template: str,
+    title: str,
+    content: dict[str, Any],
+    language: str = "en",
+    data: dict[str, Any] | None = None,
+    scripts: Iterable[str] = (),
+) -> str:
+    """Write a page.
+
+    Parameters
+    ----------
+    template : str
+        The name of one of the templates.
+    title : str
+    content : dict
+        What the template shows. Text is escaped; markupsafe.Markup is HTML already.
+    language : {'en', 'zh'}
+        Of the words of the page's own.
+    data : dict of what JSON can hold, optional
+        For the scripts; a page without data has no script.
+    scripts : iterable of str
+        Names of scripts of this page.
+
+    Raises
+    ------
+    InputError
+        If Jinja2 or vl-convert is missing.
+    """
+    words = words_of(language)
+    code = "" if data is None else "\n".join(map(_static, [*SCRIPTS, *scripts, "start.js"]))
+    known = {
+        "title": one_line(title),
+        "language": language,
+        "words": words,
+        "version": __version__,
+        "style": as_markup(_static("style.css")),
+        "scripts": [] if data is None else [as_markup(_plotting()), as_markup(code)],
+        "data": "" if data is None else packed({**data, "words": words}),
+    }
+    return _environment().get_template(template).render({**known, **content}) + "\n"
+
+
+def packed(data: Any) -> str:
+    """Pack what JSON can hold for a script element: gzip in base64, which has no markup."""
+    text = as_json(data, allow_nan=False, separators=(",", ":"))
+    return base64.b64encode(gzip.compress(text.encode(errors="backslashreplace"), mtime=0)).decode()
+
+
+@cache
+def _environment() -> Environment:
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError:
+        raise _missing("Jinja2") from None
+    return Environment(
+        loader=PackageLoader("permed_measures.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: one_line(value) if type(value) is str else value,
+    )
+
+
+@cache
+def _plotting() -> str:
+    """Return Vega, Vega-Lite and vega-embed as one script, which sets vegaEmbed on the window."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise _missing("vl-convert-python") from None
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+
+
+def _missing(package: str) -> InputError:
+    return InputError(
+        f"an HTML page needs {package}",
+        hint="pip install jinja2 vl-convert-python (in a checkout: pip install '.[report]')",
+    )
+
+
+def _static(name: str) -> str:
+    return files("permed_measures.pages").joinpath("static", name).read_text(encoding="utf-8")
+
+
+def as_markup(html: str) -> Any:
+    """Return HTML of our own as what a template shows without escaping it."""
+    try:
+        from markupsafe import Markup
+    except ImportError:  # Jinja2 brings it
+        raise _missing("Jinja2") from None
+    return Markup(html)

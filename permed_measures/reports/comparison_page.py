@@ -1,0 +1,236 @@
+"""A comparison as a page for a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from permed_measures.files.provenance import provenance
+from permed_measures.markup import as_html, counted, one_line
+from permed_measures.measures.headings import headings_of
+from permed_measures.pages import charts
+from permed_measures.pages.bundle import as_markup, page
+from permed_measures.pages.words import words_of
+from permed_measures.reports.differences import differences_table, headings_of_tests, legend
+from permed_measures.reports.findings import findings, outcome, rows_of
+from permed_measures.reports.html import html_means, html_table
+from permed_measures.reports.paper_table import deciding_tests, paper_table, sentences
+from permed_measures.reports.pools import POOL, pool_html
+from permed_measures.reports.tables import PaperTable, latex, markdown, separated
+from permed_measures.reports.wording import NONE, interval_method, interval_of, p_or_dash, shown
+from permed_measures.statistics.results import INTERACTION, ComparisonResult, ComparisonRow, deciding
+
+Words = dict[str, str]
+Interval = tuple[float, float] | None
+
+
+def comparison_page(result: ComparisonResult) -> str:
+    """Write the page: finding, plots, tables, queries, and how it was made."""
+    words = words_of(result.language)
+    table = paper_table(replace(result, by="", groups={}))
+    against = "differences_pairs" if result.baseline is None else "differences"
+    first = words["means_with_intervals"] if not result.baselines else words[against]
+    by_group = _by_group(result, words) if result.groups else None
+    sections = [
+        ("forest", first.format(baseline=result.baseline)),
+        ("table", words["table"]),
+        *([("by-group", by_group["heading"])] if by_group else []),
+        ("queries", words["queries"]),
+        *([("notes", words["notes"])] if result.notes else []),
+        ("how", words["how"]),
+    ]
+    content = {
+        "finding": findings(result, words),
+        "sections": sections,
+        "forest_note": _forest_note(result, words),
+        "means": as_markup(html_means(table)),
+        "sentences": sentences(result),
+        "differences": as_markup(html_differences(result)),
+        "by_group": by_group,
+        "notes": result.notes,
+        "how": _how(result),
+    }
+    data = {
+        "copies": _copies(result, table),
+        "forest": list(_forests(result, table, words)),
+        "groups": list(_group_charts(result, words)),
+        "queries": None,
+    }
+    runs, queries = counted(len(result.paired.values), "run"), counted(result.n_queries, "query")
+    qrels = Path(result.origin.qrels).name if result.origin else ""
+    title = f"{f'{qrels}: ' if qrels else ''}{runs}, {queries}"
+    return page("comparison.html", title, content, result.language, data, ["comparison.js"])
+
+
+# --- tables ------------------------------------------------------------------------------------------
+
+
+def html_differences(result: ComparisonResult) -> str:
+    """Write the table of differences, and how they were computed."""
+    first, others = deciding_tests(result)
+    names = headings_of_tests(result)
+    headings, rows, n, size, _ = differences_table(
+        result, {name: names[name] for name in (*first, *others)}, True
+    )
+    cells = [(row[:n], [as_html(cell) for cell in row[n:]]) for row in rows]
+    blocks = [cells[start : start + size] for start in range(0, len(cells), size)]
+    run = n - 1 if result.baseline is not None else n - 2
+    lines = "".join(f"<li>{as_html(line)}</li>" for line in legend(result))
+    if result.pool:
+        lines += f"</ul>\n<p>{as_html(POOL)}</p>\n{pool_html(result)}\n<ul>"
+    return f'{html_table(headings[:n], run, headings[n:], blocks)}\n<ul class="legend">{lines}</ul>'
+
+
+def _copies(result: ComparisonResult, table: PaperTable) -> dict[str, str]:
+    """Return the table of means as one pastes it elsewhere."""
+    rows = [[*row.labels, *(cell.text for cell in row.cells)] for row in table.rows]
+    return {
+        "latex": latex(table, result.notes, sentences(result)),
+        "markdown": markdown(table),
+        "csv": separated([[*table.labels, *table.headings], *rows]),
+    }
+
+
+# --- the forest plot -----------------------------------------------------------------------------------
+
+
+def _forest_note(result: ComparisonResult, words: Words) -> str:
+    """Explain what points, lines and filling mean."""
+    note = words["forest_note" if result.baselines else "forest_note_means"]
+    method = interval_method(result)
+    level = f"{result.level_in_percent}{f' ({method})' if method and result.baselines else ''}"
+    return note.format(level=level)
+
+
+def _forests(result: ComparisonResult, table: PaperTable, words: Words) -> Iterator[charts.Spec]:
+    """Return a plot for each measure: differences to the baselines, or means where there is none."""
+    rows = _differences if result.baselines else _means
+    axis = words["difference"] if result.baselines else words["mean"]
+    for number, heading in enumerate(headings_of(result.measures)):
+        found = sorted(rows(result, table, number), key=lambda row: -row["value"])
+        about = "; ".join(row["shown"] for row in found[:10])
+        yield charts.forest(heading, about, found, axis, zero=bool(result.baselines))
+
+
+def _differences(result: ComparisonResult, _: PaperTable, number: int) -> Iterator[dict[str, Any]]:
+    test = deciding(result.rows[0].tests)
+    several = len(result.baselines) > 1
+    for row in rows_of(result, number):
+        label = f"{row.run} - {row.baseline}" if several else row.run
+        p = row.tests[test].adjusted if test else None
+        texts = [shown(result, row.difference, "+"), interval_of(result, row)]
+        texts += [f"p {p_or_dash(p)}"] if p is not None else []
+        yield {
+            **_placed(row.difference, row.interval),
+            "label": one_line(label),
+            "filled": outcome(row, test) != 0,
+            "shown": one_line(f"{label}: {' '.join(text for text in texts if text != NONE)}"),
+        }
+
+
+def _means(result: ComparisonResult, table: PaperTable, number: int) -> Iterator[dict[str, Any]]:
+    letter = table.labels.index("run") - 1 if table.lettered else None
+    for row, (run, mean, interval) in zip(table.blocks[-1], means_of(result, number), strict=True):
+        mark = row.cells[number].mark
+        name = run if letter is None else f"{row.labels[letter]} {run}"
+        label = f"{name}  > {mark}" if mark else name
+        bounds = "" if interval is None else f" [{', '.join(shown(result, bound) for bound in interval)}]"
+        yield {
+            **_placed(mean, interval),
+            "label": one_line(label),
+            "filled": True,
+            "shown": one_line(f"{run}: {shown(result, mean)}{bounds}"),
+        }
+
+
+def _placed(value: float, interval: Interval) -> dict[str, Any]:
+    low, high = interval or (None, None)
+    return {"value": value, "low": low, "high": high}
+
+
+def means_of(result: ComparisonResult, number: int) -> list[tuple[str, float, Interval]]:
+    """Return each run with its mean on a measure, and the interval of the mean by itself."""
+    found: dict[str, Interval] = {}
+    for row in rows_of(result, number):
+        found.setdefault(row.run, row.intervals.get("mean"))
+        found.setdefault(row.baseline, row.intervals.get("baseline_mean"))
+    return [(run, float(each[number].mean()), found.get(run)) for run, each in result.paired.values.items()]
+
+
+# --- groups ----------------------------------------------------------------------------------------------
+
+
+FEWEST = 5
+"""A group of fewer queries (or clusters) has no band: it would be as wide as the plot."""
+
+
+def _by_group(result: ComparisonResult, words: Words) -> dict[str, Any]:
+    """Return heading, note and tests of the section on groups."""
+    few = [f"{label} (n = {part.n_queries:,})" for label, part in _parts(result) if part.n_clusters < FEWEST]
+    note = words["by_group_note"].format(level=result.level_in_percent)
+    note += f" {words['by_group_few'].format(groups=words['f_comma'].join(few))}" if few else ""
+    made = [row for row in result.rows if INTERACTION in row.tests and row.tests[INTERACTION].p is not None]
+    short = dict(zip(result.measures, headings_of(result.measures), strict=True))
+    rows = [([short[row.measure], row.run, row.baseline], [_interaction(row)]) for row in made]
+    labels = [words["measure"], words["run"], words["baseline"]]
+    tests = as_markup(html_table(labels, 1, [words["interaction_p"]], [rows])) if rows else ""
+    by = one_line(result.by)
+    return {
+        "heading": words["by_group"].format(by=by),
+        "note": note,
+        "question": words["interaction"].format(by=by),
+        "interactions": tests,
+        "means": as_markup(html_means(paper_table(result))),
+    }
+
+
+def _interaction(row: ComparisonRow) -> str:
+    return as_html(p_or_dash(row.tests[INTERACTION].adjusted))
+
+
+def _parts(result: ComparisonResult) -> list[tuple[str, ComparisonResult]]:
+    return [(one_line(str(value)), part) for value, part in result.groups.items()]
+
+
+def _group_charts(result: ComparisonResult, words: Words) -> Iterator[charts.Spec]:
+    """Return a plot for each measure, where there are groups."""
+    parts = _parts(result)
+    runs = [one_line(run) for run in result.paired.values]
+    groups = [f"{label}\nn = {part.n_queries:,}" for label, part in parts]
+    for number, heading in enumerate(headings_of(result.measures) if parts else []):
+        rows = [
+            {
+                **_placed(mean, interval if part.n_clusters >= FEWEST else None),
+                "run": one_line(run),
+                "group": group,
+                "shown": one_line(f"{run}, {label}: {shown(result, mean)}"),
+            }
+            for group, (label, part) in zip(groups, parts, strict=True)
+            for run, mean, interval in means_of(part, number)
+        ]
+        about = words["by_group"].format(by=one_line(result.by))
+        yield charts.by_group(heading, f"{heading}: {about}", rows, runs, groups, one_line(result.by))
+
+
+# --- how it was made ---------------------------------------------------------------------------------------
+
+
+def _how(result: ComparisonResult) -> dict[str, Any]:
+    """Say how to make it again: command, measures, conventions, files with hashes, versions, seed."""
+    packages = ["scipy"] if {"t-test", "wilcoxon"} & set(result.rows[0].tests) else []
+    found = provenance(result.measures, result.origin, result.seed, packages)
+    headings, line = headings_of(result.measures), result.origin.line if result.origin else ""
+    measures = [
+        {"heading": heading, "measure": each["measure"], "description": each["description"]}
+        for heading, each in zip(headings, found["measures"], strict=True)
+    ]
+    return {
+        "again": f"{line} --format html" if line else "",
+        "measures": measures,
+        "conventions": found["conventions"],
+        "inputs": found.get("inputs", []),
+        "versions": found["versions"],
+        "seed": found.get("seed"),
+    }
