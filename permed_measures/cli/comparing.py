@@ -17,7 +17,6 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.errors import InputError
 from permed_measures.files.columns import read_columns
-from permed_measures.pages.words import LANGUAGES
 from permed_measures.records.options import Options
 from permed_measures.reports.comparison import COMPARISON_FORMATS
 from permed_measures.reports.evaluation import Report, with_judged
@@ -28,7 +27,6 @@ from permed_measures.statistics.significance import CORRECTIONS
 Correction = StrEnum("Correction", {name: name for name in [*SIMULTANEOUS, *CORRECTIONS]})  # type: ignore[misc]
 Test = StrEnum("Test", {name: name for name in VARIANTS})  # type: ignore[misc]
 Format = StrEnum("Format", {name: name for name in COMPARISON_FORMATS})  # type: ignore[misc]
-Language = StrEnum("Language", {name: name for name in LANGUAGES})  # type: ignore[misc]
 
 
 def compare(
@@ -92,7 +90,7 @@ def compare(
     output: Output = None,
     digits: Digits = None,
     lang: Annotated[
-        Language | None, typer.Option(help="Language of the words of an HTML page: English or Chinese.")
+        Literal["en", "zh"] | None, typer.Option(help="Language of the words of an HTML page.")
     ] = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
