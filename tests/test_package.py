@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = """
 errors markup terminal frames
 measures: parameters definitions __init__ headings names parsing
-engine: forks processes inputs batches forms judgments query_ids
+engine: forks processes inputs batches forms judgments query_ids first_documents
 engine: id_order ranks from_mapping from_frames from_spark_workers from_spark_joins from_spark rankings
 engine/kernels: shared binary graded checks __init__
 engine: means evaluator groups
@@ -28,7 +28,7 @@ provider
 files: sources formats order text_formats text fast_rows plain_lines streams repeats parquet_pages parquet
 files: read inspection headers columns whole output_formats write provenance
 datasets: import_hook records samples readers http_download downloads handlers catalogue __init__
-datasets: pyterrier loading
+datasets: titles pyterrier loading
 evaluation spark start
 crosschecks: pytrec identities results check
 statistics: significance signed_ranks resampling intervals power interactions max_t tukey
@@ -43,7 +43,7 @@ limits: query_classes formulas best_rankings bounds counts row_conventions row_f
 plots: fonts style arguments by_group by_query cutoffs figures save
 pages: words charts bundle
 reports: tables html audit evaluation evaluation_table evaluation_formats wording differences
-reports: pools paper_table findings comparison_page comparison
+reports: pools paper_table findings query_details comparison_page comparison
 budgets: gradings average_precisions discounted_gains unjudged label_errors orders results reports budget
 comparisons: moves changes reranking pools compare
 records: options record changes verify gate leaderboard

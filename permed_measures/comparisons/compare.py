@@ -207,7 +207,7 @@ def compare(
     ]
     again = pool_rows(paired, resamples, seed)
     notes = [*whole.notes, *disputed(paired.measures), *pool_notes(again)]
-    whole = replace(whole, origin=origin, pool=again, notes=notes)
+    whole = replace(whole, origin=origin, pool=again, notes=notes, qrels=qrels, runs=runs)
     if groups is None:
         return whole
     check_headings([groups.name], asked_measures)

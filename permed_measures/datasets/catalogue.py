@@ -72,7 +72,9 @@ def _litsearch() -> dict[str, list[Any]]:
     labels = FILES["litsearch/query_to_texts.jsonl"].path
     qrels = Qrels(lambda: readers.read_labels(labels(), _LITSEARCH_QUERIES.path()), BINARY, labels)
     files = partial(official_litsearch, "corpus_clean")
-    docs = Docs("litsearch", LitSearchDoc, files, readers.read_papers, lang="en")
+    here = partial(official_litsearch, "corpus_clean", download=False)
+    papers = readers.read_papers, "en", readers.read_titles, here
+    docs = Docs("litsearch", LitSearchDoc, files, *papers)
     sets: dict[str, list[Any]] = {"litsearch": [docs, queries, qrels]}
     for name, keep in _PARTS.items():
         part = queries.where(keep)

@@ -94,6 +94,8 @@ class Docs(BaseDocs):  # type: ignore[misc]
 
     `name` is the data set, in whose folder the index is kept. `files` returns the files, or raises an error
     that says how to get them; `read` yields their documents. A `lang` of None means several languages.
+    `titles` yields id, title and text of each document, and `here` returns the files if they are on this
+    machine, where `read` and `files` would do more than that.
     """
 
     def __init__(
@@ -103,8 +105,11 @@ class Docs(BaseDocs):  # type: ignore[misc]
         files: Callable[[], list[Path]],
         read: Callable[[list[Path]], Iterator[Any]],
         lang: str | None = None,
+        titles: Callable[[list[Path]], Iterator[tuple[str, str, str]]] | None = None,
+        here: Callable[[], list[Path]] | None = None,
     ) -> None:
         self._name, self._kind, self._files, self._read, self._lang = name, kind, files, read, lang
+        self._titles, self._here = titles or read, here or files
 
     @ir_datasets.util.use_docstore  # type: ignore[untyped-decorator]
     def docs_iter(self) -> Iterator[Any]:
@@ -124,6 +129,10 @@ class Docs(BaseDocs):  # type: ignore[misc]
             index_fields=["doc_id"],
             options=options,
         )
+
+    def titles(self) -> Iterator[tuple[str, str, str]]:
+        """Yield id, title and text of each document, if that needs no download: else none, or an error."""
+        return self._titles(self._here())
 
     def docs_cls(self) -> type:
         return self._kind

@@ -217,6 +217,13 @@ def read_papers(paths: Iterable[Path]) -> Iterator[LitSearchDoc]:
             )
 
 
+def read_titles(paths: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
+    """Yield id, title and abstract of the papers of the official corpus files."""
+    for path in paths:
+        for row in _parquet_rows(path, ("corpusid", "title", "abstract")):
+            yield text_id(row["corpusid"], place=str(path)), row["title"] or "", row["abstract"] or ""
+
+
 def _parquet_rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     import polars as pl
 

@@ -111,6 +111,10 @@ class ComparisonResult:
         The comparison on each group of queries, the p-values of all groups corrected together.
     origin : Origin or None
         Where the qrels and the runs come from.
+    qrels : any form of qrels
+        What was given, for the queries of a data set; None after pickling.
+    runs : mapping of str to run
+        What was given, to look at their documents; empty after pickling.
     digits : int or None
         Number of decimals of means and differences; if None, four in tables and all in CSV.
     family : {'all', 'measure'}
@@ -142,6 +146,8 @@ class ComparisonResult:
     by: str = ""
     groups: dict[Any, Self] = field(default_factory=dict, repr=False)
     origin: Origin | None = field(default=None, repr=False)
+    qrels: Any = field(default=None, repr=False)
+    runs: Mapping[str, Any] = field(default_factory=dict, repr=False)
     digits: int | None = None
     family: str = "all"
     interval: str = "t"
@@ -151,6 +157,10 @@ class ComparisonResult:
     baselines: list[str] = field(default_factory=list)
     texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
     language: str = "en"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the qrels and the runs, which may be large, or such that they cannot be pickled."""
+        return {**self.__dict__, "qrels": None, "runs": {}}
 
     @property
     def n_queries(self) -> int:

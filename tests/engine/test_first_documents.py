@@ -1,0 +1,86 @@
+"""The first documents of a run, against a plain loop, in every form and however the rows are divided."""
+
+import math
+import random
+import struct
+
+import polars as pl
+import pytest
+
+from permed_measures.engine.first_documents import first_documents
+from permed_measures.engine.inputs import Batches
+from tests.effort import effort
+
+SCORES = [
+    0.0,
+    -0.0,
+    1.0,
+    1.0 + 1e-9,
+    1.0 + 1e-7,
+    1e39,
+    1e300,
+    -1e300,
+    math.inf,
+    -math.inf,
+    1e-50,
+    16777217,
+    3,
+]
+DOCUMENTS = ["a", "b", "ab", "a b", "é", "z", "1", "10", "9", "\U0001f600", "\uffff", "中", "B"]
+
+
+def float32(score):
+    """Round as C does."""
+    try:
+        return struct.unpack("f", struct.pack("f", score))[0]
+    except OverflowError:
+        return math.copysign(math.inf, score)
+
+
+def plain(run, query_ids, depth):
+    """Sort every document of each query: first by id, then by score, so that ties keep the order of ids."""
+    found = []
+    for query_id in query_ids:
+        documents = run.get(query_id, {})
+        by_id = sorted(documents, reverse=True)
+        found.append(sorted(by_id, key=lambda doc_id: -float32(documents[doc_id]))[:depth])
+    return found
+
+
+def random_run(rng):
+    return {
+        f"q{number}": {doc_id: rng.choice(SCORES) for doc_id in rng.sample(DOCUMENTS, rng.randint(0, 13))}
+        for number in range(rng.randint(0, 5))
+    }
+
+
+def frame_of(rows):
+    schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def test_they_are_those_of_a_plain_sort_in_every_form_and_division():
+    query_ids = ["q3", "q1", "q0", "another"]
+    for seed in range(effort(15, 300)):
+        rng = random.Random(seed)
+        run, depth = random_run(rng), rng.choice([1, 2, 3, 10, 20])
+        rows = [(query, *row) for query, documents in run.items() for row in documents.items()]
+        rng.shuffle(rows)
+        size = rng.randint(1, 20)
+        parts = [frame_of(rows[start : start + size]) for start in range(0, len(rows), size)]
+        expected = plain(run, query_ids, depth)
+        for form in (run, frame_of(rows), Batches(parts), frame_of(rows).lazy()):
+            assert first_documents(form, query_ids, depth) == expected, (seed, type(form))
+
+
+def test_ids_may_be_numbers_and_a_table_of_another_library():
+    run = {1: {7: 1.0, 8: 1.0, 10: 1.0}}
+    assert first_documents(run, ["1"], 2) == [["8", "7"]]
+    rows = pl.DataFrame({"qid": [1, 1, 1], "docno": [7, 8, 10], "score": [1, 1, 1]})
+    assert first_documents(rows, ["1"], 2) == [["8", "7"]]
+    assert first_documents(rows.to_arrow(), ["1"], 2) == [["8", "7"]]
+
+
+@pytest.mark.parametrize("form", [{}, frame_of([]), Batches([])])
+def test_an_empty_run_has_none(form):
+    assert first_documents(form, ["q"], 3) == [[]]

@@ -1,0 +1,190 @@
+"""What the page shows query by query: the rankings as they were evaluated, values, grades, texts, turns."""
+
+import json
+import os
+import pickle
+import random
+import threading
+from dataclasses import replace
+
+import ir_measures
+import numpy as np
+import polars as pl
+import pytest
+
+from permed_measures.comparisons.compare import compare
+from permed_measures.datasets import SAMPLES, from_folder, load
+from permed_measures.files.write import write_run
+from permed_measures.reports.query_details import _rounded, query_details
+from tests.effort import effort
+
+QRELS = {"q1": {"a": 2, "b": 1, "c": 0, "far": 2, "never": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
+OLD = {"q1": {"x": 5.0, "b": 4.0, "c": 4.0, "y": 3.0, "far": 0.1}, "q2": {"a": 1.0}}
+NEW = {"q1": {"a": 2.0, "x": 1.0, "b": 1.0}, "q2": {"z": 2.0, "a": 1.0}, "other": {"a": 1.0}}
+
+
+def compared(runs, qrels=QRELS, measures=("RR", "P@1"), **options):
+    return compare(qrels, runs, measures, **{"tests": "t-test", **options})
+
+
+def shown(details, run):
+    """Return the ranking of each query as ids; None is a document that is not known."""
+    ids = details["documents"]["ids"]
+    return [
+        [None if each < 0 else ids[each] for each in ranking]
+        for ranking in details["rankings"][details["runs"].index(run)]
+    ]
+
+
+def named(details, name, query):
+    return {details["documents"]["ids"][each[0]]: each[1:] for each in details[name][query]}
+
+
+def test_rankings_grades_and_what_all_runs_miss():
+    details = query_details(compared({"old": OLD, "new": NEW}), depth=3)
+    assert details["ids"] == ["q1", "q2", "q3"]
+    assert details["n"] == 3
+    assert shown(details, "old") == [["x", "c", "b"], ["a"], []]
+    assert shown(details, "new") == [["a", "x", "b"], ["z", "a"], []]
+    assert named(details, "grades", 0) == {"a": [2], "b": [1], "c": [0]}
+    assert named(details, "missed", 0) == {"far": [2, 5], "never": [1, None]}
+    assert details["n_missed"] == [2, 0, 0]
+    assert details["values"] == [[[0.333333, 1.0, 0.0], [0.0, 1.0, 0.0]], [[1.0, 0.5, 0.0], [1.0, 0.0, 0.0]]]
+    assert details["texts"] is None
+    assert details["turns"] is None
+    assert details["documents"]["texts"] is None
+    assert not details["unread"]
+    assert not details["fields"]
+    json.dumps(details, allow_nan=False)
+
+
+def rows_of(run):
+    return [(query, *row) for query, documents in run.items() for row in documents.items()]
+
+
+def records(run):
+    return (ir_measures.ScoredDoc(*row) for row in rows_of(run))
+
+
+def test_every_form_of_a_run_that_can_be_read_again_gives_the_same(tmp_path):
+    write_run(OLD, tmp_path / "old.trec.gz")
+    frame = pl.DataFrame(rows_of(OLD), schema=["query_id", "doc_id", "score"], orient="row")
+    frame.write_parquet(tmp_path / "old.parquet")
+    expected = query_details(compared({"old": OLD, "new": NEW}), depth=3)
+    forms = [frame, frame.lazy(), list(records(OLD)), tmp_path / "old.trec.gz", tmp_path / "old.parquet"]
+    for form in forms:
+        assert query_details(compared({"old": form, "new": NEW}), depth=3) == expected
+
+
+def test_a_run_that_can_be_read_once_has_its_judged_documents(tmp_path):
+    os.mkfifo(tmp_path / "pipe.trec")
+    write_run(OLD, tmp_path / "old.trec")
+
+    def write():
+        (tmp_path / "pipe.trec").write_bytes((tmp_path / "old.trec").read_bytes())
+
+    threading.Thread(target=write, daemon=True).start()
+    for run in (records(OLD), tmp_path / "pipe.trec"):
+        details = query_details(compared({"old": run, "new": NEW}), depth=3)
+        assert shown(details, "old") == [[None, "c", "b"], ["a"], []]
+        assert shown(details, "new") == [["a", "x", "b"], ["z", "a"], []]
+        assert details["unread"] == {"old": "once"}
+
+
+def test_a_file_that_has_changed_since_is_not_shown(tmp_path):
+    path = tmp_path / "old.trec"
+    write_run(OLD, path)
+    result = compared({"old": path, "new": NEW})
+    expected = [[None, "c", "b"], ["a"], []]
+    for change in ({"q1": {"x": 5.0, "c": 4.0, "b": 6.0}}, {**OLD, "q3": {"x": 1.0}}):
+        write_run(change, path)
+        details = query_details(result, depth=3)
+        assert details["unread"] == {"old": "changed"}
+        assert shown(details, "old") == expected
+    path.write_text("no run at all\n")
+    assert query_details(result, depth=3)["unread"] == {"old": "failed"}
+    path.unlink()
+    assert query_details(result, depth=3)["unread"] == {"old": "once"}
+
+
+def test_a_comparison_is_pickled_without_its_runs():
+    result = pickle.loads(pickle.dumps(compared({"old": records(OLD), "new": NEW})))
+    assert result.runs == {}
+    assert result.qrels is None
+    assert query_details(result)["unread"] == {"old": "once", "new": "once"}
+
+
+def test_a_conversation_has_the_turns_before_it_and_documents_their_titles():
+    runs = {name: str(path) for name, path in SAMPLES[0].runs.items()}
+    result = compared(runs, "permed-sample", by="turn_number")
+    details = query_details(result)
+    queries = {query.query_id: query for query in load("permed-sample").queries_iter()}
+    documents = {document.doc_id: document.title for document in load("permed-sample").docs_iter()}
+    for place, query_id in enumerate(result.paired.query_ids):
+        assert details["ids"][place] == query_id
+        assert details["texts"][place] == queries[query_id].text
+        before = [details["texts"][each] for each in details["turns"][place]]
+        assert before == list(queries[query_id].history)
+        assert details["fields"]["turn_number"][place] == str(queries[query_id].turn_number)
+        assert details["fields"]["conversation_id"][place] == queries[query_id].conversation_id
+    ids, texts = details["documents"]["ids"], details["documents"]["texts"]
+    assert dict(zip(ids, texts, strict=True)) == {doc_id: documents[doc_id] for doc_id in ids}
+
+
+def test_turns_that_are_known_by_their_texts_alone_and_turns_without_judgments(tmp_path):
+    lines = [
+        {
+            "query_id": "t_turn_2",
+            "query": "and <then>?",
+            "history": ["first\n question"],
+            "ground_truth": ["d"],
+        },
+        {"query_id": "u_turn_1", "query": "one", "history": []},
+        {"query_id": "u_turn_2", "query": "two", "history": ["one"], "ground_truth": ["d"]},
+    ]
+    (tmp_path / "queries.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    dataset = from_folder(tmp_path, "turns-of-a-test")
+    details = query_details(compared({"old": {}, "new": {}}, dataset, by={"u_turn_2": 1}, clusters="none"))
+    assert details["n"] == 2
+    assert details["turns"] == [[2], [3]]
+    assert details["ids"] == ["t_turn_2", "u_turn_2", "", "u_turn_1"]
+    assert details["texts"] == ["and <then>?", "two", "first question", "one"]
+
+
+def test_groups_and_clusters_by_a_pattern_are_fields():
+    qrels = {f"{topic}_{turn}": {"d": 1} for topic in "abc" for turn in "12"}
+    details = query_details(compared({"o": {}, "n": {}}, qrels, by="_(.)$", clusters="^(.)"))
+    assert details["fields"] == {"_(.)$": ["1", "2"] * 3, "^(.)": ["a", "a", "b", "b", "c", "c"]}
+
+
+def test_rounded_values_keep_every_win_tie_and_loss():
+    for seed in range(effort(20, 400)):
+        rng = random.Random(seed)
+        near = [0.5, 0.5 + 1e-13, 0.5 - 1e-13, 0.5 + 3e-9, 0.5 + 4e-7, 1 / 3, 2 / 3, 0.0, 0.1234565, 0.25]
+        values = np.array([[[rng.choice(near) for _ in range(4)]] for _ in range(rng.randint(2, 6))])
+        rounded = np.array(_rounded(values))
+        assert abs(rounded - values).max() < 1e-6
+        for first in range(len(values)):
+            for second in range(first):
+                difference = values[first] - values[second]
+                difference[abs(difference) <= 1e-12] = 0
+                assert (np.sign(rounded[first] - rounded[second]) == np.sign(difference)).all(), seed
+
+
+def test_more_than_ten_missed_documents_are_counted():
+    qrels = {"q": {f"d{number:02}": 1 + number % 2 for number in range(30)}}
+    details = query_details(compared({"old": {"q": {"d01": 1.0}}, "new": {}}, qrels))
+    assert details["n_missed"] == [29]
+    assert len(details["missed"][0]) == 10
+    assert {grade for _, grade, _ in details["missed"][0]} == {2}
+
+
+@pytest.mark.parametrize("grade", [0.5, 1])
+def test_grades_are_whole_where_they_can_be(grade):
+    details = query_details(compared({"old": {"q": {"d": 1.0}}, "new": {}}, {"q": {"d": grade}}, ("NumRet",)))
+    assert json.dumps(details["grades"]) == f"[[[0, {grade}]]]"
+
+
+def test_digits_and_origin_do_not_change_them():
+    result = compared({"old": OLD, "new": NEW})
+    assert query_details(replace(result, digits=2, origin=None)) == query_details(result)
