@@ -58,9 +58,15 @@ def comparison_page(result: ComparisonResult) -> str:
         "groups": list(_group_charts(result, words)),
         "queries": None,
     }
-    runs, queries = counted(len(result.paired.values), "run"), counted(result.n_queries, "query")
+    n_runs, n_queries = len(result.paired.values), result.n_queries
     qrels = Path(result.origin.qrels).name if result.origin else ""
-    title = f"{f'{qrels}: ' if qrels else ''}{runs}, {queries}"
+    title = words["title"].format(
+        where=f"{qrels}: " if qrels else "",
+        runs=counted(n_runs, "run"),
+        queries=counted(n_queries, "query"),
+        n_runs=n_runs,
+        n_queries=n_queries,
+    )
     return page("comparison.html", title, content, result.language, data, ["comparison.js"])
 
 

@@ -76,6 +76,8 @@ def _margin(result: ComparisonResult, run: str, test: str, words: Words) -> str:
     facts = [words["f_interval"].format(level=result.level_in_percent, bounds=bounds)] if row.interval else []
     if p is not None:
         name = p_of_sentences(result, test)
+        if name != "p":
+            name = words["f_adjusted"].format(name=name.removesuffix("-adjusted p"))
         facts.append(f"{name} < 0.001" if p < 0.001 else f"{name} = {shown_p(p)}")
     key = "f_untested" if p is None else "f_better" if outcome(row, test) > 0 else "f_open"
     return words[key].format(
@@ -144,4 +146,4 @@ def _listed(names: Iterable[str], words: Words) -> str:
     names = list(names)
     if len(names) > _SOME + 1:
         names = [*names[:_SOME], words["f_more"].format(n=len(names) - _SOME)]
-    return words["and"].join([words["f_comma"].join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return words["and"].join([words["f_list"].join(names[:-1]), names[-1]] if len(names) > 1 else names)
