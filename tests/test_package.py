@@ -32,7 +32,7 @@ datasets: titles pyterrier loading
 evaluation spark start
 crosschecks: pytrec identities results check
 statistics: significance signed_ranks resampling intervals power interactions max_t tukey
-statistics: pools differences results estimates precision families cautions
+statistics: pools differences results letters estimates precision families cautions
 papers: cells grids html_tables latex markdown delimited read
 audits: options query_sets rare_gains choices levels claim_names claims
 audits: claim_columns claim_tables claim_files conventions tried
@@ -40,7 +40,7 @@ audits: run_tables run_variants
 audits: matches chances fits run_names claim_runs answers searches swaps
 audits: changes uncertainties suggestions sentences reports report_formats audit
 limits: query_classes formulas best_rankings bounds counts row_conventions row_formulas rows reports possible
-plots: fonts style arguments by_group by_query cutoffs figures save
+plots: fonts style arguments by_group by_query cutoffs forest scatter figures save
 pages: words charts bundle
 reports: tables html audit evaluation evaluation_table evaluation_formats wording differences
 reports: pools paper_table findings query_details comparison_page comparison
@@ -97,6 +97,8 @@ PUBLIC = {
     "plot_cutoffs",
     "plot_differences",
     "plot_distribution",
+    "plot_forest",
+    "plot_scatter",
     "possible",
     "provider",
     "read_qrels",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -40,6 +41,11 @@ def runs_of(comparison: ComparisonResult, runs: Iterable[str] | None) -> list[st
     for name in chosen:
         check_choice("a run of the comparison", name, known)
     return [name for name in known if name in chosen]
+
+
+def group_word(comparison: ComparisonResult) -> str:
+    """Name what a group is: the field, or ``group`` where a pattern or a function finds it."""
+    return comparison.by if re.fullmatch(r"\w+", comparison.by) else "group"
 
 
 def pair_of(comparison: ComparisonResult, run: str | None, against: str | None) -> tuple[str, str]:

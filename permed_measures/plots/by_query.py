@@ -85,10 +85,15 @@ def plot_differences(
     ax.set_ylabel(wrapped(texts.shown(f"difference in {title}")), **texts.style)
     names = texts.names[run], texts.names[against]
     between = " " if cell_len("".join(names)) < 45 else "\n"
-    outcomes = {"win": differences > 0, "tie": differences == 0, "loss": differences < 0}
-    counts = ", ".join(counted(int(those.sum()), outcome) for outcome, those in outcomes.items())
-    set_title(ax, texts, f"{names[0]}{between}minus {names[1]}\n{counts}; mean {mean + 0.0:+.4f} (dashed)")
+    about = f"{outcomes_of(differences)}; mean {mean + 0.0:+.4f} (dashed)"
+    set_title(ax, texts, f"{names[0]}{between}minus {names[1]}\n{about}")
     return ax
+
+
+def outcomes_of(differences: Floats) -> str:
+    """Count wins, ties and losses."""
+    outcomes = {"win": differences > 0, "tie": differences == 0, "loss": differences < 0}
+    return ", ".join(counted(int(those.sum()), outcome) for outcome, those in outcomes.items())
 
 
 def plot_distribution(

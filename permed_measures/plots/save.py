@@ -23,12 +23,12 @@ PLOT_ENDINGS = (".pdf", ".svg", ".png")
 """The kinds of files that a plot can be saved as."""
 
 
-def save_plot(ax: Axes, path: str | os.PathLike[str]) -> None:
+def save_plot(ax: Axes | list[Axes], path: str | os.PathLike[str]) -> None:
     """Save the figure of a plot as a file; the file is written whole or not at all.
 
     Parameters
     ----------
-    ax : matplotlib Axes
+    ax : matplotlib Axes, or the list of them that `plot_forest` returns
         Of any figure: it is saved with all it holds.
     path : str or path-like
         Its ending is ``.pdf``, ``.svg`` or ``.png`` (200 dots per inch).
@@ -96,7 +96,7 @@ def as_svg(ax: Axes) -> str:
     # matplotlib's rule for all elements, *{...}, would hold for the whole page; these are inherited instead.
     text = re.sub(r"\s*<defs>\s*<style\b.*?</style>\s*</defs>", "", text, count=1, flags=re.DOTALL)
     style = "max-width:100%;height:auto;stroke-linejoin:round;stroke-linecap:butt"
-    label = " ".join(f"{ax.get_ylabel()}, by {ax.get_xlabel()}".split())
+    label = " ".join(", by ".join(filter(None, [ax.get_ylabel(), ax.get_xlabel()])).split())
     text = text.replace("<svg", f'<svg role="img" aria-label={quoteattr(label)} style="{style}"', 1)
     prefix = f"p{hashlib.sha256(text.encode()).hexdigest()[:10]}-"
     return re.sub(r'(?<=\sid=")|(?<=href="#)|(?<=url\(#)', prefix, text)
@@ -117,8 +117,9 @@ _SAVING = {
 }
 
 
-def _figure_of(ax: Axes) -> Figure:
+def _figure_of(ax: Axes | list[Axes]) -> Figure:
     """Return the whole figure, also where the axes are in a part of it."""
+    ax = ax[0] if isinstance(ax, list) and ax else ax
     figure: Any = checked_axes(ax).figure
     if figure is None:
         raise InputError("ax is no longer in a figure: it was removed or its figure cleared")

@@ -17,6 +17,7 @@ from permed_measures.statistics.significance import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 GAIN, LOSS = "#0072B2", "#E69F00"
@@ -86,10 +87,16 @@ def axes_for(ax: Axes | None) -> tuple[Axes, bool]:
     """Return the Axes to draw on, and whether the figure is new; pyplot shows it where it is in use."""
     if ax is not None:
         return checked_axes(ax), False
+    return new_figure(SIZE).subplots(), True
+
+
+def new_figure(size: tuple[float, float]) -> Figure:
+    """Make a figure, one of pyplot's where that is in use."""
     matplotlib()
     pyplot = sys.modules.get("matplotlib.pyplot")
     make = pyplot.figure if pyplot is not None else matplotlib(".figure").Figure
-    return make(figsize=SIZE, layout="constrained").subplots(), True
+    figure: Figure = make(figsize=size, layout="constrained")
+    return figure
 
 
 def checked_axes(ax: Any) -> Axes:
@@ -175,6 +182,7 @@ def add_legend(
         frameon=False,
         ncols=-(-len(handles) // 30),
     )
+    legend.get_title().set(**texts.style)
     for text, name in zip(legend.get_texts(), handles, strict=True):
         note = f"  {notes[name]}" if notes else ""
         text.set(text=texts.names[name] + note, **texts.style)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from string import ascii_lowercase
 
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of
@@ -25,6 +24,7 @@ from permed_measures.reports.wording import (
     signed,
 )
 from permed_measures.statistics.families import correction_of
+from permed_measures.statistics.letters import better_pairs, letters_of
 from permed_measures.statistics.results import ComparisonResult, ComparisonRow, deciding
 
 _NAIVE = {"randomization": "naive randomization", "clustered t-test": "t-test"}
@@ -34,7 +34,7 @@ _NAIVE = {"randomization": "naive randomization", "clustered t-test": "t-test"}
 def paper_table(result: ComparisonResult) -> PaperTable:
     """Build the table of a comparison: a row for each run, by group of queries if there are groups."""
     runs = list(result.paired.values)
-    letters = _letters(len(runs)) if result.baseline is None and _families(result) else []
+    letters = letters_of(len(runs)) if result.baseline is None and _families(result) else []
     labels = [*([result.by] if result.by else []), *([""] if letters else []), "run"]
     labels += headings_of_texts(result.texts)
     by = f" by {result.by}" if result.by else ""
@@ -50,10 +50,6 @@ def paper_table(result: ComparisonResult) -> PaperTable:
         [_significance(result, letters), *([footnote] if footnote else [])],
         bool(letters),
     )
-
-
-def _letters(n: int) -> list[str]:
-    return list(ascii_lowercase[:n]) if n <= len(ascii_lowercase) else [str(i) for i in range(1, n + 1)]
 
 
 def _block(
@@ -85,14 +81,13 @@ def _marks(comparison: ComparisonResult, number: int, letters: list[str]) -> lis
     name, runs = deciding_test(comparison), list(comparison.paired.values)
     n_pairs = len(comparison.paired.pairs)
     rows = comparison.rows[number * n_pairs : (number + 1) * n_pairs] if name else []
-    tested = [(row, p) for row in rows if (p := row.tests[name].adjusted) is not None]
     if not letters:
+        tested = [(row, p) for row in rows if (p := row.tests[name].adjusted) is not None]
         daggers = {
             row.run: next((mark for mark, level in LEVELS.items() if p < level), "") for row, p in tested
         }
         return [daggers.get(run, "") for run in runs]
-    pairs = [(row.run, row.baseline, row.difference) for row, p in tested if p < LEVELS["†"]]
-    better = {(a, b) if difference > 0 else (b, a) for a, b, difference in pairs}
+    better = better_pairs(rows, name)
     separator, named = "," if letters[0].isdigit() else "", list(zip(letters, runs, strict=True))
     return [separator.join(letter for letter, other in named if (run, other) in better) for run in runs]
 

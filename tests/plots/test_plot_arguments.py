@@ -12,11 +12,20 @@ from permed_measures.plots.arguments import measure_of
 from permed_measures.plots.by_group import plot_by_group
 from permed_measures.plots.by_query import plot_differences, plot_distribution
 from permed_measures.plots.cutoffs import plot_cutoffs
+from permed_measures.plots.forest import plot_forest
 from permed_measures.plots.save import as_svg, save_plot
+from permed_measures.plots.scatter import plot_scatter
 
 
 @pytest.mark.parametrize(
-    "plot", [plot_differences, plot_distribution, lambda c, m: plot_by_group(c, TURN, measure=m)]
+    "plot",
+    [
+        plot_differences,
+        plot_distribution,
+        plot_forest,
+        plot_scatter,
+        lambda c, m: plot_by_group(c, TURN, measure=m),
+    ],
 )
 def test_a_measure_that_was_not_compared(plot):
     with pytest.raises(
@@ -40,6 +49,8 @@ def test_a_run_that_was_not_compared():
     for plot in (
         lambda c: plot_differences(c, run="nwe"),
         lambda c: plot_differences(c, against="nwe"),
+        lambda c: plot_scatter(c, run="nwe"),
+        lambda c: plot_forest(c, runs="nwe"),
         lambda c: plot_distribution(c, runs="nwe"),
         lambda c: plot_by_group(c, TURN, runs=["old", "nwe"]),
     ):
@@ -54,7 +65,7 @@ def test_a_run_that_was_not_compared():
         plot_differences(made(), run="old")
 
 
-OF_A_COMPARISON = [plot_by_group, plot_differences, plot_distribution]
+OF_A_COMPARISON = [plot_by_group, plot_differences, plot_distribution, plot_forest, plot_scatter]
 
 
 @pytest.mark.parametrize("plot", OF_A_COMPARISON)
@@ -117,6 +128,8 @@ def test_matplotlib_is_missing(monkeypatch):
         plot_by_group,
         plot_differences,
         plot_distribution,
+        plot_forest,
+        plot_scatter,
         lambda _: plot_cutoffs(QRELS, made_runs("a")),
     ):
         with pytest.raises(pm.InputError, match=r"matplotlib is not installed.*pip install '\.\[plot\]'"):

@@ -1,6 +1,7 @@
 """Plots in files and on pages."""
 
 import re
+from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,13 +12,21 @@ from plotting import HARD, PLOTS, made
 import permed_measures as pm
 from permed_measures.plots.by_group import plot_by_group
 from permed_measures.plots.by_query import plot_differences, plot_distribution
+from permed_measures.plots.forest import plot_forest
 from permed_measures.plots.save import PLOT_ENDINGS as ENDINGS
 from permed_measures.plots.save import as_svg, save_plot
+from permed_measures.plots.scatter import plot_scatter
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("plot", [*PLOTS.values(), plot_differences], ids=[*PLOTS, "differences"])
+@pytest.mark.parametrize(
+    ("plot", "ending"),
+    [
+        *product([*PLOTS.values(), plot_differences], ENDINGS),
+        (plot_scatter, ".svg"),
+        (plot_forest, ".svg"),
+    ],
+)
 def test_the_same_plot_gives_the_same_bytes(plot, ending, tmp_path):
     ax = plot(made())
     paths = [tmp_path / f"one{ending}", tmp_path / f"two{ending.upper()}", tmp_path / f"three{ending}"]
