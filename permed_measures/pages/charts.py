@@ -29,13 +29,6 @@ CONFIG: Spec = {
         "titleFontWeight": "normal",
     },
     "title": {"color": INK, "fontSize": 14, "anchor": "start", "fontWeight": 600},
-    "legend": {
-        "labelColor": INK,
-        "titleColor": INK,
-        "labelFontSize": 12,
-        "labelLimit": 260,
-        "orient": "bottom",
-    },
     "rule": {"color": INK},
     "text": {"color": INK},
 }
@@ -64,9 +57,10 @@ def forest(title: str, about: str, rows: Sequence[dict[str, Any]], axis: str, ze
         "field": "label",
         "type": "nominal",
         "sort": order,
-        "axis": {"title": None, "labelLimit": 190, "domain": False, "ticks": False, "grid": False},
+        "axis": {"title": None, "domain": False, "ticks": False, "labelPadding": 8, **_SHORT},
     }
-    x = {"type": "quantitative", "axis": {"title": axis, "tickCount": 6}, "scale": {"zero": zero}}
+    ticks = {"tickCount": {"expr": "clamp(width / 70, 2, 8)"}, "labelFlush": False}
+    x = {"type": "quantitative", "axis": {"title": axis, **ticks}, "scale": {"zero": zero}}
     tooltip = {"field": "shown", "type": "nominal"}
     filled = {"test": "datum.filled", "value": ACCENT}
     layers: list[Spec] = [
@@ -81,7 +75,7 @@ def forest(title: str, about: str, rows: Sequence[dict[str, Any]], axis: str, ze
             },
         },
         {
-            "mark": {"type": "point", "filled": False, "size": 80, "strokeWidth": 2},
+            "mark": {"type": "point", "filled": False, "size": 80, "strokeWidth": 2, "opacity": 1},
             "encoding": {
                 "x": {**x, "field": "value"},
                 "y": y,
@@ -104,20 +98,38 @@ def forest(title: str, about: str, rows: Sequence[dict[str, Any]], axis: str, ze
     )
 
 
+_SHORT = {
+    "labelLimit": 210,
+    "labelExpr": "length(datum.label) > 30 ? slice(datum.label, 0, 13) + '…' + slice(datum.label, -16) "
+    ": datum.label",
+}
+"""Long names lose their middle: those of related runs often begin alike."""
+
+
+def line_styles(runs: Sequence[str]) -> list[dict[str, Any]]:
+    """Give each run a colour and dashes; runs of the same colour differ in their dashes."""
+    n = len(CATEGORIES)
+    return [
+        {"run": run, "colour": CATEGORIES[number % n], "dash": DASHES[number // n % len(DASHES)]}
+        for number, run in enumerate(runs)
+    ]
+
+
 def by_group(
     title: str,
     about: str,
     rows: Sequence[dict[str, Any]],
-    runs: Sequence[str],
+    styles: Sequence[dict[str, Any]],
     groups: Sequence[str],
     axis: str,
 ) -> Spec:
-    """Return a line for each run over the groups, with bands of the intervals; the legend picks runs.
+    """Return a line for each run over the groups, with bands of the intervals.
 
-    A row has ``run``, ``group``, ``value``, ``low`` and ``high`` (perhaps None) and ``shown``.
+    A row has ``run``, ``group``, ``value``, ``low`` and ``high`` (perhaps None) and ``shown``; `styles` is
+    what `line_styles` returns. The parameter ``picked`` of the plot is a list of runs: others fade.
     """
-    n = len(runs)
-    picked = {"param": "picked", "empty": n <= 6}
+    few = len(styles) <= 6
+    picked = "indexof(picked, datum.run) >= 0"
     axis_of_groups = {
         "title": axis,
         "labelAngle": 0,
@@ -125,56 +137,47 @@ def by_group(
         "labelOverlap": True,
     }
     x = {"field": "group", "type": "ordinal", "sort": list(groups), "axis": axis_of_groups}
-    colour = {
-        "field": "run",
-        "type": "nominal",
-        "sort": list(runs),
-        "scale": {"domain": list(runs), "range": cycled(CATEGORIES, n)},
-        "legend": _LEGEND,
-    }
-    y = {"type": "quantitative", "axis": {"title": None, "tickCount": 6}, "scale": {"zero": False}}
-    seen = {"condition": {"param": "picked", "value": 1}, "value": 0.15}
+    run = {"field": "run", "type": "nominal", "legend": None}
+    domain = [each["run"] for each in styles]
+    colour = {**run, "scale": {"domain": domain, "range": [each["colour"] for each in styles]}}
+    dash = {**run, "scale": {"domain": domain, "range": [each["dash"] for each in styles]}}
+    y = {"type": "quantitative", "axis": {"title": None, "tickCount": 6}, "scale": _scale(rows)}
+    band = f"length(picked) ? {picked} : {str(few).lower()}"
+    line = f"!length(picked) || {picked}"
     layers: list[Spec] = [
         {
-            "mark": {"type": "area", "aria": False},
+            "mark": {"type": "area", "aria": False, "clip": True},
             "encoding": {
                 "x": x,
                 "y": {**y, "field": "low"},
                 "y2": {"field": "high"},
                 "color": colour,
-                "opacity": {"condition": {**picked, "value": 0.16}, "value": 0},
+                "opacity": {"condition": {"test": band, "value": 0.16}, "value": 0},
             },
         },
         {
-            "params": [{"name": "picked", "select": {"type": "point", "fields": ["run"]}, "bind": "legend"}],
             "mark": {"type": "line", "point": {"size": 45, "filled": True}},
             "encoding": {
                 "x": x,
                 "y": {**y, "field": "value"},
                 "color": colour,
-                **({"strokeDash": _dashes(runs)} if n > len(CATEGORIES) else {}),
-                "opacity": seen,
+                **({"strokeDash": dash} if len(styles) > len(CATEGORIES) else {}),
+                "opacity": {"condition": {"test": line, "value": 1}, "value": 0.15},
                 "tooltip": {"field": "shown", "type": "nominal"},
             },
         },
     ]
-    return chart(title, about, data={"values": list(rows)}, height=240, layer=layers)
+    params = [{"name": "picked", "value": []}]
+    return chart(title, about, data={"values": list(rows)}, params=params, height=240, layer=layers)
 
 
-_LEGEND = {"title": None, "columns": 2, "symbolOpacity": 1, "symbolType": "stroke", "symbolStrokeWidth": 3}
-
-
-def _dashes(runs: Sequence[str]) -> Spec:
-    """Tell runs of the same colour by their dashes."""
-    dashes = [DASHES[number // len(CATEGORIES) % len(DASHES)] for number in range(len(runs))]
-    return {
-        "field": "run",
-        "type": "nominal",
-        "scale": {"domain": list(runs), "range": dashes},
-        "legend": _LEGEND,
-    }
-
-
-def cycled(values: Sequence[Any], n: int) -> list[Any]:
-    """Return n of the values, which begin again where there are fewer."""
-    return [values[number % len(values)] for number in range(n)]
+def _scale(rows: Sequence[dict[str, Any]]) -> Spec:
+    """Cut bands at 0 and at 1, where no value is beyond: an interval may be, though no mean can."""
+    scale: Spec = {"zero": False}
+    values = [row["value"] for row in rows]
+    bounds = [row[name] for row in rows for name in ("low", "high") if row[name] is not None]
+    if min(values) >= 0 > min(bounds, default=0):
+        scale["domainMin"] = 0
+    if max(values) <= 1 < max(bounds, default=1):
+        scale["domainMax"] = 1
+    return scale

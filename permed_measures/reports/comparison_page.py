@@ -56,6 +56,7 @@ def comparison_page(result: ComparisonResult) -> str:
         "copies": _copies(result, table),
         "forest": list(_forests(result, table, words)),
         "groups": list(_group_charts(result, words)),
+        "styles": charts.line_styles([one_line(run) for run in result.paired.values]),
         "queries": None,
     }
     n_runs, n_queries = len(result.paired.values), result.n_queries
@@ -203,7 +204,7 @@ def _parts(result: ComparisonResult) -> list[tuple[str, ComparisonResult]]:
 def _group_charts(result: ComparisonResult, words: Words) -> Iterator[charts.Spec]:
     """Return a plot for each measure, where there are groups."""
     parts = _parts(result)
-    runs = [one_line(run) for run in result.paired.values]
+    styles = charts.line_styles([one_line(run) for run in result.paired.values])
     groups = [f"{label}\nn = {part.n_queries:,}" for label, part in parts]
     for number, heading in enumerate(headings_of(result.measures) if parts else []):
         rows = [
@@ -217,7 +218,7 @@ def _group_charts(result: ComparisonResult, words: Words) -> Iterator[charts.Spe
             for run, mean, interval in means_of(part, number)
         ]
         about = words["by_group"].format(by=one_line(result.by))
-        yield charts.by_group(heading, f"{heading}: {about}", rows, runs, groups, one_line(result.by))
+        yield charts.by_group(heading, f"{heading}: {about}", rows, styles, groups, one_line(result.by))
 
 
 # --- how it was made ---------------------------------------------------------------------------------------

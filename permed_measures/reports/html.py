@@ -36,7 +36,8 @@ def html_table(
         )
         bodies.append(f"<tbody>{''.join(rows)}</tbody>")
     table = f'<table class="{kind}"><thead><tr>{head}</tr></thead>{"".join(bodies)}</table>'
-    return f'<div class="wide" tabindex="0">{table}</div>'
+    name = as_html(", ".join([*labels, *headings][:4]))
+    return f'<div class="wide" role="group" aria-label="{name}" tabindex="0">{table}</div>'
 
 
 def _label_cells(labels: list[str], run: int, scope: str) -> str:

@@ -58,9 +58,8 @@ function showMeans(data, words) {
   const table = document.querySelector("#means table");
   makeSortable(table, words);
   document.getElementById("heat").addEventListener("change", (event) => shade(table, event.target.checked));
-  const copies = document.getElementById("copy");
-  copies.hidden = false;
-  copies.querySelectorAll("button").forEach((button) => {
+  document.getElementById("tools").hidden = false;
+  document.querySelectorAll("#copy button").forEach((button) => {
     button.addEventListener("click", async () => {
       await copyText(data.copies[button.dataset.form]);
       document.getElementById("copied").textContent = words.copied;
