@@ -181,3 +181,50 @@ def _scale(rows: Sequence[dict[str, Any]]) -> Spec:
     if max(values) <= 1 < max(bounds, default=1):
         scale["domainMax"] = 1
     return scale
+
+
+def scatter() -> Spec:
+    """Return a scatter of run against baseline; the page's script gives it points, names and limits.
+
+    The data sets are ``diagonal`` (two corners), ``points`` (rows of x, y, area, outcome, shown and
+    number) and ``picked`` (those that are marked, by a circle of the area ring).
+    """
+    scale = {"zero": False, "nice": False}
+    x, y = (
+        {"field": each, "type": "quantitative", "scale": scale, "axis": {"tickCount": 5}} for each in "xy"
+    )
+    outcomes = {"win": CATEGORIES[0], "tie": CATEGORIES[-1], "loss": CATEGORIES[1]}
+    colour = {
+        "field": "outcome",
+        "type": "nominal",
+        "scale": {"domain": list(outcomes), "range": list(outcomes.values())},
+        "legend": None,
+    }
+    size = {"field": "area", "type": "quantitative", "scale": None}
+    shown = {"field": "shown", "type": "nominal"}
+    point = {"type": "point", "filled": True, "opacity": 0.75, "cursor": "pointer", "clip": False}
+    layers: list[Spec] = [
+        {
+            "data": {"name": "diagonal"},
+            "mark": {"type": "line", "color": INK, "strokeDash": [3, 3], "strokeWidth": 1, "aria": False},
+            "encoding": {"x": x, "y": y},
+        },
+        {
+            "data": {"name": "points"},
+            "mark": point,
+            "encoding": {
+                "x": x,
+                "y": y,
+                "color": colour,
+                "size": size,
+                "tooltip": shown,
+                "description": shown,
+            },
+        },
+        {
+            "data": {"name": "picked"},
+            "mark": {"type": "point", "filled": False, "stroke": INK, "strokeWidth": 2.5, "aria": False},
+            "encoding": {"x": x, "y": y, "size": {**size, "field": "ring"}},
+        },
+    ]
+    return chart("", "", height=320, layer=layers)

@@ -18,10 +18,12 @@ from permed_measures.reports.findings import findings, outcome, rows_of
 from permed_measures.reports.html import html_means, html_table
 from permed_measures.reports.paper_table import deciding_tests, paper_table, sentences
 from permed_measures.reports.pools import POOL, pool_html
+from permed_measures.reports.query_details import query_details
 from permed_measures.reports.tables import PaperTable, latex, markdown, separated
 from permed_measures.reports.wording import NONE, interval_method, interval_of, p_or_dash, shown
 from permed_measures.statistics.results import INTERACTION, ComparisonResult, ComparisonRow, deciding
 
+_SCRIPTS = ("queries.js", "scatter.js", "details.js", "comparison.js")
 Words = dict[str, str]
 Interval = tuple[float, float] | None
 
@@ -57,7 +59,8 @@ def comparison_page(result: ComparisonResult) -> str:
         "forest": list(_forests(result, table, words)),
         "groups": list(_group_charts(result, words)),
         "styles": charts.line_styles([one_line(run) for run in result.paired.values]),
-        "queries": None,
+        "queries": query_details(result),
+        "scatter": charts.scatter(),
     }
     n_runs, n_queries = len(result.paired.values), result.n_queries
     qrels = Path(result.origin.qrels).name if result.origin else ""
@@ -68,7 +71,7 @@ def comparison_page(result: ComparisonResult) -> str:
         n_runs=n_runs,
         n_queries=n_queries,
     )
-    return page("comparison.html", title, content, result.language, data, ["comparison.js"])
+    return page("comparison.html", title, content, result.language, data, _SCRIPTS)
 
 
 # --- tables ------------------------------------------------------------------------------------------

@@ -18,6 +18,8 @@ from permed_measures.engine.inputs import STDIN, SparkRun
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, PermedError
+from permed_measures.markup import one_line
+from permed_measures.measures.headings import headings_of
 from permed_measures.statistics.results import ComparisonResult
 from permed_measures.statistics.significance import zero_rounding_noise
 
@@ -38,11 +40,15 @@ def query_details(result: ComparisonResult, depth: int = DEPTH) -> dict[str, Any
         - ``n``: how many of them are the queries of the comparison, in the order of ``paired.query_ids``.
         - ``turns``: for each query the places, in ``ids``, of the turns before it.
         - ``fields``: name to a label for each query.
-        - ``runs``, ``values``: names; and for each run, measure and query the value.
+        - ``runs``, ``measures``, ``baseline``: names, and the place of the first baseline (perhaps None).
+        - ``values``: for each run, measure and query; ``digits``: how many decimals are shown.
         - ``depth``; ``rankings``: for each run and query places in ``documents``; -1 is an unjudged document
           that is not known.
+        - ``deeper``: for each run and query the judged documents of other rankings that it has further down:
+          [document, rank].
         - ``documents``: ``ids``, and ``texts`` (None where the data set has none here).
         - ``grades``: for each query its judged documents among these: [document, grade].
+        - ``all_grades``: the grades of the qrels, descending, at most eight of them.
         - ``missed``: for each query its best-graded documents that are in none of the rankings:
           [document, grade, the best rank in any run or None]; and ``n_missed``, how many there are.
         - ``unread``: run to why it was not read again: ``once``, ``spark``, ``changed`` or ``failed``.
@@ -56,14 +62,17 @@ def query_details(result: ComparisonResult, depth: int = DEPTH) -> dict[str, Any
         read, reason = _read(result, run, depth)
         shown = None if read is None else _with_judged(ranked, read, depth)
         if shown is None:
-            unread[run] = reason or "changed"
+            unread[one_line(run)] = reason or "changed"
             shown = _judged_only(ranked, depth)
         placed.append([documents.places(each) for each in shown])
-    grades, missed, n_missed = _graded(judgments, rankings, documents, depth)
+    graded = _graded(judgments, rankings, documents, depth)
     texts = titles_of(result.qrels, documents.ids.keys())
     return {
         **_queries(result),
-        "runs": list(rankings),
+        "runs": list(map(one_line, rankings)),
+        "measures": headings_of(result.measures),
+        "baseline": list(rankings).index(result.baselines[0]) if result.baselines else None,
+        "digits": 4 if result.digits is None else result.digits,
         "values": _rounded(np.array(list(result.paired.values.values()))),
         "depth": depth,
         "rankings": placed,
@@ -71,9 +80,8 @@ def query_details(result: ComparisonResult, depth: int = DEPTH) -> dict[str, Any
             "ids": list(documents.ids),
             "texts": [texts.get(doc_id) for doc_id in documents.ids] if texts else None,
         },
-        "grades": grades,
-        "missed": missed,
-        "n_missed": n_missed,
+        **graded,
+        "all_grades": _whole(np.unique(judgments.grade)[::-1][:_FEW_GRADES]),
         "unread": unread,
     }
 
@@ -137,34 +145,53 @@ def _with_judged(ranked: JudgedRankings, read: list[list[str]], depth: int) -> l
 _LISTED = 10
 """Documents of a query that are listed besides the rankings: the best."""
 
-_Graded = list[list[list[float]]]
+_FEW_GRADES = 8
+_Graded = list[list[list[Any]]]
 
 
 def _graded(
     judgments: Judgments, rankings: Mapping[str, JudgedRankings], documents: _Documents, depth: int
-) -> tuple[_Graded, _Graded, list[int]]:
-    """Return grades of what is shown, and the relevant documents that no run has within the depth."""
+) -> dict[str, Any]:
+    """Return grades of what is shown, what runs have further down, and what all of them miss."""
     best = np.full(len(judgments.query), _NOWHERE)
     for ranked in rankings.values():
         np.minimum.at(best, ranked.row, ranked.rank)
-    grades: _Graded = [[] for _ in judgments.query_ids]
-    missed: _Graded = [[] for _ in judgments.query_ids]
-    n_missed = [0] * judgments.n_queries
-    rows = np.flatnonzero((best <= depth) | (judgments.grade > 0))  # by query, the best grades first
-    doc_ids = judgments.ids(rows) if len(rows) else []
-    parts = (judgments.query[rows], best[rows], judgments.grade[rows])
-    for doc_id, query, rank, grade in zip(doc_ids, *(part.tolist() for part in parts), strict=True):
-        if rank > depth:
-            n_missed[query] += 1
-            if len(missed[query]) == _LISTED:
-                continue
-        [place] = documents.places([doc_id])
-        number = int(grade) if grade == int(grade) else grade
-        if rank > depth:
-            missed[query].append([place, number, None if rank == _NOWHERE else rank])
-        else:
-            grades[query].append([place, number])
-    return grades, missed, n_missed
+    rows = np.flatnonzero(best <= depth)
+    places = np.full(len(best), -1)
+    places[rows] = documents.places(list(judgments.ids(rows)) if len(rows) else [])
+    grades = _by_query(judgments, rows, [places[rows].tolist(), _whole(judgments.grade[rows])])
+    deeper = []
+    for ranked in rankings.values():
+        here = ranked.keep((ranked.rank > depth) & (places[ranked.row] >= 0))
+        deeper.append(_by_query(judgments, here.row, [places[here.row].tolist(), here.rank.tolist()]))
+    return {"grades": grades, "deeper": deeper, **_missed(judgments, best, documents, depth)}
+
+
+def _missed(
+    judgments: Judgments, best: NDArray[np.int64], documents: _Documents, depth: int
+) -> dict[str, Any]:
+    """List the relevant documents that no run has within the depth; their number, and the best of them."""
+    rows = np.flatnonzero((best > depth) & (judgments.grade > 0))  # by query, the best grades first
+    numbers = np.bincount(judgments.query[rows], minlength=judgments.n_queries)
+    position = np.arange(len(rows)) - np.repeat(np.cumsum(numbers) - numbers, numbers)
+    rows = rows[position < _LISTED]
+    places = documents.places(list(judgments.ids(rows)) if len(rows) else [])
+    ranks = [None if rank == _NOWHERE else rank for rank in best[rows].tolist()]
+    missed = _by_query(judgments, rows, [places, _whole(judgments.grade[rows]), ranks])
+    return {"missed": missed, "n_missed": numbers.tolist()}
+
+
+def _by_query(judgments: Judgments, rows: NDArray[np.int64], columns: list[list[Any]]) -> _Graded:
+    """Return for each query the cells of its rows."""
+    found: _Graded = [[] for _ in judgments.query_ids]
+    for query, *cells in zip(judgments.query[rows].tolist(), *columns, strict=True):
+        found[query].append(cells)
+    return found
+
+
+def _whole(numbers: NDArray[np.float64]) -> list[float]:
+    """Return Python numbers, whole ones as such."""
+    return [int(number) if number == int(number) else number for number in numbers.tolist()]
 
 
 _NOWHERE = np.iinfo(np.int32).max

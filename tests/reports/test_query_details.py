@@ -5,7 +5,6 @@ import os
 import pickle
 import random
 import threading
-from dataclasses import replace
 
 import ir_measures
 import numpy as np
@@ -183,8 +182,3 @@ def test_more_than_ten_missed_documents_are_counted():
 def test_grades_are_whole_where_they_can_be(grade):
     details = query_details(compared({"old": {"q": {"d": 1.0}}, "new": {}}, {"q": {"d": grade}}, ("NumRet",)))
     assert json.dumps(details["grades"]) == f"[[[0, {grade}]]]"
-
-
-def test_digits_and_origin_do_not_change_them():
-    result = compared({"old": OLD, "new": NEW})
-    assert query_details(replace(result, digits=2, origin=None)) == query_details(result)
