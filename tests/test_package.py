@@ -42,7 +42,7 @@ audits: changes uncertainties suggestions sentences reports report_formats audit
 limits: query_classes formulas best_rankings bounds counts row_conventions row_formulas rows reports possible
 plots: fonts style arguments by_group by_query cutoffs forest scatter figures save
 pages: words charts bundle
-reports: tables html audit evaluation evaluation_table evaluation_formats wording differences
+reports: tables latex html audit evaluation evaluation_table evaluation_formats wording differences
 reports: pools paper_table findings query_details comparison_page comparison
 budgets: gradings average_precisions discounted_gains unjudged label_errors orders results reports budget
 comparisons: moves changes reranking pools compare

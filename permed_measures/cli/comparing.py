@@ -11,7 +11,16 @@ import typer
 
 from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell
-from permed_measures.cli.output import Digits, Output, format_of, put, refuse_record, write_record
+from permed_measures.cli.output import (
+    Caption,
+    Digits,
+    Output,
+    format_of,
+    put,
+    refuse_caption,
+    refuse_record,
+    write_record,
+)
 from permed_measures.datasets.loading import existing
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
@@ -92,6 +101,7 @@ def compare(
     lang: Annotated[
         Literal["en", "zh"] | None, typer.Option(help="Language of the words of an HTML page.")
     ] = None,
+    caption: Caption = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
     record: arguments.RecordTo = None,
@@ -113,6 +123,7 @@ def compare(
     form = format_of(format_ and str(format_), output, COMPARISON_FORMATS, [Path(qrels), *files.values()])
     if lang is not None and form != "html":
         raise InputError("--lang is for pages only", hint="Leave it out, or choose --format html")
+    refuse_caption(caption, form)
     with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
         chosen = arguments.chosen_measures(preset, measures, rel, inputs)
         chosen = chosen or arguments.default_measures(rel, inputs)
@@ -141,7 +152,8 @@ def compare(
         if p_imp is not None and baseline:
             texts = with_p_imp(texts, p_imp, inputs, baseline[0])
     origin = arguments.origin_of(context, files)
-    result = replace(result, origin=origin, digits=digits, texts=texts, language=str(lang or "en"))
+    result = replace(result, origin=origin, digits=digits, texts=texts, caption=caption or "")
+    result = replace(result, language=str(lang or "en"))
     put(lambda: COMPARISON_FORMATS[form](result), output, f"{form} of {len(files):,} runs")
     if record is not None:
         report = Report(chosen, recorded, groups=groups, origin=origin)

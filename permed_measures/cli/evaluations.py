@@ -12,7 +12,16 @@ import typer
 
 from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell
-from permed_measures.cli.output import Digits, Output, format_of, put, refuse_record, write_record
+from permed_measures.cli.output import (
+    Caption,
+    Digits,
+    Output,
+    format_of,
+    put,
+    refuse_caption,
+    refuse_record,
+    write_record,
+)
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.processes import in_parallel
@@ -39,6 +48,7 @@ def evaluate(
     ] = None,
     output: Output = None,
     digits: Digits = None,
+    caption: Caption = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
@@ -75,6 +85,7 @@ def evaluate(
     files = arguments.find_runs(runs)
     refuse_record(record, output, [Path(qrels), *files.values()])
     form = format_of(format_ and str(format_), output, EVALUATION_FORMATS, [Path(qrels), *files.values()])
+    refuse_caption(caption, form)
     headings, texts = arguments.columns_of(columns)
     if texts and (by_query or by is not None):
         hint = "Leave out --by and --by-query"
@@ -100,7 +111,9 @@ def evaluate(
     for note in chain(groups.notes(), *lacking) if groups else ():  # without groups the table has the counts
         tell(f"note: {note}")
     origin = arguments.origin_of(context, files)
-    report = Report(chosen, evaluations, by_query, groups, macro, origin, digits, headings, texts)
+    report = Report(
+        chosen, evaluations, by_query, groups, macro, origin, digits, headings, texts, caption or ""
+    )
     put(lambda: EVALUATION_FORMATS[form](report), output, f"{form} of {counted(len(files), 'run')}")
     if record is not None:
         write_record(record, report, Options(by, macro, order, query_ids and str(query_ids)))

@@ -15,7 +15,7 @@ from permed_measures.cli.messages import tell, warnings_as_notes
 from permed_measures.errors import InputError
 from permed_measures.files.whole import write_whole
 from permed_measures.markup import counted
-from permed_measures.reports.tables import ENDINGS
+from permed_measures.reports.tables import CAPTIONED, ENDINGS
 
 if TYPE_CHECKING:
     from permed_measures.comparisons.compare import Comparison
@@ -29,6 +29,11 @@ Output = Annotated[
 Digits = Annotated[
     int | None,
     typer.Option(help="Number of decimals of values; p-values keep theirs, and JSON has all.", min=0, max=17),
+]
+
+Caption = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help="With what the caption begins, in the formats latex and markdown."),
 ]
 
 
@@ -48,6 +53,13 @@ def format_of(given: str | None, output: Path | None, formats: Collection[str], 
     if output.is_file() and any(path.is_file() and output.samefile(path) for path in read):
         raise InputError("the output would overwrite the qrels or a run", where=str(output))
     return form
+
+
+def refuse_caption(caption: str | None, form: str) -> None:
+    """Refuse a caption where the format has none."""
+    if caption is not None and form not in CAPTIONED:
+        hint = "Leave it out, or choose --format latex or markdown"
+        raise InputError(f"--caption is for the tables of papers, not for the format {form}", hint=hint)
 
 
 def refuse_without_folder(output: Path) -> None:

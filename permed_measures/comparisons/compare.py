@@ -10,7 +10,7 @@ from permed_measures.comparisons.pools import every_label_is_relevant, pool_rows
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.errors import check_choice, check_whole_number
+from permed_measures.errors import InputError, check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.frames import Tabular
 from permed_measures.markup import counted, one_line
@@ -19,6 +19,7 @@ from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.reports.comparison import COMPARISON_FORMATS, comparison_records, for_notebook
 from permed_measures.reports.differences import differences_table, legend
 from permed_measures.reports.pools import pool_notes
+from permed_measures.reports.tables import CAPTIONED
 from permed_measures.statistics.cautions import cautions, disputed, unsteady
 from permed_measures.statistics.differences import PairedRuns
 from permed_measures.statistics.estimates import doubtful, estimated
@@ -35,7 +36,9 @@ class Comparison(ComparisonResult, Tabular):
     ``to_polars`` and ``to_pandas`` give a row for each pair and measure.
     """
 
-    def to(self, form: str, digits: int | None = None, language: str | None = None) -> str:
+    def to(
+        self, form: str, digits: int | None = None, language: str | None = None, caption: str | None = None
+    ) -> str:
         """Write it in a form for a paper, a browser or another program.
 
         Parameters
@@ -50,18 +53,23 @@ class Comparison(ComparisonResult, Tabular):
             CSV; the numbers in JSON always have all.
         language : {'en', 'zh'}, optional
             Of the words of the page ``html``; English if left out.
+        caption : str, optional
+            With what the caption begins, for ``latex`` and ``markdown``.
 
         Raises
         ------
         InputError
-            For another form or language, or digits below 0; for ``html`` if Jinja2 or vl-convert is missing.
+            For another form or language, digits below 0, or a caption where there is none; for ``html`` if
+            Jinja2 or vl-convert is missing.
         """
         check_choice("form", form, COMPARISON_FORMATS)
         if digits is not None:
             check_whole_number("digits", digits, 0)
-        asked: dict[str, Any] = {} if digits is None else {"digits": digits}
-        asked |= {} if language is None else {"language": language}
-        return COMPARISON_FORMATS[form](replace(self, **asked))
+        if caption is not None and form not in CAPTIONED:
+            raise InputError(f"a caption is for {' and '.join(CAPTIONED)}, not for {form}")
+        asked = {"digits": digits, "language": language, "caption": caption}
+        given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+        return COMPARISON_FORMATS[form](replace(self, **given))
 
     def __str__(self) -> str:
         """Return the table, how it was computed, and the notes."""

@@ -274,6 +274,8 @@ def _command(source: Source, place: int, depth: int) -> tuple[str, int]:
             for _ in range(_ARGUMENTS.get(environment, 1)):
                 place = source.argument(source.after_optional(place))[1]
         return " ", place
+    if source.text.startswith(r"\\*", place - 2):  # goes on in the next line, with the same word
+        return "", place + 1
     if not name or not name[0].isalpha():
         return " " if name in ("\\", " ", ",", ";", ":", "") else "", place
     after = source.after_optional(place)

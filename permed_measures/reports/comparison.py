@@ -12,9 +12,10 @@ from permed_measures.measures.headings import name_of
 from permed_measures.reports.comparison_page import comparison_page, html_differences
 from permed_measures.reports.differences import differences_table, legend
 from permed_measures.reports.html import html_means
+from permed_measures.reports.latex import latex
 from permed_measures.reports.paper_table import deciding_test, deciding_tests, paper_table, sentences
 from permed_measures.reports.pools import POOL, judged_shares, pool_json, pool_markdown, pool_table
-from permed_measures.reports.tables import latex, markdown, separated, styled_rows
+from permed_measures.reports.tables import markdown, separated, styled_rows
 from permed_measures.reports.wording import interval_method
 from permed_measures.statistics.results import EQUIVALENCE, INTERACTION, ComparisonResult, ComparisonRow
 from permed_measures.terminal import paragraph, terminal_table
@@ -178,7 +179,7 @@ COMPARISON_FORMATS: dict[str, Callable[[ComparisonResult], str]] = {
     "markdown": lambda result: (
         markdown(paper_table(result), [*sentences(result), *result.notes]) + pool_markdown(result)
     ),
-    "latex": lambda result: latex(paper_table(result), result.notes, sentences(result)),
+    "latex": lambda result: latex(paper_table(result), "comparison", result.notes, sentences(result)),
     "html": comparison_page,
     "csv": _as_csv,
     "json": _as_json,

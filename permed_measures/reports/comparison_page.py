@@ -16,10 +16,11 @@ from permed_measures.pages.words import words_of
 from permed_measures.reports.differences import differences_table, headings_of_tests, legend
 from permed_measures.reports.findings import findings, outcome, rows_of
 from permed_measures.reports.html import html_means, html_table
+from permed_measures.reports.latex import latex
 from permed_measures.reports.paper_table import deciding_tests, paper_table, sentences
 from permed_measures.reports.pools import POOL, pool_html
 from permed_measures.reports.query_details import query_details
-from permed_measures.reports.tables import PaperTable, latex, markdown, separated
+from permed_measures.reports.tables import PaperTable, markdown, separated
 from permed_measures.reports.wording import NONE, interval_method, interval_of, p_or_dash, shown
 from permed_measures.statistics.results import INTERACTION, ComparisonResult, ComparisonRow, deciding
 
@@ -97,7 +98,7 @@ def _copies(result: ComparisonResult, table: PaperTable) -> dict[str, str]:
     """Return the table of means as one pastes it elsewhere."""
     rows = [[*row.labels, *(cell.text for cell in row.cells)] for row in table.rows]
     return {
-        "latex": latex(table, result.notes, sentences(result)),
+        "latex": latex(table, "comparison", result.notes, sentences(result)),
         "markdown": markdown(table),
         "csv": separated([[*table.labels, *table.headings], *rows]),
     }

@@ -80,6 +80,8 @@ class Report:
         something and fit.
     texts : mapping of str to mapping
         The cells of other columns by run and heading; not with `by_query` or `groups`.
+    caption : str
+        With what the caption of a table for a paper begins.
     """
 
     measures: list[Measure]
@@ -91,6 +93,7 @@ class Report:
     digits: int | None = None
     only: Sequence[str] = ()
     texts: Texts = field(default_factory=dict)
+    caption: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a measure that is named like another column, and texts of a run that is not here."""

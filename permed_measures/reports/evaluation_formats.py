@@ -12,7 +12,8 @@ from permed_measures.measures.headings import name_of
 from permed_measures.reports.evaluation import BEST, Report, TextRow
 from permed_measures.reports.evaluation_table import Column, columns_of, evaluation_table, explanations
 from permed_measures.reports.html import html_means, page
-from permed_measures.reports.tables import Cell, PaperTable, TableRow, latex, markdown, placed, separated
+from permed_measures.reports.latex import latex
+from permed_measures.reports.tables import Cell, PaperTable, TableRow, markdown, placed, separated
 from permed_measures.statistics.differences import notes_of
 
 
@@ -82,6 +83,8 @@ def _means(report: Report) -> PaperTable:
         [_block(report, rows, columns, numbers) for numbers in blocks.values()],
         f"{'Values by query' if report.by_query else 'Means'} over {report.about()}",
         [*(ideal if report.ceilings and not report.by_query else []), *([footnote] if footnote else [])],
+        title=report.caption,
+        spare=[] if report.only else [column.heading for column in columns if column.kind == "judged"],
     )
 
 
@@ -111,7 +114,7 @@ def _html(report: Report) -> str:
 EVALUATION_FORMATS: dict[str, Callable[[Report], str]] = {
     "table": evaluation_table,
     "markdown": lambda report: markdown(_means(report), _notes(report)),
-    "latex": lambda report: latex(_means(report), _notes(report)),
+    "latex": lambda report: latex(_means(report), "evaluation", _notes(report)),
     "html": _html,
     "csv": lambda report: _separated(report, ","),
     "tsv": lambda report: _separated(report, "\t"),

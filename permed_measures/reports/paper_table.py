@@ -49,6 +49,8 @@ def paper_table(result: ComparisonResult) -> PaperTable:
         f"Means{by} over {counted(result.n_queries, 'query')}{in_clusters(result)}",
         [_significance(result, letters), *([footnote] if footnote else [])],
         bool(letters),
+        result.caption,
+        judged_headings(result),
     )
 
 
@@ -88,8 +90,26 @@ def _marks(comparison: ComparisonResult, number: int, letters: list[str]) -> lis
         }
         return [daggers.get(run, "") for run in runs]
     better = better_pairs(rows, name)
-    separator, named = "," if letters[0].isdigit() else "", list(zip(letters, runs, strict=True))
-    return [separator.join(letter for letter, other in named if (run, other) in better) for run in runs]
+    named = list(zip(letters, runs, strict=True))
+    worse = [[letter for letter, other in named if (run, other) in better] for run in runs]
+    return [_ranges([*map(int, each)]) if letters[0].isdigit() else "".join(each) for each in worse]
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Write ascending numbers, three or more in a row by the first and the last.
+
+    Examples
+    --------
+    >>> _ranges([1, 2, 4, 5, 6, 9])
+    '1,2,4-6,9'
+    """
+    rows: list[list[int]] = []
+    for number in numbers:
+        if rows and number == rows[-1][-1] + 1:
+            rows[-1].append(number)
+        else:
+            rows.append([number])
+    return ",".join(f"{row[0]}-{row[-1]}" if len(row) > 2 else ",".join(map(str, row)) for row in rows)
 
 
 def deciding_test(comparison: ComparisonResult) -> str:

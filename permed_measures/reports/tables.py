@@ -1,4 +1,4 @@
-"""A table of means as it stands in a paper: Markdown, LaTeX, and what a terminal shows."""
+"""A table of means as it stands in a paper: Markdown, and what a terminal shows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from permed_measures.errors import InputError, nearest
-from permed_measures.markup import Styled, as_latex, as_markdown, one_line
+from permed_measures.markup import Styled, as_markdown
 
 ENDINGS = {
     ".txt": "table",
@@ -22,6 +22,11 @@ ENDINGS = {
     ".jsonl": "jsonl",
 }
 """The format that the ending of a file means."""
+CAPTIONED = ("markdown", "latex")
+"""The formats of a paper, whose tables can have the user's caption."""
+
+_ENDS = (".", "!", "?", "\u3002", "\uff01", "\uff1f")
+"""How a sentence may end, in English and in Chinese."""
 
 
 class Cell(NamedTuple):
@@ -58,6 +63,10 @@ class PaperTable:
         Where the marks come from, and what short headings stand for.
     lettered : bool
         Whether the marks are letters or numbers of runs, and not daggers.
+    title : str
+        What the user's caption says; the rest of the caption follows it.
+    spare : list of str
+        Headings of what stands beside the measures: the first to go where there is no room.
     """
 
     labels: list[str]
@@ -66,6 +75,8 @@ class PaperTable:
     about: str
     explanations: list[str] = field(default_factory=list)
     lettered: bool = False
+    title: str = ""
+    spare: list[str] = field(default_factory=list)
 
     @property
     def rows(self) -> list[TableRow]:
@@ -76,7 +87,10 @@ class PaperTable:
         """Write the caption; `styled` says whether there are bold and underlined cells."""
         places = {cell.place for row in self.rows for cell in row.cells}
         emphasis = "; best in bold, second best underlined" if styled and places & {1, 2} else ""
-        return ". ".join([f"{self.about}{emphasis}", *self.explanations]) + "."
+        text = ". ".join([f"{self.about}{emphasis}", *self.explanations]) + "."
+        title = self.title.strip()
+        end = "" if title.endswith(_ENDS) else "."
+        return f"{title}{end} {text}" if title else text
 
 
 Texts = Mapping[str, Mapping[str, str]]
@@ -147,44 +161,3 @@ def markdown(table: PaperTable, texts: Sequence[str] = ()) -> str:
         lines.append([*map(as_markdown, row.labels), *cells])
     rows = [f"| {' | '.join(line)} |" for line in lines]
     return "\n".join([*rows, *(f"\n{as_markdown(text)}" for text in [table.caption(), *texts]), ""])
-
-
-def latex(table: PaperTable, notes: Sequence[str] = (), sentences: Sequence[str] = ()) -> str:
-    """Write a table for the LaTeX package booktabs; notes, and sentences for the text, follow as comments."""
-    column, heading = ("r@{ }l", r"\multicolumn{{2}}{{c}}{{{}}}") if table.lettered else ("r", "{}")
-    headings = [*map(as_latex, table.labels), *(heading.format(as_latex(each)) for each in table.headings)]
-    lines = [
-        f"% needs \\usepackage{{booktabs}}{_encoding_packages(table)}",
-        r"\begin{table}[t]",
-        r"\centering",
-        rf"\caption{{{as_latex(table.caption())}}}",
-        rf"\begin{{tabular}}{{{'l' * len(table.labels)}{column * len(table.headings)}}}",
-        r"\toprule",
-        rf"{' & '.join(headings)} \\",
-    ]
-    for block in table.blocks:
-        lines.append(r"\midrule")
-        for row in block:
-            cells = [_latex_cell(cell, table.lettered) for cell in row.cells]
-            lines.append(rf"{' & '.join([*map(as_latex, row.labels), *cells])} \\")
-    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
-    comments = [*map(one_line, notes), *map(as_latex, sentences)]
-    return "\n".join([*lines, *(f"% {text}" for text in comments), ""])
-
-
-def _latex_cell(cell: Cell, lettered: bool) -> str:
-    """Write a mean and its mark so that the digits of a column are aligned."""
-    text = ("{}", r"\textbf{{{}}}", r"\underline{{{}}}")[cell.place].format(as_latex(cell.text))
-    if lettered:
-        return rf"{text} & \textsuperscript{{{cell.mark}}}" if cell.mark else f"{text} &"
-    return rf"{text}\rlap{{{as_latex(cell.mark)}}}" if cell.mark else text
-
-
-def _encoding_packages(table: PaperTable) -> str:
-    """Say what LaTeX needs for letters beyond ASCII: T1 fonts have all of Latin-1."""
-    labels = (label for row in table.rows for label in row.labels)
-    texts = [table.caption(), *table.labels, *table.headings, *labels]
-    last = max({*one_line("".join(texts))} - {*"†‡—Δ"}, default="")
-    if last > "\xff":
-        return ", and xelatex or lualatex with a font that has the letters (such as ctex for Chinese)"
-    return r", \usepackage[T1]{fontenc}" if last > "\x7f" else ""

@@ -131,6 +131,8 @@ class ComparisonResult:
         The cells of the user's own columns, by run and heading.
     language : {'en', 'zh'}
         Of the words of a page.
+    caption : str
+        With what the caption of a table for a paper begins.
     """
 
     rows: list[ComparisonRow]
@@ -157,6 +159,7 @@ class ComparisonResult:
     baselines: list[str] = field(default_factory=list)
     texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
     language: str = "en"
+    caption: str = ""
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the qrels and the runs, which may be large, or such that they cannot be pickled."""
