@@ -30,14 +30,15 @@ class _Layout(NamedTuple):
 
 _LAYOUTS = (_Layout("small", 9.25, 10), _Layout("small", 9.25, 6), _Layout("footnotesize", 8.5, 6))
 """What is tried, the most readable first."""
-_LONG, _SHORT = 10.5, 5.5
-"""Em that a label gets if it needs them, for 20 letters and for 10; the rest is wrapped."""
-_TRIES = (
-    ("table", True, _LONG),
-    *(("table", False, width) for width in (_LONG, 8.5, 7.0, _SHORT)),
-    ("table*", True, _LONG),
-    *(("table*", False, width) for width in (_LONG, _SHORT)),
-)
+_NARROW = _Layout("footnotesize", 8.5, 4)
+"""Tried last with letters, which keep numbers apart."""
+_LONG, _SHORT = 10.5, 5.0
+"""Em that a label gets if it needs them, enough for 20 letters, or for 10; the rest is wrapped."""
+_TRIES = [
+    (environment, whole, width)
+    for environment in _WIDTHS
+    for whole, width in ((True, _LONG), (False, _LONG), (False, _SHORT))
+]
 """The environment, whether all columns stand there, and the width of a label."""
 _HEIGHT = 420.0
 """Points that a page has for rows, beside the caption and the headings."""
@@ -48,14 +49,15 @@ _LIMIT = 10
 class _Plan(NamedTuple):
     """A table as it is set.
 
-    The labels `wrapped` take the room that is left; with `lines_of_marks` they share it with the marks.
+    The labels `wrapped`, and with `marks` the marks, share the room that is left: each has `width` em.
     """
 
     table: PaperTable
     environment: str
     layout: _Layout
     wrapped: list[int]
-    lines_of_marks: int = 0
+    width: float
+    marks: bool = False
     fits: bool = True
 
 
@@ -70,7 +72,7 @@ def latex(table: PaperTable, name: str, notes: Sequence[str] = (), sentences: Se
             lines += [r"\addtocounter{table}{-1}\caption{(continued)}"]
         else:
             label = _label_of(shown.title) or name
-            lines += [rf"\caption{{{_breakable(shown.caption(), 24)}}}", rf"\label{{tab:{label}}}"]
+            lines += [rf"\caption{{{_breakable(shown.caption(), 12)}}}", rf"\label{{tab:{label}}}"]
         lines += [*_tabular(plan, page), rf"\end{{{plan.environment}}}"]
         lines += [r"\clearpage"] * (len(pages) > _LIMIT)
     comments = [*map(one_line, notes), *map(as_latex, [*_left_out(table, shown), *sentences])]
@@ -80,7 +82,8 @@ def latex(table: PaperTable, name: str, notes: Sequence[str] = (), sentences: Se
 def _tabular(plan: _Plan, blocks: list[list[TableRow]]) -> Iterator[str]:
     """Yield the lines of the rows of a page, between their headings and the last rule."""
     table, layout = plan.table, plan.layout
-    number = "r" if not table.lettered else rf"r@{{\,}}{_MARKS if plan.lines_of_marks else 'l'}"
+    piece = max(0.85 * _SHORT, 0.6 * plan.width)
+    number = "r" if not table.lettered else f"r{_MARKS if plan.marks else '@{}l'}"
     kinds = [_LABELS if place in plan.wrapped else "l" for place in range(len(table.labels))]
     kinds += [number] * len(table.headings)
     daggers = not table.lettered and any(row.cells[-1].mark for row in table.rows)
@@ -94,15 +97,18 @@ def _tabular(plan: _Plan, blocks: list[list[TableRow]]) -> Iterator[str]:
     for block in blocks:
         yield r"\midrule"
         for row in block:
-            labels = [_label(text, place in plan.wrapped) for place, text in enumerate(row.labels)]
-            cells = [_cell(cell, table.lettered, plan.lines_of_marks > 0) for cell in row.cells]
+            labels = [
+                _breakable(text, piece) if place in plan.wrapped else as_latex(text)
+                for place, text in enumerate(row.labels)
+            ]
+            cells = [_cell(cell, table.lettered, plan.marks) for cell in row.cells]
             yield rf"{' & '.join([*labels, *cells])} \\"
     yield r"\bottomrule"
     yield rf"\end{{{tabular}}}"
 
 
-_LABELS = r">{\raggedright\hangindent=1em\arraybackslash}X"
-_MARKS = r">{\raggedright\scriptsize\arraybackslash}X"
+_LABELS = r">{\raggedright\hangindent=0.5em\arraybackslash}X"
+_MARKS = r"@{\ }>{\raggedright\scriptsize\arraybackslash}X"
 
 
 # --- what fits -------------------------------------------------------------------------------------
@@ -114,43 +120,65 @@ def _plan(table: PaperTable) -> _Plan:
     for environment, whole, name in _TRIES:
         shown, room = table if whole else less, _WIDTHS[environment]
         labels, numbers = _label_widths(shown), sum(_number_widths(shown))
-        for layout in _LAYOUTS:
-            free = room - layout.space * (len(labels) + len(shown.headings) - 0.5) - numbers * layout.points
-            if sum(min(width, name) for width in labels) * layout.points <= free:
-                # Other fonts than Computer Modern may be wider: then the widest label gives way.
-                near = free - sum(labels) * layout.points < 0.1 * room
-                wide = [place for place, width in enumerate(labels) if width > name]
-                return _Plan(shown, environment, layout, wide or [labels.index(max(labels))] * near)
+        columns = len(labels) + len(shown.headings) - 0.5  # there is no space at the left, half at the right
+        for layout in _LAYOUTS if name == _LONG else (_LAYOUTS[-1], *([_NARROW] * table.lettered)):
+            free = (room - layout.space * columns) / layout.points - numbers
+            if sum(min(width, name) for width in labels) <= free:
+                wrapped, width = _wrapped(labels, name, free, 0.1 * room / layout.points)
+                return _Plan(shown, environment, layout, wrapped, width)
     return _squeezed(less)
 
 
+def _wrapped(labels: list[float], name: float, free: float, spare: float) -> tuple[list[int], float]:
+    """Return the labels that get what others leave, and what each gets; none where there is room to spare."""
+    if sum(labels) + spare <= free:
+        return [], 0.0
+    widest, rest = labels.index(max(labels)), sum(labels) - max(labels)
+    if rest + min(max(labels), name) <= free:
+        return [widest], free - rest
+    wide = [place for place, width in enumerate(labels) if width > name]
+    return wide, (free - sum(labels) + sum(labels[place] for place in wide)) / len(wide)
+
+
 def _squeezed(table: PaperTable) -> _Plan:
-    """Return a table whose labels, and marks if there are letters, are wrapped to share the room."""
+    """Return a table whose long labels, and letters if it has them, share the room as well as they can."""
     layout, labels = _LAYOUTS[-1], _label_widths(table)
     wrapped = [place for place, width in enumerate(labels) if width > _SHORT]
     wrapped = wrapped or [labels.index(max(labels))]
     unmarked = [[row._replace(cells=[cell._replace(mark="") for cell in row.cells]) for row in table.rows]]
-    numbers = sum(_number_widths(replace(table, blocks=unmarked)))
-    fixed = numbers + sum(width for place, width in enumerate(labels) if place not in wrapped)
-    columns = len(labels) + len(table.headings) * (1 + table.lettered)
-    free = _WIDTHS["table*"] - fixed * layout.points - layout.space * columns
-    share = free / (len(wrapped) + table.lettered * len(table.headings)) / layout.points
-    marks = max((0.8 * _em(cell.mark) for row in table.rows for cell in row.cells), default=0.0)
-    lines = ceil(1.2 * marks / max(share, 1.0)) if table.lettered else 0
-    return _Plan(table, "table*", layout, wrapped, lines, share >= 3)
+    fixed = sum(_number_widths(replace(table, blocks=unmarked)))
+    fixed += sum(width for place, width in enumerate(labels) if place not in wrapped)
+    columns = len(labels) + len(table.headings) * (1.5 if table.lettered else 1)
+    free = (_WIDTHS["table*"] - layout.space * columns) / layout.points - fixed
+    width = free / (len(wrapped) + table.lettered * len(table.headings))
+    enough = width >= max(3.0, min(_SHORT, *(labels[place] for place in wrapped)))
+    return _Plan(table, "table*", layout, wrapped, width, table.lettered, enough)
 
 
 def _pages(plan: _Plan) -> list[list[list[TableRow]]]:
-    """Split the blocks where a page is full."""
-    lines = max(1, plan.lines_of_marks)  # of a row
-    most = max(1, int(_HEIGHT / (1.2 * plan.layout.points * lines)))
+    """Split the blocks where a page is full, between two blocks if it can be."""
     pages: list[list[list[TableRow]]] = [[]]
+    room = _HEIGHT
     for block in plan.table.blocks:
-        if sum(map(len, pages[-1])) + min(len(block), most) > most:
+        heights = [1.2 * plan.layout.points * _lines(row, plan) for row in block]
+        if pages[-1] and room < min(sum(heights), _HEIGHT):
             pages.append([])
-        pages[-1].append(block[:most])
-        pages += [[block[start : start + most]] for start in range(most, len(block), most)]
+            room = _HEIGHT
+        pages[-1].append([])
+        for row, height in zip(block, heights, strict=True):
+            if room < height and pages[-1][-1]:
+                pages.append([[]])
+                room = _HEIGHT
+            pages[-1][-1].append(row)
+            room -= height
     return pages
+
+
+def _lines(row: TableRow, plan: _Plan) -> int:
+    """Return about how many lines a row has."""
+    widths = [_em(row.labels[place]) for place in plan.wrapped]
+    widths += [0.8 * _em(cell.mark) for cell in row.cells if plan.marks]
+    return max([1, *(ceil(width / max(plan.width - 1, 1)) for width in widths if width > plan.width)])
 
 
 def _label_widths(table: PaperTable) -> list[float]:
@@ -188,7 +216,7 @@ def _em(text: str) -> float:
 
 
 def _em_of_letter(letter: str) -> float:
-    if unicodedata.east_asian_width(letter) in "WF":
+    if letter in "MW" or unicodedata.east_asian_width(letter) in "WF":
         return 1.0
     if letter in "ijl.,:;!'|":
         return 0.28
@@ -308,31 +336,25 @@ def _in_lines(lines: list[str], side: str) -> str:
     return rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{text}\end{{tabular}}" if len(lines) > 1 else text
 
 
-_PIECE = re.compile(r"[^_\-./+@=,:;]{1,12}[_\-./+@=,:;]*|[_\-./+@=,:;]+")
+def _breakable(text: str, width: float) -> str:
+    """Let LaTeX break words that are longer than this, in em, best after a hyphen or the like."""
+    words = one_line(text).split(" ")
+    return " ".join(as_latex(word) if _em(word) <= width else _in_pieces(word, width) for word in words)
 
 
-def _label(text: str, wrapped: bool) -> str:
-    """Write a label; a long one may go on in the next line."""
-    return _breakable(text, 10) if wrapped else as_latex(text)
-
-
-def _breakable(text: str, most: int) -> str:
-    """Let LaTeX break words that are longer than some letters, best after a hyphen or the like."""
-    return " ".join(
-        _broken(word) if len(word) > most else as_latex(word) for word in one_line(text).split(" ")
-    )
-
-
-def _broken(word: str) -> str:
-    """Write a word with places where it may be broken, eight letters or more apart."""
-    pieces: list[str] = []
-    for found in _PIECE.findall(word):
-        if pieces and len(pieces[-1] + found) <= 8:
-            pieces[-1] += found
-        else:
-            pieces.append(found)
-    ends = [r"\nolinebreak[2]{}" if piece[-1:].isalnum() else r"\allowbreak{}" for piece in pieces[:-1]]
+def _in_pieces(word: str, width: float) -> str:
+    """Write a word with places where it may be broken, none of them close to another."""
+    pieces = [""]
+    for letter in word:
+        joined = pieces[-1][-1:] in _JOINTS and letter not in _JOINTS
+        if pieces[-1] and (_em(pieces[-1] + letter) > width or (joined and _em(pieces[-1]) > 2)):
+            pieces.append("")
+        pieces[-1] += letter
+    ends = [r"\allowbreak{}" if piece[-1:] in _JOINTS else r"\nolinebreak[2]{}" for piece in pieces[:-1]]
     return "".join(as_latex(piece) + end for piece, end in zip(pieces, [*ends, ""], strict=True))
+
+
+_JOINTS = "_-./+@=,:;"
 
 
 def _cell(cell: Cell, lettered: bool, wrapped: bool) -> str:

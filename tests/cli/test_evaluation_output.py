@@ -18,7 +18,7 @@ MEDICAL = SAMPLES[0]
 STARTS = {
     "table": "run ",
     "markdown": "| run | nDCG-exp@10 |",
-    "latex": "% needs \\usepackage{booktabs}\n",
+    "latex": "% needs \\usepackage{booktabs}",
     "html": "<!DOCTYPE html>\n",
     "csv": "run,nDCG(dcg='exp-log2')@10,P@1,",
     "tsv": "run\tnDCG(dcg='exp-log2')@10\tP@1\t",

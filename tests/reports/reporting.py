@@ -74,29 +74,52 @@ HOSTILE = [
 LATIN = [name for name in HOSTILE if not re.search("[\u4e00-\u9fff]", name)]
 
 
+STACKED = re.compile(r"\\begin\{tabular\}\[b\]\{@\{\}[lrc]@\{\}\}(.*?)\\end\{tabular\}")
+TABULAR = re.compile(
+    r"\\begin\{(tabularx?)\}(?:\{\\linewidth\})?\{(.*)\}\n\\toprule\n((?:.*\n)*?)\\bottomrule\n\\end\{\1\}"
+)
+
+
 def latex_rows(text):
     """Return the cells of the rows of a LaTeX table, after a look at its braces and columns."""
     assert re.sub(r"\\[{}]", "", text).count("{") == re.sub(r"\\[{}]", "", text).count("}")
-    columns = re.search(r"\\begin\{tabular\}\{(.*)\}", text)[1].replace("@{ }", "")
-    body = text.partition("\\toprule\n")[2].partition("\\bottomrule")[0].replace("\\midrule\n", "")
-    rows = [re.split(r"(?<!\\)&", line.removesuffix(r" \\")) for line in body.splitlines()]
-    assert [line[-3:] for line in body.splitlines()] == [r" \\"] * len(rows)
+    text = STACKED.sub(lambda found: found[1].replace(r"\\*", "").replace(r"\\", " "), text)
+    text = text.replace(r"\allowbreak{}", "").replace(r"\nolinebreak[2]{}", "")
+    return [row for found in TABULAR.finditer(text) for row in _rows_of(found[2], found[3])]
+
+
+def _rows_of(kinds, body):
+    columns = re.sub(r"[@>]\{[^{}]*\}", "", kinds)
+    lines = body.replace("\\midrule\n", "").splitlines()
+    rows = [re.split(r"(?<!\\)&", line.removesuffix(r" \\")) for line in lines]
+    assert [line[-3:] for line in lines] == [r" \\"] * len(rows)
     spans = [sum(2 if "multicolumn{2}" in cell else 1 for cell in row) for row in rows]
     assert spans == [len(columns)] * len(rows)
     return [[cell.strip() for cell in row] for row in rows]
 
 
-def assert_compiles(text, folder):
-    """Compile a LaTeX table where there is a LaTeX, with the packages that its first line names."""
-    latex_rows(text)
-    packages = "".join(re.findall(r"\\usepackage(?:\[\w+\])?\{\w+\}", text.splitlines()[0]))
-    source = f"\\documentclass{{article}}{packages}\n\\begin{{document}}\n{text}\\end{{document}}\n"
+def needed(text):
+    """Return the packages that the first line of a LaTeX table names."""
+    return re.findall(r"\\usepackage(?:\[[^]]+\])?\{\w+\}", text.splitlines()[0])
+
+
+def assert_compiles(texts, folder, layout="", program="pdflatex"):
+    """Compile LaTeX tables, where there is a LaTeX, with the packages they name: nothing may stick out."""
+    texts = [texts] if isinstance(texts, str) else texts
+    assert all(latex_rows(text) for text in texts)
+    packages = "".join(dict.fromkeys(package for text in texts for package in needed(text)))
+    tables = "\\clearpage\n".join(texts)
+    source = (
+        f"\\documentclass[{layout}]{{article}}{packages}\n\\begin{{document}}\n{tables}\\end{{document}}\n"
+    )
     (folder / "table.tex").write_text(source)
-    if shutil.which("pdflatex"):
-        command = ["pdflatex", "-draftmode", "-interaction=nonstopmode", "-halt-on-error", "table"]
+    if shutil.which(program):
+        command = [program, "-interaction=nonstopmode", "-halt-on-error", "table"]
+        command += ["-draftmode"] * (program == "pdflatex")
         done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
-        log = done.stdout.decode(errors="replace")
-        assert (done.returncode, re.findall("^!.*|Missing character.*", log, re.MULTILINE)) == (0, []), log
+        log = (folder / "table.log").read_text(errors="replace")
+        wrong = re.findall("^!.*|Missing character.*|Overfull.*|.*Float too large.*", log, re.MULTILINE)
+        assert (done.returncode, wrong) == (0, []), log[-2000:] if done.returncode else wrong
 
 
 class Page(HTMLParser):

@@ -21,6 +21,7 @@ from reporting import (
     latex_rows,
     loaded,
     made,
+    needed,
 )
 
 import permed_measures as pm
@@ -48,30 +49,31 @@ def test_bytes_of_a_name_that_are_no_text_are_escapes():
 def test_latex_of_hostile_names_compiles(tmp_path):
     names = dict(zip(LATIN, itertools.cycle([[1, 1], [2, 1], [3, 4]]), strict=False))
     text = made(names, ["RR", "P@1"]).to("latex")
-    assert text.startswith("% needs \\usepackage{booktabs}\n")
+    assert needed(text) == [r"\usepackage{booktabs}", r"\usepackage{tabularx}"]
     assert_compiles(text, tmp_path)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"baseline": "bm25"}, {"baseline": None}, {"baseline": "bm25", "by": TURN}, {"by": TURN, "tests": ()}],
-)
-def test_latex_of_the_sample_compiles(dataset, sample_runs, tmp_path, options):
-    result = compare(dataset, sample_runs, pm.MEDCORPUS, resamples=99, **options)
-    assert_compiles(result.to("latex"), tmp_path)
+@pytest.mark.parametrize("layout", ["", "twocolumn"])
+def test_latex_of_the_sample_compiles(dataset, sample_runs, tmp_path, layout):
+    options = [{"baseline": "bm25"}, {}, {"baseline": "bm25", "by": TURN}, {"by": TURN, "tests": ()}]
+    results = [compare(dataset, sample_runs, pm.MEDCORPUS, resamples=99, **each) for each in options]
+    assert_compiles([result.to("latex") for result in results], tmp_path, layout)
 
 
 def test_latex_of_latin_letters_compiles_with_what_it_says(tmp_path):
     letters = [chr(code) for code in range(0xA0, 0x100)]
     text = made({"".join(letters[i : i + 40]): [1] for i in range(0, len(letters), 40)}).to("latex")
-    assert text.startswith("% needs \\usepackage{booktabs}, \\usepackage[T1]{fontenc}\n")
+    assert needed(text)[-1] == r"\usepackage[T1]{fontenc}"
     assert_compiles(text, tmp_path)
 
 
 @pytest.mark.parametrize("letter", ["Ā", "ŧ", "查", "Ω", "🧬"])
 def test_letters_beyond_pdflatex_are_said(letter):
     text = made({letter: [1], "b": [2]}).to("latex")
-    assert "xelatex or lualatex with a font that has the letters" in text.splitlines()[0]
+    assert text.splitlines()[1].startswith("% compile it with XeLaTeX or LuaLaTeX: ")
+    has = r"% a font that has " + letter + r": \usepackage{fontspec}, \setmainfont{its name}"
+    assert text.splitlines()[2] == (r"\begin{table}[t]" if letter == "查" else has)
+    assert (r"\usepackage[scheme=plain]{ctex}" in needed(text)) == (letter == "查")
     assert latex_rows(text)[1] == ["a", letter, r"\textbf{1.0000}", ""]
 
 
