@@ -40,7 +40,7 @@ audits: run_tables run_variants
 audits: matches chances fits run_names claim_runs answers searches swaps
 audits: changes uncertainties suggestions sentences reports report_formats audit
 limits: query_classes formulas best_rankings bounds counts row_conventions row_formulas rows reports possible
-plots: fonts style arguments by_group by_query cutoffs forest scatter figures save
+plots: fonts style arguments by_group by_query cutoffs forest scatter save
 pages: words charts bundle
 reports: tables latex html audit evaluation evaluation_table evaluation_formats wording differences
 reports: pools paper_table findings query_details comparison_page comparison

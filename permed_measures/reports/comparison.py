@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from importlib.util import find_spec
 from typing import Any
 
 from permed_measures.files.provenance import provenance
@@ -58,9 +59,24 @@ def _differences(result: ComparisonResult) -> tuple[str, list[str]]:
 
 
 def for_notebook(result: ComparisonResult) -> str:
-    """Write the table of means, and folded below it the differences and how they were computed."""
+    """Write the table of means, the forest plot, and folded the differences and how they were computed."""
     folded = f"<details><summary>differences and tests</summary>{html_differences(result)}</details>"
-    return f"{html_means(paper_table(result))}\n{folded}"
+    return "\n".join([html_means(paper_table(result)), *_forest(result), folded])
+
+
+_MOST_DRAWN = 50
+"""The number of runs whose forest plot a notebook shows, at most."""
+
+
+def _forest(result: ComparisonResult) -> list[str]:
+    """Draw the forest plot where matplotlib is installed and there are not too many runs."""
+    if len(result.paired.values) > _MOST_DRAWN or not find_spec("matplotlib"):
+        return []
+    from permed_measures.plots.forest import plot_forest
+    from permed_measures.plots.save import as_svg
+    from permed_measures.plots.style import unshown
+
+    return [as_svg(unshown(plot_forest(result)[0]))]
 
 
 # --- other programs --------------------------------------------------------------------------------

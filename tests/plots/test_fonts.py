@@ -14,7 +14,6 @@ from permed_measures.plots import fonts
 from permed_measures.plots.by_group import plot_by_group
 from permed_measures.plots.by_query import plot_differences, plot_distribution
 from permed_measures.plots.cutoffs import plot_cutoffs
-from permed_measures.plots.figures import figures
 from permed_measures.plots.save import PLOT_ENDINGS as ENDINGS
 from permed_measures.plots.save import as_svg, save_plot
 
@@ -104,7 +103,6 @@ def test_a_heading_of_the_users_own_is_drawn_letter_for_letter():
     }
     for label, text in labels.items():
         assert (label.get_text(), label.get_parse_math()) == (text, False)
-    assert next(title for title, _ in figures(compared)) == f"{own}: how many queries reach each value"
 
 
 @pytest.mark.usefixtures("no_chinese_font")

@@ -13,7 +13,6 @@ from permed_measures.datasets import SAMPLES
 from permed_measures.plots.by_group import plot_by_group
 from permed_measures.plots.by_query import plot_differences, plot_distribution
 from permed_measures.plots.cutoffs import plot_cutoffs
-from permed_measures.plots.figures import figures
 from permed_measures.statistics.intervals import mean_intervals
 
 
@@ -247,15 +246,3 @@ def test_the_published_litsearch_runs(data):
         "scholarloop_a": 0.6592,
     }
     assert {name: round(line(ax, name).get_ydata()[1], 4) for name in runs} == published
-
-
-def test_a_page_has_each_measure_and_each_pair():
-    titles = [title for title, _ in figures(made("abc", by=TURN))]
-    assert titles == [
-        rf"RR by {TURN}",
-        "RR: how many queries reach each value",
-        rf"P@1 by {TURN}",  # whose distribution has two values
-        "RR: b minus a, query by query",
-        "RR: c minus a, query by query",
-    ]
-    assert len(list(figures(made("abcde", baseline=None)))) == 1 + 6

@@ -13,7 +13,6 @@ from plotting import PLOTS, QRELS, TURN, labels_of_x, line, made, made_runs, tex
 from permed_measures.plots.by_group import plot_by_group
 from permed_measures.plots.by_query import plot_differences, plot_distribution
 from permed_measures.plots.cutoffs import plot_cutoffs
-from permed_measures.plots.figures import figures
 from permed_measures.plots.save import as_svg
 
 
@@ -126,5 +125,5 @@ def test_pyplot_shows_the_plots_where_it_is_in_use():
     ax = plot_distribution(made())
     assert pyplot.get_fignums() == [*opened, ax.figure.number]
     pyplot.close(ax.figure)
-    assert len(list(figures(made()))) > 1
+    assert made(tests="randomization")._repr_html_()
     assert pyplot.get_fignums() == opened

@@ -4,12 +4,16 @@ import csv
 import io
 import json
 import re
+import sys
 
 import polars as pl
 import pytest
 from reporting import made, pair
 
 import permed_measures as pm
+from permed_measures.plots.forest import plot_forest
+from permed_measures.plots.save import as_svg
+from permed_measures.reports import comparison
 
 
 def test_a_cell_that_ends_in_a_comparison_says_what_it_is_in_a_line():
@@ -25,6 +29,20 @@ def test_a_notebook_shows_the_table_of_a_paper_and_the_differences():
     assert "<details><summary>differences and tests</summary>" in html
     assert "+0.5000" in html
     assert "<html" not in html
+
+
+def test_a_notebook_shows_the_forest_plot_where_it_can_be_drawn(monkeypatch):
+    result = pair(9, measures=["RR", "P@1"])
+    html = result._repr_html_()
+    drawn = as_svg(plot_forest(result)[0])
+    assert html.index("</table>") < html.index(drawn) < html.index("<details>")
+    assert len(drawn) > 1000
+    without = html.replace(drawn + "\n", "")
+    with monkeypatch.context() as patch:
+        patch.setattr(comparison, "_MOST_DRAWN", 1)
+        assert result._repr_html_() == without
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert result._repr_html_() == without
 
 
 def test_names_are_escaped_in_a_notebook():
