@@ -14,6 +14,8 @@ settings.load_profile("permed")
 
 for name in ("COLUMNS", "NO_COLOR"):  # which change what is printed
     os.environ.pop(name, None)
+# Spark's JVMs live for seconds here: without the slow compiler they need half the processor time.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 
 def pytest_configure(config):
