@@ -5,6 +5,7 @@ import os
 import pickle
 import random
 import threading
+from dataclasses import replace
 
 import ir_measures
 import numpy as np
@@ -48,6 +49,9 @@ def test_rankings_grades_and_what_all_runs_miss():
     assert named(details, "grades", 0) == {"a": [2], "b": [1], "c": [0]}
     assert named(details, "missed", 0) == {"far": [2, 5], "never": [1, None]}
     assert details["n_missed"] == [2, 0, 0]
+    assert details["all_grades"] == [2, 1, 0]
+    assert (details["runs"], details["measures"]) == (["old", "new"], ["RR", "P@1"])
+    assert (details["baseline"], details["digits"]) == (None, 4)
     assert details["values"] == [[[0.333333, 1.0, 0.0], [0.0, 1.0, 0.0]], [[1.0, 0.5, 0.0], [1.0, 0.0, 0.0]]]
     assert details["texts"] is None
     assert details["turns"] is None
@@ -55,6 +59,24 @@ def test_rankings_grades_and_what_all_runs_miss():
     assert not details["unread"]
     assert not details["fields"]
     json.dumps(details, allow_nan=False)
+
+
+def test_judged_documents_further_down_are_known_by_their_ranks():
+    details = query_details(compared({"old": OLD, "new": NEW}), depth=1)
+    assert shown(details, "old") == [["x"], ["a"], []]
+    assert shown(details, "new") == [["a"], ["z"], []]
+    ids = details["documents"]["ids"]
+    deeper = [[{ids[place]: rank for place, rank in each} for each in of_run] for of_run in details["deeper"]]
+    assert deeper == [[{}, {}, {}], [{}, {"a": 2}, {}]]
+    assert named(details, "missed", 0) == {"far": [2, 5], "b": [1, 3], "never": [1, None]}
+
+
+def test_baseline_digits_and_names_are_those_of_the_page():
+    runs = {"a\nb": OLD, "c": NEW, "d": iter([])}
+    details = query_details(replace(compared(runs, baseline=["c", "d"]), digits=0))
+    assert details["runs"] == ["a b", "c", "d"]
+    assert (details["baseline"], details["digits"]) == (1, 0)
+    assert details["unread"] == {"d": "once"}
 
 
 def rows_of(run):

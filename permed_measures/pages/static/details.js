@@ -124,7 +124,7 @@ function turnsBefore(list, query, go) {
 /** Make the table of the values of the two runs, on each measure. */
 function valuesOf(list, { query, left, right }) {
   const { queries, words } = list;
-  const heading = (text, kind) => element("th", { scope: "col", class: kind }, text);
+  const heading = (text, kind) => element("th", { scope: "col", class: kind, title: text }, element("span", {}, ...breakable(text)));
   const head = [heading(words.measure, "label"), heading(queries.runs[left]), heading(queries.runs[right]), heading("Δ")];
   const rows = queries.measures.map((name, measure) => {
     const [first, second] = [left, right].map((run) => list.value(run, query, measure));
@@ -139,7 +139,7 @@ function valuesOf(list, { query, left, right }) {
     );
   });
   const table = element("table", {}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
-  return element("div", { class: "wide" }, table);
+  return element("div", { class: "wide", tabindex: 0 }, table);
 }
 
 // --- rankings ---
