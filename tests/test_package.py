@@ -30,21 +30,21 @@ files: read inspection headers columns whole output_formats write provenance
 datasets: import_hook records samples readers http_download downloads handlers catalogue __init__
 datasets: titles pyterrier loading
 evaluation spark start
-crosschecks: pytrec identities results check
 statistics: significance signed_ranks resampling intervals power interactions max_t tukey
 statistics: pools differences results letters estimates precision families cautions
 papers: cells grids html_tables latex markdown delimited read
+plots: fonts style arguments by_group by_query cutoffs forest scatter save
+pages: words charts bundle
+reports: tables latex html wording findings result_page evaluation evaluation_table evaluation_page
+reports: evaluation_formats differences pools paper_table query_details comparison_page comparison
+crosschecks: pytrec identities results check
 audits: options query_sets rare_gains choices levels claim_names claims
 audits: claim_columns claim_tables claim_files conventions tried
 audits: run_tables run_variants
 audits: matches chances fits run_names claim_runs answers searches swaps
-audits: changes uncertainties suggestions sentences reports report_formats audit
+audits: changes uncertainties suggestions sentences reports page report_formats audit
 limits: query_classes formulas best_rankings bounds counts row_conventions row_formulas rows reports possible
-plots: fonts style arguments by_group by_query cutoffs forest scatter save
-pages: words charts bundle
-reports: tables latex html audit evaluation evaluation_table evaluation_formats wording differences
-reports: pools paper_table findings query_details comparison_page comparison
-budgets: gradings average_precisions discounted_gains unjudged label_errors orders results reports budget
+budgets: gradings average_precisions discounted_gains unjudged label_errors orders results reports page budget
 comparisons: moves changes reranking pools compare
 records: options record changes verify gate leaderboard
 cli: messages progress help arguments output demo evaluations measures checks possible comparing budgets

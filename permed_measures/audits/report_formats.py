@@ -1,4 +1,4 @@
-"""Formats of the report of an audit: text, Markdown and JSON."""
+"""Formats of the report of an audit: text, Markdown, JSON and a page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from permed_measures.audits.chances import Chance, chance_of_claim, n_values_nea
 from permed_measures.audits.choices import Choice
 from permed_measures.audits.conventions import Setting
 from permed_measures.audits.matches import ClaimAudit, Match
-from permed_measures.audits.reports import Audit, as_text, outcome_of, record_of, sections_of, table_of
+from permed_measures.audits.page import audit_page
+from permed_measures.audits.reports import Audit, as_text, measures_of, record_of, sections_of, table_of
 from permed_measures.audits.sentences import typed
 from permed_measures.files.provenance import provenance
 from permed_measures.markup import as_json, as_markdown
@@ -36,8 +37,7 @@ def _as_markdown(result: Audit, explain: bool = False, with_formulas: bool = Fal
 
 def _as_json(result: Audit, explain: bool = True, with_formulas: bool = True) -> str:  # noqa: ARG001 (all is there)
     main = result.best[0]
-    measures = [outcome_of(result, claim).match.measure for claim in main.claims]
-    origin = provenance(dict.fromkeys(filter(None, measures)), result.origin)
+    origin = provenance(measures_of(result), result.origin)
     if main.explained:  # not those of the package
         origin["conventions"] = [main.sentence()]
     content = {
@@ -114,5 +114,6 @@ AUDIT_FORMATS: dict[str, Callable[..., str]] = {
     "table": as_text,
     "json": _as_json,
     "markdown": _as_markdown,
+    "html": audit_page,
 }
 """The formats of a report, by name: each takes the audit, whether to explain, and whether to add formulas."""

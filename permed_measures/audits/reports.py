@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ir_measures.measures import Measure
+
 from permed_measures.audits.answers import Answer, RowAudit
 from permed_measures.audits.chances import Chance, chance_of_claim
 from permed_measures.audits.matches import ClaimAudit, Match
@@ -24,6 +26,7 @@ from permed_measures.audits.sentences import (
 from permed_measures.files.provenance import Origin
 from permed_measures.frames import Tabular
 from permed_measures.markup import counted, html_section, html_table
+from permed_measures.pages.words import words_of
 from permed_measures.terminal import section, terminal_table
 
 
@@ -65,6 +68,8 @@ class Audit(Tabular):
         What the changes, intervals and p-values of a printed table are, and which are something else.
     notes : list of str
         What of a printed table was left out, and which rows were taken as runs with other names.
+    language : {'en', 'zh'}
+        Of the words of a page.
     """
 
     rows: list[RowAudit]
@@ -78,6 +83,7 @@ class Audit(Tabular):
     origin: Origin | None = field(default=None, repr=False)
     checks: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    language: str = field(default="en", repr=False)
 
     @property
     def answers(self) -> list[Answer]:
@@ -176,6 +182,12 @@ def record_of(result: Audit, claim: ClaimAudit) -> dict[str, Any]:
     }
 
 
+def measures_of(result: Audit) -> list[Measure]:
+    """Return the measures that were found for the claims."""
+    found = (outcome_of(result, claim).match.measure for claim in result.best[0].claims)
+    return list(dict.fromkeys(filter(None, found)))
+
+
 # --- what is said ----------------------------------------------------------------------------------
 
 
@@ -230,16 +242,24 @@ def sections_of(result: Audit, explain: bool = False, with_formulas: bool = Fals
 
 
 def _verdict(result: Audit) -> Section:
-    main = result.best[0]
+    main, heading = result.best[0], verdict_of(result, words_of("en"))
     if not main.explained:
-        return Section("No convention explains any claim", [])
-    n, of = len(main.explained), len(main.claims)
-    what = "all claims" if n == of else f"{n} of {of} claims"
-    what += ", once they are in their places" if result.moves else ""
+        return Section(heading, [])
     lines = [f"({main.named.source})", *(f"change: {change}" for change in main.changes)]
     advice = " Give another claim, or more digits." if result.verdict == "may be chance" else ""
     lines.append(by_chance(result.chance) + advice)
-    return Section(f"{result.verdict.capitalize()}: one convention explains {what}: {main.name}", lines)
+    return Section(heading, lines)
+
+
+def verdict_of(result: Audit, words: dict[str, str]) -> str:
+    """Say how surely which convention explains how many claims."""
+    main = result.best[0]
+    n, of = len(main.explained), len(main.claims)
+    if not n:
+        return words["a_nothing"]
+    what = words["a_all" if n == of else "a_some"].format(n=n, of=of)
+    what += words["a_moved"] if result.moves else ""
+    return words["a_verdict"].format(verdict=words[f"a_{result.verdict}"], what=what, name=main.name)
 
 
 def as_text(result: Audit, explain: bool = False, with_formulas: bool = False) -> str:

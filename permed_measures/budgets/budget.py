@@ -15,7 +15,8 @@ from ir_measures.measures import Measure
 from permed_measures.budgets import orders
 from permed_measures.budgets.gradings import Floats, Unjudged
 from permed_measures.budgets.label_errors import LabelErrors, is_label_error, relabelled
-from permed_measures.budgets.reports import BUDGET_FORMATS, budget_records, budget_table, legend
+from permed_measures.budgets.page import BUDGET_FORMATS
+from permed_measures.budgets.reports import budget_records, budget_table, legend
 from permed_measures.budgets.results import BudgetResult, BudgetRow, Order, Pair, Place
 from permed_measures.budgets.unjudged import check_scale, joint_bounds, scale_of, unjudged_bounds
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
@@ -50,24 +51,28 @@ class Uncertainty(BudgetResult, Tabular):
     ``to_polars`` and ``to_pandas`` give a row for each run and measure.
     """
 
-    def to(self, form: str, digits: int | None = None) -> str:
-        """Write it in a form for a paper or another program.
+    def to(self, form: str, digits: int | None = None, language: str | None = None) -> str:
+        """Write it in a form for a paper, a browser or another program.
 
         Parameters
         ----------
-        form : {'table', 'markdown', 'csv', 'json'}
+        form : {'table', 'markdown', 'csv', 'json', 'html'}
         digits : int, optional
             Number of decimals. If left out, four in tables, and all in CSV; JSON always has all.
+        language : {'en', 'zh'}, optional
+            Of the words of the page ``html``; English if left out.
 
         Raises
         ------
         InputError
-            For another form, or digits below 0.
+            For another form or language, or digits below 0; for ``html`` if Jinja2 or vl-convert is missing.
         """
         check_choice("form", form, BUDGET_FORMATS)
         if digits is not None:
             check_whole_number("digits", digits, 0)
-        return BUDGET_FORMATS[form](self if digits is None else replace(self, digits=digits))
+        asked: dict[str, Any] = {} if digits is None else {"digits": digits}
+        asked |= {} if language is None else {"language": language}
+        return BUDGET_FORMATS[form](replace(self, **asked))
 
     def __str__(self) -> str:
         """Return the table, and how it was computed."""

@@ -40,6 +40,11 @@ def budget_table(result: BudgetResult) -> Table:
     return headings, rows, 1 + several
 
 
+def number_of(result: BudgetResult, value: float) -> str:
+    """Write a number with the digits that were asked for."""
+    return _number(value, 4 if result.digits is None else result.digits)
+
+
 def _number(value: float, digits: int) -> str:
     return f"{value + 0.0:.{digits}f}"
 
@@ -78,7 +83,7 @@ def places_table(result: BudgetResult) -> Table:
     return ["measure", "run", "place", *result.sources], rows, 2
 
 
-_SURE = 0.95
+SURE = 0.95
 """A pair that keeps its order this often under all sources is not listed."""
 
 
@@ -101,7 +106,7 @@ def pairs_table(result: BudgetResult) -> tuple[Table, int]:
 
 
 def _is_sure(pair: Pair, sources: Iterable[str]) -> bool:
-    return all((pair.kept[name] or 0) >= _SURE for name in sources)
+    return all((pair.kept[name] or 0) >= SURE for name in sources)
 
 
 def _kept(share: float | None) -> str:
@@ -147,15 +152,17 @@ _ORDER = (
 )
 
 
-def _about_order(result: BudgetResult) -> str:
+def about_order(result: BudgetResult) -> str:
+    """Explain the table of places."""
     return _ORDER.format(counted(result.resamples, "resample"), result.seed)
 
 
-def _pairs_text(n_sure: int, n_unsure: int) -> str:
+def pairs_text(n_sure: int, n_unsure: int) -> str:
+    """Say what the table of pairs has."""
     if not n_unsure:
-        return f"All {counted(n_sure, 'pair')} keep their order in {_SURE:.0%} of the cases or more."
+        return f"All {counted(n_sure, 'pair')} keep their order in {SURE:.0%} of the cases or more."
     others = f"; the other {n_sure:,} keep it" if n_sure else ""
-    often = f"{others} in {_SURE:.0%} of the cases or more" if others else ""
+    often = f"{others} in {SURE:.0%} of the cases or more" if others else ""
     return f"Pairs that may not keep their order, and how often they do{often}:"
 
 
@@ -167,11 +174,11 @@ def _as_table(result: BudgetResult) -> str:
     text = terminal_table(headings, rows, n_labels, len(result.measures), goes_on=True)
     lines = [text, "\n", *(f"{paragraph(line, 2)}\n" for line in legend(result))]
     if result.order is not None:
-        lines += ["\n", paragraph(_about_order(result)), "\n\n"]
+        lines += ["\n", paragraph(about_order(result)), "\n\n"]
         places = places_table(result)
         lines.append(terminal_table(*places, len(result.runs) + 1, goes_on=True))
         (headings, rows, n_labels), n_sure = pairs_table(result)
-        lines += ["\n", paragraph(_pairs_text(n_sure, len(rows))), "\n"]
+        lines += ["\n", paragraph(pairs_text(n_sure, len(rows))), "\n"]
         if rows:
             lines += ["\n", terminal_table(headings, rows, n_labels, goes_on=True)]
     return "".join(lines)
@@ -181,8 +188,8 @@ def _as_markdown(result: BudgetResult) -> str:
     parts = [_markdown(*budget_table(result)), *(as_markdown(line) for line in legend(result))]
     if result.order is not None:
         table, n_sure = pairs_table(result)
-        parts += [as_markdown(_about_order(result)), _markdown(*places_table(result))]
-        parts += [as_markdown(_pairs_text(n_sure, len(table[1]))), *([_markdown(*table)] if table[1] else [])]
+        parts += [as_markdown(about_order(result)), _markdown(*places_table(result))]
+        parts += [as_markdown(pairs_text(n_sure, len(table[1]))), *([_markdown(*table)] if table[1] else [])]
     return "\n\n".join(parts) + "\n"
 
 
@@ -279,10 +286,10 @@ def _order(result: BudgetResult) -> dict[str, Any] | None:
     }
 
 
-BUDGET_FORMATS: dict[str, Callable[[BudgetResult], str]] = {
+TEXT_FORMATS: dict[str, Callable[[BudgetResult], str]] = {
     "table": _as_table,
     "markdown": _as_markdown,
     "csv": _as_csv,
     "json": _as_json,
 }
-"""The formats of an error budget."""
+"""The formats of an error budget that are text."""

@@ -10,8 +10,9 @@ import typer
 
 from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell
-from permed_measures.cli.output import Digits, Output, format_of, put
+from permed_measures.cli.output import Digits, Lang, Output, format_of, language_of, put
 from permed_measures.errors import InputError
+from permed_measures.markup import counted
 
 
 def uncertainty(
@@ -40,11 +41,12 @@ def uncertainty(
     seed: Annotated[int, typer.Option(help="Random seed of topics and labels.", min=0)] = 0,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     format_: Annotated[
-        Literal["table", "markdown", "csv", "json"] | None,
+        Literal["table", "markdown", "csv", "json", "html"] | None,
         typer.Option("--format", help="Output format; by default a table."),
     ] = None,
     output: Output = None,
     digits: Digits = None,
+    lang: Lang = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
@@ -54,10 +56,11 @@ def uncertainty(
     conversations.
     """
     from permed_measures.budgets.budget import uncertainty as pm_uncertainty
-    from permed_measures.budgets.reports import BUDGET_FORMATS
+    from permed_measures.budgets.page import BUDGET_FORMATS
 
     files = arguments.find_runs(runs)
     form = format_of(format_, output, BUDGET_FORMATS, [Path(qrels), *files.values()])
+    language = language_of(lang, form)
     other = _label_error(label_error)
     with arguments.reading(qrels, files, order, query_ids) as inputs:
         chosen = arguments.chosen_measures(preset, measures, rel, inputs)
@@ -72,8 +75,8 @@ def uncertainty(
             _grades(grades),
             level,
         )
-    result = replace(result, origin=arguments.origin_of(context, files), digits=digits)
-    put(lambda: BUDGET_FORMATS[form](result), output, f"{form} of {len(files):,} runs")
+    result = replace(result, origin=arguments.origin_of(context, files), digits=digits, language=language)
+    put(lambda: BUDGET_FORMATS[form](result), output, f"{form} of {counted(len(files), 'run')}")
     for note in result.notes if form == "csv" else ():  # the other formats have them
         tell(f"note: {note}")
 

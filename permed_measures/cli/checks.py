@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from permed_measures.audits.claim_files import read_claims
 from permed_measures.cli import arguments
+from permed_measures.cli.output import Lang, Output, format_of, language_of, put
+from permed_measures.markup import counted
 
 
 def crosscheck(
@@ -18,7 +21,12 @@ def crosscheck(
     measures: arguments.MeasureNames = None,
     preset: arguments.PresetName = None,
     rel: arguments.Rel = None,
-    format_: Annotated[Literal["table", "json"], typer.Option("--format", help="Output format.")] = "table",
+    format_: Annotated[
+        Literal["table", "json", "html"] | None,
+        typer.Option("--format", help="Output format; by default a table."),
+    ] = None,
+    output: Output = None,
+    lang: Lang = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
     jobs: arguments.Jobs = None,
@@ -34,6 +42,8 @@ def crosscheck(
     from permed_measures.engine.processes import in_parallel
 
     files = arguments.find_runs(runs)
+    form = format_of(format_, output, CROSSCHECK_FORMATS, [Path(qrels), *files.values()])
+    language, about = language_of(lang, form), f"{form} of {counted(len(files), 'run')}"
     with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
         chosen = arguments.chosen_measures(preset, measures, rel, inputs)
         inputs.notes.extend(PermedEvaluator(chosen or [], inputs.judgments).notes())
@@ -42,7 +52,8 @@ def crosscheck(
             return pm_crosscheck(inputs.qrels, inputs.runs[name], chosen, rel)
 
         results = dict(zip(files, in_parallel(checked, files, inputs.jobs), strict=True))
-    print(CROSSCHECK_FORMATS[format_](results, arguments.origin_of(context, files)), end="")
+    origin = arguments.origin_of(context, files)
+    put(lambda: CROSSCHECK_FORMATS[form](results, origin, language), output, about)
     if not all(result.ok for result in results.values()):
         raise typer.Exit(1)
 
@@ -55,8 +66,11 @@ def audit(
     claims: arguments.Claims = None,
     decimals: arguments.Decimals = None,
     format_: Annotated[
-        Literal["table", "json", "markdown", "html"], typer.Option("--format", help="Output format.")
-    ] = "table",
+        Literal["table", "json", "markdown", "html"] | None,
+        typer.Option("--format", help="Output format; by default a table."),
+    ] = None,
+    output: Output = None,
+    lang: Lang = None,
     explain: Annotated[
         bool,
         typer.Option(
@@ -83,14 +97,17 @@ def audit(
     """
     from permed_measures.audits.audit import audit as pm_audit
     from permed_measures.audits.report_formats import AUDIT_FORMATS
-    from permed_measures.reports.audit import audit_page
 
     files = arguments.find_runs(runs)
+    others = [claims] if claims else []
+    form = format_of(format_, output, AUDIT_FORMATS, [Path(qrels), *files.values(), *others])
+    language = language_of(lang, form)
     rows = read_claims(claims, claim or [], list(files))
     with arguments.reading(qrels, files, order, query_ids, jobs=jobs, may_repeat=True) as inputs:
         result = pm_audit(inputs.qrels, inputs.runs, rows, decimals, inputs.jobs, by=by)
     origin = replace(arguments.origin_of(context, files), others={"claims": claims} if claims else {})
-    formats = {**AUDIT_FORMATS, "html": audit_page}
-    print(formats[format_](replace(result, origin=origin), explain, paper or explain), end="")
+    result = replace(result, origin=origin, language=language)
+    about = f"{form} of {counted(len(files), 'run')}"
+    put(lambda: AUDIT_FORMATS[form](result, explain, paper or explain), output, about)
     if not result.ok:
         raise typer.Exit(1)

@@ -1,20 +1,24 @@
-"""What a cross-check found: as text, JSON and HTML, and as frames."""
+"""What a cross-check found: as text, JSON, HTML and a page, and as frames."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
 from ir_measures.measures import Measure
 
+from permed_measures.errors import check_choice
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.frames import Tabular
 from permed_measures.markup import as_json, counted, html_section, html_table
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import own_name
+from permed_measures.pages.words import words_of
+from permed_measures.reports.findings import listed
+from permed_measures.reports.result_page import Part, how_made, result_page, text_table, titled
 from permed_measures.terminal import section, terminal_table
 
 
@@ -103,6 +107,17 @@ class CrossCheck(Tabular):
             parts.append(section(_TIES, []) + terminal_table(_TIE_HEADINGS, _tie_cells(tied), 1))
         return "\n".join(part for part in parts if part).rstrip("\n")
 
+    def to(self, form: str, language: str = "en") -> str:
+        """Write it as ``table``, ``json`` or ``html``: a page with its own words in English or Chinese (zh).
+
+        Raises
+        ------
+        InputError
+            For another form or language, or for ``html`` if Jinja2 is missing.
+        """
+        check_choice("form", form, CROSSCHECK_FORMATS)
+        return CROSSCHECK_FORMATS[form]({"run": self}, Origin(), language)
+
     def __repr__(self) -> str:
         """Name the verdict and the measures."""
         measures = ", ".join(name_of(row.measure) for row in self.rows)
@@ -179,12 +194,11 @@ def _sections(result: CrossCheck) -> dict[str, list[str]]:
     return {heading: texts for heading, texts in found.items() if texts}
 
 
-def _as_text(results: Mapping[str, CrossCheck], _: Origin) -> str:
+def _as_text(results: Mapping[str, CrossCheck], *_: object) -> str:
     return "\n".join(f"{section(name, [])}\n{result}\n" for name, result in results.items())
 
 
-def _as_json(results: Mapping[str, CrossCheck], origin: Origin) -> str:
-    measures = dict.fromkeys(row.measure for result in results.values() for row in result.rows)
+def _as_json(results: Mapping[str, CrossCheck], origin: Origin, *_: object) -> str:
     content = {
         "ok": all(result.ok for result in results.values()),
         "runs": [
@@ -197,13 +211,70 @@ def _as_json(results: Mapping[str, CrossCheck], origin: Origin) -> str:
             }
             for name, result in results.items()
         ],
-        "provenance": provenance(measures, origin, packages=["pytrec-eval-terrier"]),
+        "provenance": provenance(_measures(results), origin, packages=["pytrec-eval-terrier"]),
     }
     return as_json(content, indent=2, allow_nan=False) + "\n"
 
 
-CROSSCHECK_FORMATS: dict[str, Callable[[Mapping[str, CrossCheck], Origin], str]] = {
+def _measures(results: Mapping[str, CrossCheck]) -> list[Measure]:
+    return list(dict.fromkeys(row.measure for result in results.values() for row in result.rows))
+
+
+# --- the page ----------------------------------------------------------------------------------------
+
+
+def _as_page(results: Mapping[str, CrossCheck], origin: Origin, language: str = "en") -> str:
+    """Write a page: whether all is equal, and a section for each run."""
+    words = words_of(language)
+    n_queries = next(iter(results.values())).n_queries
+    return result_page(
+        titled(origin, len(results), n_queries, words),
+        list(_finding(results, words)),
+        [_part(name, result, words, len(results) > 1) for name, result in results.items()],
+        how_made(_measures(results), origin, packages=["pytrec-eval-terrier"]),
+        language=language,
+    )
+
+
+def _finding(results: Mapping[str, CrossCheck], words: dict[str, str]) -> Iterator[str]:
+    """Say how many values were compared, and whether they are equal."""
+    compared = [row for result in results.values() for row in result.rows if row.queries]
+    differing = {name_of(row.measure): row for row in compared if row.verdict == "differs"}
+    n = f"{sum(row.queries for row in compared):,}"
+    most = max((row.largest_difference for row in compared), default=0.0)
+    largest = f"{most:.0e}" if most else "0"
+    if not compared:
+        yield words["c_nothing"]
+    elif differing:
+        n_differing = f"{sum(row.differing for row in compared):,}"
+        measures = listed(differing, words)
+        yield words["c_differs"].format(n=n_differing, of=n, measures=measures, largest=largest)
+    else:
+        n_measures = len({row.measure for row in compared})
+        yield words["c_equal"].format(n=n, measures=n_measures, largest=largest)
+    left = dict.fromkeys(
+        name_of(row.measure)
+        for each in results.values()
+        for row in each.rows
+        if row.verdict.startswith("not ")
+    )
+    if left and compared:
+        yield words["c_left"].format(measures=listed(left, words))
+
+
+def _part(name: str, result: CrossCheck, words: dict[str, str], several: bool) -> Part:
+    """Return the section of a run."""
+    (verdict, summary), *others = _sections(result).items()
+    tied = [row for row in result.rows if row.tied_queries]
+    tables = [text_table(_HEADINGS, _cells(result.rows), 2, about=verdict, folded=result.ok and several)]
+    tables += [text_table(_TIE_HEADINGS, _tie_cells(tied), 1, about=_TIES)] if tied else []
+    lists = [(words.get(f"c_{heading}", heading), texts) for heading, texts in others]
+    return Part(name, summary[0], tables=tables, lists=lists)
+
+
+CROSSCHECK_FORMATS: dict[str, Callable[..., str]] = {
     "table": _as_text,
     "json": _as_json,
+    "html": _as_page,
 }
-"""The formats of the cross-checks of several runs, by name."""
+"""The formats of the cross-checks of several runs, by name: each takes them, their origin and a language."""

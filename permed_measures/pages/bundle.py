@@ -17,7 +17,7 @@ from permed_measures.pages.words import words_of
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-SCRIPTS = ("page.js", "tables.js", "plots.js")
+SCRIPTS = ("page.js", "tables.js")
 """What every page with data has, in this order; a page may have more, and ``start.js`` comes last."""
 
 
@@ -28,6 +28,7 @@ def page(
     language: str = "en",
     data: dict[str, Any] | None = None,
     scripts: Iterable[str] = (),
+    plots: bool = True,
 ) -> str:
     """Write a page.
 
@@ -44,21 +45,25 @@ def page(
         For the scripts; a page without data has no script.
     scripts : iterable of str
         Names of scripts of this page.
+    plots : bool
+        Whether scripts draw plots; a page without is small.
 
     Raises
     ------
     InputError
-        If Jinja2 or vl-convert is missing.
+        If Jinja2 is missing, or vl-convert where scripts draw plots.
     """
     words = words_of(language)
-    code = "" if data is None else "\n".join(map(_static, [*SCRIPTS, *scripts, "start.js"]))
+    plotting = [_plotting()] if plots and data is not None else []
+    names = [*SCRIPTS, *(["plots.js"] if plots else []), *scripts, "start.js"]
+    code = [] if data is None else ["\n".join(map(_static, names))]
     known = {
         "title": one_line(title),
         "language": language,
         "words": words,
         "version": __version__,
         "style": as_markup(_static("style.css")),
-        "scripts": [] if data is None else [as_markup(_plotting()), as_markup(code)],
+        "scripts": [*map(as_markup, [*plotting, *code])],
         "data": "" if data is None else packed({**data, "words": words}),
     }
     return _environment().get_template(template).render({**known, **content}) + "\n"
@@ -94,6 +99,25 @@ def _plotting() -> str:
     except ImportError:
         raise _missing("vl-convert-python") from None
     return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+
+
+def drawn(spec: dict[str, Any], width: int = 460) -> str:
+    """Draw a plot as SVG, for what has no scripts.
+
+    Raises
+    ------
+    InputError
+        If vl-convert is missing.
+    """
+    try:
+        import vl_convert
+    except ImportError:
+        raise _missing("vl-convert-python") from None
+    return str(vl_convert.vegalite_to_svg({**spec, "width": width, "padding": _PADDING}))
+
+
+_PADDING = {"left": 16, "right": 8, "top": 4, "bottom": 4}
+"""Room for text that is wider in the browser than it was measured."""
 
 
 def _missing(package: str) -> InputError:

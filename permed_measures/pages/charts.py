@@ -115,6 +115,45 @@ def line_styles(runs: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
+def ranges(title: str, about: str, rows: Sequence[dict[str, Any]], kinds: Sequence[str], axis: str) -> Spec:
+    """Return a point for each label, and below each other its ranges of several kinds, in their colours.
+
+    A row has ``label``, ``kind``, ``value``, ``low``, ``high`` and ``shown``.
+    """
+    labels = list(dict.fromkeys(row["label"] for row in rows))
+    colours = {"domain": list(kinds), "range": CATEGORIES[: len(kinds)]}
+    places: Spec = {
+        "y": {
+            "field": "label",
+            "type": "nominal",
+            "sort": labels,
+            "axis": {"title": None, "domain": False, "ticks": False, "labelPadding": 8, **_SHORT},
+        },
+        "yOffset": {"field": "kind", "type": "nominal", "sort": list(kinds)},
+        "color": {
+            "field": "kind",
+            "type": "nominal",
+            "scale": colours,
+            "legend": _LEGEND,
+        },
+    }
+    x = {"type": "quantitative", "axis": {"title": axis, "tickCount": 6}, "scale": {"zero": False}}
+    rule = {"x": {**x, "field": "low"}, "x2": {"field": "high"}}
+    point = {"x": {**x, "field": "value"}, "description": {"field": "shown", "type": "nominal"}}
+    layers: list[Spec] = [
+        {"mark": {"type": "rule", "strokeWidth": 2, "aria": False}, "encoding": {**rule, **places}},
+        {
+            "mark": {"type": "point", "filled": True, "size": 30, "opacity": 1},
+            "encoding": {**point, **places},
+        },
+    ]
+    height = (10 * len(kinds) + 8) * len(labels)
+    return chart(title, about, data={"values": list(rows)}, height=height, layer=layers)
+
+
+_LEGEND = {"title": None, "symbolType": "stroke", "symbolStrokeWidth": 3, "symbolOpacity": 1, "columns": 2}
+
+
 def by_group(
     title: str,
     about: str,
@@ -122,11 +161,13 @@ def by_group(
     styles: Sequence[dict[str, Any]],
     groups: Sequence[str],
     axis: str,
+    legend: bool = False,
 ) -> Spec:
     """Return a line for each run over the groups, with bands of the intervals.
 
     A row has ``run``, ``group``, ``value``, ``low`` and ``high`` (perhaps None) and ``shown``; `styles` is
-    what `line_styles` returns. The parameter ``picked`` of the plot is a list of runs: others fade.
+    what `line_styles` returns. The parameter ``picked`` of the plot is a list of runs: others fade. A page
+    with several plots has one legend for all.
     """
     few = len(styles) <= 6
     picked = "indexof(picked, datum.run) >= 0"
@@ -137,7 +178,7 @@ def by_group(
         "labelOverlap": True,
     }
     x = {"field": "group", "type": "ordinal", "sort": list(groups), "axis": axis_of_groups}
-    run = {"field": "run", "type": "nominal", "legend": None}
+    run = {"field": "run", "type": "nominal", "legend": _LEGEND if legend else None}
     domain = [each["run"] for each in styles]
     colour = {**run, "scale": {"domain": domain, "range": [each["colour"] for each in styles]}}
     dash = {**run, "scale": {"domain": domain, "range": [each["dash"] for each in styles]}}

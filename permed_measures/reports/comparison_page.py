@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from permed_measures.files.provenance import provenance
-from permed_measures.markup import as_html, counted, one_line
+from permed_measures.markup import as_html, one_line
 from permed_measures.measures.headings import headings_of
 from permed_measures.pages import charts
 from permed_measures.pages.bundle import as_markup, page
@@ -16,11 +14,11 @@ from permed_measures.pages.words import words_of
 from permed_measures.reports.differences import differences_table, headings_of_tests, legend
 from permed_measures.reports.findings import findings, outcome, rows_of
 from permed_measures.reports.html import html_means, html_table
-from permed_measures.reports.latex import latex
 from permed_measures.reports.paper_table import deciding_tests, paper_table, sentences
 from permed_measures.reports.pools import POOL, pool_html
 from permed_measures.reports.query_details import query_details
-from permed_measures.reports.tables import PaperTable, markdown, separated
+from permed_measures.reports.result_page import copies_of, how_made, titled
+from permed_measures.reports.tables import PaperTable
 from permed_measures.reports.wording import NONE, interval_method, interval_of, p_or_dash, shown
 from permed_measures.statistics.results import INTERACTION, ComparisonResult, ComparisonRow, deciding
 
@@ -44,6 +42,7 @@ def comparison_page(result: ComparisonResult) -> str:
         *([("notes", words["notes"])] if result.notes else []),
         ("how", words["how"]),
     ]
+    packages = ["scipy"] if {"t-test", "wilcoxon"} & set(result.rows[0].tests) else []
     content = {
         "finding": findings(result, words),
         "sections": sections,
@@ -53,25 +52,17 @@ def comparison_page(result: ComparisonResult) -> str:
         "differences": as_markup(html_differences(result)),
         "by_group": by_group,
         "notes": result.notes,
-        "how": _how(result),
+        "how": how_made(result.measures, result.origin, result.seed, packages),
     }
     data = {
-        "copies": _copies(result, table),
+        "copies": copies_of(table, "comparison", result.notes, sentences(result)),
         "forest": list(_forests(result, table, words)),
         "groups": list(_group_charts(result, words)),
         "styles": charts.line_styles([one_line(run) for run in result.paired.values]),
         "queries": query_details(result),
         "scatter": charts.scatter(),
     }
-    n_runs, n_queries = len(result.paired.values), result.n_queries
-    qrels = Path(result.origin.qrels).name if result.origin else ""
-    title = words["title"].format(
-        where=f"{qrels}: " if qrels else "",
-        runs=counted(n_runs, "run"),
-        queries=counted(n_queries, "query"),
-        n_runs=n_runs,
-        n_queries=n_queries,
-    )
+    title = titled(result.origin, len(result.paired.values), result.n_queries, words)
     return page("comparison.html", title, content, result.language, data, _SCRIPTS)
 
 
@@ -92,16 +83,6 @@ def html_differences(result: ComparisonResult) -> str:
     if result.pool:
         lines += f"</ul>\n<p>{as_html(POOL)}</p>\n{pool_html(result)}\n<ul>"
     return f'{html_table(headings[:n], run, headings[n:], blocks)}\n<ul class="legend">{lines}</ul>'
-
-
-def _copies(result: ComparisonResult, table: PaperTable) -> dict[str, str]:
-    """Return the table of means as one pastes it elsewhere."""
-    rows = [[*row.labels, *(cell.text for cell in row.cells)] for row in table.rows]
-    return {
-        "latex": latex(table, "comparison", result.notes, sentences(result)),
-        "markdown": markdown(table),
-        "csv": separated([[*table.labels, *table.headings], *rows]),
-    }
 
 
 # --- the forest plot -----------------------------------------------------------------------------------
@@ -223,25 +204,3 @@ def _group_charts(result: ComparisonResult, words: Words) -> Iterator[charts.Spe
         ]
         about = words["by_group"].format(by=one_line(result.by))
         yield charts.by_group(heading, f"{heading}: {about}", rows, styles, groups, one_line(result.by))
-
-
-# --- how it was made ---------------------------------------------------------------------------------------
-
-
-def _how(result: ComparisonResult) -> dict[str, Any]:
-    """Say how to make it again: command, measures, conventions, files with hashes, versions, seed."""
-    packages = ["scipy"] if {"t-test", "wilcoxon"} & set(result.rows[0].tests) else []
-    found = provenance(result.measures, result.origin, result.seed, packages)
-    headings, line = headings_of(result.measures), result.origin.line if result.origin else ""
-    measures = [
-        {"heading": heading, "measure": each["measure"], "description": each["description"]}
-        for heading, each in zip(headings, found["measures"], strict=True)
-    ]
-    return {
-        "again": f"{line} --format html" if line else "",
-        "measures": measures,
-        "conventions": found["conventions"],
-        "inputs": found.get("inputs", []),
-        "versions": found["versions"],
-        "seed": found.get("seed"),
-    }

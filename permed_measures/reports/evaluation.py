@@ -82,6 +82,8 @@ class Report:
         The cells of other columns by run and heading; not with `by_query` or `groups`.
     caption : str
         With what the caption of a table for a paper begins.
+    language : {'en', 'zh'}
+        Of the words of a page.
     """
 
     measures: list[Measure]
@@ -94,6 +96,7 @@ class Report:
     only: Sequence[str] = ()
     texts: Texts = field(default_factory=dict)
     caption: str = ""
+    language: str = "en"
 
     def __post_init__(self) -> None:
         """Refuse a measure that is named like another column, and texts of a run that is not here."""
@@ -173,16 +176,17 @@ class Report:
     def cells(self) -> Iterator[TextRow]:
         """Yield the rows as text; the last are those of an ideal ranking, where that is below 1."""
         for row in self.rows():
-            texts = [self._shown(*pair) for pair in zip(self.columns, row.values, strict=True)]
+            texts = [self.shown(*pair) for pair in zip(self.columns, row.values, strict=True)]
             yield TextRow(row.labels, texts, _shown_queries(row.queries))
         if not self.ceilings or self.by_query:
             return
         for row in self.means(BEST, self.ideal, {}):
             best = dict(zip(self.measures, row.values, strict=True))
-            texts = [self._shown(m, best[m]) if m in self.ceilings else "" for m in self.columns]
+            texts = [self.shown(m, best[m]) if m in self.ceilings else "" for m in self.columns]
             yield TextRow(row.labels, texts, _shown_queries(row.queries) or ["", ""], ideal=True)
 
-    def _shown(self, measure: Measure, value: float) -> str:
+    def shown(self, measure: Measure, value: float) -> str:
+        """Write a value of a measure."""
         decimals = 4 if self.digits is None else self.digits
         return f"{value:,.0f}" if measure.NAME in COUNTS else f"{value:.{decimals}f}"
 

@@ -7,14 +7,13 @@ from typing import Any
 
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import provenance
-from permed_measures.markup import as_cell, as_html, as_json, counted
+from permed_measures.markup import as_cell, as_json
 from permed_measures.measures.headings import name_of
-from permed_measures.reports.evaluation import BEST, Report, TextRow
-from permed_measures.reports.evaluation_table import Column, columns_of, evaluation_table, explanations
-from permed_measures.reports.html import html_means, page
+from permed_measures.reports.evaluation import Report
+from permed_measures.reports.evaluation_page import evaluation_page, means_table, notes_on
+from permed_measures.reports.evaluation_table import evaluation_table
 from permed_measures.reports.latex import latex
-from permed_measures.reports.tables import Cell, PaperTable, TableRow, markdown, placed, separated
-from permed_measures.statistics.differences import notes_of
+from permed_measures.reports.tables import markdown, separated
 
 
 def _json(report: Report) -> str:
@@ -63,59 +62,11 @@ def _separated(report: Report, delimiter: str) -> str:
     return separated(lines, delimiter)
 
 
-# --- terminal, paper and browser ---------------------------------------------------------------------
-
-
-def _means(report: Report) -> PaperTable:
-    """Build the table of a paper, a block for each group of queries."""
-    rows = list(report.cells())
-    columns = [each for each in columns_of(report, rows)[1] if report.only or each.kind != "queries"]
-    blocks: dict[str, list[int]] = {}
-    for number, row in enumerate(rows):
-        of_all = BEST if row.ideal else ""
-        key = row.labels[1] if report.groups else row.labels[0] if report.by_query else of_all
-        blocks.setdefault(key, []).append(number)
-    ideal = [f"{BEST.capitalize()}: what an ideal ranking scores, where that is below 1"]
-    footnote = "; ".join(explanations(report, columns))
-    return PaperTable(
-        report.labels[:: -1 if report.groups else 1],
-        [column.heading for column in columns],
-        [_block(report, rows, columns, numbers) for numbers in blocks.values()],
-        f"{'Values by query' if report.by_query else 'Means'} over {report.about()}",
-        [*(ideal if report.ceilings and not report.by_query else []), *([footnote] if footnote else [])],
-        title=report.caption,
-        spare=[] if report.only else [column.heading for column in columns if column.kind == "judged"],
-    )
-
-
-def _block(report: Report, rows: list[TextRow], columns: list[Column], numbers: list[int]) -> list[TableRow]:
-    """Return the rows of a block; the best mean of each measure is marked, among the runs."""
-    n_runs = sum(not rows[number].ideal for number in numbers)  # the ideal ranking stands below them
-    cells = []
-    for column in columns:
-        texts = [column.cells[number] for number in numbers]
-        marked = column.kind == "measure" and not report.by_query
-        places = placed(texts[:n_runs]) if marked else []
-        cells.append([*map(Cell, texts, [*places, *[0] * (len(texts) - len(places))])])
-    labels = [rows[number].labels[:: -1 if report.groups else 1] for number in numbers]
-    return [TableRow(label, list(each)) for label, *each in zip(labels, *cells, strict=True)]
-
-
-def _notes(report: Report) -> list[str]:
-    return [note for name, each in report.evaluations.items() for note in notes_of(name, each.rankings)]
-
-
-def _html(report: Report) -> str:
-    notes = [f"<p>{as_html(note)}</p>" for note in _notes(report)]
-    runs = counted(len(report.evaluations), "run")
-    return page(f"{runs}, {report.about()}", [html_means(_means(report)), *notes])
-
-
 EVALUATION_FORMATS: dict[str, Callable[[Report], str]] = {
     "table": evaluation_table,
-    "markdown": lambda report: markdown(_means(report), _notes(report)),
-    "latex": lambda report: latex(_means(report), "evaluation", _notes(report)),
-    "html": _html,
+    "markdown": lambda report: markdown(means_table(report), notes_on(report)),
+    "latex": lambda report: latex(means_table(report), "evaluation", notes_on(report)),
+    "html": evaluation_page,
     "csv": lambda report: _separated(report, ","),
     "tsv": lambda report: _separated(report, "\t"),
     "jsonl": _jsonl,

@@ -31,7 +31,7 @@ def findings(result: ComparisonResult, words: Words) -> list[str]:
     fields = {"measure": headings_of(result.measures)[0], "mean": _mean(result, 0, best[0])}
     test = deciding(result.rows[0].tests)
     if len(best) > 1:
-        return [words["f_tied"].format(runs=_listed(best, words), **fields)]
+        return [words["f_tied"].format(runs=listed(best, words), **fields)]
     if best[0] == result.baseline:
         first = [words["f_baseline_best"].format(baseline=best[0], **fields)]
     else:
@@ -102,7 +102,7 @@ def _beaten(result: ComparisonResult, best: str, test: str, words: Words) -> str
     found = dict(_against(result, 0, best, test))
     others = [run for run, better in found.items() if not better]
     key = "f_beats_all" if not others else "f_beats_some" if len(others) < len(found) else "f_beats_none"
-    return words[key].format(n=len(found), better=len(found) - len(others), others=_listed(others, words))
+    return words[key].format(n=len(found), better=len(found) - len(others), others=listed(others, words))
 
 
 def _against(result: ComparisonResult, measure: int, best: str, test: str) -> Iterator[tuple[str, bool]]:
@@ -125,12 +125,12 @@ def _other_measures(result: ComparisonResult, best: str, test: str, words: Words
             same.append(names[number])
         else:
             how = _how_surely(result, number, first[0], test, words) if len(first) == 1 else ""
-            run = _listed(first, words)
+            run = listed(first, words)
             others.append(words["f_differs_on"].format(measure=names[number], run=run, how=how))
     if same:
-        yield words["f_same"].format(measures=_listed(same, words))
+        yield words["f_same"].format(measures=listed(same, words))
     if others:
-        yield words["f_differs"].format(measures=_listed(others, words))
+        yield words["f_differs"].format(measures=listed(others, words))
 
 
 def _how_surely(result: ComparisonResult, measure: int, run: str, test: str, words: Words) -> str:
@@ -141,7 +141,7 @@ def _how_surely(result: ComparisonResult, measure: int, run: str, test: str, wor
     return words["f_how"].format(outcome=words["significant" if better else "not_significant"])
 
 
-def _listed(names: Iterable[str], words: Words) -> str:
+def listed(names: Iterable[str], words: Words) -> str:
     """List names, the first of them where they are many."""
     names = list(names)
     if len(names) > _SOME + 1:

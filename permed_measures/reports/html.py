@@ -1,24 +1,12 @@
-"""HTML: a page that needs no other file, and its tables."""
+"""Tables in HTML, for pages and notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from importlib.resources import files
-from string import Template
-
-from permed_measures import __version__
 from permed_measures.markup import as_html
 from permed_measures.reports.tables import Cell, PaperTable
 
 _Rows = list[tuple[list[str], list[str]]]
 """The labels, which are text, and the cells, which are HTML, of each row."""
-
-
-def page(title: str, parts: Iterable[str]) -> str:
-    """Write a page of some HTML, without scripts and without anything that is loaded."""
-    template = files("permed_measures.reports").joinpath("page.html").read_text(encoding="utf-8")
-    content = {"title": as_html(title), "content": "\n".join(parts), "version": as_html(__version__)}
-    return Template(template).substitute(content)
 
 
 def html_table(

@@ -15,9 +15,9 @@ from permed_measures.audits.answers import RowAudit
 from permed_measures.audits.audit import audit_of
 from permed_measures.audits.chances import Window, chance_of_claim, joint_chance, n_values_near
 from permed_measures.audits.conventions import NAMED, NamedConvention
+from permed_measures.audits.page import audit_page
 from permed_measures.audits.searches import answers_to
 from permed_measures.datasets import SAMPLES
-from permed_measures.reports.audit import audit_page
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 /** Show what a comparison has beside its tables. */
 async function show(data, words) {
-  showMeans(data, words);
+  showTable(document.getElementById("table"), data.copies, words);
   document.querySelectorAll("#table details table, #by-group table").forEach((table) => makeSortable(table, words));
   if (typeof showQueries === "function") await showQueries(data.queries, data, words);
   const { rest } = await drawAll(document.getElementById("forest-charts"), data.forest);

@@ -53,16 +53,18 @@ function shade(table, on) {
   }
 }
 
-/** Give the table of means its tools: sorting, shading, copying. */
-function showMeans(data, words) {
-  const table = document.querySelector("#means table");
+/** Let a table be sorted, and give it the tools that stand before it: shading, and copying as one of some texts. */
+function showTable(place, copies, words) {
+  const table = place.querySelector("table");
   makeSortable(table, words);
-  document.getElementById("heat").addEventListener("change", (event) => shade(table, event.target.checked));
-  document.getElementById("tools").hidden = false;
-  document.querySelectorAll("#copy button").forEach((button) => {
+  const tools = place.querySelector(".tools");
+  if (!tools) return;
+  tools.hidden = false;
+  tools.querySelector("input").addEventListener("change", (event) => shade(table, event.target.checked));
+  tools.querySelectorAll("button").forEach((button) => {
     button.addEventListener("click", async () => {
-      await copyText(data.copies[button.dataset.form]);
-      document.getElementById("copied").textContent = words.copied;
+      await copyText(copies[button.dataset.form]);
+      tools.querySelector("[role=status]").textContent = words.copied;
     });
   });
 }
