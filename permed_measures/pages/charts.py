@@ -151,7 +151,14 @@ def ranges(title: str, about: str, rows: Sequence[dict[str, Any]], kinds: Sequen
     return chart(title, about, data={"values": list(rows)}, height=height, layer=layers)
 
 
-_LEGEND = {"title": None, "symbolType": "stroke", "symbolStrokeWidth": 3, "symbolOpacity": 1, "columns": 2}
+_LEGEND = {
+    "title": None,
+    "orient": "bottom",
+    "symbolType": "stroke",
+    "symbolStrokeWidth": 3,
+    "symbolOpacity": 1,
+    "columns": 2,
+}
 
 
 def by_group(

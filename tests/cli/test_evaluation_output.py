@@ -96,9 +96,9 @@ def test_digits(evaluated):
 
 def test_what_a_run_lacks_is_said(evaluated, tmp_path):
     (tmp_path / "short").write_text("sample_01_1 Q0 a 1 1.0 t\nelsewhere_1 Q0 a 1 1.0 t\n")
-    for form, comment in {"markdown": "\n", "latex": "% ", "html": "<p>"}.items():
+    for form, comment in {"markdown": "\n", "latex": "% ", "html": "<li>"}.items():
         out, _ = evaluated(f"short --format {form}")
-        assert "short has 1 query without judgments" in out.replace("'", "").replace("&#x27;", "")
+        assert "short has 1 query without judgments" in out.replace("'", "").replace("&#39;", "")
         assert f"{comment}run " in out
 
 
