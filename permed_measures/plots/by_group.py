@@ -119,14 +119,14 @@ def plot_by_group(
     ax, own = axes_for(ax)
     styles = styles_of(paired.values)
     handles = draw_estimates(ax, numbers or range(len(labels)), estimates, styles, lines=bool(numbers))
-    if numbers:
-        label_numbers(ax, numbers, ["\n".join([x, *n]) for x, n in zip(labels, sizes, strict=True)])
-    else:
+    if not numbers:
         label_categories(ax, texts, labels, sizes, len(names), own)
     ax.set_xlabel(texts.shown(f"{about} (n: queries)"), **texts.style)
     ax.set_ylabel(wrapped(texts.shown(f"mean {title}")), **texts.style)
     set_title(ax, texts, note)
     add_legend(ax, handles, texts, own)
+    if numbers:
+        label_numbers(ax, own, numbers, ["\n".join([x, *n]) for x, n in zip(labels, sizes, strict=True)])
     return ax
 
 

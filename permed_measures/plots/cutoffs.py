@@ -97,10 +97,10 @@ def plot_cutoffs(
     handles = {name: ax.plot(x, y, label=name, **styles[name])[0] for name, y in means.items()}
     ax.set_xscale("log")
     ax.minorticks_off()
-    label_numbers(ax, x, [f"{cutoff:,}" for cutoff in x], np.log(x))
     ax.set_xlabel("cutoff k (logarithmic)", **texts.style)
     ax.set_ylabel(wrapped(f"mean {heading(base)}@k"), **texts.style)
     add_legend(ax, handles, texts, own)
+    label_numbers(ax, own, x, [f"{cutoff:,}" for cutoff in x], np.log(x))
     return ax
 
 

@@ -14,7 +14,16 @@ from permed_measures.errors import InputError
 from permed_measures.markup import counted, plural
 from permed_measures.plots.arguments import group_word, measure_of, runs_of
 from permed_measures.plots.fonts import PlotText, on_one_line, shortened
-from permed_measures.plots.style import GAIN, LETTER, LOSS, checked_axes, new_figure, set_title, wrapped
+from permed_measures.plots.style import (
+    GAIN,
+    LETTER,
+    LOSS,
+    checked_axes,
+    font_scale,
+    new_figure,
+    set_title,
+    wrapped,
+)
 from permed_measures.statistics.intervals import FEW
 from permed_measures.statistics.letters import better_pairs, is_significant, letters_of
 from permed_measures.statistics.results import ComparisonResult, ComparisonRow, deciding
@@ -270,7 +279,7 @@ def _draw(ax: Axes, panel: list[_Point], texts: PlotText) -> None:
         if here:
             look: dict[str, Any] = {
                 "marker": "o",
-                "markersize": 5.5,
+                "markersize": 5.5 * font_scale(),
                 "color": colour,
                 "markerfacecolor": filling,
             }

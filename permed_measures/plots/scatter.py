@@ -79,14 +79,15 @@ def plot_scatter(
     if own:
         ax.figure.set_size_inches(_SIDE, _SIDE)  # type: ignore[union-attr]
     at, counts = _places(x, y, part, len(colours))
-    unit, key = _areas(counts, ax)
+    share = _LARGEST[len(at) > _FEW_PLACES]
+    unit, key = _areas(counts, ax, share)
     heading = group_word(comparison) if groups else ""
     texts = PlotText.of([run, against, title, heading, *colours, *key])
     low, high = _limits(np.concatenate([x, y]))
     ax.plot([low, high], [low, high], color="0.6", linewidth=0.8, zorder=1)
     _draw(ax, at, counts, unit, colours)
     ax.set_aspect("equal")
-    margin = 0.06 * (high - low)
+    margin = (0.01 + share / 2 / (1 - share)) * (high - low)  # so that circles at an end fit
     ax.set(xlim=(low - margin, high + margin), ylim=(low - margin, high + margin))
     for set_label, name in ((ax.set_xlabel, against), (ax.set_ylabel, run)):
         set_label(wrapped(texts.shown(f"{title} of {texts.names[name]}")), **texts.style)
@@ -97,6 +98,8 @@ def plot_scatter(
 
 _MOST_GROUPS = 8  # colours that can be told apart
 _SIDE = 3.8  # inches
+_LARGEST, _FEW_PLACES = (0.22, 0.09), 9
+"""The diameter of the largest circle, as a share of the side, where there are few places and otherwise."""
 
 
 def _by_outcome(differences: Floats) -> tuple[dict[str, str], Ints]:
@@ -127,12 +130,12 @@ def _places(x: Floats, y: Floats, part: Ints, n_parts: int) -> tuple[Floats, Int
     return at, counts.reshape(len(at), n_parts).astype(np.int64)
 
 
-def _areas(counts: Ints, ax: Axes) -> tuple[float, dict[str, int]]:
+def _areas(counts: Ints, ax: Axes, share: float) -> tuple[float, dict[str, int]]:
     """Return the area of a query in square points, and how many queries the legend explains it by."""
     figure: Any = ax.figure
     most, box = int(counts.sum(axis=1).max()), ax.get_window_extent()
     side = 72 * min(box.width, box.height) / figure.dpi
-    unit = min(16.0, (0.09 * side) ** 2 / most)
+    unit = min(16.0, (share * side) ** 2 / most)
     steps = [step * 10**power for power in range(7) for step in (1, 2, 5)]
     number = max((n for n in steps if n <= most and n * unit <= 150), default=1)
     return unit, {counted(number, "query"): number} if most > 1 else {}

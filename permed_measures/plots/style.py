@@ -41,12 +41,13 @@ _MARKERS = ("o", "s", "^", "D", "v", "X", "P", "<", ">")
 def styles_of(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return how the line of each run is drawn."""
     looks = zip(names, cycle(_COLOURS), cycle(_DASHES), cycle(_MARKERS), strict=False)
+    scale = font_scale()
     return {
         name: {
             "color": colour,
             "linestyle": dashes,
             "marker": marker,
-            "markersize": 7.0 if marker in "XP" else 5.8,
+            "markersize": scale * (7.0 if marker in "XP" else 5.8),
             "markeredgecolor": "white",  # a marker stands out from lines that cross it
             "markeredgewidth": 0.6,
             "linewidth": 1.5,
@@ -80,7 +81,12 @@ def draw_estimates(
 SIZE = (5.0, 3.6)
 """Size of a figure without its legend, in inches."""
 LETTER = 0.085
-"""Width of a letter in inches, a little above the average."""
+"""Width of a letter in inches, a little above the average, where the font has ten points."""
+
+
+def font_scale() -> float:
+    """Return the size of the font over the one that plots are made for."""
+    return float(matplotlib().rcParams["font.size"]) / 10
 
 
 def axes_for(ax: Axes | None) -> tuple[Axes, bool]:
@@ -128,12 +134,16 @@ def set_title(ax: Axes, texts: PlotText, text: str) -> None:
         ax.set_title(texts.shown(text), loc="left", fontsize="small", color="0.25", **texts.style)
 
 
-def label_numbers(ax: Axes, x: Sequence[float], labels: list[str], place: Any = None) -> None:
-    """Put a tick at each number, and a label where there is room for it."""
+def label_numbers(ax: Axes, own: bool, x: Sequence[float], labels: list[str], place: Any = None) -> None:
+    """Put a tick at each number, and a label where there is room for it; the legend is there already."""
+    figure: Any = ax.figure
+    if not own:
+        figure.figure.draw_without_rendering()  # only now the axes have their width
+    width = 0.8 * SIZE[0] if own else ax.get_window_extent().width / figure.dpi
     place = np.asarray(x if place is None else place, float)
     span = float(np.ptp(place)) or 1.0
     widest = max(len(line) for label in labels for line in label.split("\n")) + 1
-    room = span * widest * LETTER / (0.8 * SIZE[0])
+    room = span * widest * LETTER * font_scale() / width
     shown, last = [], -np.inf
     for at, label in zip(place, labels, strict=True):
         fits = at - last >= room

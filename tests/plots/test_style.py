@@ -65,6 +65,17 @@ def test_labels_below_the_axis_do_not_overlap(plot):
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
+def test_labels_have_room_in_the_column_of_a_paper():
+    groups = {query: 2000001 + index % 9 for index, query in enumerate(QRELS)}
+    with matplotlib.rc_context({"font.size": 7}):
+        ax = plot_by_group(made(), groups, ax=Figure(figsize=(3.3, 2), layout="constrained").subplots())
+        ax.figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in ax.get_xticklabels() if text.get_text()]
+    assert 2 < len(boxes) < 9
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    assert line(ax, "old").get_markersize() == pytest.approx(5.8 * 0.7)
+
+
 def test_many_long_categories_stand_upright():
     ax = plot_by_group(
         made(), lambda query_id: f"a group with a rather long and wordy and dull and winded name, {query_id}"
