@@ -82,7 +82,7 @@ def latex(table: PaperTable, name: str, notes: Sequence[str] = (), sentences: Se
 def _tabular(plan: _Plan, blocks: list[list[TableRow]]) -> Iterator[str]:
     """Yield the lines of the rows of a page, between their headings and the last rule."""
     table, layout = plan.table, plan.layout
-    piece = max(0.85 * _SHORT, 0.6 * plan.width)
+    piece = max(0.75 * _SHORT, 0.6 * plan.width)
     number = "r" if not table.lettered else f"r{_MARKS if plan.marks else '@{}l'}"
     kinds = [_LABELS if place in plan.wrapped else "l" for place in range(len(table.labels))]
     kinds += [number] * len(table.headings)

@@ -94,6 +94,20 @@ def test_digits(evaluated):
     assert (content["metrics"], content["ceilings"]) == (whole["metrics"], whole["ceilings"])  # JSON has all
 
 
+def test_a_caption_begins_with_the_users_own(evaluated, tmp_path):
+    text = evaluated("bm25 --caption A&B --format latex")[0]
+    assert r"\caption{A\&B. Means over 48 judged queries" in text
+    assert r"\label{tab:a-b}" in text
+    evaluated("bm25 --caption Ours --output out.md")
+    assert "\nOurs. Means over 48 judged queries" in (tmp_path / "out.md").read_text()
+    for form in ("table", "csv", "tsv", "json", "jsonl", "html"):
+        out, err = evaluated(f"bm25 --caption Ours --format {form}", 2)
+        assert (out, err.splitlines()[0].split(", not")[0]) == (
+            "",
+            "error: --caption is for the tables of papers",
+        )
+
+
 def test_what_a_run_lacks_is_said(evaluated, tmp_path):
     (tmp_path / "short").write_text("sample_01_1 Q0 a 1 1.0 t\nelsewhere_1 Q0 a 1 1.0 t\n")
     for form, comment in {"markdown": "\n", "latex": "% ", "html": "<li>"}.items():
