@@ -107,7 +107,7 @@ def plot_forest(
     note, titles = _note(comparison, panels), [title for _, title in chosen]
     labels = dict.fromkeys(point.label for point in panels[0])
     texts = PlotText.of([*labels, *titles, note])
-    longest = max(cell_len(texts.names[point.label] + point.marks) + 3 for point in chain(*panels))
+    longest = max(cell_len(_label(point, texts) + point.marks) for point in chain(*panels))
     axes = _axes_of(ax, panels, longest)
     what = "difference in" if comparison.baselines else "mean"
     for panel, title, each in zip(panels, titles, axes, strict=True):
@@ -174,10 +174,11 @@ def _sections(comparison: ComparisonResult, groups: bool) -> Iterator[tuple[str,
     """Yield what is drawn apart: a heading, the comparison on some queries, and the baseline, if any."""
     for label, section in comparison.sections() if groups else [("", comparison)]:
         none = ", no bars" * (section.n_clusters < FEW)
-        name = "all queries" if section is comparison else f"{group_word(comparison)} {on_one_line(label)}"
+        value = shortened(on_one_line(label))
+        name = "all queries" if section is comparison else f"{group_word(comparison)} {value}"
         for baseline in comparison.baselines or [""]:
             group = [f"{name} (n={section.n_queries:,}{none})"] * groups
-            minus = [f"minus {baseline}"] * (len(comparison.baselines) > 1)
+            minus = [f"minus {shortened(on_one_line(baseline))}"] * (len(comparison.baselines) > 1)
             yield ": ".join([*group, *minus]), section, baseline
 
 
@@ -268,6 +269,12 @@ def _axes_of(ax: Any, panels: list[list[_Point]], longest: int) -> list[Axes]:
     return [figure.add_subplot(lines, columns, place + 1) for place in range(n)]
 
 
+def _label(point: _Point, texts: PlotText) -> str:
+    """Return what stands beside a row; a heading is not shortened."""
+    name = texts.names[point.label] if point.outcome else texts.shown(point.label)
+    return f"{name}  {point.letter}".rstrip()
+
+
 def _draw(ax: Axes, panel: list[_Point], texts: PlotText) -> None:
     """Draw the points of a measure with their bars, a row for each."""
     for outcome, (colour, filling) in _LOOKS.items():
@@ -285,8 +292,9 @@ def _draw(ax: Axes, panel: list[_Point], texts: PlotText) -> None:
             }
             x = [point.value for _, point in here]
             ax.plot(x, [y for y, _ in here], linestyle="none", label=outcome, zorder=3, **look)
-    labels = [f"{texts.names[point.label]}  {point.letter}".rstrip() for point in panel]
-    ax.set_yticks(range(len(panel)), labels, fontsize="small", **texts.style)
+    ax.set_yticks(
+        range(len(panel)), [_label(point, texts) for point in panel], fontsize="small", **texts.style
+    )
     ax.set_ylim(len(panel) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     ax.tick_params(axis="x", labelsize="small")

@@ -175,6 +175,9 @@ def test_groups_have_a_section_each_and_small_ones_no_bars():
         "group 1 (n=6): minus new",
         "group 2 (n=6): minus old",
     ]
+    few = compared(by=lambda query_id: "x" * 40 + query_id[-2:], tests="bootstrap", resamples=20)
+    heading = plot_forest(few, "P@1", Figure().subplots(), groups=True)[0].get_yticklabels()[0].get_text()
+    assert heading == f"group {'x' * 21}…{'x' * 10}_1 (n=6)"  # a heading is long where it has to be
 
 
 def test_too_few_queries_for_any_interval():
