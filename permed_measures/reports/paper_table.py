@@ -50,7 +50,7 @@ def paper_table(result: ComparisonResult) -> PaperTable:
         [_significance(result, letters), *([footnote] if footnote else [])],
         bool(letters),
         result.caption,
-        judged_headings(result),
+        [heading for heading in judged_headings(result) if heading not in headings_of(result.measures)],
     )
 
 

@@ -230,7 +230,7 @@ def test_decimals_as_asked_for(command, form):
 
 
 def test_a_caption_is_for_the_tables_of_papers(command):
-    line = "compare permed-sample bm25 lsa -m P@1 --tests t-test --caption Ours --format"
+    line = "compare permed-sample bm25 lsa -m P@1 --tests bootstrap --resamples 9 --caption Ours --format"
     assert r"\caption{Ours. Means over 48 queries" in command(f"{line} latex")[1]
     assert "\nOurs. Means over 48 queries" in command(f"{line} markdown")[1]
     status, out, err = command(f"{line} json")

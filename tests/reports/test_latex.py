@@ -5,8 +5,9 @@ import shutil
 import subprocess
 
 import pytest
-from reporting import assert_compiles, latex_rows, made, needed
+from reporting import assert_compiles, latex_rows, made, needed, run_of
 
+from permed_measures.comparisons.compare import compare
 from permed_measures.errors import InputError
 from permed_measures.papers.read import read_tables
 from permed_measures.reports.latex import latex
@@ -160,6 +161,22 @@ def test_a_caption_begins_with_the_users_own(caption, begins, label):
         .splitlines()[-3 - len(result.notes) * 2]
         .startswith("Ours. Means")
     )
+
+
+def test_what_any_latex_has_needs_no_other_program(tmp_path):
+    result = made({"a \u201cquoted\u201d name\u2026": [1], "it\u2019s 2\u20133": [2]}, tests=())
+    text = result.to("latex", caption="R\u00e9sultats")
+    assert "XeLaTeX" not in text
+    assert r"\label{tab:résultats}" in text
+    assert_compiles(text, tmp_path)
+
+
+def test_a_measure_that_was_asked_for_is_never_left_out():
+    qrels = {f"q0{number}": {"d": 1, "x1": 0} for number in range(3)}
+    runs = {name: run_of([3, 4, 9]) for name in NAMES}
+    measures = ["nDCG@10", "AP@20", "P@3", "Judged@10", "Judged@5"]
+    result = compare(qrels, runs, measures, NAMES[0], tests=())
+    assert latex_rows(result.to("latex"))[0][1:6] == measures
 
 
 def test_a_caption_is_refused_where_there_is_none():
