@@ -36,7 +36,8 @@ papers: cells grids html_tables latex markdown delimited read
 plots: fonts style arguments by_group by_query cutoffs forest scatter save
 pages: words charts bundle
 reports: tables latex_layout latex html wording findings result_page evaluation evaluation_table
-reports: evaluation_page evaluation_formats differences pools paper_table query_details comparison_page
+reports: evaluation_page evaluation_formats differences pools paper_table
+reports: ranked_documents query_details comparison_page
 reports: comparison
 crosschecks: pytrec identities results check
 audits: options query_sets rare_gains choices levels claim_names claims

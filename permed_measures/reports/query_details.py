@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.datasets.titles import titles_of
-from permed_measures.engine.first_documents import first_documents
-from permed_measures.engine.forms import is_spark_frame
 from permed_measures.engine.groups import Groups
-from permed_measures.engine.inputs import STDIN, SparkRun
-from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, PermedError
 from permed_measures.markup import one_line
 from permed_measures.measures.headings import headings_of
+from permed_measures.reports.ranked_documents import Documents, graded, shown_rankings
 from permed_measures.statistics.results import ComparisonResult
 from permed_measures.statistics.significance import zero_rounding_noise
 
@@ -51,21 +44,18 @@ def query_details(result: ComparisonResult, depth: int = DEPTH) -> dict[str, Any
         - ``all_grades``: the grades of the qrels, descending, at most eight of them.
         - ``missed``: for each query its best-graded documents that are in none of the rankings:
           [document, grade, the best rank in any run or None]; and ``n_missed``, how many there are.
-        - ``unread``: run to why it was not read again: ``once``, ``spark``, ``changed`` or ``failed``.
+        - ``unread``: for each run why it was not read again, ``once``, ``spark``, ``changed`` or ``failed``;
+          empty if it was.
     """
     rankings = result.paired.rankings
     judgments = next(iter(rankings.values())).judgments
-    documents = _Documents()
-    unread: dict[str, str] = {}
-    placed = []
-    for run, ranked in rankings.items():
-        read, reason = _read(result, run, depth)
-        shown = None if read is None else _with_judged(ranked, read, depth)
-        if shown is None:
-            unread[one_line(run)] = reason or "changed"
-            shown = _judged_only(ranked, depth)
+    documents = Documents()
+    placed, unread = [], []
+    for run in rankings:
+        shown, reason = shown_rankings(result, run, depth)
+        unread.append(reason)
         placed.append([documents.places(each) for each in shown])
-    graded = _graded(judgments, rankings, documents, depth)
+    grades = graded(judgments, rankings, documents, depth)
     texts = titles_of(result.qrels, documents.ids.keys())
     return {
         **_queries(result),
@@ -80,122 +70,9 @@ def query_details(result: ComparisonResult, depth: int = DEPTH) -> dict[str, Any
             "ids": list(documents.ids),
             "texts": [texts.get(doc_id) for doc_id in documents.ids] if texts else None,
         },
-        **graded,
-        "all_grades": _whole(np.unique(judgments.grade)[::-1][:_FEW_GRADES]),
+        **grades,
         "unread": unread,
     }
-
-
-# --- documents ---------------------------------------------------------------------------------------
-
-
-class _Documents:
-    """Documents in the order in which they were first seen."""
-
-    def __init__(self) -> None:
-        self.ids: dict[str, int] = {}
-
-    def places(self, doc_ids: list[str | None]) -> list[int]:
-        """Return the place of each; -1 for one that is not known."""
-        ids = self.ids
-        return [-1 if each is None else ids.setdefault(each, len(ids)) for each in doc_ids]
-
-
-def _read(result: ComparisonResult, run: str, depth: int) -> tuple[list[list[str]] | None, str]:
-    """Return the first documents of each query, or why they are not known."""
-    path = result.origin.runs.get(run) if result.origin else None
-    if run not in result.runs or (path is not None and (path in _PIPES or not path.is_file())):
-        return None, "once"
-    with warnings.catch_warnings():  # they were shown when the run was evaluated
-        warnings.simplefilter("ignore")
-        try:
-            given = result.runs[run]
-            if isinstance(given, Iterator):
-                return None, "once"
-            if isinstance(given, SparkRun) or is_spark_frame(given):
-                return None, "spark"
-            return first_documents(given, result.paired.query_ids, depth), ""
-        except (PermedError, OSError):
-            return None, "failed"
-
-
-_PIPES = (STDIN, Path("-"))
-
-
-def _judged_only(ranked: JudgedRankings, depth: int) -> list[list[str | None]]:
-    """Return the first documents of each query, those that are judged with their ids."""
-    shown: list[list[str | None]] = [[None] * min(depth, n) for n in ranked.retrieved.tolist()]
-    near = ranked.within(depth)
-    doc_ids = ranked.judgments.ids(near.row) if len(near.row) else []
-    for query, rank, doc_id in zip(near.query.tolist(), near.rank.tolist(), doc_ids, strict=True):
-        shown[query][rank - 1] = doc_id
-    return shown
-
-
-def _with_judged(ranked: JudgedRankings, read: list[list[str]], depth: int) -> list[list[str | None]] | None:
-    """Return what was read, if its judged documents are where they were when the run was evaluated."""
-    for known, found in zip(_judged_only(ranked, depth), read, strict=True):
-        if len(known) != len(found) or any(
-            a is not None and a != b for a, b in zip(known, found, strict=True)
-        ):
-            return None
-    return [list(each) for each in read]
-
-
-_LISTED = 10
-"""Documents of a query that are listed besides the rankings: the best."""
-
-_FEW_GRADES = 8
-_Graded = list[list[list[Any]]]
-
-
-def _graded(
-    judgments: Judgments, rankings: Mapping[str, JudgedRankings], documents: _Documents, depth: int
-) -> dict[str, Any]:
-    """Return grades of what is shown, what runs have further down, and what all of them miss."""
-    best = np.full(len(judgments.query), _NOWHERE)
-    for ranked in rankings.values():
-        np.minimum.at(best, ranked.row, ranked.rank)
-    rows = np.flatnonzero(best <= depth)
-    places = np.full(len(best), -1)
-    places[rows] = documents.places(list(judgments.ids(rows)) if len(rows) else [])
-    grades = _by_query(judgments, rows, [places[rows].tolist(), _whole(judgments.grade[rows])])
-    deeper = []
-    for ranked in rankings.values():
-        here = ranked.keep((ranked.rank > depth) & (places[ranked.row] >= 0))
-        deeper.append(_by_query(judgments, here.row, [places[here.row].tolist(), here.rank.tolist()]))
-    return {"grades": grades, "deeper": deeper, **_missed(judgments, best, documents, depth)}
-
-
-def _missed(
-    judgments: Judgments, best: NDArray[np.int64], documents: _Documents, depth: int
-) -> dict[str, Any]:
-    """List the relevant documents that no run has within the depth; their number, and the best of them."""
-    rows = np.flatnonzero((best > depth) & (judgments.grade > 0))  # by query, the best grades first
-    numbers = np.bincount(judgments.query[rows], minlength=judgments.n_queries)
-    position = np.arange(len(rows)) - np.repeat(np.cumsum(numbers) - numbers, numbers)
-    rows = rows[position < _LISTED]
-    places = documents.places(list(judgments.ids(rows)) if len(rows) else [])
-    ranks = [None if rank == _NOWHERE else rank for rank in best[rows].tolist()]
-    missed = _by_query(judgments, rows, [places, _whole(judgments.grade[rows]), ranks])
-    return {"missed": missed, "n_missed": numbers.tolist()}
-
-
-def _by_query(judgments: Judgments, rows: NDArray[np.int64], columns: list[list[Any]]) -> _Graded:
-    """Return for each query the cells of its rows."""
-    found: _Graded = [[] for _ in judgments.query_ids]
-    for query, *cells in zip(judgments.query[rows].tolist(), *columns, strict=True):
-        found[query].append(cells)
-    return found
-
-
-def _whole(numbers: NDArray[np.float64]) -> list[float]:
-    """Return Python numbers, whole ones as such."""
-    return [int(number) if number == int(number) else number for number in numbers.tolist()]
-
-
-_NOWHERE = np.iinfo(np.int32).max
-"""The best rank of a document that no run has."""
 
 
 # --- values ------------------------------------------------------------------------------------------

@@ -1,9 +1,12 @@
 """What the page shows query by query: the rankings as they were evaluated, values, grades, texts, turns."""
 
+import base64
+import gzip
 import json
 import os
 import pickle
 import random
+import re
 import threading
 from dataclasses import replace
 
@@ -16,6 +19,7 @@ from permed_measures.comparisons.compare import compare
 from permed_measures.datasets import SAMPLES, from_folder, load
 from permed_measures.files.write import write_run
 from permed_measures.reports.query_details import _rounded, query_details
+from tests.commands import run_cli
 from tests.effort import effort
 
 QRELS = {"q1": {"a": 2, "b": 1, "c": 0, "far": 2, "never": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
@@ -34,6 +38,10 @@ def shown(details, run):
         [None if each < 0 else ids[each] for each in ranking]
         for ranking in details["rankings"][details["runs"].index(run)]
     ]
+
+
+def unread(details):
+    return {run: reason for run, reason in zip(details["runs"], details["unread"], strict=True) if reason}
 
 
 def named(details, name, query):
@@ -56,7 +64,7 @@ def test_rankings_grades_and_what_all_runs_miss():
     assert details["texts"] is None
     assert details["turns"] is None
     assert details["documents"]["texts"] is None
-    assert not details["unread"]
+    assert not unread(details)
     assert not details["fields"]
     json.dumps(details, allow_nan=False)
 
@@ -76,7 +84,7 @@ def test_baseline_digits_and_names_are_those_of_the_page():
     details = query_details(replace(compared(runs, baseline=["c", "d"]), digits=0))
     assert details["runs"] == ["a b", "c", "d"]
     assert (details["baseline"], details["digits"]) == (1, 0)
-    assert details["unread"] == {"d": "once"}
+    assert unread(details) == {"d": "once"}
 
 
 def rows_of(run):
@@ -109,7 +117,25 @@ def test_a_run_that_can_be_read_once_has_its_judged_documents(tmp_path):
         details = query_details(compared({"old": run, "new": NEW}), depth=3)
         assert shown(details, "old") == [[None, "c", "b"], ["a"], []]
         assert shown(details, "new") == [["a", "x", "b"], ["z", "a"], []]
-        assert details["unread"] == {"old": "once"}
+        assert unread(details) == {"old": "once"}
+
+
+def queries_of(page):
+    """Return the data of the queries in a page."""
+    [packed] = re.findall(r'<script type="application/octet-stream" id="data">([^<]*)</script>', page)
+    return json.loads(gzip.decompress(base64.b64decode(packed)))["queries"]
+
+
+def test_the_command_reads_the_runs_as_it_evaluated_them(tmp_path):
+    results = [{"text_id": "b", "score": 1}, {"text_id": "a", "score": 2}]
+    (tmp_path / "qrels").write_text("q_1 0 a 1\n")
+    (tmp_path / "list.jsonl").write_text(json.dumps({"query_id": "q_turn_1", "results": results}))
+    write_run({"q_1": {"c": 2.0, "a": 1.0}}, tmp_path / "other.trec")
+    files = [tmp_path / name for name in ("qrels", "list.jsonl", "other.trec")]
+    options = ("-m", "RR", "--tests", "t-test", "--format", "html", "--query-ids", "permed")
+    details = queries_of(run_cli("compare", *files, *options, "--order", "list")[0])
+    assert (shown(details, "list"), shown(details, "other")) == ([["b", "a"]], [["c", "a"]])
+    assert not unread(details)
 
 
 def test_a_file_that_has_changed_since_is_not_shown(tmp_path):
@@ -120,19 +146,19 @@ def test_a_file_that_has_changed_since_is_not_shown(tmp_path):
     for change in ({"q1": {"x": 5.0, "c": 4.0, "b": 6.0}}, {**OLD, "q3": {"x": 1.0}}):
         write_run(change, path)
         details = query_details(result, depth=3)
-        assert details["unread"] == {"old": "changed"}
+        assert unread(details) == {"old": "changed"}
         assert shown(details, "old") == expected
     path.write_text("no run at all\n")
-    assert query_details(result, depth=3)["unread"] == {"old": "failed"}
+    assert unread(query_details(result, depth=3)) == {"old": "failed"}
     path.unlink()
-    assert query_details(result, depth=3)["unread"] == {"old": "once"}
+    assert unread(query_details(result, depth=3)) == {"old": "failed"}
 
 
 def test_a_comparison_is_pickled_without_its_runs():
     result = pickle.loads(pickle.dumps(compared({"old": records(OLD), "new": NEW})))
     assert result.runs == {}
     assert result.qrels is None
-    assert query_details(result)["unread"] == {"old": "once", "new": "once"}
+    assert unread(query_details(result)) == {"old": "once", "new": "once"}
 
 
 def test_a_conversation_has_the_turns_before_it_and_documents_their_titles():

@@ -4,17 +4,20 @@ const SVG = "http://www.w3.org/2000/svg";
 
 /** Make the dialog of one query: the turns before it, values, and two rankings side by side. */
 function queryDetails(list) {
-  const dialog = element("dialog", { id: "query-details", "aria-labelledby": "query-title" });
+  const body = element("div");
+  const told = element("p", { class: "unseen", role: "status" }); // so that a step to another query is heard
+  const dialog = element("dialog", { id: "query-details", "aria-labelledby": "query-title" }, told, body);
   const opened = { query: null, left: 0, right: 0 };
   const show = () => {
-    dialog.replaceChildren(...detailsOf(list, opened, show, go, () => dialog.close()));
+    body.replaceChildren(...detailsOf(list, opened, show, go, () => dialog.close()));
     drawMoves(dialog);
   };
   const go = (query) => {
     opened.query = query;
-    history.replaceState(null, "", `#q=${encodeURIComponent(list.names[query])}`);
+    putAddress(`#q=${encodeURIComponent(list.names[query])}`);
     const focused = document.activeElement?.id;
     show();
+    told.textContent = document.getElementById("query-title").textContent;
     dialog.scrollTop = 0;
     const same = focused && dialog.querySelector(`#${focused}:not(:disabled)`);
     (same || document.getElementById("query-close")).focus();
@@ -25,7 +28,7 @@ function queryDetails(list) {
     go(query);
   };
   dialog.addEventListener("close", () => {
-    history.replaceState(null, "", "#queries");
+    putAddress("#queries");
     const row = document.querySelector(`[data-query="${CSS.escape(list.names[opened.query])}"] button`);
     row?.focus();
   });
@@ -51,6 +54,15 @@ function queryOfAddress() {
     return found && decodeURIComponent(found[1]);
   } catch {
     return null;
+  }
+}
+
+/** Let the address of the page name what is open, where it may: a page within another has none of its own. */
+function putAddress(hash) {
+  try {
+    history.replaceState(null, "", hash);
+  } catch {
+    // the page works without
   }
 }
 
@@ -172,9 +184,9 @@ function twoRankings(list, opened, show) {
 /** Say why documents are not known, in one line for each reason. */
 function notesOn(list, opened) {
   const { queries, words } = list;
-  const notes = Object.entries(queries.unread)
-    .filter(([run]) => [opened.left, opened.right].includes(queries.runs.indexOf(run)))
-    .map(([run, reason]) => fill(words[`q_unread_${reason}`], { run }));
+  const notes = [...new Set([opened.left, opened.right])]
+    .filter((run) => queries.unread[run])
+    .map((run) => fill(words[`q_unread_${queries.unread[run]}`], { run: queries.runs[run] }));
   if (!queries.documents.texts) notes.push(words.q_no_texts);
   return notes.map((note) => element("p", { class: "note" }, note));
 }

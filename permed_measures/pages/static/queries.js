@@ -267,7 +267,6 @@ function queryRow(list, columns, query) {
   const text = queries.texts?.[query];
   const open = element("button", { type: "button", class: "query-open" }, element("span", {}, text || id));
   if (text) open.append(element("small", {}, id));
-  open.addEventListener("click", () => list.open(query));
   const cells = columns.slice(1).map(({ key, text }) => {
     const cell = element("td", {}, text(query));
     if (key === "delta") cell.className = `delta ${outcomeOf(list.delta(query))}`;
@@ -275,6 +274,7 @@ function queryRow(list, columns, query) {
   });
   const heading = element("th", { scope: "row", class: "label" }, open);
   const row = element("tr", { "data-query": id }, heading, ...cells);
+  row.addEventListener("click", () => getSelection().isCollapsed && list.open(query));
   for (const event of ["mouseenter", "focusin"]) row.addEventListener(event, () => list.mark?.(query));
   for (const event of ["mouseleave", "focusout"]) row.addEventListener(event, () => list.mark?.(null));
   return row;
