@@ -41,6 +41,7 @@ def chart(title: str, about: str, **parts: Any) -> Spec:
         "description": about,
         "width": "container",
         "autosize": {"type": "fit-x", "contains": "padding"},
+        "padding": {"left": 5, "right": 14, "top": 5, "bottom": 5},  # half of the last label of an axis
         "config": CONFIG,
         **parts,
     }
@@ -86,9 +87,10 @@ def forest(title: str, about: str, rows: Sequence[dict[str, Any]], axis: str, ze
             },
         },
     ]
+    layers = layers if any(row["low"] is not None for row in rows) else layers[1:]
     if zero:
         line = {"mark": {"type": "rule", "strokeDash": [3, 3]}, "encoding": {"x": {"datum": 0, **x}}}
-        layers.insert(0, line)
+        layers.insert(0, {"data": {"values": [{}]}, **line})
     return chart(
         title,
         about,
@@ -212,9 +214,11 @@ def by_group(
                 **({"strokeDash": dash} if len(styles) > len(CATEGORIES) else {}),
                 "opacity": {"condition": {"test": line, "value": 1}, "value": 0.15},
                 "tooltip": {"field": "shown", "type": "nominal"},
+                "description": {"field": "shown", "type": "nominal"},
             },
         },
     ]
+    layers = layers if any(row["low"] is not None for row in rows) else layers[1:]
     params = [{"name": "picked", "value": []}]
     return chart(title, about, data={"values": list(rows)}, params=params, height=240, layer=layers)
 
@@ -239,7 +243,13 @@ def scatter() -> Spec:
     """
     scale = {"zero": False, "nice": False}
     x, y = (
-        {"field": each, "type": "quantitative", "scale": scale, "axis": {"tickCount": 5}} for each in "xy"
+        {
+            "field": each,
+            "type": "quantitative",
+            "scale": scale,
+            "axis": {"tickCount": 5, "titleLimit": {"expr": length}},
+        }
+        for each, length in (("x", "width"), ("y", "height"))
     )
     outcomes = {"win": CATEGORIES[0], "tie": CATEGORIES[-1], "loss": CATEGORIES[1]}
     colour = {

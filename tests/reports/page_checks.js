@@ -1,0 +1,86 @@
+"use strict"; // what tests evaluate in a page
+
+/** What is wider than the page, but for what scrolls by itself; text that is wider than its plot. */
+function stickingOut() {
+  const within = (element, around) => {
+    const [inner, outer] = [element, around].map((each) => each.getBoundingClientRect());
+    return inner.left >= outer.left - 1 && inner.right <= outer.right + 1;
+  };
+  const parts = [...document.querySelectorAll("body, body :not(.wide *, pre *, svg *)")];
+  const texts = [...document.querySelectorAll("figure svg text")];
+  return [
+    ...parts.filter((each) => each.checkVisibility() && !within(each, document.documentElement)),
+    ...texts.filter((each) => !within(each, each.ownerSVGElement)),
+  ].map((each) => each.outerHTML.slice(0, 300));
+}
+
+/** What the Tab key should reach, in this order. */
+function reachable() {
+  const controls = "a[href], button, input, select, textarea, summary, [tabindex='0']";
+  return [...document.querySelectorAll(controls)].filter((each) => each.checkVisibility() && !each.disabled).map(named);
+}
+
+/** The element that has the focus, and whether one sees that. */
+function focused() {
+  const element = document.activeElement;
+  if (element === document.body) return null;
+  const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(element);
+  const seen = outlineStyle !== "none" && parseFloat(outlineWidth) >= 2 && contrast(outlineColor, behind(element.parentElement)) >= 3;
+  return { name: named(element), seen };
+}
+
+function named(element) {
+  return `${element.tagName} ${element.getAttribute("aria-label") ?? element.textContent.trim().slice(0, 60)}`;
+}
+
+/** The contrast of each text, and of what plots draw, with what is behind it; and the least of WCAG AA. */
+function contrasts() {
+  const found = [];
+  const add = (text, colour, element, least) =>
+    found.push({ text: text.trim().slice(0, 60), colour, least, contrast: contrast(colour, behind(element)) });
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const text = walker.currentNode.textContent;
+    const element = walker.currentNode.parentElement;
+    if (!text.trim() || !element.checkVisibility() || element.closest("script, style, option")) continue;
+    const { color, fill, fontSize, fontWeight } = getComputedStyle(element);
+    const size = parseFloat(fontSize);
+    const isLarge = size >= 24 || (size >= 18.66 && Number(fontWeight) >= 700);
+    add(text, element.closest("svg") ? fill : color, element, isLarge ? 3 : 4.5);
+  }
+  const marks = ["symbol path", "line path", "rule line"].map((name) => `.role-mark.mark-${name}`);
+  for (const mark of document.querySelectorAll([...marks, ".runs path"])) {
+    const { fill, stroke } = getComputedStyle(mark);
+    add(mark.getAttribute("aria-label") ?? mark.parentElement.outerHTML, stroke === "none" ? fill : stroke, mark, 3);
+  }
+  return found;
+}
+
+function contrast(colour, back) {
+  const [low, high] = [luminance(over(parsed(colour), back)), luminance(back)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}
+
+/** The colour behind the content of an element, of all backgrounds of the elements it stands in. */
+function behind(element) {
+  if (!element) return [255, 255, 255];
+  return over(parsed(getComputedStyle(element).backgroundColor), behind(element.parentElement));
+}
+
+/** Red, green, blue and opacity of a colour as browsers compute it; "none" has no opacity. */
+function parsed(colour) {
+  const [red = 0, green = 0, blue = 0, alpha] = (colour.match(/[\d.]+/g) ?? []).map(Number);
+  return [red, green, blue, alpha ?? (colour === "none" ? 0 : 1)];
+}
+
+function over([red, green, blue, alpha], back) {
+  return [red, green, blue].map((part, number) => alpha * part + (1 - alpha) * back[number]);
+}
+
+function luminance(colour) {
+  const [red, green, blue] = colour.map((part) => {
+    const share = part / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
