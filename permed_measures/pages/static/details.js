@@ -122,7 +122,7 @@ function turnsBefore(list, query, go) {
   if (!turns.length) return [];
   const items = turns.map((turn) => {
     const text = queries.texts[turn] ?? queries.ids[turn];
-    if (turn >= queries.n) return element("li", {}, text);
+    if (turn >= queries.n) return element("li", {}, element("span", {}, text));
     const link = element("a", { href: `#q=${encodeURIComponent(queries.ids[turn])}` }, text);
     link.addEventListener("click", (event) => {
       event.preventDefault();
@@ -207,19 +207,19 @@ function rankingOf(list, query, run, other) {
     const rank = there >= 0 ? there + 1 : beyond;
     return documentItem(list, place, grades.get(place), {
       rank: number + 1,
-      moved: run === other ? "" : moveOf(list, place, number + 1, rank, other),
+      moved: run === other || place < 0 ? "" : moveOf(list, grades.has(place), number + 1, rank, other),
     });
   });
   return element("ol", {}, ...items);
 }
 
-/** Say where a document stands in the other run: a sign to look at, and words. */
-function moveOf(list, place, rank, other, run) {
+/** Say where a document stands in the other run: a sign to look at, and words. All ranks of judged ones are known. */
+function moveOf(list, isJudged, rank, other, run) {
   const { queries, words } = list;
-  if (place < 0) return "";
   const facts = { rank: other, run: queries.runs[run], depth: queries.depth };
   const sign = other === undefined ? "∅" : other === rank ? "=" : `#${other}`;
-  const told = fill(other === undefined ? words.q_not_first : words.q_there, facts);
+  const lacking = isJudged ? words.q_not_retrieved : words.q_not_first;
+  const told = fill(other === undefined ? lacking : words.q_there, facts);
   return element("span", { class: "move", title: told }, element("span", { "aria-hidden": "true" }, sign), element("span", { class: "unseen" }, told));
 }
 
@@ -254,7 +254,7 @@ function gradeLegend(list) {
   const { queries, words } = list;
   const judged = queries.all_grades.map((grade) => element("li", {}, gradeMark(list, grade), fill(words.q_grade, { grade })));
   const rest = element("li", {}, gradeMark(list, undefined), words.q_unjudged);
-  const moves = element("li", {}, words.q_moves);
+  const moves = element("li", {}, fill(words.q_moves, queries));
   return element("ul", { class: "grades note", "aria-hidden": "true" }, ...judged, rest, moves);
 }
 
