@@ -34,11 +34,10 @@ statistics: significance signed_ranks resampling intervals power interactions ma
 statistics: pools differences results letters estimates precision families cautions
 papers: cells grids html_tables latex markdown delimited read
 plots: fonts style arguments by_group by_query cutoffs forest scatter save
-pages: words charts bundle
+pages: words charts bundle display
 reports: tables latex_layout latex html wording findings result_page evaluation evaluation_table
 reports: evaluation_page evaluation_formats differences pools paper_table
-reports: ranked_documents query_details comparison_page
-reports: comparison
+reports: ranked_documents query_details comparison_page comparison
 crosschecks: pytrec identities results check
 audits: options query_sets rare_gains choices levels claim_names claims
 audits: claim_columns claim_tables claim_files conventions tried

@@ -35,6 +35,7 @@ from permed_measures.markup import counted, one_line
 from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
+from permed_measures.pages.display import PageInNotebook, display
 from permed_measures.statistics.differences import clusters_of, naming, notes_of
 from permed_measures.statistics.intervals import mean_intervals
 from permed_measures.statistics.resampling import resampled_means
@@ -73,6 +74,26 @@ class Uncertainty(BudgetResult, Tabular):
         asked: dict[str, Any] = {} if digits is None else {"digits": digits}
         asked |= {} if language is None else {"language": language}
         return BUDGET_FORMATS[form](replace(self, **asked))
+
+    def show(self, language: str | None = None) -> PageInNotebook | Path:
+        """Show the page ``html``: in a notebook below the cell, otherwise in the browser.
+
+        Parameters
+        ----------
+        language : {'en', 'zh'}, optional
+            Of the words of the page; English if left out.
+
+        Returns
+        -------
+        PageInNotebook or Path
+            What a notebook shows, or the temporary file that the browser opened.
+
+        Raises
+        ------
+        InputError
+            For another language, or if Jinja2 or vl-convert is missing.
+        """
+        return display(self.to("html", language=language), repr(self))
 
     def __str__(self) -> str:
         """Return the table, and how it was computed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from permed_measures.comparisons.pools import every_label_is_relevant, pool_rows
@@ -16,6 +17,7 @@ from permed_measures.frames import Tabular
 from permed_measures.markup import counted, one_line
 from permed_measures.measures.headings import check_headings, explained, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
+from permed_measures.pages.display import PageInNotebook, display
 from permed_measures.reports.comparison import COMPARISON_FORMATS, comparison_records, for_notebook
 from permed_measures.reports.differences import differences_table, legend
 from permed_measures.reports.pools import pool_notes
@@ -70,6 +72,26 @@ class Comparison(ComparisonResult, Tabular):
         asked = {"digits": digits, "language": language, "caption": caption}
         given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
         return COMPARISON_FORMATS[form](replace(self, **given))
+
+    def show(self, language: str | None = None) -> PageInNotebook | Path:
+        """Show the page ``html``: in a notebook below the cell, otherwise in the browser.
+
+        Parameters
+        ----------
+        language : {'en', 'zh'}, optional
+            Of the words of the page; English if left out.
+
+        Returns
+        -------
+        PageInNotebook or Path
+            What a notebook shows, or the temporary file that the browser opened.
+
+        Raises
+        ------
+        InputError
+            For another language, or if Jinja2 or vl-convert is missing.
+        """
+        return display(self.to("html", language=language), repr(self))
 
     def __str__(self) -> str:
         """Return the table, how it was computed, and the notes."""

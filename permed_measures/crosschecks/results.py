@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from ir_measures.measures import Measure
@@ -16,6 +17,7 @@ from permed_measures.frames import Tabular
 from permed_measures.markup import as_json, counted, html_section, html_table
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import own_name
+from permed_measures.pages.display import PageInNotebook, display
 from permed_measures.pages.words import words_of
 from permed_measures.reports.findings import listed
 from permed_measures.reports.result_page import Part, how_made, result_page, text_table, titled
@@ -117,6 +119,10 @@ class CrossCheck(Tabular):
         """
         check_choice("form", form, CROSSCHECK_FORMATS)
         return CROSSCHECK_FORMATS[form]({"run": self}, Origin(), language)
+
+    def show(self, language: str = "en") -> PageInNotebook | Path:
+        """Show the page ``html``: in a notebook below the cell, otherwise in the browser."""
+        return display(self.to("html", language), repr(self))
 
     def __repr__(self) -> str:
         """Name the verdict and the measures."""

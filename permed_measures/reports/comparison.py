@@ -8,9 +8,16 @@ from importlib.util import find_spec
 from typing import Any
 
 from permed_measures.files.provenance import provenance
-from permed_measures.markup import as_cell, as_json, finite
+from permed_measures.markup import as_cell, as_html, as_json, finite
 from permed_measures.measures.headings import name_of
-from permed_measures.reports.comparison_page import comparison_page, html_differences
+from permed_measures.pages.bundle import drawn
+from permed_measures.pages.words import words_of
+from permed_measures.reports.comparison_page import (
+    comparison_page,
+    forest_charts,
+    forest_note,
+    html_differences,
+)
 from permed_measures.reports.differences import differences_table, legend
 from permed_measures.reports.html import html_means
 from permed_measures.reports.latex import latex
@@ -67,16 +74,26 @@ def for_notebook(result: ComparisonResult) -> str:
 _MOST_DRAWN = 50
 """The number of runs whose forest plot a notebook shows, at most."""
 
+_COLOURS = (
+    "--ink: currentColor; --grid: #8886; --accent: #2b7fd4; "
+    "--paper: var(--jp-layout-color0, var(--vscode-editor-background, Canvas))"
+)
+"""Of a plot, on the white or the black of a notebook."""
+
 
 def _forest(result: ComparisonResult) -> list[str]:
-    """Draw the forest plot where matplotlib is installed and there are not too many runs."""
-    if len(result.paired.values) > _MOST_DRAWN or not find_spec("matplotlib"):
+    """Draw the forest plot where vl-convert is installed and there are not too many runs."""
+    if len(result.paired.values) > _MOST_DRAWN or not find_spec("vl_convert"):
         return []
-    from permed_measures.plots.forest import plot_forest
-    from permed_measures.plots.save import as_svg
-    from permed_measures.plots.style import unshown
-
-    return [as_svg(unshown(plot_forest(result)[0]))]
+    words = words_of(result.language)
+    specs = forest_charts(result, paper_table(result), words)
+    plots = (
+        f'<div role="img" aria-label="{as_html(spec["description"])}">{drawn(spec)}</div>' for spec in specs
+    )
+    return [
+        f'<div style="display: flex; flex-wrap: wrap; gap: 1em; {_COLOURS}">{"".join(plots)}</div>',
+        f"<p>{as_html(forest_note(result, words))}</p>",
+    ]
 
 
 # --- other programs --------------------------------------------------------------------------------

@@ -46,17 +46,17 @@ def comparison_page(result: ComparisonResult) -> str:
     content = {
         "finding": findings(result, words),
         "sections": sections,
-        "forest_note": _forest_note(result, words),
+        "forest_note": forest_note(result, words),
         "means": as_markup(html_means(table)),
         "sentences": sentences(result),
-        "differences": as_markup(html_differences(result)),
+        "differences": as_markup(html_differences(replace(result, notes=[]))),
         "by_group": by_group,
         "notes": result.notes,
         "how": how_made(result.measures, result.origin, result.seed, packages),
     }
     data = {
         "copies": copies_of(table, "comparison", result.notes, sentences(result)),
-        "forest": list(_forests(result, table, words)),
+        "forest": list(forest_charts(result, table, words)),
         "groups": list(_group_charts(result, words)),
         "styles": charts.line_styles([one_line(run) for run in result.paired.values]),
         "queries": query_details(result),
@@ -88,7 +88,7 @@ def html_differences(result: ComparisonResult) -> str:
 # --- the forest plot -----------------------------------------------------------------------------------
 
 
-def _forest_note(result: ComparisonResult, words: Words) -> str:
+def forest_note(result: ComparisonResult, words: Words) -> str:
     """Explain what points, lines and filling mean."""
     note = words["forest_note" if result.baselines else "forest_note_means"]
     method = interval_method(result)
@@ -96,7 +96,7 @@ def _forest_note(result: ComparisonResult, words: Words) -> str:
     return note.format(level=level)
 
 
-def _forests(result: ComparisonResult, table: PaperTable, words: Words) -> Iterator[charts.Spec]:
+def forest_charts(result: ComparisonResult, table: PaperTable, words: Words) -> Iterator[charts.Spec]:
     """Return a plot for each measure: differences to the baselines, or means where there is none."""
     rows = _differences if result.baselines else _means
     axis = words["difference"] if result.baselines else words["mean"]
