@@ -98,18 +98,15 @@ def _finding(report: Report, words: Words) -> Iterator[str]:
     yield words[first].format(run=run, runs=run, measure=headings[0], mean=mean)
     pairs = list(zip(headings, best, strict=True))[1:]
     same = [heading for heading, names in pairs if names == best[0]]
-    on: dict[str, list[str]] = {}
-    for heading, names in pairs:
-        if names and names != best[0]:
-            on.setdefault(listed(names, words), []).append(heading)
-    others = [
-        words["f_differs_on"].format(measure=listed(measures, words), run=run, how="")
-        for run, measures in on.items()
-    ]
     if same:
         yield words["f_same"].format(measures=listed(same, words))
-    if others:
-        yield words["f_differs"].format(measures=listed(others, words))
+    on: dict[tuple[str, ...], list[str]] = {}
+    for heading, names in pairs:
+        if names and names != best[0]:
+            on.setdefault(tuple(names), []).append(heading)
+    for names, measures in on.items():
+        key = "e_on" if len(names) == 1 else "e_on_tied"
+        yield words[key].format(measures=listed(measures, words), runs=listed(names, words))
     yield words["f_no_tests"]
 
 

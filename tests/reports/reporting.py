@@ -125,7 +125,7 @@ def assert_compiles(texts, folder, layout="", program="pdflatex"):
 class Page(HTMLParser):
     """What a page has; it must be well nested."""
 
-    VOID = ("meta", "br", "input")
+    VOID = ("meta", "br", "input", "base")
 
     def __init__(self, text):
         super().__init__()

@@ -11,8 +11,6 @@ import pytest
 from reporting import made, pair
 
 import permed_measures as pm
-from permed_measures.plots.forest import plot_forest
-from permed_measures.plots.save import as_svg
 from permed_measures.reports import comparison
 
 
@@ -34,15 +32,26 @@ def test_a_notebook_shows_the_table_of_a_paper_and_the_differences():
 def test_a_notebook_shows_the_forest_plot_where_it_can_be_drawn(monkeypatch):
     result = pair(9, measures=["RR", "P@1"])
     html = result._repr_html_()
-    drawn = as_svg(plot_forest(result)[0])
-    assert html.index("</table>") < html.index(drawn) < html.index("<details>")
-    assert len(drawn) > 1000
-    without = html.replace(drawn + "\n", "")
+    start, end = html.index('<div style="display: flex'), html.index("<details>")
+    drawn = html[start:end]
+    assert html.index("</table>") < start
+    assert drawn.count("<svg") == drawn.count("</svg>") == 2
+    assert re.findall(r'aria-label="(new: [^"]*)" ?', drawn)
+    assert re.findall(r"</svg></div></div>\n<p>(.*?)</p>", drawn)[0].startswith("Point: mean difference")
+    without = html[:start] + html[end:]
     with monkeypatch.context() as patch:
         patch.setattr(comparison, "_MOST_DRAWN", 1)
         assert result._repr_html_() == without
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
     assert result._repr_html_() == without
+
+
+def test_a_plot_in_a_notebook_has_the_colours_of_the_notebook():
+    drawn = pair(9)._repr_html_().partition("<details>")[0]
+    assert "--ink: currentColor" in drawn
+    colours = set(re.findall(r'(?:fill|stroke)="([^"]*)"', drawn))
+    assert {each for each in colours if not each.startswith("var(--")} <= {"none", "transparent"}
 
 
 def test_names_are_escaped_in_a_notebook():

@@ -1,0 +1,288 @@
+"""Evaluations, audits, cross-checks, error budgets and leaderboards as pages."""
+
+import base64
+import gzip
+import html
+import itertools
+import json
+import re
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from commands import run_main
+from reporting import Page, assert_stands_alone, pair
+
+import permed_measures as pm
+from permed_measures.audits.report_formats import AUDIT_FORMATS
+from permed_measures.crosschecks.results import CROSSCHECK_FORMATS
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.groups import Groups
+from permed_measures.engine.judgments import Judgments
+from permed_measures.errors import InputError
+from permed_measures.files.provenance import Origin
+from permed_measures.markup import one_line
+from permed_measures.measures.parsing import measures_of
+from permed_measures.pages import bundle, display
+from permed_measures.reports.evaluation import Report, with_judged
+from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
+
+QRELS = {f"q_{number}": {"a": 1, "b": 1} for number in range(8)}
+NAMES = ["<script>alert(1)</script>", "</style>\x1b\u202e", 'a" onload="b', "{words}", "研究"]
+
+
+def ranked(*documents):
+    """Return a run that ranks these documents for each query."""
+    return {query: {each: -float(rank) for rank, each in enumerate(documents)} for query in QRELS}
+
+
+PLAIN = {"first": ranked("a", "x", "b"), "second": ranked("x", "a", "b")}
+RUNS = {
+    name: ranked(*["x"] * (place > 0), "a", *["y"] * (place % 2), "b") for place, name in enumerate(NAMES)
+}
+
+
+def evaluated(runs, language="en", measures=("P@1", "RR", "P@3"), by=None):
+    judgments, asked = Judgments.of(QRELS), measures_of(measures)
+    evaluate = PermedEvaluator(with_judged(asked), judgments).evaluate
+    groups = Groups.of(judgments.query_ids, by) if by else None
+    evaluations = {name: evaluate(run) for name, run in runs.items()}
+    return EVALUATION_FORMATS["html"](Report(asked, evaluations, groups=groups, language=language))
+
+
+def audited(runs, language="en"):
+    claims = {name: {"P@1": f"{place == 0:d}.000", "RR": "0.123"} for place, name in enumerate(runs)}
+    return AUDIT_FORMATS["html"](replace(pm.audit(QRELS, runs, claims), language=language))
+
+
+def checked(runs, language="en", measures=("P@1", "RR", "GradedAP@10")):
+    results = {name: pm.crosscheck(QRELS, run, measures) for name, run in runs.items()}
+    return CROSSCHECK_FORMATS["html"](results, Origin(), language)
+
+
+def budgeted(runs, language="en", **options):
+    return pm.uncertainty(QRELS, runs, ["P@1"], resamples=20, **options).to("html", language=language)
+
+
+def ordered(runs, language="en"):
+    return replace(pm.leaderboard(QRELS, runs, ["RR"], resamples=20), language=language).to("html")
+
+
+def by_group(runs, language="en"):
+    return evaluated(runs, language, ["P@1"], "_([0-3])?")
+
+
+PAGES = [evaluated, by_group, audited, checked, budgeted, ordered]
+
+
+def finding(text):
+    shown = re.search(r'<p class="finding">(.*?)</p>', text, re.DOTALL)[1]
+    return html.unescape(shown).strip()
+
+
+def copies(text):
+    """Return what the buttons of a page copy."""
+    packed = re.search(r'id="data">([^<]*)<', text)[1]
+    return json.loads(gzip.decompress(base64.b64decode(packed)))["copies"]
+
+
+@pytest.mark.parametrize("made", PAGES)
+def test_a_page_stands_alone_whatever_the_names(made):
+    text = made(RUNS)
+    page = Page(text)
+    assert_stands_alone(page)
+    assert "alert(1)<" not in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "window.vegaEmbed" not in text  # it is small
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+    assert all(given["aria-label"] for tag, given in page.tags if tag == "figure")
+
+
+@pytest.mark.parametrize("made", [*PAGES[2:], pytest.param(by_group, marks=pytest.mark.thorough)])
+def test_a_page_speaks_chinese(made):
+    text = made(PLAIN, "zh")
+    assert '<html lang="zh">' in text
+    assert "生成方式" in text
+    assert re.search("[\u4e00-\u9fff]", finding(text))
+    assert "{" not in finding(text)
+    with pytest.raises(InputError, match="lang must be one of"):
+        made(PLAIN, "fr")
+
+
+def test_names_stand_in_the_tables():
+    shown = [one_line(name) for name in NAMES]
+    assert [row[1] for row in Page(by_group(RUNS)).rows[1:6]] == shown
+    assert [row[1] for row in Page(ordered(RUNS)).rows[1:]] == shown
+    assert {row[0] for row in Page(budgeted(RUNS)).rows[1:6]} == {*shown}
+    assert {row[0] for row in Page(audited(RUNS)).rows[1:11]} == {*shown}
+    headings = re.findall(r'<h2 id="part.-heading">(.*?)</h2>', checked(RUNS))
+    assert [html.unescape(each) for each in headings] == shown
+
+
+def test_an_evaluation_says_which_run_is_best():
+    runs = {"low": ranked("x", "a"), "high": ranked("a", "x"), "full": ranked("x", "a", "b")}
+    assert finding(evaluated(runs, measures=("P@1", "RR", "P@2", "R@3"))) == (
+        "high has the highest P@1: 1.0000. The same holds on RR. On P@2 the highest are low, high and full. "
+        "On R@3 the highest is full. No significance test was run."
+    )
+    assert finding(evaluated({"only": runs["full"]})) == "only has P@1 0.0000, RR 0.5000 and P@3 0.6667."
+    assert finding(evaluated({"a": runs["low"], "b": runs["low"]}, measures=["RR"])).startswith(
+        "a and b have the highest RR: 0.5000."
+    )
+
+
+def test_the_table_of_an_evaluation_can_be_copied():
+    text = evaluated(PLAIN)
+    found = copies(text)["1"]
+    assert found["markdown"].startswith("| run | P@1 |")
+    assert found["csv"].startswith("run,P@1,")
+    assert "\\begin{tabular}" in found["latex"]
+    assert text.count('data-copies="1"') == 1
+
+
+@pytest.mark.parametrize(("by", "n_plots"), [(None, 0), ("_([0-3])?", 1), ("^(q)", 0)])
+def test_groups_are_plotted_where_there_are_some(by, n_plots):
+    assert [tag for tag, _ in Page(evaluated(PLAIN, measures=["P@1"], by=by)).tags].count("figure") == n_plots
+
+
+def test_a_crosscheck_says_how_many_values_are_equal():
+    text = checked(PLAIN)
+    assert finding(text) == (
+        "All 48 values agree with pytrec_eval's, on 3 measures; the largest difference is 0."
+    )
+    [row, *_] = (result := pm.crosscheck(QRELS, PLAIN["first"], "P@1")).rows
+    wrong = replace(row, verdict="differs", differing=3, largest_difference=0.5, query_id="<q>", cause="<i>")
+    shown = replace(result, rows=[wrong]).to("html")
+    assert finding(shown) == "3 of 8 values differ from pytrec_eval's, by up to 5e-01: of P@1."
+    assert "<i>" not in shown
+    assert "Why they differ</h3>" in shown
+    none = pm.crosscheck({"q": {"a": 0.5}}, {"q": {"a": 1.0}}, "P@1").to("html")
+    assert finding(none) == "No value could be compared with pytrec_eval."
+
+
+def test_an_error_budget_says_what_is_sure():
+    one = finding(budgeted({"only": PLAIN["first"]}))
+    assert one.startswith("only has P@1 1.0000.")
+    assert "It does not depend on" in one
+    runs = {"low": ranked("x", "y", "a"), "high": ranked("a", "b")}
+    assert finding(budgeted(runs)).startswith("high has the highest P@1: 1.0000. It ")
+    assert "Of 1 pairs" in finding(budgeted(runs))
+    assert finding(budgeted({"a": runs["low"], "b": runs["low"]})).startswith("a and b are first on P@1.")
+
+
+def test_an_audit_says_its_verdict():
+    result = pm.audit(QRELS, PLAIN, {"first": {"P@1": "1.000"}, "second": {"P@1": "0.000"}})
+    said = finding(AUDIT_FORMATS["html"](result))
+    assert said.startswith(str(result).splitlines()[0])
+    nothing = pm.audit(QRELS, PLAIN["first"], {"P@1": "0.987654"})
+    assert finding(AUDIT_FORMATS["html"](nothing)) == "No convention explains any claim."
+
+
+@pytest.mark.parametrize(
+    ("made", "module"),
+    [*((each, "jinja2") for each in PAGES), (by_group, "vl_convert"), (budgeted, "vl_convert")],
+)
+def test_a_page_without_its_packages_says_what_to_install(made, module, monkeypatch):
+    bundle._environment.cache_clear()
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(InputError, match=r"an HTML page needs .*pip install '\.\[report\]'"):
+        made(PLAIN)
+
+
+def test_what_has_no_plot_needs_no_plotting(monkeypatch):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    assert [finding(made(PLAIN)) != "" for made in (audited, checked, ordered)] == [True] * 3
+    assert finding(evaluated(PLAIN)) != ""
+
+
+# --- the command line ------------------------------------------------------------------------------
+
+
+COMMANDS = {
+    "evaluate": "--measure P@1",
+    "crosscheck": "--measure P@1",
+    "uncertainty": "--measure P@1 --resamples 20",
+    "leaderboard": "--measure P@1 --resamples 20",
+    "audit": "--claim P@1=1.000",
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text("".join(f"{query} 0 a 1\n{query} 0 b 1\n" for query in QRELS))
+    (tmp_path / "<i>").write_text("".join(f"{query} Q0 a 1 2 t\n" for query in QRELS))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_writes_a_page_that_says_how_it_was_made(name, folder):
+    options = [*COMMANDS[name].split(), "--lang", "zh"]
+    status, out, err = run_main(name, "qrels", "<i>", *options, "--output", "page.html")
+    assert (status, out, "html of 1 run" in err) == (0, "", True)
+    text = (folder / "page.html").read_text()
+    page = Page(text)
+    assert_stands_alone(page)
+    assert "<i>" not in text
+    again = html.unescape(re.search(r"<pre><code>(permed-measures .*?)</code>", text)[1])
+    assert again == f"permed-measures {name} qrels '<i>' {' '.join(options)} --format html"
+    files = [row for row in page.rows if len(row) == 4 and len(row[3]) == 64]
+    assert [row[1] for row in files] == ["qrels", "<i>"]
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "compare"])
+def test_a_language_is_for_pages_only(name, folder):  # noqa: ARG001
+    options = COMMANDS.get(name, "").split()
+    status, out, err = run_main(name, "qrels", "<i>", *options, "--lang", "zh")
+    assert (status, out) == (2, "")
+    assert err == "error: --lang is for pages only. Leave it out, or choose --format html\n"
+
+
+# --- a page where one looks at it ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: pair(4),
+        lambda: pm.crosscheck(QRELS, PLAIN["first"], "P@1"),
+        lambda: pm.uncertainty(QRELS, PLAIN, "P@1", resamples=20),
+    ],
+)
+def test_a_page_is_shown_in_the_browser(made, monkeypatch, tmp_path):
+    opened = []
+    monkeypatch.setattr(bundle, "_plotting", str)  # it takes long
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    path = (result := made()).show(language="zh")
+    assert opened == [path.as_uri()]
+    assert path.parent == tmp_path
+    assert path.read_text(encoding="utf-8").splitlines()[1] == '<html lang="zh">'
+    with pytest.raises(InputError, match="lang must be one of"):
+        result.show(language="fr")
+
+
+def test_a_page_is_shown_in_a_notebook(monkeypatch):
+    monkeypatch.setattr(display, "_in_notebook", lambda: True)
+    shown = pm.crosscheck({"<q>": {"a": 1}}, {"<q>": {"a": 1.0}}, {"<m>": "P@1"}).show()
+    page = Page(shown._repr_html_())
+    [(tag, given)] = page.tags
+    assert (tag, "<CrossCheck: pytrec_eval agrees" in given["title"]) == ("iframe", True)
+    inside = Page(given["srcdoc"])
+    assert ("base", {"href": "about:srcdoc"}) in inside.tags  # without it, #links would load the notebook
+    assert "&lt;m&gt;" in given["srcdoc"]
+    assert len(repr(shown)) < 200
+
+
+def test_a_notebook_is_where_a_kernel_runs(monkeypatch):
+    assert not display._in_notebook()
+    for config, expected in (({"IPKernelApp": {}}, True), ({}, False)):
+        shell = SimpleNamespace(config=config)
+        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda shell=shell: shell))
+        assert display._in_notebook() is expected
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
+    assert not display._in_notebook()
