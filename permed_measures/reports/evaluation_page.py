@@ -104,9 +104,9 @@ def _finding(report: Report, words: Words) -> Iterator[str]:
     for heading, names in pairs:
         if names and names != best[0]:
             on.setdefault(tuple(names), []).append(heading)
-    for names, measures in on.items():
-        key = "e_on" if len(names) == 1 else "e_on_tied"
-        yield words[key].format(measures=listed(measures, words), runs=listed(names, words))
+    for tied, measures in on.items():
+        key = "e_on" if len(tied) == 1 else "e_on_tied"
+        yield words[key].format(measures=listed(measures, words), runs=listed(tied, words))
     yield words["f_no_tests"]
 
 
