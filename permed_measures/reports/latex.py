@@ -11,12 +11,12 @@ from permed_measures.reports.latex_layout import (
     FLOATS,
     NARROWEST,
     Plan,
-    cell_widths,
     em,
     left_out,
     pages_of,
     plan_of,
     stacked,
+    widths_of_cells,
 )
 from permed_measures.reports.tables import Cell, PaperTable, TableRow
 
@@ -48,7 +48,7 @@ def _tabular(plan: Plan, blocks: list[list[TableRow]]) -> Iterator[str]:
     yield rf"\{layout.size}" + "".join(rf"\setlength{{\{name}}}{{{pt:g}pt}}" for name, pt in lengths.items())
     yield rf"\begin{{{tabular}}}{width}{{{_columns(plan)}}}"
     yield r"\toprule"
-    yield rf"{' & '.join(_headings(table, plan.wrapped))} \\"
+    yield rf"{' & '.join(_headings(plan, piece))} \\"
     for block in blocks:
         yield r"\midrule"
         for row in block:
@@ -121,12 +121,13 @@ def _label_of(title: str) -> str:
 # --- cells -----------------------------------------------------------------------------------------
 
 
-def _headings(table: PaperTable, wrapped: list[int]) -> Iterator[str]:
+def _headings(plan: Plan, piece: float) -> Iterator[str]:
     """Yield the heading of each column, in lines."""
-    widths = [max(em(row.labels[number]) for row in table.rows) for number in range(len(table.labels))]
-    for number, (text, width) in enumerate(zip(table.labels, widths, strict=True)):
-        yield as_latex(text) if number in wrapped else _in_lines(stacked(text, width), "l")
-    for text, width in zip(table.headings, cell_widths(table), strict=True):
+    table = plan.table
+    for place, text in enumerate(table.labels):
+        width = max(em(row.labels[place]) for row in table.rows)
+        yield _breakable(text, piece) if place in plan.wrapped else _in_lines(stacked(text, width), "l")
+    for text, width in zip(table.headings, widths_of_cells(plan), strict=True):
         lines = _in_lines(stacked(text, width), "c" if table.lettered else "r")
         yield rf"\multicolumn{{2}}{{c}}{{{lines}}}" if table.lettered else lines
 

@@ -31,7 +31,7 @@ _LAYOUTS = (_Layout("small", 9.25, 10), _Layout("small", 9.25, 6), _Layout("foot
 """What is tried, the most readable first."""
 _NARROW = _Layout("footnotesize", 8.5, 4)
 """Tried last with letters, which keep numbers apart."""
-_LONG, NARROWEST = 10.5, 5.0
+_LONG, NARROWEST = 10.5, 4.7
 """Em that a label gets if it needs them, enough for 20 letters, or for 10; the rest is wrapped."""
 _TRIES = [
     (environment, whole, width)
@@ -39,7 +39,7 @@ _TRIES = [
     for whole, width in ((True, _LONG), (False, _LONG), (False, NARROWEST))
 ]
 """The environment, whether all columns stand there, and the width of a label."""
-_HEIGHT = 420.0
+_HEIGHT = 400.0
 """Points that a page has for rows, beside the caption and the headings."""
 FLOATS = 10
 """Pages of floats that LaTeX can surely hold back."""
@@ -94,14 +94,18 @@ def _squeezed(table: PaperTable) -> Plan:
     layout, labels = _LAYOUTS[-1], _label_widths(table)
     wrapped = [place for place, width in enumerate(labels) if width > NARROWEST]
     wrapped = wrapped or [labels.index(max(labels))]
-    unmarked = [[row._replace(cells=[cell._replace(mark="") for cell in row.cells]) for row in table.rows]]
-    fixed = sum(_number_widths(replace(table, blocks=unmarked)))
+    fixed = sum(_number_widths(_unmarked(table)))
     fixed += sum(width for place, width in enumerate(labels) if place not in wrapped)
     columns = len(labels) + len(table.headings) * (1.5 if table.lettered else 1)
     free = (_WIDTHS["table*"] - layout.space * columns) / layout.points - fixed
     width = free / (len(wrapped) + table.lettered * len(table.headings))
     enough = width >= max(3.0, min(NARROWEST, *(labels[place] for place in wrapped)))
     return Plan(table, "table*", layout, wrapped, width, table.lettered, enough)
+
+
+def _unmarked(table: PaperTable) -> PaperTable:
+    blocks = [[row._replace(cells=[cell._replace(mark="") for cell in row.cells]) for row in table.rows]]
+    return replace(table, blocks=blocks)
 
 
 def pages_of(plan: Plan) -> list[list[list[TableRow]]]:
@@ -182,17 +186,24 @@ def _label_widths(table: PaperTable) -> list[float]:
 
 def _number_widths(table: PaperTable) -> list[float]:
     """Return the width of each column of numbers, in em."""
-    cells = cell_widths(table)
+    cells = _cell_widths(table)
     return [
         max(width, *(em(line.strip()) for line in stacked(heading, width)))
         for width, heading in zip(cells, table.headings, strict=True)
     ]
 
 
-def cell_widths(table: PaperTable) -> list[float]:
+def widths_of_cells(plan: Plan) -> list[float]:
+    """Return the width of the cells of each column of numbers, marks included, in em."""
+    if plan.marks:
+        return [width + plan.width for width in _cell_widths(_unmarked(plan.table))]
+    return _cell_widths(plan.table)
+
+
+def _cell_widths(table: PaperTable) -> list[float]:
     """Return the width of the cells of each column, some of which are bold, with their letters."""
     columns = zip(*(row.cells for row in table.rows), strict=True)
-    marks = 0.7 if table.lettered else 0.0  # daggers stand in the space between columns
+    marks = 0.82 if table.lettered else 0.0  # daggers stand in the space between columns
     return [
         max(1.15 * em(cell.text) for cell in cells) + marks * max(em(cell.mark) for cell in cells)
         for cells in columns

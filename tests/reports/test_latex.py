@@ -2,6 +2,7 @@
 
 import random
 import shutil
+import string
 import subprocess
 
 import pytest
@@ -91,9 +92,10 @@ def test_random_tables_fit(layout, tmp_path):
     headings = [*SIX, *ODD, *JUDGED, "RR", "MAP@10", "Mean average precision", "NumRet"]
     texts = []
     for _ in range(40):
-        names = ["".join(rng.choices("abcdeMW_-x. 9", k=rng.randint(1, 30))).strip() for _ in range(6)]
+        letters = rng.choice(["MW", string.ascii_letters + "_-.", string.printable[:95]])
+        names = ["".join(rng.choices(letters, k=rng.randint(1, 30))).strip() for _ in range(6)]
         chosen = rng.sample(headings, rng.randint(1, 6))
-        options = {"marks": rng.choice([DAGGERS, LETTERS[:2], ("",)]), "digits": rng.randint(1, 4)}
+        options = {"marks": rng.choice([DAGGERS, LETTERS[:2], NUMBERS, ("",)]), "digits": rng.randint(1, 4)}
         made = table(chosen, [*dict.fromkeys(name or "a" for name in names)], **options)
         texts.append(latex(made, "means"))
     assert_compiles([text for text in texts if "wider than" not in text], tmp_path, layout)
