@@ -9,6 +9,7 @@ import random
 import re
 import threading
 from dataclasses import replace
+from types import SimpleNamespace
 
 import ir_measures
 import numpy as np
@@ -17,6 +18,7 @@ import pytest
 
 from permed_measures.comparisons.compare import compare
 from permed_measures.datasets import SAMPLES, from_folder, load
+from permed_measures.engine.inputs import SparkRun
 from permed_measures.files.write import write_run
 from permed_measures.reports.query_details import _rounded, query_details
 from tests.commands import run_cli
@@ -118,6 +120,22 @@ def test_a_run_that_can_be_read_once_has_its_judged_documents(tmp_path):
         assert shown(details, "old") == [[None, "c", "b"], ["a"], []]
         assert shown(details, "new") == [["a", "x", "b"], ["z", "a"], []]
         assert unread(details) == {"old": "once"}
+
+
+def test_spark_frames_are_not_read_again():
+    result = compared({"old": OLD, "new": NEW})
+    details = query_details(replace(result, runs={"old": SparkRun(None), "new": NEW}), depth=3)
+    assert unread(details) == {"old": "spark"}
+    assert shown(details, "old") == [[None, "c", "b"], ["a"], []]
+
+
+def test_a_data_set_whose_queries_cannot_be_read_has_no_texts():
+    def failing():
+        raise RuntimeError("no network")
+
+    result = compared({"old": OLD, "new": NEW})
+    details = query_details(replace(result, qrels=SimpleNamespace(queries_iter=failing)))
+    assert (details["texts"], details["turns"], details["fields"]) == (None, None, {})
 
 
 def queries_of(page):
