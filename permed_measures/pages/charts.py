@@ -156,10 +156,12 @@ def ranges(title: str, about: str, rows: Sequence[dict[str, Any]], kinds: Sequen
 _LEGEND = {
     "title": None,
     "orient": "bottom",
+    "columns": 3,
+    "labelColor": INK,
+    "labelFontSize": 12,
     "symbolType": "stroke",
     "symbolStrokeWidth": 3,
     "symbolOpacity": 1,
-    "columns": 2,
 }
 
 

@@ -144,6 +144,15 @@ def test_the_table_of_an_evaluation_can_be_copied():
     assert text.count('data-copies="1"') == 1
 
 
+@pytest.mark.parametrize("made", [by_group, budgeted])
+def test_plots_have_the_colours_of_the_page(made):
+    drawn = "".join(re.findall(r"<svg.*?</svg>", made(PLAIN), re.DOTALL))
+    texts = re.findall(r"<text[^>]*>", drawn)
+    assert all('fill="var(--ink' in each for each in texts)
+    colours = set(re.findall(r'(?:fill|stroke)="([^"]*)"', drawn))
+    assert {each for each in colours if not each.startswith("var(--")} <= {"none", "transparent"}
+
+
 @pytest.mark.parametrize(("by", "n_plots"), [(None, 0), ("_([0-3])?", 1), ("^(q)", 0)])
 def test_groups_are_plotted_where_there_are_some(by, n_plots):
     assert [tag for tag, _ in Page(evaluated(PLAIN, measures=["P@1"], by=by)).tags].count("figure") == n_plots
