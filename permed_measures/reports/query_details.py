@@ -68,7 +68,7 @@ def query_details(result: ComparisonResult, depth: int = DEPTH) -> dict[str, Any
         "depth": depth,
         "rankings": placed,
         "documents": {
-            "ids": list(documents.ids),
+            "ids": list(map(one_line, documents.ids)),
             "texts": [texts.get(doc_id) for doc_id in documents.ids] if texts else None,
         },
         **grades,
@@ -121,7 +121,7 @@ def _queries(result: ComparisonResult) -> dict[str, Any]:
     ]
     return {
         "n": len(query_ids),
-        "ids": [turn.id for turn in seen],
+        "ids": [one_line(turn.id) for turn in seen],
         "texts": [turn.text for turn in seen] if asked else None,
         "turns": turns if any(turns) else None,
         "fields": _fields(result, [by_id.get(each) for each in query_ids]),

@@ -6,10 +6,10 @@ import struct
 
 import polars as pl
 import pytest
+from effort import effort
 
 from permed_measures.engine.first_documents import first_documents
 from permed_measures.engine.inputs import Batches
-from tests.effort import effort
 
 SCORES = [
     0.0,

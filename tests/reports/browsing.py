@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from reporting import HOSTILE
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [
@@ -14,6 +15,18 @@ ARGUMENTS = [
 ]
 CHECKS = Path(__file__).with_name("page_checks.js").read_text(encoding="utf-8")
 DRAWN = "() => [...document.querySelectorAll('figure')].every((each) => each.querySelector('svg'))"
+
+IN_PAGES = [
+    *(*HOSTILE, "<img src=x onerror=alert(1)>"),
+    *("</script><script>alert(1)</script>", "${alert(1)}", "{run}"),
+]
+"""Names that mean something in a page or its scripts."""
+PLACES = """all => all.map((each) => {
+  const { e: x, f: y } = each.transform.baseVal.consolidate().matrix;
+  const { fill, stroke } = getComputedStyle(each);
+  return { x, y, fill, stroke, label: each.getAttribute("aria-label") };
+})"""
+"""Of points and lines of a plot: where they are, and what colours they have."""
 
 
 @contextmanager
@@ -78,23 +91,29 @@ def assert_legible(page):
 
 
 def assert_accessible(page):
-    """Check that no level of headings is left out, and that what one can operate has a name."""
+    """Check that a page has its parts, no level of headings left out, and names for what one can operate."""
     headings = page.locator("h1, h2, h3, h4").evaluate_all(
         "all => all.map((each) => Number(each.tagName[1]))"
     )
     assert headings[0] == 1
     assert headings.count(1) == 1
     assert all(below - above <= 1 for above, below in pairwise(headings))
-    nodes = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
-    shown = [each for each in nodes if not each["ignored"]]
-    roles = {each["role"]["value"] for each in shown}
+    roles = {each["role"]["value"] for each in assert_named(page)}
     assert {"main", "navigation", "contentinfo", "table", "columnheader", "rowheader"} <= roles
+
+
+def assert_named(page):
+    """Check that whatever can have the focus has a name, and return what a screen reader is told."""
+    nodes = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    told = [each for each in nodes if not each["ignored"]]
     focusable = [
-        each for each in shown if {"name": "focusable", "value": True} in map(_plain, each["properties"])
+        each for each in told if {"name": "focusable", "value": True} in map(_plain, each["properties"])
     ]
     assert len(focusable) > 5
     unnamed = [each for each in focusable if not each["name"]["value"].strip()]
+    unnamed = [each for each in unnamed if each["role"]["value"] != "listitem"]  # its content is read
     assert not unnamed, unnamed
+    return told
 
 
 def _plain(each):

@@ -5,6 +5,7 @@ import sys
 
 import ir_datasets
 import pytest
+from browsing import chromium
 from reporting import HOSTILE, STYLES, Terminal, made
 
 import permed_measures as pm
@@ -56,3 +57,23 @@ def shown(monkeypatch):
 @pytest.fixture(scope="module")
 def against_bm25(dataset, sample_runs):
     return compare(dataset, sample_runs, ["nDCG@10", "GradedAP@10", "P@1"], "bm25", resamples=499)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """Return what saves a page of a comparison, once for each name."""
+    folder, paths = tmp_path_factory.mktemp("pages"), {}
+
+    def save(name, result):
+        if name not in paths:
+            paths[name] = folder / f"{name}.html"
+            paths[name].write_text(result.to("html"), encoding="utf-8")
+        return paths[name]
+
+    return save

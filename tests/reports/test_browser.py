@@ -5,34 +5,22 @@ import itertools
 import re
 
 import pytest
-from browsing import assert_accessible, assert_fits, assert_keyboard, assert_legible, chromium, opened
-from reporting import HOSTILE, loaded, made
+from browsing import (
+    IN_PAGES,
+    PLACES,
+    assert_accessible,
+    assert_fits,
+    assert_keyboard,
+    assert_legible,
+    opened,
+)
+from reporting import loaded, made
 
 from permed_measures.markup import one_line
 from permed_measures.pages.words import words_of
 from permed_measures.reports.wording import LEVELS
 
 RANDOMIZATION = "randomization"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory):
-    """Return what saves a page of a comparison, once for each name."""
-    folder, paths = tmp_path_factory.mktemp("pages"), {}
-
-    def save(name, result):
-        if name not in paths:
-            paths[name] = folder / f"{name}.html"
-            paths[name].write_text(result.to("html"), encoding="utf-8")
-        return paths[name]
-
-    return save
 
 
 RANKS = {"old": [2] * 40, "better": [1] * 40, "worse": [4] * 40, "alike": [1, 4] * 20}
@@ -91,13 +79,6 @@ def test_forest_plots_are_the_comparison(browser, saved, ranked):
                 assert [end - zero["x"] for end in ends] == pytest.approx(
                     [scale * bound for bound in row["interval"]], abs=0.01
                 )
-
-
-PLACES = """all => all.map((each) => {
-  const { e: x, f: y } = each.transform.baseVal.consolidate().matrix;
-  const { fill, stroke } = getComputedStyle(each);
-  return { x, y, fill, stroke, label: each.getAttribute("aria-label") };
-})"""
 
 
 ENDS = """all => all.map((each) => {
@@ -248,23 +229,14 @@ def test_words_of_the_page_are_chinese(browser, saved, grouped):
         assert [english[name] in text for name in ("heat", "copy_as", "table_note")] == [False] * 3
 
 
-HOSTILE_HERE = [
-    *HOSTILE,
-    "<img src=x onerror=alert(1)>",
-    "</script><script>alert(1)</script>",
-    "${alert(1)}",
-    "{run}",
-]
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("width", [1280, 400])
 def test_hostile_names_are_text(browser, saved, width):
-    ranks = dict(zip(HOSTILE_HERE, itertools.cycle([[1, 1], [2, 1], [3, 4]]), strict=False))
+    ranks = dict(zip(IN_PAGES, itertools.cycle([[1, 1], [2, 1], [3, 4]]), strict=False))
     measures = {"<img src=y onerror=alert(2)>": "RR", "</script>": "P@1"}
-    options = {"baseline": HOSTILE_HERE[0], "correction": "none", "by": r"q\d(\d)"}
+    options = {"baseline": IN_PAGES[0], "correction": "none", "by": r"q\d(\d)"}
     with opened(browser, saved("hostile", made(ranks, measures, **options)), width) as page:
-        names = [one_line(name) for name in HOSTILE_HERE]
+        names = [one_line(name) for name in IN_PAGES]
         shown = [re.sub(r"\s+", " ", text) for text in column(page, "#means", 0)]
         assert shown == [re.sub(r"\s+", " ", name) for name in names]
         assert page.locator(".runs button").all_text_contents() == names

@@ -15,14 +15,14 @@ import ir_measures
 import numpy as np
 import polars as pl
 import pytest
+from commands import run_cli
+from effort import effort
 
 from permed_measures.comparisons.compare import compare
 from permed_measures.datasets import SAMPLES, from_folder, load
 from permed_measures.engine.inputs import SparkRun
 from permed_measures.files.write import write_run
 from permed_measures.reports.query_details import _rounded, query_details
-from tests.commands import run_cli
-from tests.effort import effort
 
 QRELS = {"q1": {"a": 2, "b": 1, "c": 0, "far": 2, "never": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
 OLD = {"q1": {"x": 5.0, "b": 4.0, "c": 4.0, "y": 3.0, "far": 0.1}, "q2": {"a": 1.0}}

@@ -151,7 +151,7 @@ function valuesOf(list, { query, left, right }) {
     );
   });
   const table = element("table", {}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
-  return element("div", { class: "wide", tabindex: 0 }, table);
+  return element("div", { class: "wide", role: "group", "aria-label": words.measures, tabindex: 0 }, table);
 }
 
 // --- rankings ---
