@@ -39,7 +39,9 @@ _TRIES = [
     for whole, width in ((True, _LONG), (False, _LONG), (False, NARROWEST))
 ]
 """The environment, whether all columns stand there, and the width of a label."""
-_HEIGHT = 400.0
+_FEW, _MOST = 12, 8.0
+"""With more rows than this, labels get so many em in a column: on several lines they make a table too high."""
+_HEIGHT = 385.0
 """Points that a page has for rows, beside the caption and the headings."""
 FLOATS = 10
 """Pages of floats that LaTeX can surely hold back."""
@@ -66,8 +68,9 @@ class Plan(NamedTuple):
 def plan_of(table: PaperTable) -> Plan:
     """Return the first way that fits: in a column, without the columns that may be left out, in the text."""
     less = _without(table)
-    for environment, whole, name in _TRIES:
+    for environment, whole, least in _TRIES:
         shown, room = table if whole else less, _WIDTHS[environment]
+        name = max(least, _MOST) if environment == "table" and len(table.rows) > _FEW else least
         labels, numbers = _label_widths(shown), sum(_number_widths(shown))
         columns = len(labels) + len(shown.headings) - 0.5  # there is no space at the left, half at the right
         for layout in _LAYOUTS if name == _LONG else (_LAYOUTS[-1], *([_NARROW] * table.lettered)):

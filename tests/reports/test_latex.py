@@ -197,7 +197,7 @@ def test_a_page_that_is_full_goes_on_in_another_float():
     groups = latex(table(FOUR, [*"abcd"], labels=("turn", "run"), blocks=20), "means")
     assert groups.count(r"\begin{table") == 3
     before = groups.split(r"\end{table")[0]
-    assert latex_rows(before)[-1][:2] in (["8", "d"], ["9", "d"])  # a group is not torn
+    assert latex_rows(before)[-1][1] == "d"  # a group is not torn
 
 
 def test_a_table_that_fits_nowhere_says_so():
