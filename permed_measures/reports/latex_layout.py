@@ -40,7 +40,7 @@ _TRIES = [
 ]
 """The environment, whether all columns stand there, and the width of a label."""
 _FEW, _MOST = 12, 8.0
-"""With more rows than this, labels get so many em in a column: on several lines they make a table too high."""
+"""With more rows than this, labels get so many em in a column: further lines make a table too high."""
 _HEIGHT = 385.0
 """Points that a page has for rows, beside the caption and the headings."""
 FLOATS = 10
