@@ -173,6 +173,7 @@ function twoRankings(list, opened, show) {
   });
   const lines = document.createElementNS(SVG, "svg");
   lines.setAttribute("aria-hidden", "true");
+  lines.setAttribute("preserveAspectRatio", "none"); // printed, the rankings may be higher
   const both = element("div", { class: "rankings" }, sides[0], lines, sides[1]);
   for (const event of ["mouseover", "focusin"]) {
     both.addEventListener(event, ({ target }) => pickDocument(both, target.closest("[data-document]")?.dataset.document));
