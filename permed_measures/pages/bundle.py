@@ -113,11 +113,13 @@ def drawn(spec: dict[str, Any], width: int = 460) -> str:
         import vl_convert
     except ImportError:
         raise _missing("vl-convert-python") from None
-    return str(vl_convert.vegalite_to_svg({**spec, "width": width, "padding": _PADDING}))
+    config = {**spec["config"], "font": _MEASURED}
+    drawn = vl_convert.vegalite_to_svg({**spec, "width": width, "config": config})
+    return str(drawn).replace(f'font-family="{_MEASURED}"', f'font-family="{spec["config"]["font"]}"')
 
 
-_PADDING = {"left": 16, "right": 8, "top": 4, "bottom": 4}
-"""Room for text that is wider in the browser than it was measured."""
+_MEASURED = "DejaVu Sans"
+"""The font by which text is given room: hardly one that a browser may take is wider."""
 
 
 def _missing(package: str) -> InputError:

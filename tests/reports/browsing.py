@@ -82,10 +82,10 @@ def assert_fits(page):
     assert not wide, wide
 
 
-def assert_legible(page):
+def assert_legible(page, more_than=50):
     """Check that text and plots stand out from what is behind them as WCAG AA asks."""
     found = found_in(page, "contrasts")
-    assert len(found) > 50
+    assert len(found) > more_than
     faint = [each for each in found if each["contrast"] < each["least"]]
     assert not faint, faint
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from browsing import assert_accessible, assert_fits, assert_keyboard, assert_legible, chromium, opened
 from commands import run_main
 from reporting import Page, assert_stands_alone, pair
 
@@ -295,3 +296,47 @@ def test_a_notebook_is_where_a_kernel_runs(monkeypatch):
         assert display._in_notebook() is expected
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
     assert not display._in_notebook()
+
+
+# --- in Chromium -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as started:
+        yield started
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("made", PAGES)
+def test_a_page_can_be_read_and_used_on_a_phone(made, browser, tmp_path):
+    (tmp_path / "page.html").write_text(made(RUNS), encoding="utf-8")
+    with opened(browser, tmp_path / "page.html", 400, "dark") as page:
+        for details in page.locator("details > summary").all():
+            details.click()
+        assert_fits(page)
+        assert_legible(page, more_than=30)  # it is small
+        assert_accessible(page)
+        assert_keyboard(page)
+
+
+@pytest.mark.thorough
+def test_a_table_is_sorted_shaded_and_copied(browser, tmp_path):
+    runs = {"b": PLAIN["second"], "a": PLAIN["first"], "c": ranked("a", "b")}
+    text = evaluated(runs)
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
+    with opened(browser, tmp_path / "page.html") as page:
+        names = page.locator(".sortable tbody th.run")
+        assert names.all_text_contents()[:3] == ["b", "a", "c"]
+        page.get_by_role("button", name="run").click()
+        assert names.all_text_contents() == ["a", "b", "c", "best possible"]
+        page.get_by_role("button", name="RR").click()
+        assert names.all_text_contents() == ["a", "c", "b", "best possible"]
+        assert page.locator("th[aria-sort]").text_content() == "RR"
+        page.get_by_label("Shade by column").check()
+        shades = page.locator("tbody td").evaluate_all("all => all.map((each) => each.style.backgroundColor)")
+        assert len({*shades}) > 1
+        for form, copied in copies(text)["1"].items():
+            page.locator(f"[data-form={form}]").click()
+            page.get_by_text("Copied").wait_for()
+            assert page.evaluate("navigator.clipboard.readText()") == copied
