@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterator
 from inspect import signature
 from typing import Any
 
-from permed_measures.errors import PermedError
-
 LENGTH = 200
 """Characters of a text that are kept."""
 
@@ -27,7 +25,7 @@ def titles_of(dataset: Any, doc_ids: Collection[str]) -> dict[str, str]:
             for doc_id, title, text in _documents(dataset, doc_ids)
             if doc_id in doc_ids and (title or text)
         }
-    except (PermedError, OSError, RuntimeError):  # the corpus is not here, or damaged
+    except Exception:  # the corpus is not here, or cannot be read, for whatever reason ir_datasets has
         return {}
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from permed_measures.datasets.downloads import without_logs
 from permed_measures.datasets.titles import titles_of
 from permed_measures.engine.groups import Groups
-from permed_measures.errors import InputError, PermedError
+from permed_measures.errors import InputError
 from permed_measures.markup import one_line
 from permed_measures.measures.headings import headings_of
 from permed_measures.reports.ranked_documents import Documents, graded, shown_rankings
@@ -134,7 +134,7 @@ def _of_dataset(qrels: Any) -> list[Any]:
     try:
         with without_logs():
             return list(dataset.queries_iter()) if hasattr(dataset, "queries_iter") else []
-    except (PermedError, OSError, RuntimeError):
+    except Exception:  # of any data set of ir_datasets: the page is worth having without
         return []
 
 

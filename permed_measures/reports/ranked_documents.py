@@ -15,7 +15,6 @@ from permed_measures.engine.forms import is_spark_frame
 from permed_measures.engine.inputs import STDIN, SparkRun
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.errors import PermedError
 from permed_measures.statistics.results import ComparisonResult
 
 
@@ -54,7 +53,7 @@ def _read(result: ComparisonResult, run: str, depth: int) -> tuple[list[list[str
             if isinstance(given, SparkRun) or is_spark_frame(given):
                 return None, "spark"
             return first_documents(given, result.paired.query_ids, depth), ""
-        except (PermedError, OSError):
+        except Exception:  # of any library that reads it: the page is worth having without
             return None, "failed"
 
 

@@ -131,7 +131,7 @@ def test_spark_frames_are_not_read_again():
 
 def test_a_data_set_whose_queries_cannot_be_read_has_no_texts():
     def failing():
-        raise RuntimeError("no network")
+        raise ValueError("no such format")
 
     result = compared({"old": OLD, "new": NEW})
     details = query_details(replace(result, qrels=SimpleNamespace(queries_iter=failing)))
@@ -170,6 +170,14 @@ def test_a_file_that_has_changed_since_is_not_shown(tmp_path):
     assert unread(query_details(result, depth=3)) == {"old": "failed"}
     path.unlink()
     assert unread(query_details(result, depth=3)) == {"old": "failed"}
+
+
+def test_a_lazy_frame_that_cannot_be_computed_again_has_failed(tmp_path):
+    frame = pl.DataFrame(rows_of(OLD), schema=["query_id", "doc_id", "score"], orient="row")
+    frame.write_parquet(tmp_path / "old.parquet")
+    result = compared({"old": pl.scan_parquet(tmp_path / "old.parquet"), "new": NEW})
+    frame.drop("score").write_parquet(tmp_path / "old.parquet")
+    assert unread(query_details(result)) == {"old": "failed"}
 
 
 def test_a_comparison_is_pickled_without_its_runs():
