@@ -49,6 +49,8 @@ def frame_of_lines(data: bytes, format_name: str) -> pl.DataFrame | None:
     """Return query_id, doc_id and relevance, or score and rank, of whole lines in their order, or None."""
     if is_commented(data):
         return None
+    if format_name == "MS MARCO run" and (b" +" in data or b" -" in data):
+        return None  # perhaps a rank with a sign, which polars reads as a number
     columns = _COLUMNS[format_name]
     frame = _frame(data, " ", columns)
     # Each line has the last column, so all blanks; with so many per line in all, each has just these.

@@ -40,7 +40,7 @@ def assert_explained(plain, name, text, setting, choice, cutoff):
     assert {match.printed for match in audited.matches} == {text}
 
 
-@pytest.mark.parametrize("seed", range(effort(5, 100)))
+@pytest.mark.parametrize("seed", range(effort(5, 40)))
 def test_the_true_convention_of_a_claim_is_among_the_matches_on_litsearch(litsearch, seed):
     rng = random.Random(seed)
     plain = rng.choice(list(litsearch.values()))
@@ -49,7 +49,7 @@ def test_the_true_convention_of_a_claim_is_among_the_matches_on_litsearch(litsea
     assert_explained(plain, name, printed(rng, value), setting, choice, cutoff)
 
 
-@pytest.mark.parametrize("seed", range(effort(4, 100)))
+@pytest.mark.parametrize("seed", range(effort(4, 40)))
 def test_the_true_convention_of_a_claim_is_among_the_matches_on_graded_data(seed):
     rng = random.Random(seed)
     plain = plain_graded(3)
@@ -89,13 +89,13 @@ def assert_row_explained(rng, plain, setting):
     assert str(result)
 
 
-@pytest.mark.parametrize("seed", range(effort(2, 12)))
+@pytest.mark.parametrize("seed", range(effort(2, 8)))
 def test_a_row_made_by_one_convention_is_explained_on_litsearch(litsearch, seed):
     rng = random.Random(1000 + seed)
     assert_row_explained(rng, rng.choice(list(litsearch.values())), random_setting(rng))
 
 
-@pytest.mark.parametrize("seed", range(effort(4, 14)))
+@pytest.mark.parametrize("seed", range(effort(4, 10)))
 def test_a_row_made_by_one_convention_is_explained_on_graded_data(seed):
     rng = random.Random(1000 + seed)
     assert_row_explained(rng, plain_graded(rng.choice([1, 2, 3])), random_setting(rng))

@@ -43,7 +43,7 @@ from permed_measures.audits.report_formats import AUDIT_FORMATS
 from permed_measures.engine.ranks import TieBreak
 
 
-@pytest.mark.parametrize("seed", range(effort(3, 25)))
+@pytest.mark.parametrize("seed", range(effort(3, 15)))
 def test_every_convention_has_the_value_of_plain_loops(seed):
     rng = random.Random(seed)
     qrels, run = small_case(rng)
@@ -67,7 +67,7 @@ def test_every_convention_has_the_value_of_plain_loops(seed):
 
 
 @pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")  # of runs without judged documents
-@pytest.mark.parametrize("seed", range(effort(3, 40)))
+@pytest.mark.parametrize("seed", range(effort(3, 20)))
 def test_rare_conventions_have_the_values_of_plain_loops(seed):
     """And what is not tried has none."""
     rng = random.Random(seed)

@@ -13,7 +13,7 @@ from pyNTCIREVAL import metrics as ntcir
 
 import permed_measures as pm
 
-CASES = effort(500, 3000)
+CASES = effort(500, 2000)
 CHUNKS = effort(2, 6)
 GRADES = [[0, 1], [-1, 0, 1, 2], [0, 1, 2, 3, 4], [-3, -2, 0, 1, 4], [0], [1, 2]]
 

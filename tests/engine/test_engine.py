@@ -24,7 +24,7 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 
-CASES = effort(150, 2000)
+CASES = effort(150, 1200)
 CHUNKS = effort(5, 20)
 
 

@@ -113,6 +113,8 @@ def test_a_run_of_ms_marco_is_ranked_by_its_ranks(large, tmp_path, monkeypatch):
     ("line", "problem"),
     [
         ("7\t3\tx", "a rank must be a whole number (found 'x')"),
+        ("7\t3\t+1", "a rank must be a whole number (found '+1')"),
+        ("7\t3\t-1", "a rank must be a whole number (found '-1')"),
         ("7\t3\t1.5", "a rank must be a whole number (found '1.5')"),
         ("7\t3", "2 columns"),
         ("7\t3\t1\t0.5", "4 columns"),

@@ -225,7 +225,7 @@ def test_what_is_written_reads_back_equal_or_is_refused_rightly(form, what, tmp_
     written = []
 
     @settings(
-        max_examples=effort(60, 250 if form != "parquet" else 150),
+        max_examples=effort(60, 150),
         deadline=None,
         derandomize=True,
         database=None,

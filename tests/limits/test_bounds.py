@@ -1,6 +1,7 @@
 """Bounds against all rankings of a few documents: every mean that can be reached."""
 
 import random
+from functools import cache
 from itertools import permutations, product
 
 import numpy as np
@@ -49,8 +50,9 @@ def rankings_of(n_documents, deepest):
                     yield dict(zip((f"d{j}" for j in documents), ranks, strict=True))
 
 
-def reachable(grades, convention, claims, deepest):
-    """Return the values of all rankings of each query: an array for each, with a row for each ranking."""
+@cache
+def all_rankings(grades, policy, deepest):
+    """Return the labels of a policy, all rankings of each query, and the query of each."""
     qrels, run = {}, {}
     for q, of_query in enumerate(grades):
         for i, ranks in enumerate(rankings_of(len(of_query), deepest)):
@@ -59,13 +61,18 @@ def reachable(grades, convention, claims, deepest):
             qrels[f"{q}_{i:06}"] = {f"d{j}": grade for j, grade in enumerate(of_query)}
             run[f"{q}_{i:06}"] = {by_rank.get(r, f"x{r}"): -float(r) for r in range(1, longest + 1)}
     policies = {each.policy: each for each in label_policies(Judgments.of(qrels))}
-    labels = policies[convention.setting.labels]
-    rankings = JudgedRankings.of(labels.judgments, run)
+    labels = policies[policy]
+    query = np.array([int(each.partition("_")[0]) for each in labels.judgments.query_ids])
+    return labels, JudgedRankings.of(labels.judgments, run), query
+
+
+def reachable(grades, convention, claims, deepest):
+    """Return the values of all rankings of each query: an array for each, with a row for each ranking."""
+    labels, rankings, query = all_rankings(tuple(grades), convention.setting.labels, deepest)
     columns = []
     for claim in claims:
         spec = MeasureSpec(claim.measure, convention.cutoffs[claim.name], labels)
         columns.append(convention.choices[claim.family].values(rankings, spec))
-    query = np.array([int(each.partition("_")[0]) for each in labels.judgments.query_ids])
     values = np.stack(columns, axis=1)
     return [np.unique(values[query == q], axis=0) for q in range(len(grades))]
 

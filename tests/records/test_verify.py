@@ -12,7 +12,7 @@ from recorded import at, changed, leaves, put, resealed
 import permed_measures as pm
 from permed_measures.records.record import read_record
 
-N_CHANGES = effort(40, 250)
+N_CHANGES = effort(40, 150)
 
 COMPUTED = ("measures", "conventions", "runs", "query_ids")
 """Fields that are computed again: a change is found in them even if the hash is put right."""
