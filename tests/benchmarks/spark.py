@@ -2,17 +2,19 @@
 
 Run it with ``python tests/benchmarks/spark.py [--rows 3000000 30000000] [--files 1 7 64] [--rounds 3]``; it
 needs Java. Each way runs in a process of its own, in a session that has computed something. The table has the
-median seconds, those of the processors, and peaks of memory in MB: of the driver (Python, JVM) and workers.
+least seconds, those of the processors, and peaks of memory in MB: of the driver (Python, JVM) and workers.
 
 *together*: the rows of a query stand in one file. *scattered*: they stand anywhere. The recipe numbers the
 rows of each query by a window, keeps ten, and gives lists of them to RankingMetrics; its labels are binary.
-*one scan* is ours where the rows of a query are said to stand in one partition.
+For measures without a cutoff it keeps all. *window* is what one can write at best: it joins the numbered
+rows with the judgments, and sums up the formulas of AP and nDCG.
+*one scan* is ours where the rows of a query are said to stand in one partition. *reading twice* is the least
+that two scans can cost: Spark reads the three columns and sums up a hash of them, twice.
 """
 
 import argparse
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -20,6 +22,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +33,7 @@ from synthetic import DEPTH, write_large
 
 import permed_measures as pm
 
+UNCUT = ["GradedAP", "Coverage", "nDCG(dcg='exp-log2')", "nDCG", "AP", "P@1"]
 MEASURES = ["GradedAP@10", "Coverage@10", "nDCG(dcg='exp-log2')@10", "nDCG@10", "AP@10", "P@1"]
 
 
@@ -76,9 +80,9 @@ def judgments(folder: Path) -> Any:
     return pm.read_qrels(folder / "qrels.trec")
 
 
-def ours(folder: Path) -> Callable[[], Any]:
+def ours(folder: Path, measures: list[str] = MEASURES) -> Callable[[], Any]:
     """Return the call of ours on Spark."""
-    run, scorer = session().read.parquet(str(folder / "run")), pm.evaluator(MEASURES, judgments(folder))
+    run, scorer = session().read.parquet(str(folder / "run")), pm.evaluator(measures, judgments(folder))
     return lambda: scorer.calc_aggregate(run)
 
 
@@ -89,10 +93,25 @@ def one_scan(folder: Path) -> Callable[[], Any]:
     return lambda: scorer.calc_aggregate(run)
 
 
-def recipe(folder: Path) -> Callable[[], Any]:
+def reading_twice(folder: Path) -> Callable[[], Any]:
+    """Return the call that reads the run twice, and computes nothing but a hash of its rows."""
+    run = session().read.parquet(str(folder / "run"))
+    total = "sum(shiftright(xxhash64(query_id, doc_id, score), 32))"
+    return lambda: [run.selectExpr("count(1)", total).first() for _ in range(2)]
+
+
+def ranked(run: Any) -> Any:
+    """Return the rows of a run with their ranks, by a window."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    window = Window.partitionBy("query_id").orderBy(F.desc("score"), F.desc("doc_id"))
+    return run.withColumn("rank", F.row_number().over(window))
+
+
+def recipe(folder: Path, cutoff: int | None = 10) -> Callable[[], Any]:
     """Return the call of the recipe for MLlib."""
     from pyspark.mllib.evaluation import RankingMetrics
-    from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     spark = session()
@@ -102,16 +121,57 @@ def recipe(folder: Path) -> Callable[[], Any]:
     relevant.count()
 
     def call() -> list[float]:
-        window = Window.partitionBy("query_id").orderBy(F.desc("score"), F.desc("doc_id"))
-        ranked = run.withColumn("rank", F.row_number().over(window)).filter("rank <= 10")
+        rows = ranked(run) if cutoff is None else ranked(run).filter(f"rank <= {cutoff}")
         pairs = F.sort_array(F.collect_list(F.struct("rank", "doc_id")))
-        grouped = ranked.groupBy("query_id").agg(pairs.alias("pairs"))
+        grouped = rows.groupBy("query_id").agg(pairs.alias("pairs"))
         both = relevant.join(grouped, "query_id").select("pairs.doc_id", "relevant")
         lists = both.rdd.map(tuple).cache()  # each metric would compute them again
         metrics = RankingMetrics(lists)
-        found = [metrics.ndcgAt(10), metrics.meanAveragePrecisionAt(10), metrics.precisionAt(1)]
+        if cutoff is None:
+            found = [metrics.ndcgAt(DEPTH), metrics.meanAveragePrecision, metrics.precisionAt(1)]
+        else:
+            found = [metrics.ndcgAt(cutoff), metrics.meanAveragePrecisionAt(cutoff), metrics.precisionAt(1)]
         lists.unpersist()
         return found
+
+    return call
+
+
+def window(folder: Path) -> Callable[[], Any]:
+    """Return the call that ranks all rows by a window, and computes AP and nDCG of the hits in SQL."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    spark = session()
+    run, qrels = spark.read.parquet(str(folder / "run")), judgments(folder)
+    labels = [(query_id, doc_id, grade) for query_id, docs in qrels.items() for doc_id, grade in docs.items()]
+    judged = spark.createDataFrame(labels, "query_id string, doc_id string, grade int").cache()
+    grades = Window.partitionBy("query_id").orderBy(F.desc("grade"))
+    ideal = judged.withColumn("place", F.row_number().over(grades)).groupBy("query_id")
+    ideal = ideal.agg(
+        F.expr("sum(grade / log2(place + 1)) AS ideal"), F.expr("sum(int(grade > 0)) AS num_rel")
+    ).cache()
+    judged.count(), ideal.count()
+
+    def call() -> Any:
+        hits = ranked(run).join(F.broadcast(judged), ["query_id", "doc_id"])
+        by_rank = Window.partitionBy("query_id").orderBy("rank")
+        hits = hits.withColumn("found", F.sum(F.expr("int(grade > 0)")).over(by_rank))
+        values = hits.groupBy("query_id").agg(
+            F.expr("sum(IF(grade > 0, found / rank, 0)) AS precisions"),
+            F.expr("sum(grade / log2(rank + 1)) AS gain"),
+            F.expr("max(int(rank = 1 AND grade > 0)) AS first"),
+        )
+        means = "avg(coalesce(try_divide({}, {}), 0))"
+        return (
+            ideal.join(values, "query_id", "left")
+            .selectExpr(
+                means.format("precisions", "num_rel"),
+                means.format("gain", "ideal"),
+                "avg(coalesce(first, 0))",
+            )
+            .first()
+        )
 
     return call
 
@@ -123,7 +183,16 @@ def without_spark(folder: Path) -> Callable[[], Any]:
 
 
 ORDERS = ["together", "scattered"]
-WAYS = {"ours": ours, "one scan": one_scan, "recipe": recipe, "without Spark": without_spark}
+WAYS = {
+    "ours": ours,
+    "ours, uncut": partial(ours, measures=UNCUT),
+    "one scan": one_scan,
+    "reading twice": reading_twice,
+    "recipe": recipe,
+    "recipe, uncut": partial(recipe, cutoff=None),
+    "window": window,
+    "without Spark": without_spark,
+}
 
 
 def main() -> None:
@@ -165,7 +234,7 @@ def compare(n_rows: int, n_files: int, order: str, ways: list[str], rounds: int)
 
 
 def measure(call: Callable[[], Any], rounds: int) -> None:
-    """Print the median seconds and processor seconds of the call, and peaks of memory."""
+    """Print the least seconds and processor seconds of the call, and peaks of memory."""
     peak, ended = {False: 0.0, True: 0.0}, threading.Event()
 
     def sample() -> None:
@@ -184,7 +253,7 @@ def measure(call: Callable[[], Any], rounds: int) -> None:
         processor.append(sum(each.seconds for each in processes()) - used)
     ended.set()
     sampler.join()
-    print(statistics.median(seconds), statistics.median(processor), peak[False], peak[True])
+    print(min(seconds), min(processor), peak[False], peak[True])
 
 
 class Process(NamedTuple):

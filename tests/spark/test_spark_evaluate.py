@@ -1,5 +1,6 @@
 """Qrels and run that are both PySpark frames, evaluated by bucket of queries."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -91,25 +92,34 @@ def test_what_is_wrong_in_the_data_is_an_error_of_ours(spark, frames):
         pm.spark.evaluate("GradedAP@10", high, twice.limit(1), buckets=5)
 
 
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+
 def test_the_benchmark_runs():
     pytest.importorskip("pyspark", reason="PySpark is not installed: pip install '.[spark]'")
-    script = Path(__file__).parents[1] / "benchmarks" / "spark.py"
-    asked = [
-        "--rows",
-        "20000",
-        "--files",
-        "2",
-        "--rounds",
-        "1",
-        "--orders",
-        "scattered",
-        "--ways",
-        "ours",
-        "recipe",
-    ]
-    done = subprocess.run([sys.executable, script, *asked], capture_output=True, text=True, check=False)
+    asked = ["--rows", "20000", "--files", "2", "--rounds", "1", "--orders", "scattered", "--ways", "ours"]
+    command = [sys.executable, BENCHMARKS / "spark.py", *asked]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert [line.split()[3] for line in done.stdout.splitlines()] == ["way", "ours", "recipe"]
+    assert [line.split()[3] for line in done.stdout.splitlines()] == ["way", "ours"]
+
+
+@pytest.mark.filterwarnings("ignore:Deprecated in 3.0.0:FutureWarning")  # RankingMetrics itself does
+def test_what_the_benchmark_compares_with_computes_the_same_measures(spark, tmp_path, monkeypatch):
+    """RankingMetrics takes no grades, and divides the precisions within a cutoff by another number."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    monkeypatch.delitem(sys.modules, "spark", raising=False)
+    benchmark = importlib.import_module("spark")
+    monkeypatch.setattr(benchmark, "session", lambda: spark)
+    benchmark.write(tmp_path, 20_000, 2, scattered=True)
+    found = {name: way(tmp_path)() for name, way in benchmark.WAYS.items()}
+    ap, ndcg, precision = (found["ours, uncut"][pm.parse_measure(name)] for name in ("AP", "nDCG", "P@1"))
+    assert list(found["window"]) == pytest.approx([ap, ndcg, precision], abs=1e-12)
+    assert found["ours"] == found["one scan"] == found["without Spark"]
+    one, two = found["reading twice"]
+    assert one == two
+    assert found["recipe, uncut"][1:] == pytest.approx([ap, precision], abs=1e-12)
+    assert found["recipe"][2] == pytest.approx(precision, abs=1e-12)
 
 
 CONNECT = """
