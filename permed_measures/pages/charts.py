@@ -156,7 +156,7 @@ def ranges(title: str, about: str, rows: Sequence[dict[str, Any]], kinds: Sequen
 _LEGEND = {
     "title": None,
     "orient": "bottom",
-    "columns": 3,
+    "columns": 4,
     "labelColor": INK,
     "labelFontSize": 12,
     "symbolType": "stroke",

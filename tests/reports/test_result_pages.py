@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from dataclasses import replace
+from importlib.resources import files
 from types import SimpleNamespace
 
 import pytest
@@ -26,6 +27,7 @@ from permed_measures.files.provenance import Origin
 from permed_measures.markup import one_line
 from permed_measures.measures.parsing import measures_of
 from permed_measures.pages import bundle, display
+from permed_measures.pages.words import words_of
 from permed_measures.reports.evaluation import Report, with_judged
 from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
 
@@ -114,6 +116,16 @@ def test_a_page_speaks_chinese(made):
         made(PLAIN, "fr")
 
 
+@pytest.mark.parametrize(("start", "module"), [("a_", "audits.reports"), ("c_", "crosschecks.results")])
+def test_headings_that_have_words_are_those_of_the_reports(start, module):
+    folder, name = module.split(".")
+    source = files("permed_measures").joinpath(folder, f"{name}.py").read_text("utf-8")
+    headings = [key[2:] for key in words_of("zh") if re.match(rf"{start}[A-Z]", key)]
+    assert len(headings) > 3
+    assert [each for each in headings if f'"{each}"' not in source] == []
+    assert [words_of("en")[f"{start}{each}"] for each in headings] == headings
+
+
 def test_names_stand_in_the_tables():
     shown = [one_line(name) for name in NAMES]
     assert [row[1] for row in Page(by_group(RUNS)).rows[1:6]] == shown
@@ -180,7 +192,7 @@ def test_an_error_budget_says_what_is_sure():
     assert "It does not depend on" in one
     runs = {"low": ranked("x", "y", "a"), "high": ranked("a", "b")}
     assert finding(budgeted(runs)).startswith("high has the highest P@1: 1.0000. It ")
-    assert "Of 1 pairs" in finding(budgeted(runs))
+    assert ", of 1 on all measures." in finding(budgeted(runs))
     assert finding(budgeted({"a": runs["low"], "b": runs["low"]})).startswith("a and b are first on P@1.")
 
 
