@@ -144,6 +144,7 @@ def queries_of(page):
     return json.loads(gzip.decompress(base64.b64decode(packed)))["queries"]
 
 
+@pytest.mark.thorough
 def test_the_command_reads_the_runs_as_it_evaluated_them(tmp_path):
     results = [{"text_id": "b", "score": 1}, {"text_id": "a", "score": 2}]
     (tmp_path / "qrels").write_text("q_1 0 a 1\n")
