@@ -113,7 +113,7 @@ def made_somehow(rng, plains, names, alike):
 @pytest.mark.parametrize("alike", effort(["choices"], ["all", "choices", "nothing"]))
 @pytest.mark.parametrize("names", TWO_CLAIMS[: effort(1, None)], ids=" ".join)
 def test_the_joint_answer_is_that_of_a_search_over_all_conventions(names, alike):
-    rng = random.Random(f"{names} {alike}")
+    rng = random.Random(f"{names} {alike} 0")
     qrels, runs = tiny(rng)
     plains = {name: Plain(qrels, run) for name, run in runs.items()}
     claims = {key: f"{value:.3f}" for key, value in made_somehow(rng, plains, names, alike).items()}
