@@ -136,7 +136,7 @@ def ranges(title: str, about: str, rows: Sequence[dict[str, Any]], kinds: Sequen
             "field": "kind",
             "type": "nominal",
             "scale": colours,
-            "legend": _LEGEND,
+            "legend": {**_LEGEND, "columns": len(kinds)},
         },
     }
     x = {"type": "quantitative", "axis": {"title": axis, "tickCount": 6}, "scale": {"zero": False}}
@@ -156,7 +156,8 @@ def ranges(title: str, about: str, rows: Sequence[dict[str, Any]], kinds: Sequen
 _LEGEND = {
     "title": None,
     "orient": "bottom",
-    "columns": 4,
+    "columns": 2,
+    "labelLimit": 170,
     "labelColor": INK,
     "labelFontSize": 12,
     "symbolType": "stroke",
