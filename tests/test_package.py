@@ -44,7 +44,8 @@ audits: claim_columns claim_tables claim_files conventions tried
 audits: run_tables run_variants
 audits: matches chances fits run_names claim_runs answers searches swaps
 audits: changes uncertainties suggestions sentences reports page report_formats audit
-limits: query_classes formulas best_rankings bounds counts row_conventions row_formulas rows reports possible
+limits: query_classes formulas lists best_rankings bounds counts witnesses
+limits: row_conventions row_formulas rows reports possible
 budgets: gradings average_precisions discounted_gains unjudged label_errors orders results reports page budget
 comparisons: moves changes reranking pools compare
 records: options record changes verify gate leaderboard

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import Ints
 from permed_measures.limits.formulas import Formula, States, slots_below
+from permed_measures.limits.lists import UNJUDGED, Lists
 from permed_measures.limits.query_classes import Cases, QueryClasses
 
 Floats = NDArray[np.float64]
@@ -41,10 +42,13 @@ class Best(NamedTuple):
         The largest weighted sums of the means.
     means : ndarray, shape (n_directions, n_measures)
         The means of the rankings that have them.
+    lists : ndarray, shape (n_directions, n_classes, depth)
+        These rankings.
     """
 
     sums: Floats
     means: Floats
+    lists: Lists
 
 
 class _Lists(NamedTuple):
@@ -140,8 +144,8 @@ class BestRankings:
         place = np.where(is_largest, np.arange(len(self.members)), len(self.members))
         case = self.members[np.minimum.reduceat(place, self.first, axis=1)]
         share = self._shares(largest)
-        found = self._followed(directions, gained, best, self.lists.start[case])
-        return Best((share * largest).sum(axis=1), np.einsum("dc,dcm->dm", share, found))
+        found, lists = self._followed(directions, gained, best, self.lists.start[case])
+        return Best((share * largest).sum(axis=1), np.einsum("dc,dcm->dm", share, found), lists)
 
     def _backwards(self, directions: Floats, gained: Floats) -> list[Floats]:
         """Return the most that can follow each state, by rank: at the last what stands below all ranks."""
@@ -163,10 +167,13 @@ class BestRankings:
             best.append(most)
         return best[::-1]
 
-    def _followed(self, directions: Floats, gained: Floats, best: list[Floats], state: Ints) -> Floats:
-        """Return the measures of the best lists, by direction and class."""
+    def _followed(
+        self, directions: Floats, gained: Floats, best: list[Floats], state: Ints
+    ) -> tuple[Floats, Lists]:
+        """Return the measures of the best lists, and these lists, by direction and class."""
         n_measures, depth, n_grades, _ = self.values.shape
         total = np.zeros((*state.shape, n_measures))
+        lists = np.full((*state.shape, depth), UNJUDGED, np.int8)
         each = np.arange(len(directions))[:, None]
         for rank in range(depth):
             step = np.zeros_like(total)
@@ -177,11 +184,12 @@ class BestRankings:
                 better = other > most
                 added = self.values[:, rank, g][:, before].transpose(1, 2, 0)
                 np.copyto(step, added, where=better[..., None])
+                lists[..., rank][better] = g
                 most, state = np.where(better, other, most), np.where(better, after, state)
             total += step
         low, high = (end.T[state] for end in self.beyond)
         total += np.where(directions[:, None, :] > 0, high, low)
-        return total
+        return total, lists
 
     def _shares(self, largest: Floats) -> Floats:
         """Return what each class counts in the mean, by direction."""

@@ -32,6 +32,10 @@ class Cases(NamedTuple):
     zeros: Ints
     found: Ints
 
+    def of(self, rows: Ints) -> Cases:
+        """Return some of the cases, in any order."""
+        return Cases(self.grades, self.counts[rows], self.zeros[rows], self.found[rows])
+
 
 @dataclass(frozen=True, eq=False)
 class QueryClasses:
@@ -48,12 +52,15 @@ class QueryClasses:
         How many documents of grade 0 it has; an ideal list has them before the negative ones.
     sizes : ndarray, shape (n_classes,)
         How many queries each class has.
+    of_query : ndarray, shape (n_queries,)
+        The class of each query of the qrels; -1 for one that is left out.
     """
 
     grades: Floats
     counts: Ints
     zeros: Ints
     sizes: Ints
+    of_query: Ints
 
     @classmethod
     def of(cls, judgments: Judgments, *, only_relevant: bool = False, negative: bool = False) -> QueryClasses:
@@ -73,10 +80,11 @@ class QueryClasses:
         if not negative:  # documents of grade 0 are as good as unjudged ones
             columns[-1] = np.zeros_like(columns[-1])
         table = np.stack(columns, axis=1)
-        if only_relevant:
-            table = table[judgments.num_rel(1) > 0]
-        rows, sizes = np.unique(table, axis=0, return_counts=True)
-        return cls(grades, rows[:, :-1], rows[:, -1], sizes)
+        counted = judgments.num_rel(1) > 0 if only_relevant else np.ones(len(table), np.bool_)
+        rows, number, sizes = np.unique(table[counted], axis=0, return_inverse=True, return_counts=True)
+        of_query = np.full(len(table), -1)
+        of_query[counted] = number.ravel()
+        return cls(grades, rows[:, :-1], rows[:, -1], sizes, of_query)
 
     @property
     def n_queries(self) -> int:

@@ -132,7 +132,7 @@ def _parts(result: Possible, every: bool) -> Iterator[_Part]:
     several = len(result.rows) > 1
     if several and not every:
         n = sum(row.ok for row in result.rows)
-        lines = [f"{row.name}: {line}" for row in result.rows for line in _impossible(row)]
+        lines = [f"{row.name}: {line}" for row in result.rows for line in _usual(row)]
         heading = f"{n} of {counted(len(result.rows), 'row')} are possible by some convention"
         yield _Part(heading, lines, *_by_convention(result.rows, only_usual=True))
         return
@@ -142,14 +142,22 @@ def _parts(result: Possible, every: bool) -> Iterator[_Part]:
         heading = f"possible by {n} of {of}" if n else f"not possible by any of {of}"
         heading = start + (heading if several else heading.capitalize())
         table = _by_convention([row], only_usual=False) if every else _by_measure(row)
-        lines = [*_impossible(row), *([] if every else _otherwise(row))]
+        lines = [*_usual(row), *([] if every else _otherwise(row))]
         yield _Part(heading, lines, *table)
 
 
-def _impossible(row: RowLimits) -> list[str]:
-    """Say which of the usual conventions are not possible, and why."""
-    wrong = [each for each in row.conventions if each.usual and not each.possible]
-    return [f"not {' · '.join(_telling(each, row))}: {_reason(each, row)}" for each in wrong]
+def _usual(row: RowLimits) -> list[str]:
+    """Say which of the usual conventions are not possible, and why, and which a run shows to be."""
+    lines: dict[int, list[str]] = {0: [], 1: [], 2: []}
+    for each in (each for each in row.conventions if each.usual):
+        named = " · ".join(_telling(each, row))
+        if not each.possible:
+            lines[0].append(f"not {named}: {_reason(each, row)}")
+        elif each.shown:
+            lines[1].append(f"{named}: there is a run with these numbers")
+        else:
+            lines[2].append(f"{named}: not refuted, but no run with these numbers was found")
+    return [line for those in lines.values() for line in those]
 
 
 def _telling(limits: ConventionLimits, row: RowLimits) -> list[str]:
@@ -220,7 +228,9 @@ def _by_convention(rows: list[RowLimits], only_usual: bool) -> tuple[list[str], 
 def _said(limits: ConventionLimits) -> str:
     if not limits.possible:
         return "no"
-    return "yes" if limits.rounded else "if cut off"
+    if not limits.rounded:
+        return "if cut off"
+    return "yes" if limits.shown else "not refuted"
 
 
 def _setting(convention: Convention) -> list[str]:
@@ -257,8 +267,8 @@ def _notes(result: Possible) -> Iterator[tuple[str, list[str]]]:
     lines = [
         f"The mean is taken over {over}; one that the run lacks scores 0. A run may rank any documents, and "
         "return as few as it likes.",
-        "What is not possible is proved; what is possible here may still be in no run. A range is that of "
-        "the most usual convention that has one.",
+        "What is not possible is proved. Where a run with these numbers is found, they are possible; where "
+        "none is, they may be. A range is that of the most usual convention that has one.",
     ]
     if n_skipped := max(row.n_skipped for row in result.rows):
         lines.append(f"{counted(n_skipped, 'further convention')} of the audit have no bounds here.")
@@ -343,6 +353,7 @@ def _convention_json(limits: ConventionLimits) -> dict[str, Any]:
     return {
         "possible": limits.possible,
         "only_if_cut_off": limits.possible and not limits.rounded,
+        "run_found": limits.shown,
         "usual": limits.usual,
         "claims": [_claim_json(each) for each in limits.ranges],
         "setting": _options_json(limits.convention.setting),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +15,16 @@ from permed_measures.audits.conventions import Convention
 from permed_measures.audits.matches import Match
 from permed_measures.audits.options import LabelPolicy, QuerySet, Rank
 from permed_measures.audits.sentences import typed
+from permed_measures.engine.judgments import Judgments
 from permed_measures.limits.best_rankings import BestRankings
-from permed_measures.limits.bounds import Interval, Problem, bounds_of
+from permed_measures.limits.bounds import Interval, Problem, Seen, bounds_of
 from permed_measures.limits.counts import Counts, Printed, total_of
 from permed_measures.limits.formulas import Formula
+from permed_measures.limits.lists import Lists, as_run
 from permed_measures.limits.query_classes import QueryClasses
 from permed_measures.limits.row_conventions import conventions_of, is_usual
 from permed_measures.limits.row_formulas import formulas_of, keeps_negative
+from permed_measures.limits.witnesses import RunSearch, Target
 
 
 @dataclass(frozen=True)
@@ -72,17 +76,39 @@ class ConventionLimits:
         Others that give the same numbers on these qrels for every run.
     usual : bool
         Whether every family of measures is computed as it nearly always is.
+    judgments : Judgments
+        The qrels, with grades as the convention has them.
+    search : RunSearch
+        What a run with these numbers is looked for with.
     """
 
     convention: Convention
     ranges: list[ClaimRange]
     alike: list[Convention] = field(repr=False)
     usual: bool
+    judgments: Judgments = field(repr=False, compare=False)
+    search: RunSearch = field(repr=False, compare=False)
 
     @property
     def possible(self) -> bool:
-        """Whether any run can have these numbers; what is not possible is proved."""
+        """Whether the bounds let any run have these numbers; what is not possible is proved."""
         return all(each.possible for each in self.ranges)
+
+    @property
+    def shown(self) -> bool:
+        """Whether it is possible because there is such a run; if none is found, it may still be."""
+        return self._lists is not None
+
+    @property
+    def run(self) -> dict[str, dict[str, float]] | None:
+        """A run with these numbers, if one is found; documents without a judgment have names of ours."""
+        if self._lists is None:
+            return None
+        return as_run(self._lists, self.search.queries, self.judgments, self.search.classes.grades)
+
+    @cached_property
+    def _lists(self) -> Lists | None:
+        return self.search.lists() if self.possible else None
 
     @property
     def rounded(self) -> bool:
@@ -240,9 +266,11 @@ def _read_as(
     return [
         ConventionLimits(
             alike[0].convention,
-            list(map(ClaimRange, claims, _measures(alike[0], claims), *bounds, of_group)),
+            list(map(ClaimRange, claims, _measures(alike[0], claims), bounds.alone, bounds.given, of_group)),
             [each.convention for each in alike[1:]],
             any(is_usual(each.convention, claims) for each in alike),
+            alike[0].labels.judgments,
+            _search(alike[0], bounds.seen, claims, of_group),
         )
         for alike, of_group, bounds in zip(groups, counts, bounds_of(problems), strict=True)
     ]
@@ -262,6 +290,11 @@ def _intervals(claims: list[Claim], counts: list[Counts | None]) -> list[Interva
         each.interval if each is not None and each.anyhow else Printed.anyhow(claim).interval
         for claim, each in zip(claims, counts, strict=True)
     ]
+
+
+def _search(prepared: _Prepared, seen: Seen, claims: list[Claim], counts: list[Counts | None]) -> RunSearch:
+    targets = Target.of(claims, counts, prepared.classes.n_queries)
+    return RunSearch(prepared.classes, prepared.formulas, prepared.rankings, seen, targets)
 
 
 def _measures(prepared: _Prepared, claims: list[Claim]) -> Iterator[str]:

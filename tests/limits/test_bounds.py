@@ -175,7 +175,7 @@ def test_ranges_hold_all_that_can_be_reached_and_little_more(name):
         means = np.mean([points[rng.integers(len(points))] for points in example.points], axis=0)
         intervals = [Interval(value - 5e-5, value + 5e-5) for value in means.tolist()]
         [bounds] = bounds_of([Problem(example.rankings, intervals, [1e-4] * 3)])
-        for j, (alone, given) in enumerate(zip(*bounds, strict=True)):
+        for j, (alone, given) in enumerate(zip(bounds.alone, bounds.given, strict=True)):
             low, high = (example.end(j, sign, intervals) for sign in (-1, 1))
             assert given.low <= low + 1e-9
             assert given.high >= high - 1e-9
