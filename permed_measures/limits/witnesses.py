@@ -38,6 +38,8 @@ _INSIDE = 1 - 1e-9
 _PART_OF_STEP = Fraction(9, 20)
 """How far off a sum of whole steps may be, for numerical noise alone."""
 _LEAST_SHARE = 1e-9
+_BELOW = 20
+"""How many more ranks are filled where documents below all cutoffs count."""
 
 
 class Target(NamedTuple):
@@ -105,15 +107,28 @@ class RunSearch(NamedTuple):
     def _lists(self, target: Target) -> Lists | None:
         shares = self._shares(target)
         used = np.flatnonzero(shares > _LEAST_SHARE)
-        runs = self.rankings.best(self.seen.weights[used]).lists
-        longer = max([0, *((each.cutoff or 0) - runs.shape[2] for each in self.formulas)])
-        runs = np.pad(runs, ((0, 0), (0, 0), (0, longer)), constant_values=UNJUDGED)
+        runs = self._runs(self.seen.weights[used])
         walk = _Walk(self, target, runs, shares[used])
         for _ in range(_ROUNDS):
             if walk.arrived:
                 return walk.lists
             walk.go_on()
         return None
+
+    def _runs(self, weights: Floats) -> Lists:
+        """Return the best lists of each class, with ranks below if these change a measure."""
+        lists = self.rankings.best(weights).lists
+        deepest = max([lists.shape[2], *(each.cutoff or 0 for each in self.formulas)])
+        if any(each.looks_below for each in self.formulas):
+            deepest += min(_BELOW, int(self.classes.counts.sum(axis=1).max()))
+        longer = np.pad(lists, ((0, 0), (0, 0), (0, deepest - lists.shape[2])), constant_values=UNJUDGED)
+        endless = [j for j, each in enumerate(self.formulas) if each.cutoff is None]
+        for run in np.flatnonzero((weights[:, endless] > 0).any(axis=1)):
+            left = self.classes.counts - used_by(lists[run], len(self.classes.grades))
+            for place, of_class in zip(longer[run, :, lists.shape[2] :], left, strict=True):
+                rest = np.repeat(np.arange(len(of_class)), of_class)[::-1][: len(place)]
+                place[: len(rest)] = rest
+        return longer
 
     def _shares(self, target: Target) -> Floats:
         """Return the mixture of the runs seen that comes closest to the target."""
