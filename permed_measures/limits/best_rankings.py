@@ -81,8 +81,8 @@ class BestRankings:
     Attributes
     ----------
     lists : _Lists
-    values : ndarray, shape (n_measures, depth, n_grades, n_states)
-        What a document adds at each rank.
+    values : list of ndarray, shape (n_measures, n_grades, n_states)
+        What a document adds at each rank, in the states that are above it.
     beyond : ndarray, shape (2, n_measures, n_states)
         The least and the most that ranks below the depth add.
     required : ndarray of bool, shape (n_states,)
@@ -97,7 +97,7 @@ class BestRankings:
     """
 
     lists: _Lists
-    values: Floats
+    values: list[Floats]
     beyond: Floats
     required: Bools
     required_at: int
@@ -125,64 +125,62 @@ class BestRankings:
     @cached_property
     def signature(self) -> bytes:
         """What tells these measures from others on the same queries, whatever the run."""
-        parts = [each.round(12).tobytes() for each in (self.values, self.beyond)]
+        parts = [each.round(12).tobytes() for each in (*self.values, self.beyond)]
         parts += [each.tobytes() for each in (self.required, self.members, self.sizes)]
         return sha256(b"|".join(parts)).digest()
 
     def best(self, directions: Floats) -> Best:
         """Find the largest weighted sums of means; a row of `directions` has the weight of each measure."""
-        n = max(_TOGETHER // self.values[0].size, 1)
+        n = max(_TOGETHER // self.lists.n_within.sum(), 1)
         parts = [self._best(directions[start : start + n]) for start in range(0, len(directions), n)]
         return Best(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def _best(self, directions: Floats) -> Best:
-        gained = np.tensordot(directions, self.values, 1)
-        best = self._backwards(directions, gained)
-        of_member = best[0][:, self.lists.start[self.members]]
+        best = self._backwards(directions)
+        of_member = best[0][self.lists.start[self.members]].T
         largest = np.maximum.reduceat(of_member, self.first, axis=1)
         is_largest = of_member == np.repeat(largest, np.diff([*self.first, len(self.members)]), axis=1)
         place = np.where(is_largest, np.arange(len(self.members)), len(self.members))
         case = self.members[np.minimum.reduceat(place, self.first, axis=1)]
         share = self._shares(largest)
-        found, lists = self._followed(directions, gained, best, self.lists.start[case])
+        found, lists = self._followed(directions, best, self.lists.start[case])
         return Best((share * largest).sum(axis=1), np.einsum("dc,dcm->dm", share, found), lists)
 
-    def _backwards(self, directions: Floats, gained: Floats) -> list[Floats]:
-        """Return the most that can follow each state, by rank: at the last what stands below all ranks."""
-        last = np.full((len(directions), len(self.lists.case) + 1), -np.inf)
-        low, high = (directions[:, :, None] * end for end in self.beyond)
-        last[:, :-1] = np.maximum(low, high).sum(axis=1)
-        best = [last]
-        for rank in range(gained.shape[1], 0, -1):
+    def _backwards(self, directions: Floats) -> list[Floats]:
+        """Return the most that can follow each state, by rank: at the last what stands below all ranks.
+
+        Each has a row for each state, and one of -inf for none.
+        """
+        low, high = self.beyond
+        below = low.T @ np.minimum(directions, 0).T + high.T @ np.maximum(directions, 0).T
+        best = [_with_none(below)]
+        for rank in range(len(self.values), 0, -1):
             follows = best[-1]
             if rank == self.required_at:
-                follows[:, :-1][:, ~self.required[: follows.shape[1] - 1]] = -np.inf
-            n_states = self.lists.n_within[rank - 1]
-            most = np.full((len(directions), n_states + 1), -np.inf)
-            most[:, :-1] = follows[:, :n_states]
+                follows[:-1][~self.required[: len(follows) - 1]] = -np.inf
+            values = self.values[rank - 1]
+            n_states = values.shape[2]
+            most = follows[:n_states].copy()
             for g, after in enumerate(self.lists.after[:, :n_states]):
-                np.maximum(
-                    most[:, :-1], follows[:, after] + gained[:, rank - 1, g, :n_states], out=most[:, :-1]
-                )
-            best.append(most)
+                step = values[:, g].T @ directions.T
+                step += follows[after]
+                np.maximum(most, step, out=most)
+            best.append(_with_none(most))
         return best[::-1]
 
-    def _followed(
-        self, directions: Floats, gained: Floats, best: list[Floats], state: Ints
-    ) -> tuple[Floats, Lists]:
+    def _followed(self, directions: Floats, best: list[Floats], state: Ints) -> tuple[Floats, Lists]:
         """Return the measures of the best lists, and these lists, by direction and class."""
-        n_measures, depth, n_grades, _ = self.values.shape
-        total = np.zeros((*state.shape, n_measures))
-        lists = np.full((*state.shape, depth), UNJUDGED, np.int8)
+        total = np.zeros((*state.shape, directions.shape[1]))
+        lists = np.full((*state.shape, len(self.values)), UNJUDGED, np.int8)
         each = np.arange(len(directions))[:, None]
-        for rank in range(depth):
+        for rank, values in enumerate(self.values):
             step = np.zeros_like(total)
-            most, before = best[rank + 1][each, state], state
-            for g in range(n_grades):
+            most, before = best[rank + 1][state, each], state
+            for g in range(values.shape[1]):
                 after = self.lists.after[g, before]
-                other = best[rank + 1][each, after] + gained[each, rank, g, before]
+                added = values[:, g][:, before].transpose(1, 2, 0)
+                other = best[rank + 1][after, each] + (added @ directions[:, :, None])[..., 0]
                 better = other > most
-                added = self.values[:, rank, g][:, before].transpose(1, 2, 0)
                 np.copyto(step, added, where=better[..., None])
                 lists[..., rank][better] = g
                 most, state = np.where(better, other, most), np.where(better, after, state)
@@ -358,7 +356,10 @@ def _assembled(
     scale = scales[kept][lists.case].T
     return BestRankings(
         lists=lists,
-        values=np.stack([_values(each, states, depth) for each in formulas]) * scale[:, None, None],
+        values=[
+            np.stack([_values(each, states, rank, n) for each in formulas]) * scale[:, None, :n]
+            for rank, n in enumerate(lists.n_within[:depth].tolist(), start=1)
+        ],
         beyond=np.stack([each.beyond(states, depth) for each in formulas], axis=1) * scale,
         required=(lists.used == cases.found[kept][lists.case]).all(axis=1),
         required_at=within or 0,
@@ -369,10 +370,14 @@ def _assembled(
     )
 
 
-def _values(formula: Formula, states: States, depth: int) -> Floats:
-    """Return what a document adds at each rank, 0 below the cutoff, before any scale."""
-    counted = depth if formula.cutoff is None else min(formula.cutoff, depth)
-    values = np.zeros((depth, *states.used.T.shape))
-    for rank in range(1, counted + 1):
-        values[rank - 1] = formula.gains(states, rank).T
-    return values
+def _values(formula: Formula, states: States, rank: int, n_states: int) -> Floats:
+    """Return what a document adds at a rank, by grade and state, before any scale; 0 below the cutoff."""
+    if formula.cutoff is not None and rank > formula.cutoff:
+        return np.zeros((len(states.grades), n_states))
+    above = States(states.grades, states.used[:n_states], states.left[:n_states])
+    return formula.gains(above, rank).T
+
+
+def _with_none(most: Floats) -> Floats:
+    """Append a row for no state."""
+    return np.vstack([most, np.full((1, most.shape[1]), -np.inf)])

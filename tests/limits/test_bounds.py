@@ -237,7 +237,7 @@ def test_deep_lists_are_bounded_by_what_may_stand_below():
     conventions = Conventions(policies, None)
     convention = Convention(Setting(), {"ap": APChoice(), "level": LevelChoice()}, {"MAP": None, "P@10": 10})
     rankings = conventions.prepared(convention, claims).rankings
-    assert rankings.values.shape[1] == 10
+    assert len(rankings.values) == 10
     [bounds] = bounds_of([Problem(rankings, [Interval(0, 1), Interval(0, 0)], [1e-4] * 2)])
     assert bounds.alone[0].high == pytest.approx(1)
     most = sum(j / (10 + j) for j in range(1, 301)) / 300  # all of them right below rank 10
