@@ -8,7 +8,7 @@ the best rankings for that sum give a bound that holds, and a run with which the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice, product
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -27,8 +27,6 @@ _TOGETHER = 100
 """How many problems share a programme."""
 _COARSE, _FINE = 4.0, 0.02
 """How many units of the last digit an end of a range may be off, and where it matters."""
-_WHOLE_GRID = 4
-"""Up to so many measures all signs of weights are tried first."""
 
 
 class Interval(NamedTuple):
@@ -121,19 +119,11 @@ class _Search:
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.n = problem, len(problem.intervals)
-        signs = (
-            list(product((-1, 0, 1), repeat=self.n))
-            if self.n <= _WHOLE_GRID
-            else [*np.eye(self.n), *-np.eye(self.n)]
-        )
-        directions = np.array([sign for sign in signs if np.any(sign)], np.float64)
+        directions = np.vstack([np.eye(self.n), -np.eye(self.n)])
         first = problem.rankings.best(directions)
         self.seen = _distinct(first.means, directions)
-        self.best: dict[_Question, float] = {}
-        for weights, total in zip(directions, first.sums.tolist(), strict=True):
-            if np.abs(weights).sum() == 1:
-                measure = int(np.abs(weights).argmax())
-                self.best[_Question(measure, int(weights[measure]))] = total + _NOISE
+        questions = [_Question(j, sign) for sign in (1, -1) for j in range(self.n)]
+        self.best = dict(zip(questions, (first.sums + _NOISE).tolist(), strict=True))
         self._alone = self._intervals()
         self.open = sorted(self.best) if self.n > 1 else []
 

@@ -353,7 +353,7 @@ def _convention_json(limits: ConventionLimits) -> dict[str, Any]:
     return {
         "possible": limits.possible,
         "only_if_cut_off": limits.possible and not limits.rounded,
-        "run_found": limits.shown,
+        "run_found": limits.shown if limits.usual else None,
         "usual": limits.usual,
         "claims": [_claim_json(each) for each in limits.ranges],
         "setting": _options_json(limits.convention.setting),

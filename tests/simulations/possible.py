@@ -1,12 +1,17 @@
 """How many wrong ways to make AP are refuted from the qrels alone, and whether true ones ever are.
 
+Of those that are not refuted, how many a run with the same numbers shows to be possible.
+
 Rows of means are made from random runs, AP in one of four ways, nDCG with linear or exponential gains,
 printed with four digits in one of the ways that are in use. Then each of the four is asked for; of a wrong
 one, only where it would print another number.
 
-    python tests/simulations/possible.py [rows]
+    python tests/simulations/possible.py [rows] [columns]
+
+With PERMED_DATA, rows are also made on the labels of LitSearch and MedCorpus.
 """
 
+import os
 import random
 import sys
 from collections import Counter
@@ -27,23 +32,24 @@ QRELS = {
 }
 
 
-def main(rows):
-    for n_columns, columns in COLUMNS.items():
+for folder in ("litsearch", "medcorpus") if "PERMED_DATA" in os.environ else ():
+    labels = pm.read_qrels(Path(os.environ["PERMED_DATA"]) / folder / "query_to_texts.jsonl")
+    QRELS[folder] = {query: dict(docs) for query, docs in labels.items()}
+
+
+def main(rows, columns):
+    for n_columns in columns:
         total = Counter()
         for number, (name, qrels) in enumerate(QRELS.items()):
-            counts = outcomes(qrels, rows // (len(QRELS) * len(COLUMNS)), columns, number)
-            table = Counter({"true": 0, "true, refuted": 0, "wrong": 0, "wrong, refuted": 0})
-            for (made, taken, possible), n in counts.items():
-                kind = "true" if made == taken else "wrong"
-                table[kind] += n
-                table[f"{kind}, refuted"] += n * (not possible)
-                if kind == "wrong":
-                    total[f"{made} taken for {taken}"] += n
-                    total[f"{made} taken for {taken}, refuted"] += n * (not possible)
-            total.update(table)
+            counts = outcomes(qrels, rows // (len(QRELS) * len(COLUMNS)), COLUMNS[n_columns], number)
+            table = Counter()
+            for (made, taken, verdict), n in counts.items():
+                table["true" if made == taken else "wrong", verdict] += n
+                total[made, "taken for", taken, verdict] += n
             print(n_columns, "columns", name, dict(table), flush=True)
-        print(n_columns, "columns", dict(total), flush=True)
+        print(n_columns, "columns", *total.items(), sep="\n  ", flush=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 500)
+    n_rows, *chosen = map(int, sys.argv[1:] or [500])
+    main(n_rows, chosen or COLUMNS)
