@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,11 +50,12 @@ def as_run(lists: Lists, queries: Ints, judgments: Judgments, grades: Floats) ->
     offsets = judgments.offsets
     for query, ranked in zip(queries.tolist(), lists.tolist(), strict=True):
         rows = np.arange(offsets[query], offsets[query + 1])
-        of_grade = [iter(judgments.ids(rows[judgments.grade[rows] == grade])) for grade in grades]
+        judged = set(judgments.ids(rows))
+        of_grade: list[Iterator[str]] = [
+            iter(judgments.ids(rows[judgments.grade[rows] == grade])) for grade in grades
+        ]
+        of_grade.append(name for n in count(1) if (name := f"unjudged-{n}") not in judged)  # at -1
         while ranked and ranked[-1] == UNJUDGED:
             ranked.pop()
-        run[judgments.query_ids[query]] = {
-            f"unjudged-{rank}" if g == UNJUDGED else next(of_grade[g]): float(len(ranked) - rank)
-            for rank, g in enumerate(ranked)
-        }
+        run[judgments.query_ids[query]] = {next(of_grade[g]): -float(n) for n, g in enumerate(ranked)}
     return run

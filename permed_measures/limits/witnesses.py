@@ -18,7 +18,7 @@ from permed_measures.engine.judgments import Ints
 from permed_measures.limits.best_rankings import BestRankings
 from permed_measures.limits.bounds import Seen
 from permed_measures.limits.counts import Counts, Printed
-from permed_measures.limits.formulas import Formula
+from permed_measures.limits.formulas import Formula, slots_below
 from permed_measures.limits.lists import UNJUDGED, Lists, measured, used_by
 from permed_measures.limits.query_classes import QueryClasses
 
@@ -118,16 +118,16 @@ class RunSearch(NamedTuple):
     def _runs(self, weights: Floats) -> Lists:
         """Return the best lists of each class, with ranks below if these change a measure."""
         lists = self.rankings.best(weights).lists
-        deepest = max([lists.shape[2], *(each.cutoff or 0 for each in self.formulas)])
-        if any(each.looks_below for each in self.formulas):
-            deepest += min(_BELOW, int(self.classes.counts.sum(axis=1).max()))
-        longer = np.pad(lists, ((0, 0), (0, 0), (0, deepest - lists.shape[2])), constant_values=UNJUDGED)
-        endless = [j for j, each in enumerate(self.formulas) if each.cutoff is None]
-        for run in np.flatnonzero((weights[:, endless] > 0).any(axis=1)):
+        depth = lists.shape[2]
+        ends = [slots_below(depth, None if each.looks_below else each.cutoff) for each in self.formulas]
+        below = min(_BELOW, max(ends), int(self.classes.counts.sum(axis=1).max()))
+        longer = np.pad(lists, ((0, 0), (0, 0), (0, below)), constant_values=UNJUDGED)
+        deeper = [j for j, each in enumerate(self.formulas) if slots_below(depth, each.cutoff)]
+        for run in np.flatnonzero((weights[:, deeper] > 0).any(axis=1)):
             left = self.classes.counts - used_by(lists[run], len(self.classes.grades))
-            for place, of_class in zip(longer[run, :, lists.shape[2] :], left, strict=True):
-                rest = np.repeat(np.arange(len(of_class)), of_class)[::-1][: len(place)]
-                place[: len(rest)] = rest
+            for places, of_class in zip(longer[run, :, depth:], left, strict=True):
+                rest = np.repeat(np.arange(len(of_class)), of_class)[::-1][:below]
+                places[: len(rest)] = rest
         return longer
 
     def _shares(self, target: Target) -> Floats:

@@ -115,9 +115,11 @@ def has_numbers(limits, claims, labels):
     rankings = JudgedRankings.of(labels.judgments, limits.run)
     for claim in claims:
         spec = MeasureSpec(claim.measure, limits.convention.cutoffs[claim.name], labels)
-        mean = float(limits.convention.choices[claim.family].values(rankings, spec).mean())
+        values = limits.convention.choices[claim.family].values(rankings, spec)
+        mean = float(values[limits.search.queries].mean())
         ways = (ROUND_HALF_EVEN, ROUND_HALF_UP, ROUND_DOWN)
-        unit, exact = Decimal(1).scaleb(-claim.decimals), Decimal(repr(mean))
-        if Decimal(claim.text) not in {exact.quantize(unit, way) for way in ways}:
+        unit = Decimal(1).scaleb(-claim.decimals)
+        exact = [Decimal(repr(each)) for each in (mean, round(mean, 5))]
+        if Decimal(claim.text) not in {each.quantize(unit, way) for each in exact for way in ways}:
             return False
     return True
