@@ -66,7 +66,8 @@ def possible(
     The conventions are those with a name, and all in which one family of measures is computed in any way that
     an audit tries, the others as usual. Bounds exist for AP and GradedAP, nDCG (but for gains averaged over
     ties), P, R, F1 at one cutoff, RR and Success. What is called impossible is proved to be so, by a linear
-    programme and the best rankings for its solution. Rounding half up and half to even, digits that were cut
+    programme and the best rankings for its solution. ``shown`` of a convention says whether a run with these
+    numbers was found, and ``run`` is that run. Rounding half up and half to even, digits that were cut
     off, and a first rounding to five digits are allowed for. P, Success, and recall where few numbers of
     relevant documents occur, must also be whole numbers of hits.
 
