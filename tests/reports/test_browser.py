@@ -259,6 +259,9 @@ def test_page_is_printed_whole(browser, saved, sample):
         page.emulate_media(media="print")
         controls = page.locator("nav, input, select, button:not(th *, .query-open, .runs *)")
         assert [each for each in controls.all() if each.is_visible()] == []
+        headings = page.locator("#means thead th, #query-table thead th").evaluate_all(ON_PAPER)
+        assert headings[:5] == ["", "run", "nDCG@10", "GradedAP@10", "P@1"]
+        assert "Δ" in headings
         widths = page.locator(".wide").evaluate_all(
             "all => all.map((each) => [each.scrollWidth, each.clientWidth, each.textContent.slice(0, 99)])"
         )
@@ -267,6 +270,12 @@ def test_page_is_printed_whole(browser, saved, sample):
         assert_fits(page)
         assert page.locator(".charts svg").count() == 6
         assert len(page.pdf()) > 20_000
+
+
+ON_PAPER = """all => all.map((each) => {
+  if (each.querySelector("button").checkVisibility()) return "a button"; // not repeated on the next sheet
+  return getComputedStyle(each, "::before").content.slice(1, -1);
+})"""
 
 
 @pytest.mark.thorough

@@ -250,7 +250,7 @@ function queryHeadings(list, columns) {
       list.changed("sort");
       document.querySelector("#query-table [aria-sort] button").focus();
     });
-    return element("th", { scope: "col", class: kind, "aria-sort": direction, "data-column": key }, button);
+    return element("th", { scope: "col", class: kind, "aria-sort": direction, "data-column": key, "data-name": name }, button);
   });
   return element("tr", {}, ...headings);
 }

@@ -20,6 +20,7 @@ function makeSortable(table, words) {
     const name = heading.textContent;
     const button = element("button", { type: "button", class: "sort", title: fill(words.sort_by, { name }) }, name);
     heading.replaceChildren(button);
+    heading.dataset.name = name; // on paper
     button.addEventListener("click", () => {
       const isNumber = numberOf(table.tBodies[0].rows[0].cells[column]) !== null;
       const first = isNumber ? "descending" : "ascending";
