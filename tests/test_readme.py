@@ -127,7 +127,13 @@ def test_commands_run(command, request):
 
 
 @pytest.mark.usefixtures("place")
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.thorough if name == "uncertainty" else ())  # of 3 s
+        for name in EXAMPLES
+    ],
+)
 def test_the_examples_of_the_help_run(name, request):
     for example in EXAMPLES[name]:
         need_data_for(example, request)

@@ -87,7 +87,7 @@ def forms_of(rows, folder):
 @pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
 def test_every_form_and_every_batch_size_gives_the_ranks_of_a_plain_sort(ties, tmp_path, monkeypatch):
     rng = random.Random(ties.value)
-    for _ in range(effort(2, 8)):
+    for _ in range(effort(1, 8)):
         qrels, rows = tied_case(rng)
         judgments = Judgments.of(qrels)
         monkeypatch.setattr(sources, "_CHUNK", rng.choice([200, 1000, 10**6]))
