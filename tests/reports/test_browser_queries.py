@@ -155,6 +155,7 @@ def test_a_query_opens_by_click_key_and_address(browser, saved, against_lsa):
             assert page.evaluate("decodeURIComponent(location.hash)") == f"#q={query}"
             page.keyboard.press("Escape")
             dialog.wait_for(state="hidden")
+            page.wait_for_function("location.hash === '#queries'")
             assert page.evaluate("document.activeElement.closest('tr').dataset.query") == query
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")

@@ -28,6 +28,7 @@ function queryDetails(list) {
     go(query);
   };
   dialog.addEventListener("close", () => {
+    if (dialog.open) return; // again, before this was told
     putAddress("#queries");
     const row = document.querySelector(`[data-query="${CSS.escape(list.names[opened.query])}"] button`);
     row?.focus();
