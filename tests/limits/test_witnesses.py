@@ -39,7 +39,7 @@ def test_each_run_that_is_found_has_the_numbers(row):
     by_policy = {each.policy: each for each in policies}
     [claims] = parse_claims([row])
     conventions, n_shown = Conventions(policies, None), 0
-    for each in random.Random(1).sample(conventions_of(claims, policies), effort(4, 20)):
+    for each in random.Random(1).sample(conventions_of(claims, policies), effort(4, 12)):
         limits = limits_of(each, claims, conventions)
         if limits and limits.shown:
             n_shown += 1
@@ -49,7 +49,7 @@ def test_each_run_that_is_found_has_the_numbers(row):
 
 def test_a_run_is_found_for_most_rows_that_have_one():
     rows, rng = Rows(random_qrels(random.Random(5), 60, 1, 12)), random.Random(6)
-    made = [rows.made(rng, COLUMNS[3]) for _ in range(effort(2, 6))]
+    made = [rows.made(rng, COLUMNS[3]) for _ in range(effort(2, 4))]
     assert {verdict(found[true]) for _, true, found in made} == {"shown"}
 
 
