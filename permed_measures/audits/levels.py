@@ -57,7 +57,7 @@ class LevelChoice(Choice):
             return np.where(found > 0, 1.0, 0.0)
         if unusual is RecallBase.ALL:
             return np.where((found == num_rel) & (num_rel > 0), 1.0, 0.0)
-        if unusual is RecallBase.MIN:
+        if unusual in (RecallBase.MIN, PrecisionBase.MIN):
             return divide(found, np.minimum(num_rel, spec.rank or num_rel))
         return divide(found, _returned(rankings, spec))
 
@@ -110,14 +110,15 @@ class FChoice(Choice):
         return _harmonic(*(choice.values(rankings, each) for choice, each in self._parts(spec)))
 
     def means(self, rankings: JudgedRankings, spec: MeasureSpec, sets: QuerySets) -> Floats:
-        """Compute the mean of F1, or F1 of the means."""
+        """Compute the mean of F1, F1 of the means, or F1 of the micro averages."""
         if self.f_mean is FMean.QUERIES:
             return super().means(rankings, spec, sets)
         return _harmonic(*(choice.means(rankings, each, sets) for choice, each in self._parts(spec)))
 
     def _parts(self, spec: MeasureSpec) -> list[tuple[LevelChoice, MeasureSpec]]:
         ranks = spec.cutoff if isinstance(spec.cutoff, tuple) else (spec.cutoff, spec.cutoff)
-        level = LevelChoice(self.f_level)
+        micro = self.f_mean is FMean.MICRO
+        level = LevelChoice(self.f_level, *((RecallBase.MICRO, PrecisionBase.MICRO) if micro else ()))
         names = zip("PR", ranks, strict=True)
         return [(level, spec._replace(name=name, cutoff=rank)) for name, rank in names]
 
@@ -128,7 +129,8 @@ class FChoice(Choice):
 
     def latex(self) -> str:
         """Return the formula of F1."""
-        p, r = (rf"\overline{{{x}}}" if self.f_mean is FMean.MEANS else x for x in "PR")
+        form = {FMean.MEANS: r"\overline{%s}", FMean.MICRO: r"%s_{\mathrm{micro}}"}.get(self.f_mean, "%s")
+        p, r = (form % x for x in "PR")
         return rf"\mathrm{{F1}} = \frac{{2\, {p}\, {r}}}{{{p} + {r}}}"
 
 

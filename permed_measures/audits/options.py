@@ -60,6 +60,7 @@ class Ideal(Option):
     CUTOFF = "cutoff"
     UNCUT = "uncut"
     RETURNED = "returned"
+    FULL = "full"
 
 
 class TiedGains(Option):
@@ -91,6 +92,7 @@ class PrecisionBase(Option):
 
     CUTOFF = "cutoff"
     RETURNED = "returned"
+    MIN = "min"
     MICRO = "micro"
 
 
@@ -99,6 +101,7 @@ class FMean(Option):
 
     QUERIES = "queries"
     MEANS = "means"
+    MICRO = "micro"
 
 
 class QuerySet(Option):
@@ -111,6 +114,7 @@ class QuerySet(Option):
     RUN = "run"
     ALL_RUNS = "all_runs"
     WITH_HIT = "with_hit"
+    WITH_FOUND = "with_found"
     NOTHING_IS_ONE = "nothing_is_one"
     CONVERSATIONS = "conversations"
     TURNS = "turns"
@@ -170,13 +174,15 @@ class Cutoff(NamedTuple):
 RARE = frozenset(
     {
         TieBreak.REVERSED,
-        *(QuerySet.ALL_RUNS, QuerySet.WITH_HIT, QuerySet.NOTHING_IS_ONE),
+        *(QuerySet.ALL_RUNS, QuerySet.WITH_HIT, QuerySet.WITH_FOUND, QuerySet.NOTHING_IS_ONE),
         *(QuerySet.CONVERSATIONS, QuerySet.TURNS, QuerySet.GROUPS),
         *(LabelPolicy.STRICT, LabelPolicy.LISTED),
         *(Documents.JUDGED, Documents.POSITIVE, Documents.FIRST_K),
         *(Documents.IN_PLACE, Documents.LAST),
-        *(Denominator.CUTOFF, Weights.CAPPED, Ideal.UNCUT, Ideal.RETURNED, TiedGains.AVERAGED),
-        *(RecallBase.ANY, RecallBase.ALL, RecallBase.MICRO, PrecisionBase.RETURNED, PrecisionBase.MICRO),
+        *(Denominator.CUTOFF, Weights.CAPPED, TiedGains.AVERAGED),
+        *(Ideal.UNCUT, Ideal.RETURNED, Ideal.FULL),
+        *(RecallBase.ANY, RecallBase.ALL, RecallBase.MICRO, FMean.MICRO),
+        *(PrecisionBase.RETURNED, PrecisionBase.MIN, PrecisionBase.MICRO),
     }
 )
 """The values that are tried alone, or together as a named convention has them.

@@ -87,11 +87,12 @@ class QuerySets:
             sets.sizes[place(queries)] = len(sizes)
         return sets
 
-    def with_hits(self, hit: Bools) -> QuerySets:
-        """Return the same with the queries that have a hit."""
+    def with_hits(self, hit: Bools, found: Bools) -> QuerySets:
+        """Return the same with the queries that have a hit within the cutoff, and those with any."""
         weights, sizes = self.weights.copy(), self.sizes.copy()
-        weights[place(QuerySet.WITH_HIT)] = hit
-        sizes[place(QuerySet.WITH_HIT)] = hit.sum()
+        for queries, mask in ((QuerySet.WITH_HIT, hit), (QuerySet.WITH_FOUND, found)):
+            weights[place(queries)] = mask
+            sizes[place(queries)] = mask.sum()
         return replace(self, weights=weights, sizes=sizes)
 
     def means(self, values: Floats) -> Floats:

@@ -39,7 +39,17 @@ def rare_ndcg(
         gained = discounted_gain(rankings.within(cutoff), *how)
     else:
         gained = _averaged(rankings, spans, cutoff, how)
+    if ideal is Ideal.FULL:
+        return divide(gained, _of_ones(rankings, cutoff, how.discount))
     return divide(gained, discounted_gain(_ideal(rankings, ideal, cutoff), *how))
+
+
+def _of_ones(rankings: JudgedRankings, cutoff: int | None, discount: str) -> Floats:
+    """Return the DCG of a list of ones, as long as the cutoff or else as the list."""
+    length = rankings.retrieved if cutoff is None else np.full(rankings.n_queries, cutoff)
+    ranks = np.arange(1, int(length.max(initial=0)) + 1, dtype=np.int32)
+    total: Floats = np.concatenate([[0.0], np.cumsum(DISCOUNTS[discount](ranks))])[length]
+    return total
 
 
 def _ideal(rankings: JudgedRankings, ideal: Ideal, cutoff: int | None) -> JudgedRankings:

@@ -126,9 +126,9 @@ class RunVariants:
         if (number, cutoff) not in self._sets:
             relevant = ranked.labels.judgments.num_rel(1) > 0
             sets = QuerySets.of(relevant, self.in_run, self._n_run_queries, self.in_all_runs, self._groupings)
-            hits = ranked.at(cutoff).relevant(1, rank)
-            has_hit = np.bincount(hits.query, minlength=self.judgments.n_queries) > 0
-            self._sets[number, cutoff] = sets.with_hits(has_hit)
+            found = (ranked.at(cutoff).relevant(1, each).query for each in (rank, None))
+            have = (np.bincount(each, minlength=self.judgments.n_queries) > 0 for each in found)
+            self._sets[number, cutoff] = sets.with_hits(*have)
         return self._sets[number, cutoff]
 
     def _ranked_once(self, table: Any, run: RunLike) -> tuple[Any, JudgedRankings]:

@@ -125,8 +125,8 @@ def typed(match: Match) -> str:
         parts += [text_of(option, denominator, "short")] if denominator else []
     if isinstance(match.choice, APChoice):
         parts.append(f"over k, {match.choice.weights.value} weights")
-    if isinstance(match.choice, FChoice) and match.choice.f_mean is FMean.MEANS:
-        parts.append("of the means")
+    if isinstance(match.choice, FChoice) and match.choice.f_mean is not FMean.QUERIES:
+        parts.append(text_of("f_mean", match.choice.f_mean, "short"))
     if isinstance(match.choice, NDCGChoice):
         options = ("gain", "discount", "ideal") + (("tied",) if match.choice.tied in RARE else ())
         parts.append(f"with {', '.join(describe(each, getattr(match.choice, each)) for each in options)}")

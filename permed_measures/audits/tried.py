@@ -117,7 +117,8 @@ def _ndcg_choices(_: tuple[float, ...]) -> list[Choice]:
     ideals = [ideal for ideal in Ideal if ideal not in RARE]
     common = [NDCGChoice(*each) for each in product(Gain, Discount, ideals, Negative)]
     rare = [
-        *(NDCGChoice(gain, ideal=ideal) for ideal in Ideal if ideal in RARE for gain in Gain),
+        *(NDCGChoice(gain, ideal=ideal) for ideal in (Ideal.UNCUT, Ideal.RETURNED) for gain in Gain),
+        NDCGChoice(Gain.BINARY, ideal=Ideal.FULL),
         *(NDCGChoice(gain, ideal=i, tied=TiedGains.AVERAGED) for i in ideals[:2] for gain in Gain),
     ]
     # where each relevant document gains 1, negative grades gain nothing anyway
@@ -182,9 +183,19 @@ def tried_with(claim: Claim, choices: list[Choice]) -> Bools:
     found = _crossed(~rare, ~rare_choice) | _crossed(single, usual) | _crossed(plain, lone)
     for each in NAMED:
         if each.has(claim.family) and each.choice(claim.family) in choices:
-            c, q = choices.index(each.choice(claim.family)), _QUERY_SETS.index(each.setting.queries)
-            found[_NUMBERS[_ranking_of(each.setting)], 0, c, q] = True
+            q, theirs = _QUERY_SETS.index(each.setting.queries), each.choice(claim.family)
+            for choice in (theirs, _for_measure(theirs, claim.measure)):
+                found[_NUMBERS[_ranking_of(each.setting)], 0, choices.index(choice), q] = True
     return found
+
+
+def _for_measure(choice: Choice, measure: str) -> Choice:
+    """Return a choice with the usual denominators of other measures."""
+    if not isinstance(choice, LevelChoice):
+        return choice
+    others = {"base": "R", "over": "P"}
+    usual = {option: getattr(LevelChoice(), option) for option, of in others.items() if of != measure}
+    return replace(choice, **usual)
 
 
 _CUT_AS_NAMED = ("nDCG", "RR")

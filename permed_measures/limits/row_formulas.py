@@ -90,7 +90,7 @@ def _ap(choice: APChoice, spec: _Spec) -> Formula | None:
 
 
 def _ndcg(choice: NDCGChoice, spec: _Spec) -> Formula | None:
-    if choice.tied is TiedGains.AVERAGED or choice.ideal is Ideal.RETURNED:
+    if choice.tied is TiedGains.AVERAGED or choice.ideal in (Ideal.RETURNED, Ideal.FULL):
         return None
     grades = spec.classes.grades
     binary = choice.gain is Gain.BINARY

@@ -109,6 +109,11 @@ class Plain:
                     for query in qrels
                     if any((g or 0) >= 1 for _, g in self.ranking(query, setting, cut or cutoff)[:cutoff])
                 ],
+                QuerySet.WITH_FOUND: [
+                    query
+                    for query in qrels
+                    if any((g or 0) >= 1 for _, g in self.ranking(query, setting, cut or cutoff))
+                ],
             }[of]
         ]
 
@@ -126,8 +131,10 @@ class Plain:
     def mean_f1(self, setting, choice, cutoff):
         p, r = cutoff if isinstance(cutoff, tuple) else (cutoff, cutoff)
         level = LevelChoice(choice.f_level)
+        if choice.f_mean is FMean.MICRO:
+            level = LevelChoice(choice.f_level, RecallBase.MICRO, PrecisionBase.MICRO)
         parts, cut = [("P", p), ("R", r)], max(p, r)
-        if choice.f_mean is FMean.MEANS:
+        if choice.f_mean is not FMean.QUERIES:
             return f1(*(self.mean(name, setting, level, k, cut, hits_within=p) for name, k in parts))
         values = (
             [f1(*(self.value(name, setting, level, k, q, cut) for name, k in parts)) for q in group]
@@ -203,6 +210,8 @@ def value_of(measure, choice, cutoff, ranking, judgments, top):
         return float(found == num_rel > 0)
     if measure == "R" and choice.base is RecallBase.MIN:
         return oracle.ratio(found, min(num_rel, cutoff))
+    if measure == "P" and choice.over is PrecisionBase.MIN:
+        return oracle.ratio(found, min(num_rel, cutoff))
     if measure == "P" and choice.over is PrecisionBase.RETURNED:
         return oracle.ratio(found, len(ranking[:cutoff]))
     return oracle.MEASURES[measure](ranking, judgments, cutoff=cutoff, rel=choice.level)
@@ -231,13 +240,15 @@ def ndcg(choice, cutoff, ranking, judgments):
     if choice.gain is Gain.BINARY:
         ranking, judgments = as_binary(ranking, judgments)
         params["gain"] = "linear"
-    if choice.ideal not in (Ideal.UNCUT, Ideal.RETURNED):
+    if choice.ideal not in (Ideal.UNCUT, Ideal.RETURNED, Ideal.FULL):
         return oracle.variant_ndcg(ranking, judgments, cutoff=cutoff, **params)
     floor = 0 if choice.negative is Negative.ZERO else -math.inf
     within = [max(grade or 0, floor) for _, grade in ranking[:cutoff]]
     best = sorted((max(grade, floor) for grade in judgments.values()), reverse=True)
     if choice.ideal is Ideal.RETURNED:
         best = best[: len(within)]
+    if choice.ideal is Ideal.FULL:
+        best = [1] * (cutoff or len(ranking))
     dcg, ideal = (oracle.cumulated_gain(g, params["gain"], params["discount"]) for g in (within, best))
     return dcg / ideal if ideal > 0 else 0.0
 
@@ -265,7 +276,7 @@ def common_choices(measure, plain, labels=LabelPolicy.GRADES):
             if (gain, negative) != (Gain.BINARY, Negative.KEEP)  # gain 1 has no negative grades
         ]
     if measure == "F1":
-        return [FChoice(level, mean) for level in levels for mean in FMean]
+        return [FChoice(level, mean) for level in levels for mean in (FMean.QUERIES, FMean.MEANS)]
     bases = (RecallBase.NUM_REL, RecallBase.MIN) if measure == "R" else [RecallBase.NUM_REL]
     return [LevelChoice(level, base) for level in levels for base in bases]
 
@@ -280,6 +291,7 @@ def rare_choices(measure, plain):
     if measure == "nDCG":
         return [
             *(NDCGChoice(gain, ideal=ideal) for ideal in (Ideal.UNCUT, Ideal.RETURNED) for gain in Gain),
+            NDCGChoice(Gain.BINARY, ideal=Ideal.FULL),
             *(
                 NDCGChoice(gain, ideal=ideal, tied=TiedGains.AVERAGED)
                 for ideal in (Ideal.QRELS, Ideal.RUN)
@@ -290,15 +302,17 @@ def rare_choices(measure, plain):
         bases = (RecallBase.ANY, RecallBase.ALL, RecallBase.MICRO)
         return [LevelChoice(level, base) for level in plain.levels() for base in bases]
     if measure == "P":
-        overs = (PrecisionBase.RETURNED, PrecisionBase.MICRO)
+        overs = (PrecisionBase.RETURNED, PrecisionBase.MIN, PrecisionBase.MICRO)
         return [LevelChoice(level, over=over) for level in plain.levels() for over in overs]
+    if measure == "F1":
+        return [FChoice(level, FMean.MICRO) for level in plain.levels()]
     return []
 
 
 def named_choices(measure):
     """Return the choices that conventions with a name have, but for rare ones."""
     chosen = [named.choices[FAMILY[measure]] for named in NAMED if FAMILY[measure] in named.choices]
-    rare = (Ideal.RETURNED, TiedGains.AVERAGED, PrecisionBase.RETURNED, RecallBase.ANY)
+    rare = (Ideal.RETURNED, TiedGains.AVERAGED, PrecisionBase.RETURNED, PrecisionBase.MIN, RecallBase.ANY)
     return [choice for choice in dict.fromkeys(chosen) if not set(rare) & {*vars(choice).values()}]
 
 

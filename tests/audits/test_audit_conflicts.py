@@ -184,8 +184,8 @@ def test_changes_of_an_option_that_print_the_same_share_a_line():
     line = (
         "  1.0 for P@1, with query set: the queries that have a relevant document / "
         "the queries of the run that have a relevant document / the queries with a relevant document "
-        "within the cutoff / the queries of the qrels that the run has, where one without relevant documents "
-        "scores 1"
+        "within the cutoff / the queries with a relevant document anywhere in their list / "
+        "the queries of the qrels that the run has, where one without relevant documents scores 1"
     )
     assert line in unwrapped(pm.audit(qrels, run, {"P@1": "0.8"}).explain()).splitlines()
 

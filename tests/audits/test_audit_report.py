@@ -74,7 +74,7 @@ def test_the_verdict_comes_first_then_the_measures(mixed):
         ["first", "nDCG@10", "nDCG@10"],
         ["second", "MAP@10", "GradedAP@10"],
     ]
-    assert re.search(r"third +P@10 +nearest: \S+ P@10 +0\.98765 +none", rows[6])
+    assert re.search(r"third +P@10 +nearest: \S+ P@10 capped +0\.98765 +none", rows[6])
 
 
 def test_formulas_are_only_for_a_paper(files):  # noqa: ARG001

@@ -128,6 +128,7 @@ def test_the_known_conventions_have_names():
         *("Spark MLlib", "Elasticsearch", "torchmetrics", "pytorch-ignite", "LightGBM", "XGBoost"),
         *("scikit-learn", "RecBole", "ml_metrics", "TREC Deep Learning", "DPR", "evaluate_ablation"),
         "rank_metrics.py",
+        "ranking.py",
     ):
         assert name in names
 

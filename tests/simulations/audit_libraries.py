@@ -1,0 +1,186 @@
+"""How many numbers of libraries and evaluation scripts the audit names.
+
+Each script evaluates runs of the packaged sample, of noisy rankings of MedCorpus labels (ties, unjudged
+documents, short lists, queries without an answer) and of LitSearch. A claim is known if a convention that is
+tried gives the script's numbers on all runs of a data set. It is named if the answer to it alone gives the
+number of this run with all its digits, not only those printed; a row if one answer does so for all its claims,
+a table if one does so for all runs. Libraries that are not installed are left out, and said.
+
+    PERMED_DATA=... python tests/simulations/audit_libraries.py
+"""
+
+import os
+import random
+import warnings
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import evaluation_scripts  # noqa: F401 (which lists its scripts)
+import library_scripts  # noqa: F401
+import numpy as np
+from evaluation_scripts import SCRIPTS
+
+import permed_measures as pm
+from permed_measures.audits.searches import answers_to
+from permed_measures.datasets import SAMPLES
+
+SAME = 6e-6
+"""What single precision, or five digits, may be off by."""
+CONVERSATIONS = 80
+KEYS = ("claims", "known", "named", "rows", "rows named", "tables", "tables named")
+
+
+def noisy(qrels, rng, depth, step=None, missing=0.0):
+    """Return a ranking of judged and unjudged documents by grade and noise, scores in steps, perhaps tied."""
+    run = {}
+    for query, docs in qrels.items():
+        pool = {**{d: g for d, g in docs.items() if rng.random() < 0.8}, **{f"u{i}": 0 for i in range(20)}}
+        scores = {doc: grade + rng.gauss(-0.2, 1.2) for doc, grade in pool.items()}
+        if step:
+            scores = {doc: round(score / step) * step for doc, score in scores.items()}
+        ranked = sorted(rng.sample(sorted(scores), len(scores)), key=scores.get, reverse=True)
+        if rng.random() >= missing:
+            run[query] = {doc: scores[doc] for doc in ranked[: rng.randint(*depth)]}
+    return run
+
+
+def data_sets():
+    """Yield the name, qrels and runs of each set of data that is there."""
+    sample = SAMPLES[0]
+    yield "sample", pm.read_qrels(sample.qrels), {name: pm.read_run(run) for name, run in sample.runs.items()}
+    if "PERMED_DATA" in os.environ:
+        data = Path(os.environ["PERMED_DATA"])
+        labels = pm.read_qrels(data / "medcorpus" / "query_to_texts.jsonl")
+        first = sorted({query.rpartition("_")[0] for query in labels})[:CONVERSATIONS]
+        qrels = {query: docs for query, docs in labels.items() if query.rpartition("_")[0] in first}
+        rng = random.Random(1)
+        runs = {
+            "noisy": noisy(qrels, rng, (30, 30)),
+            "tied": noisy(qrels, rng, (25, 30), 0.5, missing=0.02),
+            "short": noisy(qrels, rng, (2, 15), 0.25),
+        }
+        yield "MedCorpus", qrels, runs
+        folder = data / "litsearch"
+        files = sorted((folder / "runs").iterdir())
+        yield (
+            "LitSearch",
+            pm.read_qrels(folder / "query_to_texts.jsonl"),
+            {file.stem: pm.read_run(file) for file in files},
+        )
+
+
+def audits_of(qrels, run, rows):
+    """Audit the numbers of all scripts for a run; return the claims of each script by name.
+
+    A claim is tried with the same conventions for all of them, except for F1, which depends on its row.
+    """
+    alone = {name: row for name, row in rows.items() if any(each.startswith("F1") for each in row)}
+    others = {each: 0.5 for name, row in rows.items() if name not in alone for each in row}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shared = dict(zip(others, pm.audit(qrels, run, others, decimals=4).rows[0].claims, strict=True))
+        found = {}
+        for name, row in rows.items():
+            if name in alone:
+                claims = pm.audit(qrels, run, dict.fromkeys(row, 0.5), decimals=4).rows[0].claims
+                found[name] = dict(zip(row, claims, strict=True))
+            else:
+                found[name] = {each: shared[each] for each in row}
+    return found
+
+
+def printed(claim, run, value, digits):
+    """Return a claim with the number of a script."""
+    other = replace(claim, row=run, claim=claim.claim._replace(decimals=digits))
+    return other.printed_as(f"{value:.{digits}f}")
+
+
+def known(claims, values):
+    """Return whether any convention that is tried gives the numbers of a claim on all runs."""
+    same = True
+    for claim, value in zip(claims, values, strict=True):
+        means = claim.means[claim.run.of_setting]
+        same = same & (np.abs(means - value) <= SAME) & claim.tried
+    return bool(np.any(same))
+
+
+def named(claims, values):
+    """Return whether an answer gives the numbers with all their digits."""
+    return any(
+        all(abs(answer.given(c).value - value) <= SAME for c, value in zip(claims, values, strict=True))
+        for answer in answers_to(claims)
+    )
+
+
+def counts(rows, audited, digits):
+    """Count what is known and named of a script on a data set: its rows and audits by run."""
+    found, names = Counter(), list(next(iter(rows.values())))
+    unknown = [
+        name
+        for name in names
+        if not known([audited[run][name] for run in rows], [row[name] for row in rows.values()])
+    ]
+    table = []
+    for run, row in rows.items():
+        claims = [printed(audited[run][name], run, value, digits) for name, value in row.items()]
+        values = list(row.values())
+        found["claims"] += len(claims)
+        found["named"] += sum(named([c], [value]) for c, value in zip(claims, values, strict=True))
+        found["rows"] += 1
+        found["rows named"] += named(claims, values)
+        table += zip(claims, values, strict=True)
+    found["known"] += (len(names) - len(unknown)) * len(rows)
+    found["tables"] += 1
+    found["tables named"] += named(*map(list, zip(*table, strict=True)))
+    return found, unknown
+
+
+def rows_of(data):
+    """Return the numbers of each script by data set, run and name, and which scripts are missing."""
+    found, missing = {}, []
+    for name, function in SCRIPTS.items():
+        try:
+            found[name] = {
+                title: {run: function(qrels, ranked) for run, ranked in runs.items()}
+                for title, (qrels, runs) in data.items()
+            }
+        except ImportError:
+            missing.append(name)
+    return found, missing
+
+
+def main():
+    """Print the table."""
+    data = {title: (qrels, runs) for title, qrels, runs in data_sets()}
+    numbers, missing = rows_of(data)
+    print(f"{'script':50} digits", *(f"{key:>12}" for key in KEYS), "  not known", flush=True)
+    audited = {
+        title: {
+            run: audits_of(qrels, ranked, {name: by_data[title][run] for name, by_data in numbers.items()})
+            for run, ranked in runs.items()
+        }
+        for title, (qrels, runs) in data.items()
+    }
+    total = {3: Counter(), 4: Counter()}
+    for name, by_data in numbers.items():
+        for digits in (4, 3):
+            found, unknown = Counter(), []
+            for title, rows in by_data.items():
+                counted, left = counts(rows, {run: audited[title][run][name] for run in rows}, digits)
+                found += counted
+                unknown += [f"{title} {each}" for each in left]
+            total[digits] += found
+            print_row(name, digits, found, ", ".join(unknown))
+    for digits, found in total.items():
+        print_row("all", digits, found, "")
+    print("not installed:", ", ".join(missing) or "none")
+
+
+def print_row(name, digits, found, left):
+    """Print a row of the table."""
+    print(f"{name:50} {digits:6}", *(f"{found[key]:12}" for key in KEYS), f"  {left}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
