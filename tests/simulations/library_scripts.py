@@ -310,20 +310,6 @@ def llama_index(qrels, run):
     return {name: mean(each) for name, each in values.items()}
 
 
-@script("rankereval")
-def rankereval(qrels, run):
-    from rankereval import BinaryLabels, Rankings
-    from rankereval import metrics as m
-
-    both = [q for q in qrels if run.get(q)]
-    ids = {q: {d: i for i, d in enumerate(dict.fromkeys([*qrels[q], *run[q]]))} for q in both}
-    y = BinaryLabels.from_positive_indices([[ids[q][d] for d, g in qrels[q].items() if g > 0] for q in both])
-    ranked = Rankings.from_ranked_indices([[ids[q][d] for d in by_score(run[q])] for q in both])
-    measures = {"P@5": m.Precision(5), "R@20": m.Recall(20), "F1@10": m.F1(10), "Hit@5": m.HitRate(5)}
-    measures |= {"MAP@10": m.AP(10), "MRR@10": m.ReciprocalRank(10), "NDCG@10": m.NDCG(10)}
-    return {name: measure.mean(y, ranked)["score"] for name, measure in measures.items()}
-
-
 @script("Spark MLlib")
 def mllib(qrels, run):
     from pyspark import SparkContext
