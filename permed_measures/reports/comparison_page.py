@@ -20,6 +20,7 @@ from permed_measures.reports.query_details import query_details
 from permed_measures.reports.result_page import copies_of, how_made, titled
 from permed_measures.reports.tables import PaperTable
 from permed_measures.reports.wording import NONE, interval_method, interval_of, p_or_dash, shown
+from permed_measures.statistics.intervals import FEW
 from permed_measures.statistics.results import INTERACTION, ComparisonResult, ComparisonRow, deciding
 
 _SCRIPTS = ("queries.js", "scatter.js", "details.js", "comparison.js")
@@ -154,13 +155,9 @@ def means_of(result: ComparisonResult, number: int) -> list[tuple[str, float, In
 # --- groups ----------------------------------------------------------------------------------------------
 
 
-FEWEST = 5
-"""A group of fewer queries (or clusters) has no band: it would be as wide as the plot."""
-
-
 def _by_group(result: ComparisonResult, words: Words) -> dict[str, Any]:
     """Return heading, note and tests of the section on groups."""
-    few = [f"{label} (n = {part.n_queries:,})" for label, part in _parts(result) if part.n_clusters < FEWEST]
+    few = [f"{label} (n = {part.n_queries:,})" for label, part in _parts(result) if part.n_clusters < FEW]
     note = words["by_group_note"].format(level=result.level_in_percent)
     note += f" {words['by_group_few'].format(groups=words['f_comma'].join(few))}" if few else ""
     made = [row for row in result.rows if INTERACTION in row.tests and row.tests[INTERACTION].p is not None]
@@ -194,7 +191,7 @@ def _group_charts(result: ComparisonResult, words: Words) -> Iterator[charts.Spe
     for number, heading in enumerate(headings_of(result.measures) if parts else []):
         rows = [
             {
-                **_placed(mean, interval if part.n_clusters >= FEWEST else None),
+                **_placed(mean, interval if part.n_clusters >= FEW else None),
                 "run": one_line(run),
                 "group": group,
                 "shown": one_line(f"{run}, {label}: {shown(result, mean)}"),

@@ -10,7 +10,6 @@ from permed_measures.engine import from_spark_workers
 
 pytestmark = [
     pytest.mark.thorough,
-    pytest.mark.xdist_group("spark"),  # with one session
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),  # PySpark 4.0 leaves them open
 ]
 

@@ -15,7 +15,6 @@ import permed_measures as pm
 
 pytestmark = [
     pytest.mark.thorough,
-    pytest.mark.xdist_group("spark"),  # with one session
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),  # PySpark 4.0 leaves them open
 ]
 

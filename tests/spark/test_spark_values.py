@@ -14,7 +14,6 @@ from permed_measures.engine.ranks import TieBreak
 
 pytestmark = [
     pytest.mark.thorough,
-    pytest.mark.xdist_group("spark"),  # with one session
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),  # PySpark 4.0 leaves them open
 ]
 
