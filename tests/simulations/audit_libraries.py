@@ -27,7 +27,7 @@ from permed_measures.datasets import SAMPLES
 
 SAME = 6e-6
 """What single precision, or five digits, may be off by."""
-CONVERSATIONS = 80
+CONVERSATIONS = 25
 KEYS = ("claims", "known", "named", "rows", "rows named", "tables", "tables named")
 
 
