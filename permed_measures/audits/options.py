@@ -115,6 +115,7 @@ class QuerySet(Option):
     ALL_RUNS = "all_runs"
     WITH_HIT = "with_hit"
     WITH_FOUND = "with_found"
+    WITH_LIST = "with_list"
     NOTHING_IS_ONE = "nothing_is_one"
     CONVERSATIONS = "conversations"
     TURNS = "turns"
@@ -174,8 +175,8 @@ class Cutoff(NamedTuple):
 RARE = frozenset(
     {
         TieBreak.REVERSED,
-        *(QuerySet.ALL_RUNS, QuerySet.WITH_HIT, QuerySet.WITH_FOUND, QuerySet.NOTHING_IS_ONE),
-        *(QuerySet.CONVERSATIONS, QuerySet.TURNS, QuerySet.GROUPS),
+        *(QuerySet.ALL_RUNS, QuerySet.WITH_HIT, QuerySet.WITH_FOUND, QuerySet.WITH_LIST),
+        *(QuerySet.NOTHING_IS_ONE, QuerySet.CONVERSATIONS, QuerySet.TURNS, QuerySet.GROUPS),
         *(LabelPolicy.STRICT, LabelPolicy.LISTED),
         *(Documents.JUDGED, Documents.POSITIVE, Documents.FIRST_K),
         *(Documents.IN_PLACE, Documents.LAST),

@@ -87,10 +87,11 @@ class QuerySets:
             sets.sizes[place(queries)] = len(sizes)
         return sets
 
-    def with_hits(self, hit: Bools, found: Bools) -> QuerySets:
-        """Return the same with the queries that have a hit within the cutoff, and those with any."""
+    def with_lists(self, hit: Bools, found: Bools, retrieved: Bools) -> QuerySets:
+        """Return the same with the queries that have a hit within the cutoff, any hit, or any document."""
         weights, sizes = self.weights.copy(), self.sizes.copy()
-        for queries, mask in ((QuerySet.WITH_HIT, hit), (QuerySet.WITH_FOUND, found)):
+        masks = {QuerySet.WITH_HIT: hit, QuerySet.WITH_FOUND: found, QuerySet.WITH_LIST: retrieved}
+        for queries, mask in masks.items():
             weights[place(queries)] = mask
             sizes[place(queries)] = mask.sum()
         return replace(self, weights=weights, sizes=sizes)

@@ -127,8 +127,8 @@ class RunVariants:
             relevant = ranked.labels.judgments.num_rel(1) > 0
             sets = QuerySets.of(relevant, self.in_run, self._n_run_queries, self.in_all_runs, self._groupings)
             found = (ranked.at(cutoff).relevant(1, each).query for each in (rank, None))
-            have = (np.bincount(each, minlength=self.judgments.n_queries) > 0 for each in found)
-            self._sets[number, cutoff] = sets.with_hits(*have)
+            hit, any_hit = (np.bincount(each, minlength=self.judgments.n_queries) > 0 for each in found)
+            self._sets[number, cutoff] = sets.with_lists(hit, any_hit, ranked.rankings.retrieved > 0)
         return self._sets[number, cutoff]
 
     def _ranked_once(self, table: Any, run: RunLike) -> tuple[Any, JudgedRankings]:

@@ -109,6 +109,7 @@ class Plain:
                     for query in qrels
                     if any((g or 0) >= 1 for _, g in self.ranking(query, setting, cut or cutoff)[:cutoff])
                 ],
+                QuerySet.WITH_LIST: [q for q in qrels if self.ranking(q, setting, cut or cutoff)],
                 QuerySet.WITH_FOUND: [
                     query
                     for query in qrels
