@@ -67,8 +67,12 @@ def refuse_caption(caption: str | None, form: str) -> None:
 
 
 def language_of(lang: str | None, form: str) -> str:
-    """Return the language of a page; refuse one for another format."""
-    if lang is not None and form != "html":
+    """Return the language of a page; refuse one for another format, and a page without Jinja2."""
+    if form == "html":
+        from permed_measures.pages.bundle import check_installed
+
+        check_installed()
+    elif lang is not None:
         raise InputError("--lang is for pages only", hint="Leave it out, or choose --format html")
     return lang or "en"
 

@@ -69,6 +69,11 @@ def page(
     return _environment().get_template(template).render({**known, **content}) + "\n"
 
 
+def check_installed() -> None:
+    """Raise InputError if Jinja2 is missing, without which there is no page."""
+    _environment()
+
+
 def packed(data: Any) -> str:
     """Pack what JSON can hold for a script element: gzip in base64, which has no markup."""
     text = as_json(data, allow_nan=False, separators=(",", ":"))

@@ -10,6 +10,7 @@ import pytest
 from commands import run_main
 
 from permed_measures.datasets import SAMPLES
+from permed_measures.pages import bundle
 from permed_measures.reports import tables
 from permed_measures.reports.comparison import COMPARISON_FORMATS as FORMATS
 
@@ -345,3 +346,12 @@ def test_what_reranking_refuses_is_one_message_and_status_2(command, line, messa
     assert (status, out) == (2, "")
     assert message in err
     assert "Traceback" not in err
+
+
+def test_a_page_without_its_extra_is_refused_before_any_work(compared, tmp_path, monkeypatch):
+    bundle._environment.cache_clear()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    (tmp_path / "broken").write_text("no run\n")
+    status, out, err = compared("bm25 --output page.html", "broken")
+    assert (status, out) == (2, "")
+    assert err.startswith("error: an HTML page needs Jinja2. pip install jinja2 vl-convert-python")
