@@ -35,7 +35,7 @@ from permed_measures.markup import counted, one_line
 from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
-from permed_measures.pages.display import PageInNotebook, display
+from permed_measures.pages.display import Shown
 from permed_measures.statistics.differences import clusters_of, naming, notes_of
 from permed_measures.statistics.intervals import mean_intervals
 from permed_measures.statistics.resampling import resampled_means
@@ -46,7 +46,7 @@ _LABEL_DRAWS = 1000
 """Most draws of labels: each evaluates all runs again."""
 
 
-class Uncertainty(BudgetResult, Tabular):
+class Uncertainty(BudgetResult, Tabular, Shown):
     """The error budget of numbers; ``print`` shows it as a table.
 
     ``to_polars`` and ``to_pandas`` give a row for each run and measure.
@@ -75,25 +75,8 @@ class Uncertainty(BudgetResult, Tabular):
         asked |= {} if language is None else {"language": language}
         return BUDGET_FORMATS[form](replace(self, **asked))
 
-    def show(self, language: str | None = None) -> PageInNotebook | Path:
-        """Show the page ``html``: in a notebook below the cell, otherwise in the browser.
-
-        Parameters
-        ----------
-        language : {'en', 'zh'}, optional
-            Of the words of the page; English if left out.
-
-        Returns
-        -------
-        PageInNotebook or Path
-            What a notebook shows, or the temporary file that the browser opened.
-
-        Raises
-        ------
-        InputError
-            For another language, or if Jinja2 or vl-convert is missing.
-        """
-        return display(self.to("html", language=language), repr(self))
+    def _page(self, language: str | None) -> str:
+        return self.to("html", language=language)
 
     def __str__(self) -> str:
         """Return the table, and how it was computed."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from permed_measures.comparisons.pools import every_label_is_relevant, pool_rows
@@ -17,7 +16,7 @@ from permed_measures.frames import Tabular
 from permed_measures.markup import counted, one_line
 from permed_measures.measures.headings import check_headings, explained, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
-from permed_measures.pages.display import PageInNotebook, display
+from permed_measures.pages.display import Shown
 from permed_measures.reports.comparison import COMPARISON_FORMATS, comparison_records, for_notebook
 from permed_measures.reports.differences import differences_table, legend
 from permed_measures.reports.pools import pool_notes
@@ -32,7 +31,7 @@ from permed_measures.statistics.significance import LEVELS
 from permed_measures.terminal import aligned
 
 
-class Comparison(ComparisonResult, Tabular):
+class Comparison(ComparisonResult, Tabular, Shown):
     """The outcome of a comparison; ``print`` shows it as a table.
 
     ``to_polars`` and ``to_pandas`` give a row for each pair and measure.
@@ -73,25 +72,8 @@ class Comparison(ComparisonResult, Tabular):
         given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
         return COMPARISON_FORMATS[form](replace(self, **given))
 
-    def show(self, language: str | None = None) -> PageInNotebook | Path:
-        """Show the page ``html``: in a notebook below the cell, otherwise in the browser.
-
-        Parameters
-        ----------
-        language : {'en', 'zh'}, optional
-            Of the words of the page; English if left out.
-
-        Returns
-        -------
-        PageInNotebook or Path
-            What a notebook shows, or the temporary file that the browser opened.
-
-        Raises
-        ------
-        InputError
-            For another language, or if Jinja2 or vl-convert is missing.
-        """
-        return display(self.to("html", language=language), repr(self))
+    def _page(self, language: str | None) -> str:
+        return self.to("html", language=language)
 
     def __str__(self) -> str:
         """Return the table, how it was computed, and the notes."""

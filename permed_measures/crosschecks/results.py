@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from ir_measures.measures import Measure
@@ -17,7 +16,7 @@ from permed_measures.frames import Tabular
 from permed_measures.markup import as_json, counted, html_section, html_table
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import own_name
-from permed_measures.pages.display import PageInNotebook, display
+from permed_measures.pages.display import Shown
 from permed_measures.pages.words import words_of
 from permed_measures.reports.findings import listed
 from permed_measures.reports.result_page import Part, how_made, result_page, text_table, titled
@@ -73,7 +72,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class CrossCheck(Tabular):
+class CrossCheck(Tabular, Shown):
     """The outcome of a cross-check; ``print`` shows it as a table.
 
     ``to_polars`` and ``to_pandas`` give a row for each measure, with the columns of `Row` but for
@@ -120,9 +119,8 @@ class CrossCheck(Tabular):
         check_choice("form", form, CROSSCHECK_FORMATS)
         return CROSSCHECK_FORMATS[form]({"run": self}, Origin(), language)
 
-    def show(self, language: str = "en") -> PageInNotebook | Path:
-        """Show the page ``html``: in a notebook below the cell, otherwise in the browser."""
-        return display(self.to("html", language), repr(self))
+    def _page(self, language: str | None) -> str:
+        return self.to("html", language or "en")
 
     def __repr__(self) -> str:
         """Name the verdict and the measures."""

@@ -39,6 +39,34 @@ class PageInNotebook:
         )
 
 
+class Shown:
+    """What can be shown as a page, by `show`."""
+
+    def show(self, language: str | None = None) -> PageInNotebook | Path:
+        """Show the page ``html``: in a notebook below the cell, otherwise in the browser.
+
+        Parameters
+        ----------
+        language : {'en', 'zh'}, optional
+            Of the words of the page; English if left out.
+
+        Returns
+        -------
+        PageInNotebook or Path
+            What a notebook shows, or the temporary file that the browser opened.
+
+        Raises
+        ------
+        InputError
+            For another language, or if Jinja2 or vl-convert is missing.
+        """
+        return display(self._page(language), repr(self))
+
+    def _page(self, language: str | None) -> str:
+        """Write the page."""
+        raise NotImplementedError
+
+
 def display(text: str, title: str) -> PageInNotebook | Path:
     """Return what a notebook shows, or open the page in the browser and return its temporary file."""
     if _in_notebook():

@@ -1,14 +1,11 @@
-"""Plots as files, and as parts of an HTML page."""
+"""Plots as files."""
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import quoteattr
 
 from permed_measures.errors import InputError
 from permed_measures.files.whole import write_whole
@@ -63,43 +60,6 @@ def save_plot(ax: Axes | list[Axes], path: str | os.PathLike[str]) -> None:
             f"a plot is saved as {', '.join(PLOT_ENDINGS)} (found the ending {ending!r})", where=str(path)
         )
     write_whole(path, _drawn(figure, ending[1:]))
-
-
-def as_svg(ax: Axes) -> str:
-    """Return the figure of a plot as an ``<svg>`` element for an HTML page.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Of any figure: it is drawn with all it holds.
-
-    Returns
-    -------
-    str
-        The element alone, no wider than its place on the page. No rule of it touches the rest of the page,
-        and its ids begin with a hash of the picture, so that several plots can stand on one page.
-
-    Notes
-    -----
-    Letters are outlines, not text: the plot looks the same in every browser, with Chinese names too, whatever
-    fonts the reader has; no name can become markup. A screen reader reads the labels of the axes.
-
-    Examples
-    --------
-    >>> from permed_measures import plot_cutoffs
-    >>> ax = plot_cutoffs({"q": {"a": 1}}, {"mine": {"q": {"a": 1.0}}}, "P", cutoffs=(1, 10))
-    >>> as_svg(ax)[:5], as_svg(ax)[-6:]
-    ('<svg ', '</svg>')
-    """
-    text = _drawn(_figure_of(ax), "svg").decode()
-    text = re.sub(r"<!--.*?-->", "", text[text.index("<svg") :].strip(), flags=re.DOTALL)  # they hold names
-    # matplotlib's rule for all elements, *{...}, would hold for the whole page; these are inherited instead.
-    text = re.sub(r"\s*<defs>\s*<style\b.*?</style>\s*</defs>", "", text, count=1, flags=re.DOTALL)
-    style = "max-width:100%;height:auto;stroke-linejoin:round;stroke-linecap:butt"
-    label = " ".join(", by ".join(filter(None, [ax.get_ylabel(), ax.get_xlabel()])).split())
-    text = text.replace("<svg", f'<svg role="img" aria-label={quoteattr(label)} style="{style}"', 1)
-    prefix = f"p{hashlib.sha256(text.encode()).hexdigest()[:10]}-"
-    return re.sub(r'(?<=\sid=")|(?<=href="#)|(?<=url\(#)', prefix, text)
 
 
 _KEYWORDS: dict[str, dict[str, Any]] = {

@@ -95,7 +95,7 @@ def _remarks(plan: Plan) -> Iterator[str]:
     packages += [r"\usepackage[scheme=plain]{ctex}"] * bool(chinese)
     yield f"needs {', '.join(packages)}"
     if beyond:
-        yield "compile it with XeLaTeX or LuaLaTeX: pdfLaTeX does not have all of its letters"
+        yield "compile it with XeLaTeX: pdfLaTeX does not have all of its letters"
     if others := [letter for letter in beyond if letter not in chinese]:
         yield rf"a font that has {' '.join(others[:10])}: \usepackage{{fontspec}}, \setmainfont{{its name}}"
     if not plan.fits:

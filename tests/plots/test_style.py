@@ -13,7 +13,7 @@ from plotting import PLOTS, QRELS, TURN, labels_of_x, line, made, made_runs, tex
 from permed_measures.plots.by_group import plot_by_group
 from permed_measures.plots.by_query import plot_differences, plot_distribution
 from permed_measures.plots.cutoffs import plot_cutoffs
-from permed_measures.plots.save import as_svg
+from permed_measures.plots.save import save_plot
 
 
 def lightness(colour):
@@ -107,9 +107,9 @@ def test_a_given_axes_is_drawn_on():
     assert figure.get_size_inches().tolist() == size
 
 
-def test_nothing_global_changes():
+def test_nothing_global_changes(tmp_path):
     before = dict(matplotlib.rcParams)
-    as_svg(plot_distribution(made()))
+    save_plot(plot_distribution(made()), tmp_path / "plot.svg")
     assert dict(matplotlib.rcParams) == before
 
 

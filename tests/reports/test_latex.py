@@ -217,6 +217,6 @@ def test_chinese_compiles_with_what_it_says(layout, tmp_path):
         {name: [place + 1] * 8 for place, name in enumerate(names)}, ["RR", "P@1", "AP@10", "nDCG@10"]
     )
     text = result.to("latex", caption="各方法在多轮医学检索上的结果。")
-    assert text.splitlines()[1].startswith("% compile it with XeLaTeX or LuaLaTeX: ")
+    assert text.splitlines()[1].startswith("% compile it with XeLaTeX: ")
     assert [row[1] for row in latex_rows(text)[1:]] == names
     assert_compiles(text, tmp_path, layout, "xelatex")
