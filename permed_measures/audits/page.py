@@ -7,13 +7,13 @@ from pathlib import Path
 from permed_measures.audits.reports import Audit, measures_of, sections_of, table_of, verdict_of
 from permed_measures.audits.sentences import odds
 from permed_measures.markup import counted
-from permed_measures.pages.words import words_of
+from permed_measures.pages.words import page_words
 from permed_measures.reports.result_page import Part, how_made, result_page, text_table
 
 
 def audit_page(result: Audit, explain: bool = True, with_formulas: bool = True) -> str:  # noqa: ARG001 (all is there)
     """Write an audit as a page: the verdict, the table, and all that the report can say."""
-    words, main = words_of(result.language), result.best[0]
+    words, main = page_words(), result.best[0]
     headings, cells = table_of(result)
     verdict, *others = sections_of(result, explain=True, with_formulas=True)
     finding = [f"{verdict_of(result, words)}{words['stop']}"]
@@ -32,4 +32,4 @@ def audit_page(result: Audit, explain: bool = True, with_formulas: bool = True) 
     qrels = Path(result.origin.qrels).name if result.origin else ""
     n = len(main.claims)
     title = words["a_title"].format(where=f"{qrels}: " if qrels else "", claims=counted(n, "claim"), n=n)
-    return result_page(title, finding, parts, how, language=result.language)
+    return result_page(title, finding, parts, how)

@@ -26,7 +26,7 @@ from permed_measures.audits.sentences import (
 from permed_measures.files.provenance import Origin
 from permed_measures.frames import Tabular
 from permed_measures.markup import counted, html_section, html_table
-from permed_measures.pages.words import words_of
+from permed_measures.pages.words import page_words
 from permed_measures.terminal import section, terminal_table
 
 
@@ -68,8 +68,6 @@ class Audit(Tabular):
         What the changes, intervals and p-values of a printed table are, and which are something else.
     notes : list of str
         What of a printed table was left out, and which rows were taken as runs with other names.
-    language : {'en', 'zh'}
-        Of the words of a page.
     """
 
     rows: list[RowAudit]
@@ -83,7 +81,6 @@ class Audit(Tabular):
     origin: Origin | None = field(default=None, repr=False)
     checks: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    language: str = field(default="en", repr=False)
 
     @property
     def answers(self) -> list[Answer]:
@@ -242,7 +239,7 @@ def sections_of(result: Audit, explain: bool = False, with_formulas: bool = Fals
 
 
 def _verdict(result: Audit) -> Section:
-    main, heading = result.best[0], verdict_of(result, words_of("en"))
+    main, heading = result.best[0], verdict_of(result, page_words())
     if not main.explained:
         return Section(heading, [])
     lines = [f"({main.named.source})", *(f"change: {change}" for change in main.changes)]

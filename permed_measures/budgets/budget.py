@@ -52,7 +52,7 @@ class Uncertainty(BudgetResult, Tabular, Shown):
     ``to_polars`` and ``to_pandas`` give a row for each run and measure.
     """
 
-    def to(self, form: str, digits: int | None = None, language: str | None = None) -> str:
+    def to(self, form: str, digits: int | None = None) -> str:
         """Write it in a form for a paper, a browser or another program.
 
         Parameters
@@ -60,23 +60,17 @@ class Uncertainty(BudgetResult, Tabular, Shown):
         form : {'table', 'markdown', 'csv', 'json', 'html'}
         digits : int, optional
             Number of decimals. If left out, four in tables, and all in CSV; JSON always has all.
-        language : {'en', 'zh'}, optional
-            Of the words of the page ``html``; English if left out.
 
         Raises
         ------
         InputError
-            For another form or language, or digits below 0; for ``html`` if Jinja2 or vl-convert is missing.
+            For another form, or digits below 0; for ``html`` if Jinja2 or vl-convert is missing.
         """
         check_choice("form", form, BUDGET_FORMATS)
         if digits is not None:
             check_whole_number("digits", digits, 0)
         asked: dict[str, Any] = {} if digits is None else {"digits": digits}
-        asked |= {} if language is None else {"language": language}
         return BUDGET_FORMATS[form](replace(self, **asked))
-
-    def _page(self, language: str | None) -> str:
-        return self.to("html", language=language)
 
     def __str__(self) -> str:
         """Return the table, and how it was computed."""

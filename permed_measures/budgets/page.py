@@ -19,7 +19,7 @@ from permed_measures.budgets.results import BudgetResult, BudgetRow, Order
 from permed_measures.markup import one_line
 from permed_measures.measures.headings import headings_of
 from permed_measures.pages import charts
-from permed_measures.pages.words import words_of
+from permed_measures.pages.words import page_words
 from permed_measures.reports.findings import listed
 from permed_measures.reports.result_page import Part, how_made, result_page, text_table, titled
 
@@ -28,7 +28,7 @@ Words = dict[str, str]
 
 def budget_page(result: BudgetResult) -> str:
     """Write the page."""
-    words = words_of(result.language)
+    words = page_words()
     note = words["u_plots_note"].format(level=_level(result))
     parts = [
         Part(words["u_plots"], note, list(_plots(result, words))),
@@ -49,7 +49,6 @@ def budget_page(result: BudgetResult) -> str:
         list(finding),
         parts,
         how_made(result.measures, result.origin, result.seed),
-        language=result.language,
     )
 
 

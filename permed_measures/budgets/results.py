@@ -132,8 +132,6 @@ class BudgetResult:
     origin : Origin or None
     digits : int or None
         Number of decimals; if None, four in tables and all in CSV.
-    language : {'en', 'zh'}
-        Of the words of a page.
     """
 
     rows: list[BudgetRow]
@@ -151,7 +149,6 @@ class BudgetResult:
     notes: list[str]
     origin: Origin | None = field(default=None, repr=False)
     digits: int | None = None
-    language: str = "en"
 
     @property
     def runs(self) -> list[str]:

@@ -161,7 +161,7 @@ def _is_graded(inputs: Inputs) -> bool:
 def origin_of(context: typer.Context, runs: Mapping[str, Path]) -> Origin:
     """Describe the command, its files and its options, for the provenance of a result."""
     apart = {"qrels", "runs", "before", "after", "measures", "measure", "record", "jobs"}
-    apart |= {"format_", "output", "lang"}
+    apart |= {"format_", "output"}
     options = {
         name.replace("_", "-"): str(value) if isinstance(value, Path) else value
         for name, value in context.params.items()

@@ -10,7 +10,7 @@ import typer
 
 from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell
-from permed_measures.cli.output import Digits, Lang, Output, format_of, language_of, put
+from permed_measures.cli.output import Digits, Output, check_page, format_of, put
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
 
@@ -46,7 +46,6 @@ def uncertainty(
     ] = None,
     output: Output = None,
     digits: Digits = None,
-    lang: Lang = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
@@ -60,7 +59,7 @@ def uncertainty(
 
     files = arguments.find_runs(runs)
     form = format_of(format_, output, BUDGET_FORMATS, [Path(qrels), *files.values()])
-    language = language_of(lang, form)
+    check_page(form)
     other = _label_error(label_error)
     with arguments.reading(qrels, files, order, query_ids) as inputs:
         chosen = arguments.chosen_measures(preset, measures, rel, inputs)
@@ -75,7 +74,7 @@ def uncertainty(
             _grades(grades),
             level,
         )
-    result = replace(result, origin=arguments.origin_of(context, files), digits=digits, language=language)
+    result = replace(result, origin=arguments.origin_of(context, files), digits=digits)
     put(lambda: BUDGET_FORMATS[form](result), output, f"{form} of {counted(len(files), 'run')}")
     for note in result.notes if form == "csv" else ():  # the other formats have them
         tell(f"note: {note}")

@@ -10,7 +10,7 @@ import typer
 
 from permed_measures.audits.claim_files import read_claims
 from permed_measures.cli import arguments
-from permed_measures.cli.output import Lang, Output, format_of, language_of, put
+from permed_measures.cli.output import Output, check_page, format_of, put
 from permed_measures.markup import counted
 
 
@@ -26,7 +26,6 @@ def crosscheck(
         typer.Option("--format", help="Output format; by default a table."),
     ] = None,
     output: Output = None,
-    lang: Lang = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
     jobs: arguments.Jobs = None,
@@ -43,7 +42,8 @@ def crosscheck(
 
     files = arguments.find_runs(runs)
     form = format_of(format_, output, CROSSCHECK_FORMATS, [Path(qrels), *files.values()])
-    language, about = language_of(lang, form), f"{form} of {counted(len(files), 'run')}"
+    check_page(form)
+    about = f"{form} of {counted(len(files), 'run')}"
     with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
         chosen = arguments.chosen_measures(preset, measures, rel, inputs)
         inputs.notes.extend(PermedEvaluator(chosen or [], inputs.judgments).notes())
@@ -53,7 +53,7 @@ def crosscheck(
 
         results = dict(zip(files, in_parallel(checked, files, inputs.jobs), strict=True))
     origin = arguments.origin_of(context, files)
-    put(lambda: CROSSCHECK_FORMATS[form](results, origin, language), output, about)
+    put(lambda: CROSSCHECK_FORMATS[form](results, origin), output, about)
     if not all(result.ok for result in results.values()):
         raise typer.Exit(1)
 
@@ -70,7 +70,6 @@ def audit(
         typer.Option("--format", help="Output format; by default a table."),
     ] = None,
     output: Output = None,
-    lang: Lang = None,
     explain: Annotated[
         bool,
         typer.Option(
@@ -101,12 +100,12 @@ def audit(
     files = arguments.find_runs(runs)
     others = [claims] if claims else []
     form = format_of(format_, output, AUDIT_FORMATS, [Path(qrels), *files.values(), *others])
-    language = language_of(lang, form)
+    check_page(form)
     rows = read_claims(claims, claim or [], list(files))
     with arguments.reading(qrels, files, order, query_ids, jobs=jobs, may_repeat=True) as inputs:
         result = pm_audit(inputs.qrels, inputs.runs, rows, decimals, inputs.jobs, by=by)
     origin = replace(arguments.origin_of(context, files), others={"claims": claims} if claims else {})
-    result = replace(result, origin=origin, language=language)
+    result = replace(result, origin=origin)
     about = f"{form} of {counted(len(files), 'run')}"
     put(lambda: AUDIT_FORMATS[form](result, explain, paper or explain), output, about)
     if not result.ok:

@@ -14,10 +14,9 @@ from permed_measures.cli.messages import tell
 from permed_measures.cli.output import (
     Caption,
     Digits,
-    Lang,
     Output,
+    check_page,
     format_of,
-    language_of,
     put,
     refuse_caption,
     refuse_record,
@@ -100,7 +99,6 @@ def compare(
     ] = None,
     output: Output = None,
     digits: Digits = None,
-    lang: Lang = None,
     caption: Caption = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
@@ -121,7 +119,7 @@ def compare(
     texts = read_columns(existing(columns, only_files=True)) if columns else {}
     check_texts(texts, files)
     form = format_of(format_ and str(format_), output, COMPARISON_FORMATS, [Path(qrels), *files.values()])
-    language = language_of(lang, form)
+    check_page(form)
     refuse_caption(caption, form)
     with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
         chosen = arguments.chosen_measures(preset, measures, rel, inputs)
@@ -152,7 +150,6 @@ def compare(
             texts = with_p_imp(texts, p_imp, inputs, baseline[0])
     origin = arguments.origin_of(context, files)
     result = replace(result, origin=origin, digits=digits, texts=texts, caption=caption or "")
-    result = replace(result, language=language)
     put(lambda: COMPARISON_FORMATS[form](result), output, f"{form} of {len(files):,} runs")
     if record is not None:
         report = Report(chosen, recorded, groups=groups, origin=origin)

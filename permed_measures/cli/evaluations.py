@@ -15,10 +15,9 @@ from permed_measures.cli.messages import tell
 from permed_measures.cli.output import (
     Caption,
     Digits,
-    Lang,
     Output,
+    check_page,
     format_of,
-    language_of,
     put,
     refuse_caption,
     refuse_record,
@@ -59,7 +58,6 @@ def evaluate(
             "A CSV file has other columns: run,method,latency.",
         ),
     ] = None,
-    lang: Lang = None,
     order: arguments.Order = "score",
     by: Annotated[
         str | None,
@@ -89,7 +87,7 @@ def evaluate(
     refuse_record(record, output, [Path(qrels), *files.values()])
     form = format_of(format_ and str(format_), output, EVALUATION_FORMATS, [Path(qrels), *files.values()])
     refuse_caption(caption, form)
-    language = language_of(lang, form)
+    check_page(form)
     headings, texts = arguments.columns_of(columns)
     if texts and (by_query or by is not None):
         hint = "Leave out --by and --by-query"
@@ -116,7 +114,7 @@ def evaluate(
         tell(f"note: {note}")
     origin = arguments.origin_of(context, files)
     report = Report(
-        chosen, evaluations, by_query, groups, macro, origin, digits, headings, texts, caption or "", language
+        chosen, evaluations, by_query, groups, macro, origin, digits, headings, texts, caption or ""
     )
     put(lambda: EVALUATION_FORMATS[form](report), output, f"{form} of {counted(len(files), 'run')}")
     if record is not None:

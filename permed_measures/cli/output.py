@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 Output = Annotated[
     Path | None,
     typer.Option(help="Write to this file. Its ending chooses the format, unless --format does."),
-]
-Lang = Annotated[
-    Literal["en", "zh"] | None,
-    typer.Option(help="Language of the words of an HTML page; English by default."),
 ]
 Digits = Annotated[
     int | None,
@@ -66,15 +62,12 @@ def refuse_caption(caption: str | None, form: str) -> None:
         raise InputError(f"--caption is for the tables of papers, not for the format {form}", hint=hint)
 
 
-def language_of(lang: str | None, form: str) -> str:
-    """Return the language of a page; refuse one for another format, and a page without Jinja2."""
+def check_page(form: str) -> None:
+    """Refuse a page without Jinja2, before any work."""
     if form == "html":
         from permed_measures.pages.bundle import check_installed
 
         check_installed()
-    elif lang is not None:
-        raise InputError("--lang is for pages only", hint="Leave it out, or choose --format html")
-    return lang or "en"
 
 
 def refuse_without_folder(output: Path) -> None:

@@ -12,7 +12,7 @@ import typer
 
 from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell, warnings_as_notes
-from permed_measures.cli.output import Lang, Output, format_of, language_of, put
+from permed_measures.cli.output import Output, check_page, format_of, put
 from permed_measures.errors import InputError
 from permed_measures.files.columns import read_columns
 from permed_measures.markup import counted
@@ -190,7 +190,6 @@ def leaderboard(
         typer.Option("--format", help="Output format; by default a table."),
     ] = None,
     output: Output = None,
-    lang: Lang = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
@@ -200,7 +199,7 @@ def leaderboard(
 
     files = arguments.find_runs(runs)
     form = format_of(format_, output, LEADERBOARD_FORMATS, [Path(qrels), *files.values()])
-    language = language_of(lang, form)
+    check_page(form)
     records = {name: path for name, path in files.items() if is_record(path)}
     with arguments.reading(
         qrels, {name: files[name] for name in files if name not in records}, order, query_ids
@@ -212,5 +211,5 @@ def leaderboard(
         dataset = named if inputs.dataset is None else inputs.dataset
         both: ChainMap[str, Any] = ChainMap(records, inputs.runs)  # type: ignore[arg-type]
         board = pm_leaderboard(dataset, both, chosen, clusters, texts, resamples, seed)
-    board = replace(board, origin=arguments.origin_of(context, files), language=language)
+    board = replace(board, origin=arguments.origin_of(context, files))
     put(lambda: board.to(form), output, f"{form} of {counted(len(board.entries), 'run')}")

@@ -37,9 +37,7 @@ class Comparison(ComparisonResult, Tabular, Shown):
     ``to_polars`` and ``to_pandas`` give a row for each pair and measure.
     """
 
-    def to(
-        self, form: str, digits: int | None = None, language: str | None = None, caption: str | None = None
-    ) -> str:
+    def to(self, form: str, digits: int | None = None, caption: str | None = None) -> str:
         """Write it in a form for a paper, a browser or another program.
 
         Parameters
@@ -52,15 +50,13 @@ class Comparison(ComparisonResult, Tabular, Shown):
         digits : int, optional
             Number of decimals of means and differences. If left out, four in tables and sentences, and all in
             CSV; the numbers in JSON always have all.
-        language : {'en', 'zh'}, optional
-            Of the words of the page ``html``; English if left out.
         caption : str, optional
             With what the caption begins, for ``latex`` and ``markdown``.
 
         Raises
         ------
         InputError
-            For another form or language, digits below 0, or a caption where there is none; for ``html`` if
+            For another form, digits below 0, or a caption where there is none; for ``html`` if
             Jinja2 or vl-convert is missing.
         """
         check_choice("form", form, COMPARISON_FORMATS)
@@ -68,12 +64,9 @@ class Comparison(ComparisonResult, Tabular, Shown):
             check_whole_number("digits", digits, 0)
         if caption is not None and form not in CAPTIONED:
             raise InputError(f"a caption is for {' and '.join(CAPTIONED)}, not for {form}")
-        asked = {"digits": digits, "language": language, "caption": caption}
+        asked = {"digits": digits, "caption": caption}
         given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
         return COMPARISON_FORMATS[form](replace(self, **given))
-
-    def _page(self, language: str | None) -> str:
-        return self.to("html", language=language)
 
     def __str__(self) -> str:
         """Return the table, how it was computed, and the notes."""

@@ -17,7 +17,7 @@ from permed_measures.markup import as_json, counted, html_section, html_table
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import own_name
 from permed_measures.pages.display import Shown
-from permed_measures.pages.words import words_of
+from permed_measures.pages.words import page_words
 from permed_measures.reports.findings import listed
 from permed_measures.reports.result_page import Part, how_made, result_page, text_table, titled
 from permed_measures.terminal import section, terminal_table
@@ -108,19 +108,16 @@ class CrossCheck(Tabular, Shown):
             parts.append(section(_TIES, []) + terminal_table(_TIE_HEADINGS, _tie_cells(tied), 1))
         return "\n".join(part for part in parts if part).rstrip("\n")
 
-    def to(self, form: str, language: str = "en") -> str:
-        """Write it as ``table``, ``json`` or ``html``: a page with its own words in English or Chinese (zh).
+    def to(self, form: str) -> str:
+        """Write it as ``table``, ``json`` or ``html``, a page.
 
         Raises
         ------
         InputError
-            For another form or language, or for ``html`` if Jinja2 is missing.
+            For another form, or for ``html`` if Jinja2 is missing.
         """
         check_choice("form", form, CROSSCHECK_FORMATS)
-        return CROSSCHECK_FORMATS[form]({"run": self}, Origin(), language)
-
-    def _page(self, language: str | None) -> str:
-        return self.to("html", language or "en")
+        return CROSSCHECK_FORMATS[form]({"run": self}, Origin())
 
     def __repr__(self) -> str:
         """Name the verdict and the measures."""
@@ -227,16 +224,15 @@ def _measures(results: Mapping[str, CrossCheck]) -> list[Measure]:
 # --- the page ----------------------------------------------------------------------------------------
 
 
-def _as_page(results: Mapping[str, CrossCheck], origin: Origin, language: str = "en") -> str:
+def _as_page(results: Mapping[str, CrossCheck], origin: Origin) -> str:
     """Write a page: whether all is equal, and a section for each run."""
-    words = words_of(language)
+    words = page_words()
     n_queries = next(iter(results.values())).n_queries
     return result_page(
         titled(origin, len(results), n_queries, words),
         list(_finding(results, words)),
         [_part(name, result, words, len(results) > 1) for name, result in results.items()],
         how_made(_measures(results), origin, packages=["pytrec-eval-terrier"]),
-        language=language,
     )
 
 
@@ -281,4 +277,4 @@ CROSSCHECK_FORMATS: dict[str, Callable[..., str]] = {
     "json": _as_json,
     "html": _as_page,
 }
-"""The formats of the cross-checks of several runs, by name: each takes them, their origin and a language."""
+"""The formats of the cross-checks of several runs, by name: each takes them and their origin."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from permed_measures import __version__
 from permed_measures.errors import InputError
 from permed_measures.markup import as_json, one_line
-from permed_measures.pages.words import words_of
+from permed_measures.pages.words import page_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -25,7 +25,6 @@ def page(
     template: str,
     title: str,
     content: dict[str, Any],
-    language: str = "en",
     data: dict[str, Any] | None = None,
     scripts: Iterable[str] = (),
     plots: bool = True,
@@ -39,8 +38,6 @@ def page(
     title : str
     content : dict
         What the template shows. Text is escaped; markupsafe.Markup is HTML already.
-    language : {'en', 'zh'}
-        Of the words of the page's own.
     data : dict of what JSON can hold, optional
         For the scripts; a page without data has no script.
     scripts : iterable of str
@@ -53,13 +50,12 @@ def page(
     InputError
         If Jinja2 is missing, or vl-convert where scripts draw plots.
     """
-    words = words_of(language)
+    words = page_words()
     plotting = [_plotting()] if plots and data is not None else []
     names = [*SCRIPTS, *(["plots.js"] if plots else []), *scripts, "start.js"]
     code = [] if data is None else ["\n".join(map(_static, names))]
     known = {
         "title": one_line(title),
-        "language": language,
         "words": words,
         "version": __version__,
         "style": as_markup(_static("style.css")),

@@ -42,13 +42,8 @@ class PageInNotebook:
 class Shown:
     """What can be shown as a page, by `show`."""
 
-    def show(self, language: str | None = None) -> PageInNotebook | Path:
+    def show(self) -> PageInNotebook | Path:
         """Show the page ``html``: in a notebook below the cell, otherwise in the browser.
-
-        Parameters
-        ----------
-        language : {'en', 'zh'}, optional
-            Of the words of the page; English if left out.
 
         Returns
         -------
@@ -58,12 +53,12 @@ class Shown:
         Raises
         ------
         InputError
-            For another language, or if Jinja2 or vl-convert is missing.
+            If Jinja2 or vl-convert is missing.
         """
-        return display(self._page(language), repr(self))
+        return display(self.to("html"), repr(self))
 
-    def _page(self, language: str | None) -> str:
-        """Write the page."""
+    def to(self, form: str) -> str:
+        """Write it in a format."""
         raise NotImplementedError
 
 

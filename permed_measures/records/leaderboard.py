@@ -24,7 +24,7 @@ from permed_measures.frames import Tabular
 from permed_measures.markup import as_cell, as_json, counted
 from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
-from permed_measures.pages.words import words_of
+from permed_measures.pages.words import page_words
 from permed_measures.records.record import Record, is_record, read_record
 from permed_measures.reports.evaluation import with_judged
 from permed_measures.reports.findings import listed
@@ -101,15 +101,12 @@ class Leaderboard(Tabular):
         The queries, and how runs were told apart.
     origin : Origin or None
         The command and its files.
-    language : {'en', 'zh'}
-        Of the words of a page.
     """
 
     entries: list[Entry]
     measures: list[Measure]
     about: str
     origin: Origin | None = field(default=None, repr=False)
-    language: str = field(default="en", repr=False)
 
     @property
     def leaders(self) -> list[str]:
@@ -202,13 +199,13 @@ def _as_csv(board: Leaderboard) -> str:
 
 
 def _as_html(board: Leaderboard) -> str:
-    words, table, leaders = words_of(board.language), board._table(), board.leaders
+    words, table, leaders = page_words(), board._table(), board.leaders
     key = "l_first" if len(leaders) == 1 else "l_may_be_first"
     fields = {"n": len(leaders), "runs": listed(leaders, words), "measure": headings_of(board.measures)[0]}
     shown = PageTable(html_means(table), copies=copies_of(table, "leaderboard"))
     how = how_made(board.measures, board.origin)
     parts = [Part(words["table"], tables=[shown])]
-    return result_page(table.about, [words[key].format(**fields)], parts, how, language=board.language)
+    return result_page(table.about, [words[key].format(**fields)], parts, how)
 
 
 LEADERBOARD_FORMATS: dict[str, Callable[[Leaderboard], str]] = {

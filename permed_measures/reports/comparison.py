@@ -11,7 +11,7 @@ from permed_measures.files.provenance import provenance
 from permed_measures.markup import as_cell, as_html, as_json, finite
 from permed_measures.measures.headings import name_of
 from permed_measures.pages.bundle import drawn
-from permed_measures.pages.words import words_of
+from permed_measures.pages.words import page_words
 from permed_measures.reports.comparison_page import (
     comparison_page,
     forest_charts,
@@ -85,7 +85,7 @@ def _forest(result: ComparisonResult) -> list[str]:
     """Draw the forest plot where vl-convert is installed and there are not too many runs."""
     if len(result.paired.values) > _MOST_DRAWN or not find_spec("vl_convert"):
         return []
-    words = words_of(result.language)
+    words = page_words()
     specs = forest_charts(result, paper_table(result), words)
     plots = (
         f'<div role="img" aria-label="{as_html(spec["description"])}">{drawn(spec)}</div>' for spec in specs

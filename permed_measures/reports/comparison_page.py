@@ -10,7 +10,7 @@ from permed_measures.markup import as_html, one_line
 from permed_measures.measures.headings import headings_of
 from permed_measures.pages import charts
 from permed_measures.pages.bundle import as_markup, page
-from permed_measures.pages.words import words_of
+from permed_measures.pages.words import page_words
 from permed_measures.reports.differences import differences_table, headings_of_tests, legend
 from permed_measures.reports.findings import findings, outcome, rows_of
 from permed_measures.reports.html import html_means, html_table
@@ -30,7 +30,7 @@ Interval = tuple[float, float] | None
 
 def comparison_page(result: ComparisonResult) -> str:
     """Write the page: finding, plots, tables, queries, and how it was made."""
-    words = words_of(result.language)
+    words = page_words()
     table = paper_table(replace(result, by="", groups={}))
     against = "differences_pairs" if result.baseline is None else "differences"
     first = words["means_with_intervals"] if not result.baselines else words[against]
@@ -64,7 +64,7 @@ def comparison_page(result: ComparisonResult) -> str:
         "scatter": charts.scatter(),
     }
     title = titled(result.origin, len(result.paired.values), result.n_queries, words)
-    return page("comparison.html", title, content, result.language, data, _SCRIPTS)
+    return page("comparison.html", title, content, data, _SCRIPTS)
 
 
 # --- tables ------------------------------------------------------------------------------------------

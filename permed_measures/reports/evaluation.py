@@ -82,8 +82,6 @@ class Report:
         The cells of other columns by run and heading; not with `by_query` or `groups`.
     caption : str
         With what the caption of a table for a paper begins.
-    language : {'en', 'zh'}
-        Of the words of a page.
     """
 
     measures: list[Measure]
@@ -96,7 +94,6 @@ class Report:
     only: Sequence[str] = ()
     texts: Texts = field(default_factory=dict)
     caption: str = ""
-    language: str = "en"
 
     def __post_init__(self) -> None:
         """Refuse a measure that is named like another column, and texts of a run that is not here."""

@@ -9,7 +9,7 @@ from ir_measures.measures import Measure
 from permed_measures.markup import one_line
 from permed_measures.measures.headings import headings_of
 from permed_measures.pages import charts
-from permed_measures.pages.words import words_of
+from permed_measures.pages.words import page_words
 from permed_measures.reports.evaluation import BEST, Report, TextRow
 from permed_measures.reports.evaluation_table import Column, columns_of, explanations
 from permed_measures.reports.findings import listed
@@ -66,7 +66,7 @@ def notes_on(report: Report) -> list[str]:
 
 def evaluation_page(report: Report) -> str:
     """Write the page: which run is best, plots by group, the table, and how it was made."""
-    words, table, notes = words_of(report.language), means_table(report), notes_on(report)
+    words, table, notes = page_words(), means_table(report), notes_on(report)
     shown = PageTable(html_means(table), copies=copies_of(table, "evaluation", notes))
     plots = list(_by_group(report, words))
     parts = [Part(words["by_group"].format(by=report.labels[1]), words["e_lines"], plots)] if plots else []
@@ -77,7 +77,6 @@ def evaluation_page(report: Report) -> str:
         [*parts, Part(words["table"], tables=[shown])],
         how_made(_shown_measures(report, table), report.origin),
         notes,
-        report.language,
     )
 
 

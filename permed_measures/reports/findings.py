@@ -1,4 +1,4 @@
-"""What a comparison found, in a few sentences of either language."""
+"""What a comparison found, in a few sentences."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def findings(result: ComparisonResult, words: Words) -> list[str]:
     Examples
     --------
     >>> from permed_measures.comparisons.compare import compare
-    >>> from permed_measures.pages.words import words_of
+    >>> from permed_measures.pages.words import page_words
     >>> qrels = {f"q{i}": {"a": 1} for i in range(4)}
     >>> runs = {"old": {q: {"b": 2.0, "a": 1.0} for q in qrels}, "new": {q: {"a": 1.0} for q in qrels}}
-    >>> for sentence in findings(compare(qrels, runs, "RR", "old", tests="randomization"), words_of("en")):
+    >>> for sentence in findings(compare(qrels, runs, "RR", "old", tests="randomization"), page_words()):
     ...     print(sentence)
     new has the highest RR: 1.0000.
     That is 0.5000 above old, not a significant difference (95% interval [+0.0000, +0.5000], p = 0.1250).

@@ -14,7 +14,7 @@ from permed_measures.markup import as_html, counted
 from permed_measures.measures.headings import headings_of
 from permed_measures.pages import charts
 from permed_measures.pages.bundle import as_markup, drawn, page
-from permed_measures.pages.words import words_of
+from permed_measures.pages.words import page_words
 from permed_measures.reports.html import html_table
 from permed_measures.reports.latex import latex
 from permed_measures.reports.tables import PaperTable, markdown, separated
@@ -83,7 +83,6 @@ def result_page(
     parts: Iterable[Part],
     how: dict[str, Any],
     notes: Sequence[str] = (),
-    language: str = "en",
 ) -> str:
     """Write the page.
 
@@ -96,15 +95,13 @@ def result_page(
     how : dict
         What `how_made` returns.
     notes : sequence of str
-    language : {'en', 'zh'}
-        Of the words of the page's own.
 
     Raises
     ------
     InputError
         If Jinja2 is missing, or vl-convert where there are plots.
     """
-    words = words_of(language)
+    words = page_words()
     shown = [*parts, *([Part(words["notes"], lines=notes)] if notes else [])]
     named = {f"part{number}": part for number, part in enumerate(shown, 1)}
     copies = [table.copies for part in shown for table in part.tables if table.copies]
@@ -115,7 +112,7 @@ def result_page(
         "how": how,
     }
     data = {"copies": {str(number): each for number, each in enumerate(copies, 1)}}
-    return page("result.html", title, content, language, data, ["result.js"], plots=False)
+    return page("result.html", title, content, data, ["result.js"], plots=False)
 
 
 def _shown(part: Part, copies: list[dict[str, str]]) -> dict[str, Any]:

@@ -129,8 +129,6 @@ class ComparisonResult:
         The runs that others are compared with; none where every pair is compared.
     texts : mapping of str to mapping
         The cells of the user's own columns, by run and heading.
-    language : {'en', 'zh'}
-        Of the words of a page.
     caption : str
         With what the caption of a table for a paper begins.
     """
@@ -158,7 +156,6 @@ class ComparisonResult:
     detect: float | None = None
     baselines: list[str] = field(default_factory=list)
     texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
-    language: str = "en"
     caption: str = ""
 
     def __getstate__(self) -> dict[str, Any]:

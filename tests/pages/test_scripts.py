@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from permed_measures.pages.words import words_of
+from permed_measures.pages.words import page_words
 
 SCRIPTS = [
     each for each in files("permed_measures.pages").joinpath("static").iterdir() if each.suffix == ".js"
@@ -15,7 +15,7 @@ SCRIPTS = [
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
 def test_words_of_the_scripts_are_there(script):
     text = script.read_text("utf-8")
-    words = words_of("zh")
+    words = page_words()
     assert set(re.findall(r"\bwords\.(\w+)", text)) <= set(words)
     for beginning in re.findall(r"\bwords\[`(\w+)\$\{", text):
         assert any(word.startswith(beginning) for word in words), beginning

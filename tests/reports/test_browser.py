@@ -1,6 +1,5 @@
 """Pages in a browser: what one sees in Chromium, and what happens on a click or a key."""
 
-import dataclasses
 import itertools
 import re
 
@@ -17,7 +16,6 @@ from browsing import (
 from reporting import loaded, made
 
 from permed_measures.markup import one_line
-from permed_measures.pages.words import words_of
 from permed_measures.reports.wording import LEVELS
 
 RANDOMIZATION = "randomization"
@@ -212,21 +210,6 @@ def test_links_lead_to_the_sections(browser, saved, grouped):
             link.click()
             section = page.get_by_role("region", name=link.text_content(), exact=True)
             assert section.bounding_box()["y"] < 900
-
-
-@pytest.mark.thorough
-def test_words_of_the_page_are_chinese(browser, saved, grouped):
-    chinese, english = words_of("zh"), words_of("en")
-    with opened(browser, saved("chinese", dataclasses.replace(grouped, language="zh")), 400) as page:
-        assert page.evaluate("document.documentElement.lang") == "zh"
-        assert_fits(page)
-        assert_accessible(page)
-        headings = page.locator("h2, h3, summary").all_text_contents()
-        assert headings
-        assert all(re.search("[\u4e00-\u9fff]", heading) for heading in headings)
-        text = page.locator("body").inner_text()
-        assert [chinese[name] in text for name in ("heat", "copy_as", "table_note")] == [True] * 3
-        assert [english[name] in text for name in ("heat", "copy_as", "table_note")] == [False] * 3
 
 
 @pytest.mark.thorough

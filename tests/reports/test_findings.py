@@ -3,14 +3,14 @@
 import pytest
 from reporting import made
 
-from permed_measures.pages.words import words_of
+from permed_measures.pages.words import page_words
 from permed_measures.reports.findings import findings
 
 GOOD, MIDDLE, BAD = [1] * 12, [2] * 12, [4] * 12
 
 
-def said(ranks, language="en", **options):
-    return findings(made(ranks, **options), words_of(language))
+def said(ranks, **options):
+    return findings(made(ranks, **options), page_words())
 
 
 @pytest.mark.parametrize(
@@ -65,16 +65,3 @@ def said(ranks, language="en", **options):
 )
 def test_a_finding_says_who_is_best_and_how_surely(ranks, options, sentences):
     assert said(ranks, **options) == sentences
-
-
-def test_a_finding_in_chinese():
-    first, second = said({"old": BAD, "new": GOOD}, "zh", baseline="old")
-    assert first == "new 的 RR 最高：1.0000。"  # noqa: RUF001
-    assert second.startswith("比 old 高 0.7500，差异显著（95% 置信区间 [")  # noqa: RUF001
-
-
-def test_words_are_there_in_both_languages_with_the_same_fields():
-    english, chinese = words_of("en"), words_of("zh")
-    assert english.keys() == chinese.keys()
-    assert all(english.values())
-    assert all(chinese.values())

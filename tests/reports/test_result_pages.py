@@ -8,7 +8,6 @@ import json
 import re
 import sys
 from dataclasses import replace
-from importlib.resources import files
 from types import SimpleNamespace
 
 import pytest
@@ -27,7 +26,6 @@ from permed_measures.files.provenance import Origin
 from permed_measures.markup import one_line
 from permed_measures.measures.parsing import measures_of
 from permed_measures.pages import bundle, display
-from permed_measures.pages.words import words_of
 from permed_measures.reports.evaluation import Report, with_judged
 from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
 
@@ -46,34 +44,34 @@ RUNS = {
 }
 
 
-def evaluated(runs, language="en", measures=("P@1", "RR", "P@3"), by=None):
+def evaluated(runs, measures=("P@1", "RR", "P@3"), by=None):
     judgments, asked = Judgments.of(QRELS), measures_of(measures)
     evaluate = PermedEvaluator(with_judged(asked), judgments).evaluate
     groups = Groups.of(judgments.query_ids, by) if by else None
     evaluations = {name: evaluate(run) for name, run in runs.items()}
-    return EVALUATION_FORMATS["html"](Report(asked, evaluations, groups=groups, language=language))
+    return EVALUATION_FORMATS["html"](Report(asked, evaluations, groups=groups))
 
 
-def audited(runs, language="en"):
+def audited(runs):
     claims = {name: {"P@1": f"{place == 0:d}.000", "RR": "0.123"} for place, name in enumerate(runs)}
-    return AUDIT_FORMATS["html"](replace(pm.audit(QRELS, runs, claims), language=language))
+    return AUDIT_FORMATS["html"](pm.audit(QRELS, runs, claims))
 
 
-def checked(runs, language="en", measures=("P@1", "RR", "GradedAP@10")):
+def checked(runs, measures=("P@1", "RR", "GradedAP@10")):
     results = {name: pm.crosscheck(QRELS, run, measures) for name, run in runs.items()}
-    return CROSSCHECK_FORMATS["html"](results, Origin(), language)
+    return CROSSCHECK_FORMATS["html"](results, Origin())
 
 
-def budgeted(runs, language="en", **options):
-    return pm.uncertainty(QRELS, runs, ["P@1"], resamples=20, **options).to("html", language=language)
+def budgeted(runs, **options):
+    return pm.uncertainty(QRELS, runs, ["P@1"], resamples=20, **options).to("html")
 
 
-def ordered(runs, language="en"):
-    return replace(pm.leaderboard(QRELS, runs, ["RR"], resamples=20), language=language).to("html")
+def ordered(runs):
+    return pm.leaderboard(QRELS, runs, ["RR"], resamples=20).to("html")
 
 
-def by_group(runs, language="en"):
-    return evaluated(runs, language, ["P@1"], "_([0-3])?")
+def by_group(runs):
+    return evaluated(runs, ["P@1"], "_([0-3])?")
 
 
 PAGES = [evaluated, by_group, audited, checked, budgeted, ordered]
@@ -103,27 +101,6 @@ def test_a_page_stands_alone_whatever_the_names(made):
     assert levels[0] == 1
     assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
     assert all(given["aria-label"] for tag, given in page.tags if tag == "figure")
-
-
-@pytest.mark.parametrize("made", [*PAGES[2:], pytest.param(by_group, marks=pytest.mark.thorough)])
-def test_a_page_speaks_chinese(made):
-    text = made(PLAIN, "zh")
-    assert '<html lang="zh">' in text
-    assert "生成方式" in text
-    assert re.search("[\u4e00-\u9fff]", finding(text))
-    assert "{" not in finding(text)
-    with pytest.raises(InputError, match="lang must be one of"):
-        made(PLAIN, "fr")
-
-
-@pytest.mark.parametrize(("start", "module"), [("a_", "audits.reports"), ("c_", "crosschecks.results")])
-def test_headings_that_have_words_are_those_of_the_reports(start, module):
-    folder, name = module.split(".")
-    source = files("permed_measures").joinpath(folder, f"{name}.py").read_text("utf-8")
-    headings = [key[2:] for key in words_of("zh") if re.match(rf"{start}[A-Z]", key)]
-    assert len(headings) > 3
-    assert [each for each in headings if f'"{each}"' not in source] == []
-    assert [words_of("en")[f"{start}{each}"] for each in headings] == headings
 
 
 def test_names_stand_in_the_tables():
@@ -243,7 +220,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_writes_a_page_that_says_how_it_was_made(name, folder):
-    options = [*COMMANDS[name].split(), "--lang", "zh"]
+    options = COMMANDS[name].split()
     status, out, err = run_main(name, "qrels", "<i>", *options, "--output", "page.html")
     assert (status, out, "html of 1 run" in err) == (0, "", True)
     text = (folder / "page.html").read_text()
@@ -254,14 +231,6 @@ def test_a_command_writes_a_page_that_says_how_it_was_made(name, folder):
     assert again == f"permed-measures {name} qrels '<i>' {' '.join(options)} --format html"
     files = [row for row in page.rows if len(row) == 4 and len(row[3]) == 64]
     assert [row[1] for row in files] == ["qrels", "<i>"]
-
-
-@pytest.mark.parametrize("name", [*COMMANDS, "compare"])
-def test_a_language_is_for_pages_only(name, folder):  # noqa: ARG001
-    options = COMMANDS.get(name, "").split()
-    status, out, err = run_main(name, "qrels", "<i>", *options, "--lang", "zh")
-    assert (status, out) == (2, "")
-    assert err == "error: --lang is for pages only. Leave it out, or choose --format html\n"
 
 
 # --- a page where one looks at it ------------------------------------------------------------------
@@ -280,12 +249,10 @@ def test_a_page_is_shown_in_the_browser(made, monkeypatch, tmp_path):
     monkeypatch.setattr(bundle, "_plotting", str)  # it takes long
     monkeypatch.setattr("webbrowser.open", opened.append)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    path = (result := made()).show(language="zh")
+    path = made().show()
     assert opened == [path.as_uri()]
     assert path.parent == tmp_path
-    assert path.read_text(encoding="utf-8").splitlines()[1] == '<html lang="zh">'
-    with pytest.raises(InputError, match="lang must be one of"):
-        result.show(language="fr")
+    assert path.read_text(encoding="utf-8").splitlines()[1] == '<html lang="en">'
 
 
 def test_a_page_is_shown_in_a_notebook(monkeypatch):
