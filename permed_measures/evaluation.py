@@ -116,7 +116,7 @@ def calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | No
 
 
 def ceiling(measure: MeasureLike, qrels: QrelsLike) -> float:
-    """Return the best value that a measure can have on these qrels: that of an ideal ranking.
+    """Return the highest value of a measure that a run can have on these qrels.
 
     Parameters
     ----------
@@ -126,14 +126,15 @@ def ceiling(measure: MeasureLike, qrels: QrelsLike) -> float:
     Returns
     -------
     float
-        The mean over all queries of the ranking that retrieves all judged documents, best grade first.
-        It is below 1 where queries have no relevant document, where a measure divides by more than there
-        is to find, and for GradedAP where partly relevant documents exist.
+        The mean over all queries (of counts, the sum) of the best ranking: for most measures all judged
+        documents, best grade first; for set precision the relevant ones alone. It is below 1 where queries
+        have no relevant document, where a measure divides by more than there is to find, and for GradedAP
+        where partly relevant documents exist; above 1 where weights are, and with ``negative='keep'``.
 
     Raises
     ------
     MeasureError, InputError
-        As for an evaluation.
+        As for an evaluation; also for NumRet, which has no ceiling.
 
     Examples
     --------

@@ -43,9 +43,9 @@ def random_case(rng: random.Random) -> tuple[Nested, Nested]:
     return qrels, run
 
 
-def random_measure(rng: random.Random) -> ir_measures.Measure:
-    """Return a measure with random parameters."""
-    name = rng.choice(["GradedAP", "VariantNDCG", "GradedAP", "VariantNDCG", *PARAMETERS])
+def random_measure(rng: random.Random, name: str | None = None) -> ir_measures.Measure:
+    """Return a measure with random parameters: of this name, or any."""
+    name = name or rng.choice(["GradedAP", "VariantNDCG", "GradedAP", "VariantNDCG", *PARAMETERS])
     params = {key: value for key, choose in PARAMETERS[name].items() if (value := choose(rng)) is not None}
     return pm.parse_measure(name)(**params)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, cycle, repeat
 
@@ -182,11 +182,43 @@ def evaluated(measures: list[Measure], rankings: JudgedRankings) -> Evaluation:
 
 
 def ideal_evaluation(measure: MeasureLike, qrels: QrelsLike | Judgments) -> Evaluation:
-    """Return the values of a measure for the ideal ranking of each query."""
+    """Return the highest value of a measure that a run can have, query by query.
+
+    Raises
+    ------
+    MeasureError
+        For NumRet, which has none; and as for an evaluation.
+    """
     evaluator = PermedEvaluator([measure], qrels)
-    [checked], grade = evaluator.measures, evaluator.judgments.grade
-    parameters = values_of(checked)
+    [checked] = evaluator.measures
+    if not has_ceiling(checked):
+        hint = "With rel it counts relevant documents: NumRet(rel=1)"
+        raise MeasureError("NumRet has no ceiling: a run can retrieve any number of documents", hint=hint)
+    return evaluated([checked], _best_rankings(checked, evaluator.judgments))
+
+
+def has_ceiling(measure: Measure) -> bool:
+    """Return whether there is a highest value of this measure."""
+    return measure.NAME != "NumRet" or "rel" in measure.params
+
+
+def _best_rankings(measure: Measure, judgments: Judgments) -> JudgedRankings:
+    """Return rankings with the highest value: what helps, best first, and nothing that lowers a denominator.
+
+    Precision, gain and discount only fall where a document that gains less stands higher, so the order is that
+    of the gains. Set measures and `num_rel_ret` divide by what was retrieved, and ``negative='keep'`` subtracts
+    what a negative grade gains: such documents are not retrieved.
+    """
+    given, grade = values_of(measure), judgments.grade
+    relevant = grade >= given.get("rel", 1 if measure.NAME == "QMeasure" else -np.inf)
     gain = grade
-    if gains := parameters.get("gains"):
-        gain = np.where(grade >= parameters.get("rel", -np.inf), look_up(grade, gains), -np.inf)
-    return evaluated([checked], JudgedRankings.ideal(evaluator.judgments, gain))
+    if gains := given.get("gains"):
+        gain = np.where(relevant, look_up(grade, gains), -np.inf)
+    best = JudgedRankings.ideal(judgments, gain)
+    if given.get("norm") == "num_rel_ret":  # a mean over what was found: highest for the best alone
+        return best.keep(best.rank == 1)
+    if given.get("negative") == "keep":
+        return best.keep(best.grade >= 0)
+    if measure.NAME in ("SetP", "SetF", "SetAP"):
+        return replace(best.keep(relevant[best.row]), retrieved=judgments.num_rel(given["rel"]))
+    return best

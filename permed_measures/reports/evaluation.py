@@ -12,13 +12,14 @@ import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.engine.evaluator import Evaluation, ideal_evaluation
+from permed_measures.engine.evaluator import Evaluation, has_ceiling, ideal_evaluation
 from permed_measures.engine.groups import Groups
 from permed_measures.files.provenance import Origin
 from permed_measures.markup import counted
 from permed_measures.measures.headings import check_headings, name_of
 from permed_measures.measures.parameters import cutoff_of, values_of
 from permed_measures.reports.tables import Texts, check_texts, headings_of_texts, texts_of
+from permed_measures.reports.wording import NONE
 
 
 def with_judged(measures: Iterable[Measure]) -> list[Measure]:
@@ -114,11 +115,14 @@ class Report:
 
     @cached_property
     def ideal(self) -> Evaluation:
-        """The evaluation of an ideal ranking."""
-        judgments = next(iter(self.evaluations.values())).rankings.judgments
-        evaluations = [ideal_evaluation(measure, judgments) for measure in self.measures]
-        values = np.concatenate([evaluation.values for evaluation in evaluations])
-        return Evaluation(self.measures, values, evaluations[0].rankings)
+        """The highest values that a run can have; NaN of a measure that has no ceiling."""
+        rankings = next(iter(self.evaluations.values())).rankings
+        missing = np.full((1, rankings.n_queries), np.nan)
+        values = [
+            ideal_evaluation(measure, rankings.judgments).values if has_ceiling(measure) else missing
+            for measure in self.measures
+        ]
+        return Evaluation(self.measures, np.concatenate(values), rankings)
 
     @property
     def ceilings(self) -> dict[Measure, float]:
@@ -179,8 +183,14 @@ class Report:
             return
         for row in self.means(BEST, self.ideal, {}):
             best = dict(zip(self.measures, row.values, strict=True))
-            texts = [self.shown(m, best[m]) if m in self.ceilings else "" for m in self.columns]
+            texts = [self._best(measure, best.get(measure)) for measure in self.columns]
             yield TextRow(row.labels, texts, _shown_queries(row.queries) or ["", ""], ideal=True)
+
+    def _best(self, measure: Measure, value: float | None) -> str:
+        """Write a ceiling: nothing where it is 1 or more, a dash where there is none."""
+        if value is not None and math.isnan(value):
+            return NONE
+        return "" if value is None or measure not in self.ceilings else self.shown(measure, value)
 
     def shown(self, measure: Measure, value: float) -> str:
         """Write a value of a measure."""

@@ -286,21 +286,3 @@ def test_judgments_serve_many_runs_and_a_generator_is_consumed_once():
     evaluator = pm.evaluator([pm.Coverage @ 1], judgments)
     assert evaluator.calc_aggregate({"q": {"a": 1.0}}) == {pm.Coverage @ 1: 1}
     assert evaluator.calc_aggregate({"q": {"a": 1.0, "b": 2.0}}) == {pm.Coverage @ 1: 0}
-
-
-def test_ceiling_is_what_the_ideal_ranking_scores():
-    rng = random.Random(11)
-    for _ in range(100):
-        qrels, _ = random_case(rng)
-        measure = random_measure(rng)
-        if measure.params.get("gains") or not qrels:
-            continue
-        ideal = qrels  # each grade as the score
-        expected = oracle.aggregate(measure.NAME, params_of(measure), qrels, ideal)
-        assert pm.ceiling(measure, qrels) == pytest.approx(expected, abs=1e-12), measure
-
-
-def test_ceiling_sorts_by_the_gains_of_the_measure():
-    qrels = {"q": {"a": 1, "b": 2}}
-    assert pm.ceiling("GradedAP(gains={1:1,2:0.5},norm='ideal')@1", qrels) == 1
-    assert pm.ceiling("nDCG(gains={1:5,2:1})@1", qrels) == 1

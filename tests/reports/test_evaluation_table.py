@@ -1,6 +1,7 @@
 """The table of an evaluation: its columns fit the terminal, and say something."""
 
 import itertools
+import json
 import re
 
 import pytest
@@ -199,3 +200,9 @@ def test_columns_are_not_left_out_where_they_are_asked_for(monkeypatch):
 def test_wrong_columns_are_refused(options, message):
     with pytest.raises(pm.InputError, match=message):
         run_cli("evaluate", "qrels", "both", "-m", "P@1", *options)
+
+
+def test_where_there_is_no_ceiling_there_is_a_dash():
+    text, _ = run_cli(*SAMPLE, "-m", "NumRet", "-m", "P@5", "-m", "NumRel")
+    assert re.search(r"^best possible +— +0\.5542$", text, re.M)
+    assert json.loads(run_cli(*SAMPLE, "-m", "NumRet", "--format", "json")[0])[0]["ceilings"] == {}

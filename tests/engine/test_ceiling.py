@@ -1,0 +1,76 @@
+"""No run exceeds `pm.ceiling`, and one reaches it: against all runs of a few documents, by the plain loops."""
+
+import random
+from itertools import permutations
+
+import ir_measures
+import oracle
+import pytest
+from cases import GRADES, PARAMETERS, random_measure
+from effort import effort
+
+import permed_measures as pm
+from permed_measures.measures.parameters import values_of
+
+DOCUMENTS = ["a", "b", "c", "d"]
+
+
+def all_runs(judgments):
+    """Yield each ranking of some of the judged documents and one that is unjudged."""
+    documents = [*judgments, "unjudged"]
+    for n in range(len(documents) + 1):
+        yield from permutations(documents, n)
+
+
+def best_of_all_runs(measure, judgments):
+    """Return the highest value of any ranking."""
+    compute, params = oracle.MEASURES[measure.NAME], values_of(measure)
+    return max(
+        compute([(doc, judgments.get(doc)) for doc in run], judgments, **params)
+        for run in all_runs(judgments)
+    )
+
+
+def random_judgments(rng):
+    grades = rng.choice(GRADES)
+    return {doc: rng.choice(grades) for doc in DOCUMENTS[: rng.randint(1, effort(3, 4))]}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_the_ceiling_is_the_highest_value_of_all_runs(name):
+    rng, n_compared = random.Random(name), 0
+    while n_compared < effort(100 if name in ("GradedAP", "VariantNDCG") else 30, 300):
+        judgments, measure = random_judgments(rng), random_measure(rng, name)
+        if measure.NAME == "NumRet" and "rel" not in measure.params:
+            continue
+        expected = best_of_all_runs(measure, judgments)
+        assert pm.ceiling(measure, {"q": judgments}) == pytest.approx(expected, abs=1e-12), judgments
+        n_compared += 1
+
+
+@pytest.mark.parametrize(
+    ("measure", "judgments", "expected"),
+    [
+        ("GradedAP(norm='num_rel_ret')", {"a": 2, "b": 1}, 1),  # only the best document is retrieved
+        ("SetP", {"a": 1, "b": 0}, 1),
+        ("SetF", {"a": 1, "b": 0}, 1),
+        ("SetAP", {"a": 1, "b": 0}, 1),
+        ("VariantNDCG(negative='keep')", {"a": 1, "b": -1}, 1 / (1 - 0.5 * 0.6309297535714575)),
+        ("QMeasure(gains={0:3,1:1})", {"a": 1, "b": 0}, 1),  # only what is relevant gains
+        ("GradedAP(rel=0,gains={-1:3,0:1,1:1})@1", {"a": 1, "b": -1}, 1),
+    ],
+)
+def test_what_must_not_be_retrieved(measure, judgments, expected):
+    assert pm.ceiling(measure, {"q": judgments}) == pytest.approx(expected)
+
+
+def test_the_number_of_retrieved_documents_has_no_ceiling():
+    with pytest.raises(pm.MeasureError, match="NumRet has no ceiling: a run can retrieve any number"):
+        pm.ceiling("NumRet", {"q": {"a": 1}})
+    assert pm.ceiling(ir_measures.NumRet(rel=1), {"q": {"a": 1, "b": 0}, "p": {"a": 2}}) == 2
+
+
+def test_ceiling_sorts_by_the_gains_of_the_measure():
+    qrels = {"q": {"a": 1, "b": 2}}
+    assert pm.ceiling("GradedAP(gains={1:1,2:0.5},norm='ideal')@1", qrels) == 1
+    assert pm.ceiling("nDCG(gains={1:5,2:1})@1", qrels) == 1
