@@ -15,11 +15,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from permed_measures import start
-
-if start.is_command:
-    start.begin()
-
 from permed_measures.datasets import register_when_imported
 from permed_measures.errors import InputError, MeasureError, NoSharedQueryWarning, PermedError, PermedWarning
 from permed_measures.evaluation import (

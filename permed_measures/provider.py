@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import sys
-import warnings
-from typing import TYPE_CHECKING
 
 import ir_measures
 from ir_measures import Evaluator, Provider
 from ir_measures.measures import Measure
 
 from permed_measures.engine.inputs import QrelsLike
-from permed_measures.errors import PermedWarning
 from permed_measures.measures.definitions import MEASURES
-from permed_measures.measures.parameters import CheckedMeasure
 from permed_measures.measures.parsing import MeasuresLike
-
-if TYPE_CHECKING:
-    pass
 
 
 class PermedProvider(Provider):
@@ -36,11 +29,8 @@ class PermedProvider(Provider):
         """Return whether a pipeline should give this measure to us.
 
         ERR is computed when asked of this provider, but left to gdeval in a pipeline where Perl is, so that
-        importing the package changes no number. A measure of ir_measures that has the name of one of ours is
-        another one.
+        importing the package changes no number.
         """
-        if measure.NAME in MEASURES and not isinstance(measure, CheckedMeasure):
-            return False
         if measure.NAME == "ERR" and ir_measures.gdeval.is_available():
             return bool(not ir_measures.gdeval.supports(measure))
         return bool(super().supports(measure))
@@ -49,12 +39,6 @@ class PermedProvider(Provider):
         from permed_measures.engine.evaluator import PermedEvaluator
 
         return PermedEvaluator(measures, qrels)
-
-
-class _OurMeasures(PermedProvider):
-    """Stands before all others where ir_measures has a measure of our names: it goes by the names alone."""
-
-    SUPPORTED_MEASURES = list(MEASURES.values())
 
 
 provider = PermedProvider()  # type: ignore[no-untyped-call]
@@ -66,36 +50,14 @@ def register() -> None:
     The provider stands directly before gdeval in ``ir_measures.DefaultPipeline``. So every measure that
     pytrec_eval and the other providers computed stays with them, and only exp-gain nDCG moves: gdeval rounds
     it to five digits and takes numeric query ids only.
-
-    Warns
-    -----
-    PermedWarning
-        If ir_measures has a measure of one of our names itself. It keeps the name there, and ours is answered
-        by our provider all the same.
     """
-    registry = ir_measures.measures.registry
-    taken = [name for name in MEASURES if name in registry and not _is_ours(registry[name])]
-    ours = {name: measure for name, measure in MEASURES.items() if name not in taken}
-    registry.update(ours)
+    ir_measures.measures.registry.update(MEASURES)
     ir_measures.providers.registry[provider.NAME] = provider
     pipeline = ir_measures.DefaultPipeline.providers
     others = [each for each in pipeline if each.NAME != provider.NAME]
     names = [each.NAME for each in others]
     place = names.index("gdeval") if "gdeval" in names else len(names)
     pipeline[:] = [*others[:place], provider, *others[place:]]
-    if taken:
-        pipeline.insert(0, _OurMeasures())  # type: ignore[no-untyped-call]
-        warnings.warn(
-            f"ir_measures {ir_measures.__version__} has its own measures {', '.join(taken)}: "
-            "ir_measures.parse_measure returns those, permed_measures.parse_measure ours",
-            PermedWarning,
-            stacklevel=2,
-        )
     if "pyterrier.measures" in sys.modules:
         # PyTerrier copies the registry when it is imported; this is the case where it came first.
-        vars(sys.modules["pyterrier.measures"]).update(ours)
-
-
-def _is_ours(measure: Measure) -> bool:
-    """Return whether a measure comes from this package, if only from an import of it before this one."""
-    return type(measure).__module__.partition(".")[0] == __name__.partition(".")[0]
+        vars(sys.modules["pyterrier.measures"]).update(MEASURES)

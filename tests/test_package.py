@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = """
 errors markup terminal frames
 measures: parameters definitions __init__ headings names parsing
-engine: forks processes inputs batches forms judgments query_ids first_documents
+engine: forks inputs batches forms judgments query_ids first_documents
 engine: id_order ranks from_mapping from_frames from_spark_workers from_spark_joins from_spark rankings
 engine/kernels: shared binary graded checks __init__
 engine: means evaluator groups
@@ -29,7 +29,7 @@ files: sources formats order text_formats text fast_rows plain_lines streams rep
 files: read inspection headers columns whole output_formats write provenance
 datasets: import_hook records samples readers http_download downloads handlers catalogue __init__
 datasets: titles pyterrier loading
-evaluation spark start
+evaluation spark
 statistics: significance signed_ranks resampling intervals power interactions max_t tukey
 statistics: pools differences results letters estimates precision families cautions
 papers: cells grids html_tables latex markdown delimited read

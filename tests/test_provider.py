@@ -54,57 +54,6 @@ print(ir_measures.calc_aggregate([pm.GradedAP @ 10, ir_measures.P @ 1], {"q": {"
     assert run_python(code) in ("{GradedAP@10: 1.0, P@1: 1.0}\n", "{P@1: 1.0, GradedAP@10: 1.0}\n")
 
 
-TAKEN = """
-import warnings, ir_measures
-from ir_measures import Metric, Provider, Evaluator
-from ir_measures.measures import Measure, ParamInfo
-
-class _Coverage(Measure):  # as a later version of ir_measures may have one
-    NAME = __name__ = "Coverage"
-    SUPPORTED_PARAMS = {"cutoff": ParamInfo(dtype=int)}
-
-class Theirs(Evaluator):
-    def _iter_calc(self, run):
-        yield from (Metric(q, m, 0.123) for q in self.qrel_qids for m in self.measures)
-
-class Other(Provider):
-    NAME, SUPPORTED_MEASURES = "other", [_Coverage()]
-    def _evaluator(self, measures, qrels):
-        return Theirs(measures, list(qrels))
-
-theirs = ir_measures.measures.registry["Coverage"] = _Coverage()
-ir_measures.DefaultPipeline.providers.insert(0, Other())
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    import permed_measures as pm
-print([str(each.message) for each in caught if issubclass(each.category, pm.PermedWarning)])
-qrels, run = {"q": {"d": 1}}, {"q": {"d": 1.0}}
-value = lambda module, measure: list(module.calc_aggregate([measure], qrels, run).values())
-print(value(ir_measures, pm.Coverage @ 5), value(ir_measures, theirs @ 5), value(pm, "Coverage@5"))
-print(value(ir_measures, ir_measures.P @ 1), value(ir_measures, pm.GradedAP(max_rel=1)))
-print([type(module.parse_measure("Coverage@5")) is _Coverage for module in (ir_measures, pm)])
-try:
-    pm.calc_aggregate([theirs @ 5], qrels, run)
-except pm.MeasureError as error:
-    print(error)
-pm.register()
-print([each.NAME for each in ir_measures.DefaultPipeline.providers].count("permed"))
-"""
-
-
-def test_a_measure_of_our_names_that_ir_measures_brings_is_said_and_stays_its_own():
-    lines = run_python(TAKEN).splitlines()
-    assert lines[0].startswith(f"['ir_measures {ir_measures.__version__} has its own measures Coverage: ")
-    assert lines[1:] == [
-        "[1.0] [0.123] [1.0]",
-        "[1.0] [1.0]",
-        "[True, False]",
-        "permed-measures does not compute Coverage@5. "
-        "ir_measures.calc_aggregate may have another provider for it",
-        "2",
-    ]
-
-
 def test_metrics_come_by_query_in_blocks(monkeypatch):
     monkeypatch.setattr("permed_measures.engine.evaluator._BLOCK", 3)
     qrels = {f"q{q}": {"a": 1} for q in range(8)}

@@ -11,19 +11,16 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 import pytest
-import typer
 from commands import run_cli
 from test_package import ORDER
 
 import permed_measures as pm
-from permed_measures import cli
 from permed_measures.cli.help import EXAMPLES
 
 ROOT = Path(__file__).parents[1]
 FENCED = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"\s*(?:\$ )?(?:\.venv/bin/)?permed-measures (.+)")
 PLACEHOLDER = re.compile(r"\b(QRELS|RUN|IN|OUT|FILE|BEFORE)\b|\.\.\.")
-COMMANDS = typer.main.get_command(cli.app).commands
 
 
 class Page(NamedTuple):
@@ -171,18 +168,6 @@ def test_every_file_is_on_the_map():
     code_map = (ROOT / "permed_measures" / "README.md").read_text(encoding="utf-8")
     missing = [name for name in ORDER if f"`{name.split('.')[-1]}`" not in code_map]
     assert [name for name in missing if not name.endswith("__")] == []
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_synopsis_has_every_option_of_a_command(name):
-    [synopsis] = [
-        text for page in PAGES for text in page.blocks("sh") if "permed-measures evaluate QRELS" in text
-    ]
-    [lines] = re.findall(rf"^permed-measures {name}\b(.*?)(?=^permed-measures|\Z)", synopsis, re.M | re.S)
-    shown = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", lines.partition("#")[0]))
-    options = [each.opts for each in COMMANDS[name].params if each.param_type_name == "option"]
-    assert all(shown & set(opts) for opts in options), options
-    assert shown <= {opt for opts in options for opt in opts}
 
 
 # --- the picture ---

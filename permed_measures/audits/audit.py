@@ -37,8 +37,7 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.processes import in_parallel
-from permed_measures.errors import InputError, PermedError, check_whole_number
+from permed_measures.errors import InputError, PermedError
 from permed_measures.files.provenance import Origin
 
 _LEVELS = 20
@@ -56,7 +55,6 @@ def audit(
     run: RunLike | Mapping[str, RunLike],
     claims: Mapping[str, Any] | str | os.PathLike[str] | PrintedClaims,
     decimals: int | None = None,
-    jobs: int = 1,
     *,
     by: By | None = None,
 ) -> Audit:
@@ -79,8 +77,6 @@ def audit(
     decimals : int, optional
         How many digits were printed, 0 to 15. If left out, those of a text, and for numbers those of the
         longest number of the table.
-    jobs : int, at least 1
-        Number of processes that audit runs, where processes can be forked; the result is the same.
     by : str, mapping or callable, optional
         Groups of queries as for `evaluate_by`: the mean of their means is tried too. Conversations and turns
         need no argument where ids are ``<conversation>_<turn>``.
@@ -122,7 +118,6 @@ def audit(
     """
     if isinstance(claims, (str, os.PathLike)):
         claims = read_claims_file(claims)
-    check_whole_number("jobs", jobs, 1)
     if decimals is not None and (type(decimals) is not int or not 0 <= decimals <= MOST_DIGITS):
         raise InputError(f"decimals must be a whole number from 0 to {MOST_DIGITS} (found {decimals!r})")
     runs = _runs_of(claims, run)
@@ -136,17 +131,12 @@ def audit(
         printed = Assigned(_rows_of(claims))
     table = printed.claims
     parsed = dict(zip(table, parse_claims(table.values(), decimals), strict=True))
-    known: list[object] = [*policies, *(policy.judgments for policy in policies)]
-    ranked = in_parallel(
-        lambda name: _variants(policies, runs[name], parsed[name], groupings), parsed, jobs, known
-    )
-    variants = dict(zip(parsed, ranked, strict=True))
+    variants = {name: _variants(policies, runs[name], row, groupings) for name, row in parsed.items()}
     if len(variants) > 1:
         in_all = np.logical_and.reduce([each.in_run for each in variants.values()])
         for each in variants.values():
             each.in_all_runs = in_all
-    known += variants.values()
-    rows = list(in_parallel(lambda name: _audit_row(name, variants[name], parsed[name]), parsed, jobs, known))
+    rows = [_audit_row(name, variants[name], row) for name, row in parsed.items()]
     result = audit_of(rows)
     told = checks_of(result.best[0], claims.rows, printed) if isinstance(claims, PrintedClaims) else []
     tips = _suggestions(result, policies, runs, parsed, groupings)

@@ -17,14 +17,13 @@ import typer
 from ir_measures.measures import Measure
 
 from permed_measures.cli.messages import tell, warnings_as_notes
-from permed_measures.cli.progress import ProgressBar, of_all
+from permed_measures.cli.progress import ProgressBar
 from permed_measures.datasets import NAMES, SAMPLES, qrels_of
 from permed_measures.datasets.loading import existing, loaded_qrels, with_path
 from permed_measures.engine.forms import QRELS_FIRST
 from permed_measures.engine.inputs import Batches, FileRun
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import KERNELS
-from permed_measures.engine.processes import usable_cores
 from permed_measures.engine.query_ids import REWRITINGS, renamed
 from permed_measures.engine.rankings import SWAPPED, may_be_grades
 from permed_measures.errors import InputError, PermedError, PermedWarning
@@ -108,13 +107,6 @@ RecordTo = Annotated[
     ),
 ]
 
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "-j", "--jobs", metavar="N", help="Number of runs to read at a time; by default one per core.", min=1
-    ),
-]
-
 
 def columns_of(given: list[str] | None) -> tuple[list[str], dict[str, dict[str, str]]]:
     """Return the headings that were named, and the cells of a CSV file of other columns."""
@@ -160,8 +152,7 @@ def _is_graded(inputs: Inputs) -> bool:
 
 def origin_of(context: typer.Context, runs: Mapping[str, Path]) -> Origin:
     """Describe the command, its files and its options, for the provenance of a result."""
-    apart = {"qrels", "runs", "before", "after", "measures", "measure", "record", "jobs"}
-    apart |= {"format_", "output"}
+    apart = {"qrels", "runs", "before", "after", "measures", "measure", "record", "format_", "output"}
     options = {
         name.replace("_", "-"): str(value) if isinstance(value, Path) else value
         for name, value in context.params.items()
@@ -177,7 +168,7 @@ def command_line(context: typer.Context) -> str:
     for parameter in context.command.params:
         value = context.params.get(parameter.name or "")
         given = parameter.name and context.get_parameter_source(parameter.name)
-        apart = parameter.name in ("format_", "output", "record", "jobs")
+        apart = parameter.name in ("format_", "output", "record")
         if value is None or apart or not given or given.name.startswith("DEFAULT"):
             continue
         option = parameter.opts[-1] if parameter.param_type_name == "option" else ""
@@ -313,7 +304,7 @@ class _RunFiles(Mapping[str, Any]):
 
 
 def _warn(note: str, path: Path) -> None:
-    """Warn of what is in a file: unlike a line on stderr, a warning comes out of another process."""
+    """Warn of what is in a file."""
     warning = PermedWarning(note)
     warning.where = str(path)
     warnings.warn(warning, stacklevel=2)
@@ -330,14 +321,13 @@ def _warn_of_renaming(path: Path, renaming: dict[str, str]) -> None:
 
 
 class Inputs(NamedTuple):
-    """The qrels, the data set that they belong to, if any, the runs, notes for the end, and processes."""
+    """The qrels, the data set that they belong to, if any, the runs, and notes for the end."""
 
     qrels: Any
     dataset: Any
     judgments: Judgments
     runs: Mapping[str, Any]
     notes: list[str]
-    jobs: int
 
 
 @contextmanager
@@ -347,21 +337,20 @@ def reading(
     order: Literal["score", "list"],
     rewriting: Rewriting | None,
     before_reranking: str = "",
-    jobs: int | None = 1,
     may_repeat: bool = False,
 ) -> Iterator[Inputs]:
     """Read the qrels of a file, or of a data set by its id or folder; the runs are read in the block.
 
     Warnings are shown as notes, and what is being read by a bar.
     """
-    with warnings_as_notes(), closing(ProgressBar()) as bar, of_all(bar, len(files)):
+    with warnings_as_notes(), closing(ProgressBar()) as bar:
         loaded, dataset = _load_qrels(qrels)
         judgments = Judgments.of(loaded)
         may_be_swapped = dataset is None and judgments.may_be_scores and _may_be_run(qrels)
         runs = _RunFiles(
             files, judgments, order, rewriting, bar, before_reranking, may_be_swapped, may_repeat
         )
-        inputs = Inputs(loaded, dataset, judgments, runs, [], _n_processes(jobs, files))
+        inputs = Inputs(loaded, dataset, judgments, runs, [])
         try:
             yield inputs
         except PermedError as error:
@@ -371,19 +360,6 @@ def reading(
             raise type(error)(error.problem, where=where, hint=error.hint) from None
     for note in inputs.notes:  # an error stands alone
         tell(f"note: {note}")
-
-
-_ENOUGH = 1 << 20
-"""Bytes of runs from which it pays to read several at a time."""
-
-
-def _n_processes(jobs: int | None, files: dict[str, Path]) -> int:
-    """Return how many processes read the runs: one if there is a pipe, which can be read in one only."""
-    if not all(path.is_file() for path in files.values()):
-        return 1
-    if jobs is None:
-        return usable_cores() if sum(path.stat().st_size for path in files.values()) >= _ENOUGH else 1
-    return jobs
 
 
 def _may_be_run(qrels: str) -> bool:

@@ -28,7 +28,6 @@ def crosscheck(
     output: Output = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
-    jobs: arguments.Jobs = None,
 ) -> None:
     """Compare our values with pytrec_eval's, query by query; exit status 1 if any differs.
 
@@ -38,20 +37,19 @@ def crosscheck(
     from permed_measures.crosschecks.check import crosscheck as pm_crosscheck
     from permed_measures.crosschecks.results import CROSSCHECK_FORMATS, CrossCheck
     from permed_measures.engine.evaluator import PermedEvaluator
-    from permed_measures.engine.processes import in_parallel
 
     files = arguments.find_runs(runs)
     form = format_of(format_, output, CROSSCHECK_FORMATS, [Path(qrels), *files.values()])
     check_page(form)
     about = f"{form} of {counted(len(files), 'run')}"
-    with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
+    with arguments.reading(qrels, files, order, query_ids) as inputs:
         chosen = arguments.chosen_measures(preset, measures, rel, inputs)
         inputs.notes.extend(PermedEvaluator(chosen or [], inputs.judgments).notes())
 
         def checked(name: str) -> CrossCheck:
             return pm_crosscheck(inputs.qrels, inputs.runs[name], chosen, rel)
 
-        results = dict(zip(files, in_parallel(checked, files, inputs.jobs), strict=True))
+        results = {name: checked(name) for name in files}
     origin = arguments.origin_of(context, files)
     put(lambda: CROSSCHECK_FORMATS[form](results, origin), output, about)
     if not all(result.ok for result in results.values()):
@@ -87,7 +85,6 @@ def audit(
     ] = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
-    jobs: arguments.Jobs = None,
 ) -> None:
     """Find the conventions that give published numbers; exit status 1 if none explains all of them.
 
@@ -102,8 +99,8 @@ def audit(
     form = format_of(format_, output, AUDIT_FORMATS, [Path(qrels), *files.values(), *others])
     check_page(form)
     rows = read_claims(claims, claim or [], list(files))
-    with arguments.reading(qrels, files, order, query_ids, jobs=jobs, may_repeat=True) as inputs:
-        result = pm_audit(inputs.qrels, inputs.runs, rows, decimals, inputs.jobs, by=by)
+    with arguments.reading(qrels, files, order, query_ids, may_repeat=True) as inputs:
+        result = pm_audit(inputs.qrels, inputs.runs, rows, decimals, by=by)
     origin = replace(arguments.origin_of(context, files), others={"claims": claims} if claims else {})
     result = replace(result, origin=origin)
     about = f"{form} of {counted(len(files), 'run')}"

@@ -6,7 +6,6 @@ import io
 import os
 import signal
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -14,9 +13,7 @@ import typer
 
 from permed_measures import __version__
 from permed_measures.cli.help import Group
-from permed_measures.cli.messages import message_of, tell, without_panic_texts
-from permed_measures.files import parquet
-from permed_measures.start import end
+from permed_measures.cli.messages import message_of, tell
 
 app = typer.Typer(
     cls=Group,
@@ -59,17 +56,15 @@ def main() -> NoReturn:
             raise
         tell(f"error: {message_of(error)}")
         status = 2
-    end(status)
+    sys.exit(status)
 
 
 def _run() -> int:
-    parquet.around_decoding = without_panic_texts
     installed = Path(sys.argv[0]).stem == "permed-measures"
     program = "permed-measures" if installed else "python -m permed_measures"
     try:
         return app(prog_name=program, standalone_mode=False) or 0
     finally:
-        parquet.around_decoding = nullcontext
         try:
             sys.stdout.flush()
         except OSError:  # Python would try again when it ends, and print a traceback

@@ -103,7 +103,6 @@ def compare(
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
     record: arguments.RecordTo = None,
-    jobs: arguments.Jobs = None,
 ) -> None:
     """Compare runs: differences, intervals and tests, as a table for a terminal, a paper or a browser.
 
@@ -121,7 +120,7 @@ def compare(
     form = format_of(format_ and str(format_), output, COMPARISON_FORMATS, [Path(qrels), *files.values()])
     check_page(form)
     refuse_caption(caption, form)
-    with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
+    with arguments.reading(qrels, files, order, query_ids) as inputs:
         chosen = arguments.chosen_measures(preset, measures, rel, inputs)
         chosen = chosen or arguments.default_measures(rel, inputs)
         result = pm_compare(
@@ -139,7 +138,6 @@ def compare(
             family=family,
             rope=rope,
             detect=detect,
-            jobs=inputs.jobs,
         )
         groups = Groups.of(result.paired.query_ids, by, inputs.dataset) if by and record else None
         recorded = {}

@@ -25,7 +25,6 @@ from permed_measures.cli.output import (
 )
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.groups import Groups
-from permed_measures.engine.processes import in_parallel
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
 from permed_measures.records.options import Options
@@ -72,7 +71,6 @@ def evaluate(
     ] = False,
     query_ids: arguments.QueryIds = None,
     record: arguments.RecordTo = None,
-    jobs: arguments.Jobs = None,
 ) -> None:
     """Evaluate runs: a row per run, with the share of judged documents and the best possible values.
 
@@ -95,7 +93,7 @@ def evaluate(
     if headings and form not in ("table", "markdown", "latex", "html"):
         hint = "Leave it out, or choose --format table, markdown, latex or html"
         raise InputError("--columns chooses the columns of a table", hint=hint)
-    with arguments.reading(qrels, files, order, query_ids, jobs=jobs) as inputs:
+    with arguments.reading(qrels, files, order, query_ids) as inputs:
         judgments = inputs.judgments
         groups = Groups.of(judgments.query_ids, by, inputs.dataset) if by is not None else None
         chosen = arguments.chosen_measures(preset, measures, rel, inputs)
@@ -107,8 +105,7 @@ def evaluate(
             found = evaluator.evaluate(inputs.runs[name])
             return replace(found, rankings=replace(found.rankings))  # without what the measures shared
 
-        known = [judgments, *evaluator.measures]
-        evaluations = dict(zip(files, in_parallel(evaluated, files, inputs.jobs, known), strict=True))
+        evaluations = {name: evaluated(name) for name in files}
     lacking = (notes_of(name, each.rankings) for name, each in evaluations.items())
     for note in chain(groups.notes(), *lacking) if groups else ():  # without groups the table has the counts
         tell(f"note: {note}")

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import difflib
 import errno
-import os
 import re
 import sys
-import tempfile
-import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,35 +44,6 @@ def warnings_as_notes() -> Iterator[None]:
         except NoSharedQueryWarning as warning:
             # An error gives no value.
             raise InputError(str(warning).replace("; every value is that of an empty run", "")) from None
-
-
-_STDERR = threading.Lock()
-
-
-@contextmanager
-def without_panic_texts() -> Iterator[None]:
-    """Keep from stderr what polars writes there when it panics; anything else is written afterwards."""
-    import polars as pl
-
-    with _STDERR, tempfile.TemporaryFile() as written:
-        try:
-            stderr = os.dup(2)
-        except OSError:  # it is closed
-            yield
-            return
-        os.dup2(written.fileno(), 2)
-        panicked = False
-        try:
-            yield
-        except pl.exceptions.PanicException:
-            panicked = True
-            raise
-        finally:
-            os.dup2(stderr, 2)
-            os.close(stderr)
-            written.seek(0)
-            if not panicked and (text := written.read()):
-                os.write(2, text)
 
 
 _CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}

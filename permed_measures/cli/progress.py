@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from permed_measures.engine import processes
 from permed_measures.files.sources import ProgressCallback
-from permed_measures.markup import counted, one_line
+from permed_measures.markup import one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -37,7 +34,7 @@ class ProgressBar:
             if share >= 1:
                 self.close()
 
-        return update if sys.stderr.isatty() and not processes.in_worker else lambda _: None
+        return update if sys.stderr.isatty() else lambda _: None
 
     def _show(self, name: str) -> None:
         from rich.console import Console
@@ -53,13 +50,3 @@ class ProgressBar:
         if self._shown is not None:
             self._shown.stop()
         self._shown = None
-
-
-@contextmanager
-def of_all(bar: ProgressBar, n_runs: int) -> Iterator[None]:
-    """Show how many of the runs have been read, where several are read at a time."""
-    processes.watch = bar.of(counted(n_runs, "run"))
-    try:
-        yield
-    finally:
-        processes.watch = lambda _: None

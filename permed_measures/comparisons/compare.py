@@ -100,7 +100,6 @@ def compare(
     level: float = 0.95,
     by: By | None = None,
     rel: float | None = None,
-    jobs: int = 1,
     family: str = "all",
     rope: float | None = None,
     detect: float | None = None,
@@ -141,8 +140,6 @@ def compare(
         groups are corrected together. ``interaction`` tests whether the groups have the same difference.
     rel : number, optional
         The lowest relevant grade, for each measure that takes one and does not name its own.
-    jobs : int, at least 1
-        Number of processes that evaluate runs, where processes can be forked; the result is the same.
     family : {'all', 'measure'}
         Which p-values of a test are corrected together: all, or those of each measure by itself.
     rope : number above 0, optional
@@ -194,7 +191,6 @@ def compare(
     >>> row.difference, row.relative, row.wins, row.tests["randomization"].p
     (0.5, 1.0, 4, 0.125)
     """
-    check_whole_number("jobs", jobs, 1)
     asked = tuple(dict.fromkeys([tests] if isinstance(tests, str) else tests))
     if correction is None:
         correction = MAX_T if "randomization" in asked else "holm"
@@ -203,7 +199,7 @@ def compare(
     asked_measures = measures_of(measures, rel)
     check_headings(["run", "measure"], asked_measures)
     baselines = [baseline] if isinstance(baseline, str) else list(dict.fromkeys(baseline or ()))
-    paired = PairedRuns.of(qrels, runs, asked_measures, baselines, clusters, jobs)
+    paired = PairedRuns.of(qrels, runs, asked_measures, baselines, clusters)
     if every_label_is_relevant(paired):  # then Judged@k is P@k
         paired = replace(paired, judged={})
     groups = None if by is None else Groups.of(paired.query_ids, by, qrels)

@@ -65,17 +65,3 @@ def refuse_after_fork() -> None:
             "polars would hang in this process, which was forked from one that has used it",
             hint="Use multiprocessing.get_context('spawn') or 'forkserver', or evaluate dicts in it",
         )
-
-
-def may_fork() -> bool:
-    """Return whether a forked process can do all that this one can: it has one thread, and none of polars."""
-    from multiprocessing import current_process
-
-    return (
-        sys.platform == "linux"  # others have no fork, or libraries that fail after one
-        and threading.active_count() == 1
-        and not current_process().daemon  # which may have no processes of its own
-        and not _users
-        and not ("polars" in sys.modules and _has_computed())
-        and "duckdb" not in sys.modules  # which has threads that Python does not count
-    )

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,8 +36,6 @@ except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
     print(error)
     sys.exit(1)
 """
-around_decoding: Callable[[], AbstractContextManager[None]] = nullcontext
-"""Entered whenever polars reads a file; the command line thereby keeps the texts of panics from stderr."""
 
 
 def parquet_columns(source: Source) -> list[str]:
@@ -69,8 +67,7 @@ def _named(source: Source) -> Iterator[None]:
     import polars as pl
 
     try:
-        with around_decoding():
-            yield
+        yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise _damaged(source, str(error)) from None
     except InputError as error:

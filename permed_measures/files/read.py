@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from permed_measures.engine.inputs import Batches, number, text_id, where
-from permed_measures.errors import InputError, PermedError, PermedWarning, RepeatedDocumentError
+from permed_measures.errors import InputError, PermedWarning, RepeatedDocumentError
 from permed_measures.files.formats import VALUE_COLUMNS, Header, Kind, Layout
 from permed_measures.files.order import NO_RANK, FileOrder, note_of, scores_by_order
 from permed_measures.files.parquet import ParquetRun, parquet_columns, read_parquet_qrels
@@ -153,27 +152,10 @@ def scan_run(path: str | os.PathLike[str]) -> Batches:
 
 def scanned(source: Source) -> ParquetRun | TextRun | TextFile:
     """Return a run that can be read in batches, or the text file that holds one that cannot."""
-    if source.path in _begun:
-        begun = _begun.pop(source.path)
-        begun.source.progress = source.progress
-        return begun
     if source.is_parquet:
         return ParquetRun(source)
     file = TextFile.recognised(source, "run")
     return SCANNED[file.format.name](file) if file.format.name in SCANNED else file
-
-
-_begun: dict[Path, TextRun] = {}
-
-
-def begin_to_read(path: Path) -> None:
-    """Begin to read a text file that will be read as a run; whatever is wrong with it is said then."""
-    with suppress(PermedError, OSError):
-        run = scanned(Source(path))
-        if isinstance(run, TextRun):
-            run.begin()
-            _begun[path] = run
-            import polars  # noqa: F401 - here, not by turns with what parses, while the first bytes are read
 
 
 _LARGE = 1 << 22

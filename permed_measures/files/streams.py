@@ -51,12 +51,6 @@ class ScannedRun(Batches, ABC):
         super().__init__()
         self.source, self.format_name = source, format_name
         self._is_checked = False
-        self._begun: _Ahead[pl.DataFrame, pl.DataFrame] | None = None
-
-    def begin(self) -> None:
-        """Begin to read in other threads, for the first iteration."""
-        refuse_after_fork()
-        self._begun = _Ahead(_itself, self.rows(), 1)
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield frames that are cut between queries; the first iteration checks them."""
@@ -65,8 +59,7 @@ class ScannedRun(Batches, ABC):
         return (frame.drop("rank") for frame in frames)
 
     def _batches(self) -> Iterator[pl.DataFrame]:
-        begun, self._begun = self._begun, None
-        return whole_queries(begun or _Ahead(_itself, self.rows(), 1), 2 * _ROWS)
+        return whole_queries(_Ahead(_itself, self.rows(), 1), 2 * _ROWS)
 
     @abstractmethod
     def rows(self) -> Iterator[pl.DataFrame]:

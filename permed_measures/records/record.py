@@ -207,7 +207,7 @@ def assembled(report: Report, options: Options, compared: Comparison | None, cre
 
 def _options_of_compare(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that `compare` takes, of those of a command, which may have hyphens."""
-    known = set(signature(compare).parameters) - {"qrels", "runs", "measures", "by", "rel", "jobs"}
+    known = set(signature(compare).parameters) - {"qrels", "runs", "measures", "by", "rel"}
     options = {name.replace("-", "_"): value for name, value in given.items() if value is not None}
     return {name: value for name, value in options.items() if name in known}
 

@@ -17,7 +17,6 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.kernels.binary import judged as judged_share
-from permed_measures.engine.processes import in_parallel
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, PermedWarning, nearest
 from permed_measures.markup import counted
@@ -76,7 +75,6 @@ class PairedRuns:
         measures: MeasuresLike,
         baselines: Sequence[str],
         clusters: By | None,
-        jobs: int = 1,
     ) -> PairedRuns:
         """Evaluate the runs; see `compare`."""
         pairs = _pairs(runs, baselines)
@@ -96,10 +94,10 @@ class PairedRuns:
             rankings = replace(evaluation.rankings)  # without what was kept to compute the measures
             return evaluation.values, rankings, notes_of(run_name, rankings)
 
-        values, rankings, shared = {}, {}, [evaluator.judgments]
-        for run_name, found in zip(runs, in_parallel(evaluated, runs, jobs, shared), strict=True):
-            values[run_name], rankings[run_name] = found[:2]
-            notes += found[2]
+        values, rankings = {}, {}
+        for run_name in runs:
+            values[run_name], rankings[run_name], told = evaluated(run_name)
+            notes += told
         asked = list(evaluator.measures)
         judged = {
             run_name: np.array([judged_share(replace(ranked), cutoff=cutoff_of(each)) for each in asked])

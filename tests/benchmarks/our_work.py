@@ -64,7 +64,7 @@ def _auditing(share: float) -> Call:
 
 
 def folder(rounds: int, share: float) -> Iterator[Row]:
-    """Yield rows for the evaluation of a folder of 50 run files, by one process and by two."""
+    """Yield a row for the evaluation of a folder of 50 run files."""
     shape = Shape(200, 1000, 6, 6, 1).part(share)
     with tempfile.TemporaryDirectory() as made:
         runs, qrels = Path(made, "runs"), Path(made, "qrels")
@@ -73,11 +73,8 @@ def folder(rounds: int, share: float) -> Iterator[Row]:
             run = random_run(shape.queries, shape.depth, seed=seed)
             pm.write_run(run, runs / f"run{seed:02}.trec", tag="random")
         write_qrels(qrels_with_hits(run, [1] * shape.queries), qrels)
-        commands = {f"{jobs}": [*evaluating(qrels, runs), "--jobs", str(jobs)] for jobs in (1, 2)}
-        seconds = in_turns({jobs: running(command) for jobs, command in commands.items()}, rounds)
-    for jobs, each in seconds.items():
-        what = f"evaluate --jobs {jobs}: a folder of {N_RUNS} TREC files, {shape}"
-        yield _work(what, "elapsed", {"ours": each})
+        seconds = in_turns({"ours": running(evaluating(qrels, runs))}, rounds)
+    yield _work(f"evaluate: a folder of {N_RUNS} TREC files, {shape}", "elapsed", seconds)
 
 
 def _work(what: str, clock: str, seconds: dict[str, list[float]], peak: float | None = None) -> Row:

@@ -112,34 +112,6 @@ def test_ctrl_c_while_a_file_is_read_is_status_130_without_a_traceback(files):
     assert (process.returncode, stdout, stderr) == (130, b"", b"")
 
 
-INTERRUPTED = """
-import os, signal, sys
-
-class Finder:
-    def find_spec(self, name, path=None, target=None):
-        if name == {module!r}:
-            os.kill(os.getpid(), signal.SIGINT)
-
-sys.meta_path.insert(0, Finder())
-"""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
-@pytest.mark.parametrize("as_script", [False, True])
-@pytest.mark.parametrize(
-    "module", ["ir_measures", "permed_measures.provider", "numpy", "typer", "permed_measures.files.read"]
-)
-def test_ctrl_c_while_the_command_loads_is_status_130_without_a_traceback(tmp_path, module, as_script):
-    (tmp_path / "sitecustomize.py").write_text(INTERRUPTED.format(module=module))
-    script = tmp_path / "permed-measures"
-    script.write_text("from permed_measures.cli import main\nmain()\n")
-    command = [sys.executable, str(script)] if as_script else COMMAND
-    paths = os.pathsep.join([str(tmp_path), str(Path(pm.__file__).parents[1])])
-    environment = {**os.environ, "PYTHONPATH": paths}
-    result = subprocess.run([*command, "demo"], capture_output=True, env=environment, check=False)
-    assert (result.returncode, result.stdout, result.stderr) == (130, b"", b"")
-
-
 def test_importing_the_package_leaves_ctrl_c_as_it_is():
     code = (
         "import signal\nbefore = signal.getsignal(signal.SIGINT)\nimport permed_measures\n"

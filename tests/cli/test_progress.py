@@ -7,8 +7,7 @@ from contextlib import closing
 import pytest
 
 from permed_measures.cli import progress as module
-from permed_measures.cli.progress import ProgressBar, of_all
-from permed_measures.engine import processes
+from permed_measures.cli.progress import ProgressBar
 
 
 class Terminal(io.StringIO):
@@ -47,17 +46,3 @@ def test_a_bar_is_hidden_once_its_file_is_read_and_shows_the_next_file(monkeypat
             assert bar._shown is None
     shown = sys.stderr.getvalue()
     assert shown.index("first") < shown.index("second")
-
-
-def test_the_bar_of_several_runs_is_drawn_by_one_process(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(module, "_AFTER", 0.0)
-    monkeypatch.setenv("TERM", "xterm")
-    with closing(ProgressBar()) as bar, of_all(bar, 4):
-        processes.watch(0.25)
-        monkeypatch.setattr(processes, "in_worker", True)
-        ProgressBar().of("one.trec")(0.5)
-    processes.watch(0.5)
-    assert "4 runs" in sys.stderr.getvalue()
-    assert "25%" in sys.stderr.getvalue()
-    assert "50%" not in sys.stderr.getvalue()

@@ -4,7 +4,6 @@ import os
 import random
 import subprocess
 import sys
-import threading
 from functools import cache
 from itertools import count
 
@@ -16,7 +15,6 @@ from polars.io.plugins import register_io_source
 
 import permed_measures as pm
 from permed_measures.engine import batches
-from permed_measures.engine.forks import may_fork
 from permed_measures.engine.forms import as_run
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
@@ -336,16 +334,6 @@ def test_the_connection_is_free_after_an_error(monkeypatch):
         with pytest.raises(pm.InputError) as error:
             pm.calc_aggregate("RR", qrels, run)
         assert database().sql("SELECT 1").fetchall() == [(1,)], error
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is forked")
-def test_no_process_is_forked_where_duckdb_may_have_threads(monkeypatch):
-    for name in ("polars", "duckdb"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.setattr(threading, "active_count", lambda: 1)
-    assert may_fork()
-    monkeypatch.setitem(sys.modules, "duckdb", None)
-    assert not may_fork()
 
 
 @pytest.mark.thorough  # a process of its own

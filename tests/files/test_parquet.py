@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import permed_measures as pm
-from permed_measures.cli.messages import without_panic_texts
 from permed_measures.files import parquet
 from permed_measures.files.parquet_pages import is_sound
 
@@ -92,12 +91,6 @@ def test_a_piped_file_is_read(tmp_path):
     with subprocess.Popen(["cat", tmp_path / "run.parquet"], stdout=subprocess.PIPE) as cat:
         printed = subprocess.check_output([sys.executable, "-c", code], stdin=cat.stdout, text=True)
     assert printed == f"{RUN}\n"
-
-
-def test_what_others_write_to_stderr_meanwhile_is_kept(capfd):
-    with without_panic_texts():
-        os.write(2, b"said meanwhile\n")
-    assert capfd.readouterr().err == "said meanwhile\n"
 
 
 TABLE = pa.table(
