@@ -94,7 +94,11 @@ def changes_from(base: Setting) -> Changes:
 
 
 def choices_of(family: str, levels: tuple[float, ...]) -> list[Choice]:
-    """Return all ways to compute a family of measures, the common ones first."""
+    """Return all ways to compute a family of measures, the common ones first.
+
+    With each of them, what it is with one option back to its default is there too: an answer says no more
+    than the claims need.
+    """
     if family not in _CHOICES:
         return [FixedChoice(family)]
     named = [each.choices[family] for each in NAMED if family in each.choices]
@@ -118,7 +122,7 @@ def _ndcg_choices(_: tuple[float, ...]) -> list[Choice]:
     common = [NDCGChoice(*each) for each in product(Gain, Discount, ideals, Negative)]
     rare = [
         *(NDCGChoice(gain, ideal=ideal) for ideal in (Ideal.UNCUT, Ideal.RETURNED) for gain in Gain),
-        NDCGChoice(Gain.BINARY, ideal=Ideal.FULL),
+        *(NDCGChoice(gain, ideal=Ideal.FULL) for gain in (Gain.LINEAR, Gain.BINARY)),
         *(NDCGChoice(gain, ideal=i, tied=TiedGains.AVERAGED) for i in ideals[:2] for gain in Gain),
     ]
     # where each relevant document gains 1, negative grades gain nothing anyway

@@ -292,7 +292,7 @@ def rare_choices(measure, plain):
     if measure == "nDCG":
         return [
             *(NDCGChoice(gain, ideal=ideal) for ideal in (Ideal.UNCUT, Ideal.RETURNED) for gain in Gain),
-            NDCGChoice(Gain.BINARY, ideal=Ideal.FULL),
+            *(NDCGChoice(gain, ideal=Ideal.FULL) for gain in (Gain.LINEAR, Gain.BINARY)),
             *(
                 NDCGChoice(gain, ideal=ideal, tied=TiedGains.AVERAGED)
                 for ideal in (Ideal.QRELS, Ideal.RUN)

@@ -1,13 +1,16 @@
 """Options, settings and named conventions as data."""
 
+import random
 from dataclasses import fields, replace
 
 import pytest
 from audit_helpers import DEFAULT, HALF, plain_graded
-from audit_loops import ALL_SETTINGS, RARE_SETTINGS, choices_for, rare_choices
+from audit_loops import ALL_SETTINGS, RARE_SETTINGS, Plain, choices_for, rare_choices
 
+import permed_measures as pm
 from permed_measures.audits.choices import APChoice, Choice, NDCGChoice
-from permed_measures.audits.conventions import NAMED, Convention, Setting
+from permed_measures.audits.claims import FAMILIES
+from permed_measures.audits.conventions import COMMUNITY, NAMED, Convention, Setting
 from permed_measures.audits.levels import FChoice, LevelChoice
 from permed_measures.audits.options import (
     TEXTS,
@@ -31,7 +34,7 @@ from permed_measures.audits.options import (
     text_of,
     title,
 )
-from permed_measures.audits.tried import SETTINGS
+from permed_measures.audits.tried import SETTINGS, choices_of
 from permed_measures.engine.ranks import TieBreak
 
 OPTIONS = {
@@ -147,3 +150,27 @@ def test_sentence_and_latex_differ_between_choices():
         assert len({choice.latex() for choice in choices}) == len(choices)
     levels = choices_for("R", plain_graded(3))
     assert len({choice.sentence({"R"}, pooled=False) for choice in levels}) == len(levels)
+
+
+@pytest.mark.parametrize("levels", [(1.0,), (1.0, 2.0, 3.0), (1.0, 0.5)])
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+def test_with_each_choice_the_one_is_tried_that_has_an_option_back_at_its_default(family, levels):
+    tried, default = choices_of(family, levels), COMMUNITY.choice(family)
+    for choice in tried:
+        for each in fields(choice):
+            simpler = replace(choice, **{each.name: getattr(default, each.name)})
+            assert simpler in tried, (choice, each.name)
+
+
+@pytest.mark.parametrize("top", [1, 2])
+def test_an_ideal_list_of_ones_is_named_and_explained(top):
+    """A script that divides by the DCG of k ones: with binary labels its gain is as good as the default."""
+    rng = random.Random(2)
+    qrels = {f"q{i}": {f"d{j}": rng.randint(0, top) for j in range(8)} for i in range(30)}
+    run = {query: {f"d{j}": rng.random() for j in range(12)} for query in qrels}
+    choice = NDCGChoice(Gain.BINARY, ideal=Ideal.FULL)
+    value = Plain(qrels, run).mean("nDCG", DEFAULT, choice, 5)
+    result = pm.audit(qrels, run, {"nDCG@5": f"{value:.6f}"})
+    assert result.ok
+    assert "ideal list of k relevant documents, however many there are" in str(result)
+    assert (result.best[0].simplified.choices["ndcg"].gain is Gain.LINEAR) == (top == 1)
