@@ -23,7 +23,7 @@ measures: parameters definitions __init__ headings names parsing
 engine: forks inputs batches forms judgments query_ids first_documents
 engine: id_order ranks from_mapping from_frames from_spark_workers from_spark_joins from_spark rankings
 engine/kernels: shared binary graded checks __init__
-engine: means evaluator groups
+engine: means evaluator ties groups
 provider
 files: sources formats order text_formats text fast_rows plain_lines streams repeats parquet_pages parquet
 files: read inspection headers columns whole output_formats write provenance

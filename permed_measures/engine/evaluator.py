@@ -203,11 +203,11 @@ def has_ceiling(measure: Measure) -> bool:
 
 
 def _best_rankings(measure: Measure, judgments: Judgments) -> JudgedRankings:
-    """Return rankings with the highest value: what helps, best first, and nothing that lowers a denominator.
+    """Return rankings with the highest value: what helps, by its gain descending.
 
-    Precision, gain and discount only fall where a document that gains less stands higher, so the order is that
-    of the gains. Set measures and `num_rel_ret` divide by what was retrieved, and ``negative='keep'`` subtracts
-    what a negative grade gains: such documents are not retrieved.
+    Precision, gain and discount only fall where a document that gains less stands higher. Set measures and
+    `num_rel_ret` divide by what was retrieved, and ``negative='keep'`` subtracts what a negative grade gains:
+    documents that lower the value so are not retrieved.
     """
     given, grade = values_of(measure), judgments.grade
     relevant = grade >= given.get("rel", 1 if measure.NAME == "QMeasure" else -np.inf)

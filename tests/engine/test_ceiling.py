@@ -1,4 +1,4 @@
-"""No run exceeds `pm.ceiling`, and one reaches it: against all runs of a few documents, by the plain loops."""
+"""No run exceeds `pm.ceiling`, and one reaches it: all runs of a few documents, by the plain loops."""
 
 import random
 from itertools import permutations

@@ -1,0 +1,80 @@
+"""The least and the most over the orders of equal scores, against all orders, by the plain loops."""
+
+import random
+from itertools import chain, groupby, permutations, product
+
+import numpy as np
+import oracle
+import pytest
+from cases import GRADES, PARAMETERS, random_measure
+from effort import effort
+
+import permed_measures as pm
+from permed_measures.engine.ties import all_orders, over_ties
+from permed_measures.measures.parameters import values_of
+
+DOCUMENTS = "abcdefg"
+
+
+def ranges(measure, qrels, run):
+    """Return our least and most for the query."""
+    evaluator = pm.evaluator([measure], qrels)
+    low, high = over_ties([measure], evaluator.judgments, run, evaluator.evaluate(run).values)
+    return low[0, 0], high[0, 0]
+
+
+def values_of_all_orders(measure, judgments, scores):
+    """Return the values of each order of the documents that have the same score."""
+    falling = sorted(scores, key=lambda doc: -scores[doc])
+    tied = [list(permutations(docs)) for _, docs in groupby(falling, scores.__getitem__)]
+    compute, params = oracle.MEASURES[measure.NAME], values_of(measure)
+    for order in product(*tied):
+        ranking = [(doc, judgments.get(doc)) for doc in chain(*order)]
+        yield compute(ranking, judgments, **params)
+
+
+def random_case(rng):
+    grades, n = rng.choice(GRADES), rng.randint(2, effort(5, 6))
+    judgments = {doc: rng.choice(grades) for doc in rng.sample(DOCUMENTS, rng.randint(1, 6))}
+    return judgments, {doc: float(rng.randrange(2)) for doc in DOCUMENTS[:n]}
+
+
+@pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_some_order_gives_them_and_none_goes_beyond_where_that_is_said(name):
+    rng = random.Random(name)
+    for _ in range(effort(60, 400)):
+        (judgments, scores), measure = random_case(rng), random_measure(rng, name)
+        values = list(values_of_all_orders(measure, judgments, scores))
+        found = ranges(measure, {"q": judgments}, {"q": scores})
+        for value in found:
+            assert np.abs(np.array(values) - value).min() < 1e-12, (measure, judgments, scores)
+        if all_orders(measure):
+            assert found == pytest.approx((min(values), max(values)), abs=1e-12), (judgments, scores)
+
+
+@pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
+@pytest.mark.parametrize(
+    ("measure", "judgments", "tied"),
+    [
+        ("GradedAP", {"a": 1, "c": 2}, "abc"),
+        ("GradedAP(norm='ideal')", {"a": 1, "c": 2}, "abc"),
+        ("VariantNDCG(ideal='cutoff')@2", {"a": 1, "b": 1, "c": 2}, "abc"),
+        ("nDCG(gains={1:2,2:1})@1", {"a": 1, "b": 2}, "ab"),
+        ("infAP", {"b": 1, "c": 1, "d": -1}, "abcd"),
+        ("Judged@1", {"a": 0}, "ab"),
+    ],
+)
+def test_where_another_order_goes_beyond_that_is_said(measure, judgments, tied):
+    measure, scores = pm.parse_measure(measure), dict.fromkeys(tied, 1.0)
+    values = list(values_of_all_orders(measure, judgments, scores))
+    low, high = ranges(measure, {"q": judgments}, {"q": scores})
+    assert min(values) < low - 1e-9 or max(values) > high + 1e-9 or measure.NAME == "nDCG"
+    assert not all_orders(measure)
+
+
+def test_they_hold_the_value_even_where_it_is_beyond_both_orders_of_grades():
+    qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 1.0, "b": 1.0, "x": 1.0}}
+    [value] = pm.calc_aggregate("GradedAP", qrels, run).values()
+    assert ranges(pm.GradedAP, qrels, run) == pytest.approx((value, 0.75))
+    assert value == pytest.approx(5 / 12)  # lowest grade first: 11/24
