@@ -1,4 +1,4 @@
-"""Escape text for a terminal, JSON, spreadsheets, Markdown, LaTeX and HTML; counted nouns."""
+"""Escape text for a terminal, JSON, spreadsheets, Markdown, LaTeX and HTML; counted nouns, lists of names."""
 
 from __future__ import annotations
 
@@ -112,6 +112,20 @@ def counted(n: int, noun: str) -> str:
     ('1 judged query', '3,440 judged queries', '0 p-values')
     """
     return f"{n:,} {noun if n == 1 else plural(noun)}"
+
+
+def listed(names: Iterable[str], most: int | None = None) -> str:
+    """List names in a sentence; of more than `most` and one, the first are named and the others counted.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"]), listed("abcdef", 3), listed("abcd", 3)
+    ('a, b and c', 'a, b, c and 3 more', 'a, b, c and d')
+    """
+    known = list(names)
+    if most is not None and len(known) > most + 1:
+        known = [*known[:most], f"{len(known) - most:,} more"]
+    return " and ".join([", ".join(known[:-1]), known[-1]] if len(known) > 1 else known)
 
 
 def as_markdown(text: str) -> str:

@@ -16,11 +16,10 @@ from permed_measures.budgets.reports import (
     places_table,
 )
 from permed_measures.budgets.results import BudgetResult, BudgetRow, Order
-from permed_measures.markup import one_line
+from permed_measures.markup import listed, one_line
 from permed_measures.measures.headings import headings_of
 from permed_measures.pages import charts
 from permed_measures.pages.words import page_words
-from permed_measures.reports.findings import listed
 from permed_measures.reports.result_page import Part, how_made, result_page, text_table, titled
 
 Words = dict[str, str]
@@ -70,7 +69,7 @@ def _finding(result: BudgetResult, row: BudgetRow, words: Words) -> Iterator[str
         else:
             yield words[f"u_moved_{name}"].format(low=low, high=high, level=_level(result))
     if still:
-        yield words["u_still"].format(sources=listed(still, words))
+        yield words["u_still"].format(sources=listed(still))
 
 
 def _order_finding(result: BudgetResult, order: Order, words: Words) -> Iterator[str]:
@@ -78,7 +77,7 @@ def _order_finding(result: BudgetResult, order: Order, words: Words) -> Iterator
     measure, heading = result.measures[0], headings_of(result.measures)[0]
     [first, *others] = [each for each in order.places if each.measure == measure and each.place == 1]
     if others:
-        runs = listed([first.run, *(each.run for each in others)], words)
+        runs = listed([first.run, *(each.run for each in others)], 3)
         yield words["u_tied"].format(runs=runs, measure=heading)
     else:
         yield words["f_best"].format(
@@ -95,12 +94,12 @@ def _order_finding(result: BudgetResult, order: Order, words: Words) -> Iterator
             for name in result.sources
             if first.ranges[name][1] > 1
         ]
-        yield words["u_falls"].format(falls=listed(falls, words)) if falls else words["u_stays"]
+        yield words["u_falls"].format(falls=listed(falls)) if falls else words["u_stays"]
     counts = [
         f"{sum((each.kept[name] or 0) >= SURE for each in order.pairs):,} ({words[f'u_{name}']})"
         for name in result.sources
     ]
-    n, sure = f"{len(order.pairs):,}", listed(counts, words)
+    n, sure = f"{len(order.pairs):,}", listed(counts)
     yield words["u_pairs"].format(n=n, counts=sure, share=f"{SURE:.0%}")
 
 

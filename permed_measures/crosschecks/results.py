@@ -13,12 +13,11 @@ from ir_measures.measures import Measure
 from permed_measures.errors import check_choice
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.frames import Tabular
-from permed_measures.markup import as_json, counted, html_section, html_table
+from permed_measures.markup import as_json, counted, html_section, html_table, listed
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import own_name
 from permed_measures.pages.display import Shown
 from permed_measures.pages.words import page_words
-from permed_measures.reports.findings import listed
 from permed_measures.reports.result_page import Part, how_made, result_page, text_table, titled
 from permed_measures.terminal import section, terminal_table
 
@@ -247,7 +246,7 @@ def _finding(results: Mapping[str, CrossCheck], words: dict[str, str]) -> Iterat
         yield words["c_nothing"]
     elif differing:
         n_differing = f"{sum(row.differing for row in compared):,}"
-        measures = listed(differing, words)
+        measures = listed(differing)
         yield words["c_differs"].format(n=n_differing, of=n, measures=measures, largest=largest)
     else:
         n_measures = len({row.measure for row in compared})
@@ -259,7 +258,7 @@ def _finding(results: Mapping[str, CrossCheck], words: dict[str, str]) -> Iterat
         if row.verdict.startswith("not ")
     )
     if left and compared:
-        yield words["c_left"].format(measures=listed(left, words))
+        yield words["c_left"].format(measures=listed(left))
 
 
 def _part(name: str, result: CrossCheck, words: dict[str, str], several: bool) -> Part:

@@ -21,13 +21,12 @@ from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError, MeasureError
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.frames import Tabular
-from permed_measures.markup import as_cell, as_json, counted
+from permed_measures.markup import as_cell, as_json, counted, listed
 from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.pages.words import page_words
 from permed_measures.records.record import Record, is_record, read_record
 from permed_measures.reports.evaluation import with_judged
-from permed_measures.reports.findings import listed
 from permed_measures.reports.html import html_means
 from permed_measures.reports.result_page import PageTable, Part, copies_of, how_made, result_page
 from permed_measures.reports.tables import (
@@ -201,7 +200,7 @@ def _as_csv(board: Leaderboard) -> str:
 def _as_html(board: Leaderboard) -> str:
     words, table, leaders = page_words(), board._table(), board.leaders
     key = "l_first" if len(leaders) == 1 else "l_may_be_first"
-    fields = {"n": len(leaders), "runs": listed(leaders, words), "measure": headings_of(board.measures)[0]}
+    fields = {"n": len(leaders), "runs": listed(leaders, 3), "measure": headings_of(board.measures)[0]}
     shown = PageTable(html_means(table), copies=copies_of(table, "leaderboard"))
     how = how_made(board.measures, board.origin)
     parts = [Part(words["table"], tables=[shown])]

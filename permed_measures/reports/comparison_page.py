@@ -45,7 +45,7 @@ def comparison_page(result: ComparisonResult) -> str:
     ]
     packages = ["scipy"] if {"t-test", "wilcoxon"} & set(result.rows[0].tests) else []
     content = {
-        "finding": findings(result, words),
+        "finding": findings(result),
         "sections": sections,
         "forest_note": forest_note(result, words),
         "means": as_markup(html_means(table)),

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from ir_measures.measures import Measure
 
-from permed_measures.markup import one_line
+from permed_measures.markup import listed, one_line
 from permed_measures.measures.headings import headings_of
 from permed_measures.pages import charts
 from permed_measures.pages.words import page_words
-from permed_measures.reports.evaluation import BEST, Report, TextRow
+from permed_measures.reports.evaluation import BEST, MACRO, Report, TextRow
 from permed_measures.reports.evaluation_table import Column, columns_of, explanations
-from permed_measures.reports.findings import listed
+from permed_measures.reports.findings import highest
 from permed_measures.reports.html import html_means
 from permed_measures.reports.result_page import PageTable, Part, copies_of, how_made, result_page, titled
 from permed_measures.reports.tables import Cell, PaperTable, TableRow, placed
@@ -73,40 +73,26 @@ def evaluation_page(report: Report) -> str:
     n_queries = report.queries(next(iter(report.evaluations)))["judged"]
     return result_page(
         titled(report.origin, len(report.evaluations), n_queries, words),
-        list(_finding(report, words)),
+        _finding(report),
         [*parts, Part(words["table"], tables=[shown])],
         how_made(_shown_measures(report, table), report.origin),
         notes,
     )
 
 
-def _finding(report: Report, words: Words) -> Iterator[str]:
-    """Say which run is best on each measure, or what the only one scores."""
+def _finding(report: Report) -> list[str]:
+    """Say which run is highest on each measure, or what the only one scores."""
     runs = {name: _overall(report, name) for name in report.evaluations}
     headings = headings_of(report.measures)
+    if report.macro:
+        headings = [f"{heading} {MACRO}" for heading in headings]
     if len(runs) == 1:
         [(run, values)] = runs.items()
-        scores = map(" ".join, zip(headings, values, strict=True))
-        yield words["e_one"].format(run=run, values=listed(scores, words))
-        return
+        return [f"{run} has {listed(map(' '.join, zip(headings, values, strict=True)))}."]
+    if not report.queries(next(iter(runs)))["judged"]:
+        return []
     best = [_best(runs, place) for place in range(len(headings))]
-    if not best[0]:
-        return
-    mean, first = runs[best[0][0]][0], "f_tied" if len(best[0]) > 1 else "f_best"
-    run = listed(best[0], words)
-    yield words[first].format(run=run, runs=run, measure=headings[0], mean=mean)
-    pairs = list(zip(headings, best, strict=True))[1:]
-    same = [heading for heading, names in pairs if names == best[0]]
-    if same:
-        yield words["f_same"].format(measures=listed(same, words))
-    on: dict[tuple[str, ...], list[str]] = {}
-    for heading, names in pairs:
-        if names and names != best[0]:
-            on.setdefault(tuple(names), []).append(heading)
-    for tied, measures in on.items():
-        key = "e_on" if len(tied) == 1 else "e_on_tied"
-        yield words[key].format(measures=listed(measures, words), runs=listed(tied, words))
-    yield words["f_no_tests"]
+    return [*highest(headings, best, runs[best[0][0]][0]), "No significance test was run."]
 
 
 def _shown_measures(report: Report, table: PaperTable) -> list[Measure]:

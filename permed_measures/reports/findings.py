@@ -1,47 +1,63 @@
-"""What a comparison found, in a few sentences."""
+"""What a comparison found, in a few sentences, each of which counts every measure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
+from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import headings_of
 from permed_measures.reports.wording import LEVELS, interval_of, p_of_sentences, shown, shown_p
 from permed_measures.statistics.results import ComparisonResult, ComparisonRow, deciding
 
-Words = dict[str, str]
-_SOME = 3
-"""How many runs or measures a sentence names."""
+_LEVEL = LEVELS["†"]
+_MOST_RUNS = 10
+"""How many runs with equal means are named; the others are counted."""
 
 
-def findings(result: ComparisonResult, words: Words) -> list[str]:
-    """Say which run is best on the first measure and how surely, and whether other measures agree.
+def findings(result: ComparisonResult) -> list[str]:
+    """Say which run is highest on each measure, and how many runs differ significantly from which.
+
+    With baselines these are the runs that are better, and worse, than each of them; without, the runs that
+    the highest of each measure is better than, where one run is the highest.
 
     Examples
     --------
     >>> from permed_measures.comparisons.compare import compare
-    >>> from permed_measures.pages.words import page_words
     >>> qrels = {f"q{i}": {"a": 1} for i in range(4)}
     >>> runs = {"old": {q: {"b": 2.0, "a": 1.0} for q in qrels}, "new": {q: {"a": 1.0} for q in qrels}}
-    >>> for sentence in findings(compare(qrels, runs, "RR", "old", tests="randomization"), page_words()):
+    >>> for sentence in findings(compare(qrels, runs, "RR", "old", tests="randomization")):
     ...     print(sentence)
     new has the highest RR: 1.0000.
     That is 0.5000 above old, not a significant difference (95% interval [+0.0000, +0.5000], p = 0.1250).
+    Significantly better than old (p < 0.05): 0 of 1 run on RR. Significantly worse: 0 of 1 run on RR.
     """
-    best = _best(result, 0)
-    fields = {"measure": headings_of(result.measures)[0], "mean": _mean(result, 0, best[0])}
-    test = deciding(result.rows[0].tests)
-    if len(best) > 1:
-        return [words["f_tied"].format(runs=listed(best, words), **fields)]
-    if best[0] == result.baseline:
-        first = [words["f_baseline_best"].format(baseline=best[0], **fields)]
-    else:
-        first = [words["f_best"].format(run=best[0], **fields)]
-        first += [_margin(result, best[0], test, words)] if result.baseline is not None else []
-    if result.baseline is not None:
-        first += [_counts(result, test, words)] if test and len(result.paired.values) > 2 else []
-    else:
-        first += [_beaten(result, best[0], test, words)]
-    return [*first, *_other_measures(result, best[0], test, words)]
+    best = [_best(result, number) for number in range(len(result.measures))]
+    first, *others = highest(headings_of(result.measures), best, _mean(result, 0, best[0][0]))
+    margins = []
+    if len(best[0]) == 1:
+        margins = [_margin(result, best[0][0], other) for other in result.baselines if best[0] != [other]]
+    said = [first, *margins, *others]
+    if untested := _untested(result):
+        return [*said, untested]
+    if result.baselines:
+        return [*said, *(_against(result, baseline) for baseline in result.baselines)]
+    return [*said, *_ahead(result, best)]
+
+
+def highest(headings: list[str], best: list[list[str]], mean: str) -> list[str]:
+    """Say which runs have the highest first measure, which is `mean`, and which are highest on the others.
+
+    Examples
+    --------
+    >>> highest(["RR", "P@1", "P@2", "R@2"], [["a"], ["a"], ["a", "b"], ["a"]], "0.5000")
+    ['a has the highest RR: 0.5000.', 'Highest on P@1 and R@2: a; on P@2: a and b.']
+    """
+    verb = "has" if len(best[0]) == 1 else "have"
+    said = [f"{listed(best[0], _MOST_RUNS)} {verb} the highest {headings[0]}: {mean}."]
+    measures = _grouped(zip(map(tuple, best[1:]), headings[1:], strict=True))  # of which runs
+    on = [f"on {listed(names)}: {listed(runs, _MOST_RUNS)}" for runs, names in measures.items()]
+    return [*said, *([f"Highest {'; '.join(on)}."] if on else [])]
 
 
 def rows_of(result: ComparisonResult, measure: int) -> list[ComparisonRow]:
@@ -53,9 +69,9 @@ def rows_of(result: ComparisonResult, measure: int) -> list[ComparisonRow]:
 def outcome(row: ComparisonRow, test: str) -> int:
     """Return 1 where the run is significantly better than its baseline, -1 where worse, 0 otherwise."""
     p = row.tests[test].adjusted if test else None
-    if p is None or p >= LEVELS["†"]:
+    if p is None or p >= _LEVEL:
         return 0
-    return 1 if row.difference > 0 else -1
+    return (row.difference > 0) - (row.difference < 0)
 
 
 def _best(result: ComparisonResult, measure: int) -> list[str]:
@@ -68,82 +84,77 @@ def _mean(result: ComparisonResult, measure: int, run: str) -> str:
     return shown(result, float(result.paired.values[run][measure].mean()))
 
 
-def _margin(result: ComparisonResult, run: str, test: str, words: Words) -> str:
-    """Say how far the best run is above the baseline, and how surely."""
-    [row] = [each for each in rows_of(result, 0) if each.run == run]
+def _margin(result: ComparisonResult, run: str, other: str) -> str:
+    """Say how far the highest run is above another on the first measure, and how surely."""
+    [row] = [each for each in rows_of(result, 0) if {each.run, each.baseline} == {run, other}]
+    test, sign = deciding(row.tests), 1 if row.run == run else -1
+    said = f"That is {shown(result, sign * row.difference)} above {other}"
     p = row.tests[test].adjusted if test else None
-    bounds = interval_of(result, row)
-    facts = [words["f_interval"].format(level=result.level_in_percent, bounds=bounds)] if row.interval else []
-    if p is not None:
-        name = p_of_sentences(result, test)
-        if name != "p":
-            name = words["f_adjusted"].format(name=name.removesuffix("-adjusted p"))
-        facts.append(f"{name} < 0.001" if p < 0.001 else f"{name} = {shown_p(p)}")
-    key = "f_untested" if p is None else "f_better" if outcome(row, test) > 0 else "f_open"
-    return words[key].format(
-        difference=shown(result, row.difference),
-        baseline=row.baseline,
-        facts=words["f_comma"].join(facts),
-    )
+    if p is None:
+        return f"{said}."
+    name = p_of_sentences(result, test)
+    facts = [f"{name} < 0.001" if p < 0.001 else f"{name} = {shown_p(p)}"]
+    if row.interval and sign > 0:  # otherwise it is that of the opposite difference
+        facts.insert(0, f"{result.level_in_percent} interval {interval_of(result, row)}")
+    article = "a" if outcome(row, test) == sign else "not a"
+    return f"{said}, {article} significant difference ({', '.join(facts)})."
 
 
-def _counts(result: ComparisonResult, test: str, words: Words) -> str:
-    """Say how many runs are better and worse than the baseline."""
-    found = [outcome(row, test) for row in rows_of(result, 0)]
-    return words["f_counts"].format(
-        n=len(found), better=found.count(1), worse=found.count(-1), baseline=result.baseline
-    )
+def _untested(result: ComparisonResult) -> str:
+    """Say why nothing can be called significant, if so."""
+    tests = result.rows[0].tests
+    if not (test := deciding(tests)):
+        return f"No significance test{' that knows of the clusters' if tests else ''} was run."
+    tested = any(row.tests[test].adjusted is not None for row in result.rows)
+    return "" if tested else f"No difference has a p-value ({test})."
 
 
-def _beaten(result: ComparisonResult, best: str, test: str, words: Words) -> str:
-    """Say which of the runs that it is compared with the best is better than."""
-    if not test:
-        return words["f_no_tests"]
-    found = dict(_against(result, 0, best, test))
-    others = [run for run, better in found.items() if not better]
-    key = "f_beats_all" if not others else "f_beats_some" if len(others) < len(found) else "f_beats_none"
-    return words[key].format(n=len(found), better=len(found) - len(others), others=listed(others, words))
+def _against(result: ComparisonResult, baseline: str) -> str:
+    """Say how many runs are better and worse than a baseline, on each measure."""
+    found = [_outcomes(result, number, baseline) for number in range(len(result.measures))]
+    better, worse = (_shares(found, sign, headings_of(result.measures), "run") for sign in (1, -1))
+    return f"Significantly better than {baseline} ({_level(result)}): {better}. Significantly worse: {worse}."
 
 
-def _against(result: ComparisonResult, measure: int, best: str, test: str) -> Iterator[tuple[str, bool]]:
-    """Yield each run that a run is compared with, and whether it is significantly better than that."""
-    for row in rows_of(result, measure):
-        if best == row.run:
-            yield row.baseline, outcome(row, test) > 0
-        elif best == row.baseline:
-            yield row.run, outcome(row, test) < 0
+def _ahead(result: ComparisonResult, best: list[list[str]]) -> Iterator[str]:
+    """Say of each run that is the highest alone how many others it is better than, on these measures."""
+    headings = headings_of(result.measures)
+    alone = _grouped((runs[0], number) for number, runs in enumerate(best) if len(runs) == 1)
+    for run, numbers in alone.items():
+        found = [_outcomes(result, number, run) for number in numbers]
+        shares = _shares(found, -1, [headings[number] for number in numbers], "other run")
+        yield f"{run} is significantly better ({_level(result)}) than {shares}."
 
 
-def _other_measures(result: ComparisonResult, best: str, test: str, words: Words) -> Iterator[str]:
-    """Say on which other measures the same run is best by as much evidence, and what holds on the others."""
-    names = headings_of(result.measures)
-    expected = dict(_against(result, 0, best, test))
-    same, others = [], []
-    for number in range(1, len(names)):
-        first = _best(result, number)
-        if first == [best] and dict(_against(result, number, best, test)) == expected:
-            same.append(names[number])
-        else:
-            how = _how_surely(result, number, first[0], test, words) if len(first) == 1 else ""
-            run = listed(first, words)
-            others.append(words["f_differs_on"].format(measure=names[number], run=run, how=how))
-    if same:
-        yield words["f_same"].format(measures=listed(same, words))
-    if others:
-        yield words["f_differs"].format(measures=listed(others, words))
+def _level(result: ComparisonResult) -> str:
+    return f"{p_of_sentences(result, deciding(result.rows[0].tests))} < {_LEVEL}"
 
 
-def _how_surely(result: ComparisonResult, measure: int, run: str, test: str, words: Words) -> str:
-    """Say in brackets whether the best run is significantly better than the baseline, where there is one."""
-    if result.baseline in (None, run) or not test:
-        return ""
-    [better] = dict(_against(result, measure, run, test)).values()
-    return words["f_how"].format(outcome=words["significant" if better else "not_significant"])
+def _outcomes(result: ComparisonResult, measure: int, run: str) -> list[int]:
+    """Return for each run that was tested against this one whether it is better (1) or worse (-1), or 0."""
+    test = deciding(result.rows[0].tests)
+    rows = [row for row in rows_of(result, measure) if row.tests[test].adjusted is not None]
+    better = [outcome(row, test) for row in rows if row.baseline == run]
+    return [*better, *(-outcome(row, test) for row in rows if row.run == run)]
 
 
-def listed(names: Iterable[str], words: Words) -> str:
-    """List names, the first of them where they are many."""
-    names = list(names)
-    if len(names) > _SOME + 1:
-        names = [*names[:_SOME], words["f_more"].format(n=len(names) - _SOME)]
-    return words["and"].join([words["f_list"].join(names[:-1]), names[-1]] if len(names) > 1 else names)
+def _shares(found: list[list[int]], sign: int, headings: list[str], noun: str) -> str:
+    """Write how many of how many runs have this outcome, with the measures on which that is so."""
+    sizes = [(outcomes.count(sign), len(outcomes)) for outcomes in found]
+    measures = _grouped(zip(sizes, headings, strict=True))
+    if len(measures) == 1:
+        [((k, n), on)] = measures.items()
+        return f"{k:,} of {counted(n, noun)} on {listed(on)}"
+    return listed(f"{k:,} of {counted(n, noun)} ({', '.join(on)})" for (k, n), on in measures.items())
+
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+def _grouped(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
+    """Collect what has the same key."""
+    groups: dict[_K, list[_V]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups

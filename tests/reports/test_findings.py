@@ -1,16 +1,16 @@
-"""The sentences that a page begins with."""
+"""The sentences that a page begins with, against what the JSON of the comparison has."""
+
+import random
+import re
 
 import pytest
-from reporting import made
+from reporting import loaded, made
 
-from permed_measures.pages.words import page_words
 from permed_measures.reports.findings import findings
 
 GOOD, MIDDLE, BAD = [1] * 12, [2] * 12, [4] * 12
-
-
-def said(ranks, **options):
-    return findings(made(ranks, **options), page_words())
+FIRST_OF_12 = [1] * 11 + [2]
+COUNTED = "Significantly better than old (max-T-adjusted p < 0.05):"
 
 
 @pytest.mark.parametrize(
@@ -23,28 +23,48 @@ def said(ranks, **options):
                 "new has the highest RR: 1.0000.",
                 "That is 0.5000 above old, a significant difference (95% interval [+0.5000, +0.5000], "
                 "max-T-adjusted p < 0.001).",
-                "Significantly better than old: 1 of 2 runs; significantly worse: 1.",
+                f"{COUNTED} 1 of 2 runs on RR. Significantly worse: 1 of 2 runs on RR.",
             ],
         ),
         (
-            {"old": GOOD, "new": BAD},
+            {"old": GOOD, "new": FIRST_OF_12},
             {"baseline": "old"},
-            ["No run has a higher RR than the baseline old: 1.0000."],
+            [
+                "old has the highest RR: 1.0000.",
+                "Significantly better than old (p < 0.05): 0 of 1 run on RR. "
+                "Significantly worse: 0 of 1 run on RR.",
+            ],
         ),
-        (
-            {"a": GOOD, "b": MIDDLE, "c": BAD},
-            {},
-            ["a has the highest RR: 1.0000.", "It is significantly better than each of the 2 others."],
-        ),
-        (
-            {"a": GOOD, "b": [1] * 11 + [2], "c": BAD},
-            {},
+        (  # the highest run alone differs on P@4
+            {"old": BAD, "a": GOOD, "b": MIDDLE},
+            {"measures": ["RR", "P@1", "P@4", "P@2"], "baseline": "old"},
             [
                 "a has the highest RR: 1.0000.",
-                "It is significantly better than 1 of the 2 others, but not shown to be better than b.",
+                "That is 0.7500 above old, a significant difference (95% interval [+0.7500, +0.7500], "
+                "max-T-adjusted p < 0.001).",
+                "Highest on P@1: a; on P@4: old, a and b; on P@2: a and b.",
+                f"{COUNTED} 2 of 2 runs (RR, P@2), 1 of 2 runs (P@1) and 0 of 2 runs (P@4). "
+                "Significantly worse: 0 of 2 runs on RR, P@1, P@4 and P@2.",
             ],
         ),
-        ({"a": GOOD, "b": GOOD}, {"baseline": "a"}, ["a and b have the highest RR: 1.0000."]),
+        (
+            {"a": GOOD, "b": FIRST_OF_12, "c": BAD},
+            {"measures": ["RR", "P@4", "P@1"]},
+            [
+                "a has the highest RR: 1.0000.",
+                "Highest on P@4: a, b and c; on P@1: a.",
+                "a is significantly better (max-T-adjusted p < 0.05) than 1 of 2 other runs on RR and P@1.",
+            ],
+        ),
+        (
+            {"a": GOOD, "b": GOOD},
+            {"baseline": "a"},
+            [
+                "a and b have the highest RR: 1.0000.",
+                "Significantly better than a (p < 0.05): 0 of 1 run on RR. "
+                "Significantly worse: 0 of 1 run on RR.",
+            ],
+        ),
         (
             {"a": GOOD, "b": BAD},
             {"tests": "bootstrap"},
@@ -52,16 +72,130 @@ def said(ranks, **options):
         ),
         (
             {"a": GOOD, "b": BAD},
-            {"measures": ["RR", "P@1", "P@4"], "baseline": "b"},
+            {"tests": "wilcoxon", "clusters": r"q(\d)", "baseline": "b"},
             [
                 "a has the highest RR: 1.0000.",
-                "That is 0.7500 above b, a significant difference (95% interval [+0.7500, +0.7500], "
-                "max-T-adjusted p < 0.001).",
-                "The same holds on P@1.",
-                "On the other measures the highest is a and b on P@4.",
+                "That is 0.7500 above b.",
+                "No significance test that knows of the clusters was run.",
             ],
+        ),
+        (
+            {"a": [1], "b": [2]},
+            {"tests": "t-test"},
+            ["a has the highest RR: 1.0000.", "No difference has a p-value (t-test)."],
         ),
     ],
 )
-def test_a_finding_says_who_is_best_and_how_surely(ranks, options, sentences):
-    assert said(ranks, **options) == sentences
+def test_findings_say_which_runs_are_highest_and_how_surely(ranks, options, sentences):
+    assert findings(made(ranks, **options)) == sentences
+
+
+# --- what each sentence claims, computed from the JSON -----------------------------------------------
+
+
+def names(text):
+    return set(re.split(", | and ", text))
+
+
+def shares(text):
+    """Return (how many, of how many) by measure."""
+    whole = re.fullmatch(r"(\d+) of (\d+) (?:other )?runs? on (.+)", text)
+    parts = [whole.groups()] if whole else re.findall(r"(\d+) of (\d+) (?:other )?runs? \((.+?)\)", text)
+    return {measure: (int(k), int(n)) for k, n, on in parts for measure in names(on)}
+
+
+def claimed(sentences):
+    """Read the sentences."""
+    claims = {"highest": {}, "mean": None, "above": {}, "better": {}, "worse": {}, "ahead": {}}
+    for text in sentences:
+        if found := re.fullmatch(r"(.+) (?:has|have) the highest (.+): (.+)\.", text):
+            claims["highest"][found[2]], claims["mean"] = names(found[1]), found[3]
+        elif found := re.fullmatch(r"Highest (.+)\.", text):
+            for on, runs in re.findall(r"on ([^:;]+): ([^:;]+)", found[1]):
+                assert not names(on) & {*claims["highest"]}
+                claims["highest"] |= dict.fromkeys(names(on), names(runs))
+        elif found := re.fullmatch(
+            r"That is (\S+) above (\w)(?:, (a|not a) significant difference .+)?\.", text
+        ):
+            claims["above"][found[2]] = found[1], {"a": True, "not a": False, None: None}[found[3]]
+        elif found := re.fullmatch(
+            r"Significantly better than (\w) \(.+?\): (.+)\. Signif\w+ worse: (.+)\.", text
+        ):
+            claims["better"][found[1]], claims["worse"][found[1]] = shares(found[2]), shares(found[3])
+        elif found := re.fullmatch(r"(\w) is significantly better \(.*?\) than (.+)\.", text):
+            claims["ahead"][found[1]] = shares(found[2])
+        else:
+            claims["untested"] = text
+    return claims
+
+
+def expected(content, baselines):
+    """Compute the same from the JSON, plainly."""
+    measures, test = list(next(iter(content["means"].values()))), content["deciding_test"]
+    means = {m: {run: round(each[m], 4) for run, each in content["means"].items()} for m in measures}
+    highest = {m: {run for run in means[m] if means[m][run] == max(means[m].values())} for m in measures}
+
+    def tested(measure, run, other):
+        """Return the difference run - other, and whether it is significant; None where it is not tested."""
+        for row in content["rows"]:
+            if row["measure"] == measure and {row["run"], row["baseline"]} == {run, other}:
+                p = row["tests"][test]["adjusted"] if test else None
+                sign = 1 if row["run"] == run else -1
+                return sign * row["difference"], None if p is None else p < 0.05
+        return 0.0, None
+
+    def share(sign, run):
+        """Return of how many others the difference to a run has this sign significantly, by measure."""
+        found = {m: [tested(m, other, run) for other in content["means"] if other != run] for m in measures}
+        return {
+            m: (
+                sum(sign * each > 0 for each, sure in pairs if sure),
+                sum(sure is not None for _, sure in pairs),
+            )
+            for m, pairs in found.items()
+        }
+
+    alone = next(iter(highest[measures[0]])) if len(highest[measures[0]]) == 1 else None
+    above = {other: tested(measures[0], alone, other) for other in baselines if alone not in (None, other)}
+    leaders = {run for runs in highest.values() for run in runs if len(runs) == 1}
+    ahead = {run: share(-1, run) for run in leaders}
+    return {
+        "highest": highest,
+        "mean": f"{max(means[measures[0]].values()):.4f}",
+        "above": {other: (f"{difference + 0.0:.4f}", sure) for other, (difference, sure) in above.items()},
+        "better": {run: share(1, run) for run in baselines},
+        "worse": {run: share(-1, run) for run in baselines},
+        "ahead": {
+            run: {m: each[m] for m in measures if highest[m] == {run}}
+            for run, each in ahead.items()
+            if not baselines
+        },
+    }
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_findings_claim_is_what_the_json_has(seed):
+    draw = random.Random(seed)
+    n_queries, runs = draw.choice([3, 8, 20]), "abcde"[: draw.choice([2, 3, 5])]
+    worst = {run: draw.choice([1, 2, 5]) for run in runs}
+    ranks = {run: [draw.randint(1, worst[run]) for _ in range(n_queries)] for run in runs}
+    baselines = draw.choice([[], [runs[0]], [runs[-1]], [*runs[:2]]])
+    result = made(
+        ranks,
+        draw.choice([["RR"], ["RR", "P@1"], ["P@1", "RR", "P@2", "Success@3", "P@5"]]),
+        baseline=baselines or None,
+        resamples=999,
+        tests=draw.choice(["randomization", "t-test"]),
+        correction=draw.choice([None, "none"]),
+        family=draw.choice(["all", "measure"]),
+    )
+    assert claimed(findings(result)) == expected(loaded(result), baselines)
+
+
+def test_equal_means_are_neither_better_nor_worse_whatever_the_signed_ranks():
+    old, new = [16] * 24 + [1] * 3, [8] * 24 + [2] * 3
+    result = made({"old": old, "new": new}, tests="wilcoxon", baseline="old")
+    assert (result.rows[0].difference, result.rows[0].tests["wilcoxon"].p < 0.01) == (0, True)
+    assert findings(result)[-1] == (
+        "Significantly better than old (p < 0.05): 0 of 1 run on RR. Significantly worse: 0 of 1 run on RR."
+    )

@@ -44,12 +44,12 @@ RUNS = {
 }
 
 
-def evaluated(runs, measures=("P@1", "RR", "P@3"), by=None):
+def evaluated(runs, measures=("P@1", "RR", "P@3"), by=None, macro=False):
     judgments, asked = Judgments.of(QRELS), measures_of(measures)
     evaluate = PermedEvaluator(with_judged(asked), judgments).evaluate
     groups = Groups.of(judgments.query_ids, by) if by else None
     evaluations = {name: evaluate(run) for name, run in runs.items()}
-    return EVALUATION_FORMATS["html"](Report(asked, evaluations, groups=groups))
+    return EVALUATION_FORMATS["html"](Report(asked, evaluations, groups=groups, macro=macro))
 
 
 def audited(runs):
@@ -113,15 +113,26 @@ def test_names_stand_in_the_tables():
     assert [html.unescape(each) for each in headings] == shown
 
 
-def test_an_evaluation_says_which_run_is_best():
+def test_an_evaluation_says_which_runs_are_highest():
     runs = {"low": ranked("x", "a"), "high": ranked("a", "x"), "full": ranked("x", "a", "b")}
     assert finding(evaluated(runs, measures=("P@1", "RR", "P@2", "R@3"))) == (
-        "high has the highest P@1: 1.0000. The same holds on RR. On P@2 the highest are low, high and full. "
-        "On R@3 the highest is full. No significance test was run."
+        "high has the highest P@1: 1.0000. Highest on RR: high; on P@2: low, high and full; on R@3: full. "
+        "No significance test was run."
     )
     assert finding(evaluated({"only": runs["full"]})) == "only has P@1 0.0000, RR 0.5000 and P@3 0.6667."
-    assert finding(evaluated({"a": runs["low"], "b": runs["low"]}, measures=["RR"])).startswith(
-        "a and b have the highest RR: 0.5000."
+    assert finding(evaluated({"a": runs["low"], "b": runs["low"]}, measures=["RR"])) == (
+        "a and b have the highest RR: 0.5000. No significance test was run."
+    )
+
+
+def test_an_evaluation_says_that_a_mean_is_of_the_means_of_groups():
+    first, groups = {"q_1": {"a": 1.0}, "q_2": {"a": 1.0}}, {"q_1": "one", "q_2": "one"}
+    second = {query: {"a": 1.0} for query in QRELS if query not in first}
+    runs = {"few": first, "many": second}
+    by = lambda query: groups.get(query, query)  # noqa: E731
+    assert finding(evaluated(runs, measures=["P@1"], by=by)).startswith("many has the highest P@1: 0.7500.")
+    assert finding(evaluated(runs, measures=["P@1"], by=by, macro=True)).startswith(
+        "many has the highest P@1 (macro): 0.8571."
     )
 
 
