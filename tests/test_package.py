@@ -21,7 +21,7 @@ LAYERS = """
 errors markup terminal frames
 measures: parameters definitions __init__ headings names parsing
 engine: forks inputs batches forms judgments query_ids first_documents
-engine: id_order ranks from_mapping from_frames from_spark_workers from_spark_joins from_spark rankings
+engine: id_order ranks from_mapping from_frames from_spark rankings
 engine/kernels: shared binary graded checks __init__
 engine: means evaluator ties groups
 provider

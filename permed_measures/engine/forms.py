@@ -17,7 +17,6 @@ from permed_measures.engine.inputs import (
     Nested,
     QrelsLike,
     RunLike,
-    SparkRun,
     not_a_number,
     number,
     text_id,
@@ -56,7 +55,7 @@ def as_mapping_or_frame(data: QrelsLike | RunLike, column: str) -> Nested | pl.D
     """
     if isinstance(data, Mapping):
         return data
-    if is_spark_frame(data) or isinstance(data, SparkRun):  # first: those of Connect have any attribute
+    if is_spark_frame(data):  # first: those of Connect have any attribute
         return _of_spark(data, column)
     _refuse_swapped(data, column)
     if isinstance(data, Batches):
@@ -107,8 +106,6 @@ def _of_spark(data: Any, column: str) -> pl.DataFrame:
             "this function needs all rows of the run in memory (found a PySpark frame)",
             hint="Give it frame.toArrow() if that fits",
         )
-    if isinstance(data, SparkRun):
-        raise InputError("expected qrels (found a run)", hint=QRELS_FIRST)
     refuse_after_fork()
     import polars as pl
 

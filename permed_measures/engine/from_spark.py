@@ -1,45 +1,78 @@
-"""The judged documents of a run that is a PySpark frame: which of two ways finds them."""
+"""The judged documents of a PySpark frame, found and counted by Spark itself: no row of it comes to Python.
+
+The first scan joins the rows with the judgments, which gives the hits. The second compares each row with the
+hits of its query, and counts. Both tables go to all machines, and what is summed over partitions are counts:
+one for each hit and query. The rows of the run are neither shuffled nor sorted.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from permed_measures.engine.forms import columns_of
-from permed_measures.engine.from_spark_joins import BY_ID, find_by_joins
-from permed_measures.engine.from_spark_workers import find_in_workers
-from permed_measures.engine.inputs import SparkRun, where
-from permed_measures.engine.judgments import Judgments
+import numpy as np
+
+from permed_measures.engine.forms import checked_frame, columns_of
+from permed_measures.engine.from_frames import refuse_repeated
+from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.ranks import RunHits, TieBreak
 from permed_measures.errors import InputError
 
+if TYPE_CHECKING:
+    import polars as pl
 
-def find_in_spark(judgments: Judgments, run: SparkRun, ties: TieBreak) -> RunHits:
-    """Find the judged documents of a PySpark frame.
 
-    Spark itself finds and counts them, in two scans. The rows go to Python workers if one scan may be enough,
-    since the rows of each query are said to stand in one partition, and for ties that go by more than ids.
+class _Rule(NamedTuple):
+    """The bytes of the floats that scores are compared as, and how ids are where these are equal."""
+
+    bytes: int
+    descending: bool
+
+    @property
+    def sql(self) -> str:
+        return ">=" if self.descending else "<="
+
+
+BY_ID = {
+    TieBreak.TREC: _Rule(4, descending=True),
+    TieBreak.TREC10: _Rule(8, descending=True),
+    TieBreak.DOCID_ASCENDING: _Rule(4, descending=False),
+}
+"""The rules for ties that look at ids alone."""
+
+
+def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> RunHits:
+    """Find the judged documents of a PySpark frame, in two scans.
 
     Parameters
     ----------
     judgments : Judgments
-    run : SparkRun
+    run : pyspark.sql.DataFrame
     ties : TieBreak
-        The order of the input is that of the partitions, as ``collect`` returns the rows.
+        One that looks at scores and document ids alone.
 
     Raises
     ------
     InputError
-        As for any run; also if the second scan finds other rows than the first, and for judgments that are
-        too large for the workers of Spark Connect.
+        As for any run, but an unjudged document that is listed twice is not seen; for other rules of ties;
+        and if the second scan finds other rows than the first.
     """
-    rows = typed_rows(run.frame, "score")
-    if run.strict:
-        _refuse_duplicates(rows)
-    if ties in BY_ID and not run.partitioned_by_query:
-        return find_by_joins(judgments, rows, ties)
-    if run.partitioned_by_query and not ties.by_position:  # workers divide a partition between queries
-        rows = rows.sortWithinPartitions("query_id")
-    return find_in_workers(judgments, rows, ties)
+    if ties not in BY_ID:
+        raise InputError(
+            f"ties by {ties.value} need all rows of the run in memory (found a PySpark frame)",
+            hint="Give it frame.toArrow() if that fits",
+        )
+    rows = typed_rows(run, "score")
+    rows = rows.selectExpr("*", "xxhash64(query_id) AS query_hash", "xxhash64(doc_id) AS doc_hash")
+    first = _collected(judged_rows(judgments, rows))
+    if first["n_wrong"].sum():
+        _refuse_wrong(rows)
+    found = first.filter(first["row"] >= 0)
+    row = found["row"].to_numpy()
+    refuse_repeated(judgments, row, found["n_rows"].to_numpy())
+    hits = _ranked(judgments, row, found["score"], ties)
+    second = _collected(counted_rows(rows, hits, ties))
+    _refuse_changes(first, second)
+    return _of_run(judgments, rows, hits, second)
 
 
 _ID_TYPES = {"string", "char", "varchar", "byte", "short", "integer", "long"}
@@ -66,9 +99,142 @@ def typed_rows(frame: Any, column: str) -> Any:
     return frame.select(*columns)
 
 
-def _refuse_duplicates(rows: Any) -> None:
-    """Raise InputError for a document, judged or not, that is listed twice: this shuffles the run."""
-    twice = rows.groupBy("query_id", "doc_id").count().filter("count > 1")
-    for found in twice.orderBy("query_id", "doc_id").limit(1).collect():
-        problem = f"the document is listed {found[2]} times"
-        raise InputError(problem, where=where(found[0], found[1]), hint="Remove all rows but one")
+_SUMS = "count(1) AS n_rows", "sum(shiftright(xxhash64(query_hash, doc_hash, score), 32)) AS hash"
+"""Of all rows of a scan; half of each hash, for the sum of so many must fit into 64 bits."""
+
+_WRONG = "query_id IS NULL OR doc_id IS NULL OR score IS NULL OR isnan(score)"
+
+
+def _sums(rows: Any, keys: list[str], *more: str) -> Any:
+    """Sum over the rows with equal keys, which are not null: for these Spark's code is quicker."""
+    from pyspark.sql.functions import expr
+
+    return rows.groupBy(*keys).agg(*map(expr, (*_SUMS, *more)))
+
+
+def _joined(rows: Any, table: pl.DataFrame, condition: str) -> Any:
+    """Join the rows with a small table.
+
+    Conditions compare hashes first: Spark finds a number several times as fast as strings. It would look for
+    strings too if these were compared with ``=``, hence BETWEEN.
+    """
+    from pyspark.sql.functions import broadcast, expr
+
+    small = rows.sparkSession.createDataFrame(table.to_arrow())
+    return rows.join(broadcast(small), expr(condition), "left")
+
+
+def judged_rows(judgments: Judgments, rows: Any) -> Any:
+    """Return a PySpark frame of the hits with their scores; under row -1 are the sums of all other rows."""
+    import polars as pl
+
+    table = judgments.frame.select(
+        pl.col("query_id").alias("of_query"), pl.col("doc_id").alias("judged"), "row"
+    )
+    same = (
+        "xxhash64(query_hash, doc_hash) = xxhash64(xxhash64(of_query), xxhash64(judged)) "
+        "AND query_id BETWEEN of_query AND of_query AND doc_id BETWEEN judged AND judged"
+    )
+    joined = _joined(rows, table, same).selectExpr(
+        "coalesce(row, -1L) AS row", "query_hash", "doc_hash", "score", f"int({_WRONG}) AS wrong"
+    )
+    return _sums(joined, ["row"], "max(score) AS score", "sum(wrong) AS n_wrong")
+
+
+class _Ranked(NamedTuple):
+    """The hits by query and in the order of their ranks.
+
+    Attributes
+    ----------
+    row : ndarray of int64, shape (n_hits,)
+    table : polars.DataFrame, n_queries rows
+        of_query, the `scores` and `ids` of its hits, and its `first` place. A query has one place more than
+        hits: that of a row is the number of hits which are not after it.
+    """
+
+    row: Ints
+    table: pl.DataFrame
+
+
+def _ranked(judgments: Judgments, row: Ints, score: pl.Series, ties: TieBreak) -> _Ranked:
+    import polars as pl
+
+    rule = BY_ID[ties]
+    with np.errstate(over="ignore"):  # beyond float32 is infinite, as it is in Spark
+        value = score.to_numpy().astype(f"f{rule.bytes}") + 0.0  # -0.0 is 0.0
+    columns = {"query": judgments.query[row], "scores": value, "row": row}
+    ids = pl.Series("ids", judgments.ids(row) if len(row) else [], dtype=pl.String)
+    hits = pl.DataFrame(columns).with_columns(ids)
+    hits = hits.sort("query", "scores", "ids", descending=[False, True, rule.descending])
+    of_query = hits.group_by("query", maintain_order=True).agg("scores", "ids")
+    table = judgments.queries.join(of_query, on="query", how="left", maintain_order="left")
+    lists = [pl.col(name).fill_null([]) for name in ("scores", "ids")]
+    table = table.select(pl.col("query_id").alias("of_query"), *lists)
+    places = table["scores"].list.len().cast(pl.Int64) + 1
+    return _Ranked(hits["row"].to_numpy(), table.with_columns(first=places.cum_sum() - places))
+
+
+def counted_rows(rows: Any, hits: _Ranked, ties: TieBreak) -> Any:
+    """Return a PySpark frame of the sums of the rows with each place, and of those of each other query."""
+    from pyspark.sql.functions import expr
+
+    rule = BY_ID[ties]
+    same = "query_hash = xxhash64(of_query) AND query_id BETWEEN of_query AND of_query"
+    kind = "float" if rule.bytes == 4 else "double"
+    joined = _joined(rows, hits.table, same).selectExpr("*", f"{kind}(score) AS value", "0 AS place")
+    n_steps = int(hits.table["scores"].list.len().to_numpy().max(initial=0)).bit_length()
+    for step in (1 << power for power in reversed(range(n_steps))):
+        at = f"place + {step - 1}"  # if this hit is not after the row, so are those before it
+        not_after = (
+            f"get(scores, {at}) > value OR get(scores, {at}) = value AND get(ids, {at}) {rule.sql} doc_id"
+        )
+        joined = joined.withColumn("place", expr(f"CASE WHEN {not_after} THEN place + {step} ELSE place END"))
+    keys = "coalesce(first + place, -1L) AS place", "IF(of_query IS NULL, query_id, '') AS name"
+    return _sums(joined.selectExpr(*keys, "query_hash", "doc_hash", "score"), ["place", "name"])
+
+
+def _of_run(judgments: Judgments, rows: Any, hits: _Ranked, scan: pl.DataFrame) -> RunHits:
+    """Add up the rows of each place."""
+    import polars as pl
+
+    judged = scan.filter(pl.col("place") >= 0)
+    first, lengths = hits.table["first"].to_numpy(), hits.table["scores"].list.len().to_numpy()
+    n_rows = np.zeros(len(first) + len(hits.row), np.int64)
+    n_rows[judged["place"].to_numpy()] = judged["n_rows"].to_numpy()
+    until = np.cumsum(n_rows)
+    earlier = until[first] - n_rows[first]  # the rows of the queries before
+    retrieved = until[first + lengths] - earlier
+    place = np.arange(len(hits.row)) + np.repeat(np.arange(len(first)), lengths)
+    rank = until[place] - np.repeat(earlier, lengths) + 1
+    answered = np.flatnonzero(retrieved)
+    query_ids = {
+        *scan.filter(pl.col("place") < 0)["name"],
+        *(judgments.query_ids[query] for query in answered),
+    }
+    some_ids = sorted(query_ids)[:2]
+    if len(answered) and not len(rank):
+        some_ids = [row[0] for row in rows.select("doc_id").limit(2).collect()]
+    return RunHits(hits.row, rank, retrieved, len(answered), query_ids, some_ids)
+
+
+def _collected(frame: Any) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame(frame.toArrow())
+
+
+def _refuse_wrong(rows: Any) -> None:
+    """Raise InputError for a row without a number or an id."""
+    wrong = rows.filter(_WRONG).select("query_id", "doc_id", "score").limit(1)
+    checked_frame(_collected(wrong), "score", first_row=None)
+
+
+def _refuse_changes(*scans: pl.DataFrame) -> None:
+    """Raise InputError if two scans had different rows."""
+    sums = [scan.select("n_rows", "hash").sum().row(0) for scan in scans]
+    if sums[0] != sums[1]:
+        counts = " and then ".join(f"{n_rows:,} rows" for n_rows, _ in sums)
+        raise InputError(
+            f"the run is not the same each time that it is computed (two scans: {counts}, not the same ones)",
+            hint="Write it to a table first, and evaluate that",
+        )

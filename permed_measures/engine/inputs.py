@@ -83,22 +83,6 @@ class Batches:
         )
 
 
-class SparkRun:
-    """A run as a PySpark frame, with what one may say of it.
-
-    Parameters
-    ----------
-    frame : pyspark.sql.DataFrame
-    strict : bool, default False
-        Whether any document that is listed twice in a query is an error, judged or not.
-    partitioned_by_query : bool, default False
-        Whether the rows of each query are said to stand in one partition.
-    """
-
-    def __init__(self, frame: Any, strict: bool = False, partitioned_by_query: bool = False) -> None:
-        self.frame, self.strict, self.partitioned_by_query = frame, strict, partitioned_by_query
-
-
 class FileRun(dict[str, Any]):
     """A run as nested dicts, and its file, which warnings about the run as a whole name."""
 
@@ -160,7 +144,7 @@ A frame has the columns query_id, doc_id and relevance, or PyTerrier's names of 
 consumed.
 """
 
-RunLike = _Table | Batches | SparkRun | str | PathLike[str]
+RunLike = _Table | Batches | str | PathLike[str]
 """A run: ``{query_id: {doc_id: score}}``, namedtuples such as ``ir_measures.ScoredDoc``, a frame of
 pandas, polars, pyarrow or PySpark, a ``ranx.Run``, or the batches of ``permed_measures.scan_run``. Functions
 of the package read the path of a file. A ``polars.LazyFrame`` or a relation of DuckDB is read in batches too.

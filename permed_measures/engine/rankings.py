@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from permed_measures.engine.forms import QRELS_FIRST, as_run, is_spark_frame
 from permed_measures.engine.from_frames import find_in_batches
 from permed_measures.engine.from_mapping import find_in_mapping
 from permed_measures.engine.from_spark import find_in_spark
-from permed_measures.engine.inputs import Batches, Nested, RunLike, SparkRun, path_of
+from permed_measures.engine.inputs import Batches, Nested, RunLike, path_of
 from permed_measures.engine.judgments import USUAL_GRADES, Ints, Judgments, offsets_of, position_in_query
 from permed_measures.engine.query_ids import suggestion
 from permed_measures.engine.ranks import RunHits, TieBreak
@@ -106,9 +106,8 @@ class JudgedRankings:
         PermedWarning
             If the run is not empty, but has no query of the qrels, or no judged document.
         """
-        given = SparkRun(run) if is_spark_frame(run) else run
-        table = given if isinstance(given, SparkRun) else as_run(given)
-        if isinstance(table, SparkRun):
+        table: Any = run if is_spark_frame(run) else as_run(run)
+        if is_spark_frame(table):
             found = find_in_spark(judgments, table, ties)
         elif isinstance(table, Mapping):
             found = find_in_mapping(judgments, table, ties, depth)

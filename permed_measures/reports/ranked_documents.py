@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from permed_measures.engine.first_documents import first_documents
 from permed_measures.engine.forms import is_spark_frame
-from permed_measures.engine.inputs import STDIN, SparkRun
+from permed_measures.engine.inputs import STDIN
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.statistics.results import ComparisonResult
@@ -50,7 +50,7 @@ def _read(result: ComparisonResult, run: str, depth: int) -> tuple[list[list[str
             given = result.runs[run]
             if isinstance(given, Iterator):
                 return None, "once"
-            if isinstance(given, SparkRun) or is_spark_frame(given):
+            if is_spark_frame(given):
                 return None, "spark"
             return first_documents(given, result.paired.query_ids, depth), ""
         except Exception:  # of any library that reads it: the page is worth having without

@@ -8,8 +8,7 @@ least seconds, those of the processors, and peaks of memory in MB: of the driver
 rows of each query by a window, keeps ten, and gives lists of them to RankingMetrics; its labels are binary.
 For measures without a cutoff it keeps all. *window* is what one can write at best: it joins the numbered
 rows with the judgments, and sums up the formulas of AP and nDCG.
-*one scan* is ours where the rows of a query are said to stand in one partition. *reading twice* is the least
-that two scans can cost: Spark reads the three columns and sums up a hash of them, twice.
+*reading twice* is the least that two scans can cost: Spark reads three columns and sums up a hash, twice.
 """
 
 import argparse
@@ -83,13 +82,6 @@ def judgments(folder: Path) -> Any:
 def ours(folder: Path, measures: list[str] = MEASURES) -> Callable[[], Any]:
     """Return the call of ours on Spark."""
     run, scorer = session().read.parquet(str(folder / "run")), pm.evaluator(measures, judgments(folder))
-    return lambda: scorer.calc_aggregate(run)
-
-
-def one_scan(folder: Path) -> Callable[[], Any]:
-    """Return the call of ours on Spark, for a run that is said to be partitioned by query."""
-    frame, scorer = session().read.parquet(str(folder / "run")), pm.evaluator(MEASURES, judgments(folder))
-    run = pm.spark.run(frame, partitioned_by_query=True)
     return lambda: scorer.calc_aggregate(run)
 
 
@@ -186,7 +178,6 @@ ORDERS = ["together", "scattered"]
 WAYS = {
     "ours": ours,
     "ours, uncut": partial(ours, measures=UNCUT),
-    "one scan": one_scan,
     "reading twice": reading_twice,
     "recipe": recipe,
     "recipe, uncut": partial(recipe, cutoff=None),
@@ -223,8 +214,6 @@ def compare(n_rows: int, n_files: int, order: str, ways: list[str], rounds: int)
     try:
         write(folder, n_rows, n_files, order == "scattered")
         for way in ways:
-            if way == "one scan" and order == "scattered":
-                continue  # it would be noticed, and cost a scan more
             command = [sys.executable, __file__, "--one", way, str(folder), "--rounds", str(rounds)]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
             found = " ".join(f"{float(value):9,.1f}" for value in done.stdout.split()[-4:])

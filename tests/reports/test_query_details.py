@@ -20,8 +20,8 @@ from effort import effort
 
 from permed_measures.comparisons.compare import compare
 from permed_measures.datasets import SAMPLES, from_folder, load
-from permed_measures.engine.inputs import SparkRun
 from permed_measures.files.write import write_run
+from permed_measures.reports import ranked_documents
 from permed_measures.reports.query_details import _rounded, query_details
 
 QRELS = {"q1": {"a": 2, "b": 1, "c": 0, "far": 2, "never": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
@@ -122,9 +122,11 @@ def test_a_run_that_can_be_read_once_has_its_judged_documents(tmp_path):
         assert unread(details) == {"old": "once"}
 
 
-def test_spark_frames_are_not_read_again():
+def test_spark_frames_are_not_read_again(monkeypatch):
+    frame = object()
+    monkeypatch.setattr(ranked_documents, "is_spark_frame", lambda run: run is frame)
     result = compared({"old": OLD, "new": NEW})
-    details = query_details(replace(result, runs={"old": SparkRun(None), "new": NEW}), depth=3)
+    details = query_details(replace(result, runs={"old": frame, "new": NEW}), depth=3)
     assert unread(details) == {"old": "spark"}
     assert shown(details, "old") == [[None, "c", "b"], ["a"], []]
 

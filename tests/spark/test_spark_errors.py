@@ -6,7 +6,6 @@ import re
 import pytest
 
 import permed_measures as pm
-from permed_measures.engine import from_spark_workers
 
 pytestmark = [
     pytest.mark.thorough,
@@ -56,22 +55,18 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("n_partitions", [1, 3])
-@pytest.mark.parametrize("once", [True, False])
-def test_a_bad_run_is_an_error_that_says_where(spark, name, n_partitions, once):
+def test_a_bad_run_is_an_error_that_says_where(spark, name, n_partitions):
     rows, schema, message = BAD[name]
-    frame = spark.createDataFrame(rows, schema).repartition(n_partitions)
-    run = pm.spark.run(frame, partitioned_by_query=once)
+    run = spark.createDataFrame(rows, schema).repartition(n_partitions)
     with pytest.raises(pm.InputError, match=re.escape(message)) as error:
         pm.calc_aggregate("RR", QRELS, run)
     assert "row 0" not in str(error.value)
 
 
-def test_only_strict_refuses_an_unjudged_document_that_is_listed_twice(spark):
+def test_an_unjudged_document_that_is_listed_twice_takes_up_two_ranks(spark):
+    """The one exception: to see it, Spark would have to shuffle the run."""
     run = spark.createDataFrame([("q1", "a", 1.0), ("q1", "x", 2.0), ("q1", "x", 2.0)], TEXT).repartition(3)
     assert pm.calc_aggregate("RR", {"q1": QRELS["q1"]}, run) == {pm.parse_measure("RR"): 1 / 3}
-    message = "query 'q1', document 'x': the document is listed 2 times. Remove all rows but one"
-    with pytest.raises(pm.InputError, match=message):
-        pm.calc_aggregate("RR", QRELS, pm.spark.run(run, strict=True))
 
 
 def test_a_run_that_changes_from_scan_to_scan_is_an_error(spark):
@@ -88,28 +83,11 @@ def test_a_run_that_changes_from_scan_to_scan_is_an_error(spark):
     message = r"not the same each time that it is computed \(two scans: 100 rows and then 100 rows"
     with pytest.raises(pm.InputError, match=message):
         pm.calc_aggregate("RR", QRELS, changing)
-    once = pm.spark.run(changing.coalesce(1), partitioned_by_query=True)
-    assert pm.calc_aggregate("RR", QRELS, once)  # one scan: whatever it was then
 
 
 def test_functions_that_need_all_rows_say_so(spark):
     run = spark.createDataFrame([("q1", "a", 1.0)], TEXT)
-    for given in (run, pm.spark.run(run)):
-        with pytest.raises(pm.InputError, match=r"needs all rows of the run in memory .* frame\.toArrow\(\)"):
-            pm.audit(QRELS, given, {"RR": 1.0})
-        with pytest.raises(pm.InputError, match="needs all rows of the run in memory"):
-            pm.crosscheck(QRELS, given)
-    with pytest.raises(pm.InputError, match=r"expected qrels \(found a run\)"):
-        pm.calc_aggregate("RR", pm.spark.run(run), {})
-    with pytest.raises(pm.InputError, match=r"expected a PySpark frame \(found dict"):
-        pm.spark.run({})
-
-
-def test_judgments_that_spark_connect_does_not_take_are_an_error(monkeypatch):
-    class Frame:
-        __module__ = "pyspark.sql.connect.dataframe"
-
-    monkeypatch.setattr(from_spark_workers, "_CONNECT_BYTES", 100)
-    judgments = pm.evaluator("RR", QRELS).judgments
-    with pytest.raises(pm.InputError, match=r"permed_measures\.spark\.evaluate"):
-        from_spark_workers._packed(judgments, Frame())
+    with pytest.raises(pm.InputError, match=r"needs all rows of the run in memory .* frame\.toArrow\(\)"):
+        pm.audit(QRELS, run, {"RR": 1.0})
+    with pytest.raises(pm.InputError, match="all rows of the run in memory"):
+        pm.crosscheck(QRELS, run)

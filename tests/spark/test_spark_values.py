@@ -9,7 +9,7 @@ import pytest
 from spark_runs import assert_same, many_cases, many_measures, parquet, scattered, values_of
 
 import permed_measures as pm
-from permed_measures.engine import from_spark_joins, from_spark_workers
+from permed_measures.engine import from_spark
 from permed_measures.engine.ranks import TieBreak
 
 pytestmark = [
@@ -31,9 +31,8 @@ def plans(monkeypatch):
         found.append([re.sub(r"^[ :+*()0-9-]*", "", line) for line in plan.splitlines()])
         return frame
 
-    for module, name in [(from_spark_joins, "_sums"), (from_spark_workers, "scanned")]:
-        make = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *args, make=make: noted(make(*args)))
+    make = from_spark._sums
+    monkeypatch.setattr(from_spark, "_sums", lambda *args: noted(make(*args)))
     return found
 
 
@@ -42,12 +41,10 @@ def test_every_measure_is_the_same_to_the_last_bit_under_every_rule_for_ties(spa
     run = parquet(spark, scattered(RUN), tmp_path / "run", n_files)
     assert run.rdd.getNumPartitions() == n_files
     in_memory = pl.DataFrame(run.toArrow())
-    rules = {1: [TieBreak.TREC, TieBreak.INPUT], 7: TieBreak, 64: [TieBreak.TREC]}[n_files]
-    for ties in rules:
+    for ties in from_spark.BY_ID if n_files == 7 else [TieBreak.TREC]:
         found = values_of(MEASURES, QRELS, run, ties)
         assert_same(found, values_of(MEASURES, QRELS, in_memory, ties))
-        if not ties.by_position:
-            assert_same(found, values_of(MEASURES, QRELS, RUN, ties))
+        assert_same(found, values_of(MEASURES, QRELS, RUN, ties))
 
 
 def exchanged(plan):
@@ -56,9 +53,9 @@ def exchanged(plan):
 
 
 def of_the_run(plan):
-    """Return the operators from the file to where its rows are counted or leave Spark, without tables."""
+    """Return the operators from the file to where its rows are counted, without tables."""
     start = next(number for number, line in enumerate(plan) if line.startswith("FileScan"))
-    last = next(n for n, line in enumerate(plan) if "functions=[partial_" in line or "MapInArrow" in line)
+    last = next(n for n, line in enumerate(plan) if "functions=[partial_" in line)
     return plan[last : start + 1]
 
 
@@ -78,33 +75,15 @@ def test_the_run_is_scanned_twice_at_most_and_never_exchanged(spark, tmp_path, p
         assert sum(line.startswith("FileScan") for line in plan) == 1
 
 
-def test_ties_that_go_by_more_than_ids_are_settled_in_python_without_any_exchange(spark, tmp_path, plans):
-    run = parquet(spark, scattered(RUN), tmp_path / "run", 7)
-    values_of(["RR"], QRELS, run, TieBreak.PESSIMISTIC)
-    assert [("MapInArrow" in str(plan), "Exchange" in str(plan)) for plan in plans] == [(True, False)] * 2
+@pytest.mark.parametrize("ties", sorted(set(TieBreak) - set(from_spark.BY_ID), key=str))
+def test_ties_that_go_by_more_than_ids_need_the_run_in_memory(spark, tmp_path, ties):
+    run = parquet(spark, scattered(RUN), tmp_path / "run", 1)
+    with pytest.raises(pm.InputError, match=rf"ties by {ties.value} need all rows .* frame\.toArrow\(\)"):
+        values_of(MEASURES, QRELS, run, ties)
+    assert len(values_of(["RR"], QRELS, run.toArrow(), ties).values)
 
 
-def test_a_run_that_is_partitioned_by_query_is_computed_once(spark, tmp_path, plans):
-    run = parquet(spark, scattered(RUN), tmp_path / "run", 7).repartition(5, "query_id")
-    said = pm.spark.run(run, partitioned_by_query=True)
-    assert_same(values_of(MEASURES, QRELS, said), values_of(MEASURES, QRELS, RUN))
-    assert len(plans) == 1
-
-
-def test_a_query_in_two_partitions_is_noticed_where_there_should_be_none(spark, tmp_path, plans):
-    frame = scattered(RUN).sort("query_id", maintain_order=True)
-    judged = next(query_id for query_id, docs in QRELS.items() if docs and len(RUN.get(query_id, ())) > 1)
-    middle = int((frame["query_id"] == judged).arg_true()[1])
-    folder = tmp_path / "run"
-    folder.mkdir()
-    for number, part in enumerate((frame[:middle], frame[middle:])):
-        part.write_parquet(folder / f"{number}.parquet")
-    said = pm.spark.run(spark.read.parquet(str(folder)), partitioned_by_query=True)
-    assert_same(values_of(MEASURES, QRELS, said), values_of(MEASURES, QRELS, RUN))
-    assert len(plans) == 2
-
-
-@pytest.mark.parametrize("ties", [TieBreak.TREC, TieBreak.TREC10, TieBreak.DOCID_ASCENDING])
+@pytest.mark.parametrize("ties", from_spark.BY_ID)
 def test_many_hits_of_one_score_and_ids_of_any_bytes(spark, ties):
     """Comparing a row with a hundred hits takes seven steps; ids beyond the Basic Multilingual Plane."""
     ids = [f"{letter}{n}" for letter in ("", "z", "é", "\uffee", "\U0001f600") for n in range(60)]
