@@ -49,7 +49,7 @@ limits: row_conventions row_formulas rows reports possible
 budgets: gradings average_precisions discounted_gains unjudged label_errors orders results reports page budget
 comparisons: moves changes reranking pools compare
 records: options record changes verify gate leaderboard
-cli: messages progress help arguments output demo evaluations measures checks possible comparing budgets
+cli: messages progress arguments inputs output evaluations measures checks possible comparing budgets
 cli: recording conversions commands __init__
 __main__
 """

@@ -15,7 +15,7 @@ from commands import run_cli
 from test_package import ORDER
 
 import permed_measures as pm
-from permed_measures.cli.help import EXAMPLES
+from permed_measures.cli.commands import EXAMPLES
 
 ROOT = Path(__file__).parents[1]
 FENCED = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
@@ -125,16 +125,12 @@ def test_commands_run(command, request):
 
 @pytest.mark.usefixtures("place")
 @pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.thorough if name == "uncertainty" else ())  # of 3 s
-        for name in EXAMPLES
-    ],
+    ("name", "examples"), [(command.__name__, examples) for command, examples in EXAMPLES.items()]
 )
-def test_the_examples_of_the_help_run(name, request):
-    for example in EXAMPLES[name]:
+def test_the_examples_of_the_help_run(name, examples, request):
+    for example in examples:
         need_data_for(example, request)
-        assert any(run_cli(name, *example.partition("|")[0].split()))
+        assert any(run_cli(name, *example.split()))
 
 
 @pytest.mark.usefixtures("place")

@@ -10,9 +10,10 @@ import typer
 
 from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell
-from permed_measures.cli.output import Digits, Output, check_page, format_of, put
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
+
+Format = Literal["table", "markdown", "csv", "json", "html"]
 
 
 def uncertainty(
@@ -37,15 +38,12 @@ def uncertainty(
             help="The grades that an unjudged document may have; by default all from 0 to the highest.",
         ),
     ] = None,
-    resamples: Annotated[int, typer.Option(help="Number of resamples of the topics.", min=1)] = 10_000,
-    seed: Annotated[int, typer.Option(help="Random seed of topics and labels.", min=0)] = 0,
-    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
-    format_: Annotated[
-        Literal["table", "markdown", "csv", "json", "html"] | None,
-        typer.Option("--format", help="Output format; by default a table."),
-    ] = None,
-    output: Output = None,
-    digits: Digits = None,
+    resamples: arguments.Resamples = 10_000,
+    seed: arguments.Seed = 0,
+    level: arguments.Level = 0.95,
+    format_: Annotated[Format | None, arguments.format_option(Format)] = None,
+    output: arguments.Output = None,
+    digits: arguments.Digits = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
@@ -56,17 +54,18 @@ def uncertainty(
     """
     from permed_measures.budgets.budget import uncertainty as pm_uncertainty
     from permed_measures.budgets.page import BUDGET_FORMATS
+    from permed_measures.cli.inputs import chosen_measures, default_measures, find_runs, origin_of, reading
+    from permed_measures.cli.output import format_of, put
 
-    files = arguments.find_runs(runs)
+    files = find_runs(runs)
     form = format_of(format_, output, BUDGET_FORMATS, [Path(qrels), *files.values()])
-    check_page(form)
     other = _label_error(label_error)
-    with arguments.reading(qrels, files, order, query_ids) as inputs:
-        chosen = arguments.chosen_measures(preset, measures, rel, inputs)
+    with reading(qrels, files, order, query_ids) as inputs:
+        chosen = chosen_measures(preset, measures, rel, inputs)
         result = pm_uncertainty(
             inputs.qrels if inputs.dataset is None else inputs.dataset,
             inputs.runs,
-            chosen or arguments.default_measures(rel, inputs),
+            chosen or default_measures(rel, inputs),
             clusters,
             other,
             resamples,
@@ -74,7 +73,7 @@ def uncertainty(
             _grades(grades),
             level,
         )
-    result = replace(result, origin=arguments.origin_of(context, files), digits=digits)
+    result = replace(result, origin=origin_of(context, files), digits=digits)
     put(lambda: BUDGET_FORMATS[form](result), output, f"{form} of {counted(len(files), 'run')}")
     for note in result.notes if form == "csv" else ():  # the other formats have them
         tell(f"note: {note}")

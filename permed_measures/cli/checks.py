@@ -8,10 +8,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from permed_measures.audits.claim_files import read_claims
 from permed_measures.cli import arguments
-from permed_measures.cli.output import Output, check_page, format_of, put
 from permed_measures.markup import counted
+
+CrossCheckFormat = Literal["table", "json", "html"]
+AuditFormat = Literal["table", "json", "markdown", "html"]
 
 
 def crosscheck(
@@ -21,11 +22,8 @@ def crosscheck(
     measures: arguments.MeasureNames = None,
     preset: arguments.PresetName = None,
     rel: arguments.Rel = None,
-    format_: Annotated[
-        Literal["table", "json", "html"] | None,
-        typer.Option("--format", help="Output format; by default a table."),
-    ] = None,
-    output: Output = None,
+    format_: Annotated[CrossCheckFormat | None, arguments.format_option(CrossCheckFormat)] = None,
+    output: arguments.Output = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
@@ -34,23 +32,24 @@ def crosscheck(
     By default, the measures of the presets and others that papers often report are compared. Measures that
     pytrec_eval does not have are compared by an identity, which the table shows.
     """
+    from permed_measures.cli.inputs import chosen_measures, find_runs, origin_of, reading
+    from permed_measures.cli.output import format_of, put
     from permed_measures.crosschecks.check import crosscheck as pm_crosscheck
     from permed_measures.crosschecks.results import CROSSCHECK_FORMATS, CrossCheck
     from permed_measures.engine.evaluator import PermedEvaluator
 
-    files = arguments.find_runs(runs)
+    files = find_runs(runs)
     form = format_of(format_, output, CROSSCHECK_FORMATS, [Path(qrels), *files.values()])
-    check_page(form)
     about = f"{form} of {counted(len(files), 'run')}"
-    with arguments.reading(qrels, files, order, query_ids) as inputs:
-        chosen = arguments.chosen_measures(preset, measures, rel, inputs)
+    with reading(qrels, files, order, query_ids) as inputs:
+        chosen = chosen_measures(preset, measures, rel, inputs)
         inputs.notes.extend(PermedEvaluator(chosen or [], inputs.judgments).notes())
 
         def checked(name: str) -> CrossCheck:
             return pm_crosscheck(inputs.qrels, inputs.runs[name], chosen, rel)
 
         results = {name: checked(name) for name in files}
-    origin = arguments.origin_of(context, files)
+    origin = origin_of(context, files)
     put(lambda: CROSSCHECK_FORMATS[form](results, origin), output, about)
     if not all(result.ok for result in results.values()):
         raise typer.Exit(1)
@@ -63,11 +62,8 @@ def audit(
     claim: arguments.Claim = None,
     claims: arguments.Claims = None,
     decimals: arguments.Decimals = None,
-    format_: Annotated[
-        Literal["table", "json", "markdown", "html"] | None,
-        typer.Option("--format", help="Output format; by default a table."),
-    ] = None,
-    output: Output = None,
+    format_: Annotated[AuditFormat | None, arguments.format_option(AuditFormat)] = None,
+    output: arguments.Output = None,
     explain: Annotated[
         bool,
         typer.Option(
@@ -92,16 +88,18 @@ def audit(
     with % are percentages.
     """
     from permed_measures.audits.audit import audit as pm_audit
+    from permed_measures.audits.claim_files import read_claims
     from permed_measures.audits.report_formats import AUDIT_FORMATS
+    from permed_measures.cli.inputs import find_runs, origin_of, reading
+    from permed_measures.cli.output import format_of, put
 
-    files = arguments.find_runs(runs)
+    files = find_runs(runs)
     others = [claims] if claims else []
     form = format_of(format_, output, AUDIT_FORMATS, [Path(qrels), *files.values(), *others])
-    check_page(form)
     rows = read_claims(claims, claim or [], list(files))
-    with arguments.reading(qrels, files, order, query_ids, may_repeat=True) as inputs:
+    with reading(qrels, files, order, query_ids, may_repeat=True) as inputs:
         result = pm_audit(inputs.qrels, inputs.runs, rows, decimals, by=by)
-    origin = replace(arguments.origin_of(context, files), others={"claims": claims} if claims else {})
+    origin = replace(origin_of(context, files), others={"claims": claims} if claims else {})
     result = replace(result, origin=origin)
     about = f"{form} of {counted(len(files), 'run')}"
     put(lambda: AUDIT_FORMATS[form](result, explain, paper or explain), output, about)

@@ -5,38 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell
-from permed_measures.cli.output import (
-    Caption,
-    Digits,
-    Output,
-    check_page,
-    format_of,
-    put,
-    refuse_caption,
-    refuse_record,
-    write_record,
-)
-from permed_measures.datasets.loading import existing
-from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.groups import Groups
 from permed_measures.errors import InputError
-from permed_measures.files.columns import read_columns
-from permed_measures.records.options import Options
-from permed_measures.reports.comparison import COMPARISON_FORMATS
-from permed_measures.reports.evaluation import Report, with_judged
-from permed_measures.reports.tables import check_texts, headings_of_texts, texts_of
-from permed_measures.statistics.results import SIMULTANEOUS, TESTS, VARIANTS
-from permed_measures.statistics.significance import CORRECTIONS
 
-Correction = StrEnum("Correction", {name: name for name in [*SIMULTANEOUS, *CORRECTIONS]})  # type: ignore[misc]
-Test = StrEnum("Test", {name: name for name in VARIANTS})  # type: ignore[misc]
-Format = StrEnum("Format", {name: name for name in COMPARISON_FORMATS})  # type: ignore[misc]
+if TYPE_CHECKING:
+    from permed_measures.cli.inputs import Inputs
+
+Correction = Literal["max-t", "tukey", "holm", "bonferroni", "benjamini-hochberg", "none"]
+TESTS = ("t-test", "wilcoxon", "randomization", "bootstrap")
+Test = StrEnum("Test", {name: name for name in TESTS})  # type: ignore[misc]  # typer has no lists of Literal
+Format = Literal["table", "markdown", "latex", "html", "csv", "json"]
+RerankingFormat = Literal["table", "json"]
 
 
 def compare(
@@ -82,11 +66,9 @@ def compare(
             help="A test to run, or the bootstrap for intervals; can be repeated. By default all tests."
         ),
     ] = None,
-    resamples: Annotated[
-        int, typer.Option(help="Number of resamples of the randomization test and the bootstrap.", min=1)
-    ] = 10_000,
-    seed: Annotated[int, typer.Option(help="Random seed of the resamples.", min=0)] = 0,
-    level: Annotated[float, typer.Option(help="Level of the confidence intervals.")] = 0.95,
+    resamples: arguments.Resamples = 10_000,
+    seed: arguments.Seed = 0,
+    level: arguments.Level = 0.95,
     columns: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A CSV file of other columns: run,method,latency.")
     ] = None,
@@ -94,12 +76,10 @@ def compare(
         int | None,
         typer.Option("--p-imp", metavar="K", help="Add P-imp@K: pairs that a run puts right.", min=1),
     ] = None,
-    format_: Annotated[
-        Format | None, typer.Option("--format", help="Output format; by default a table.")
-    ] = None,
-    output: Output = None,
-    digits: Digits = None,
-    caption: Caption = None,
+    format_: Annotated[Format | None, arguments.format_option(Format)] = None,
+    output: arguments.Output = None,
+    digits: arguments.Digits = None,
+    caption: arguments.Caption = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
     record: arguments.RecordTo = None,
@@ -109,28 +89,38 @@ def compare(
     A folder of runs gives one table. Turns of a conversation are not independent: for a data set with
     conversations, tests and intervals resample whole conversations.
     """
+    from permed_measures.cli.inputs import chosen_measures, default_measures, find_runs, origin_of, reading
+    from permed_measures.cli.output import format_of, put, refuse_caption, refuse_record, write_record
     from permed_measures.comparisons.compare import compare as pm_compare
+    from permed_measures.datasets.loading import existing
+    from permed_measures.engine.evaluator import PermedEvaluator
+    from permed_measures.engine.groups import Groups
+    from permed_measures.files.columns import read_columns
+    from permed_measures.records.options import Options
+    from permed_measures.reports.comparison import COMPARISON_FORMATS
+    from permed_measures.reports.evaluation import Report, with_judged
+    from permed_measures.reports.tables import check_texts
+    from permed_measures.statistics.results import TESTS as DEFAULT_TESTS
 
-    files = arguments.find_runs(runs)
+    files = find_runs(runs)
     refuse_record(record, output, [Path(qrels), *files.values()])
     if p_imp is not None and len(baseline or ()) != 1:
         raise InputError("--p-imp needs one --baseline", hint="Name the run that the others rerank")
     texts = read_columns(existing(columns, only_files=True)) if columns else {}
     check_texts(texts, files)
-    form = format_of(format_ and str(format_), output, COMPARISON_FORMATS, [Path(qrels), *files.values()])
-    check_page(form)
+    form = format_of(format_, output, COMPARISON_FORMATS, [Path(qrels), *files.values()])
     refuse_caption(caption, form)
-    with arguments.reading(qrels, files, order, query_ids) as inputs:
-        chosen = arguments.chosen_measures(preset, measures, rel, inputs)
-        chosen = chosen or arguments.default_measures(rel, inputs)
+    with reading(qrels, files, order, query_ids) as inputs:
+        chosen = chosen_measures(preset, measures, rel, inputs)
+        chosen = chosen or default_measures(rel, inputs)
         result = pm_compare(
             inputs.qrels if inputs.dataset is None else inputs.dataset,
             inputs.runs,
             chosen,
             baseline,
             clusters,
-            correction and str(correction),
-            [*map(str, tests or TESTS)],
+            correction,
+            [*map(str, tests or DEFAULT_TESTS)],
             resamples=resamples,
             seed=seed,
             level=level,
@@ -146,24 +136,25 @@ def compare(
             recorded = {name: evaluator.evaluate(inputs.runs[name]) for name in files}
         if p_imp is not None and baseline:
             texts = with_p_imp(texts, p_imp, inputs, baseline[0])
-    origin = arguments.origin_of(context, files)
+    origin = origin_of(context, files)
     result = replace(result, origin=origin, digits=digits, texts=texts, caption=caption or "")
     put(lambda: COMPARISON_FORMATS[form](result), output, f"{form} of {len(files):,} runs")
     if record is not None:
         report = Report(chosen, recorded, groups=groups, origin=origin)
         # what was not given is None, or with some versions of typer an empty list
         given = {name: value for name, value in origin.options.items() if value not in (None, [], ())}
-        how = Options(by, False, order, query_ids and str(query_ids), given)
+        how = Options(by, False, order, query_ids, given)
         write_record(record, report, how, result)
     for note in result.notes if form == "csv" else ():  # the other formats have them
         tell(f"note: {note}")
 
 
 def with_p_imp(
-    texts: dict[str, dict[str, str]], cutoff: int, inputs: arguments.Inputs, baseline: str
+    texts: dict[str, dict[str, str]], cutoff: int, inputs: Inputs, baseline: str
 ) -> dict[str, dict[str, str]]:
     """Add the column of P-imp: each run as a reranking of the baseline."""
     from permed_measures.comparisons.reranking import reranking as pm_reranking
+    from permed_measures.reports.tables import headings_of_texts, texts_of
 
     found = {}
     for name in inputs.runs:
@@ -186,7 +177,7 @@ def reranking(
     after: Annotated[
         str | None,
         typer.Argument(
-            metavar="[AFTER]",
+            metavar="AFTER",
             help="The reranked run. Left out, BEFORE is a LitSearch file that has pre_reranked too.",
             show_default=False,
         ),
@@ -213,21 +204,22 @@ def reranking(
     cutoff: Annotated[
         int | None, typer.Option(metavar="K", help="K of P-imp@K; by default that of the measure.", min=1)
     ] = None,
-    format_: Annotated[Literal["table", "json"], typer.Option("--format", help="Output format.")] = "table",
+    format_: Annotated[RerankingFormat, arguments.format_option(RerankingFormat)] = "table",
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
     """Show what a reranking changed: ranks of relevant documents, pairs of documents, queries."""
+    from permed_measures.cli.inputs import named_run, origin_of, reading, understood_measures
     from permed_measures.comparisons.reranking import reranking as pm_reranking
 
-    first, file = arguments.named_run(before, "before" if after else "pre_reranked")
-    second, other = arguments.named_run(after, "after") if after else ("retrieved", file)
+    first, file = named_run(before, "before" if after else "pre_reranked")
+    second, other = named_run(after, "after") if after else ("retrieved", file)
     files, names = {first: file, second: other}, (first, second)
     level = None if rel == 1 else rel
-    with arguments.reading(qrels, files, order, query_ids, "" if after else first) as inputs:
+    with reading(qrels, files, order, query_ids, "" if after else first) as inputs:
         runs = inputs.runs[first], inputs.runs[second]
-        chosen = arguments.understood_measures([measure], level, inputs) if measure else "nDCG@10"
+        chosen = understood_measures([measure], level, inputs) if measure else "nDCG@10"
         result = pm_reranking(
             inputs.judgments, *runs, chosen, inputs.dataset, top, rel, judged_only, names, cutoff
         )
-    print(replace(result, origin=arguments.origin_of(context, files)).to(format_), end="")
+    print(replace(result, origin=origin_of(context, files)).to(format_), end="")

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from permed_measures.cli.arguments import Order, packaged_runs
+from permed_measures.cli.arguments import Order
 from permed_measures.cli.messages import tell, warnings_as_notes
-from permed_measures.cli.output import refuse_without_folder
 from permed_measures.cli.progress import ProgressBar
-from permed_measures.datasets.loading import existing
 from permed_measures.errors import InputError
-from permed_measures.files.inspection import inspect_file
-from permed_measures.files.read import kind_of, load
-from permed_measures.files.sources import Source
-from permed_measures.files.whole import STDOUT
-from permed_measures.files.write import FORMATS, write_qrels, write_run
 
-Format = StrEnum("Format", {name: name for name in FORMATS})  # type: ignore[misc]
+Format = Literal["trec", "jsonl", "json", "csv", "tsv", "parquet"]
 
 
 def convert(
@@ -41,6 +33,13 @@ def convert(
     OUT ends in .trec, .jsonl (PerMed results; for qrels MedCorpus labels or PerMed ground truth), .json (BEIR
     and MTEB), .parquet, .csv or .tsv (for qrels BEIR's). All but .parquet can be followed by .gz.
     """
+    from permed_measures.cli.output import refuse_without_folder
+    from permed_measures.datasets.loading import existing
+    from permed_measures.files.read import kind_of, load
+    from permed_measures.files.sources import Source
+    from permed_measures.files.whole import STDOUT
+    from permed_measures.files.write import write_qrels, write_run
+
     source = existing(source, only_files=True)
     target = STDOUT if str(target) == "-" else target
     refuse_without_folder(target)
@@ -66,6 +65,10 @@ def inspect(
     paths: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Run or qrels files.")],
 ) -> None:
     """Describe files: format, counts, ids, grades, ties, duplicates, lists against scores."""
+    from permed_measures.cli.inputs import packaged_runs
+    from permed_measures.datasets.loading import existing
+    from permed_measures.files.inspection import inspect_file
+
     with closing(ProgressBar()) as bar:
         files = [file for path in paths for file in packaged_runs(str(path)).values() or [path]]
         for number, file in enumerate(files, start=1):

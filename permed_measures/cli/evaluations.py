@@ -3,36 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell
-from permed_measures.cli.output import (
-    Caption,
-    Digits,
-    Output,
-    check_page,
-    format_of,
-    put,
-    refuse_caption,
-    refuse_record,
-    write_record,
-)
-from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
-from permed_measures.engine.groups import Groups
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
-from permed_measures.records.options import Options
-from permed_measures.reports.evaluation import Report, with_judged
-from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
-from permed_measures.statistics.differences import notes_of
 
-Format = StrEnum("Format", {name: name for name in EVALUATION_FORMATS})  # type: ignore[misc]
+if TYPE_CHECKING:
+    from permed_measures.engine.evaluator import Evaluation
+
+Format = Literal["table", "markdown", "latex", "html", "csv", "tsv", "jsonl", "json"]
 
 
 def evaluate(
@@ -43,21 +28,6 @@ def evaluate(
     preset: arguments.PresetName = None,
     rel: arguments.Rel = None,
     by_query: Annotated[bool, typer.Option("--by-query", help="Print the values of each query.")] = False,
-    format_: Annotated[
-        Format | None, typer.Option("--format", help="Output format; by default a table.")
-    ] = None,
-    output: Output = None,
-    digits: Digits = None,
-    caption: Caption = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="HEADINGS|all|FILE.csv",
-            help="Columns of the table, such as P@1,ignored. By default those that say something and fit. "
-            "A CSV file has other columns: run,method,latency.",
-        ),
-    ] = None,
-    order: arguments.Order = "score",
     by: Annotated[
         str | None,
         typer.Option(
@@ -69,7 +39,21 @@ def evaluate(
     macro: Annotated[
         bool, typer.Option("--macro", help="With --by: print the mean of the groups' means, not each group.")
     ] = False,
+    order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
+    format_: Annotated[Format | None, arguments.format_option(Format)] = None,
+    output: arguments.Output = None,
+    digits: arguments.Digits = None,
+    caption: arguments.Caption = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HEADINGS|all|FILE.csv",
+            help="Columns of the table, such as P@1,ignored. By default those that say something and fit. "
+            "A CSV file has other columns: run,method,latency.",
+            rich_help_panel=arguments.OUTPUT,
+        ),
+    ] = None,
     record: arguments.RecordTo = None,
 ) -> None:
     """Evaluate runs: a row per run, with the share of judged documents and the best possible values.
@@ -77,27 +61,42 @@ def evaluate(
     Files can be TREC, BEIR, MTEB, MedCorpus, PerMed, LitSearch, CSV or Parquet files; the format is
     recognised by the content.
     """
+    from permed_measures.cli.inputs import (
+        chosen_measures,
+        columns_of,
+        default_measures,
+        find_runs,
+        origin_of,
+        reading,
+    )
+    from permed_measures.cli.output import format_of, put, refuse_caption, refuse_record, write_record
+    from permed_measures.engine.evaluator import PermedEvaluator
+    from permed_measures.engine.groups import Groups
+    from permed_measures.records.options import Options
+    from permed_measures.reports.evaluation import Report, with_judged
+    from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
+    from permed_measures.statistics.differences import notes_of
+
     if by is not None and by_query:
         raise InputError("--by and --by-query exclude each other", hint="Leave out one of them")
     if macro and by is None:
         raise InputError("--macro needs --by", hint="Name the groups, such as --by conversation_id")
-    files = arguments.find_runs(runs)
+    files = find_runs(runs)
     refuse_record(record, output, [Path(qrels), *files.values()])
-    form = format_of(format_ and str(format_), output, EVALUATION_FORMATS, [Path(qrels), *files.values()])
+    form = format_of(format_, output, EVALUATION_FORMATS, [Path(qrels), *files.values()])
     refuse_caption(caption, form)
-    check_page(form)
-    headings, texts = arguments.columns_of(columns)
+    headings, texts = columns_of(columns)
     if texts and (by_query or by is not None):
         hint = "Leave out --by and --by-query"
         raise InputError("a file of --columns goes with one row for each run", hint=hint)
     if headings and form not in ("table", "markdown", "latex", "html"):
         hint = "Leave it out, or choose --format table, markdown, latex or html"
         raise InputError("--columns chooses the columns of a table", hint=hint)
-    with arguments.reading(qrels, files, order, query_ids) as inputs:
+    with reading(qrels, files, order, query_ids) as inputs:
         judgments = inputs.judgments
         groups = Groups.of(judgments.query_ids, by, inputs.dataset) if by is not None else None
-        chosen = arguments.chosen_measures(preset, measures, rel, inputs)
-        chosen = chosen or arguments.default_measures(rel, inputs)
+        chosen = chosen_measures(preset, measures, rel, inputs)
+        chosen = chosen or default_measures(rel, inputs)
         evaluator = PermedEvaluator(with_judged(chosen), judgments)
         inputs.notes.extend(evaluator.notes())
 
@@ -109,10 +108,10 @@ def evaluate(
     lacking = (notes_of(name, each.rankings) for name, each in evaluations.items())
     for note in chain(groups.notes(), *lacking) if groups else ():  # without groups the table has the counts
         tell(f"note: {note}")
-    origin = arguments.origin_of(context, files)
+    origin = origin_of(context, files)
     report = Report(
         chosen, evaluations, by_query, groups, macro, origin, digits, headings, texts, caption or ""
     )
     put(lambda: EVALUATION_FORMATS[form](report), output, f"{form} of {counted(len(files), 'run')}")
     if record is not None:
-        write_record(record, report, Options(by, macro, order, query_ids and str(query_ids)))
+        write_record(record, report, Options(by, macro, order, query_ids))

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 from ir_measures.measures import Measure
 
-from permed_measures.engine.kernels import KERNELS
 from permed_measures.errors import MeasureError
 from permed_measures.measures.names import WORDS
 from permed_measures.measures.parameters import (
@@ -20,15 +19,17 @@ from permed_measures.measures.parameters import (
     values_of,
 )
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.terminal import paragraph, section
 
 
 def measures(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[MEASURE...]", help="Explain these, such as GradedAP.")
+        list[str] | None, typer.Argument(metavar="MEASURE", help="Explain these, such as GradedAP.")
     ] = None,
 ) -> None:
     """List the measures, their parameters and the values these can have; or explain some measures."""
+    from permed_measures.engine.kernels import KERNELS
+    from permed_measures.terminal import section
+
     asked = [str(parse_measure(name).NAME) for name in names or ()]
     for name in asked:
         if name not in KERNELS:
@@ -47,6 +48,8 @@ def measures(
 
 
 def _print(text: str, indent: int = 2) -> None:
+    from permed_measures.terminal import paragraph
+
     print(paragraph(" " * indent + text, hang=indent + 2))
 
 

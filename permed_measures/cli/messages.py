@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import errno
-import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -68,14 +66,7 @@ def message_of(error: BaseException) -> str:
 
 
 def _usage_message(error: Any) -> str:
-    possible = getattr(error, "possibilities", None) or ()  # each version of typer words them in its own way
-    problem = (error.message if possible else error.format_message()).removesuffix(".")
-    problem = problem.replace("Value error, ", "")
-    problem = re.sub(r"Input should be (.*?)(, unable to parse .*)?$", r"it must be \1", problem)
-    # Typer also offers options that share no more than a few letters.
-    names = [option.removeprefix("--") for option in possible]
-    near = difflib.get_close_matches(problem.rpartition("--")[2], names, 3, 0.75)
-    problem += f". Did you mean {' or '.join(f'--{option}' for option in near)}?" if near else ""
+    problem = error.format_message().removesuffix(".").replace("Value error, ", "")
     command = error.ctx.command_path if error.ctx else "permed-measures"
     hint = "" if problem.endswith("?") else f". See {command} --help"
     return f"{problem[:1].lower()}{problem[1:]}{hint}"

@@ -7,9 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from permed_measures.cli.messages import tell, warnings_as_notes
 from permed_measures.errors import InputError
@@ -22,25 +20,13 @@ if TYPE_CHECKING:
     from permed_measures.records.options import Options
     from permed_measures.reports.evaluation import Report
 
-Output = Annotated[
-    Path | None,
-    typer.Option(help="Write to this file. Its ending chooses the format, unless --format does."),
-]
-Digits = Annotated[
-    int | None,
-    typer.Option(help="Number of decimals of values; p-values keep theirs, and JSON has all.", min=0, max=17),
-]
-
-Caption = Annotated[
-    str | None,
-    typer.Option(metavar="TEXT", help="With what the caption begins, in the formats latex and markdown."),
-]
-
 
 def format_of(given: str | None, output: Path | None, formats: Collection[str], read: Iterable[Path]) -> str:
     """Return the format that is asked for; refuse a file to write that cannot be one, before any work."""
     if output is None:
-        return given or "table"
+        form = given or "table"
+        check_page(form)
+        return form
     form = given or ENDINGS.get(output.suffix.lower(), "")
     if form not in formats:
         endings = ", ".join(ending for ending, each in ENDINGS.items() if each in formats)
@@ -52,6 +38,7 @@ def format_of(given: str | None, output: Path | None, formats: Collection[str], 
     refuse_without_folder(output)
     if output.is_file() and any(path.is_file() and output.samefile(path) for path in read):
         raise InputError("the output would overwrite the qrels or a run", where=str(output))
+    check_page(form)
     return form
 
 

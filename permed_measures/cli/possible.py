@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from permed_measures.audits.claim_files import read_claims
 from permed_measures.cli import arguments
+
+Format = Literal["table", "json", "markdown"]
 
 
 def possible(
@@ -23,9 +24,7 @@ def possible(
             help="Number of queries of the means, if those that the run lacks were left out.", min=1
         ),
     ] = None,
-    format_: Annotated[
-        Literal["table", "json", "markdown"], typer.Option("--format", help="Output format.")
-    ] = "table",
+    format_: Annotated[Format, arguments.format_option(Format)] = "table",
     every: Annotated[
         bool, typer.Option("--all", help="Show every convention in a line; JSON always has them.")
     ] = False,
@@ -35,13 +34,15 @@ def possible(
     Each number limits the others: this needs the qrels, and no run. Exit status 0 if every row is possible by
     some convention, 1 if one is not by any.
     """
+    from permed_measures.audits.claim_files import read_claims
+    from permed_measures.cli.inputs import origin_of, reading
     from permed_measures.limits.possible import possible as pm_possible
     from permed_measures.limits.reports import POSSIBLE_FORMATS
 
     rows = read_claims(claims, claim or [], ["row"])
-    with arguments.reading(qrels, {}, "score", None) as inputs:
+    with reading(qrels, {}, "score", None) as inputs:
         result = pm_possible(inputs.qrels, rows, decimals, queries=queries)
-    origin = replace(arguments.origin_of(context, {}), others={"claims": claims} if claims else {})
+    origin = replace(origin_of(context, {}), others={"claims": claims} if claims else {})
     print(POSSIBLE_FORMATS[format_](replace(result, origin=origin), every), end="")
     if not result.ok:
         raise typer.Exit(1)

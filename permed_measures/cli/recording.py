@@ -12,11 +12,12 @@ import typer
 
 from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell, warnings_as_notes
-from permed_measures.cli.output import Output, check_page, format_of, put
 from permed_measures.errors import InputError
-from permed_measures.files.columns import read_columns
 from permed_measures.markup import counted
-from permed_measures.records.record import is_record
+
+VerifyFormat = Literal["table", "json"]
+GateFormat = Literal["table", "markdown", "json"]
+LeaderboardFormat = Literal["table", "markdown", "html", "csv", "json"]
 
 
 def verify(
@@ -28,7 +29,7 @@ def verify(
         list[str] | None,
         typer.Option(metavar="RUN", help="A run, if it is not where the record says: FILE or NAME=FILE."),
     ] = None,
-    format_: Annotated[Literal["table", "json"], typer.Option("--format", help="Output format.")] = "table",
+    format_: Annotated[VerifyFormat, arguments.format_option(VerifyFormat)] = "table",
 ) -> None:
     """Compute the numbers of records again, and say what differs; exit status 1 if anything does.
 
@@ -61,6 +62,8 @@ def verify(
 
 def _records_in(path: Path) -> list[Path]:
     """Return the records of a folder, or the path itself."""
+    from permed_measures.records.record import is_record
+
     if not path.is_dir():
         return [path]
     found = sorted(file for file in path.iterdir() if file.is_file() and is_record(file))
@@ -71,9 +74,11 @@ def _records_in(path: Path) -> list[Path]:
 
 def _runs_of(given: list[str] | None) -> Any:
     """Return the runs by name, or the one that has none."""
+    from permed_measures.cli.inputs import find_runs
+
     if not given:
         return None
-    files = arguments.find_runs(given)
+    files = find_runs(given)
     is_named = "=" in given[0] and not Path(given[0]).exists()
     return files if is_named or len(files) > 1 else next(iter(files.values()))
 
@@ -110,9 +115,7 @@ def gate(
         Path | None,
         typer.Option(help="Append the table in Markdown to this file, and to $GITHUB_STEP_SUMMARY if set."),
     ] = None,
-    format_: Annotated[
-        Literal["table", "markdown", "json"], typer.Option("--format", help="Output format.")
-    ] = "table",
+    format_: Annotated[GateFormat, arguments.format_option(GateFormat)] = "table",
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
@@ -120,6 +123,7 @@ def gate(
 
     Rules that are given here come before those of a file.
     """
+    from permed_measures.cli.inputs import named_run, reading
     from permed_measures.records.gate import gate as pm_gate
     from permed_measures.records.gate import read_rules
 
@@ -136,8 +140,8 @@ def gate(
         tell(f"note: rules of [tool.permed-measures.gate] in {project}")
     asked = {**(read_rules(rules) if rules else {}), **given}
     asked["minimum"] = asked.pop("min", None)
-    [(name, file)] = [arguments.named_run(run, Path(run).name)]
-    with arguments.reading(qrels, {name: file}, order, query_ids) as inputs:
+    [(name, file)] = [named_run(run, Path(run).name)]
+    with reading(qrels, {name: file}, order, query_ids) as inputs:
         dataset = inputs.qrels if inputs.dataset is None else inputs.dataset
         options = {key.replace("-", "_"): value for key, value in asked.items()}
         found = pm_gate(dataset, inputs.runs[name], **options)
@@ -183,33 +187,33 @@ def leaderboard(
         Path | None, typer.Option(metavar="FILE", help="A CSV file of other columns, by run.")
     ] = None,
     clusters: arguments.Clusters = None,
-    resamples: Annotated[int, typer.Option(help="Number of resamples of the test.", min=1)] = 10_000,
-    seed: Annotated[int, typer.Option(help="Random seed of the resamples.", min=0)] = 0,
-    format_: Annotated[
-        Literal["table", "markdown", "html", "csv", "json"] | None,
-        typer.Option("--format", help="Output format; by default a table."),
-    ] = None,
-    output: Output = None,
+    resamples: arguments.Resamples = 10_000,
+    seed: arguments.Seed = 0,
+    format_: Annotated[LeaderboardFormat | None, arguments.format_option(LeaderboardFormat)] = None,
+    output: arguments.Output = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
     """Order runs by the first measure, with the ranks that each may have; records need no run files."""
+    from permed_measures.cli.inputs import chosen_measures, default_measures, find_runs, origin_of, reading
+    from permed_measures.cli.output import format_of, put
+    from permed_measures.files.columns import read_columns
     from permed_measures.records.leaderboard import LEADERBOARD_FORMATS
     from permed_measures.records.leaderboard import leaderboard as pm_leaderboard
+    from permed_measures.records.record import is_record
 
-    files = arguments.find_runs(runs)
+    files = find_runs(runs)
     form = format_of(format_, output, LEADERBOARD_FORMATS, [Path(qrels), *files.values()])
-    check_page(form)
     records = {name: path for name, path in files.items() if is_record(path)}
-    with arguments.reading(
+    with reading(
         qrels, {name: files[name] for name in files if name not in records}, order, query_ids
     ) as inputs:
-        chosen = arguments.chosen_measures(preset, measures, rel, inputs)
-        chosen = chosen or arguments.default_measures(rel, inputs)
+        chosen = chosen_measures(preset, measures, rel, inputs)
+        chosen = chosen or default_measures(rel, inputs)
         texts = read_columns(columns) if columns else None
         named = qrels if records and qrels != "-" else inputs.qrels  # by its file, whose hash records have
         dataset = named if inputs.dataset is None else inputs.dataset
         both: ChainMap[str, Any] = ChainMap(records, inputs.runs)  # type: ignore[arg-type]
         board = pm_leaderboard(dataset, both, chosen, clusters, texts, resamples, seed)
-    board = replace(board, origin=arguments.origin_of(context, files))
+    board = replace(board, origin=origin_of(context, files))
     put(lambda: board.to(form), output, f"{form} of {counted(len(board.entries), 'run')}")

@@ -2,18 +2,13 @@
 
 import io
 import json
-import os
-import subprocess
 import sys
-from enum import Enum, StrEnum
 from pathlib import Path
-from typing import get_args, get_type_hints
 
 import pytest
 from commands import run_cli, run_main
 
 import permed_measures as pm
-from permed_measures.cli.help import MODULES, function_of
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.judgments import Judgments
@@ -54,44 +49,6 @@ def test_output_is_as_written_down(files, monkeypatch, name, arguments):
         stdout = json.dumps(objects, indent=2) + "\n"
     assert stdout == (GOLDEN / name).read_text()
     assert stderr == ""
-
-
-@pytest.mark.parametrize("width", [40, 80, 120])
-def test_demo_is_as_written_down(monkeypatch, width):
-    monkeypatch.setattr(sys, "argv", ["permed-measures"])
-    monkeypatch.setattr("shutil.which", str)
-    monkeypatch.setenv("COLUMNS", str(width))
-    stdout, stderr = run_cli("demo")
-    assert stdout == (GOLDEN / f"demo_{width}.txt").read_text()
-    assert stderr == ""
-
-
-def test_what_the_demo_says_is_so():
-    qrels = pm.read_qrels(MEDICAL.qrels)
-    of_turn = {
-        name: pm.calc_aggregate(pm.MEDCORPUS, qrels, pm.read_run(path)) for name, path in MEDICAL.runs.items()
-    }
-    *ranking, coverage = pm.MEDCORPUS
-    assert all(max(of_turn, key=lambda run: of_turn[run][measure]) == "bm25" for measure in ranking)
-    assert max(of_turn, key=lambda run: of_turn[run][coverage]) == "lsa"
-    assert {grade for docs in qrels.values() for grade in docs.values()} == {-1, 0, 1, 2}
-
-
-@pytest.mark.parametrize("activated", [True, pytest.param(False, marks=pytest.mark.thorough)])
-def test_what_the_demo_prints_runs_when_pasted(tmp_path, activated):
-    script = tmp_path / "bin of mine" / "permed-measures"
-    script.parent.mkdir()
-    script.write_text(f"#!{sys.executable}\nfrom permed_measures.cli import main\nmain()\n")
-    script.chmod(0o755)
-    paths = os.pathsep.join([*([str(script.parent)] if activated else []), os.defpath])
-    environment = {**os.environ, "PATH": paths, "PYTHONPATH": str(Path(pm.__file__).parents[1])}
-    options = {"capture_output": True, "text": True, "env": environment, "check": True}
-    demo = subprocess.run([script, "demo"], **options).stdout
-    commands = [line.strip() for line in demo.splitlines() if " permed-sample permed-sample/runs" in line]
-    assert len(commands) == 2
-    for command in commands:
-        assert command.startswith("permed-measures ") == activated
-        assert subprocess.run(command, shell=True, **options).stdout.count("\n") > 4
 
 
 def test_json_holds_the_numbers_of_the_library():
@@ -187,8 +144,6 @@ def test_a_run_without_judged_documents_is_a_note(files):
             ["qrels", "run.trec", "run.trec"],
             "error: two runs are named 'run' (run.trec and run.trec). Name them: NAME=",
         ),
-        (["qrels"], "missing argument"),
-        (["qrels", "run.trec", "--format", "xml"], "invalid value for '--format'"),
     ],
 )
 def test_what_is_wrong_is_one_message_and_status_2(files, monkeypatch, arguments, message):
@@ -200,15 +155,6 @@ def test_what_is_wrong_is_one_message_and_status_2(files, monkeypatch, arguments
     assert (status, stdout) == (2, "")
     assert message in stderr
     assert "Traceback" not in stderr
-
-
-def test_choices_are_strings_as_every_version_of_click_needs_their_defaults():
-    callbacks = map(function_of, MODULES)
-    hints = [hint for callback in callbacks for hint in get_type_hints(callback).values()]
-    kinds = {kind for hint in hints for kind in get_args(hint) or (hint,) if isinstance(kind, type)}
-    choices = {kind for kind in kinds if issubclass(kind, Enum)}
-    assert len(choices) == 6
-    assert all(issubclass(choice, StrEnum) for choice in choices)
 
 
 def test_names_from_files_are_no_markup(files):
@@ -266,14 +212,6 @@ def test_a_narrow_terminal_cuts_no_value(monkeypatch):
     *measures, _, judged_at_1 = evaluation.aggregated.values()
     assert row.split()[1:] == [f"{value:.4f}" for value in (*measures, judged_at_1)]
     assert " too wide for this terminal: Judged@10 (--columns chooses others) " in " ".join(text.split())
-
-
-def test_version_and_list_of_measures():
-    assert run_cli("--version")[0] == f"permed-measures {pm.__version__}\n"
-    stdout, _ = run_cli("measures")
-    assert "GradedAP: Average precision in which each relevant document counts by its grade.\n" in stdout
-    assert "  max_rel: the grade that weighs 1; a number above 0; by default 2\n" in stdout
-    assert "  dcg: DCG formulation; one of 'log2', 'exp-log2'; by default 'log2'\n" in stdout
 
 
 # --- groups, query ids, convert, inspect -----------------------------------------------------------

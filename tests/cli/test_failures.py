@@ -43,7 +43,7 @@ def test_whatever_fails_is_one_message_and_status_2(monkeypatch, files, error, m
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("permed_measures.cli.arguments._load_qrels", fail)
+    monkeypatch.setattr("permed_measures.cli.inputs._load_qrels", fail)
     status, stdout, stderr = run_main("evaluate", str(files / "qrels"), str(files / "run"))
     assert (status, stdout) == (2, "")
     assert stderr.startswith(message)
@@ -70,7 +70,7 @@ def test_running_out_of_memory_is_one_message_and_status_2(files):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.parametrize("arguments", [["demo"], ["--version"], ["--help"], ["measures"]])
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["measures"]])
 def test_results_that_cannot_be_printed_are_one_message(arguments):
     with Path("/dev/full").open("w") as full:
         result = subprocess.run([*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, check=False)

@@ -1,0 +1,306 @@
+"""What several commands read: qrels that are files or data sets, runs that are files or folders, measures."""
+
+from __future__ import annotations
+
+import glob
+import shlex
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import typer
+from ir_measures.measures import Measure
+
+from permed_measures.cli.messages import tell, warnings_as_notes
+from permed_measures.cli.progress import ProgressBar
+from permed_measures.datasets import NAMES, SAMPLES, qrels_of
+from permed_measures.datasets.loading import existing, loaded_qrels, with_path
+from permed_measures.engine.forms import QRELS_FIRST
+from permed_measures.engine.inputs import Batches, FileRun
+from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.query_ids import renamed
+from permed_measures.engine.rankings import SWAPPED, may_be_grades
+from permed_measures.errors import InputError, PermedError, PermedWarning
+from permed_measures.files.columns import read_columns
+from permed_measures.files.provenance import Origin
+from permed_measures.files.read import kind_of
+from permed_measures.files.read import load as load_file
+from permed_measures.files.sources import Source
+from permed_measures.markup import counted
+from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
+from permed_measures.measures.names import ambiguities
+from permed_measures.measures.parameters import with_rel
+from permed_measures.measures.parsing import measures_of, named_measure
+
+PRESETS = {"medcorpus": MEDCORPUS, "litsearch": LITSEARCH}
+
+
+def columns_of(given: list[str] | None) -> tuple[list[str], dict[str, dict[str, str]]]:
+    """Return the headings that were named, and the cells of a CSV file of other columns."""
+    files = [each for each in given or () if each.lower().endswith(".csv")]
+    if len(files) > 1:
+        raise InputError(f"one file of columns can be given (found {', '.join(files)})")
+    texts = read_columns(existing(files[0], only_files=True)) if files else {}
+    return [each for each in given or () if each not in files], texts
+
+
+def chosen_measures(
+    preset: str | None, texts: list[str] | None, rel: float | None, inputs: Inputs
+) -> list[Measure] | None:
+    """Return the measures of the preset, then those named one by one; None if there are none."""
+    of_preset = PRESETS[preset] if preset else ()
+    chosen = measures_of([*of_preset, *understood_measures(texts or [], rel, inputs, of_preset)], rel)
+    if rel is not None and chosen and not any("rel" in each.SUPPORTED_PARAMS for each in chosen):
+        inputs.notes.append(f"--rel changes nothing: {', '.join(map(str, chosen))} takes no rel")
+    return chosen or None
+
+
+def understood_measures(
+    texts: list[str], rel: float | None, inputs: Inputs, others: Iterable[Measure] = ()
+) -> list[Measure]:
+    """Return the measures that were named one by one; notes say how ambiguous names are taken."""
+    asked = [(text, with_rel(named_measure(text), rel)) for text in texts]
+    measures = [measure for _, measure in asked]
+    if _is_graded(inputs):
+        inputs.notes.extend(ambiguities(asked, [*others, *measures]))
+    return measures
+
+
+def default_measures(rel: float | None, inputs: Inputs) -> list[Measure]:
+    """Return the measures of the benchmark whose grades these are."""
+    name = "medcorpus" if _is_graded(inputs) else "litsearch"
+    inputs.notes.append(f"no measure was named; using those of --preset {name}")
+    return measures_of(PRESETS[name], rel)
+
+
+def _is_graded(inputs: Inputs) -> bool:
+    return bool((inputs.judgments.grade > 1).any())
+
+
+def origin_of(context: typer.Context, runs: Mapping[str, Path]) -> Origin:
+    """Describe the command, its files and its options, for the provenance of a result."""
+    apart = {"qrels", "runs", "before", "after", "measures", "measure", "record", "format_", "output"}
+    options = {
+        name.replace("_", "-"): str(value) if isinstance(value, Path) else value
+        for name, value in context.params.items()
+        if name not in apart
+    }
+    name, line = context.info_name or "", command_line(context)
+    return Origin(name, context.params["qrels"], runs, options=options, line=line)
+
+
+def command_line(context: typer.Context) -> str:
+    """Return what one types to compute the same again: all that is not a default, nor about the output."""
+    words = ["permed-measures", context.info_name or ""]
+    for parameter in context.command.params:
+        value = context.params.get(parameter.name or "")
+        given = parameter.name and context.get_parameter_source(parameter.name)
+        apart = parameter.name in ("format_", "output", "record")
+        if value is None or apart or not given or given.name.startswith("DEFAULT"):
+            continue
+        option = parameter.opts[-1] if parameter.param_type_name == "option" else ""
+        for each in value if isinstance(value, (list, tuple)) else [value]:
+            words += [option] * bool(option) + [str(each)] * (each is not True)
+    return shlex.join(words)
+
+
+# --- runs --------------------------------------------------------------------------------------------
+
+
+def find_runs(arguments: list[str]) -> dict[str, Path]:
+    """Return the run files by name: what stands before the =, or the name of the file; of a folder all."""
+    files: dict[str, Path] = {}
+    for name, file in [each for argument in arguments for each in _files(argument)]:
+        if name in files:
+            raise InputError(
+                f"two runs are named {name!r} ({files[name]} and {file})",
+                hint="Name them: NAME=FILE NAME=FILE",
+            )
+        files[name] = file
+    return files
+
+
+def named_run(argument: str, name: str) -> tuple[str, Path]:
+    """Return the name and the file of one run: what stands before the =, or `name`."""
+    files = list(find_runs([argument]).items())
+    if len(files) != 1:
+        raise InputError(f"{name} must be one run (found {len(files)})", where=argument)
+    is_named = "=" in argument and not Path(argument).exists()
+    return files[0] if is_named else (name, files[0][1])
+
+
+_PACKAGED = {"permed-sample/runs": SAMPLES[0].runs, "permed-sample/literature/runs": SAMPLES[1].runs}
+
+
+def packaged_runs(argument: str) -> dict[str, Path]:
+    """Return the runs of a packaged data set by name, where they are asked for."""
+    return {} if Path(argument).exists() else _PACKAGED.get(argument, {})
+
+
+def _files(argument: str) -> list[tuple[str, Path]]:
+    if packaged := packaged_runs(argument):
+        return list(packaged.items())
+    if Path(argument).is_dir():
+        return _in_folder(Path(argument))
+    name, equals, file = argument.partition("=")
+    if not equals or Path(argument).exists():
+        name, file = "", argument
+    elif not name or not file:
+        raise InputError(f"a run is FILE or NAME=FILE (found {argument!r})")
+    if (
+        not name and not Path(file).exists() and glob.has_magic(file)
+    ):  # it was quoted, or the shell is cmd.exe
+        return _fitting(file)
+    path = existing(file)
+    return [(name or _run_name(path), path)]
+
+
+def _fitting(pattern: str) -> list[tuple[str, Path]]:
+    """Return the files that fit a pattern such as ``runs/*.trec``, which most shells expand."""
+    files = sorted(glob.glob(pattern))  # noqa: PTH207 - Path.glob takes no absolute pattern
+    if not files:
+        raise InputError("no file fits this pattern", where=pattern)
+    return [each for file in files for each in _files(file)]
+
+
+def _in_folder(folder: Path) -> list[tuple[str, Path]]:
+    inside = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    files = [path for path in inside if path.is_file()]
+    if not files:
+        raise InputError("no run file in this folder", where=str(folder))
+    if len(files) < len(inside):
+        others = [path.name for path in inside if path not in files]
+        tell(f"note: {folder}: ignored (not files): {', '.join(others)}")
+    return [(_run_name(path), path) for path in files]
+
+
+_RUN_ENDINGS = (".trec", ".run", ".res", ".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", "")
+
+
+def _run_name(path: Path) -> str:
+    """Remove the ending of a format, but not what follows another dot."""
+    name = path.name.removesuffix(".gz").removesuffix(".zst")
+    return next(name.removesuffix(each) for each in _RUN_ENDINGS if name.endswith(each))
+
+
+@dataclass(frozen=True)
+class _RunFiles(Mapping[str, Any]):
+    """Runs by name, each read when it is asked for; query ids rewritten if asked for."""
+
+    files: dict[str, Path]
+    judgments: Judgments
+    order: Literal["score", "list"]
+    rewriting: str | None
+    bar: ProgressBar
+    before_reranking: str  # the name of the run that LitSearch results have beside the other
+    may_be_swapped: bool  # the qrels may as well be a run
+    may_repeat: bool  # documents may be listed twice
+
+    def __getitem__(self, name: str) -> FileRun | Batches:
+        path, is_before = existing(self.files[name]), name == self.before_reranking
+        bar = self.bar.of(path.name)
+        loaded = load_file(
+            path,
+            "run",
+            order=self.order,
+            progress=bar,
+            before_reranking=is_before,
+            may_repeat=self.may_repeat,
+        )
+        table: Any = loaded.table
+        if self.may_be_swapped and (loaded.labels or (isinstance(table, dict) and may_be_grades(table))):
+            raise InputError(SWAPPED, where=str(path), hint=QRELS_FIRST)
+        for note in filter(None, [loaded.labels, *loaded.notes]):
+            _warn(note, path)
+        return with_path(table if self.rewriting is None else self._rewrite(table, path), path)
+
+    def _rewrite(self, table: Any, path: Path) -> Any:
+        try:
+            return renamed(table, self.judgments, str(self.rewriting), partial(_warn_of_renaming, path)).run
+        except InputError as error:
+            raise InputError(error.problem, where=error.where or str(path), hint=error.hint) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.files  # which is not read for that
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.files)
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+
+def _warn(note: str, path: Path) -> None:
+    """Warn of what is in a file."""
+    warning = PermedWarning(note)
+    warning.where = str(path)
+    warnings.warn(warning, stacklevel=2)
+
+
+def _warn_of_renaming(path: Path, renaming: dict[str, str]) -> None:
+    """Say how many query ids were rewritten."""
+    changed = [f"{old!r} to {new!r}" for old, new in renaming.items() if old != new]
+    if changed:
+        _warn(f"{path}: rewrote {counted(len(changed), 'query id')} (the first: {changed[0]})", path)
+
+
+# --- both --------------------------------------------------------------------------------------------
+
+
+class Inputs(NamedTuple):
+    """The qrels, the data set that they belong to, if any, the runs, and notes for the end."""
+
+    qrels: Any
+    dataset: Any
+    judgments: Judgments
+    runs: Mapping[str, Any]
+    notes: list[str]
+
+
+@contextmanager
+def reading(
+    qrels: str,
+    files: dict[str, Path],
+    order: Literal["score", "list"],
+    rewriting: str | None,
+    before_reranking: str = "",
+    may_repeat: bool = False,
+) -> Iterator[Inputs]:
+    """Read the qrels of a file, or of a data set by its id or folder; the runs are read in the block.
+
+    Warnings are shown as notes, and what is being read by a bar.
+    """
+    with warnings_as_notes(), closing(ProgressBar()) as bar:
+        loaded, dataset = _load_qrels(qrels)
+        judgments = Judgments.of(loaded)
+        may_be_swapped = dataset is None and judgments.may_be_scores and _may_be_run(qrels)
+        runs = _RunFiles(
+            files, judgments, order, rewriting, bar, before_reranking, may_be_swapped, may_repeat
+        )
+        inputs = Inputs(loaded, dataset, judgments, runs, [])
+        try:
+            yield inputs
+        except PermedError as error:
+            if not error.where.startswith("query "):
+                raise
+            where = f"{qrels}: {error.where}"  # errors about runs name their files already
+            raise type(error)(error.problem, where=where, hint=error.hint) from None
+    for note in inputs.notes:  # an error stands alone
+        tell(f"note: {note}")
+
+
+def _may_be_run(qrels: str) -> bool:
+    """Return whether a file of qrels may as well be a run; a pipe cannot be read again to find out."""
+    return Path(qrels).is_file() and kind_of(Source(Path(qrels))) != "qrels"
+
+
+def _load_qrels(argument: str) -> tuple[Any, Any]:
+    path = Path(argument)
+    if argument in NAMES and path.is_file():
+        tell(f"note: {argument} is a file here, and is used instead of the data set of this name")
+    loaded = loaded_qrels(argument)
+    return (qrels_of(loaded, argument), loaded) if hasattr(loaded, "qrels_iter") else (loaded, None)
