@@ -38,7 +38,7 @@ pages: words charts bundle display
 reports: tables latex_layout latex html wording findings result_page evaluation evaluation_table
 reports: evaluation_page evaluation_formats differences pools paper_table
 reports: ranked_documents query_details comparison_page comparison
-crosschecks: pytrec identities results check
+crosschecks: pytrec same results check
 audits: options query_sets rare_gains choices levels claim_names claims
 audits: claim_columns claim_tables claim_files conventions tried
 audits: run_tables run_variants

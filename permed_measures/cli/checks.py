@@ -11,7 +11,7 @@ import typer
 from permed_measures.cli import arguments
 from permed_measures.markup import counted
 
-CrossCheckFormat = Literal["table", "json", "html"]
+CrossCheckFormat = Literal["table", "json"]
 AuditFormat = Literal["table", "json", "markdown", "html"]
 
 
@@ -29,13 +29,13 @@ def crosscheck(
 ) -> None:
     """Compare our values with pytrec_eval's, query by query; exit status 1 if any differs.
 
-    By default, the measures of the presets and others that papers often report are compared. Measures that
-    pytrec_eval does not have are compared by an identity, which the table shows.
+    By default, the measures of the presets and others that papers often report are compared, as far as
+    pytrec_eval has them.
     """
     from permed_measures.cli.inputs import chosen_measures, find_runs, origin_of, reading
     from permed_measures.cli.output import format_of, put
     from permed_measures.crosschecks.check import crosscheck as pm_crosscheck
-    from permed_measures.crosschecks.results import CROSSCHECK_FORMATS, CrossCheck
+    from permed_measures.crosschecks.results import CROSSCHECK_FORMATS
     from permed_measures.engine.evaluator import PermedEvaluator
 
     files = find_runs(runs)
@@ -44,11 +44,7 @@ def crosscheck(
     with reading(qrels, files, order, query_ids) as inputs:
         chosen = chosen_measures(preset, measures, rel, inputs)
         inputs.notes.extend(PermedEvaluator(chosen or [], inputs.judgments).notes())
-
-        def checked(name: str) -> CrossCheck:
-            return pm_crosscheck(inputs.qrels, inputs.runs[name], chosen, rel)
-
-        results = {name: checked(name) for name in files}
+        results = {name: pm_crosscheck(inputs.qrels, inputs.runs[name], chosen, rel) for name in files}
     origin = origin_of(context, files)
     put(lambda: CROSSCHECK_FORMATS[form](results, origin), output, about)
     if not all(result.ok for result in results.values()):

@@ -14,6 +14,7 @@ from permed_measures.engine.inputs import RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import values_of
 
 Floats = NDArray[np.float64]
@@ -79,3 +80,19 @@ def all_orders(measure: Measure) -> bool:
     given = values_of(measure)
     graded = given.get("gains") is None and given.get("ideal") != "cutoff"
     return measure.NAME in _BEST_FIRST and graded and given.get("rel") != 0
+
+
+def about_ties(measures: Sequence[Measure]) -> str:
+    """Say what the ranges of `over_ties` are.
+
+    Examples
+    --------
+    >>> import permed_measures as pm
+    >>> about_ties([pm.parse_measure("AP@10")])
+    'the least and the most over the orders of equal scores'
+    """
+    others = ", ".join(name_of(measure) for measure in measures if not all_orders(measure))
+    of_three = "three of them (as ranked, lowest grade first, highest grade first): others may go beyond"
+    return "the least and the most over the orders of equal scores" + (
+        f"; for {others} over {of_three}" if others else ""
+    )

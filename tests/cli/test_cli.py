@@ -167,11 +167,10 @@ def test_names_from_files_are_no_markup(files):
 
 
 def test_crosscheck_prints_a_table_for_each_run(files):
-    arguments = [files / "qrels", files / "run.trec", f"best={files / 'other.trec'}", "-m", "GradedAP@10"]
+    arguments = [files / "qrels", files / "run.trec", f"best={files / 'other.trec'}", "-m", "AP@10"]
     stdout, stderr = run_cli("crosscheck", *arguments)
     assert stdout.startswith("run\n\npytrec_eval agrees on 1 measure\n")
     assert "\nbest\n\npytrec_eval agrees on 1 measure\n" in stdout
-    assert stdout.count("  agrees  ") == 2
     assert "3 judged queries, 2 of them scored by us alone; pytrec-eval-terrier " in stdout
     assert stderr == ""
 
@@ -181,8 +180,7 @@ def test_crosscheck_has_status_1_if_a_value_differs(files, monkeypatch):
 
     monkeypatch.setitem(KERNELS, "P", lambda *args, **given: binary.precision(*args, **given) / 2)
     stdout, _ = run_cli("crosscheck", files / "qrels", files / "run.trec", "-m", "P@1", "-m", "RR", status=1)
-    assert "P@1 differs most on query 'q1'; unknown" in stdout
-    assert stdout.count("  agrees  ") == 1
+    assert "P@1 differs on 1 of 1 query, most on 'q1': ours 0.5, pytrec_eval 1" in stdout
     assert stdout.startswith("run\n\npytrec_eval differs on 1 of 2 measures\n")
 
 

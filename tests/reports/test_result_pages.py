@@ -1,4 +1,4 @@
-"""Evaluations, audits, cross-checks, error budgets and leaderboards as pages."""
+"""Evaluations, audits, error budgets and leaderboards as pages."""
 
 import base64
 import gzip
@@ -7,7 +7,6 @@ import itertools
 import json
 import re
 import sys
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -17,12 +16,10 @@ from reporting import Page, assert_stands_alone, pair
 
 import permed_measures as pm
 from permed_measures.audits.report_formats import AUDIT_FORMATS
-from permed_measures.crosschecks.results import CROSSCHECK_FORMATS
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
-from permed_measures.files.provenance import Origin
 from permed_measures.markup import one_line
 from permed_measures.measures.parsing import measures_of
 from permed_measures.pages import bundle, display
@@ -57,11 +54,6 @@ def audited(runs):
     return AUDIT_FORMATS["html"](pm.audit(QRELS, runs, claims))
 
 
-def checked(runs, measures=("P@1", "RR", "GradedAP@10")):
-    results = {name: pm.crosscheck(QRELS, run, measures) for name, run in runs.items()}
-    return CROSSCHECK_FORMATS["html"](results, Origin())
-
-
 def budgeted(runs, **options):
     return pm.uncertainty(QRELS, runs, ["P@1"], resamples=20, **options).to("html")
 
@@ -74,7 +66,7 @@ def by_group(runs):
     return evaluated(runs, ["P@1"], "_([0-3])?")
 
 
-PAGES = [evaluated, by_group, audited, checked, budgeted, ordered]
+PAGES = [evaluated, by_group, audited, budgeted, ordered]
 
 
 def finding(text):
@@ -109,8 +101,6 @@ def test_names_stand_in_the_tables():
     assert [row[1] for row in Page(ordered(RUNS)).rows[1:]] == shown
     assert {row[0] for row in Page(budgeted(RUNS)).rows[1:6]} == {*shown}
     assert {row[0] for row in Page(audited(RUNS)).rows[1:11]} == {*shown}
-    headings = re.findall(r'<h2 id="part.-heading">(.*?)</h2>', checked(RUNS))
-    assert [html.unescape(each) for each in headings] == shown
 
 
 def test_an_evaluation_says_which_runs_are_highest():
@@ -159,21 +149,6 @@ def test_groups_are_plotted_where_there_are_some(by, n_plots):
     assert [tag for tag, _ in Page(evaluated(PLAIN, measures=["P@1"], by=by)).tags].count("figure") == n_plots
 
 
-def test_a_crosscheck_says_how_many_values_are_equal():
-    text = checked(PLAIN)
-    assert finding(text) == (
-        "All 48 values agree with pytrec_eval's, on 3 measures; the largest difference is 0."
-    )
-    [row, *_] = (result := pm.crosscheck(QRELS, PLAIN["first"], "P@1")).rows
-    wrong = replace(row, verdict="differs", differing=3, largest_difference=0.5, query_id="<q>", cause="<i>")
-    shown = replace(result, rows=[wrong]).to("html")
-    assert finding(shown) == "3 of 8 values differ from pytrec_eval's, by up to 5e-01: of P@1."
-    assert "<i>" not in shown
-    assert "Why they differ</h3>" in shown
-    none = pm.crosscheck({"q": {"a": 0.5}}, {"q": {"a": 1.0}}, "P@1").to("html")
-    assert finding(none) == "No value could be compared with pytrec_eval."
-
-
 def test_an_error_budget_says_what_is_sure():
     one = finding(budgeted({"only": PLAIN["first"]}))
     assert one.startswith("only has P@1 1.0000.")
@@ -205,7 +180,7 @@ def test_a_page_without_its_packages_says_what_to_install(made, module, monkeypa
 
 def test_what_has_no_plot_needs_no_plotting(monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    assert [finding(made(PLAIN)) != "" for made in (audited, checked, ordered)] == [True] * 3
+    assert [finding(made(PLAIN)) != "" for made in (audited, ordered)] == [True] * 2
     assert finding(evaluated(PLAIN)) != ""
 
 
@@ -214,7 +189,6 @@ def test_what_has_no_plot_needs_no_plotting(monkeypatch):
 
 COMMANDS = {
     "evaluate": "--measure P@1",
-    "crosscheck": "--measure P@1",
     "uncertainty": "--measure P@1 --resamples 20",
     "leaderboard": "--measure P@1 --resamples 20",
     "audit": "--claim P@1=1.000",
@@ -251,7 +225,6 @@ def test_a_command_writes_a_page_that_says_how_it_was_made(name, folder):
     "made",
     [
         lambda: pair(4),
-        lambda: pm.crosscheck(QRELS, PLAIN["first"], "P@1"),
         lambda: pm.uncertainty(QRELS, PLAIN, "P@1", resamples=20),
     ],
 )
@@ -268,10 +241,10 @@ def test_a_page_is_shown_in_the_browser(made, monkeypatch, tmp_path):
 
 def test_a_page_is_shown_in_a_notebook(monkeypatch):
     monkeypatch.setattr(display, "_in_notebook", lambda: True)
-    shown = pm.crosscheck({"<q>": {"a": 1}}, {"<q>": {"a": 1.0}}, {"<m>": "P@1"}).show()
+    shown = pm.uncertainty({"<q>": {"a": 1}}, {"<q>": {"a": 1.0}}, {"<m>": "P@1"}).show()
     page = Page(shown._repr_html_())
     [(tag, given)] = page.tags
-    assert (tag, "<CrossCheck: pytrec_eval agrees" in given["title"]) == ("iframe", True)
+    assert (tag, "<Uncertainty of run: " in given["title"]) == ("iframe", True)
     inside = Page(given["srcdoc"])
     assert ("base", {"href": "about:srcdoc"}) in inside.tags  # without it, #links would load the notebook
     assert "&lt;m&gt;" in given["srcdoc"]
