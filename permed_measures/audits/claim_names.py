@@ -6,6 +6,7 @@ import unicodedata
 
 from permed_measures.audits.options import Rank
 from permed_measures.errors import MeasureError
+from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.names import MEASURE_OF_WORD, rank_of, without_remark, word_and_cutoff
 from permed_measures.measures.parsing import parse_measure
 
@@ -42,8 +43,24 @@ def heading_of(title: str) -> tuple[str, bool]:
     return (name[:start] if percent else name).rstrip(_ARROWS + MARKS), percent
 
 
-def meaning_of(name: str) -> tuple[str, tuple[Rank, ...]]:
-    """Return the measure that a name means, and the cutoffs to try."""
+def is_ours(name: str) -> bool:
+    """Return whether a name is that of a measure of ours, as it prints."""
+    if not name.startswith(tuple(MEASURES)):
+        return False
+    try:
+        measure = parse_measure(name)
+    except MeasureError:
+        return False
+    return str(measure.NAME) in MEASURES and str(measure) == name
+
+
+def meaning_of(name: str, *, as_printed: bool = True) -> tuple[str, tuple[Rank, ...]]:
+    """Return the measure that a name means, and the cutoffs to try.
+
+    A name as a measure of ours prints it means that one, unless it is not taken `as_printed`.
+    """
+    if as_printed and is_ours(name):
+        return name, (None,)
     word, cutoff = word_and_cutoff(without_remark(name.lower()))
     if word == "f" and cutoff == "1":  # the 1 is no cutoff
         word, cutoff = "f1", ""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.audits.claim_names import MARKS, heading_of, meaning_of
+from permed_measures.audits.claim_names import MARKS, heading_of, is_ours, meaning_of
 from permed_measures.audits.options import Rank
 from permed_measures.errors import InputError
 
@@ -57,6 +57,11 @@ class Claim(NamedTuple):
     def is_fixed(self) -> bool:
         """Whether the measure was written out."""
         return self.measure not in FAMILY_OF
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it was written as a measure of ours prints, which says how it is computed."""
+        return self.is_fixed and is_ours(self.measure)
 
     def prints(self, value: float) -> str:
         """Print a value with as many digits as the claim."""
@@ -130,7 +135,9 @@ MOST_DIGITS = 15
 """How many digits after the point a claim may have."""
 
 
-def parse_claims(rows: Iterable[Mapping[str, Any]], decimals: int | None = None) -> list[list[Claim]]:
+def parse_claims(
+    rows: Iterable[Mapping[str, Any]], decimals: int | None = None, *, loose: Container[str] = ()
+) -> list[list[Claim]]:
     """Return the claims of each row of a table.
 
     Parameters
@@ -138,6 +145,8 @@ def parse_claims(rows: Iterable[Mapping[str, Any]], decimals: int | None = None)
     rows : iterable of mappings of str to number or str
     decimals : int, optional
         How many digits were printed; if left out, those of each text, and for numbers those of the longest.
+    loose : container of str
+        The names of claims that are not the measure of ours that they print, but any of its kind.
     """
     rows = list(rows)
     if not all(rows):
@@ -145,7 +154,10 @@ def parse_claims(rows: Iterable[Mapping[str, Any]], decimals: int | None = None)
     texts = [str(value) for row in rows for value in row.values() if not isinstance(value, str)]
     numbers = [Decimal(text).normalize() for text in texts if _NUMBER.fullmatch(text)]
     longest = max(map(_digits, numbers), default=0)
-    table = [[_claim(name, value, decimals, longest) for name, value in row.items()] for row in rows]
+    table = [
+        [_claim(name, value, decimals, longest, as_printed=name not in loose) for name, value in row.items()]
+        for row in rows
+    ]
     table = [_with_cutoffs_of_others(row) for row in table]
     if any(claim.percent for row in table for claim in row):  # so those without a sign may be too
         return [[claim.or_in_percent() for claim in row] for row in table]
@@ -168,11 +180,11 @@ def _digits(number: Decimal) -> int:
     return max(-int(number.as_tuple().exponent), 0)
 
 
-def _claim(name: str, value: Any, decimals: int | None, digits: int) -> Claim:
+def _claim(name: str, value: Any, decimals: int | None, digits: int, *, as_printed: bool) -> Claim:
     if not isinstance(name, str):
         raise InputError(f"the name of a claim must be a string (found {name!r})")
     heading, in_percent = heading_of(name)
-    measure, cutoffs = meaning_of(heading)
+    measure, cutoffs = meaning_of(heading, as_printed=as_printed)
     number, sign = _number(name, value)
     counts = measure.startswith("Num")
     percent = bool(sign) or in_percent or (abs(number) > 1 and not counts)

@@ -29,10 +29,10 @@ def possible(
         bool, typer.Option("--all", help="Show every convention in a line; JSON always has them.")
     ] = False,
 ) -> None:
-    """Say which conventions can have given a published row, whatever the run; exit status 1 if none can.
+    """Say which conventions cannot have given a published row, whatever the run; exit status 1 if none can.
 
-    Each number limits the others: this needs the qrels, and no run. Exit status 0 if every row is possible by
-    some convention, 1 if one is not by any.
+    Each number limits the others: this needs the qrels, and no run. Exit status 0 if for every row some
+    convention is not refuted, 1 if all are for one.
     """
     from permed_measures.audits.claim_files import read_claims
     from permed_measures.cli.inputs import origin_of, reading

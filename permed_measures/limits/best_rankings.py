@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import Ints
 from permed_measures.limits.formulas import Formula, States, slots_below
-from permed_measures.limits.lists import UNJUDGED, Lists
 from permed_measures.limits.query_classes import Cases, QueryClasses
 
 Floats = NDArray[np.float64]
@@ -34,21 +33,18 @@ _USUAL_DEPTH = 20
 
 
 class Best(NamedTuple):
-    """The best means in some directions, and what they are made of.
+    """The best means in some directions.
 
     Attributes
     ----------
     sums : ndarray, shape (n_directions,)
         The largest weighted sums of the means.
     means : ndarray, shape (n_directions, n_measures)
-        The means of the rankings that have them.
-    lists : ndarray, shape (n_directions, n_classes, depth)
-        These rankings.
+        The means of rankings that have them.
     """
 
     sums: Floats
     means: Floats
-    lists: Lists
 
 
 class _Lists(NamedTuple):
@@ -143,8 +139,8 @@ class BestRankings:
         place = np.where(is_largest, np.arange(len(self.members)), len(self.members))
         case = self.members[np.minimum.reduceat(place, self.first, axis=1)]
         share = self._shares(largest)
-        found, lists = self._followed(directions, best, self.lists.start[case])
-        return Best((share * largest).sum(axis=1), np.einsum("dc,dcm->dm", share, found), lists)
+        found = self._followed(directions, best, self.lists.start[case])
+        return Best((share * largest).sum(axis=1), np.einsum("dc,dcm->dm", share, found))
 
     def _backwards(self, directions: Floats) -> list[Floats]:
         """Return the most that can follow each state, by rank: at the last what stands below all ranks.
@@ -168,10 +164,9 @@ class BestRankings:
             best.append(_with_none(most))
         return best[::-1]
 
-    def _followed(self, directions: Floats, best: list[Floats], state: Ints) -> tuple[Floats, Lists]:
-        """Return the measures of the best lists, and these lists, by direction and class."""
+    def _followed(self, directions: Floats, best: list[Floats], state: Ints) -> Floats:
+        """Return the measures of the best lists, by direction and class."""
         total = np.zeros((*state.shape, directions.shape[1]))
-        lists = np.full((*state.shape, len(self.values)), UNJUDGED, np.int8)
         each = np.arange(len(directions))[:, None]
         for rank, values in enumerate(self.values):
             step = np.zeros_like(total)
@@ -182,12 +177,11 @@ class BestRankings:
                 other = best[rank + 1][after, each] + (added @ directions[:, :, None])[..., 0]
                 better = other > most
                 np.copyto(step, added, where=better[..., None])
-                lists[..., rank][better] = g
                 most, state = np.where(better, other, most), np.where(better, after, state)
             total += step
         low, high = (end.T[state] for end in self.beyond)
         total += np.where(directions[:, None, :] > 0, high, low)
-        return total, lists
+        return total
 
     def _shares(self, largest: Floats) -> Floats:
         """Return what each class counts in the mean, by direction."""

@@ -45,20 +45,6 @@ class Interval(NamedTuple):
         return not self.is_empty and self.low <= other.high and other.low <= self.high
 
 
-class Seen(NamedTuple):
-    """Runs that were looked at.
-
-    Attributes
-    ----------
-    means : ndarray, shape (n_runs, n_measures)
-    weights : ndarray, shape (n_runs, n_measures)
-        The weights of the measures for which each run is the best.
-    """
-
-    means: Floats
-    weights: Floats
-
-
 class Bounds(NamedTuple):
     """What the means of the measures of a row can be.
 
@@ -68,13 +54,10 @@ class Bounds(NamedTuple):
         The range of each measure, whatever the others are.
     given : list of Interval
         The range of each, where the others lie in their intervals.
-    seen : Seen
-        The runs that the ranges come from.
     """
 
     alone: list[Interval]
     given: list[Interval]
-    seen: Seen
 
 
 class Problem(NamedTuple):
@@ -115,13 +98,13 @@ class _Question(NamedTuple):
 
 
 class _Search:
-    """The bounds of a problem, and the runs that were seen; each round makes the bounds tighter."""
+    """The bounds of a problem, and the means of runs that were seen; each round makes the bounds tighter."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.n = problem, len(problem.intervals)
         directions = np.vstack([np.eye(self.n), -np.eye(self.n)])
         first = problem.rankings.best(directions)
-        self.seen = _distinct(first.means, directions)
+        self.seen = np.unique(first.means, axis=0)
         questions = [_Question(j, sign) for sign in (1, -1) for j in range(self.n)]
         self.best = dict(zip(questions, (first.sums + _NOISE).tolist(), strict=True))
         self._alone = self._intervals()
@@ -130,7 +113,7 @@ class _Search:
     @property
     def bounds(self) -> Bounds:
         """What is known."""
-        return Bounds(self._alone, self._intervals(), self.seen)
+        return Bounds(self._alone, self._intervals())
 
     def _intervals(self) -> list[Interval]:
         ends = ((self.best[_Question(j, -1)], self.best[_Question(j, 1)]) for j in range(self.n))
@@ -146,8 +129,7 @@ class _Search:
             for question, value in zip(self.open, reached, strict=True)
             if self._in_doubt(question, Interval(value, self.best[question]))
         ]
-        means, before = self.seen
-        self.seen = _distinct(np.vstack([means, found.means]), np.vstack([before, weights]))
+        self.seen = np.unique(np.vstack([self.seen, found.means]), axis=0)
 
     def _bound(self, question: _Question, weights: Floats, total: float) -> float:
         """Return the bound by these weights: the others are worth no less than at the worse end of each."""
@@ -164,11 +146,6 @@ class _Search:
         return doubt > _COARSE * unit or (doubt > _FINE * unit and answer.low < end <= answer.high)
 
 
-def _distinct(means: Floats, weights: Floats) -> Seen:
-    means, kept = np.unique(means, axis=0, return_index=True)
-    return Seen(means, weights[kept])
-
-
 def _mixtures(searches: list[_Search]) -> list[tuple[Floats, list[float]]]:
     """Answer the open questions as well as mixtures of the runs seen can, by one linear programme.
 
@@ -182,12 +159,12 @@ def _mixtures(searches: list[_Search]) -> list[tuple[Floats, list[float]]]:
         n_others = 2 * (search.n - 1)
         for measure, sign in search.open:
             others = [j for j in range(search.n) if j != measure]
-            inside = search.seen.means[:, others].T
+            inside = search.seen[:, others].T
             rows.append(np.hstack([np.vstack([inside, -inside]), -np.eye(n_others)]))
             limits += [search.problem.intervals[j].high for j in others]
             limits += [-search.problem.intervals[j].low for j in others]
-            costs.append(np.concatenate([-sign * search.seen.means[:, measure], np.full(n_others, _DEAREST)]))
-            sums.append(np.concatenate([np.ones(len(search.seen.means)), np.zeros(n_others)])[None])
+            costs.append(np.concatenate([-sign * search.seen[:, measure], np.full(n_others, _DEAREST)]))
+            sums.append(np.concatenate([np.ones(len(search.seen)), np.zeros(n_others)])[None])
     solved = linprog(
         np.concatenate(costs),
         A_ub=block_diag([*map(coo_array, rows)], format="csc"),

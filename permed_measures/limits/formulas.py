@@ -50,11 +50,6 @@ class Formula(ABC):
         return False
 
     @property
-    def looks_below(self) -> bool:
-        """Whether documents below the cutoff change the value."""
-        return self.cutoff is None
-
-    @property
     def needs_each_grade(self) -> bool:
         """Whether grades must be counted apart even where the documents of each fill all ranks."""
         return False
@@ -252,11 +247,6 @@ class DiscountedGains(Formula):
     def needs_found(self) -> bool:
         """Whether the ideal list is made of the retrieved documents."""
         return self.ideal in (Ideal.CUTOFF, Ideal.RUN)
-
-    @property
-    def looks_below(self) -> bool:
-        """Whether there is no cutoff, or the ideal list is made of all that is retrieved."""
-        return self.cutoff is None or self.ideal is Ideal.RUN
 
     @property
     def needs_each_grade(self) -> bool:

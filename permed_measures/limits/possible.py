@@ -1,4 +1,4 @@
-"""What a published row can be, from the qrels alone."""
+"""Which conventions of a published row the qrels alone refute."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def possible(
     *,
     queries: int | None = None,
 ) -> Possible:
-    """Say which conventions can have given published numbers, whatever the run was.
+    """Say which conventions cannot have given published numbers, whatever the run was.
 
     The qrels alone limit each number given the others: with most relevant documents at rank 1, for example,
     average precision cannot be low.
@@ -39,7 +39,8 @@ def possible(
     qrels : any form of qrels
     claims : mapping of str to number or str, mapping of str to such mappings, or path
         As for ``audit``: ``{"P@1": "0.0687", "MAP@10": "0.0877"}``, several such rows by their names, or a
-        file with tables as a paper prints them.
+        file with tables as a paper prints them. The name of a measure of ours as it prints, such as
+        ``GradedAP@10``, fixes every convention of its row but how others are computed.
     decimals : int, optional
         How many digits were printed, 0 to 15. If left out, those of a text, and for numbers those of the
         longest.
@@ -50,9 +51,9 @@ def possible(
     Returns
     -------
     Possible
-        ``ok`` says whether every row is possible by some convention; ``possible`` and ``impossible`` have the
-        conventions, each with the range of every number given the others; ``ranges`` has those by the default
-        of ir_measures. ``print`` shows a report.
+        ``ok`` says whether for every row some convention is not refuted; ``possible`` (not refuted) and
+        ``impossible`` (refuted) have the conventions, each with the range of every number given the others;
+        ``ranges`` has those by the default of ir_measures. ``print`` shows a report.
 
     Raises
     ------
@@ -65,11 +66,11 @@ def possible(
     -----
     The conventions are those with a name, and all in which one family of measures is computed in any way that
     an audit tries, the others as usual. Bounds exist for AP and GradedAP, nDCG (but for gains averaged over
-    ties), P, R, F1 at one cutoff, RR and Success. What is called impossible is proved to be so, by a linear
-    programme and the best rankings for its solution. ``shown`` of a convention says whether a run with these
-    numbers was found, and ``run`` is that run. Rounding half up and half to even, digits that were cut
-    off, and a first rounding to five digits are allowed for. P, Success, and recall where few numbers of
-    relevant documents occur, must also be whole numbers of hits.
+    ties), P, R, F1 at one cutoff, RR and Success; what has none is left out, and ``not_known`` of a row says
+    which values of options that is. What is refuted is proved to be impossible, by a linear programme and the
+    best rankings for its solution; what is not may be possible, or not. Rounding half up and half to even,
+    digits that were cut off, and a first rounding to five digits are allowed for. P, Success, and recall
+    where few numbers of relevant documents occur, must also be whole numbers of hits.
 
     Examples
     --------

@@ -32,10 +32,6 @@ class Cases(NamedTuple):
     zeros: Ints
     found: Ints
 
-    def of(self, rows: Ints) -> Cases:
-        """Return some of the cases, in any order."""
-        return Cases(self.grades, self.counts[rows], self.zeros[rows], self.found[rows])
-
 
 @dataclass(frozen=True, eq=False)
 class QueryClasses:
@@ -52,15 +48,12 @@ class QueryClasses:
         How many documents of grade 0 it has; an ideal list has them before the negative ones.
     sizes : ndarray, shape (n_classes,)
         How many queries each class has.
-    of_query : ndarray, shape (n_queries,)
-        The class of each query of the qrels; -1 for one that is left out.
     """
 
     grades: Floats
     counts: Ints
     zeros: Ints
     sizes: Ints
-    of_query: Ints
 
     @classmethod
     def of(cls, judgments: Judgments, *, only_relevant: bool = False, negative: bool = False) -> QueryClasses:
@@ -81,10 +74,8 @@ class QueryClasses:
             columns[-1] = np.zeros_like(columns[-1])
         table = np.stack(columns, axis=1)
         counted = judgments.num_rel(1) > 0 if only_relevant else np.ones(len(table), np.bool_)
-        rows, number, sizes = np.unique(table[counted], axis=0, return_inverse=True, return_counts=True)
-        of_query = np.full(len(table), -1)
-        of_query[counted] = number.ravel()
-        return cls(grades, rows[:, :-1], rows[:, -1], sizes, of_query)
+        rows, sizes = np.unique(table[counted], axis=0, return_counts=True)
+        return cls(grades, rows[:, :-1], rows[:, -1], sizes)
 
     @property
     def n_queries(self) -> int:

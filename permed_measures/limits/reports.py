@@ -1,4 +1,4 @@
-"""What is possible without any run, and its report: as text, Markdown, JSON and HTML, and as frames."""
+"""Which conventions are refuted without any run, and the report: as text, Markdown, JSON, HTML and frames."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from permed_measures.terminal import section, terminal_table
 
 @dataclass(frozen=True)
 class Possible(Tabular):
-    """Which conventions of published rows are possible; ``print`` shows it.
+    """Which conventions of published rows the qrels refute; ``print`` shows it.
 
     ``to_polars`` and ``to_pandas`` give a row for each claim of each convention: ``row``, ``convention`` (its
     number in the row, from 1), ``claim``, ``published``, ``measure``, ``labels`` and ``queries`` (of the
@@ -52,12 +52,12 @@ class Possible(Tabular):
 
     @property
     def ok(self) -> bool:
-        """Whether some convention is possible for every row."""
+        """Whether some convention is not refuted for every row."""
         return all(row.ok for row in self.rows)
 
     @property
     def possible(self) -> list[ConventionLimits]:
-        """The conventions by which some run can have the numbers of its row."""
+        """The conventions that are not refuted: the bounds let a run have the numbers of its row."""
         return [each for row in self.rows for each in row.possible]
 
     @property
@@ -80,9 +80,9 @@ class Possible(Tabular):
         return _as_text(self).rstrip("\n")
 
     def __repr__(self) -> str:
-        """Say how many conventions are possible."""
+        """Say how many conventions are not refuted."""
         n = len(self.possible) + len(self.impossible)
-        return f"<Possible: {len(self.possible):,} of {counted(n, 'convention')}>"
+        return f"<Possible: {len(self.possible):,} of {counted(n, 'convention')} not refuted>"
 
     def _repr_html_(self) -> str:
         """Return the report for a notebook."""
@@ -133,13 +133,13 @@ def _parts(result: Possible, every: bool) -> Iterator[_Part]:
     if several and not every:
         n = sum(row.ok for row in result.rows)
         lines = [f"{row.name}: {line}" for row in result.rows for line in _usual(row)]
-        heading = f"{n} of {counted(len(result.rows), 'row')} are possible by some convention"
+        heading = f"{n} of {counted(len(result.rows), 'row')} not refuted for some convention"
         yield _Part(heading, lines, *_by_convention(result.rows, only_usual=True))
         return
     for row in result.rows:
         start = f"{row.name}: " if several else ""
         n, of = len(row.possible), counted(len(row.conventions), "convention")
-        heading = f"possible by {n} of {of}" if n else f"not possible by any of {of}"
+        heading = f"not refuted for {n} of {of}" if n else f"refuted for {len(row.conventions):,} of {of}"
         heading = start + (heading if several else heading.capitalize())
         table = _by_convention([row], only_usual=False) if every else _by_measure(row)
         lines = [*_usual(row), *([] if every else _otherwise(row))]
@@ -147,17 +147,15 @@ def _parts(result: Possible, every: bool) -> Iterator[_Part]:
 
 
 def _usual(row: RowLimits) -> list[str]:
-    """Say which of the usual conventions are not possible, and why, and which a run shows to be."""
-    lines: dict[int, list[str]] = {0: [], 1: [], 2: []}
+    """Say which of the usual conventions are refuted, and why, and which are not."""
+    refuted, others = [], []
     for each in (each for each in row.conventions if each.usual):
         named = " · ".join(_telling(each, row))
-        if not each.possible:
-            lines[0].append(f"not {named}: {_reason(each, row)}")
-        elif each.shown:
-            lines[1].append(f"{named}: there is a run with these numbers")
+        if each.possible:
+            others.append(f"{named}: not refuted")
         else:
-            lines[2].append(f"{named}: not refuted, but no run with these numbers was found")
-    return [line for those in lines.values() for line in those]
+            refuted.append(f"not {named}: {_reason(each, row)}")
+    return [*refuted, *others]
 
 
 def _telling(limits: ConventionLimits, row: RowLimits) -> list[str]:
@@ -171,7 +169,7 @@ def _measures(row: RowLimits, place: int) -> set[str]:
 
 
 def _reason(limits: ConventionLimits, row: RowLimits) -> str:
-    """Say why a convention is not possible, by the number that can be made in most ways."""
+    """Say why a convention is refuted, by the number that can be made in most ways."""
     told = max(
         (each for each in limits.ranges if not each.possible),
         key=lambda each: (not each.given.is_empty, len(_measures(row, limits.ranges.index(each)))),
@@ -187,12 +185,12 @@ def _reason(limits: ConventionLimits, row: RowLimits) -> str:
 
 
 def _otherwise(row: RowLimits) -> list[str]:
-    """Say what is possible with other labels or of other queries, which the table leaves out."""
+    """Say what is not refuted with other labels or of other queries, which the table leaves out."""
     found: dict[str, list[ConventionLimits]] = {}
     for limits in row.conventions:
         found.setdefault(", ".join(_setting(limits.convention)), []).append(limits)
     counts = {how: sum(each.possible for each in those) for how, those in found.items() if how}
-    return [f"{how}: possible by {n} of {len(found[how])}" for how, n in counts.items()]
+    return [f"{how}: not refuted for {n} of {len(found[how])}" for how, n in counts.items()]
 
 
 def _by_measure(row: RowLimits) -> tuple[list[str], list[list[str]], int]:
@@ -208,7 +206,7 @@ def _by_measure(row: RowLimits) -> tuple[list[str], list[list[str]], int]:
             numbers = [claim.text, _end(told, told.alone.high, up=True), _shown(told, told.given)]
             n = sum(each.possible for each in those)
             cells.append([claim.name, measure, *numbers, f"{n} of {len(those)}"])
-    return ["claim", "measure", "published", "at most", "given the others", "possible"], cells, 2
+    return ["claim", "measure", "published", "at most", "given the others", "not refuted"], cells, 2
 
 
 def _by_convention(rows: list[RowLimits], only_usual: bool) -> tuple[list[str], list[list[str]], int]:
@@ -221,16 +219,14 @@ def _by_convention(rows: list[RowLimits], only_usual: bool) -> tuple[list[str], 
             label = ", ".join([" · ".join(_telling(limits, row)), *_setting(limits.convention)])
             texts = [label, *(of_claim.get(name, "") for name in names), _said(limits)]
             cells.append([row.name, *texts] if len(rows) > 1 else texts)
-    headings = ["convention", *names, "possible"]
+    headings = ["convention", *names, "refuted"]
     return (["row", *headings], cells, 2) if len(rows) > 1 else (headings, cells, 1)
 
 
 def _said(limits: ConventionLimits) -> str:
     if not limits.possible:
-        return "no"
-    if not limits.rounded:
-        return "if cut off"
-    return "yes" if limits.shown else "not refuted"
+        return "yes"
+    return "no" if limits.rounded else "unless cut off"
 
 
 def _setting(convention: Convention) -> list[str]:
@@ -267,11 +263,13 @@ def _notes(result: Possible) -> Iterator[tuple[str, list[str]]]:
     lines = [
         f"The mean is taken over {over}; one that the run lacks scores 0. A run may rank any documents, and "
         "return as few as it likes.",
-        "What is not possible is proved. Where a run with these numbers is found, they are possible; where "
-        "none is, they may be. A range is that of the most usual convention that has one.",
+        "What is refuted is proved: no run has these numbers. What is not refuted may be possible, or not. A "
+        "range is that of the most usual convention that has one.",
     ]
     if n_skipped := max(row.n_skipped for row in result.rows):
-        lines.append(f"{counted(n_skipped, 'further convention')} of the audit have no bounds here.")
+        values = dict.fromkeys(text for row in result.rows for text in row.not_known)
+        among = f", among them: {'; '.join(values)}" if values else ""
+        lines.append(f"Left out, without bounds: {counted(n_skipped, 'further convention')}{among}.")
     if result.skipped:
         lines.append(f"No bounds are known for {', '.join(result.skipped)}.")
     yield "What this says", lines
@@ -340,6 +338,8 @@ def _as_json(result: Possible, every: bool = True) -> str:  # noqa: ARG001 (all 
                 "ok": row.ok,
                 "n_possible": len(row.possible),
                 "n_conventions": len(row.conventions),
+                "n_left_out": row.n_skipped,
+                "not_known": row.not_known,
                 "conventions": [_convention_json(each) for each in row.conventions],
             }
             for row in result.rows
@@ -353,7 +353,6 @@ def _convention_json(limits: ConventionLimits) -> dict[str, Any]:
     return {
         "possible": limits.possible,
         "only_if_cut_off": limits.possible and not limits.rounded,
-        "run_found": limits.shown if limits.usual else None,
         "usual": limits.usual,
         "claims": [_claim_json(each) for each in limits.ranges],
         "setting": _options_json(limits.convention.setting),

@@ -12,6 +12,7 @@ from permed_measures.audits.conventions import NAMED, Convention, Setting, diffe
 from permed_measures.audits.levels import FChoice, LevelChoice
 from permed_measures.audits.options import Gain, LabelPolicy, QuerySet, Rank, Weights
 from permed_measures.audits.tried import choices_of, possible
+from permed_measures.limits.row_formulas import unknown_values
 
 _USUAL: dict[str, tuple[Choice, ...]] = {
     "ap": (APChoice(), APChoice(weights=Weights.HALF)),
@@ -30,14 +31,25 @@ def conventions_of(claims: list[Claim], policies: list[Labels]) -> list[Conventi
     """Return the conventions to try, the community's first.
 
     Those are the conventions with a name, and all in which one family of measures is computed in any way that
-    the audit knows while the others are computed as usual.
+    the audit knows while the others are computed as usual. The name of a measure of ours fixes all: the
+    grades are those of the qrels, and all their queries count.
     """
     found: dict[object, Convention] = {}
+    as_named = any(claim.is_ours for claim in claims)
     for labels in policies:
         for each in _by_labels(claims, labels):
             key = (each.setting, tuple(each.choices.items()), tuple(each.cutoffs.items()))
-            found.setdefault(key, each)
+            if not as_named or each.setting == Setting():
+                found.setdefault(key, each)
     return list(found.values())
+
+
+def named_left_out(claims: list[Claim]) -> list[list[str]]:
+    """Return for each convention with a name that is not tried what is not known of its setting."""
+    if any(claim.is_ours for claim in claims):
+        return []
+    able = (each for each in NAMED if all(each.has(claim.family) for claim in claims))
+    return [unknown for each in able if (unknown := unknown_values(each.setting))]
 
 
 def is_usual(convention: Convention, claims: list[Claim]) -> bool:
@@ -73,11 +85,11 @@ def _by_labels(claims: list[Claim], labels: Labels) -> Iterator[Convention]:
 def _with_a_name(claims: list[Claim], labels: Labels) -> Iterator[Convention]:
     """Yield the conventions with a name; a query that the run lacks scores 0."""
     for each in NAMED:
-        if each.setting.labels is labels.policy and all(each.has(claim.family) for claim in claims):
+        known = each.setting.labels is labels.policy and not unknown_values(each.setting)
+        if known and all(each.has(claim.family) for claim in claims):
             queries = _SEEN_QUERIES.get(each.setting.queries, each.setting.queries)
             convention = each.of(claims)
-            able = all(possible(choice, labels) for choice in convention.choices.values())
-            if able and queries in (QuerySet.QRELS, QuerySet.WITH_RELEVANT):
+            if all(possible(choice, labels) for choice in convention.choices.values()):
                 yield replace(convention, setting=Setting(labels=labels.policy, queries=queries))
 
 

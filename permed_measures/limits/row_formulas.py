@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from permed_measures.audits.choices import WEIGHTS, APChoice, Choice, FixedChoice, Labels, NDCGChoice
 from permed_measures.audits.claims import Claim
-from permed_measures.audits.conventions import Convention
+from permed_measures.audits.conventions import Convention, Setting
 from permed_measures.audits.levels import FChoice, LevelChoice
 from permed_measures.audits.options import (
     Denominator,
     Discount,
+    Documents,
     FMean,
     Gain,
     Ideal,
+    LabelPolicy,
     Negative,
+    Option,
     PrecisionBase,
+    QuerySet,
     RecallBase,
+    Rounding,
+    SelfMatch,
     TiedGains,
+    Weights,
+    describe,
 )
 from permed_measures.engine.kernels.graded import GAINS, weight_of_grade
 from permed_measures.limits.formulas import (
@@ -35,6 +44,38 @@ from permed_measures.limits.query_classes import Floats, QueryClasses
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import parse_measure
 
+_KNOWN: frozenset[Option] = frozenset(
+    {
+        *(LabelPolicy.GRADES, LabelPolicy.POOL, LabelPolicy.STRICT),
+        *(QuerySet.QRELS, QuerySet.BOTH, QuerySet.WITH_RELEVANT, QuerySet.BOTH_WITH_RELEVANT),
+        *(SelfMatch.KEPT, SelfMatch.REMOVED),  # these and the next rank other documents, each once
+        *(Documents.ALL, Documents.JUDGED, Documents.POSITIVE, Documents.FIRST_K),
+        *(Documents.IN_PLACE, Documents.LAST),
+        *(Rounding.EXACT, Rounding.FIVE_DIGITS),
+        *(Denominator.NUM_REL, Denominator.MIN, Denominator.NUM_REL_RET, Denominator.GAIN),
+        *(Denominator.IDEAL, Denominator.NONE, Denominator.CUTOFF),
+        *(Weights.BINARY, Weights.LINEAR, Weights.HALF, Weights.EXP, Weights.CAPPED),
+        *(Gain.BINARY, Gain.LINEAR, Gain.EXP),
+        *(Discount.LOG2, Discount.JK, Discount.ZIPF),
+        *(Ideal.QRELS, Ideal.RUN, Ideal.CUTOFF, Ideal.UNCUT),
+        *(Negative.ZERO, Negative.KEEP),
+        TiedGains.IN_ORDER,
+        *(RecallBase.NUM_REL, RecallBase.MIN, RecallBase.ANY, RecallBase.ALL, RecallBase.MICRO),
+        PrecisionBase.CUTOFF,
+        FMean.QUERIES,
+    }
+)
+"""The values of options that formulas and printed numbers allow for; any other is left out, not refuted."""
+_MATTERS = {"P": ("level", "over"), "R": ("level", "base"), "RR": ("level",), "Success": ("level",)}
+"""The options of a measure, where it has not all those of its family."""
+
+
+def unknown_values(part: Setting | Choice, measure: str = "") -> list[str]:
+    """Describe the values of a setting or a choice that no formula allows for."""
+    names = _MATTERS.get(measure, tuple(each.name for each in fields(part)))
+    values = ((name, getattr(part, name)) for name in names)
+    return [describe(name, v) for name, v in values if isinstance(v, Option) and v not in _KNOWN]
+
 
 class _Spec(NamedTuple):
     """What a formula is for: a name within its family, the cutoff, labels and queries."""
@@ -48,10 +89,12 @@ class _Spec(NamedTuple):
 def formulas_of(
     convention: Convention, claims: list[Claim], labels: Labels, classes: QueryClasses
 ) -> list[Formula] | None:
-    """Return the formula of each claim; None if one has none."""
+    """Return the formula of each claim; None if one has none, or a value of an option is not known."""
     found = []
     for claim in claims:
         choice, cutoff = convention.choices[claim.family], convention.cutoffs[claim.name]
+        if unknown_values(choice, claim.measure):
+            return None
         if isinstance(cutoff, tuple) and cutoff[0] != cutoff[1]:
             return None
         rank = cutoff[0] if isinstance(cutoff, tuple) else cutoff
@@ -71,12 +114,13 @@ def can_be_bounded(claim: Claim) -> bool:
 
 
 def keeps_negative(convention: Convention) -> bool:
-    """Return whether negative grades count."""
-    ndcg = convention.choices.get("ndcg")
-    if isinstance(ndcg, NDCGChoice):
-        return ndcg.negative is Negative.KEEP
-    fixed = [each.fixed for each in convention.choices.values() if isinstance(each, FixedChoice)]
-    return any(values_of(parse_measure(text)).get("negative") == "keep" for text in fixed)
+    """Return whether negative grades count in any measure."""
+    kept = []
+    for each in convention.choices.values():
+        if isinstance(each, FixedChoice):
+            kept.append(values_of(parse_measure(each.fixed)).get("negative") == Negative.KEEP.value)
+        kept.append(isinstance(each, NDCGChoice) and each.negative is Negative.KEEP)
+    return any(kept)
 
 
 # --- by family ---------------------------------------------------------------------------------------
@@ -90,12 +134,18 @@ def _ap(choice: APChoice, spec: _Spec) -> Formula | None:
 
 
 def _ndcg(choice: NDCGChoice, spec: _Spec) -> Formula | None:
-    if choice.tied is TiedGains.AVERAGED or choice.ideal in (Ideal.RETURNED, Ideal.FULL):
-        return None
     grades = spec.classes.grades
-    binary = choice.gain is Gain.BINARY
-    gain = (grades >= 1).astype(np.float64) if binary else GAINS[choice.gain.value](grades)
+    if choice.gain is Gain.BINARY:
+        gain = (grades >= 1).astype(np.float64)
+    else:
+        gain = _gain(choice.gain.value, choice.negative.value, grades)
     return _discounted(spec.cutoff, gain, choice.discount, choice.ideal)
+
+
+def _gain(gain: str, negative: str, grades: Floats) -> Floats:
+    """Return the gain of each grade; there are negative ones if another measure of the row keeps them."""
+    kept = grades if negative == Negative.KEEP.value else np.maximum(grades, 0)
+    return GAINS[gain](kept)
 
 
 def _discounted(cutoff: int | None, gain: Floats, discount: Discount, ideal: Ideal) -> Formula | None:
@@ -106,27 +156,32 @@ def _discounted(cutoff: int | None, gain: Floats, discount: Discount, ideal: Ide
     return DiscountedGains(cutoff, tuple(gain.tolist()), discount, ideal)
 
 
-_BASES = {
-    RecallBase.NUM_REL: Over.NUM_REL,
-    RecallBase.MIN: Over.MIN,
-    RecallBase.MICRO: Over.MEAN,
+def _level(choice: LevelChoice, spec: _Spec) -> Formula:
+    return _recall(choice, spec) if spec.name == "R" else _OF_LEVEL[spec.name](spec.cutoff, choice.level)
+
+
+_OF_LEVEL: dict[str, Callable[[int | None, float], Formula]] = {
+    "P": lambda cutoff, level: HitCount(cutoff, level, Over.CUTOFF),
+    "RR": lambda cutoff, level: FirstHit(cutoff, level, reciprocal=True),
+    "Success": FirstHit,
 }
 
 
-def _level(choice: LevelChoice, spec: _Spec) -> Formula | None:
+def _recall(choice: LevelChoice, spec: _Spec) -> Formula:
     k, level, classes = spec.cutoff, choice.level, spec.classes
-    if spec.name == "P":
-        return HitCount(k, level, Over.CUTOFF) if choice.over is PrecisionBase.CUTOFF else None
-    if spec.name == "R" and choice.base in _BASES:
-        mean = float(classes.num_rel(level) @ classes.sizes / classes.n_queries)
-        return HitCount(k, level, _BASES[choice.base], mean)
-    if_all = spec.name == "R" and choice.base is RecallBase.ALL
-    return FirstHit(k, level, reciprocal=spec.name == "RR", if_all=if_all)
+    mean = float(classes.num_rel(level) @ classes.sizes / classes.n_queries)
+    of_base = {
+        RecallBase.NUM_REL: HitCount(k, level, Over.NUM_REL),
+        RecallBase.MIN: HitCount(k, level, Over.MIN),
+        RecallBase.MICRO: HitCount(k, level, Over.MEAN, mean),
+        RecallBase.ANY: FirstHit(k, level),
+        RecallBase.ALL: FirstHit(k, level, if_all=True),
+    }
+    return of_base[choice.base]
 
 
 def _f(choice: FChoice, spec: _Spec) -> Formula | None:
-    by_query = choice.f_mean is FMean.QUERIES and spec.cutoff is not None
-    return HitCount(spec.cutoff, choice.f_level, Over.BOTH) if by_query else None
+    return None if spec.cutoff is None else HitCount(spec.cutoff, choice.f_level, Over.BOTH)
 
 
 def _fixed(choice: FixedChoice, spec: _Spec) -> Formula | None:
@@ -166,12 +221,13 @@ def _plain_ap(params: _Params, classes: QueryClasses) -> Formula:
 def _plain_ndcg(params: _Params, classes: QueryClasses) -> Formula | None:
     if params["gains"] is not None:
         return None
-    gain = GAINS["linear" if params["dcg"] == "log2" else "exp"](classes.grades)
-    return _discounted(params["cutoff"], gain, Discount.LOG2, Ideal.QRELS)
+    gain = {"log2": "linear", "exp-log2": "exp"}[params["dcg"]]
+    gains = _gain(gain, Negative.ZERO.value, classes.grades)
+    return _discounted(params["cutoff"], gains, Discount.LOG2, Ideal.QRELS)
 
 
 def _variant_ndcg(params: _Params, classes: QueryClasses) -> Formula | None:
-    gain = GAINS[params["gain"]](classes.grades)
+    gain = _gain(params["gain"], params["negative"], classes.grades)
     return _discounted(params["cutoff"], gain, Discount(params["discount"]), Ideal(params["ideal"]))
 
 

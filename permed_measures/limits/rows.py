@@ -1,10 +1,9 @@
-"""Which conventions of a row are possible, and what each of its numbers can be given the others."""
+"""Which conventions of a row are refuted, and what each of its numbers can be given the others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -15,16 +14,13 @@ from permed_measures.audits.conventions import Convention
 from permed_measures.audits.matches import Match
 from permed_measures.audits.options import LabelPolicy, QuerySet, Rank
 from permed_measures.audits.sentences import typed
-from permed_measures.engine.judgments import Judgments
 from permed_measures.limits.best_rankings import BestRankings
-from permed_measures.limits.bounds import Interval, Problem, Seen, bounds_of
+from permed_measures.limits.bounds import Interval, Problem, bounds_of
 from permed_measures.limits.counts import Counts, Printed, total_of
 from permed_measures.limits.formulas import Formula
-from permed_measures.limits.lists import Lists, as_run
 from permed_measures.limits.query_classes import QueryClasses
-from permed_measures.limits.row_conventions import conventions_of, is_usual
-from permed_measures.limits.row_formulas import formulas_of, keeps_negative
-from permed_measures.limits.witnesses import RunSearch, Target
+from permed_measures.limits.row_conventions import conventions_of, is_usual, named_left_out
+from permed_measures.limits.row_formulas import formulas_of, keeps_negative, unknown_values
 
 
 @dataclass(frozen=True)
@@ -76,39 +72,17 @@ class ConventionLimits:
         Others that give the same numbers on these qrels for every run.
     usual : bool
         Whether every family of measures is computed as it nearly always is.
-    judgments : Judgments
-        The qrels, with grades as the convention has them.
-    search : RunSearch
-        What a run with these numbers is looked for with.
     """
 
     convention: Convention
     ranges: list[ClaimRange]
     alike: list[Convention] = field(repr=False)
     usual: bool
-    judgments: Judgments = field(repr=False, compare=False)
-    search: RunSearch = field(repr=False, compare=False)
 
     @property
     def possible(self) -> bool:
-        """Whether the bounds let any run have these numbers; what is not possible is proved."""
+        """Whether the numbers are not refuted; that no run has those that are is proved."""
         return all(each.possible for each in self.ranges)
-
-    @property
-    def shown(self) -> bool:
-        """Whether it is possible because there is such a run; if none is found, it may still be."""
-        return self._lists is not None
-
-    @property
-    def run(self) -> dict[str, dict[str, float]] | None:
-        """A run with these numbers, if one is found; documents without a judgment have names of ours."""
-        if self._lists is None:
-            return None
-        return as_run(self._lists, self.search.queries, self.judgments, self.search.classes.grades)
-
-    @cached_property
-    def _lists(self) -> Lists | None:
-        return self.search.lists() if self.possible else None
 
     @property
     def rounded(self) -> bool:
@@ -134,26 +108,29 @@ class RowLimits:
         Those that were computed.
     n_skipped : int
         How many have no bounds, or too many cases to compute them.
+    not_known : list of str
+        The values of options for which there are none.
     """
 
     name: str
     claims: list[Claim]
     conventions: list[ConventionLimits]
     n_skipped: int
+    not_known: list[str]
 
     @property
     def possible(self) -> list[ConventionLimits]:
-        """The conventions by which some run can have these numbers."""
+        """The conventions for which these numbers are not refuted."""
         return [each for each in self.conventions if each.possible]
 
     @property
     def impossible(self) -> list[ConventionLimits]:
-        """The conventions by which no run can have them."""
+        """The conventions by which no run has them, which is proved."""
         return [each for each in self.conventions if not each.possible]
 
     @property
     def ok(self) -> bool:
-        """Whether any convention is possible."""
+        """Whether any convention is not refuted."""
         return bool(self.possible)
 
 
@@ -165,6 +142,14 @@ class _Prepared(NamedTuple):
     formulas: list[Formula]
     classes: QueryClasses
     rankings: BestRankings
+
+
+class _Tried(NamedTuple):
+    """The conventions of a row: those with bounds, those alike together, and what has none."""
+
+    groups: list[list[_Prepared]]
+    n_skipped: int
+    not_known: list[str]
 
 
 _Columns = tuple[tuple[str, str, tuple[Rank, ...]], ...]
@@ -185,22 +170,27 @@ class Conventions:
         self.n_queries = n_queries
         self._classes: dict[tuple[LabelPolicy, bool, bool], QueryClasses] = {}
         self._rankings: dict[object, BestRankings | None] = {}
-        self._of_columns: dict[_Columns, tuple[list[list[_Prepared]], int]] = {}
+        self._of_columns: dict[_Columns, _Tried] = {}
 
-    def of(self, claims: list[Claim]) -> tuple[list[list[_Prepared]], int]:
-        """Return the conventions of a row that have bounds, and how many have none."""
+    def of(self, claims: list[Claim]) -> _Tried:
+        """Return the conventions of a row that have bounds, those alike together, and what has none."""
         columns = tuple((claim.name, claim.measure, claim.cutoffs) for claim in claims)
         if columns not in self._of_columns:
             self._of_columns[columns] = self._prepared(claims)
         return self._of_columns[columns]
 
-    def _prepared(self, claims: list[Claim]) -> tuple[list[list[_Prepared]], int]:
+    def _prepared(self, claims: list[Claim]) -> _Tried:
         found: dict[bytes, list[_Prepared]] = {}
-        every = conventions_of(claims, list(self.policies.values()))
-        for convention in every:
+        unknown = named_left_out(claims)
+        n_skipped = len(unknown)
+        for convention in conventions_of(claims, list(self.policies.values())):
             if prepared := self.prepared(convention, claims):
                 found.setdefault(prepared.rankings.signature, []).append(prepared)
-        return list(found.values()), len(every) - sum(map(len, found.values()))
+            else:
+                n_skipped += 1
+                unknown += [unknown_values(convention.choices[c.family], c.measure) for c in claims]
+        not_known = dict.fromkeys(text for texts in unknown for text in texts)
+        return _Tried(list(found.values()), n_skipped, list(not_known))
 
     def prepared(self, convention: Convention, claims: list[Claim]) -> _Prepared | None:
         """Prepare a convention; None if it has no bounds, or there would be too many cases."""
@@ -227,9 +217,10 @@ class Conventions:
 
 
 def limits_of_row(name: str, claims: list[Claim], conventions: Conventions) -> RowLimits:
-    """Find which conventions are possible for the numbers of a row."""
-    groups, n_skipped = conventions.of(claims)
-    return RowLimits(name, claims, _limits(groups, claims, conventions.n_queries), n_skipped)
+    """Find which conventions the numbers of a row refute."""
+    tried = conventions.of(claims)
+    limits = _limits(tried.groups, claims, conventions.n_queries)
+    return RowLimits(name, claims, limits, tried.n_skipped, tried.not_known)
 
 
 def limits_of(
@@ -269,8 +260,6 @@ def _read_as(
             list(map(ClaimRange, claims, _measures(alike[0], claims), bounds.alone, bounds.given, of_group)),
             [each.convention for each in alike[1:]],
             any(is_usual(each.convention, claims) for each in alike),
-            alike[0].labels.judgments,
-            _search(alike[0], bounds.seen, claims, of_group),
         )
         for alike, of_group, bounds in zip(groups, counts, bounds_of(problems), strict=True)
     ]
@@ -290,11 +279,6 @@ def _intervals(claims: list[Claim], counts: list[Counts | None]) -> list[Interva
         each.interval if each is not None and each.anyhow else Printed.anyhow(claim).interval
         for claim, each in zip(claims, counts, strict=True)
     ]
-
-
-def _search(prepared: _Prepared, seen: Seen, claims: list[Claim], counts: list[Counts | None]) -> RunSearch:
-    targets = Target.of(claims, counts, prepared.classes.n_queries)
-    return RunSearch(prepared.classes, prepared.formulas, prepared.rankings, seen, targets)
 
 
 def _measures(prepared: _Prepared, claims: list[Claim]) -> Iterator[str]:

@@ -94,32 +94,13 @@ def outcomes(qrels, n_rows, columns, seed):
     """Count by how AP was made, how it is taken, and what is said of that."""
     rng, rows, counts = random.Random(seed), Rows(qrels), Counter()
     for _ in range(n_rows):
-        claims, true, found = rows.made(rng, columns)
+        _, true, found = rows.made(rng, columns)
         for name, limits in found.items():
-            if limits and limits.shown:
-                assert has_numbers(limits, claims, rows.labels)
             if limits:
                 counts[true, name, verdict(limits)] += 1
     return counts
 
 
 def verdict(limits):
-    """Return what is said of a convention: refuted, shown to be possible by a run, or open."""
-    if not limits.possible:
-        return "refuted"
-    return "shown" if limits.shown else "open"
-
-
-def has_numbers(limits, claims, labels):
-    """Return whether the run that shows a convention to be possible has the numbers of the row."""
-    rankings = JudgedRankings.of(labels.judgments, limits.run)
-    for claim in claims:
-        spec = MeasureSpec(claim.measure, limits.convention.cutoffs[claim.name], labels)
-        values = limits.convention.choices[claim.family].values(rankings, spec)
-        mean = float(values[limits.search.queries].mean())
-        ways = (ROUND_HALF_EVEN, ROUND_HALF_UP, ROUND_DOWN)
-        unit = Decimal(1).scaleb(-claim.decimals)
-        exact = [Decimal(repr(each)) for each in (mean, round(mean, 5))]
-        if Decimal(claim.text) not in {each.quantize(unit, way) for each in exact for way in ways}:
-            return False
-    return True
+    """Return what is said of a convention."""
+    return "not refuted" if limits.possible else "refuted"

@@ -17,7 +17,6 @@ from permed_measures.audits.options import Denominator, Ideal, Negative, QuerySe
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.limits.bounds import Interval, Problem, bounds_of
-from permed_measures.limits.lists import measured
 from permed_measures.limits.row_conventions import conventions_of
 from permed_measures.limits.rows import Conventions
 
@@ -151,19 +150,9 @@ def test_the_best_rankings_are_those_of_all_rankings(names):
         exact = np.array([example.best(direction) for direction in directions])
         assert (found.sums >= exact - 1e-12).all(), convention
         assert np.abs((found.means * directions).sum(axis=1) - found.sums).max() < 1e-12
-        depth = found.lists.shape[2]
-        if not any(each.looks_below or each.cutoff > depth for each in example.prepared.formulas):
-            assert np.abs(means_of_lists(example.prepared, found.lists) - found.means).max() < 1e-12
         if not deeper_than_exact(convention, claims):
             assert np.abs(found.sums - exact).max() < 1e-12, convention
     assert n_bounded >= len(chosen) / 2
-
-
-def means_of_lists(prepared, lists):
-    """Return the means of a list of each class of queries, by direction."""
-    classes, formulas = prepared.classes, prepared.formulas
-    values = [measured(of_direction, formulas, classes.cases) for of_direction in lists]
-    return np.array([classes.sizes @ each / classes.n_queries for each in values])
 
 
 CHOSEN = {

@@ -8,6 +8,7 @@ from commands import run_cli
 import permed_measures as pm
 from permed_measures.audits.choices import label_policies
 from permed_measures.audits.claims import parse_claims
+from permed_measures.audits.conventions import Setting
 from permed_measures.engine.judgments import Judgments
 from permed_measures.limits.counts import Counts, Printed
 from permed_measures.limits.reports import POSSIBLE_FORMATS
@@ -113,7 +114,7 @@ def test_a_number_that_is_no_count_is_impossible_and_said_so():
     result = pm.possible(QRELS, {"P@1": "0.84", "P@5": "0.3"})
     assert not result.ok
     text = str(result)
-    assert text.startswith("Not possible by any of 1 convention\n"), text
+    assert text.startswith("Refuted for 1 of 1 convention\n"), text
     assert "not P@1 · P@5: P@1 0.84 is no whole number of 10" in text
     assert "P@1 0.84 is no count of 10: 8 is 0.80 and 9 is 0.90" in text
     assert "of the numbers that can be printed, 10 % are counts" in " ".join(text.split())
@@ -128,7 +129,7 @@ def test_a_count_that_was_cut_off_is_told_apart():
     assert all(each.possible and each.rounded for each in row.conventions)
     [row] = (result := pm.possible(qrels, {"P@1": "0.28"})).rows  # 2 of 7 is 0.2857
     assert [(each.possible, each.rounded) for each in row.conventions] == [(True, False)]
-    assert "if cut off" in POSSIBLE_FORMATS["table"](result, every=True)
+    assert "unless cut off" in POSSIBLE_FORMATS["table"](result, every=True)
 
 
 def test_precision_is_no_more_than_there_are_relevant_documents():
@@ -151,7 +152,7 @@ def test_ranges_are_those_that_follow_by_hand():
 
 
 def test_a_number_above_its_ceiling_is_impossible():
-    [row] = pm.possible(QRELS, {"GradedAP@10": "0.6"}).rows
+    [row] = pm.possible(QRELS, {"MAP@10": "0.6"}).rows
     assert row.conventions[0].measures == ["AP@10"]
     half = next(each for each in row.conventions if each.measures == ["GradedAP@10"])
     assert not half.possible
@@ -240,7 +241,7 @@ def test_a_table_as_printed_is_taken():
     assert [row.name for row in result.rows] == ["bm25", "ours"]
     assert [row.conventions[0].possible for row in result.rows] == [False, True]
     text = str(result)
-    assert text.startswith("2 of 2 rows are possible by some convention\n")
+    assert text.startswith("2 of 2 rows not refuted for some convention\n")
     assert "bm25: not AP@10: given the others, MAP@10 is 0.4" in text
     assert "tokens" in text  # which is no measure
 
@@ -259,15 +260,15 @@ def test_the_command_prints_what_the_function_does():
     assert first["claims"][0]["counts"] == {"of": 10, "rounded": [9, 9]}
     assert {each["role"] for each in content["provenance"]["inputs"]} == {"qrels", "claims"}
     markdown, _ = run_cli("possible", "qrels", "--claim", "P@1=0.90", "--format", "markdown", "--all")
-    assert "| convention | P@1 | possible |" in markdown
-    assert "| P@1 | 0.00 to 1.00 | yes |" in markdown
+    assert "| convention | P@1 | refuted |" in markdown
+    assert "| P@1 | 0.00 to 1.00 | no |" in markdown
 
 
 @pytest.mark.usefixtures("table")
 def test_the_exit_status_says_whether_any_convention_is_possible():
     run_cli("possible", "qrels", "--claim", "P@1=0.9")
     stdout, _ = run_cli("possible", "qrels", "--claim", "P@1=0.84", status=1)
-    assert stdout.startswith("Not possible by any of")
+    assert stdout.startswith("Refuted for ")
 
 
 def test_a_result_is_a_frame_and_a_page_in_a_notebook():
@@ -278,3 +279,47 @@ def test_a_result_is_a_frame_and_a_page_in_a_notebook():
     assert set(frame["convention_possible"]) == {True, False}
     assert "<table>" in result._repr_html_()
     assert repr(result).startswith("<Possible: ")
+
+
+# --- names that fix everything ---
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        "GradedAP@3",
+        "GradedAP(norm='ideal')@3",
+        "VariantNDCG@3",
+        "VariantNDCG(negative='keep')@3",
+        "Coverage@3",
+        "Coverage",
+    ],
+)
+def test_a_measure_of_ours_as_it_prints_fixes_every_convention(measure):
+    graded = {f"q{i}": {"a": 2, "b": 1, "c": -1, "d": 0} for i in range(4)}
+    [row] = pm.possible(graded, {measure: "0.5"}).rows
+    assert [each.measures for each in row.conventions] == [[measure]]
+    assert row.conventions[0].convention.setting == Setting()
+    [loose] = pm.possible(graded, {"ndcg@3": "0.5", "MAP@3": "0.4"}).rows
+    assert len(loose.conventions) > 1
+
+
+def test_a_measure_of_ours_as_it_prints_is_refuted_where_another_one_is_not():
+    """Half of AP has a ceiling of 0.5; AP@10 is no name of ours and may be anything."""
+    assert not pm.possible(QRELS, {"GradedAP@10": "0.6"}).ok
+    assert pm.possible(QRELS, {"GradedAP(max_rel=1)@10": "0.6"}).ok
+    assert pm.possible(QRELS, {"AP@10": "0.6"}).ok
+
+
+def test_negative_grades_of_one_measure_do_not_count_in_another():
+    """All runs rank what has grade -1: nDCG is 0 as usual, and negative where negative grades are kept."""
+    graded = {f"q{i}": {"a": 1, "b": -1} for i in range(4)}
+    run = {query: {"b": 1.0} for query in graded}
+    measures = ["VariantNDCG(negative='keep')@3", "nDCG(dcg='exp-log2')@3", "VariantNDCG@3"]
+    values = pm.calc_aggregate(measures, graded, run).values()
+    claims = {name: f"{value:.4f}" for name, value in zip(measures, values, strict=True)}
+    assert claims == {measures[0]: "-0.7304", measures[1]: "0.0000", measures[2]: "0.0000"}
+    result = pm.possible(graded, claims)
+    assert result.ok
+    ranges = result.ranges["row"]
+    assert [ranges[name].low for name in measures] == pytest.approx([-0.7304, 0, 0], abs=1e-3)

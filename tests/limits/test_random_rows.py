@@ -1,4 +1,4 @@
-"""Rows of random runs: a true convention is never called impossible, and nothing is shown that is not so."""
+"""Rows of random runs: a true convention is never refuted, and of wrong ones many are."""
 
 import random
 from collections import Counter
@@ -22,12 +22,12 @@ def check(counts, at_least):
     for (made, taken, verdict), n in counts.items():
         (true if made == taken else wrong)[verdict] += n
     assert not true["refuted"]
-    assert true["shown"], true
+    assert true["not refuted"], true
     assert wrong["refuted"] >= at_least * sum(wrong.values()), wrong
 
 
 @pytest.mark.parametrize("name", QRELS)
-def test_a_true_convention_is_possible_and_wrong_ones_are_mostly_not(name):
+def test_a_true_convention_is_not_refuted_and_wrong_ones_mostly_are(name):
     check(outcomes(QRELS[name](), effort(2, 3), COLUMNS[3], 3), 0.4 if name == "binary" else 0)
 
 
