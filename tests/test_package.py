@@ -42,10 +42,9 @@ crosschecks: pytrec same results check
 audits: options query_sets rare_gains choices levels claim_names claims
 audits: claim_columns claim_tables claim_files conventions tried
 audits: run_tables run_variants
-audits: matches chances fits run_names claim_runs answers searches swaps
-audits: changes uncertainties suggestions sentences reports page report_formats audit
-limits: query_classes formulas lists best_rankings bounds counts witnesses
-limits: row_conventions row_formulas rows reports possible
+audits: matches chances claim_runs answers searches
+audits: changes suggestions sentences reports page report_formats audit
+limits: query_classes formulas best_rankings bounds counts row_formulas row_conventions rows reports possible
 budgets: gradings average_precisions discounted_gains unjudged label_errors orders results reports page budget
 comparisons: moves changes reranking pools compare
 records: options record changes verify gate leaderboard

@@ -7,21 +7,20 @@ import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from permed_measures.audits.answers import RowAudit
-from permed_measures.audits.choices import Labels, label_policies
+from permed_measures.audits.changes import changes_in
+from permed_measures.audits.choices import FixedChoice, Labels, label_policies
 from permed_measures.audits.claim_files import read_claims_file
-from permed_measures.audits.claim_runs import Assigned, assigned
-from permed_measures.audits.claim_tables import ClaimRow, PrintedClaims
+from permed_measures.audits.claim_runs import assigned
+from permed_measures.audits.claim_tables import PrintedClaims
 from permed_measures.audits.claims import MOST_DIGITS, Claim, parse_claims
-from permed_measures.audits.fits import fit, named_values
+from permed_measures.audits.conventions import NAMED
 from permed_measures.audits.matches import audit_claim
 from permed_measures.audits.query_sets import Groupings, groupings_of
 from permed_measures.audits.reports import Audit
@@ -29,15 +28,13 @@ from permed_measures.audits.run_variants import RunVariants
 from permed_measures.audits.searches import answers_to, doubts_about, exceptions_to, row_of
 from permed_measures.audits.sentences import conflicts_of
 from permed_measures.audits.suggestions import by_rows, elsewhere, fits_by_rows, open_claims, suggestions
-from permed_measures.audits.swaps import corrected
 from permed_measures.audits.tried import choices_of
-from permed_measures.audits.uncertainties import checks_of
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
-from permed_measures.errors import InputError, PermedError
+from permed_measures.errors import InputError, MeasureError, PermedError
 from permed_measures.files.provenance import Origin
 
 _LEVELS = 20
@@ -68,7 +65,8 @@ def audit(
     claims : mapping of str to number or str, mapping of str to such mappings, or path
         ``{"NDCG@10": 0.9044, "MAP@10": "0.5357"}``; for several runs such a row by the name of each. Names
         are read generously (``ndcg``, ``NDCG_cut_10``, ``nDCG (10)``, ``mrr``, ``hit@10``, ``R-Prec``,
-        ``MAP ↑``); a measure that is written out with its parameters is taken as it is. A number is in
+        ``MAP ↑``); a measure that is written out with its parameters is taken as it is, and one of ours as it
+        prints (``GradedAP@10``) is tried as that first, then as others of its kind. A number is in
         percent if it is above 1, or if it or its name ends in %; marks such as ``0.5357*`` are left out. A
         number above 1 is also tried as it stands where the measure may be above 1, and the others of a table
         with a number in percent are also tried in percent. A path is that of a Markdown, LaTeX, HTML or CSV
@@ -126,11 +124,13 @@ def audit(
     policies = label_policies(Judgments.of(loaded))
     groupings = groupings_of(policies[0].judgments.query_ids, by, loaded)
     if isinstance(claims, PrintedClaims):
-        printed = assigned(claims, list(runs), partial(_fits, policies, runs, groupings))
+        table, notes = assigned(claims, list(runs))
+        changes = list(changes_in(claims.rows))
     else:
-        printed = Assigned(_rows_of(claims))
-    table = printed.claims
+        table, notes, changes = _rows_of(claims), [], []
     parsed = dict(zip(table, parse_claims(table.values(), decimals), strict=True))
+    if loose := _not_as_printed(parsed, policies, runs, groupings):
+        parsed = dict(zip(table, parse_claims(table.values(), decimals, loose=loose), strict=True))
     variants = {name: _variants(policies, runs[name], row, groupings) for name, row in parsed.items()}
     if len(variants) > 1:
         in_all = np.logical_and.reduce([each.in_run for each in variants.values()])
@@ -138,21 +138,40 @@ def audit(
             each.in_all_runs = in_all
     rows = [_audit_row(name, variants[name], row) for name, row in parsed.items()]
     result = audit_of(rows)
-    told = checks_of(result.best[0], claims.rows, printed) if isinstance(claims, PrintedClaims) else []
     tips = _suggestions(result, policies, runs, parsed, groupings)
-    return replace(result, origin=origin, notes=printed.notes, checks=told, suggestions=tips)
+    return replace(result, origin=origin, notes=notes, changes=changes, suggestions=tips)
 
 
 def audit_of(rows: list[RowAudit]) -> Audit:
-    """Find what explains all rows together, each number in its place, and what it leaves open."""
+    """Find what explains all rows together, and what it leaves open."""
     best = answers_to([claim for row in rows for claim in row.claims])
-    moves, copied = [], []
-    if not best[0].complete and (found := corrected(rows, best[0])) is not None:
-        rows, moves, copied = found.rows, found.moves, found.copied
-        best = answers_to([claim for row in rows for claim in row.claims])
     exceptions = [] if best[0].complete else exceptions_to(best[0])
     conflicts = conflicts_of(best[0], exceptions)
-    return Audit(rows, best, exceptions, conflicts, doubts_about(best[0]), moves, copied)
+    return Audit(rows, best, exceptions, conflicts, doubts_about(best[0]))
+
+
+def _not_as_printed(
+    parsed: dict[str, list[Claim]], policies: list[Labels], runs: Mapping[str, Any], groupings: Groupings
+) -> set[str]:
+    """Return the names of measures of ours that no setting of a convention with a name gives for any row.
+
+    They may be other measures of their kind.
+    """
+    names = {claim.name for row in parsed.values() for claim in row if claim.is_ours}
+    for run, row in parsed.items():
+        ours = [claim for claim in row if claim.name in names]
+        with warnings.catch_warnings(), suppress(MeasureError):  # as for a grade without a weight
+            warnings.simplefilter("ignore")
+            if ours:
+                variants = _variants(policies, runs[run], ours, groupings)
+                names -= {claim.name for claim in ours if _is_as_printed(claim, variants)}
+    return names
+
+
+def _is_as_printed(claim: Claim, variants: RunVariants) -> bool:
+    choice = FixedChoice(claim.measure)
+    audited = audit_claim("", claim, variants, [choice])
+    return any(audited.at(named.setting, choice, None).prints_claim for named in NAMED)
 
 
 def _suggestions(
@@ -163,8 +182,7 @@ def _suggestions(
     groupings: Groupings,
 ) -> list[str]:
     """Say what to try next for the claims that nothing explains."""
-    open_ones = open_claims(result.exceptions)
-    left = [claim for claim in open_ones if (claim.row, claim.claim.name) not in result.copied]
+    left = open_claims(result.exceptions)
     if not left:
         return []
     lines = suggestions(result.best[0], left)
@@ -201,23 +219,6 @@ def _runs_of(claims: Mapping[str, Any] | PrintedClaims, run: Any) -> Mapping[str
 def _is_list(value: Any) -> bool:
     """Return whether a value of a mapping is the scores of a query, not a run."""
     return isinstance(value, Mapping) and not any(isinstance(each, Mapping) for each in value.values())
-
-
-def _fits(
-    policies: list[Labels],
-    runs: Mapping[str, Any],
-    groupings: Groupings,
-    rows: list[ClaimRow],
-    names: list[str],
-) -> NDArray[np.int64]:
-    """Count the claims of each row that each run gives by a convention with a name."""
-    claims = parse_claims([row.claims for row in rows])
-    distinct = list({claim.name: claim for row in claims for claim in row}.values())
-    found = np.zeros((len(rows), len(names)), np.int64)
-    for column, name in enumerate(names):
-        values = named_values(distinct, _variants(policies, runs[name], distinct, groupings))
-        found[:, column] = [fit(row, values) for row in claims]
-    return found
 
 
 def _runs_named(names: list[str], runs: Any) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""What the columns of a printed table hold: a measure, a change, an interval, a p-value, or other things."""
+"""What the columns of a printed table hold: a measure, a change, names, or other things."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ class Kind(Enum):
 
     MEASURE = "measure"
     CHANGE = "change"
-    INTERVAL = "interval"
-    P = "p"
     LABEL = "label"
     OTHER = "other"
 
@@ -36,7 +34,7 @@ class Column(NamedTuple):
     title : str
         All that heads it.
     name : str
-        The measure in the title; for a change and its like the one that it is about, empty if none is.
+        The measure in the title; for a change the one that it is about, empty if none is.
     group : str
         What else the headings say, such as a data set.
     why : str
@@ -52,10 +50,7 @@ class Column(NamedTuple):
 
 
 _P = re.compile(r"p(?: *[(\[].*)?|(?i:p[ _-]?val(?:ue)?s?(?: *[(\[].*)?|p值|显著性.*|sig(?:nificance|\.)?)")
-_INTERVAL = re.compile(
-    r"(?:9[059] ?%? ?)?(?:\bci\b ?-?(?:9[059])? ?%?|confidence|\binterval|置信区间)|\bci9[059]",
-    re.IGNORECASE,
-)
+_INTERVAL = re.compile(r"\bci\b|confidence|\binterval|置信区间|\bci9[059]", re.IGNORECASE)
 _CHANGE = re.compile(
     r"[Δ∆δ]|\bdelta\b|\bdiff(?:erence)?\b|\bimpr(?:ov)?\w*|\bgains?\b|\blift\b|\bchange\b|提升|提高|增幅|变化|差值|差异",
     re.IGNORECASE,
@@ -117,10 +112,8 @@ def _is_text(number: int, table: PrintedTable) -> bool:
 def _column(number: int, titles: tuple[str, ...]) -> Column:
     """Read the titles of a column."""
     title, last = " ".join(titles), titles[-1] if titles else ""
-    if _P.fullmatch(last):
-        return Column(number, Kind.P, title, *_named_in(titles[:-1]))
-    if _INTERVAL.search(last):
-        return Column(number, Kind.INTERVAL, title, *_named_in((*titles[:-1], _INTERVAL.sub(" ", last))))
+    if _P.fullmatch(last) or _INTERVAL.search(last):  # below the name of a measure, perhaps
+        return Column(number, Kind.OTHER, title, why="a p-value or an interval is no measure")
     if any(map(is_change, titles)):
         return Column(number, Kind.CHANGE, title, *_named_in(tuple(map(_without_change, titles))))
     in_percent = any(_SIGN.fullmatch(each) or heading_of(each)[1] for each in titles)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -10,19 +9,18 @@ from typing import NamedTuple
 from permed_measures.audits.claim_columns import Column, Kind, columns_of, is_change_row
 from permed_measures.audits.claims import parse_claims
 from permed_measures.errors import InputError, MeasureError
-from permed_measures.papers.cells import Printed, is_blank, label_of, printed_in
+from permed_measures.papers.cells import is_blank, label_of, printed_in
 from permed_measures.papers.grids import PrintedTable
 
 _SHOWN = 10
 """How many cells without a number are named."""
 
 
-class Derived(NamedTuple):
-    """A number that comes from others: a change from another row, an interval or a p-value.
+class Change(NamedTuple):
+    """A number that is a change from another row.
 
     Attributes
     ----------
-    kind : Kind
     title : str
         What heads it.
     name : str
@@ -31,7 +29,6 @@ class Derived(NamedTuple):
         As printed.
     """
 
-    kind: Kind
     title: str
     name: str
     text: str
@@ -51,14 +48,14 @@ class ClaimRow:
         The table and the heading, where there are several.
     claims : dict of str to str
         The numbers by the name of the measure.
-    derived : list of Derived
+    changes : list of Change
     """
 
     labels: list[str]
     where: str
     part: str
     claims: dict[str, str] = field(default_factory=dict)
-    derived: list[Derived] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
 
     @property
     def label(self) -> str:
@@ -146,7 +143,7 @@ class _Reader:
             notes.append(f"{start}{what} left out: {', '.join(self.skipped)}")
         if self.texts:
             more = ", ..." if len(self.texts) > _SHOWN else ""
-            notes.append(f"{start}no number, left out: {', '.join(self.texts[:_SHOWN])}{more}")
+            notes.append(f"{start}no value, left out: {', '.join(self.texts[:_SHOWN])}{more}")
         return rows, notes
 
     def _has_numbers(self, column: Column) -> bool:
@@ -171,34 +168,21 @@ class _Reader:
                     column.kind is not Kind.MEASURE and column.group not in self.groups
                 ):
                     self._add(row, column, cells[column.number])
-            if row.claims or row.derived:
+            if row.claims or row.changes:
                 yield row
 
     def _add(self, row: ClaimRow, column: Column, text: str) -> None:
         """Add a cell to a row, unless it holds nothing."""
         if is_blank(text):
             return
-        printed = printed_in(text)
-        if column.kind is not Kind.MEASURE:
-            row.derived.append(Derived(column.kind, column.title, column.name, text))
-        elif printed is None or not (printed.number or printed.interval):
-            self.texts.append(f"{text} ({row.label}, {column.name})")
+        printed, name = printed_in(text), column.name
+        if column.kind is Kind.CHANGE:
+            row.changes.append(Change(column.title, name, text))
+        elif printed is None or not printed.number or printed.signed or is_change_row(row.label):
+            self.texts.append(f"{text} ({row.label}, {name})")
         else:
-            self._add_number(row, column, printed)
-
-    def _add_number(self, row: ClaimRow, column: Column, printed: Printed) -> None:
-        name = column.name
-        if printed.interval:
-            text = f"[{', '.join(printed.interval)}]"
-            row.derived.append(Derived(Kind.INTERVAL, name, name, text))
-        if printed.change:
-            row.derived.append(Derived(Kind.CHANGE, name, name, printed.change))
-        if not printed.number:
-            return
-        if printed.signed or is_change_row(row.label):
-            sign = "+" if printed.signed and not printed.number.startswith("-") else ""
-            row.derived.append(Derived(Kind.CHANGE, name, name, sign + printed.number))
-        else:
+            if printed.change:
+                row.changes.append(Change(name, name, printed.change))
             row.claims[name] = printed.number
             _check(name, printed.number, row.where)
 
@@ -216,9 +200,3 @@ def _check(name: str, text: str, where: str) -> None:
         parse_claims([{name: text}])
     except InputError as error:
         raise InputError(error.problem, where=f"{where}, {error.where}", hint=error.hint) from None
-
-
-VERSUS = re.compile(
-    r"\s+(?:vs\.?|versus|against|over|minus|compared (?:to|with)|[-\u2212\u2013\u2014]|对比?|比)\s+"
-)
-"""What stands between the names of two runs."""

@@ -45,12 +45,6 @@ def audit_claim(row: str, claim: Claim, run: RunVariants, choices: list[Choice])
     return ClaimAudit(row, read, run, choices, tried, means, prints)
 
 
-def reread(audited: ClaimAudit, claim: Claim) -> ClaimAudit:
-    """Return the audit of another number of the same name."""
-    read, prints = _read(claim, audited.means)
-    return replace(audited, claim=read, prints=prints)
-
-
 def _read(claim: Claim, means: Floats) -> tuple[Claim, Bools]:
     """Return the claim, read as percent or not, and the means that print as it by either reading."""
     prints = _prints(claim, means)

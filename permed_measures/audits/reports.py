@@ -55,19 +55,14 @@ class Audit(Tabular):
         How the rows of a table, or the claims of a row, were made differently.
     doubtful : list of Answer
         Claims that only more changes explain, each alone, and that may as well be typos.
-    moves : list of str
-        Numbers that stood in the wrong place of a table, such as swapped columns; all that is found is found
-        with each in its place.
-    copied : list of (str, str)
-        The claims, by run and name, that have the number of another.
     suggestions : list of str
         What to try next for claims that nothing explains.
     origin : Origin or None
         The command and its files.
-    checks : list of str
-        What the changes, intervals and p-values of a printed table are, and which are something else.
+    changes : list of str
+        Of the columns of changes in a printed table, whether they are points or percent.
     notes : list of str
-        What of a printed table was left out, and which rows were taken as runs with other names.
+        What of a printed table was left out.
     """
 
     rows: list[RowAudit]
@@ -75,11 +70,9 @@ class Audit(Tabular):
     exceptions: list[Answer]
     conflicts: list[str]
     doubtful: list[Answer] = field(default_factory=list)
-    moves: list[str] = field(default_factory=list)
-    copied: list[tuple[str, str]] = field(default_factory=list)
     suggestions: list[str] = field(default_factory=list)
     origin: Origin | None = field(default=None, repr=False)
-    checks: list[str] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -89,8 +82,8 @@ class Audit(Tabular):
 
     @property
     def ok(self) -> bool:
-        """Whether one convention explains every claim, and each stands in its place."""
-        return bool(self.answers) and not self.moves
+        """Whether one convention explains every claim."""
+        return bool(self.answers)
 
     @property
     def verdict(self) -> str:
@@ -216,10 +209,9 @@ def sections_of(result: Audit, explain: bool = False, with_formulas: bool = Fals
     main = result.best[0]
     yield _verdict(result)
     found = {
-        "Numbers in the wrong place": result.moves,
         **dict.fromkeys(result.conflicts[:1], result.conflicts[1:]),
         "Fewer changes explain all claims but one": doubts(main, result.doubtful),
-        **unexplained(main, result.exceptions, result.copied),
+        **unexplained(main, result.exceptions),
     }
     found["What to try next"] = result.suggestions
     if main.explained:
@@ -230,7 +222,7 @@ def sections_of(result: Audit, explain: bool = False, with_formulas: bool = Fals
         found["Against ir_measures' default"] = main.differences_from_default()
         found["One change more would print"] = alternatives(main)
         found["Makes no difference on these data"] = equivalents(main)
-    found["Numbers that come from others"] = result.checks
+    found["Columns of changes"] = result.changes
     found["Read from the table"] = result.notes
     for heading, lines in found.items():
         formulas = main.latex() if with_formulas and heading == "For the paper" else []
@@ -255,7 +247,6 @@ def verdict_of(result: Audit, words: dict[str, str]) -> str:
     if not n:
         return words["a_nothing"]
     what = words["a_all" if n == of else "a_some"].format(n=n, of=of)
-    what += words["a_moved"] if result.moves else ""
     return words["a_verdict"].format(verdict=words[f"a_{result.verdict}"], what=what, name=main.name)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
 from enum import Enum
 from math import floor, log10
 from typing import Any
@@ -152,17 +151,10 @@ def equals(main: Answer, others: list[Answer]) -> list[str]:
     return ["; ".join(other.name for other in others)] if others else []
 
 
-def unexplained(
-    main: Answer, exceptions: list[Answer], known: Container[tuple[str, str]] = ()
-) -> dict[str, list[str]]:
-    """Return the nearest values of each claim that nothing explains, below a heading.
-
-    Of claims that are `known`, by run and name, something else is said.
-    """
+def unexplained(main: Answer, exceptions: list[Answer]) -> dict[str, list[str]]:
+    """Return the nearest values of each claim that nothing explains, below a heading."""
     sections = {}
     for claim in (claim for answer in exceptions if not answer.explained for claim in answer.claims):
-        if (claim.row, claim.claim.name) in known:
-            continue
         ours = main.given(claim)
         near = [(match, "; ".join(match.changes_from_default()) or "by default") for match in claim.nearest]
         if main.explained and ours.printed not in {match.printed for match, _ in near}:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.choices import MeasureSpec
 from permed_measures.audits.claims import FAMILY_OF
@@ -31,14 +33,23 @@ def suggestions(main: Answer, claims: list[ClaimAudit]) -> list[str]:
     several = len({claim.row for claim in main.claims}) > 1
     lines = []
     for claim in claims:
-        found = [*_other_measures(main, claim)]
+        found = [*_other_cells(main, claim), *_other_measures(main, claim)]
         if found:
             name = f"{claim.row}, {claim.claim.name}" if several else claim.claim.name
-            lines.append(f"{name}: {claim.claim.text} is the value of {' or '.join(found[:_SHOWN])}")
+            named = " or ".join(list(dict.fromkeys(found))[:_SHOWN])
+            lines.append(f"{name}: {claim.claim.text} is the value of {named}")
     return lines
 
 
 _SHOWN = 2
+
+
+def _other_cells(main: Answer, claim: ClaimAudit) -> Iterator[str]:
+    """Yield the other cells of the table that have the number, as in swapped rows or columns."""
+    for other in main.claims:
+        value = main.given(other).value
+        if other is not claim and claim.claim.matches(np.array([value]), main.setting.rounding.value).any():
+            yield other.claim.name + (f" of {other.row}" if other.row != claim.row else "")
 
 
 def _other_measures(main: Answer, claim: ClaimAudit) -> Iterator[str]:

@@ -24,7 +24,7 @@ _THOUSANDS = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?:,[0-9]{3})+(?![0-9,])")
 _DECIMAL_COMMA = re.compile(r"(?<![0-9.,])(?:0?,[0-9]+|[0-9]{1,3},(?:[0-9]{1,2}|[0-9]{4,}))(?![0-9,])")
 _FIRST = re.compile(rf"(?P<sign>[+-]?) *(?P<number>{_NUMBER})(?P<percent> *%)?")
 _SPREAD = re.compile(rf"(?:±|\+/-|\+-) *({_NUMBER})( *%)?")
-_INTERVAL = re.compile(rf"[\[(] *({_SIGNED})( *%)? *(?:,|;|--?| to ) *({_SIGNED})( *%)? *[\])]")
+_INTERVAL = re.compile(rf"[\[(] *{_SIGNED}(?: *%)? *(?:,|;|--?| to ) *{_SIGNED}(?: *%)? *[\])]")
 _IN_BRACKETS = re.compile(rf"[(\[] *(?:±|sd ?=?|std ?=?|Δ ?=?)? *([+-]?) *({_NUMBER})( *%)? *[)\]]")
 _CHANGE = re.compile(rf"([+-]) *({_NUMBER})( *%)?")
 _LONGEST = 200
@@ -36,18 +36,15 @@ class Printed(NamedTuple):
     Attributes
     ----------
     number : str
-        The number, with its percent sign.
+        The number, with its percent sign; empty for an interval alone.
     signed : bool
         Whether it has a sign, or an arrow, as differences have.
-    interval : tuple of str, or None
-        The interval behind the number, or in its place.
     change : str
         A signed number behind it, as in ``0.5357 (+1.2%)``; else empty.
     """
 
     number: str
     signed: bool = False
-    interval: tuple[str, str] | None = None
     change: str = ""
 
 
@@ -90,12 +87,12 @@ def printed_in(text: str) -> Printed | None:
     --------
     >>> printed_in("**0.5357**^{†} ± 0.012").number, printed_in("53.57 %*").number, printed_in("5 of 7")
     ('0.5357', '53.57%', None)
-    >>> printed_in("0.5357 (+1.2%)").change, printed_in("0.53 [0.51, 0.55]").interval
-    ('+1.2%', ('0.51', '0.55'))
+    >>> printed_in("0.5357 (+1.2%)").change, printed_in("0.53 [0.51, 0.55]").number
+    ('+1.2%', '0.53')
     """
     cell = _simplified(text)
-    if (alone := _INTERVAL.fullmatch(cell)) is not None:
-        return Printed("", interval=_bounds(alone))
+    if _INTERVAL.fullmatch(cell):
+        return Printed("")
     arrow = _ARROWS.get(cell[:1], "")
     found = _FIRST.match(cell.lstrip("".join(_ARROWS) + _MARKS) if arrow else cell)
     if found is None:
@@ -108,9 +105,7 @@ def printed_in(text: str) -> Printed | None:
 def _with_the_rest(printed: Printed, rest: str) -> Printed | None:
     """Add what stands behind the number; None if it is more than a table has there."""
     while rest := rest.lstrip(_MARKS):
-        if found := _INTERVAL.match(rest):
-            printed = printed._replace(interval=_bounds(found))
-        elif found := _SPREAD.match(rest):
+        if found := _INTERVAL.match(rest) or _SPREAD.match(rest):
             pass
         elif found := _IN_BRACKETS.match(_signed(rest)):
             if found[1]:
@@ -132,12 +127,6 @@ def _signed(text: str) -> str:
     for arrow, sign in _ARROWS.items():
         start = start.replace(arrow, sign)
     return start + text[2:]
-
-
-def _bounds(found: re.Match[str]) -> tuple[str, str]:
-    low, low_percent, high, high_percent = found.groups()
-    sign = "%" if low_percent or high_percent else ""
-    return low + sign, high + sign
 
 
 def _simplified(text: str) -> str:

@@ -91,6 +91,14 @@ def test_claims_are_read_as_other_files_are(files):
         ),
         ("run,P@1\none,\ntwo,-\n", "claims.csv: no row has a claim"),
         (
+            "run,P@1\none,0.3333\none,0.4\ntwo,0.6667\n",
+            "claims.csv:3: the run one has two numbers for P@1: 0.3333 and, in the row 'one', 0.4. Leave",
+        ),
+        (
+            "run,P@1,P@1\none,0.3333,0.4\ntwo,0.6667,0.7\n",
+            "the run one has two numbers for P@1: 0.3333 and, in the row 'one' of (column 3), 0.4",
+        ),
+        (
             "run,P@1\none,0.3333,0.5\n",
             "claims.csv:2: the row has 3 cells, but the header has 2",
         ),
@@ -122,13 +130,8 @@ def test_what_is_wrong_with_a_file_of_claims_is_said(files, refused, text, messa
         ("run\tP@1\none\t33.33%\ntwo\t0.6667\n", []),
         ("run,P@1\none,0.3333\nthree,0.51\ntwo,0.6667\n", ["1 row without a run left out: three"]),
         ("run,P@1\none,0.3333\none,0.3333\ntwo,0.6667\n", []),
-        ("run,P@1\none,0.3333\none,0.4\ntwo,0.6667\n", ["the row 'one' is left out: other numbers of one"]),
-        ("run,P@1,RR\none,0.3333,0.3333\ntwo,OOM,0.6667\n", ["no number, left out: OOM (two, P@1)"]),
+        ("run,P@1,RR\none,0.3333,0.3333\ntwo,OOM,0.6667\n", ["no value, left out: OOM (two, P@1)"]),
         ("run,P@1,SDCG@1,kB\none,0.3333,0.5,1\ntwo,0.6667,,2\n", ["2 columns that are no measures left out"]),
-        (
-            "run,P@1,P@1\none,0.3333,0.4\ntwo,0.6667,0.7\n",
-            [f"the row '{name}' of (column 3) is left out: other numbers" for name in ("one", "two")],
-        ),
         ("run,P@1,P@10\none,0.3333,7512\ntwo,0.6667,9213\n", ["a column that is no measure left out: P@10"]),
     ],
 )

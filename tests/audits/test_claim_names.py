@@ -1,5 +1,7 @@
 """Names of claims: loose ones, and measures that are written out."""
 
+import random
+
 import pytest
 from audit_helpers import DEFAULT, graded
 
@@ -86,7 +88,7 @@ LOOSE = [
 
 @pytest.mark.parametrize(("name", "measure", "cutoffs"), LOOSE)
 def test_loose_names_are_read(name, measure, cutoffs):
-    [[claim]] = parse_claims([{name: "0.5"}])
+    [[claim]] = parse_claims([{name: "0.5"}], loose=["GradedAP@10", "Coverage@10"])
     assert (claim.name, claim.measure, claim.cutoffs, claim.is_fixed) == (name, measure, cutoffs, False)
 
 
@@ -100,6 +102,10 @@ def test_many_conventions_of_a_loose_name_are_tried(name):
     "name",
     [
         "VariantNDCG(negative='keep')@10",
+        "GradedAP@10",
+        "VariantNDCG@10",
+        "Coverage",
+        "Coverage@10",
         "VariantNDCG(discount='zipf')",
         "GradedAP(norm='ideal')@10",
         "AP(rel=2)@10",
@@ -158,3 +164,31 @@ def test_a_measure_that_has_no_gain_for_a_label_policy_is_tried_on_the_others(na
     qrels, run = {"q1": {"a": 2, "b": 0}}, {"q1": {"b": 2.0, "a": 1.0}}
     [value] = pm.calc_aggregate([name], qrels, run).values()
     assert pm.audit(qrels, run, {name: f"{value:.4f}"}).ok
+
+
+def test_a_measure_of_ours_as_it_prints_is_tried_as_that_first():
+    """On binary labels GradedAP@10 is half of AP@10: that is what it is, or else AP of any kind."""
+    qrels = {f"q{i}": {"a": 1, "b": 1, "c": 0} for i in range(30)}
+    rng = random.Random(0)
+    run = {query: {doc: rng.random() for doc in "abcdef"} for query in qrels}
+    [ours], [other] = (pm.calc_aggregate([each], qrels, run).values() for each in ("GradedAP@10", "AP@10"))
+    result = pm.audit(qrels, run, {"GradedAP@10": f"{ours:.4f}"})
+    [claim] = result.rows[0].claims
+    assert (result.ok, claim.claim.is_fixed, str(claim.simplest.measure)) == (True, True, "GradedAP@10")
+    result = pm.audit(qrels, run, {"GradedAP@10": f"{other:.4f}"})
+    [claim] = result.rows[0].claims
+    assert (result.ok, claim.claim.is_fixed, str(claim.simplest.measure)) == (True, False, "AP@10")
+    assert result.rows[0].claims[0].n_tried > 100
+
+
+def test_a_measure_of_ours_that_the_labels_have_no_weight_for_is_any_of_its_kind():
+    qrels, run = {"q1": {"a": 3, "b": 0}, "q2": {"a": 3}}, {"q1": {"b": 2.0, "a": 1.0}, "q2": {"x": 1.0}}
+    assert pm.audit(qrels, run, {"GradedAP@10": "0.25"}).ok
+
+
+def test_all_rows_of_a_column_are_read_alike():
+    """One row has the number of the measure as it prints; so the other is a typo of that."""
+    qrels = {f"q{i}": {"a": 1} for i in range(7)}
+    runs = {"one": {"q1": {"a": 1.0}}, "two": {"q2": {"a": 1.0}, "q3": {"a": 1.0}}}
+    result = pm.audit(qrels, runs, {"one": {"GradedAP@10": "0.0714"}, "two": {"GradedAP@10": "0.2857"}})
+    assert [claim.claim.is_fixed for row in result.rows for claim in row.claims] == [True, True]

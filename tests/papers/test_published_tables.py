@@ -50,30 +50,6 @@ def test_a_published_table_is_explained_in_each_format(published, tmp_path, form
 
 
 @pytest.mark.thorough
-def test_rows_are_found_by_their_numbers_and_intervals_come_out(published, tmp_path):
-    """The report gives the bootstrap interval of the differences, with 10,000 resamples and seed 42."""
-    qrels, titles, tables, runs = published
-    table = dict(tables["litsearch-m040"])
-    lines = ["|".join(["method", *titles]), "|".join(["---"] * 4)]
-    lines += ["|".join([f"system {n}", *cells]) for n, cells in enumerate(table.values())]
-    lines += ["", "comparison|ΔF1|CI95", "---|---|---"]
-    lines += ["scholarloop_a_v2 vs BM25|`0.034793`|`[0.028662, 0.040876]`"]
-    lines += ["scholarloop_a_v2 vs scholarloop_a_v1_frozen|`0.018411`|`[0.013473, 0.023421]`"]
-    path = tmp_path / "report.md"
-    path.write_text("\n".join(lines))
-    result = pm.audit(qrels, runs["litsearch-m040"], path)
-    assert result.ok
-    assert [row.name for row in result.rows] == list(table)
-    assert len(result.notes) == 7
-    how = "percentile bootstrap of 10,000 resamples, numpy's default_rng(42), of F1 against"
-    assert result.checks == [
-        "table 2: ΔF1 (2 numbers): difference of F1",
-        f"table 2: CI95 (1 interval): {how} bm25",
-        f"table 2: CI95 (1 interval): {how} scholarloop_a_v1_frozen",
-    ]
-
-
-@pytest.mark.thorough
 def test_swapped_columns_of_a_published_table_are_named(published, tmp_path):
     qrels, titles, tables, runs = published
     path = tmp_path / "paper.csv"
@@ -81,8 +57,8 @@ def test_swapped_columns_of_a_published_table_are_named(published, tmp_path):
     rows = [",".join(["run", *swapped]), *(",".join([n, *cells]) for n, cells in tables["litsearch"].items())]
     path.write_text("\n".join(rows))
     result = pm.audit(qrels, runs["litsearch"], path)
-    assert (result.ok, result.moves) == (False, ["the columns R@20 and P@10 are swapped"])
-    assert "nearest" not in str(result)
+    assert not result.ok
+    assert "bm25, P@10: 0.5683 is the value of R@20" in result.suggestions
 
 
 @pytest.mark.thorough

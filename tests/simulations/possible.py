@@ -1,7 +1,5 @@
 """How many wrong ways to make AP are refuted from the qrels alone, and whether true ones ever are.
 
-Of those that are not refuted, how many a run with the same numbers shows to be possible.
-
 Rows of means are made from random runs, AP in one of four ways, nDCG with linear or exponential gains,
 printed with four digits in one of the ways that are in use. Then each of the four is asked for; of a wrong
 one, only where it would print another number.
