@@ -30,13 +30,13 @@ files: read inspection headers columns whole output_formats write provenance
 datasets: import_hook records samples readers http_download downloads handlers catalogue __init__
 datasets: titles pyterrier loading
 evaluation spark
-statistics: significance signed_ranks resampling intervals power interactions max_t tukey
-statistics: pools differences results letters estimates precision families cautions
+statistics: significance signed_ranks resampling intervals power interactions
+statistics: differences results letters estimates families cautions
 papers: cells grids html_tables latex markdown delimited read
 plots: fonts style arguments by_group by_query cutoffs forest scatter save
 pages: words charts bundle display
 reports: tables latex_layout latex html wording findings result_page evaluation evaluation_table
-reports: evaluation_page evaluation_formats differences pools paper_table
+reports: evaluation_page evaluation_formats differences judged paper_table
 reports: ranked_documents query_details comparison_page comparison
 crosschecks: pytrec same results check
 audits: options query_sets rare_gains choices levels claim_names claims
@@ -46,7 +46,7 @@ audits: matches chances claim_runs answers searches
 audits: changes suggestions sentences reports page report_formats audit
 limits: query_classes formulas best_rankings bounds counts row_formulas row_conventions rows reports possible
 budgets: gradings average_precisions discounted_gains unjudged label_errors orders results reports page budget
-comparisons: moves changes reranking pools compare
+comparisons: moves changes reranking compare
 records: options record changes verify gate leaderboard
 cli: messages progress arguments inputs output evaluations measures checks possible comparing budgets
 cli: recording conversions commands __init__

@@ -16,7 +16,7 @@ from permed_measures.errors import InputError
 if TYPE_CHECKING:
     from permed_measures.cli.inputs import Inputs
 
-Correction = Literal["max-t", "tukey", "holm", "bonferroni", "benjamini-hochberg", "none"]
+Correction = Literal["max-t", "holm", "bonferroni", "benjamini-hochberg", "none"]
 TESTS = ("t-test", "wilcoxon", "randomization", "bootstrap")
 Test = StrEnum("Test", {name: name for name in TESTS})  # type: ignore[misc]  # typer has no lists of Literal
 Format = Literal["table", "markdown", "latex", "html", "csv", "json"]
@@ -52,21 +52,24 @@ def compare(
         Literal["all", "measure"],
         typer.Option(help="Which p-values are corrected together: all, or those of a measure."),
     ] = "all",
-    rope: Annotated[
+    equivalence_margin: Annotated[
         float | None,
-        typer.Option(metavar="D", help="Test too that a difference is within ± D: equivalence."),
+        typer.Option(metavar="D", help="Also test whether a difference is within ± D."),
     ] = None,
     detect: Annotated[
         float | None,
-        typer.Option(metavar="D", help="Say how many queries (or clusters) a difference of D needs."),
+        typer.Option(
+            metavar="D",
+            help="Report how many queries (or clusters) a difference of D needs, and which one these find.",
+        ),
     ] = None,
     tests: Annotated[
         list[Test] | None,
         typer.Option(
-            help="A test to run, or the bootstrap for intervals; can be repeated. By default all tests."
+            help="A test to run, or the bootstrap for intervals; can be repeated. By default randomization."
         ),
     ] = None,
-    resamples: arguments.Resamples = 10_000,
+    resamples: arguments.Resamples = 50_000,
     seed: arguments.Seed = 0,
     level: arguments.Level = 0.95,
     columns: Annotated[
@@ -126,7 +129,7 @@ def compare(
             level=level,
             by=by,
             family=family,
-            rope=rope,
+            equivalence_margin=equivalence_margin,
             detect=detect,
         )
         groups = Groups.of(result.paired.query_ids, by, inputs.dataset) if by and record else None

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from permed_measures.comparisons.pools import every_label_is_relevant, pool_rows
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
@@ -19,14 +18,13 @@ from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.pages.display import Shown
 from permed_measures.reports.comparison import COMPARISON_FORMATS, comparison_records, for_notebook
 from permed_measures.reports.differences import differences_table, legend
-from permed_measures.reports.pools import pool_notes
+from permed_measures.reports.judged import every_label_is_relevant, judged_notes
 from permed_measures.reports.tables import CAPTIONED
-from permed_measures.statistics.cautions import cautions, disputed, unsteady
+from permed_measures.statistics.cautions import cautions, disputed
 from permed_measures.statistics.differences import PairedRuns
 from permed_measures.statistics.estimates import doubtful, estimated
-from permed_measures.statistics.families import corrected
-from permed_measures.statistics.interactions import NEEDED
-from permed_measures.statistics.results import INTERACTION, MAX_T, TESTS, ComparisonResult, Options, contrasts
+from permed_measures.statistics.families import corrected, randomized
+from permed_measures.statistics.results import MAX_T, TESTS, ComparisonResult, Options, contrasts
 from permed_measures.statistics.significance import LEVELS
 from permed_measures.terminal import aligned
 
@@ -95,13 +93,13 @@ def compare(
     clusters: By | None = None,
     correction: str | None = None,
     tests: Iterable[str] | str = TESTS,
-    resamples: int = 10_000,
+    resamples: int = 50_000,
     seed: int = 0,
     level: float = 0.95,
     by: By | None = None,
     rel: float | None = None,
     family: str = "all",
-    rope: float | None = None,
+    equivalence_margin: float | None = None,
     detect: float | None = None,
 ) -> Comparison:
     """Compare runs with a baseline or with each other, query by query.
@@ -121,13 +119,13 @@ def compare(
         one group for the query ids, ``{query_id: cluster}``, or a function of the query id. If left out, the
         field ``conversation_id`` of a data set that has it; ``"none"`` is no clusters. A query in no cluster
         counts as its own.
-    correction : {'max-t', 'tukey', 'holm', 'bonferroni', 'benjamini-hochberg', 'none'}, optional
+    correction : {'max-t', 'holm', 'bonferroni', 'benjamini-hochberg', 'none'}, optional
         Multiple-testing correction over all p-values of a test: pairs times measures. ``max-t`` adjusts those
         of the randomization test by what random signs give to all differences at once, and has the intervals
         from them too, which then hold for all differences at once; the other tests have Holm's correction.
-        ``tukey`` does so by the randomized Tukey HSD test, which shuffles the runs. If left out, ``max-t``,
-        or ``holm`` without the randomization test.
+        If left out, ``max-t``, or ``holm`` without the randomization test.
     tests : iterable of {'t-test', 'wilcoxon', 'randomization', 'bootstrap'}, or one of these
+        The randomization test if left out.
         With ``bootstrap`` the intervals of the differences are percentile bootstrap intervals.
     resamples : int, at least 1
         Number of resamples of the randomization test and the bootstrap.
@@ -137,15 +135,16 @@ def compare(
         Level of the confidence intervals.
     by : str, mapping or callable, optional
         Compare on each group of queries too, as in `evaluate_by`: ``"turn_number"``. The p-values of all
-        groups are corrected together. ``interaction`` tests whether the groups have the same difference.
+        groups are corrected together. ``interaction`` tests whether the differences depend on the group.
     rel : number, optional
         The lowest relevant grade, for each measure that takes one and does not name its own.
     family : {'all', 'measure'}
         Which p-values of a test are corrected together: all, or those of each measure by itself.
-    rope : number above 0, optional
-        Test too that the difference is within ± this, by two one-sided tests: ``equivalence``.
+    equivalence_margin : number above 0, optional
+        Also test whether the difference is within ± this, by two one-sided tests: ``equivalence``.
     detect : number above 0, optional
-        A difference; `ComparisonRow.needed` says how many queries (or clusters) would detect it.
+        A difference; `ComparisonRow.needed` says how many queries (or clusters) one uncorrected t-test needs
+        to find it, and `ComparisonRow.detectable` which difference it finds with those that there are.
 
     Returns
     -------
@@ -156,7 +155,7 @@ def compare(
     ------
     MeasureError, InputError
         As for an evaluation, naming the run; for fewer than two runs, an unknown baseline, test or
-        correction, clusters that `evaluate_by` could not group by, or if scipy is missing and needed.
+        correction, or clusters that `evaluate_by` could not group by.
 
     Warns
     -----
@@ -173,14 +172,13 @@ def compare(
     tests that treat queries as independent are marked ``naive``. Effect size, wins and losses are over
     queries.
 
-    Where all differences are 0, every p is 1, the interval (0, 0) and the effect size 0. Whatever else is
-    undefined is None with a reason: a t-test of one query or without variance, an interval of one cluster, a
-    relative difference to 0. Without max-T intervals are not corrected for their number. An interval has 0
-    where the deciding test's p (the adjusted one, with max-T) is 1 - level or more, and not where it is less.
-    With fewer than 20 clusters, or where fewer than five differ, it may be too short, which the notes say.
-    Differences that are those of another pair or
-    measure in all queries count once. `significance`, `signed_ranks`, `resampling`, `max_t`, `tukey` and
-    `intervals` have formulas and sources, Holm 1979 and Benjamini & Hochberg 1995 the other corrections.
+    Where all differences are 0, every p is 1 and the effect size 0. Whatever is undefined is None with a
+    reason: an interval or a t-test of one query or of differences that do not vary, a relative difference to
+    0. Without max-T intervals are not corrected for their number. An interval need not agree with p, which
+    comes from another method: it may have 0 where p is below 1 - level. With fewer than 20 clusters, or where
+    fewer than five differ, its coverage may be lower, which the notes say. `significance`, `signed_ranks`,
+    `resampling` and `intervals` have formulas and sources, Holm 1979 and Benjamini & Hochberg 1995 the other
+    corrections.
 
     Examples
     --------
@@ -194,7 +192,7 @@ def compare(
     asked = tuple(dict.fromkeys([tests] if isinstance(tests, str) else tests))
     if correction is None:
         correction = MAX_T if "randomization" in asked else "holm"
-    options = Options(asked, correction, resamples, seed, level, family, rope, detect)
+    options = Options(asked, correction, resamples, seed, level, family, equivalence_margin, detect)
     origin, qrels, runs = Origin.of(qrels, runs), loaded_qrels(qrels), loaded_runs(runs)
     asked_measures = measures_of(measures, rel)
     check_headings(["run", "measure"], asked_measures)
@@ -206,16 +204,14 @@ def compare(
     whole = compared([paired if groups is None else replace(paired, group=groups.group)], options, baselines)[
         0
     ]
-    again = pool_rows(paired, resamples, seed)
-    notes = [*whole.notes, *disputed(paired.measures), *pool_notes(again)]
-    whole = replace(whole, origin=origin, pool=again, notes=notes, qrels=qrels, runs=runs)
+    notes = [*whole.notes, *disputed(paired.measures), *judged_notes(paired)]
+    whole = replace(whole, origin=origin, notes=notes, qrels=qrels, runs=runs)
     if groups is None:
         return whole
     check_headings([groups.name], asked_measures)
     parts = [paired.of_queries(groups.group == number) for number in range(len(groups.values))]
     of_groups = dict(zip(groups.values, compared(parts, options, baselines), strict=True))
-    few = [] if INTERACTION in whole.rows[0].tests else [f"{INTERACTION}: not tested, {NEEDED}"]
-    notes = [*whole.notes, *few, *groups.notes(), *_notes_of_groups(groups.name, of_groups)]
+    notes = [*whole.notes, *groups.notes(), *_notes_of_groups(groups.name, of_groups)]
     return replace(whole, by=groups.name, groups=of_groups, notes=notes)
 
 
@@ -238,15 +234,16 @@ def _notes_of_groups(name: str, groups: Mapping[Any, Comparison]) -> list[str]:
 def compared(parts: list[PairedRuns], options: Options, baselines: list[str]) -> list[Comparison]:
     """Compare on each set of queries, with one correction over all p-values."""
     baseline = baselines[0] if len(baselines) == 1 else None
-    found = [contrasts(paired, options) for paired in parts]
-    found, families, notes, critical = corrected(found, parts, options)
+    tests, critical = randomized(parts, options)
+    found = [contrasts(paired, options, each) for paired, each in zip(parts, tests, strict=True)]
+    found, families = corrected(found, options)
     found = [
         estimated(rows, paired, options, times)
         for rows, paired, times in zip(found, parts, critical, strict=True)
     ]
     levels = LEVELS[:1] if baseline is None else LEVELS  # letters have the first level only
     n_tests = families.get("randomization", 1)
-    n_here = max(n_tests - sum(map(len, found[1:])), 1)  # of one set of queries, however many count once
+    n_here = n_tests // len(parts)  # on one set of queries
     return [
         Comparison(
             rows,
@@ -259,17 +256,15 @@ def compared(parts: list[PairedRuns], options: Options, baselines: list[str]) ->
             options.level,
             [
                 *paired.notes,
-                *said,
                 *cautions(paired, options, n_tests, n_here, min(levels)),
                 *doubtful(rows, paired, options),
-                *unsteady(rows, options, levels),
             ],
             paired,
             family=options.family,
             interval=options.interval,
-            rope=options.rope,
+            equivalence_margin=options.equivalence_margin,
             detect=options.detect,
             baselines=baselines,
         )
-        for rows, paired, said in zip(found, parts, notes, strict=True)
+        for rows, paired in zip(found, parts, strict=True)
     ]

@@ -200,7 +200,4 @@ def _interval_note(comparison: ComparisonResult, without: NDArray[np.bool_]) -> 
     units = f"whole clusters{named}" if clusters else "queries"
     unequal = " or one outweighs the rest" if clusters else ""
     alone = f";\nno bar where they are fewer than {FEW}{unequal}" if without.any() else ""
-    return (
-        f"bar: {comparison.level_in_percent} interval of the mean by {units},\n"
-        f"Student's t with a correction for skewness{alone}"
-    )
+    return f"bar: {comparison.level_in_percent} interval of the mean by {units}, Student's t{alone}"

@@ -20,9 +20,9 @@ from permed_measures.reports.comparison_page import (
 )
 from permed_measures.reports.differences import differences_table, legend
 from permed_measures.reports.html import html_means
+from permed_measures.reports.judged import judged_shares
 from permed_measures.reports.latex import latex
 from permed_measures.reports.paper_table import deciding_test, deciding_tests, paper_table, sentences
-from permed_measures.reports.pools import POOL, judged_shares, pool_json, pool_markdown, pool_table
 from permed_measures.reports.tables import markdown, separated, styled_rows
 from permed_measures.reports.wording import interval_method
 from permed_measures.statistics.results import EQUIVALENCE, INTERACTION, ComparisonResult, ComparisonRow
@@ -39,10 +39,7 @@ def _as_table(result: ComparisonResult) -> str:
     means = terminal_table(headings, styled_rows(table), n_labels, n_runs, goes_on=True)
     caption = paragraph(table.caption(styled="\x1b[" in means))  # a file has no bold or underlined cells
     differences, lines = _differences(result)
-    again = (
-        [f"\n{paragraph(POOL)}\n", terminal_table(*pool_table(result), goes_on=True)] if result.pool else []
-    )
-    return "\n".join([means, caption, "", differences, *(paragraph(line, 2) for line in lines), *again, ""])
+    return "\n".join([means, caption, "", differences, *(paragraph(line, 2) for line in lines), ""])
 
 
 def _differences(result: ComparisonResult) -> tuple[str, list[str]]:
@@ -120,7 +117,7 @@ def comparison_records(result: ComparisonResult) -> list[dict[str, Any]]:
             **{name: getattr(row, name) for name in _COUNTS},
             **{
                 f"{name}_{bound}": (row.intervals.get(name) or (None, None))[i]
-                for name in (*_MEANS[:2], _MEANS[3], _COUNTS[3])
+                for name in _MEANS[:2]
                 for i, bound in enumerate(_BOUNDS)
             },
             **{
@@ -168,7 +165,7 @@ def comparison_content(result: ComparisonResult) -> dict[str, Any]:
         "resamples": result.resamples,
         "seed": result.seed,
         "level": result.level,
-        "rope": result.rope,
+        "equivalence_margin": result.equivalence_margin,
         "detect": result.detect,
         "interval_method": interval_method(result) or None,
         "deciding_test": deciding_test(result) or None,
@@ -178,7 +175,6 @@ def comparison_content(result: ComparisonResult) -> dict[str, Any]:
             {"group": value if type(value) in (int, str) else str(value), **_part(group)}
             for value, group in result.groups.items()
         ],
-        "pool": pool_json(result),
         "sentences": sentences(result),
         "notes": result.notes,
     }
@@ -187,8 +183,7 @@ def comparison_content(result: ComparisonResult) -> dict[str, Any]:
 
 
 def _as_json(result: ComparisonResult) -> str:
-    packages = ["scipy"] if {"t-test", "wilcoxon"} & set(result.rows[0].tests) else []
-    origin = provenance(result.measures, result.origin, result.seed, packages)
+    origin = provenance(result.measures, result.origin, result.seed, ["scipy"])
     return as_json({**comparison_content(result), "provenance": origin}, indent=2, allow_nan=False) + "\n"
 
 
@@ -209,9 +204,7 @@ def _part(result: ComparisonResult) -> dict[str, Any]:
 
 COMPARISON_FORMATS: dict[str, Callable[[ComparisonResult], str]] = {
     "table": _as_table,
-    "markdown": lambda result: (
-        markdown(paper_table(result), [*sentences(result), *result.notes]) + pool_markdown(result)
-    ),
+    "markdown": lambda result: markdown(paper_table(result), [*sentences(result), *result.notes]),
     "latex": lambda result: latex(paper_table(result), "comparison", result.notes, sentences(result)),
     "html": comparison_page,
     "csv": _as_csv,

@@ -15,7 +15,6 @@ from permed_measures.reports.differences import differences_table, headings_of_t
 from permed_measures.reports.findings import findings, outcome, rows_of
 from permed_measures.reports.html import html_means, html_table
 from permed_measures.reports.paper_table import deciding_tests, paper_table, sentences
-from permed_measures.reports.pools import POOL, pool_html
 from permed_measures.reports.query_details import query_details
 from permed_measures.reports.result_page import copies_of, how_made, titled
 from permed_measures.reports.tables import PaperTable
@@ -43,7 +42,6 @@ def comparison_page(result: ComparisonResult) -> str:
         *([("notes", words["notes"])] if result.notes else []),
         ("how", words["how"]),
     ]
-    packages = ["scipy"] if {"t-test", "wilcoxon"} & set(result.rows[0].tests) else []
     content = {
         "finding": findings(result),
         "sections": sections,
@@ -53,7 +51,7 @@ def comparison_page(result: ComparisonResult) -> str:
         "differences": as_markup(html_differences(replace(result, notes=[]))),
         "by_group": by_group,
         "notes": result.notes,
-        "how": how_made(result.measures, result.origin, result.seed, packages),
+        "how": how_made(result.measures, result.origin, result.seed, ["scipy"]),
     }
     data = {
         "copies": copies_of(table, "comparison", result.notes, sentences(result)),
@@ -74,15 +72,12 @@ def html_differences(result: ComparisonResult) -> str:
     """Write the table of differences, and how they were computed."""
     first, others = deciding_tests(result)
     names = headings_of_tests(result)
-    headings, rows, n, size, _ = differences_table(
-        result, {name: names[name] for name in (*first, *others)}, True
-    )
+    shown = {name: names[name] for name in (*first, *others)}
+    headings, rows, n, size, _ = differences_table(result, shown)
     cells = [(row[:n], [as_html(cell) for cell in row[n:]]) for row in rows]
     blocks = [cells[start : start + size] for start in range(0, len(cells), size)]
     run = n - 1 if result.baseline is not None else n - 2
     lines = "".join(f"<li>{as_html(line)}</li>" for line in legend(result))
-    if result.pool:
-        lines += f"</ul>\n<p>{as_html(POOL)}</p>\n{pool_html(result)}\n<ul>"
     return f'{html_table(headings[:n], run, headings[n:], blocks)}\n<ul class="legend">{lines}</ul>'
 
 

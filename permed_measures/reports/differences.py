@@ -15,6 +15,7 @@ from permed_measures.reports.wording import (
     NONE,
     families,
     in_clusters,
+    interval_heading,
     interval_method,
     interval_of,
     is_random,
@@ -28,13 +29,13 @@ from permed_measures.statistics.families import correction_of
 from permed_measures.statistics.results import (
     EQUIVALENCE,
     INTERACTION,
-    SIMULTANEOUS,
     ComparisonResult,
     ComparisonRow,
 )
 from permed_measures.statistics.significance import SignificanceTest
 
-_HEADINGS = {**CORRECTION_NAMES, "benjamini-hochberg": "B-H"}
+_ADJUSTED = "(adj.)"
+"""What the heading of an adjusted p-value ends with."""
 
 
 class DifferencesTable(NamedTuple):
@@ -47,28 +48,23 @@ class DifferencesTable(NamedTuple):
     spare: list[str]
 
 
-def differences_table(
-    result: ComparisonResult, tests: Mapping[str, str] | None = None, more: bool = False
-) -> DifferencesTable:
+def differences_table(result: ComparisonResult, tests: Mapping[str, str] | None = None) -> DifferencesTable:
     """Tabulate the differences: a p-value for each test, and the adjusted one unless the test is naive.
 
-    `tests` has the tests to show with their headings; if left out, it is `headings_of_tests`. With `more` it
-    has the intervals of relative differences and effect sizes too, and what would be detected.
+    `tests` has the tests to show with their headings; if left out, it is `headings_of_tests`.
     """
     shown = headings_of_tests(result) if tests is None else tests
     made = result.rows[0].tests
     adjusted = [name for name in shown if not made[name].naive and result.correction != "none"]
-    intervals = [f"{result.level_in_percent} interval"] if interval_method(result) else []
+    intervals = [interval_heading(result)] if interval_method(result) else []
     labels = [*([result.by] if result.by else []), "measure", "run"]
     labels += ["against"] if result.baseline is None else []
     headings = ["mean", "base", "Δ", "Δ %", *intervals, "win/tie/loss", "d_z"]
-    headings += [f"Δ % {intervals[0]}", f"d_z {intervals[0]}", "detected"] if more and intervals else []
-    spare = ["mean", "base", "d_z", "Δ %", "win/tie/loss", *intervals]
+    spare = [heading for name, heading in shown.items() if name not in adjusted]
+    spare = [] if len(spare) == len(shown) else spare
+    spare += [*(shown[name] for name in adjusted), "Δ %", "d_z", "base", "mean", "win/tie/loss"]
     for name, heading in shown.items():
-        headings += [
-            heading,
-            *([_HEADINGS[correction_of(result.correction, name)]] if name in adjusted else []),
-        ]
+        headings += [heading, *([f"{heading} {_ADJUSTED}"] if name in adjusted else [])]
     short = dict(zip(result.measures, headings_of(result.measures), strict=True))
     rows = [
         [
@@ -76,7 +72,6 @@ def differences_table(
             short[row.measure],
             *([row.run] if result.baseline is not None else [row.run, row.baseline]),
             *_estimates(result, row, bool(intervals)),
-            *(_more(result, row) if more and intervals else ()),
             *(cell for name in shown for cell in _p_values(row.tests.get(name), name in adjusted)),
         ]
         for group, comparison in result.sections()
@@ -102,14 +97,6 @@ def _estimates(result: ComparisonResult, row: ComparisonRow, intervals: bool) ->
     return [*cells, f"{row.wins:,}/{row.ties:,}/{row.losses:,}", signed(row.effect_size, "+.2f")]
 
 
-def _more(result: ComparisonResult, row: ComparisonRow) -> list[str]:
-    """Write the other intervals, and the difference that would be detected with 80% power."""
-    relative = [f"{100 * bound:+.1f}" for bound in row.intervals.get("relative") or ()]
-    effect = [f"{bound:+.2f}" for bound in row.intervals.get("effect_size") or ()]
-    cells = [f"[{', '.join(each)}]" if each else NONE for each in (relative, effect)]
-    return [*cells, NONE if row.detectable is None else shown(result, row.detectable)]
-
-
 def _p_values(test: SignificanceTest | None, adjusted: bool) -> list[str]:
     """Write the p-values of a test; those of an interaction are of all queries, not of a group."""
     if test is None:
@@ -126,10 +113,12 @@ def legend(result: ComparisonResult, only: Collection[str] | None = None) -> lis
     `only` names the tests that are shown; all if left out.
     """
     tests = {name: test for name, test in result.rows[0].tests.items() if only is None or name in only}
-    against = result.baseline if result.baseline is not None else f"against, {result.against}"
+    against = (
+        result.baseline if result.baseline is not None else f"the run in column 'against' ({result.against})"
+    )
     drawn = result.interval == "bootstrap" or any(is_random(result, name) for name in tests)
     seed = f"; seed {result.seed}" if drawn else ""
-    lines = [f"Δ: run - {against}; {counted(result.n_queries, 'query')}{in_clusters(result)}{seed}"]
+    lines = [f"Δ: row run minus {against}; {counted(result.n_queries, 'query')}{in_clusters(result)}{seed}"]
     if interval_method(result):
         lines.append(_about_intervals(result))
     lines += [f"{name}: {method_of(result, name)}" for name in tests if "random" in name]
@@ -141,31 +130,33 @@ def legend(result: ComparisonResult, only: Collection[str] | None = None) -> lis
         lines.append("naive: treats the queries of a cluster as independent; do not report it")
     rows = [row for _, each in result.sections() for row in each.rows]
     lines += [
-        *_about_no_difference(result),
-        *(_ABOUT[name].format(result) for name in _ABOUT if name in tests),
+        *_about_power(result),
+        *(_ABOUT[name].format(result, tests[name].method) for name in _ABOUT if name in tests),
     ]
     return [*lines, *_reasons(rows, tests), *result.notes]
 
 
 _ABOUT = {
-    EQUIVALENCE: "equivalence: p that the difference is not within ±{0.rope:g}, by two one-sided tests",
-    INTERACTION: "interaction: p that the difference is the same in all {0.by} groups, by a Wald test",
+    EQUIVALENCE: "equivalence: p that Δ is beyond the equivalence margin ±{0.equivalence_margin:g}, "
+    "by two one-sided t-tests",
+    INTERACTION: "interaction: p that the differences do not depend on {0.by}, by {1}",
 }
 
 
-def _about_no_difference(result: ComparisonResult) -> list[str]:
-    """Say which differences would be detected, and how many queries one asked for needs."""
+def _about_power(result: ComparisonResult) -> list[str]:
+    """Say how many queries the difference asked for needs, and which one these find."""
+    if result.detect is None:
+        return []
     names = dict(zip(result.measures, headings_of(result.measures), strict=True))
-    least = {name: _range(result, m, "detectable") for m, name in names.items()}
-    texts = [f"{text} ({name})" for name, text in least.items() if text]
-    lines = [f"detected with 80% power: differences of {', '.join(texts)}"] if texts else []
-    if result.detect is not None:
-        counts = {name: _range(result, m, "needed") for m, name in names.items()}
-        given = [f"{text} ({name})" for name, text in counts.items() if text]
-        units = plural(result.paired.unit)
-        lines.append(
-            f"to detect {result.detect:g} with 80% power: {', '.join(given) or 'no number of'} {units}"
-        )
+    lines = []
+    units = plural(result.paired.unit)
+    for field, what in (
+        ("detectable", "minimum detectable difference (80% power)"),
+        ("needed", f"{units} needed for a difference of {result.detect:g} (80% power)"),
+    ):
+        ranges = {name: _range(result, measure, field) for measure, name in names.items()}
+        texts = [f"{text} ({name})" for name, text in ranges.items() if text]
+        lines.append(f"{what}, for one uncorrected t-test: {', '.join(texts) or NONE}")
     return lines
 
 
@@ -179,41 +170,38 @@ def _range(result: ComparisonResult, measure: Measure, name: str) -> str:
 
 def _about_intervals(result: ComparisonResult) -> str:
     """Say how the intervals were computed."""
-    number = result.families.get("randomization", 1)
-    if result.interval == "simultaneous" and number > 1:
-        by = CORRECTION_NAMES[result.correction]
-        return f"interval: for all {number:,} differences{of_each(result)} at once, by the draws of {by}"
+    heading = interval_heading(result)
+    if result.interval == "simultaneous":
+        sizes = {of: each["randomization"] for of, each in families(result).items()}
+        texts = [
+            f"{counted(n, 'difference')}{of_each(result)}{_of_what(result, of)}" for of, n in sizes.items()
+        ]
+        return f"simultaneous {heading} (max-T) of {', and of '.join(texts)}"
     units = counted(result.n_clusters, result.paired.unit)
     drawn = f"{counted(result.resamples, 'resample')} of " if result.interval == "bootstrap" else ""
     of_groups = "; of a group, from its own" if result.by else ""
     several = sum(len(each.rows) for _, each in result.sections()) > 1
     each_alone = "; not adjusted for multiple testing" if several and result.correction != "none" else ""
-    method = "by the random signs" if result.interval == "simultaneous" else interval_method(result)
-    return f"interval: {method}, {drawn}{units}{of_groups}{each_alone}"
+    return f"{heading}: {interval_method(result)}, {drawn}{units}{of_groups}{each_alone}"
 
 
 def _corrections(result: ComparisonResult, correction: str, names: list[str]) -> list[str]:
     """Say which p-values of these tests were adjusted together."""
     if correction == "none":
         return []
-    of_what = {"": "", "groups": f" of all {result.by} groups", "all queries": " of all queries"}
     texts = [
-        _sizes({name: sizes[name] for name in names if name in sizes}) + of_each(result) + of_what[of]
+        _sizes({name: sizes[name] for name in names if name in sizes})
+        + of_each(result)
+        + _of_what(result, of)
         for of, sizes in families(result).items()
         if any(sizes.get(name) for name in names)
     ]
-    adjusted = f"{_HEADINGS[correction]}: p adjusted by {CORRECTION_NAMES[correction]}"
-    return [f"{adjusted} over {', and over '.join(texts)}{_drawn(result, correction)}"] if texts else []
+    adjusted = f"p {_ADJUSTED} of {', '.join(names)}: {CORRECTION_NAMES[correction]}"
+    return [f"{adjusted} over {', and over '.join(texts)}"] if texts else []
 
 
-def _drawn(result: ComparisonResult, correction: str) -> str:
-    """Say where more was drawn than asked for."""
-    rows = [row for _, each in result.sections() for row in each.rows]
-    draws = max(
-        (row.tests["randomization"].draws or 0 for row in rows if "randomization" in row.tests), default=0
-    )
-    more = correction in SIMULTANEOUS and draws > result.resamples
-    return f", with {draws:,} draws since a p is near a level" if more else ""
+def _of_what(result: ComparisonResult, of: str) -> str:
+    return {"": "", "groups": f" of all {result.by} groups", "all queries": " of all queries"}[of]
 
 
 def _sizes(sizes: dict[str, int]) -> str:

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of
-from permed_measures.reports.pools import judged_cells, judged_headings
+from permed_measures.reports.judged import about_judged, judged_cells, judged_headings
 from permed_measures.reports.tables import Cell, PaperTable, TableRow, headings_of_texts, placed, texts_of
 from permed_measures.reports.wording import (
     CORRECTION_NAMES,
     LEVELS,
     families,
     in_clusters,
+    interval_heading,
     interval_of,
     is_random,
     method_of,
@@ -47,10 +48,10 @@ def paper_table(result: ComparisonResult) -> PaperTable:
             for group, comparison in result.sections()
         ],
         f"Means{by} over {counted(result.n_queries, 'query')}{in_clusters(result)}",
-        [_significance(result, letters), *([footnote] if footnote else [])],
+        [_significance(result, letters), *about_judged(result), *([footnote] if footnote else [])],
         bool(letters),
         result.caption,
-        [heading for heading in judged_headings(result) if heading not in headings_of(result.measures)],
+        judged_headings(result),
     )
 
 
@@ -179,9 +180,8 @@ def _sentence(result: ComparisonResult, rows: list[ComparisonRow], test: str, na
     for heading, row in zip(names, rows, strict=True):
         p = row.tests[test].adjusted if test else None
         means = f"{shown(result, row.mean)} against {shown(result, row.baseline_mean)}"
-        differs = row.interval is not None and row.interval[0] < row.interval[1]
-        of = f"{result.level_in_percent} interval of the difference"
-        interval = [f"{of} {interval_of(result, row)}"] if differs else []
+        of = f"{interval_heading(result)} of the difference"
+        interval = [f"{of} {interval_of(result, row)}"] if row.interval else []
         facts = ", ".join([means, *_facts(row, p, p_of_sentences(result, test) if test else "", interval)])
         found[_outcome(row, p)].append(f"{heading} ({facts})")
     verbs = {outcome: verb.format(rows[0].baseline) for outcome, verb in _VERBS.items()}

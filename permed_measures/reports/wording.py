@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from permed_measures.markup import counted, plural
 from permed_measures.statistics.families import correction_of
-from permed_measures.statistics.precision import MORE
-from permed_measures.statistics.resampling import n_patterns
-from permed_measures.statistics.results import MAX_T, TUKEY, ComparisonResult, ComparisonRow, deciding
+from permed_measures.statistics.results import MAX_T, ComparisonResult, ComparisonRow
 
 NONE = "—"
 LEVELS = {"‡": 0.01, "†": 0.05}
@@ -18,7 +14,6 @@ CORRECTION_NAMES = {
     "bonferroni": "Bonferroni",
     "benjamini-hochberg": "Benjamini-Hochberg",
     MAX_T: "max-T",
-    TUKEY: "Tukey HSD",
 }
 _SMALL = 1e-4
 
@@ -71,23 +66,26 @@ def interval_method(result: ComparisonResult) -> str:
     """Say how the intervals were computed; nothing where there are none."""
     if all(row.interval is None for _, each in result.sections() for row in each.rows):
         return ""
-    simultaneous = f"simultaneous, {CORRECTION_NAMES.get(result.correction, '')}"
-    return _INTERVALS.get(result.interval, simultaneous)
+    return _INTERVALS[result.interval]
 
 
-_INTERVALS = {"t": "skewness-corrected t", "bootstrap": "percentile bootstrap"}
+_INTERVALS = {
+    "t": "Student's t",
+    "simultaneous": "simultaneous, max-T",
+    "bootstrap": "percentile bootstrap",
+}
+
+
+def interval_heading(result: ComparisonResult) -> str:
+    """Return the heading of intervals, such as ``95% CI``."""
+    return f"{result.level_in_percent} CI"
 
 
 def interval_of(result: ComparisonResult, row: ComparisonRow) -> str:
-    """Write the interval; a round bracket is at an end that is 0 but excluded, since p is below 1 - level."""
+    """Write the interval; a dash where there is none."""
     if row.interval is None:
         return NONE
-    test = row.tests.get(deciding(row.tests))
-    p = None if test is None else test.adjusted if result.interval == "simultaneous" else test.p
-    excluded = p is not None and p < round(1 - result.level, 12) and 0.0 in row.interval
-    low, high = (shown(result, bound, "+") for bound in row.interval)
-    left, right = "(["[row.interval[0] != 0 or not excluded], ")]"[row.interval[1] != 0 or not excluded]
-    return f"{left}{low}, {high}{right}"
+    return f"[{', '.join(shown(result, bound, '+') for bound in row.interval)}]"
 
 
 def signed(value: float | None, form: str) -> str:
@@ -103,18 +101,22 @@ def in_clusters(result: ComparisonResult) -> str:
 
 
 def method_of(result: ComparisonResult, name: str) -> str:
-    """Say how a test was computed, for all rows and groups."""
-    rows = [row for _, each in result.sections() for row in each.rows]
-    tests = [row.tests[name] for row in rows]
-    drawn = [re.sub(r"^[\d,]+ random", f"{result.resamples:,} random", test.method) for test in tests]
-    more = max((test.draws or 0 for test in tests), default=0) > result.resamples
-    beyond = f", {MORE * result.resamples:,} where p is near a level" if more else ""
-    if len(set(drawn)) == 1:
-        return drawn[0] + (beyond if result.interval != "simultaneous" else "")
+    """Say how a test was computed, for all rows and groups.
+
+    With max-T it says how many sign patterns the adjusted p-values, and so the marks, are of.
+    """
+    rows = [row for _, part in result.sections() for row in part.rows]
+    if name == "randomization" and result.correction == MAX_T:
+        units = counted(result.n_clusters, result.paired.unit)
+        if is_random(result, name):  # groups share the signs of the clusters of all queries
+            return f"{counted(result.resamples, 'random sign pattern')} of {units}"
+        return f"all {2**result.n_clusters:,} sign patterns of {units}"
+    methods = {row.tests[name].method for row in rows}
+    if len(methods) == 1:
+        return methods.pop()
     if "randomization" in name:
-        units = plural("query" if rows[0].tests[name].naive else result.paired.unit)
-        random = f"{result.resamples:,} random ones where there are more"
-        return f"all sign patterns of the {units} that differ, or {random}"
+        units = plural("query" if result.rows[0].tests[name].naive else result.paired.unit)
+        return f"all sign patterns of the {units} that differ, or {result.resamples:,} random ones"
     return _METHODS[name]
 
 
@@ -127,9 +129,5 @@ _METHODS = {
 
 def is_random(result: ComparisonResult, name: str) -> bool:
     """Say whether the p-values of a test, or those adjusted by the same draws, depend on the seed."""
-    if result.correction == TUKEY and name == "randomization":
-        return True
-    if result.interval == "simultaneous" and name == "randomization":
-        return any(n_patterns(each.n_clusters, each.resamples) is None for _, each in result.sections())
-    rows = [row for _, each in result.sections() for row in each.rows]
-    return any(" random sign pattern" in row.tests[name].method for row in rows)
+    rows = (row for _, part in result.sections() for row in part.rows)
+    return any(name in row.tests and row.tests[name].draws for row in rows)

@@ -8,10 +8,9 @@ from ir_measures.measures import Measure
 
 from permed_measures.markup import counted
 from permed_measures.statistics.differences import PairedRuns
-from permed_measures.statistics.precision import near
 from permed_measures.statistics.resampling import n_patterns
-from permed_measures.statistics.results import ComparisonRow, Options
-from permed_measures.statistics.significance import LEVELS, effective_clusters
+from permed_measures.statistics.results import Options
+from permed_measures.statistics.significance import LEVELS
 
 _FEW = 10
 """Of fewer normal differences a 95% percentile bootstrap covers the mean in less than 90 of 100 cases."""
@@ -25,7 +24,6 @@ def cautions(
     Of the `n_tests` corrected together, `n_here` are on these queries; `level` is the lowest that has a mark.
     """
     notes = _no_significance(paired, options, n_tests, n_here, level)
-    notes += _unequal_clusters(paired, options)
     if options.interval == "bootstrap" and 1 < paired.n_clusters < _FEW:
         units = counted(paired.n_clusters, paired.unit)
         notes.append(f"interval: with {units} percentile bootstrap intervals are too short")
@@ -66,34 +64,3 @@ def _no_significance(
     or_more = " or more" if options.correction == "holm" and n_here < n_tests else ""
     corrected = f", corrected for {counted(family, 'test')}{or_more}," if family > 1 else ""
     return [f"randomization: with {cause} no p-value{corrected} is below {least:.4g}, whatever the runs"]
-
-
-_FEW_EFFECTIVE = 5
-"""Of fewer a cluster-robust t-test at 0.05 rejects a true null hypothesis in 6 of 100 cases and more."""
-
-
-def unsteady(rows: list[ComparisonRow], options: Options, levels: Iterable[float]) -> list[str]:
-    """Note how many p-values are so near to a level that another seed might put them on its other side."""
-    tests = [row.tests.get("randomization") for row in rows]
-    close = [test for test in tests if near(test, levels, options.correction)]
-    if not close:
-        return []
-    some = f"{len(close):,} of {counted(len(rows), 'p-value')} might be on the other side of"
-    error = max(test.error or 0 for test in close if test)
-    draws = max(test.draws or 0 for test in close if test)
-    return [
-        f"randomization: with another seed {some} {' or '.join(map(str, levels))} "
-        f"(Monte Carlo error {error:.2g} with {draws:,} draws); more resamples tell"
-    ]
-
-
-def _unequal_clusters(paired: PairedRuns, options: Options) -> list[str]:
-    """Note that the cluster-robust t-test is too sure, because few clusters have most of the queries."""
-    effective = effective_clusters(paired.cluster)
-    if "t-test" not in options.tests or effective >= min(_FEW_EFFECTIVE, paired.n_clusters / 2):
-        return []
-    number, alike = counted(paired.n_clusters, "cluster"), f"{effective:.1f} of one size"
-    return [
-        f"clustered t-test: {number} of very different sizes count as {alike}, so that its p is too small; "
-        "the randomization test holds"
-    ]

@@ -22,7 +22,7 @@ from permed_measures.errors import InputError, PermedWarning, nearest
 from permed_measures.markup import counted
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike
-from permed_measures.statistics.resampling import Operands
+from permed_measures.statistics.resampling import Columns
 from permed_measures.statistics.significance import zero_rounding_noise
 
 
@@ -48,7 +48,8 @@ class PairedRuns:
     among : ndarray of int64, optional
         Of some of the queries, the cluster of each among those of all queries.
     judged : dict of str to ndarray of float64, shape (n_measures, n_queries)
-        Of each run the share of documents within the measure's cutoff that are judged.
+        Of each run the share of documents within the measure's cutoff that are judged; NaN where it retrieves
+        nothing.
     rankings : dict of str to JudgedRankings
         Of each run; empty for some of the queries.
     group : ndarray of int64, optional
@@ -99,10 +100,7 @@ class PairedRuns:
             values[run_name], rankings[run_name], told = evaluated(run_name)
             notes += told
         asked = list(evaluator.measures)
-        judged = {
-            run_name: np.array([judged_share(replace(ranked), cutoff=cutoff_of(each)) for each in asked])
-            for run_name, ranked in rankings.items()
-        }
+        judged = {name: _judged(ranked, asked) for name, ranked in rankings.items()}
         parts = asked, query_ids, values, pairs, name, cluster, notes
         return cls(*parts, judged=judged, rankings=rankings)
 
@@ -154,16 +152,20 @@ class PairedRuns:
             found[:, number] = zero_rounding_noise(self.values[run] - self.values[baseline])
         return found.reshape(-1, len(self.query_ids)).T
 
-    def operands(self) -> Operands | None:
-        """Return each run minus the first run, where these are fewer columns than the differences."""
-        if len(self.values) >= len(self.pairs):
-            return None
+    def columns(self, cluster: NDArray[np.int64], n_clusters: int = 0) -> Columns:
+        """Return the columns of `differences` for tests over these clusters."""
         runs = list(self.values)
-        stacked = np.stack([self.values[run] - self.values[runs[0]] for run in runs], axis=1)
+        values = np.stack(list(self.values.values()), axis=1).reshape(-1, len(self.query_ids))
         start = len(runs) * np.arange(len(self.measures))[:, None]
         places = [[runs.index(run) for run in each] for each in zip(*self.pairs, strict=True)]
         first, second = ((start + np.array(each)).ravel() for each in places)
-        return Operands(stacked.reshape(-1, len(self.query_ids)).T, first, second)
+        return Columns.of_pairs(values.T, first, second, cluster, n_clusters)
+
+
+def _judged(rankings: JudgedRankings, measures: list[Measure]) -> NDArray[np.float64]:
+    """Return the share of documents that are judged within the cutoff of each measure, by query."""
+    shares = np.array([judged_share(replace(rankings), cutoff=cutoff_of(each)) for each in measures])
+    return np.where(rankings.retrieved > 0, shares, np.nan)
 
 
 def _pairs(runs: Any, baselines: Sequence[str]) -> list[tuple[str, str]]:

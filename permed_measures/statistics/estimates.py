@@ -1,8 +1,7 @@
-"""The intervals of a comparison: of means, differences, relative differences and effect sizes."""
+"""The intervals of a comparison: of means and of differences; and on request what could be detected."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,173 +11,124 @@ from permed_measures.markup import counted, plural
 from permed_measures.statistics.differences import PairedRuns
 from permed_measures.statistics.intervals import (
     FEW,
-    Spread,
-    agreeing,
     bounds,
-    cluster_sums,
-    contrast_spreads,
     critical_of,
+    difference_range,
     mean_intervals,
+    range_of,
 )
 from permed_measures.statistics.power import detectable, needed
 from permed_measures.statistics.resampling import bootstrap_intervals
-from permed_measures.statistics.results import ComparisonRow, Options, deciding
-from permed_measures.statistics.significance import Estimate, Floats, has_scipy, zero_rounding_noise
+from permed_measures.statistics.results import ComparisonRow, Options
+from permed_measures.statistics.significance import (
+    Estimate,
+    Floats,
+    effective_clusters,
+    mean_and_error,
+    zero_rounding_noise,
+)
 
 Rows = list[ComparisonRow]
-Interval = tuple[float, float] | None
-
-_ROWS = 256
-"""Number of rows whose queries are in memory at a time."""
 
 
 def estimated(rows: Rows, paired: PairedRuns, options: Options, critical: Floats) -> Rows:
-    """Give the rows their intervals, which never contradict the p-value that decides.
+    """Give the rows their intervals.
 
     Parameters
     ----------
     rows : list of ComparisonRow
-        Of `families.corrected`.
+        Of `contrasts`: measures in their order, then pairs.
     paired : PairedRuns
     options : Options
     critical : ndarray of float64, shape (n_rows,)
         How many standard errors a simultaneous interval has on a side; NaN for an interval of its own.
     """
-    reason, student = _student(paired, options)
-    alone = np.isnan(critical)
-    critical = np.where(alone, student, critical)
-    means = {} if reason else _means(paired, options.level)
-    sums = {run: cluster_sums(values.T, paired.cluster) for run, values in paired.values.items()}
+    means = _means(paired, options.level)
     found: Rows = []
-    for start in range(0, len(rows), _ROWS):
-        block, here = rows[start : start + _ROWS], slice(start, start + _ROWS)
-        for row, fields in _of_block(block, paired, options, critical[here], sums):
-            number = paired.measures.index(row.measure)
-            of_means = {
-                name: means.get(run, {}).get(number)
-                for name, run in (("mean", row.run), ("baseline_mean", row.baseline))
-            }
-            missing = reason if reason or alone[len(found)] else _MORE
-            reasons = row.reasons if fields["interval"] else {**row.reasons, "interval": missing or _UNEQUAL}
-            fields["intervals"] = {**of_means, **fields["intervals"]}
-            found.append(replace(row, reasons=reasons, **fields))
-    return _by_bootstrap(found, paired, options) if options.interval == "bootstrap" else found
-
-
-_UNEQUAL = "an interval needs more, and more equal, clusters"
-_MORE = (
-    "a simultaneous interval of so many differences needs more, and more equal, clusters or more resamples"
-)
-
-
-def _student(paired: PairedRuns, options: Options) -> tuple[str, float]:
-    """Return why there is no interval of its own, if so, and its critical value."""
-    if paired.n_clusters < 2:
-        return f"an interval needs at least two {plural(paired.unit)}", np.inf
-    if not has_scipy():
-        return "an interval needs scipy", np.inf
-    return "", critical_of(options.level, paired.n_clusters)
-
-
-def _means(paired: PairedRuns, level: float) -> dict[str, dict[int, Any]]:
-    """Return the interval of the mean of each run on each measure."""
-    return {
-        run: {i: each.value for i, each in enumerate(mean_intervals(values.T, paired.cluster, level))}
-        for run, values in paired.values.items()
-    }
-
-
-def _of_block(
-    rows: Rows, paired: PairedRuns, options: Options, critical: Floats, sums: Mapping[str, Floats]
-) -> Iterator[tuple[ComparisonRow, dict[str, Any]]]:
-    """Yield each row with what is estimated: the intervals, and what could be detected."""
-    places = [paired.measures.index(row.measure) for row in rows]
-    base = np.stack([paired.values[row.baseline][i] for row, i in zip(rows, places, strict=True)])
-    differences = np.stack([paired.values[row.run][i] for row, i in zip(rows, places, strict=True)])
-    differences -= base
-    columns = [sums[row.baseline][:, i] for row, i in zip(rows, places, strict=True)]
-    spreads = contrast_spreads(
-        zero_rounding_noise(differences).T, base.mean(axis=1), np.stack(columns, axis=1), paired.cluster
-    )
-    names = ("difference", "relative", "effect_size")
-    found = {
-        name: _agreed(rows, spread, options, critical) for name, spread in zip(names, spreads, strict=True)
-    }
-    power = _power(spreads[0], options)
-    for number, row in enumerate(rows):
-        others = {
-            name: found[name][number] if getattr(row, name) is not None else None
-            for name in ("relative", "effect_size")
-        }
-        yield row, {"interval": found["difference"][number], "intervals": others, **power[number]}
-
-
-def _power(spread: Spread, options: Options) -> list[dict[str, Any]]:
-    """Return what could be detected with these units, and how many the difference asked for needs."""
-    nothing: dict[str, Any] = {"detectable": None, "needed": None}
-    varies = spread.error > 0
-    if spread.n_units < 2 or not varies.any() or not has_scipy():
-        return [nothing] * len(varies)
-    least = detectable(spread.error, spread.n_units, options.level)
-    units: list[int | None] = [None] * len(varies)
-    if options.detect is not None:
-        units = needed(spread.error, spread.n_units, options.detect, options.level)
-    pairs = zip(least.tolist(), units, varies, strict=True)
-    return [{"detectable": d, "needed": n} if here else nothing for d, n, here in pairs]
-
-
-def _agreed(rows: Rows, spread: Spread, options: Options, critical: Floats) -> list[Interval]:
-    """Return the intervals, which end at 0 where they would contradict the p-value that decides."""
-    low, high = bounds(spread, critical)
-    name, alpha = deciding(rows[0].tests), round(1 - options.level, 12)
-    found: list[Interval] = []
-    for row, ends in zip(rows, zip(low.tolist(), high.tolist(), strict=True), strict=True):
-        if not np.isfinite(ends).all() or (spread.n_units < 2 and row.wins + row.losses):
-            found.append(None)
-            continue
-        test = row.tests.get(name)
-        p = None if test is None else test.adjusted if options.interval == "simultaneous" else test.p
-        found.append(ends if p is None else agreeing(*ends, row.difference > 0, p < alpha))
+    for number, part in enumerate(paired.by_measure()):
+        here = slice(len(found), len(found) + len(paired.pairs))
+        mean, error = mean_and_error(part.differences(), paired.cluster)
+        intervals = _intervals(part, options, mean, error, critical[here])
+        power = _power(error, paired.n_clusters, options)
+        for row, interval, extra in zip(rows[here], intervals, power, strict=True):
+            reasons = {**row.reasons, **({} if interval.value else {"interval": interval.reason})}
+            of_means = {"mean": means[row.run][number], "baseline_mean": means[row.baseline][number]}
+            given = {name: each.value for name, each in of_means.items()}
+            found.append(replace(row, interval=interval.value, reasons=reasons, intervals=given, **extra))
     return found
 
 
-def _by_bootstrap(rows: Rows, paired: PairedRuns, options: Options) -> Rows:
-    """Replace the intervals of the differences by percentile bootstrap intervals."""
-    how = options.resamples, options.seed, options.level
-    drawn = bootstrap_intervals(paired.differences(), paired.cluster, *how, paired.operands())
-    return [_with_interval(row, each) for row, each in zip(rows, drawn, strict=True)]
+def _means(paired: PairedRuns, level: float) -> dict[str, list[Estimate]]:
+    """Return the interval of the mean of each run on each measure."""
+    ranges = [range_of(measure) for measure in paired.measures]
+    return {
+        run: mean_intervals(values.T, paired.cluster, level, ranges) for run, values in paired.values.items()
+    }
 
 
-def _with_interval(row: ComparisonRow, found: Estimate) -> ComparisonRow:
-    reasons = {name: reason for name, reason in row.reasons.items() if name != "interval"}
-    if found.value is None:
-        reasons["interval"] = found.reason
-    return replace(row, interval=found.value, reasons=reasons)
+def _intervals(
+    paired: PairedRuns, options: Options, mean: Floats, error: Floats, critical: Floats
+) -> list[Estimate]:
+    """Return the intervals of the differences on one measure."""
+    units = plural(paired.unit)
+    if paired.n_clusters < 2:
+        return [Estimate(None, f"an interval needs at least two {units}")] * len(mean)
+    if options.interval == "bootstrap":
+        columns = paired.columns(paired.cluster)
+        return bootstrap_intervals(columns, options.resamples, options.seed, options.level)
+    critical = np.where(np.isnan(critical), critical_of(options.level, paired.n_clusters), critical)
+    low, high = bounds(mean, error, critical, [difference_range(paired.measures[0])] * len(mean))
+    return [
+        Estimate(None, f"an interval needs differences that vary between {units}")
+        if not varies
+        else Estimate(None, f"a simultaneous interval needs more {units} or more resamples")
+        if not np.isfinite(reach)
+        else Estimate(ends)
+        for varies, reach, *ends in zip(error > 0, critical, low.tolist(), high.tolist(), strict=True)
+    ]
+
+
+def _power(error: Floats, n_units: int, options: Options) -> list[dict[str, Any]]:
+    """Return what one t-test finds with these units, and how many the difference asked for needs."""
+    nothing: dict[str, Any] = {"detectable": None, "needed": None}
+    if options.detect is None or n_units < 2:
+        return [nothing] * len(error)
+    least = detectable(error, n_units, options.level).tolist()
+    units = needed(error, n_units, options.detect, options.level)
+    return [
+        {"detectable": d, "needed": n} if varies else nothing
+        for d, n, varies in zip(least, units, error > 0, strict=True)
+    ]
 
 
 # --- where they may not hold ---------------------------------------------------------------------------
 
-
 _SMALL = 20
+_FEW_EFFECTIVE = 5
+"""Of fewer a cluster-robust t-test at 0.05 rejects a true null hypothesis in 6 of 100 cases and more."""
 
 
 def doubtful(rows: Rows, paired: PairedRuns, options: Options) -> list[str]:
-    """Note where intervals may not hold as often as they say: of few units, or where few of them differ."""
-    n_units, level = paired.n_clusters, f"{100 * options.level:.10g}%"
-    if n_units < 2 or options.interval == "bootstrap" or not any(row.interval for row in rows):
+    """Note where the coverage of intervals may be lower: few units, few that differ, or unequal clusters."""
+    n_units, below = paired.n_clusters, f"coverage may be below {100 * options.level:.10g}%"
+    if options.interval == "bootstrap" or not any(row.interval for row in rows):
         return []
+    notes = []
     if n_units < _SMALL:
-        units = counted(n_units, paired.unit)
-        return [f"interval: with {units} it holds less often than {level} where differences are skewed"]
-    enough = FEW * int(np.bincount(paired.cluster).max())  # so many queries are of FEW clusters at least
-    few = sum(row.wins + row.losses < enough and _differ(row, paired) < FEW for row in rows)
-    if not few:
-        return []
-    units, verb = plural(paired.unit), "is" if few == 1 else "are"
-    return [
-        f"interval: {few:,} of {counted(len(rows), 'difference')} {verb} 0 but on fewer than {FEW} {units}; "
-        f"there it may hold less often than {level}"
-    ]
+        notes.append(f"interval: with {counted(n_units, paired.unit)} {below} where differences are skewed")
+    else:
+        enough = FEW * int(np.bincount(paired.cluster).max())  # so many queries are of FEW clusters at least
+        few = sum(row.wins + row.losses < enough and _differ(row, paired) < FEW for row in rows)
+        if few:
+            some, units = f"{few:,} of {counted(len(rows), 'difference')}", plural(paired.unit)
+            verb = "is" if few == 1 else "are"
+            notes.append(f"interval: {some} {verb} 0 but on fewer than {FEW} {units}; there {below}")
+    effective = effective_clusters(paired.cluster)
+    if effective < min(_FEW_EFFECTIVE, n_units / 2):
+        alike = f"{n_units:,} clusters of very different sizes count as {effective:.1f} of one size"
+        too_small = ", and p of the clustered t-test too small" if "t-test" in options.tests else ""
+        notes.append(f"interval: {alike}: {below}{too_small}")
+    return notes
 
 
 def _differ(row: ComparisonRow, paired: PairedRuns) -> int:

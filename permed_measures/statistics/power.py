@@ -1,6 +1,6 @@
 """What "no difference" means: which difference would be found, with how many queries; and equivalence.
 
-The arrays are those of `significance`. All of it needs scipy.
+The arrays are those of `significance`.
 """
 
 from __future__ import annotations
@@ -8,13 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from permed_measures.markup import counted, plural
-from permed_measures.statistics.intervals import Spread, as_critical, mean_spread
 from permed_measures.statistics.significance import (
     Floats,
     Ints,
     SignificanceTest,
-    for_columns,
-    scipy_special,
+    mean_and_error,
     units_of,
 )
 
@@ -75,7 +73,8 @@ def needed(error: Floats, n_units: int, difference: float, level: float) -> list
 
 def _power(noncentrality: Floats | float, n_units: Floats | float, level: float) -> Floats:
     """Return how often t of so many units is beyond its critical value."""
-    special = scipy_special()
+    from scipy import special
+
     degrees = np.asarray(n_units, np.float64) - 1
     critical = special.stdtrit(degrees, (1 + level) / 2)
     shift = np.asarray(noncentrality, np.float64)
@@ -84,43 +83,31 @@ def _power(noncentrality: Floats | float, n_units: Floats | float, level: float)
     return found
 
 
-def equivalence_test(differences: Floats, cluster: Ints, rope: float) -> list[SignificanceTest]:
-    """Compute the p-values of two one-sided tests: whether the mean difference is within ±`rope`.
+def equivalence_test(differences: Floats, cluster: Ints, margin: float) -> list[SignificanceTest]:
+    """Compute the p-values of two one-sided tests: whether the mean difference is within ± `margin`.
 
-    p is below alpha where the interval of level 1 - 2 alpha (`intervals.bounds`) is within the range: it is
-    the larger p of the tests that the mean is above -rope and below rope. Where all differences are equal,
-    none is computed: nothing is known of how others vary.
+    It is the larger p of the cluster-robust t-tests that the mean is above -margin and below margin: below
+    alpha where Student's interval of level 1 - 2 alpha is within the range. Where the differences do not vary
+    there is none: nothing is known of how others vary.
 
     References
     ----------
     Schuirmann, A comparison of the two one-sided tests procedure and the power approach, Journal of
     Pharmacokinetics and Biopharmaceutics 15, 1987.
     """
+    from scipy.special import stdtr
+
     n_units, unit = units_of(differences, cluster)
-    method = f"two one-sided tests of ±{rope:g}, {counted(n_units - 1, 'degree')} of freedom"
-    spread = mean_spread(differences, cluster)
-    if n_units < 2 or not (spread.error > 0).any():
-        p = np.full(differences.shape[1], np.nan)
-    else:
-        p = _outside(spread, rope)
-    reason = f"equivalence needs differences that vary between {plural(unit)}"
-
-    def outcome(column: int) -> SignificanceTest:
-        statistic = float(spread.estimate[column])
-        if spread.error[column] > 0 and n_units > 1:
-            return SignificanceTest(p=float(p[column]), statistic=statistic, method=method)
-        return SignificanceTest(method=method, reason=reason)
-
-    found = for_columns(differences, outcome, method)
-    equal = SignificanceTest(method=method, reason=reason)
-    return [each if spread.error[i] > 0 else equal for i, each in enumerate(found)]
-
-
-def _outside(spread: Spread, rope: float) -> Floats:
-    """Return the larger p of both one-sided tests."""
-    scale = np.where(spread.error > 0, spread.error, 1)
-    above, below = (rope + spread.estimate) / scale, (rope - spread.estimate) / scale
-    mirrored = spread._replace(skewness=-spread.skewness)
-    critical = np.minimum(as_critical(above, spread), as_critical(below, mirrored))
-    p: Floats = scipy_special().stdtr(spread.n_units - 1, -critical)
-    return p
+    mean, error = mean_and_error(differences, cluster)
+    t = np.divide(margin - np.abs(mean), error, out=np.zeros_like(mean), where=error > 0)
+    p = stdtr(max(n_units - 1, 1), -t)
+    method = f"two one-sided tests of ±{margin:g}, {counted(n_units - 1, 'degree')} of freedom"
+    flat = SignificanceTest(
+        method=method, reason=f"equivalence needs differences that vary between {plural(unit)}"
+    )
+    return [
+        SignificanceTest(p=float(p[i]), statistic=float(mean[i]), method=method)
+        if error[i] > 0 and n_units > 1
+        else flat
+        for i in range(len(mean))
+    ]

@@ -13,9 +13,7 @@ from permed_measures.errors import InputError, check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.statistics.differences import PairedRuns
 from permed_measures.statistics.interactions import interaction_test
-from permed_measures.statistics.pools import PoolRow
 from permed_measures.statistics.power import equivalence_test
-from permed_measures.statistics.resampling import Operands, randomization_test
 from permed_measures.statistics.signed_ranks import wilcoxon_test
 from permed_measures.statistics.significance import (
     CORRECTIONS,
@@ -25,7 +23,6 @@ from permed_measures.statistics.significance import (
     SignificanceTest,
     blocks_of_columns,
     effect_sizes,
-    has_scipy,
     t_test,
 )
 
@@ -47,22 +44,21 @@ class ComparisonRow:
     wins, ties, losses : int
         Queries on which the run is above the baseline, equal (within 1e-12), below.
     interval : (float, float) or None
-        Confidence interval of the difference; with max-T simultaneous for all rows. It has 0 where the
-        deciding test's p is 1 - level or more, and not where it is less; then one that ends at 0 excludes it.
+        Confidence interval of the difference; with max-T simultaneous for all rows. None where the
+        differences do not vary.
     effect_size : float or None
         Cohen's d_z: the difference over the standard deviation of the queries' differences.
     tests : dict of str to SignificanceTest
         By name: those that were asked for; with clusters also ``clustered t-test`` and
-        ``naive randomization``, and with `rope` and groups ``equivalence`` and ``interaction``.
+        ``naive randomization``, and with `equivalence_margin` and groups ``equivalence`` and ``interaction``.
     reasons : dict of str to str
         Why a field is None: by ``relative``, ``interval``, ``effect_size``.
     intervals : dict of str to (float, float) or None
-        Confidence intervals of ``mean`` and ``baseline_mean``, each by itself, and of ``relative`` and
-        ``effect_size``, which agree with that of the difference.
+        Confidence intervals of ``mean`` and ``baseline_mean``, each by itself.
     detectable : float or None
-        The difference that a test of its own at 1 - level would detect with a power of 0.8.
+        With `detect`, the difference that one uncorrected t-test at 1 - level finds with a power of 0.8.
     needed : int or None
-        How many queries (or clusters) the difference asked for by `detect` would need, for that power.
+        With `detect`, how many queries (or clusters) that test needs to find it, with the same power.
     """
 
     run: str
@@ -121,10 +117,8 @@ class ComparisonResult:
         Which p-values of a test were corrected together.
     interval : {'t', 'simultaneous', 'bootstrap'}
         How the intervals of the differences were computed.
-    pool : list of PoolRow
-        Pairs that differ in what is judged of them, compared again.
-    rope, detect : float or None
-        The range of equivalence, and the difference to be detected, as they were asked for.
+    equivalence_margin, detect : float or None
+        As they were asked for.
     baselines : list of str
         The runs that others are compared with; none where every pair is compared.
     texts : mapping of str to mapping
@@ -151,8 +145,7 @@ class ComparisonResult:
     digits: int | None = None
     family: str = "all"
     interval: str = "t"
-    pool: list[PoolRow] = field(default_factory=list, repr=False)
-    rope: float | None = None
+    equivalence_margin: float | None = None
     detect: float | None = None
     baselines: list[str] = field(default_factory=list)
     texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
@@ -190,12 +183,6 @@ class ComparisonResult:
 
 
 MAX_T = "max-t"
-TUKEY = "tukey"
-"""The randomized Tukey HSD test."""
-
-SIMULTANEOUS = (MAX_T, TUKEY)
-"""The corrections that have the intervals and the p-values of the randomization test from the same draws."""
-
 FAMILIES = ("all", "measure")
 """Which p-values of a test are corrected together: all, or those of a measure."""
 
@@ -210,7 +197,7 @@ VARIANTS = {
 Without clusters there is only the one of its name. The bootstrap gives an interval.
 """
 
-TESTS = ("t-test", "wilcoxon", "randomization")
+TESTS = ("randomization",)
 """What is run where nothing is asked for."""
 
 EQUIVALENCE = "equivalence"
@@ -235,27 +222,27 @@ class Options:
     seed: int
     level: float
     family: str = "all"
-    rope: float | None = None
+    equivalence_margin: float | None = None
     detect: float | None = None
 
     @property
     def interval(self) -> str:
         """How the intervals of the differences are computed."""
-        simultaneous = "simultaneous" if self.correction in SIMULTANEOUS else "t"
+        simultaneous = "simultaneous" if self.correction == MAX_T else "t"
         return "bootstrap" if "bootstrap" in self.tests else simultaneous
 
     def __post_init__(self) -> None:
         """Raise InputError for an invalid option."""
         for name in self.tests:
             check_choice("a test", name, VARIANTS)
-        check_choice("correction", self.correction, [*CORRECTIONS, *SIMULTANEOUS])
+        check_choice("correction", self.correction, [*CORRECTIONS, MAX_T])
         check_choice("family", self.family, FAMILIES)
-        if self.correction in SIMULTANEOUS and "randomization" not in self.tests:
+        if self.correction == MAX_T and "randomization" not in self.tests:
             raise InputError(
                 f"correction {self.correction!r} needs the randomization test",
                 hint="Ask for both, or for neither",
             )
-        for name in ("rope", "detect"):
+        for name in ("equivalence_margin", "detect"):
             _check_positive(name, getattr(self, name))
         check_whole_number("resamples", self.resamples, 1)
         check_whole_number("seed", self.seed, 0)
@@ -272,15 +259,26 @@ def _check_positive(name: str, value: float | None) -> None:
         raise InputError(f"{name} must be a number above 0 (found {value!r})", hint="Such as 0.02")
 
 
-def contrasts(paired: PairedRuns, options: Options) -> list[ComparisonRow]:
-    """Build a row for each measure and pair, with p-values not yet adjusted, and without intervals."""
-    return [row for part in paired.by_measure() for row in _contrasts_of(part, options)]
+Tests = dict[str, list[SignificanceTest]]
+"""The outcomes of a test on each column, by its name."""
 
 
-def _contrasts_of(paired: PairedRuns, options: Options) -> list[ComparisonRow]:
+def contrasts(paired: PairedRuns, options: Options, randomized: Tests) -> list[ComparisonRow]:
+    """Build a row for each measure and pair, not yet corrected for their number, and without intervals.
+
+    `randomized` has the outcomes of the randomization test on all rows.
+    """
+    rows: list[ComparisonRow] = []
+    for part in paired.by_measure():
+        here = slice(len(rows), len(rows) + len(paired.pairs))
+        rows += _contrasts_of(part, options, {name: each[here] for name, each in randomized.items()})
+    return rows
+
+
+def _contrasts_of(paired: PairedRuns, options: Options, randomized: Tests) -> list[ComparisonRow]:
     """Build the rows of one measure."""
-    differences, operands = paired.differences(), paired.operands()
-    tested = _tested(paired, options, differences, operands)
+    differences = paired.differences()
+    tested = _tested(paired, options, differences, randomized)
     effects = _in_blocks(effect_sizes, differences)
     return [
         _row(
@@ -302,30 +300,29 @@ def _in_blocks(compute: Callable[[Floats], list[_T]], differences: Floats) -> li
     return [each for block in blocks_of_columns(differences) for each in compute(block)]
 
 
-def _tested(
-    paired: PairedRuns, options: Options, differences: Floats, operands: Operands | None
-) -> dict[str, list[SignificanceTest]]:
-    """Run the tests on all columns; without clusters none is naive, and no clustered variant is added."""
-    how = options.resamples, options.seed, operands
+def variants(test: str, paired: PairedRuns) -> dict[str, bool]:
+    """Return the variants of a test that are run, and whether they treat queries as independent."""
+    return VARIANTS[test] if paired.clusters else {test: False} if VARIANTS[test] else {}
+
+
+def _tested(paired: PairedRuns, options: Options, differences: Floats, randomized: Tests) -> Tests:
+    """Run the tests on all columns."""
     tests: dict[str, Callable[[Ints], list[SignificanceTest]]] = {
         "t-test": lambda cluster: _in_blocks(lambda block: t_test(block, cluster), differences),
         "wilcoxon": lambda _: _in_blocks(wilcoxon_test, differences),
-        "randomization": lambda cluster: randomization_test(differences, cluster, *how),
     }
     alone = np.arange(len(differences))
-    found: dict[str, list[SignificanceTest]] = {}
+    found: Tests = {}
     for test in options.tests:
-        for name, naive in VARIANTS[test].items():
-            if paired.clusters:
-                outcomes = tests[test](alone if naive else paired.cluster)
-                found[name] = [replace(each, naive=naive) for each in outcomes]
-            elif name == test:
-                found[name] = tests[test](alone)
-    if options.rope is not None:
-        found[EQUIVALENCE] = equivalence_test(differences, paired.cluster, options.rope)
-    if paired.group is not None and has_scipy():
-        tested = interaction_test(differences, paired.cluster, paired.group)
-        found.update({INTERACTION: tested} if any(test.method for test in tested) else {})
+        for name, naive in variants(test, paired).items():
+            cluster = alone if naive else paired.cluster
+            outcomes = randomized[name] if name in randomized else tests[test](cluster)
+            found[name] = [replace(each, naive=naive) for each in outcomes]
+    if options.equivalence_margin is not None:
+        found[EQUIVALENCE] = equivalence_test(differences, paired.cluster, options.equivalence_margin)
+    if paired.group is not None and paired.group.max(initial=-1) > 0:
+        how = options.resamples, options.seed
+        found[INTERACTION] = interaction_test(differences, paired.cluster, paired.group, *how)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from permed_measures.markup import counted
-from permed_measures.statistics.significance import Floats, Ints, SignificanceTest, for_columns, scipy_stats
+from permed_measures.statistics.significance import Floats, Ints, SignificanceTest, for_columns
 
 _ADDITIONS = 1 << 21
 """The most additions for an exact p, a few ms: 150 differences, ties or not, never take more."""
@@ -23,11 +23,6 @@ def wilcoxon_test(differences: Floats) -> list[SignificanceTest]:
     The p-value is exact, ties or not, of up to 150 differences, and of more where most are of one size.
     Otherwise it is scipy's normal approximation, which was then off by 0.002 at most where p is below 0.2.
 
-    Raises
-    ------
-    InputError
-        If scipy is not installed.
-
     Notes
     -----
     scipy is exact without ties up to 50 differences, and with ties up to 13; beyond, its normal approximation
@@ -44,7 +39,6 @@ def wilcoxon_test(differences: Floats) -> list[SignificanceTest]:
     >>> wilcoxon_test(np.array([[1.0], [2.0], [3.0], [0.0]]))[0].p
     0.25
     """
-    scipy_stats()  # raises the error
     rounded = np.round(differences, 12)
 
     def outcome(column: int) -> SignificanceTest:
@@ -74,6 +68,8 @@ def _approximate(n: int, counts: Ints, smaller: float) -> float:
 
 def _exact(ranks: Ints, counts: Ints, smaller: int) -> float | None:
     """Return p for the smaller sum of doubled ranks, each so often; None if that takes too long."""
+    from scipy.stats import binom
+
     common = int(counts.argmax())
     if counts.sum() - counts[common] > _MOST:
         return None
@@ -86,7 +82,7 @@ def _exact(ranks: Ints, counts: Ints, smaller: int) -> float | None:
     ways, n = _ways(others, reach), counts[common]
     fit = np.minimum((highest - np.arange(reach + 1)) // sizes[common], n)
     fit, place = np.unique(fit, return_inverse=True)
-    of_common = scipy_stats().binom.cdf(fit, n, 0.5)
+    of_common = binom.cdf(fit, n, 0.5)
     return min(float(ways @ of_common[place]) * 2.0 ** (1 - len(others)), 1.0)
 
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.errors import InputError
 from permed_measures.markup import counted, plural
 
 Floats = NDArray[np.float64]
@@ -49,8 +47,6 @@ class SignificanceTest:
         Why there is no p-value, where there is none.
     draws : int or None
         The number of random draws that `adjusted` was computed from; None where it is exact.
-    error : float or None
-        Monte Carlo standard error of `adjusted`, where it is of random draws.
     """
 
     p: float | None = None
@@ -60,7 +56,6 @@ class SignificanceTest:
     method: str
     reason: str = ""
     draws: int | None = None
-    error: float | None = None
 
 
 class Estimate(NamedTuple):
@@ -103,6 +98,20 @@ def for_columns(
     return [outcome(column) if values.any() else same for column, values in enumerate(differences.T)]
 
 
+def mean_and_error(values: Floats, cluster: Ints) -> tuple[Floats, Floats]:
+    r"""Return the mean of each column and its cluster-robust standard error.
+
+    .. math:: \sqrt{\frac{C}{C-1} \sum_c u_c^2} / n, \quad u_c = \sum_{i \in c} (d_i - \bar d)
+
+    with C clusters and n queries. It is 0 where what is added up does not vary, and for a single cluster.
+    """
+    mean, n_units = values.mean(axis=0), int(cluster.max()) + 1
+    centred = sums_of(values - mean, cluster)
+    error = np.sqrt((centred**2).sum(axis=0) * n_units / max(n_units - 1, 1)) / len(values)
+    varies = np.abs(centred).max(axis=0) > TIE * np.maximum(np.abs(values).max(axis=0), 1)
+    return mean, np.where(varies, error, 0.0)
+
+
 # --- the t-test ------------------------------------------------------------------------------------
 
 
@@ -116,11 +125,6 @@ def t_test(differences: Floats, cluster: Ints) -> list[SignificanceTest]:
     paired t-test. There is no p for a single unit, and where the units have no variance; it is 1 where all
     differences are 0.
 
-    Raises
-    ------
-    InputError
-        If scipy is not installed.
-
     References
     ----------
     Cameron & Miller, A Practitioner's Guide to Cluster-Robust Inference, Journal of Human Resources 50(2),
@@ -133,12 +137,11 @@ def t_test(differences: Floats, cluster: Ints) -> list[SignificanceTest]:
     >>> round(outcome.statistic, 4), round(outcome.p, 4)
     (3.4641, 0.0742)
     """
-    stats = scipy_stats()
-    n, (n_units, unit) = len(differences), units_of(differences, cluster)
-    mean = differences.mean(axis=0)
-    centred = sums_of(differences - mean, cluster)
-    error = np.sqrt((centred**2).sum(axis=0) * n_units / max(n_units - 1, 1)) / n
-    varies = np.abs(centred).max(axis=0) > TIE * np.maximum(np.abs(differences).max(axis=0), 1)
+    from scipy import stats
+
+    n_units, unit = units_of(differences, cluster)
+    mean, error = mean_and_error(differences, cluster)
+    varies = error > 0
     kind = "paired" if unit == "query" else "cluster-robust"
     method = f"{kind}, {counted(n_units - 1, 'degree')} of freedom"
     t = np.divide(mean, error, out=np.zeros_like(mean), where=varies)
@@ -223,33 +226,3 @@ CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
 }
 """How the p-values of a family are adjusted. Holm 1979 and Bonferroni control the probability of any false
 rejection, Benjamini & Hochberg 1995 the expected share of false rejections."""
-
-
-def scipy_stats() -> Any:
-    """Import scipy.stats, or raise an error that says how to install it."""
-    return _scipy("scipy.stats")
-
-
-def scipy_special() -> Any:
-    """Import scipy.special, which loads faster, or raise the same error."""
-    return _scipy("scipy.special")
-
-
-def has_scipy() -> bool:
-    """Say whether scipy is installed."""
-    try:
-        scipy_special()
-    except InputError:
-        return False
-    return True
-
-
-def _scipy(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError:
-        raise InputError(
-            "scipy is not installed, which the t-test and Wilcoxon's test need",
-            hint="pip install scipy (in a checkout of permed-measures: pip install '.[stats]'), or "
-            "leave these tests out: tests='randomization'",
-        ) from None

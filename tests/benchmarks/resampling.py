@@ -15,7 +15,7 @@ import numpy as np
 from measuring import in_turns
 from scipy import stats
 
-from permed_measures.statistics.resampling import bootstrap_intervals, randomization_test
+from permed_measures.statistics.resampling import Columns, bootstrap_intervals, randomization_test
 
 N_QUERIES, N_COLUMNS, RESAMPLES = 3440, 16, 10_000
 
@@ -52,7 +52,10 @@ def resampling(rounds: int, share: float) -> Iterator[dict[str, Any]]:
     """Yield a row for each of the two tests."""
     d = np.random.default_rng(0).normal(size=(max(8, int(N_QUERIES * share)), N_COLUMNS))
     alone, cluster = np.arange(len(d)), np.arange(len(d)) // 4
-    intervals = partial(bootstrap_intervals, d, resamples=RESAMPLES, seed=0, level=0.95)
+
+    def intervals(cluster):
+        return bootstrap_intervals(Columns.of(d, cluster), RESAMPLES, 0, 0.95)
+
     test = partial(randomization_test, d, resamples=RESAMPLES, seed=0)
     for what, ours, theirs in (
         ("randomization test", test, scipy_randomization),

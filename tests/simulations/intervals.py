@@ -1,7 +1,7 @@
 """How often 95% intervals hold the truth, and by how much the shape of the data matters.
 
 A row is a shape of differences, a column a number of queries, or of conversations; of each are drawn so many
-samples, with replacement. ``held`` is the share of samples whose interval has the true mean; ``few`` the
+samples, with replacement. A cell is the share of samples whose interval has the true mean; in brackets the
 share of samples in which fewer than five units differ from 0, of which the note warns. Real differences are
 those of LitSearch runs by R@20: the folder PERMED_DATA has them.
 
@@ -15,8 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from permed_measures.statistics.intervals import FEW, bounds, critical_of, mean_spread
-from permed_measures.statistics.resampling import bootstrap_intervals
+from permed_measures.statistics.intervals import FEW, mean_intervals
 from permed_measures.statistics.significance import sums_of
 
 LEVEL = 0.95
@@ -85,39 +84,14 @@ def real_shapes(folder):
     }
 
 
-def student(values, cluster):
-    """Return Student's intervals."""
-    spread = mean_spread(values, cluster)
-    spread = spread._replace(skewness=np.zeros_like(spread.skewness))
-    return bounds(spread, critical_of(LEVEL, spread.n_units))
-
-
-def ours(values, cluster):
-    """Return the intervals of the package."""
-    spread = mean_spread(values, cluster)
-    return bounds(spread, critical_of(LEVEL, spread.n_units))
-
-
-def percentile(values, cluster):
-    """Return percentile bootstrap intervals."""
-    found = bootstrap_intervals(values, cluster, 999, 0, LEVEL)
-    return tuple(np.array([each.value for each in found]).T)
-
-
-METHODS = {"ours": ours, "student": student, "percentile": percentile}
-
-
-def coverage(shape, n, trials, seed=0, methods=("ours",)):
-    """Return the share that held by method, of all samples and of those without few, and the share of few."""
+def coverage(shape, n, trials, seed=0):
+    """Return the share of samples whose interval holds, and the share of those with few that differ."""
     rng = np.random.default_rng([seed, n])
     values, cluster, truth = shape(rng, n, trials)
     few = (np.abs(sums_of(values, cluster)) > 1e-12).sum(axis=0) < FEW
-    found = {}
-    for name in methods:
-        low, high = METHODS[name](values, cluster)
-        held = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
-        found[name] = held.mean(), held[~few].mean() if (~few).any() else np.nan
-    return found, few.mean()
+    ends = [each.value or (np.nan, np.nan) for each in mean_intervals(values, cluster, LEVEL)]
+    low, high = np.transpose(ends)
+    return ((low <= truth + 1e-12) & (truth - 1e-12 <= high)).mean(), few.mean()
 
 
 def main(trials=4000):
@@ -130,8 +104,8 @@ def main(trials=4000):
     for name, shape in shapes.items():
         cells = []
         for n in SIZES:
-            found, few = coverage(shape, n, trials)
-            cells.append(f"{found['ours'][0]:.3f}" + (f" ({few:.2f})" if round(few, 2) else ""))
+            held, few = coverage(shape, n, trials)
+            cells.append(f"{held:.3f}" + (f" ({few:.2f})" if round(few, 2) else ""))
         print("  ".join([name.ljust(32), *(f"{cell:12}" for cell in cells)]).rstrip())
 
 

@@ -13,11 +13,9 @@ from itertools import combinations
 
 import numpy as np
 
-from permed_measures.statistics.intervals import bounds, mean_spread
-from permed_measures.statistics.max_t import Columns, as_student, max_t
-from permed_measures.statistics.resampling import Operands
-from permed_measures.statistics.significance import CORRECTIONS, sums_of, t_test
-from permed_measures.statistics.tukey import tukey_hsd
+from permed_measures.statistics.intervals import bounds
+from permed_measures.statistics.resampling import Columns, as_student, randomize
+from permed_measures.statistics.significance import CORRECTIONS, mean_and_error, t_test
 
 LEVEL = 0.05
 N_RUNS = 20
@@ -44,10 +42,10 @@ def values_of(rng, kind, n_better):
 def trial(rng, kind, n_better, resamples):
     """Return for max-T and Holm false rejections and the share of true ones; whether all intervals hold."""
     values, cluster, truth = values_of(rng, kind, n_better)
-    differences, operands = values[:, FIRST] - values[:, SECOND], Operands(values, FIRST, SECOND)
-    columns = Columns.of(differences, cluster, operands)
-    outcome = max_t(columns, resamples, int(rng.integers(2**31)), 1 - LEVEL)
-    low, high = bounds(mean_spread(differences, cluster), as_student(outcome.critical, 60))
+    differences = values[:, FIRST] - values[:, SECOND]
+    columns = Columns.of_pairs(values, FIRST, SECOND, cluster)
+    outcome = randomize(columns, resamples, int(rng.integers(2**31)), 1 - LEVEL)
+    low, high = bounds(*mean_and_error(differences, cluster), as_student(outcome.critical, 60))
     holm = CORRECTIONS["holm"](np.array([each.p for each in t_test(differences, cluster)]))
     found = []
     for adjusted in (outcome.adjusted, holm):
@@ -61,21 +59,6 @@ def rates(kind, n_better, trials, resamples=1000, seed=0):
     """Return the means of `trial`."""
     rng = np.random.default_rng([seed, n_better, kind == "sparse"])
     return np.mean([trial(rng, kind, n_better, resamples) for _ in range(trials)], axis=0)
-
-
-def tukey_trial(rng, kind, n_better, resamples):
-    """Return for the randomized Tukey HSD whether a rejection is false, and the share of true ones."""
-    values, cluster, truth = values_of(rng, kind, n_better)
-    sums, pairs = sums_of(values, cluster), list(zip(FIRST, SECOND, strict=True))
-    [adjusted] = tukey_hsd([sums], pairs, resamples, int(rng.integers(2**31))).adjusted
-    rejected = adjusted < LEVEL
-    return float(rejected[truth == 0].any()), rejected[truth != 0].mean() if n_better else np.nan
-
-
-def tukey_rates(kind, n_better, trials, resamples=500, seed=1):
-    """Return the means of `tukey_trial`."""
-    rng = np.random.default_rng([seed, n_better, kind == "sparse"])
-    return np.mean([tukey_trial(rng, kind, n_better, resamples) for _ in range(trials)], axis=0)
 
 
 def main(trials=1000):
@@ -93,12 +76,6 @@ def main(trials=1000):
         false, found, holm_false, holm_found, held = rates(kind, n_better, trials)
         shares = [f"{false:11.4f}", f"{found:5.3f}", f"{holm_false:10.4f}", f"{holm_found:5.3f}"]
         print("  ".join([kind, f"{n_better:11}", *shares, f"{held:14.4f}"]))
-    some = max(trials // 4, 1)
-    print(f"\nThe same by the randomized Tukey HSD test, 500 resamples, {some:,} trials.\n")
-    print("values  better runs  Tukey false  found")
-    for kind, n_better in CASES:
-        false, found = tukey_rates(kind, n_better, some)
-        print(f"{kind}  {n_better:11}  {false:11.4f}  {found:5.3f}")
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ from effort import effort
 from scipy import stats
 from simulations import max_t as simulate_max_t
 
-from permed_measures.statistics.intervals import bounds, mean_spread
-from permed_measures.statistics.max_t import Columns, as_student, max_t
-from permed_measures.statistics.resampling import Operands, randomization_test
+from permed_measures.statistics.intervals import bounds
+from permed_measures.statistics.resampling import Columns, as_student, randomization_test, randomize
+from permed_measures.statistics.significance import mean_and_error, zero_rounding_noise
 
 PATTERNS = 10_000
 
@@ -51,7 +51,7 @@ def test_all_patterns_by_loop(seed):
     d = rng.choice([-1.0, -0.5, 0, 0, 0.5, 1, 1], (n, 5))
     d[:, 4] = d[:, 3]  # counts once
     d[:, 0] *= seed % 2  # all 0
-    found = max_t(Columns.of(d, cluster), PATTERNS, 0)
+    found = randomize(Columns.of(d, cluster), PATTERNS, 0)
     np.testing.assert_allclose(found.adjusted, loop_max_t(d, cluster), rtol=1e-12)
 
 
@@ -59,13 +59,13 @@ def test_one_column_has_the_p_of_the_randomization_test():
     d = np.random.default_rng(0).normal(0.3, size=(40, 1))
     for cluster in (np.arange(40), np.arange(40) // 4):
         [alone] = randomization_test(d, cluster, 999, 3)
-        assert max_t(Columns.of(d, cluster), 999, 3).adjusted.tolist() == [alone.p]
+        assert randomize(Columns.of(d, cluster), 999, 3).adjusted.tolist() == [alone.p]
 
 
 def test_columns_that_are_there_twice_count_once():
     d = np.random.default_rng(1).normal(0.2, size=(60, 4))
-    once = max_t(Columns.of(d, np.arange(60)), 999, 0)
-    twice = max_t(Columns.of(np.repeat(d, 3, axis=1), np.arange(60)), 999, 0)
+    once = randomize(Columns.of(d, np.arange(60)), 999, 0)
+    twice = randomize(Columns.of(np.repeat(d, 3, axis=1), np.arange(60)), 999, 0)
     assert twice.adjusted.tolist() == np.repeat(once.adjusted, 3).tolist()
     assert twice.critical == once.critical
 
@@ -75,55 +75,52 @@ def test_columns_together_and_apart():
     rng = np.random.default_rng(2)
     d, cluster = rng.normal(0.4, size=(9, 2)), np.array([0, 0, 1, 1, 2, 3, 3, 4, 4])
     early = np.array([True, False, True, False, True, True, False, True, True])
-    parts = [Columns.of(d[here], cluster[here], None, 5) for here in (early, ~early)]
+    values = np.concatenate([d, np.zeros((9, 1))], axis=1)
+    pairs = np.arange(2), np.array([2, 2])
+    parts = [Columns.of_pairs(values[here], *pairs, cluster[here], 5) for here in (early, ~early)]
     wide = np.concatenate([d * early[:, None], d * ~early[:, None]], axis=1)
-    together = max_t(Columns.joined(parts), PATTERNS, 0)
+    together = randomize(Columns.joined(parts), PATTERNS, 0)
     np.testing.assert_allclose(together.adjusted, loop_max_t(wide, cluster), rtol=1e-12)
-    chosen = max_t(Columns.joined(parts).chosen(np.array([1, 2])), PATTERNS, 0)
+    chosen = randomize(Columns.joined(parts).chosen(np.array([1, 2])), PATTERNS, 0)
     np.testing.assert_allclose(chosen.adjusted, loop_max_t(wide[:, 1:3], cluster), rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["continuous", "binary"])
-def test_operands_change_nothing(kind):
+@pytest.mark.parametrize("kind", ["continuous", "binary", "rounding", "reciprocal ranks"])
+def test_pairs_of_values_have_the_p_of_their_differences(kind):
     rng = np.random.default_rng(3)
-    values = rng.random((80, 6)) if kind == "continuous" else rng.integers(0, 2, (80, 6)).astype(float)
+    values = {
+        "continuous": rng.random((80, 6)),
+        "binary": rng.integers(0, 2, (80, 6)).astype(float),
+        "rounding": rng.random((80, 1)) + rng.normal(0, 1e-16, (80, 6)),
+        "reciprocal ranks": 1 / rng.integers(1, 11, (80, 6)),
+    }[kind]
     first, second = map(np.array, zip(*itertools.combinations(range(6), 2), strict=True))
-    d, cluster = values[:, first] - values[:, second], np.arange(80) // 3
-    direct = max_t(Columns.of(d, cluster), 500, 0)
-    operands = Operands(values - values[:, :1], first, second)
-    found = max_t(Columns.of(d, cluster, operands), 500, 0)
+    d, cluster = zero_rounding_noise(values[:, first] - values[:, second]), np.arange(80) // 3
+    direct = randomize(Columns.of(d, cluster), 500, 0)
+    found = randomize(Columns.of_pairs(values, first, second, cluster), 500, 0)
+    np.testing.assert_array_equal(found.p, direct.p)
     np.testing.assert_array_equal(found.adjusted, direct.adjusted)
     assert found.critical == pytest.approx(direct.critical)
-
-
-def test_an_interval_is_that_of_the_t_distribution_at_its_critical_value():
-    # T = c where t = c * sqrt((n - 1) / (n - c²)); a symmetric column has Student's interval.
-    d = np.random.default_rng(4).normal(0.2, size=(25, 3))
-    d = np.concatenate([d, 2 * d.mean(axis=0) - d])
-    c = max_t(Columns.of(d, np.arange(50)), 999, 0).critical
-    half = c * math.sqrt(49 / (50 - c**2)) * stats.sem(d)
-    low, high = bounds(mean_spread(d, np.arange(50)), as_student(c, 50))
-    np.testing.assert_allclose([low, high], [d.mean(axis=0) - half, d.mean(axis=0) + half], rtol=1e-6)
+    assert kind != "rounding" or (found.p == 1).all()
 
 
 def test_an_interval_has_the_differences_that_the_test_would_not_reject():
-    rng = np.random.default_rng(5)
-    half = np.repeat(np.arange(15), rng.integers(1, 6, 15))
-    d = rng.normal(0.1, size=(len(half), 1))
-    cluster, d = np.concatenate([half, 15 + half]), np.concatenate([d, 2 * d.mean() - d])
-    c = max_t(Columns.of(d, cluster), 999, 0).critical
-    for bound in bounds(mean_spread(d, cluster), as_student(c, 30)):
-        [moved] = Columns.of(d - bound, cluster).statistic
-        assert moved == pytest.approx(c, rel=1e-6)
+    d = np.random.default_rng(4).normal(0.2, size=(50, 1))
+    c = randomize(Columns.of(d, np.arange(50)), 999, 0).critical
+    mean, error = mean_and_error(d, np.arange(50))
+    np.testing.assert_allclose(error, stats.sem(d), rtol=1e-12)
+    for bound in bounds(mean, error, as_student(c, 50)):
+        moved = d[:, 0] - bound
+        assert statistic(moved) == pytest.approx(c, rel=1e-6)
 
 
 def test_too_few_clusters_have_no_critical_value():
     d = np.ones((3, 2))
     d[:, 1] = 0
-    outcome = max_t(Columns.of(d, np.arange(3)), PATTERNS, 0)
+    outcome = randomize(Columns.of(d, np.arange(3)), PATTERNS, 0)
     assert outcome.adjusted.tolist() == [0.25, 1.0]
     assert as_student(outcome.critical, 3) == math.inf
-    few = max_t(Columns.of(np.random.default_rng(0).normal(size=(50, 1)), np.arange(50)), 10, 0)
+    few = randomize(Columns.of(np.random.default_rng(0).normal(size=(50, 1)), np.arange(50)), 10, 0)
     assert few.critical == as_student(few.critical, 50) == math.inf
 
 
@@ -142,4 +139,4 @@ def test_the_simulation_prints_its_table(capsys):
     simulate_max_t.main(2)
     lines = capsys.readouterr().out.splitlines()
     assert lines[4].startswith("values  better runs  max-T false")
-    assert len(lines) == 9 + 2 * len(simulate_max_t.CASES)
+    assert len(lines) == 5 + len(simulate_max_t.CASES)

@@ -1,16 +1,18 @@
-"""Power, equivalence and interactions: against statsmodels, by their intervals, and in simulations."""
+"""Power, equivalence and interactions: against statsmodels and scipy, by their intervals, and simulated."""
+
+import itertools
 
 import numpy as np
 import pytest
+from scipy import stats
 from simulations import interactions as simulate
-from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import DescrStatsW
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.statistics.interactions import interaction_test
-from permed_measures.statistics.intervals import bounds, critical_of, mean_spread
+from permed_measures.statistics.intervals import mean_intervals
 from permed_measures.statistics.power import detectable, equivalence_test, needed
 
 
@@ -34,50 +36,83 @@ def test_equivalence_is_an_interval_within_the_range(seed):
     rng = np.random.default_rng(seed)
     cluster = np.repeat(np.arange(25), rng.integers(1, 6, 25))
     d = rng.exponential(0.05, size=(len(cluster), 12)) - 0.05
-    for rope in (0.005, 0.01, 0.02):
-        low, high = bounds(mean_spread(d, cluster), critical_of(0.9, 25))
-        within = (-rope < low) & (high < rope)
-        found = [each.p < 0.05 for each in equivalence_test(d, cluster, rope)]
-        assert found == within.tolist()
+    for margin in (0.005, 0.01, 0.02):
+        ends = [each.value for each in mean_intervals(d, cluster, 0.9)]
+        within = [-margin < low and high < margin for low, high in ends]
+        assert [each.p < 0.05 for each in equivalence_test(d, cluster, margin)] == within
 
 
-def test_equivalence_of_symmetric_differences_is_statsmodels():
-    d = np.random.default_rng(0).normal(0.01, 0.1, size=60)
-    d = np.concatenate([d, 2 * d.mean() - d])
-    [found] = equivalence_test(d[:, None], np.arange(120), 0.03)
+def test_equivalence_is_statsmodels():
+    d = np.random.default_rng(0).exponential(0.1, size=60) - 0.09
+    [found] = equivalence_test(d[:, None], np.arange(60), 0.03)
     theirs, *_ = DescrStatsW(d).ttost_mean(-0.03, 0.03)
-    assert found.p == pytest.approx(theirs, rel=1e-5)
-    same = equivalence_test(np.zeros((5, 1)), np.arange(5), 0.02)[0]
-    assert (same.p, same.reason) == (None, "equivalence needs differences that vary between queries")
+    assert found.p == pytest.approx(theirs, rel=1e-9)
+    for same in (np.zeros((5, 1)), np.ones((5, 1)), np.array([[1.0]])):
+        [none] = equivalence_test(same, np.arange(len(same)), 0.02)
+        assert (none.p, none.reason) == (None, "equivalence needs differences that vary between queries")
 
 
-def test_an_interaction_is_statsmodels_clustered_wald_test():
-    rng = np.random.default_rng(3)
-    cluster = np.repeat(np.arange(40), 3)
-    group = np.tile(np.arange(3), 40)
-    d = rng.normal(size=120) + 0.5 * (group == 1)
-    [found] = interaction_test(d[:, None], cluster, group)
-    dummies = np.stack([group == 0, group == 1, group == 2], axis=1).astype(float)
-    fitted = OLS(d, dummies).fit(cov_type="cluster", cov_kwds={"groups": cluster, "use_correction": False})
-    contrast = np.array([[-1, 1, 0], [-1, 0, 1]])
-    wald = float(np.squeeze(fitted.wald_test(contrast, use_f=False, scalar=True).statistic)) * 39 / 40
-    assert found.statistic == pytest.approx(wald * 38 / (39 * 2))
-    assert found.method == "Wald test of 3 groups, F(2, 38)"
+@pytest.mark.parametrize("wins", [(0, 16), (3, 8), (6, 10), (1, 30)])
+def test_an_interaction_of_two_groups_of_wins_is_fishers_exact_test(wins):
+    d = np.zeros((220, 1))
+    d[: wins[0]] = d[20 : 20 + wins[1]] = 1
+    [found] = interaction_test(d, np.arange(220), np.repeat([0, 1], [20, 200]), 10_000, 0)
+    table = [[wins[0], 20 - wins[0]], [wins[1], 200 - wins[1]]]
+    assert found.p == pytest.approx(stats.fisher_exact(table).pvalue, abs=0.015)
+    assert found.method == "10,000 permutations of the groups over queries"
 
 
-def test_small_groups_are_left_out_and_one_group_has_no_interaction():
+def test_an_interaction_of_whole_clusters_and_of_turns_by_all_permutations():
+    d = np.array([0.9, 0.1, 0.5, -0.2, 0.4, 0.3])
+    for cluster, group in (
+        ([0, 0, 1, 2, 3, 3], [0, 0, 0, 1, 1, 1]),
+        ([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 1, 0]),
+    ):
+        [found] = interaction_test(d[:, None], np.array(cluster), np.array(group), 10_000, 0)
+        assert found.p == pytest.approx(loop_interaction(d, cluster, group), abs=0.02)
+
+
+def loop_interaction(d, cluster, group):
+    """Return p from all orders of the labels of clusters, or of the labels within clusters."""
+    members = [[i for i, c in enumerate(cluster) if c == k] for k in range(max(cluster) + 1)]
+    whole = all(len({group[i] for i in each}) == 1 for each in members)
+    if whole:
+        labels = [group[each[0]] for each in members]
+        orders = [[order[c] for c in cluster] for order in itertools.permutations(labels)]
+        centred = d - d.mean()
+    else:
+        by_cluster = [itertools.permutations([group[i] for i in each]) for each in members]
+        orders = [list(itertools.chain(*each)) for each in itertools.product(*by_cluster)]
+        centred = np.concatenate([d[each] - d[each].mean() for each in members])
+
+    def between(order):
+        parts = [centred[np.array(order) == g] for g in (0, 1)]
+        return sum(part.sum() ** 2 / len(part) for part in parts)
+
+    observed = between(group)
+    return np.mean([between(order) >= observed - 1e-9 for order in orders])
+
+
+def test_queries_in_no_group_are_left_out_and_one_group_has_no_interaction():
     rng = np.random.default_rng(0)
     d, cluster, group = rng.normal(size=(60, 1)), np.arange(60), np.repeat([0, 1, -1], [25, 30, 5])
-    [two] = interaction_test(d, cluster, group)
-    group[-5:] = 2
-    assert interaction_test(d, cluster, group) == [two]
-    [one] = interaction_test(d, cluster, np.zeros(60, int))
-    assert (one.p, one.reason) == (None, "since it needs two groups of 20 clusters or queries at least")
+    assert interaction_test(d, cluster, group, 99, 0) == interaction_test(
+        d[:55], cluster[:55], group[:55], 99, 0
+    )
+    [one] = interaction_test(d, cluster, np.zeros(60, int), 99, 0)
+    assert (one.p, one.reason) == (None, "an interaction needs two groups")
 
 
-def test_the_interaction_test_holds_its_level_and_finds():
+@pytest.mark.parametrize("name", ["30 conversations, 2 turns and more", "20 and 200 queries"])
+def test_the_interaction_test_holds_its_level(name):
+    trials = 600
+    low, high = stats.binom.ppf([0.001, 0.999], trials, 0.05) / trials
     for kind in ("normal", "sparse"):
-        assert 0.02 < simulate.rate("60 conversations, 3 turns and more", kind, 0.0, 800) < 0.09
+        assert low <= simulate.rate(name, kind, 0.0, trials, resamples=199) <= high, kind
+    assert simulate.rate(name, "wins", 0.0, trials, resamples=199) <= high  # as discrete as Fisher's test
+
+
+def test_the_interaction_test_finds_what_is_there():
     assert simulate.rate("60 conversations, 3 turns and more", "normal", 0.8, 200) > 0.7
 
 
@@ -96,7 +131,14 @@ def runs_that_win_early(n=60):
 def test_a_comparison_has_power_equivalence_and_interaction():
     qrels, runs = runs_that_win_early()
     result = compare(
-        qrels, runs, ["P@1", "RR"], clusters="^(.*)_", by="_(.)$", rope=0.5, detect=0.02, baseline="old"
+        qrels,
+        runs,
+        ["P@1", "RR"],
+        clusters="^(.*)_",
+        by="_(.)$",
+        equivalence_margin=0.5,
+        detect=0.02,
+        baseline="old",
     )
     row = result.rows[0]
     assert row.tests["interaction"].adjusted < 0.001
@@ -104,12 +146,12 @@ def test_a_comparison_has_power_equivalence_and_interaction():
     assert row.tests["equivalence"].adjusted < 0.05
     assert 0 < row.detectable < row.difference
     assert row.needed > 60
-    text = result.to("table")
+    text = " ".join(result.to("table").split())
     for part in (
         "equivalence",
         "interaction",
-        "detected with 80% power: differences of",
-        "to detect 0.02 with",
+        "minimum detectable difference (80% power), for one uncorrected t-test:",
+        "clusters needed for a difference of 0.02 (80% power), for one uncorrected t-test:",
     ):
         assert part in text
     assert "RR: a reciprocal rank" in text
@@ -118,7 +160,16 @@ def test_a_comparison_has_power_equivalence_and_interaction():
     assert records["interaction p"].null_count() == records.height - 2
 
 
-@pytest.mark.parametrize(("name", "value"), [("rope", 0), ("rope", -1.0), ("detect", "x"), ("detect", True)])
+def test_power_is_reported_only_when_it_is_asked_for():
+    result = compare(*runs_that_win_early(), "P@1", baseline="old")
+    assert all(row.detectable is None and row.needed is None for row in result.rows)
+    assert not any("80%" in result.to(form) for form in ("table", "latex", "markdown", "html"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("equivalence_margin", 0), ("equivalence_margin", -1.0), ("detect", "x"), ("detect", True)],
+)
 def test_a_difference_asked_for_is_a_number_above_0(name, value):
     qrels, runs = runs_that_win_early(4)
     with pytest.raises(pm.InputError, match=f"{name} must be a number above 0"):

@@ -12,8 +12,8 @@ from scipy import stats
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.multitest import multipletests
 
-from permed_measures.statistics import resampling
-from permed_measures.statistics.resampling import Operands, bootstrap_intervals, randomization_test
+from permed_measures.statistics.resampling import Columns, randomization_test
+from permed_measures.statistics.resampling import bootstrap_intervals as intervals_of_columns
 from permed_measures.statistics.signed_ranks import wilcoxon_test
 from permed_measures.statistics.significance import (
     CORRECTIONS,
@@ -24,6 +24,10 @@ from permed_measures.statistics.significance import (
 )
 
 RESAMPLES = 1000
+
+
+def bootstrap_intervals(d, cluster, *how):
+    return intervals_of_columns(Columns.of(d, cluster), *how)
 
 
 def column(values):
@@ -144,20 +148,6 @@ def test_differences_that_cancel_in_their_clusters_have_p_one():
     d = column([0.1, 0.2, -0.3, *[0.0] * 57])
     [outcome] = randomization_test(d, np.arange(60) // 3, 10_000, 0)
     assert outcome.p == 1
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_few_that_differ_are_found_from_operands_too(seed):
-    rng = np.random.default_rng(seed)
-    values = np.where(rng.random((500, 5)) < 0.012, 1.0, 0.0)
-    differences, operands = all_pairs(values, 5)
-    found = randomization_test(differences, np.arange(500), 10_000, seed, operands)
-    assert found == randomization_test(differences, np.arange(500), 10_000, seed)
-    for values, outcome in zip(differences.T, found, strict=True):
-        if "that differ" in outcome.method:
-            nonzero = values[values != 0].tolist()
-            assert outcome.p == loop_randomization(nonzero, range(len(nonzero)))
-    assert any("that differ" in outcome.method for outcome in found)
 
 
 def test_the_effective_number_of_clusters():
@@ -300,105 +290,6 @@ def test_blocks_change_nothing(monkeypatch):
     for ours, one in zip(bootstrap_intervals(d, cluster, 500, 1, 0.95), whole, strict=True):
         assert ours.value == pytest.approx(one.value, abs=0.1)
     assert [o.p for o in randomization_test(d[:9], np.arange(9), 512, 1)] == [o.p for o in exact]
-
-
-def all_pairs(values, n_runs):
-    """Return the differences of all pairs of columns, and the operands they are made from."""
-    first, second = map(np.array, zip(*itertools.combinations(range(n_runs), 2), strict=True))
-    differences = zero_rounding_noise(values[:, first] - values[:, second])
-    return differences, Operands(values - values[:, :1], first, second)
-
-
-@pytest.mark.parametrize("seed", range(effort(12, 60)))
-def test_operands_change_no_p_value(seed):
-    rng = np.random.default_rng(seed)
-    n, n_runs = int(rng.integers(5, 300)), 6
-    kinds = {
-        "continuous": rng.random((n, n_runs)),
-        "shares": rng.integers(0, 11, (n, n_runs)) / 10,
-        "reciprocal ranks": 1 / rng.integers(1, 11, (n, n_runs)),
-        "nearly all equal": np.where(rng.random((n, n_runs)) < 0.05, 1.0, 1 / 3),
-        "rounding": rng.random((n, 1)) + rng.normal(0, 1e-16, (n, n_runs)),
-        "tiny and huge": rng.choice([1e-9, 1.0, 1e6], (n, n_runs)),
-    }
-    for cluster in (np.arange(n), np.unique(rng.integers(0, n // 4 + 1, n), return_inverse=True)[1]):
-        for kind, values in kinds.items():
-            differences, operands = all_pairs(values, n_runs)
-            direct = randomization_test(differences, cluster, 300, seed)
-            assert randomization_test(differences, cluster, 300, seed, operands) == direct, kind
-            one = bootstrap_intervals(differences, cluster, 300, seed, 0.95)
-            other = bootstrap_intervals(differences, cluster, 300, seed, 0.95, operands)
-            for left, right in zip(one, other, strict=True):
-                assert left.reason == right.reason
-                scale = max(1.0, np.abs(values).max())
-                assert left.value is None or left.value == pytest.approx(right.value, abs=1e-12 * scale), kind
-
-
-def test_columns_without_differences_are_counted_once(monkeypatch):
-    values = np.repeat(np.random.default_rng(3).random((40, 1)), 4, axis=1)
-    differences, operands = all_pairs(values, 4)
-    direct = randomization_test(differences, np.arange(40), 500, 0)
-    monkeypatch.setattr(resampling, "_extreme", None)  # which would count again, from the differences
-    assert randomization_test(differences, np.arange(40), 500, 0, operands) == direct
-
-
-def test_what_rounding_could_decide_is_counted_from_the_differences(monkeypatch):
-    rng = np.random.default_rng(3)
-    base = rng.random((40, 1)) * 1e6
-    values = base + np.where(rng.random((40, 5)) < 0.4, 1e-3, 0.0) * rng.choice([-1, 1, 2], (40, 5))
-    differences, operands = all_pairs(values, 5)
-    operands = operands._replace(values=values)  # large values whose differences are small
-    direct = randomization_test(differences, np.arange(40), 500, 0)
-    asked = []
-    whole = resampling._extreme
-    monkeypatch.setattr(
-        resampling, "_extreme", lambda p, s, least: asked.append(s.shape) or whole(p, s, least)
-    )
-    assert randomization_test(differences, np.arange(40), 500, 0, operands) == direct
-    assert asked == [(40, differences.shape[1])]
-
-
-def tied(n, n_runs, rng):
-    """Return 0/1 values that differ between the runs in a few queries: many sign patterns tie exactly."""
-    values = np.zeros((n, n_runs))
-    values[rng.choice(n, 40, replace=False)] = rng.integers(0, 2, (40, n_runs))
-    return values
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("noise", [9e-13, 4e-13, 1e-12, 1e-15])
-def test_differences_set_to_zero_as_rounding_do_not_break_ties(noise, seed):
-    rng = np.random.default_rng(seed)
-    values = tied(2000, 5, rng) + noise * rng.integers(0, 2, (2000, 5))
-    differences, operands = all_pairs(values, 5)
-    for cluster in (np.arange(2000), np.arange(2000) // 7):
-        direct = randomization_test(differences, cluster, 400, seed)
-        assert randomization_test(differences, cluster, 400, seed, operands) == direct
-
-
-def test_exact_ties_over_many_queries_are_counted_from_the_operands(monkeypatch):
-    rng = np.random.default_rng(0)
-    differences, operands = all_pairs(tied(6000, 5, rng), 5)
-    direct = randomization_test(differences, np.arange(6000), 400, 0)
-    monkeypatch.setattr(resampling, "_extreme", None)  # no column is recounted
-    assert randomization_test(differences, np.arange(6000), 400, 0, operands) == direct
-
-
-@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e9])
-@pytest.mark.parametrize("clusters", [1, 40, 1500])
-def test_the_bound_on_rounding_holds(scale, clusters):
-    rng = np.random.default_rng(clusters)
-    n = 1500
-    cluster = np.unique(rng.integers(0, clusters, n), return_inverse=True)[1]
-    values = scale * rng.random((n, 4)) + rng.choice([0.0, 1.0, 1e6], (n, 1))
-    differences, operands = all_pairs(values, 4)
-    bound = resampling._rounding(differences, cluster, operands)
-    signs = rng.choice([-1.0, 1.0], (20, cluster.max() + 1))
-    products = resampling.totals_of(signs, resampling.sums_of(operands.values, cluster))
-    [(_, totals)] = operands.differences(products)
-    for pattern, total in zip(signs[:, cluster], totals, strict=True):
-        exact = [math.fsum(pattern * column) for column in differences.T]
-        assert (np.abs(total - exact) <= bound).all()
 
 
 def loop_holm(p):
