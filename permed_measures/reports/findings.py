@@ -29,7 +29,7 @@ def findings(result: ComparisonResult) -> list[str]:
     >>> for sentence in findings(compare(qrels, runs, "RR", "old", tests="randomization")):
     ...     print(sentence)
     new has the highest RR: 1.0000.
-    That is 0.5000 above old, not a significant difference (95% interval [+0.0000, +0.5000], p = 0.1250).
+    That is 0.5000 above old, not a significant difference (p = 0.1250).
     Significantly better than old (p < 0.05): 0 of 1 run on RR. Significantly worse: 0 of 1 run on RR.
     """
     best = [_best(result, number) for number in range(len(result.measures))]

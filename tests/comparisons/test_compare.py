@@ -1,7 +1,9 @@
 """Comparisons of runs: hand-made cases, clusters, families, notes and errors."""
 
+import json
 import math
 import random
+import re
 
 import ir_datasets
 import ir_measures
@@ -11,12 +13,11 @@ import pytest
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.markup import counted
-from permed_measures.statistics.max_t import Columns, max_t
-from permed_measures.statistics.significance import (
-    CORRECTIONS,
-)
+from permed_measures.statistics.resampling import Columns, randomize
+from permed_measures.statistics.significance import CORRECTIONS
 
 RESAMPLES = 1000
+EVERY_TEST = ("t-test", "wilcoxon", "randomization")
 
 
 def runs_of(differences):
@@ -34,22 +35,25 @@ def runs_of(differences):
 
 def test_four_wins_by_one_have_an_exact_p_of_two_in_sixteen():
     qrels, runs = runs_of([1, 1, 1, 1])
-    [row] = compare(qrels, runs, "NumRet", baseline="old", clusters="none").rows
+    [row] = compare(qrels, runs, "NumRet", baseline="old", clusters="none", tests=EVERY_TEST).rows
     assert row.tests["randomization"].p == 2 / 16
     assert row.tests["randomization"].method == "all 16 sign patterns of 4 queries"
     assert row.tests["wilcoxon"].p == 0.125
-    assert (row.wins, row.ties, row.losses, row.difference, row.interval) == (4, 0, 0, 1.0, (0.0, 1.0))
+    assert (row.wins, row.ties, row.losses, row.difference, row.interval) == (4, 0, 0, 1.0, None)
     assert (row.mean, row.baseline_mean, row.relative) == (21.0, 20.0, 0.05)
     assert row.tests["t-test"].p is None
     assert row.tests["t-test"].reason == "a t-test needs differences that vary between queries"
     assert row.effect_size is None
-    assert row.reasons == {"effect_size": "an effect size needs differences that vary between queries"}
+    assert row.reasons == {
+        "effect_size": "an effect size needs differences that vary between queries",
+        "interval": "an interval needs differences that vary between queries",
+    }
 
 
 def test_known_p_values_of_one_two_three():
     # t = 2 / (1 / sqrt(3)) = 3.4641 with 2 degrees of freedom; 2 of 8 sign patterns are as far from 0.
     qrels, runs = runs_of([1, 2, 3])
-    [row] = compare(qrels, runs, "NumRet").rows
+    [row] = compare(qrels, runs, "NumRet", tests=EVERY_TEST).rows
     assert row.tests["t-test"].statistic == pytest.approx(2 * math.sqrt(3))
     assert row.tests["t-test"].p == pytest.approx(0.0741799, abs=1e-7)
     assert row.tests["randomization"].p == 0.25
@@ -61,7 +65,7 @@ def test_known_p_values_of_one_two_three():
 def test_whole_clusters_change_sign():
     # Ten queries in two clusters: four patterns of signs, of which two are as far from 0.
     qrels, runs = runs_of([1] * 10)
-    result = compare(qrels, runs, "NumRet", clusters=lambda query_id: query_id < "q005")
+    result = compare(qrels, runs, "NumRet", clusters=lambda query_id: query_id < "q005", tests=EVERY_TEST)
     [row] = result.rows
     assert row.tests["randomization"].p == 0.5
     assert row.tests["naive randomization"].p == 2 / 2**10
@@ -110,14 +114,13 @@ def test_the_seed_decides(sample_qrels, sample_runs):
 
 def test_conversations_of_a_data_set_are_the_clusters(sample_runs):
     dataset = ir_datasets.load("permed-sample")
-    by_default = compare(dataset, sample_runs, pm.MEDCORPUS, baseline="bm25", resamples=RESAMPLES)
-    by_pattern = compare(
-        dataset, sample_runs, pm.MEDCORPUS, baseline="bm25", clusters="^(.*)_", resamples=RESAMPLES
-    )
+    how = {"baseline": "bm25", "resamples": RESAMPLES, "tests": EVERY_TEST}
+    by_default = compare(dataset, sample_runs, pm.MEDCORPUS, **how)
+    by_pattern = compare(dataset, sample_runs, pm.MEDCORPUS, clusters="^(.*)_", **how)
     assert by_default.paired.clusters == "conversation_id"
     assert (by_default.n_clusters, by_default.n_queries) == (12, 48)
     assert by_default.rows == by_pattern.rows
-    none = compare(dataset, sample_runs, pm.MEDCORPUS, baseline="bm25", clusters="none", resamples=RESAMPLES)
+    none = compare(dataset, sample_runs, pm.MEDCORPUS, clusters="none", **how)
     assert none.paired.clusters == ""
     assert set(none.rows[0].tests) == {"t-test", "wilcoxon", "randomization"}
     for clustered_row, row in zip(by_default.rows, none.rows, strict=True):
@@ -161,7 +164,8 @@ def test_rows_are_means_and_counts_of_the_engine(sample_qrels, sample_runs):
 
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_the_family_is_all_pairs_and_measures_of_a_test(correction, sample_qrels, sample_runs):
-    result = compare(sample_qrels, sample_runs, pm.MEDCORPUS, correction=correction, resamples=99)
+    how = {"correction": correction, "resamples": 99, "tests": EVERY_TEST}
+    result = compare(sample_qrels, sample_runs, pm.MEDCORPUS, **how)
     assert result.families == {"t-test": 12, "wilcoxon": 12, "randomization": 12}
     for name in result.families:
         p = np.array([row.tests[name].p for row in result.rows])
@@ -177,13 +181,11 @@ def test_many_runs_have_the_p_values_that_two_of_them_have(sample_qrels, sample_
         for i in range(5)
     }
     clusters = "^(.*)_"
-    how = {"clusters": clusters, "resamples": 499, "correction": "none"}
+    how = {"clusters": clusters, "resamples": 499, "correction": "none", "tests": EVERY_TEST}
     every = compare(sample_qrels, runs, pm.MEDCORPUS, **how)
-    assert every.paired.operands() is not None
     for (later, earlier), row in zip(every.paired.pairs, every.rows[:10], strict=True):
         two = {earlier: runs[earlier], later: runs[later]}
         alone = compare(sample_qrels, two, every.measures[0], **how)
-        assert alone.paired.operands() is None
         for name, test in row.tests.items():
             p = alone.rows[0].tests[name].p
             assert test.p == (pytest.approx(p, rel=1e-12) if "t-test" in name else p), name
@@ -193,7 +195,7 @@ def test_many_runs_have_the_p_values_that_two_of_them_have(sample_qrels, sample_
 def test_a_test_without_an_answer_is_not_in_the_family():
     qrels, runs = runs_of([1, 1, 1, 1])
     runs["other"] = runs_of([3, 2, 5, 1])[1]["new"]
-    result = compare(qrels, runs, "NumRet", baseline="old")
+    result = compare(qrels, runs, "NumRet", baseline="old", tests=EVERY_TEST)
     assert result.families == {"t-test": 1, "wilcoxon": 2, "randomization": 2}
     assert result.rows[0].tests["t-test"].adjusted is None
     assert result.rows[1].tests["t-test"].adjusted == result.rows[1].tests["t-test"].p
@@ -202,20 +204,21 @@ def test_a_test_without_an_answer_is_not_in_the_family():
 def test_identical_runs(sample_qrels, sample_runs):
     runs = {"a": sample_runs["bm25"], "b": sample_runs["bm25"], "c": sample_runs["lsa"]}
     for clusters in ("none", "^(.*)_"):
-        rows = compare(sample_qrels, runs, pm.MEDCORPUS, baseline="a", clusters=clusters, resamples=99).rows
+        how = {"clusters": clusters, "resamples": 99, "tests": EVERY_TEST}
+        rows = compare(sample_qrels, runs, pm.MEDCORPUS, baseline="a", **how).rows
         for row in rows:
             same = row.run == "b"
             assert all((test.p == test.adjusted == 1) == same for test in row.tests.values() if test.p == 1)
             if same:
                 assert {test.p for test in row.tests.values()} == {1.0}
-                assert (row.difference, row.interval, row.effect_size, row.relative) == (0, (0, 0), 0, 0)
+                assert (row.difference, row.interval, row.effect_size, row.relative) == (0, None, 0, 0)
                 assert (row.wins, row.ties, row.losses) == (0, 48, 0)
 
 
 def test_one_query():
     qrels = {"q": {"a": 1}}
     runs = {"old": {"q": {"b": 2.0, "a": 1.0}}, "new": {"q": {"a": 1.0}}, "same": {"q": {"a": 1.0}}}
-    result = compare(qrels, runs, "RR", clusters=lambda _: "c")
+    result = compare(qrels, runs, "RR", clusters=lambda _: "c", tests=EVERY_TEST)
     row = result.rows[0]
     assert row.tests["randomization"].p == row.tests["wilcoxon"].p == 1
     assert row.tests["t-test"].reason == "a t-test needs at least two queries"
@@ -229,7 +232,7 @@ def test_one_query():
 
 def test_one_cluster():
     qrels, runs = runs_of([1, 2, 3, 4])
-    [row] = compare(qrels, runs, "NumRet", clusters=lambda _: "c").rows
+    [row] = compare(qrels, runs, "NumRet", clusters=lambda _: "c", tests=EVERY_TEST).rows
     assert row.tests["randomization"].p == 1
     assert row.tests["naive randomization"].p == 2 / 16
     assert row.tests["clustered t-test"].reason == "a t-test needs at least two clusters"
@@ -243,7 +246,7 @@ def test_nothing_but_zeros():
     result = compare(qrels, runs, ["P@1", "RR"])
     for row in result.rows:
         assert (row.mean, row.baseline_mean, row.difference, row.relative) == (0, 0, 0, None)
-        assert row.reasons == {"relative": "the mean of the baseline is 0"}
+        assert row.reasons["relative"] == "the mean of the baseline is 0"
         assert {test.p for test in row.tests.values()} == {1.0}
     assert "nan" not in str(result).lower()
 
@@ -257,25 +260,20 @@ def test_queries_that_a_run_has_nothing_for_are_counted_and_said():
         "run 'part' retrieves nothing for 3 of 4 queries (first: 'q1'); they score 0",
         "run 'part' has 1 query without judgments (ignored)",
         "randomization: with 4 queries no p-value is below 0.125, whatever the runs",
-        "interval: with 4 queries it holds less often than 95% where differences are skewed",
+        "interval: with 4 queries coverage may be below 95% where differences are skewed",
     ]
     assert all(note in str(result) for note in result.notes)
 
 
-def test_too_few_resamples_are_said(monkeypatch, sample_qrels, sample_runs):
+def test_too_few_resamples_are_said(sample_qrels, sample_runs):
     how = {"resamples": 99, "tests": ("randomization", "bootstrap")}
     notes = compare(sample_qrels, sample_runs, pm.MEDCORPUS, **how, correction="holm").notes
     assert [note for note in notes if not note.startswith("Judged@")] == [
         "randomization: with 99 resamples no p-value, corrected for 12 tests, is below 0.12, "
         "whatever the runs"
     ]
-    monkeypatch.setattr("permed_measures.statistics.precision._MOST", 0)  # no more draws
-    notes = compare(sample_qrels, sample_runs, pm.MEDCORPUS, **how, correction="none").notes
-    assert [note.partition(" 4 of 12 p-values")[0] for note in notes][:1] == [
-        "randomization: with another seed"
-    ]
     notes = compare(sample_qrels, sample_runs, "P@1", tests="bootstrap", resamples=9).notes
-    assert all(note.startswith("Judged@1 is") for note in notes)
+    assert all(note.startswith("Judged@1: ") for note in notes)
 
 
 @pytest.mark.parametrize(
@@ -288,33 +286,6 @@ def test_too_few_resamples_for_either_level_are_said(resamples, correction, leas
     how = {"baseline": "old", "tests": "randomization", "resamples": resamples, "correction": correction}
     said = f"with {counted(resamples, 'resample')} no p-value is below {least}, whatever the runs"
     assert compare(qrels, runs, "NumRet", **how).notes == ([f"randomization: {said}"] if least else [])
-
-
-def test_p_values_that_another_seed_would_move_over_a_level_are_said(monkeypatch):
-    monkeypatch.setattr("permed_measures.statistics.precision._MOST", 0)  # no more draws
-    qrels, runs = runs_of([1] * 27 + [-1] * 13)  # p is 0.0385
-    how = {"baseline": "old", "tests": "randomization", "clusters": "none"}
-    said = "randomization: with another seed 1 of 1 p-value might be on the other side of 0.05 or 0.01 ("
-    notes = compare(qrels, runs, "NumRet", resamples=200, **how).notes
-    assert [note[: len(said)] for note in notes] == [said]
-    assert compare(qrels, runs, "NumRet", resamples=10_000, **how).notes == []
-    seeds = [compare(qrels, runs, "NumRet", resamples=200, seed=seed, **how).rows[0] for seed in range(40)]
-    assert len({row.tests["randomization"].adjusted < 0.05 for row in seeds}) == 2
-    assert len({row.tests["randomization"].p for row in seeds}) > 1
-    exact, few = runs_of([1] * 9 + [-1] * 2)  # p is 0.0654, of all patterns
-    assert not any("seed" in note for note in compare(exact, few, "NumRet", **how).notes)
-
-
-@pytest.mark.parametrize("correction", ["max-t", "holm", "none"])
-def test_more_is_drawn_where_a_p_value_is_near_a_level(correction):
-    qrels, runs = runs_of([1] * 27 + [-1] * 13)  # p is 0.0385
-    how = {"baseline": "old", "tests": "randomization", "clusters": "none", "correction": correction}
-    test = compare(qrels, runs, "NumRet", resamples=400, **how).rows[0].tests["randomization"]
-    assert (test.draws, test.method) == (4000, "4,000 random sign patterns of 40 queries")
-    assert test.p == test.adjusted == pytest.approx(0.0385, abs=0.01)
-    assert test.error == pytest.approx(math.sqrt(test.p * (1 - test.p) / 4000))
-    far = compare(qrels, runs, "NumRet", resamples=10_000, **how).rows[0].tests["randomization"]
-    assert (far.draws, far.method) == (10_000, "10,000 random sign patterns of 40 queries")
 
 
 @pytest.mark.parametrize("correction", ["max-t", "holm"])
@@ -343,7 +314,6 @@ def test_p_values_do_not_depend_on_the_order_of_the_runs(correction):
         }
         found.append({key: (test.p, test.adjusted, test.draws) for key, test in tests.items()})
     assert found[0] == found[1] == found[2]
-    assert correction == "holm" or {draws for _, _, draws in found[0].values()} == {2000}
 
 
 def test_101_tests_at_10000_resamples_have_no_double_dagger():
@@ -353,37 +323,13 @@ def test_101_tests_at_10000_resamples_have_no_double_dagger():
     measures = [f"P@{k}" for k in range(1, 102)]
     for n, expected in ((100, []), (101, ["below 0.0101"])):
         notes = compare(
-            qrels, runs, measures[:n], baseline="old", tests="randomization", correction="holm"
+            qrels, runs, measures[:n], "old", tests="randomization", correction="holm", resamples=10_000
         ).notes
         found = [each for each in notes if "no p-value" in each]
         assert [each.partition(", is ")[2].partition(",")[0] for each in found] == expected
-    every = compare(qrels, runs, measures[:40], tests="randomization", correction="holm").notes
+    how = {"tests": "randomization", "correction": "holm", "resamples": 10_000}
+    every = compare(qrels, runs, measures[:40], **how).notes
     assert not any("no p-value" in each for each in every)  # letters have the level 0.05 only
-
-
-def test_differences_that_are_there_twice_count_once_and_are_said(sample_qrels, sample_runs):
-    same = {"P@1": "P@1", "first": "Success@1", "nDCG@10": "nDCG@10"}
-    for correction in CORRECTIONS:
-        result = compare(sample_qrels, sample_runs, same, resamples=999, correction=correction)
-        alone = compare(sample_qrels, sample_runs, ["P@1", "nDCG@10"], resamples=999, correction=correction)
-        rows = {(str(row.measure), row.run, row.baseline): row for row in alone.rows}
-        for row in result.rows:
-            name = str(row.measure).replace("Success", "P")
-            assert row.tests == rows[name, row.run, row.baseline].tests
-        once = correction != "none"
-        assert set(result.families.values()) == {6 if once else 9}
-        said = "3 of 9 rows have the differences of another and count once (first: 'tfidf' against 'bm25' on "
-        assert [note for note in result.notes if "count once" in note] == [
-            f"{said}first, as 'tfidf' against 'bm25' on P@1)"
-        ] * once
-
-
-def test_runs_that_are_there_twice_count_once(sample_qrels, sample_runs):
-    runs = {"a": sample_runs["bm25"], "b": sample_runs["bm25"], "c": sample_runs["lsa"]}
-    result = compare(sample_qrels, runs, "nDCG@10", resamples=99)
-    assert result.families == {"t-test": 2, "wilcoxon": 2, "randomization": 2}
-    assert result.rows[1].tests == result.rows[2].tests
-    assert any("1 of 3 rows has the differences of another" in note for note in result.notes)
 
 
 def test_a_family_may_be_a_measure(sample_qrels, sample_runs):
@@ -400,44 +346,12 @@ def test_a_family_may_be_a_measure(sample_qrels, sample_runs):
         assert "over 3 p-values of each measure" in str(whole)
 
 
-def test_max_t_has_marks_and_intervals_that_agree(sample_qrels, sample_runs):
-    how = {"clusters": "^(.*)_", "resamples": 999, "correction": "max-t"}
-    for options in ({}, {"baseline": "bm25"}, {"by": "_([0-9])$"}, {"family": "measure"}):
-        result = compare(sample_qrels, sample_runs, pm.MEDCORPUS, **how, **options)
-        for _, part in result.sections():
-            for row in part.rows:
-                test = row.tests["randomization"]
-                assert test.adjusted >= test.p
-                assert row.interval is not None or "interval" in row.reasons
-                if row.interval and any(row.interval):
-                    low, high = row.interval
-                    assert low >= 0 or high <= 0 if test.adjusted < 0.05 else low <= 0 <= high
-                    assert low <= row.difference <= high
-                naive = row.tests["naive randomization"]
-                assert naive.adjusted is None or naive.adjusted >= naive.p
-
-
-def test_a_comparison_by_tukey(sample_qrels, sample_runs):
-    how = {"correction": "tukey", "resamples": 499, "clusters": "^(.*)_"}
-    result = compare(sample_qrels, sample_runs, ["nDCG@10", "P@1"], by="_([0-9])$", **how)
-    text = result.to("table")
-    assert "Tukey HSD: p adjusted by Tukey HSD over" in text
-    assert "interval: for all 6 differences at once, by the draws of Tukey HSD" in " ".join(text.split())
-    alone = compare(sample_qrels, sample_runs, ["nDCG@10"], **how)
-    each = compare(sample_qrels, sample_runs, ["nDCG@10", "P@1"], family="measure", **how)
-    assert [row.tests["randomization"] for row in alone.rows] == [
-        row.tests["randomization"] for row in each.rows[:3]
-    ]
-    for part in (*result.groups.values(), result):
-        for row in part.rows:
-            assert row.tests["randomization"].adjusted >= row.tests["randomization"].p
-
-
 def test_max_t_of_groups_is_over_all_groups(sample_qrels, sample_runs):
     how = {"clusters": "^(.*)_", "resamples": 999, "correction": "max-t", "tests": "randomization"}
     result = compare(sample_qrels, sample_runs, ["nDCG@10", "P@1"], by="_([0-9])$", **how)
     alone = compare(sample_qrels, sample_runs, ["nDCG@10", "P@1"], **how)
-    assert result.rows == alone.rows
+    for row, other in zip(result.rows, alone.rows, strict=True):
+        assert (row.tests["randomization"], row.interval) == (other.tests["randomization"], other.interval)
     assert {part.families["randomization"] for part in result.groups.values()} == {6 * len(result.groups)}
     # The groups are the columns of one family: as if those of other groups were 0.
     paired, labels = result.paired, [query_id[-1] for query_id in result.paired.query_ids]
@@ -448,7 +362,7 @@ def test_max_t_of_groups_is_over_all_groups(sample_qrels, sample_runs):
         ],
         axis=1,
     )
-    expected = max_t(Columns.of(wide, paired.cluster), 999, 0).adjusted
+    expected = randomize(Columns.of(wide, paired.cluster), 999, 0).adjusted
     found = [row.tests["randomization"] for part in result.groups.values() for row in part.rows]
     raw = [test.p for test in found]
     np.testing.assert_allclose([test.adjusted for test in found], np.maximum(expected, raw), rtol=1e-12)
@@ -482,7 +396,7 @@ def test_several_baselines(sample_qrels, sample_runs):
     assert [(row.run, row.baseline) for row in result.rows] == expected
     assert result.families["randomization"] == 5
     assert result.rows[0].tests["randomization"].p == every["tfidf", "bm25"].tests["randomization"].p
-    assert "Δ: run - against, baselines bm25, lsa; " in str(result)
+    assert "Δ: row run minus the run in column 'against' (baselines bm25, lsa); " in str(result)
     assert "(baselines bm25, lsa)" in repr(result)
     assert "Letters name the runs" in result.to("markdown")
     one, same = (compare(sample_qrels, runs, "P@1", each, resamples=99) for each in ("lsa", ["lsa"]))
@@ -492,17 +406,17 @@ def test_several_baselines(sample_qrels, sample_runs):
 
 
 def test_clusters_of_very_different_sizes_are_said():
-    qrels, runs = runs_of([1, -1] * 50)
+    qrels, runs = runs_of([1, -1, 2, 0, -1] * 20)
     sizes = [40, *[2] * 30]
     label = dict(zip(qrels, np.repeat(range(31), sizes).tolist(), strict=True))
-    notes = compare(qrels, runs, "NumRet", clusters=label, resamples=200, baseline="old").notes
-    assert notes[-1] == (
-        "clustered t-test: 31 clusters of very different sizes count as 1.2 of one size, so that its p is "
-        "too small; the randomization test holds"
-    )
+    said = "interval: 31 clusters of very different sizes count as 1.2 of one size: coverage may be below 95%"
+    how = {"resamples": 200, "baseline": "old"}
+    assert compare(qrels, runs, "NumRet", clusters=label, **how).notes[-1] == said
+    tested = compare(qrels, runs, "NumRet", clusters=label, tests=EVERY_TEST, **how).notes[-1]
+    assert tested == f"{said}, and p of the clustered t-test too small"
     alike = dict(zip(qrels, np.arange(100) // 3, strict=True))
-    for options in ({"clusters": alike}, {"clusters": label, "tests": "randomization"}, {"clusters": "none"}):
-        assert "clustered" not in str(compare(qrels, runs, "NumRet", resamples=200, **options).notes)
+    for clusters in (alike, "none"):
+        assert "sizes" not in str(compare(qrels, runs, "NumRet", clusters=clusters, **how).notes)
 
 
 @pytest.mark.parametrize(("n", "short"), [(1, False), (2, True), (9, True), (10, False)])
@@ -519,7 +433,7 @@ def test_groups_with_the_same_note_share_it():
     qrels = {f"{i}_{turn}": {"a": 1} for i in range(3) for turn in range(1, 8)}
     runs = {"old": {}, "new": {q: {"a": 1.0} for q in qrels}}
     notes = compare(qrels, runs, "RR", by="_([0-9])$", tests="bootstrap").notes
-    assert notes[3:] == [
+    assert notes[2:] == [
         "_([0-9])$ 1, 2, 3, 4, 5 and 2 more: interval: with 3 queries percentile bootstrap intervals are too "
         "short"
     ]
@@ -569,17 +483,6 @@ def test_what_is_refused(change, message):
         compare(**{**given, **change})
 
 
-def test_without_scipy_it_says_what_to_install(monkeypatch, sample_qrels, sample_runs):
-    def missing(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr("permed_measures.statistics.significance.import_module", missing)
-    with pytest.raises(pm.InputError, match=r"pip install '\.\[stats\]'"):
-        compare(sample_qrels, sample_runs, "P@1", resamples=99)
-    tests = ("randomization", "bootstrap")
-    assert compare(sample_qrels, sample_runs, "P@1", tests=tests, resamples=99).rows[0].interval
-
-
 def test_one_pass_over_runs_that_are_iterators(sample_qrels, sample_runs):
     records = {name: iter(_scored(run)) for name, run in sample_runs.items()}
     one = compare(sample_qrels, records, "nDCG@10", resamples=99)
@@ -599,27 +502,98 @@ def test_the_table_with_clusters(sample_runs):
         baseline="bm25",
         resamples=5000,
     )
-    *lines, pool = str(result).splitlines()
-    assert pool.startswith("Judged@10 is 0.70 of 'tfidf' and 0.48 of 'bm25'; ")
+    lines = str(result).splitlines()
     assert lines[0].split("  ")[0] == "measure"
     assert [line.split()[:4] for line in lines[1:3]] == [
         ["P@1", "tfidf", "0.4792", "0.6458"],
         ["Coverage@10", "tfidf", "0.9583", "0.8750"],
     ]
-    assert "t-test (naive)" in lines[0]
-    assert "[-0.4" in lines[1]
+    assert "naive randomization" in lines[0]
+    assert "[-0.3997, +0.0664]" in lines[1]
     assert "4/32/12" in lines[1]
     assert lines[3:] == [
         "",
-        "Δ: run - bm25; 48 queries in 12 clusters (conversation_id); seed 0",
-        "interval: for all 2 differences at once, by the draws of max-T",
+        "Δ: row run minus bm25; 48 queries in 12 clusters (conversation_id); seed 0",
+        "simultaneous 95% CI (max-T) of 2 differences",
         "randomization: all 4,096 sign patterns of 12 clusters",
-        "naive randomization: all sign patterns of the queries that differ, or 5,000 random ones "
-        "where there are more",
-        "Holm: p adjusted by Holm over 2 p-values",
-        "max-T: p adjusted by max-T over 2 p-values",
+        "naive randomization: all sign patterns of the queries that differ, or 5,000 random ones",
+        "p (adj.) of randomization: max-T over 2 p-values",
         "naive: treats the queries of a cluster as independent; do not report it",
-        "detected with 80% power: differences of 0.3150 (P@1), 0.1451 (Coverage@10)",
-        "interval: with 12 clusters it holds less often than 95% where differences are skewed",
+        "interval: with 12 clusters coverage may be below 95% where differences are skewed",
+        "Judged@10: 'tfidf' 0.70, 'bm25' 0.48; differences may be due to unjudged documents",
     ]
     assert len({len(line) for line in lines[:3]}) == 1
+
+
+@pytest.mark.parametrize(("n_wins", "draws"), [(30, 50_000), (12, None)])
+@pytest.mark.parametrize("correction", ["max-t", "holm"])
+def test_the_caption_gives_the_number_of_sign_patterns_that_the_marks_are_of(n_wins, draws, correction):
+    # 18 of 30 wins: p is near 0.05, where draws were once repeated; of 12 clusters all patterns are used
+    qrels, runs = runs_of([1] * (2 * n_wins // 3) + [-1] * (n_wins // 3))
+    result = compare(qrels, runs, "NumRet", baseline="old", correction=correction)
+    [row] = result.rows
+    number = "50,000 random" if draws else f"all {2**n_wins:,}"
+    said = f"({number} sign patterns of {n_wins} queries"
+    assert row.tests["randomization"].draws == draws
+    assert result.resamples == 50_000
+    for form in ("latex", "markdown", "table"):
+        assert said in " ".join(result.to(form).split())
+    assert compare(qrels, runs, "NumRet", resamples=300).rows[0].tests["randomization"].draws == 300
+
+
+def test_marks_of_few_that_differ_are_of_random_patterns_of_all_and_the_caption_says_so():
+    # the p of one column is exact, and its adjusted p is not
+    qrels, runs = runs_of([1] * 9 + [0] * 31)
+    runs["other"] = runs_of([1, -1] * 20)[1]["new"]
+    result = compare(qrels, runs, "NumRet", baseline="old")
+    few = result.rows[0].tests["randomization"]
+    assert (few.p, few.method) == (2 / 2**9, "all 512 sign patterns of the 9 queries that differ")
+    assert few.draws == 50_000
+    assert "(50,000 random sign patterns of 40 queries, seed 0), max-T" in result.to("markdown")
+
+
+def test_at_80_columns_difference_interval_and_adjusted_p_stay(monkeypatch, sample_runs):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdout", Terminal())
+    dataset = ir_datasets.load("permed-sample")
+    for options in ({"baseline": "bm25"}, {}, {"baseline": "bm25", "by": "turn_number"}):
+        text = compare(dataset, sample_runs, pm.MEDCORPUS, **options).to("table")
+        text = re.sub("\x1b[^m]*m", "", text)
+        [table] = [part for part in text.split("\n\n") if "Δ" in part and "CI" in part][:1]
+        words = table[: table.index("─")].split()
+        assert {"Δ", "CI", "p", "(adj.)"} <= set(words), options
+        assert "%" not in words
+        assert max(map(len, table.splitlines())) <= 80
+    gone = re.search(r"too wide for this terminal: (.*?)\n\n", text, re.DOTALL)[1]
+    assert {"p", "Δ %"} <= set(gone.replace("\n", " ").split(", "))
+
+
+class Terminal:
+    """What a program takes for a terminal."""
+
+    encoding = "utf-8"
+
+    def isatty(self):
+        return True
+
+
+def test_judged_is_over_the_queries_that_a_run_answers():
+    qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(8)}
+    half = {q: {"a": 1.0} for q in list(qrels)[:7]}  # all that it retrieves is judged
+    other = {q: {"x": 2.0, "a": 1.0} for q in qrels}
+    result = compare(qrels, {"half": half, "other": other}, "P@1", baseline="other")
+    shares = json.loads(result.to("json"))["judged"]
+    assert shares == {"half": {"Judged@1": 1.0}, "other": {"Judged@1": 0.0}}
+    assert "Judged: over the queries for which a run retrieves something" in result.to("markdown")
+    assert "Judged@1: 'half' 1.00, 'other' 0.00; differences may be due to unjudged documents" in result.notes
+    full = compare(qrels, {"half": {q: {"a": 1.0} for q in qrels}, "other": other}, "P@1")
+    assert "Judged: over" not in full.to("markdown")
+    asked = compare(qrels, {"half": half, "other": other}, ["P@1", "Judged@1"])
+    assert asked.to("markdown").splitlines()[0].count("Judged@1") == 1
+
+
+def test_equal_differences_are_tests_of_their_own(sample_qrels, sample_runs):
+    result = compare(sample_qrels, sample_runs, ["P@1", "Success@1"], correction="bonferroni", resamples=99)
+    assert result.families == {"randomization": 6}
+    for row in result.rows:
+        assert row.tests["randomization"].adjusted == min(1, 6 * row.tests["randomization"].p)
