@@ -194,10 +194,9 @@ def _about(groups: Groups) -> str:
 def _interval_note(comparison: ComparisonResult, without: NDArray[np.bool_]) -> str:
     """Explain the intervals."""
     if without.all():
-        return f"no intervals: no group has {FEW} {plural(comparison.paired.unit)} of like size"
+        return f"no intervals: no group has {FEW} {plural(comparison.paired.unit)} whose values vary"
     clusters = comparison.paired.clusters
     named = f" ({shortened(on_one_line(clusters))})" if clusters not in ("", "clusters") else ""
     units = f"whole clusters{named}" if clusters else "queries"
-    unequal = " or one outweighs the rest" if clusters else ""
-    alone = f";\nno bar where they are fewer than {FEW}{unequal}" if without.any() else ""
+    alone = f";\nno bar where they are fewer than {FEW} or do not vary" if without.any() else ""
     return f"bar: {comparison.level_in_percent} interval of the mean by {units}, Student's t{alone}"

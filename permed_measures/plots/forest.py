@@ -80,7 +80,7 @@ def plot_forest(
     -----
     The intervals are those of the comparison's rows: ``interval`` of a difference, ``intervals["mean"]`` of a
     mean. With max-T those of the differences hold for all differences at once, and a point is filled where
-    its interval at 95 % does not have 0. Those of means are of each run alone: that two of them overlap does
+    Those of means are of each run alone: that two of them overlap does
     not say that the runs do not differ.
 
     References
@@ -237,7 +237,7 @@ def _note(comparison: ComparisonResult, panels: list[list[_Point]]) -> str:
     bar = f"bar: {comparison.level_in_percent} interval{of}"
     bars = {point.interval is not None for point in chain(*panels) if point.outcome}
     if False in bars:
-        few = f"fewer than {FEW} {plural(comparison.paired.unit)}, or too unequal ones"
+        few = f"fewer than {FEW} {plural(comparison.paired.unit)}, or no variance"
         bar = f"{bar}\nno bar: {few}" if True in bars else f"no intervals: {few}"
     return "\n".join(
         [

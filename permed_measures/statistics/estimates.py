@@ -83,8 +83,8 @@ def _intervals(
         if not varies
         else Estimate(None, f"a simultaneous interval needs more {units} or more resamples")
         if not np.isfinite(reach)
-        else Estimate(ends)
-        for varies, reach, *ends in zip(error > 0, critical, low.tolist(), high.tolist(), strict=True)
+        else Estimate((a, b))
+        for varies, reach, a, b in zip(error > 0, critical, low.tolist(), high.tolist(), strict=True)
     ]
 
 

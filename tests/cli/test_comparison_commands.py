@@ -141,15 +141,18 @@ def test_the_output_is_not_the_judgments(command, tmp_path):
         ("--correction benjamini-hochberg", " Benjamini-Hochberg correction over 2 tests."),
         ("--correction none", " uncorrected."),
         ("--correction max-t", " max-T correction over 2 tests."),
-        ("--correction max-t", " interval: for all 2 differences at once, by the draws of max-T"),
-        ("--correction max-t --tests randomization", " max-T: p adjusted by max-T over 2 p-values"),
-        ("no=tfidf x=tfidf --baseline bm25 --baseline no", " Δ: run - against, baselines bm25, no; 48"),
+        ("--correction max-t", " simultaneous 95% CI (max-T) of 2 differences"),
+        ("--correction max-t --tests randomization", " p (adj.) of randomization: max-T over 2 p-values"),
+        (
+            "no=tfidf x=tfidf --baseline bm25 --baseline no",
+            " Δ: row run minus the run in column 'against' (baselines bm25, no); 48",
+        ),
         ("--family measure", " max-T correction over 1 test of each measure."),
         (
             "--tests bootstrap --tests wilcoxon",
             "No significance marks: the tests treat the queries of a cluster",
         ),
-        ("--level 0.9", " 90% interval "),
+        ("--level 0.9", " 90% CI "),
         ("--seed 7", " seed 7"),
     ],
 )

@@ -28,7 +28,9 @@ def sample_runs():
 @pytest.fixture(scope="module")
 def sample(dataset, sample_runs):
     """Return a comparison of every pair, by turn, with conversations as clusters."""
-    return compare(dataset, sample_runs, ["nDCG@10", "GradedAP@10", "P@1"], resamples=499, by="turn_number")
+    tests = ("t-test", "wilcoxon", "randomization")
+    how = {"resamples": 499, "by": "turn_number", "tests": tests}
+    return compare(dataset, sample_runs, ["nDCG@10", "GradedAP@10", "P@1"], **how)
 
 
 @pytest.fixture(scope="module")

@@ -163,7 +163,7 @@ def loaded(result):
     return json.loads(result.to("json"), parse_constant=lambda name: pytest.fail(f"JSON has {name}"))
 
 
-def rounded(row, more=False):
+def rounded(row, interaction=False):
     """Return the numbers of a row of JSON as a page shows them."""
 
     def p(value):
@@ -177,14 +177,13 @@ def rounded(row, more=False):
     texts = [f"{row['mean']:.4f}", f"{row['baseline_mean']:.4f}", f"{row['difference']:+.4f}"]
     texts += [sign(row["relative"] and 100 * row["relative"], "+.1f"), f"[{bounds}]" if bounds else "—"]
     texts += [f"{row['wins']}/{row['ties']}/{row['losses']}", sign(row["effect_size"], "+.2f")]
-    if more:
-        relative, effect = (row["intervals"][name] for name in ("relative", "effect_size"))
-        texts.append(f"[{100 * relative[0]:+.1f}, {100 * relative[1]:+.1f}]" if relative else "—")
-        texts.append(f"[{effect[0]:+.2f}, {effect[1]:+.2f}]" if effect else "—")
-        texts.append("—" if row["detectable"] is None else f"{row['detectable']:.4f}")
-    for name in ("randomization", "naive randomization", "clustered t-test", "t-test", "wilcoxon"):
+    shown = "randomization", "naive randomization", "clustered t-test", "t-test", "wilcoxon"
+    for name in (each for each in shown if each in tests):
         made = tests[name]
         texts += [p(made["p"])] if made["naive"] else [p(made["p"]), p(made["adjusted"])]
+    if interaction:
+        made = tests.get("interaction", {"p": None, "adjusted": None})
+        texts += ["" if value is None else p(value) for value in (made["p"], made["adjusted"])]
     return texts
 
 
