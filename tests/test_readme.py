@@ -11,7 +11,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 import pytest
-from commands import run_cli
+from commands import run_cli, run_main
 from test_package import ORDER
 
 import permed_measures as pm
@@ -20,6 +20,7 @@ from permed_measures.cli.commands import EXAMPLES
 ROOT = Path(__file__).parents[1]
 FENCED = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"\s*(?:\$ )?(?:\.venv/bin/)?permed-measures (.+)")
+TYPED_IN_ORDER = re.compile(r"^\| you want to \| type \|\n(?:^\|.*\n)+", re.MULTILINE)
 PLACEHOLDER = re.compile(r"\b(QRELS|RUN|IN|OUT|FILE|BEFORE)\b|\.\.\.")
 
 
@@ -37,7 +38,7 @@ class Page(NamedTuple):
     def commands(self):
         """Return the arguments of the commands that are written out: a line of a block, or a code span."""
         lines = "".join(self.blocks()).splitlines()
-        written = map(COMMAND.fullmatch, [*lines, *re.findall(r"`([^`\n]+)`", FENCED.sub("", self.text))])
+        written = map(COMMAND.fullmatch, [*lines, *_code_spans(TYPED_IN_ORDER.sub("", self.text))])
         commands = [re.split(r" [#|>]", match[1])[0].strip() for match in written if match]
         # This changes files of the user's shell: tests/cli/test_help.py does it in a folder of its own.
         left_out = ("--install-completion",)
@@ -61,6 +62,20 @@ def parameters(kind):
         "argvalues": [pytest.param(text, marks=marks[name]) for text, name in found.items()],
         "ids": [f"{name}: {text.split(chr(10))[0]}" for text, name in found.items()],
     }
+
+
+def _code_spans(text):
+    return re.findall(r"`([^`\n]+)`", FENCED.sub("", text))
+
+
+def test_the_commands_of_the_readme_work_typed_one_after_the_other(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    [table] = TYPED_IN_ORDER.findall(PAGES[0].text)
+    commands = [span.removeprefix("permed-measures ") for span in _code_spans(table)]
+    assert {command.split()[0] for command in commands} == {each.__name__ for each in EXAMPLES}
+    for command in commands:
+        status, stdout, stderr = run_main(*shlex.split(command))
+        assert (status, bool(stdout or stderr)) == (0, True), (command, stderr)
 
 
 @pytest.fixture(scope="session")

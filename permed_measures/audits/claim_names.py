@@ -7,7 +7,7 @@ import unicodedata
 from permed_measures.audits.options import Rank
 from permed_measures.errors import MeasureError
 from permed_measures.measures.definitions import MEASURES
-from permed_measures.measures.names import MEASURE_OF_WORD, rank_of, without_remark, word_and_cutoff
+from permed_measures.measures.names import MEASURE_OF_WORD, rank_of, word_and_cutoff
 from permed_measures.measures.parsing import parse_measure
 
 _FAMILIES = ("AP", "nDCG", "P", "R", "RR", "Success")
@@ -61,7 +61,7 @@ def meaning_of(name: str, *, as_printed: bool = True) -> tuple[str, tuple[Rank, 
     """
     if as_printed and is_ours(name):
         return name, (None,)
-    word, cutoff = word_and_cutoff(without_remark(name.lower()))
+    word, cutoff = word_and_cutoff(name.lower())
     if word == "f" and cutoff == "1":  # the 1 is no cutoff
         word, cutoff = "f1", ""
     measure = _MEANING.get(word)

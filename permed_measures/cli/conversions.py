@@ -33,6 +33,7 @@ def convert(
     OUT ends in .trec, .jsonl (PerMed results; for qrels MedCorpus labels or PerMed ground truth), .json (BEIR
     and MTEB), .parquet, .csv or .tsv (for qrels BEIR's). All but .parquet can be followed by .gz.
     """
+    from permed_measures.cli.inputs import packaged_runs
     from permed_measures.cli.output import refuse_without_folder
     from permed_measures.datasets.loading import existing
     from permed_measures.files.read import kind_of, load
@@ -40,7 +41,8 @@ def convert(
     from permed_measures.files.whole import STDOUT
     from permed_measures.files.write import write_qrels, write_run
 
-    source = existing(source, only_files=True)
+    packaged = packaged_runs(str(source))
+    [source] = packaged.values() if len(packaged) == 1 else [existing(source, only_files=True)]
     target = STDOUT if str(target) == "-" else target
     refuse_without_folder(target)
     if target.is_file() and source.is_file() and target.samefile(source):

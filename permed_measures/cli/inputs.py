@@ -137,8 +137,12 @@ _PACKAGED = {"permed-sample/runs": SAMPLES[0].runs, "permed-sample/literature/ru
 
 
 def packaged_runs(argument: str) -> dict[str, Path]:
-    """Return the runs of a packaged data set by name, where they are asked for."""
-    return {} if Path(argument).exists() else _PACKAGED.get(argument, {})
+    """Return the runs of a packaged data set, or one of them, by name, where they are asked for."""
+    if Path(argument).exists():
+        return {}
+    folder, _, name = argument.rpartition("/")
+    one = {run: path for run, path in _PACKAGED.get(folder, {}).items() if run == name}
+    return _PACKAGED.get(argument, one)
 
 
 def _files(argument: str) -> list[tuple[str, Path]]:
@@ -155,7 +159,7 @@ def _files(argument: str) -> list[tuple[str, Path]]:
         not name and not Path(file).exists() and glob.has_magic(file)
     ):  # it was quoted, or the shell is cmd.exe
         return _fitting(file)
-    path = existing(file)
+    [path] = packaged_runs(file).values() or [existing(file)]
     return [(name or _run_name(path), path)]
 
 

@@ -9,16 +9,6 @@ import typer
 from ir_measures.measures import Measure
 
 from permed_measures.errors import MeasureError
-from permed_measures.measures.names import WORDS
-from permed_measures.measures.parameters import (
-    CheckedMeasure,
-    allowed_of,
-    description_of,
-    meaning,
-    meanings_of,
-    values_of,
-)
-from permed_measures.measures.parsing import parse_measure
 
 
 def measures(
@@ -28,6 +18,7 @@ def measures(
 ) -> None:
     """List the measures, their parameters and the values these can have; or explain some measures."""
     from permed_measures.engine.kernels import KERNELS
+    from permed_measures.measures.parsing import parse_measure
     from permed_measures.terminal import section
 
     asked = [str(parse_measure(name).NAME) for name in names or ()]
@@ -38,10 +29,11 @@ def measures(
         if number:
             print()
         measure = parse_measure(name)
-        print(section(f"{name}: {meaning(measure)}", []), end="")
+        about = getattr(measure, "SHORT_DESC", "").removesuffix(".")
+        print(section(f"{name}: {about}.", []), end="")
         for parameter in measure.SUPPORTED_PARAMS:
             _print(_described(measure, parameter))
-            for value, text in meanings_of(measure, parameter).items() if asked else ():
+            for value, text in _meanings(measure, parameter).items() if asked else ():
                 _print(f"{value}: {text}", indent=4)
         for text in _more(measure) if asked else ():
             _print(text)
@@ -53,19 +45,29 @@ def _print(text: str, indent: int = 2) -> None:
     print(paragraph(" " * indent + text, hang=indent + 2))
 
 
-def _described(measure: Measure, parameter: str) -> str:
+def _described(measure: Measure, name: str) -> str:
     """Describe a parameter, what it may be, and its default."""
-    default = values_of(measure)[parameter]
-    shown = "" if default is None else f"; by default {default!r}"
-    return f"{parameter}: {description_of(measure, parameter)}; {allowed_of(measure, parameter)}{shown}"
+    from permed_measures.measures.parameters import allowed, values_of
+
+    param, default = measure.SUPPORTED_PARAMS[name], values_of(measure)[name]
+    about = str(param.desc).replace("NOT_PROVIDED", "left out")
+    return f"{name}: {about}; {allowed(param)}" + ("" if default is None else f"; by default {default!r}")
+
+
+def _meanings(measure: Measure, name: str) -> dict[str, str]:
+    """Return what each value of a parameter means, if it is one of some strings."""
+    return getattr(measure.SUPPORTED_PARAMS[name], "meanings", {})
 
 
 def _more(measure: Measure) -> Iterator[str]:
     """Yield other names of a measure, an example with a parameter, and where more is said."""
+    from permed_measures.measures.names import WORDS
+    from permed_measures.measures.parameters import CheckedMeasure
+
     name = str(measure.NAME)
     if name in WORDS:
         yield f"Also: {', '.join(WORDS[name].split())}"
-    choices = ((each, list(meanings_of(measure, each))) for each in measure.SUPPORTED_PARAMS)
+    choices = ((each, list(_meanings(measure, each))) for each in measure.SUPPORTED_PARAMS)
     given = next((f"({each}={values[1]})" for each, values in choices if values), "")
     given = given or ("(rel=2)" if "rel" in measure.SUPPORTED_PARAMS else "")
     at = {"cutoff": "@10", "recall": "@0.5"}[measure.AT_PARAM]

@@ -139,6 +139,11 @@ def gate(
         rules = project
         tell(f"note: rules of [tool.permed-measures.gate] in {project}")
     asked = {**(read_rules(rules) if rules else {}), **given}
+    if not {"min", "max-drop"} & asked.keys():
+        hint = "Give --min MEASURE=X, or --baseline FILE with --max-drop MEASURE=X"
+        raise InputError("there is no rule to check", hint=hint)
+    if "max-drop" in asked and "baseline" not in asked:
+        raise InputError("--max-drop needs --baseline", hint="Name a run, or a record of one")
     asked["minimum"] = asked.pop("min", None)
     [(name, file)] = [named_run(run, Path(run).name)]
     with reading(qrels, {name: file}, order, query_ids) as inputs:

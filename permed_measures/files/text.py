@@ -190,7 +190,7 @@ def _unknown(source: Source, row: int, text: str, kind: Kind | None) -> InputErr
     return InputError(
         f"unknown format: expected {_wanted(kind)} (found {shown(text)})",
         where=source.place(row),
-        hint=f"Nearest to it: {shapes}. All are listed in notebooks/guide/file-formats.md",
+        hint=f"Nearest to it: {shapes}. The guide lists all: Files and frames",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import string
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parameters import cutoff_of
 
 WORDS = {
-    "AP": "map average_precision mean_average_precision",
+    "AP": "map map_cut average_precision mean_average_precision",
     "nDCG": "ndcg_cut normalized_dcg normalized_discounted_cumulative_gain",
     "P": "precision prec",
     "R": "recall rec",
@@ -64,8 +64,20 @@ MEASURE_OF_WORD: dict[str, str] = {
 }
 """Measures by all the words for them, in lower case and without separators."""
 
-_SCORES = ("cosine_", "cos_sim_", "dot_score_", "dot_", "euclidean_", "manhattan_")
-"""What sentence-transformers puts before the names of its measures."""
+_NAME = re.compile(
+    r"""
+    (?:(?:cosine|cos_sim|dot_score|dot|euclidean|manhattan)_)?       # of sentence-transformers
+    (?:(?:top|前)[ _@-]*(?P<first>[0-9]+)[ _-]*(?=[^ _-]))?           # top-5 accuracy
+    (?P<word>[^(@]*?)
+    [ _.]*@?[ _.]*(?:(?:at|cut|top)[ _.@]*(?=[0-9(]))?
+    (?:(?P<last>[0-9]+)(?P<thousands>k?)(?:[ ]*\([^=]*\))?             # ndcg@1k, mrr@10 (dev)
+      |\((?:k[ ]*=[ ]*)?(?P<inside>[0-9]+)\)                         # p (5), p (k=5)
+      |(?<=@)(?P<all>all))?
+    """,
+    re.VERBOSE,
+)
+_LONGEST = 60
+"""Longer texts are no names of measures."""
 _INTERPOLATED = "iprec_at_recall_"
 _MOST_DIGITS_OF_A_CUTOFF = 9
 
@@ -78,72 +90,29 @@ def understood(name: str) -> tuple[str, float | None] | None:
     >>> understood("NDCG_cut_10"), understood("hit rate@5"), understood("mrr"), understood("mpa")
     (('nDCG', 10), ('Success', 5), ('RR', None), None)
     """
-    name = without_remark(unicodedata.normalize("NFKC", name).strip().lower())
+    name = unicodedata.normalize("NFKC", name).strip().lower()
     if name.startswith(_INTERPOLATED):
         recall = name.removeprefix(_INTERPOLATED)
         return ("IPrec", float(recall)) if recall.replace(".", "", 1).isdecimal() else None
     word, cutoff = word_and_cutoff(name)
-    if word not in MEASURE_OF_WORD or "(" in name or name.count("@") > 1:
+    if word not in MEASURE_OF_WORD or f"({cutoff})" in name:  # which might be a parameter
         return None
     return MEASURE_OF_WORD[word], rank_of(cutoff, name) if cutoff.isdigit() else None
 
 
-def name_before_hyphen(text: str) -> str | None:
-    """Return the measure whose name stands before the first hyphen, as in ``nDCG-exp@10``."""
-    name = text.strip().partition("-")[0]
-    if "-" not in text or "(" in text:
-        return None
-    return name if name in ir_measures.measures.registry else MEASURE_OF_WORD.get(name.lower())
-
-
-def without_remark(name: str) -> str:
-    """Remove what stands in brackets behind the cutoff of a name: ``mrr@10 (dev)``.
+def word_and_cutoff(name: str) -> tuple[str, str]:
+    """Split a name in lower case into its word, without separators, and its cutoff.
 
     Examples
     --------
-    >>> without_remark("MRR@10(dev)"), without_remark("p (k=5)"), without_remark("ap(rel=2)@5")
-    ('MRR@10', 'p@5', 'ap(rel=2)@5')
+    >>> [word_and_cutoff(name) for name in ("ndcg_cut_10", "p (k=5)", "top-5 accuracy", "map@all")]
+    [('ndcg', '10'), ('p', '5'), ('accuracy', '5'), ('map', 'all')]
     """
-    before, bracket, inside = name.rpartition("(")
-    before = before.rstrip()
-    variable, equals, cutoff = inside.rstrip(")").partition("=")
-    if equals and variable.strip().lower() == "k" and cutoff.strip().isdecimal():
-        return f"{before}@{cutoff.strip()}"
-    is_remark = inside.endswith(")") and "=" not in inside and before[-1:].isdigit()
-    return before if bracket and is_remark else name
-
-
-def word_and_cutoff(name: str) -> tuple[str, str]:
-    """Split a name such as ``ndcg_cut_10``, ``p (5)`` or ``map@all`` into its letters and its cutoff.
-
-    Each step looks at an end of the name only: a pattern for all of it would take cubic time.
-    """
-    name = next((name.removeprefix(score) for score in _SCORES if name.startswith(score)), name)
-    name = _with_cutoff_last(name)
-    bracket = name.rfind("(")
-    inside = name[bracket + 1 : -1]
-    if name.endswith("@all"):
-        word, cutoff = name[: -len("all")], "all"
-    elif bracket >= 0 and inside.isascii() and inside.isdigit() and name.endswith(")"):
-        word, cutoff = name[:bracket], inside
-    else:
-        word = name.rstrip(string.digits)
-        cutoff = name[len(word) :]
-    word = word.rstrip(" _.@")
-    marker = next((marker for marker in ("at", "cut", "top") if word.endswith(marker)), "")
-    return word.removesuffix(marker).translate(_SEPARATORS), cutoff
-
-
-def _with_cutoff_last(name: str) -> str:
-    """Write ``top-5 accuracy`` as ``accuracy@5``, and ``ndcg@1k`` as ``ndcg@1000``."""
-    if name.endswith("k") and name[-2:-1].isdigit():
-        return name[:-1] + "000"
-    if not name.startswith(("top", "前")):
-        return name
-    after = name.removeprefix("top").removeprefix("前").lstrip(" _-@")
-    word = after.lstrip(string.digits)
-    cutoff = after[: len(after) - len(word)]
-    return f"{word.strip(' _-')}@{cutoff}" if word and cutoff else name
+    found = _NAME.fullmatch(name) if len(name) <= _LONGEST else None
+    if found is None:
+        return name.translate(_SEPARATORS), ""
+    cutoff = found["last"] or found["inside"] or found["all"] or found["first"] or ""
+    return found["word"].translate(_SEPARATORS), cutoff + "000" * bool(found["thousands"])
 
 
 def rank_of(cutoff: str, name: str) -> int:
@@ -173,9 +142,6 @@ def advice_for(name: str) -> str:
         meant = next((each for each in ir_measures.measures.registry if each.lower() == near[0]), meant)
     return f"Did you mean {meant!r}? `permed-measures measures` lists all"
 
-
-_LONGEST = 50
-"""Longer names are not compared with those of measures."""
 
 _FOREIGN = (
     "AP_IA Accuracy BPM Compat ERR_IA INSQ INST NERR8 NERR9 NERR10 NERR11 NRBP P_IA SDCG StRecall "

@@ -28,7 +28,7 @@ class Param(ParamInfo):
     """
 
     def __init__(
-        self, convert: Callable[[Any], Any], allowed: str, *, default: Any = NOT_PROVIDED, desc: str
+        self, convert: Callable[[Any], Any], allowed: str, *, default: Any = NOT_PROVIDED, desc: str = ""
     ) -> None:
         super().__init__(default=default, desc=desc)  # type: ignore[no-untyped-call]
         self.convert = convert
@@ -56,7 +56,7 @@ def number(
     return convert
 
 
-def size(*, default: Any = NOT_PROVIDED, desc: str) -> Param:
+def size(*, default: Any = NOT_PROVIDED, desc: str = "") -> Param:
     """Return a parameter from 0 to 1e100."""
     return Param(number(0, _MOST), "a number from 0 to 1e100", default=default, desc=desc)
 
@@ -196,13 +196,13 @@ def check_measure(measure: Measure) -> None:
             raise MeasureError(f"{measure.NAME} needs a {name}", hint=f"Write {whole}")
 
 
-_STANDARD_PARAMS = {
+_STANDARD = {
     "cutoff": CUTOFF,
     "rel": REL,
-    "gains": Param(_gains, "a mapping from grades to gains, numbers up to 1e100", desc="gain of each grade"),
-    "beta": size(desc="weight of precision"),
-    "recall": Param(number(0, 1), "a number from 0 to 1", desc="recall level"),
-    "p": Param(number(0, 1), "a number from 0 to 1", desc="persistence"),
+    "gains": Param(_gains, "a mapping from grades to gains, numbers up to 1e100"),
+    "beta": size(),
+    "recall": Param(number(0, 1), "a number from 0 to 1"),
+    "p": Param(number(0, 1), "a number from 0 to 1"),
 }
 """What holds for the parameters of ir_measures' own measures beyond their type."""
 
@@ -215,76 +215,22 @@ def check_given(measure: Measure) -> None:
         param = measure.SUPPORTED_PARAMS[name]
         if isinstance(param, Param):
             continue
-        if name in _STANDARD_PARAMS:
-            _converted(measure, name, _STANDARD_PARAMS[name], value)
+        if name in _STANDARD:
+            _converted(measure, name, _STANDARD[name], value)
         if name != "cutoff" and not param.validate(value):  # type: ignore[no-untyped-call]
-            raise MeasureError(f"{measure.NAME}: {name} must be {_allowed(param)} (found {shown(value)})")
+            raise MeasureError(f"{measure.NAME}: {name} must be {allowed(param)} (found {shown(value)})")
 
 
 _TYPES = {bool: "True or False", int: "a whole number", float: "a decimal number", str: "a text"}
 
 
-def _allowed(param: ParamInfo) -> str:
+def allowed(param: ParamInfo) -> str:
+    """Say what a parameter may be."""
+    if isinstance(param, Param):
+        return param.allowed
     if param.choices is not NOT_PROVIDED:
         return "one of " + ", ".join(map(repr, param.choices))
     return _TYPES.get(param.dtype) or f"of type {getattr(param.dtype, '__name__', param.dtype)}"
-
-
-_MEANINGS = {
-    "nDCG": "Gain discounted by rank, divided by that of an ideal ranking.",
-    "ERR": "The expected reciprocal of the rank where a user stops, more often at higher grades.",
-    "RBP": "Gain per rank for a user who goes on to the next rank with probability p.",
-    "P": "The share of the top k results that are relevant.",
-    "R": "The share of the relevant documents that are in the top k results.",
-    "AP": "The mean, over the relevant documents, of the precision at the rank of each.",
-    "Success": "1 if a relevant document is in the top k results, else 0.",
-    "Judged": "The share of the top k results that are judged.",
-    "Rprec": "Precision at R, where R is the number of relevant documents of the query.",
-    "IPrec": "Interpolated precision at a level of recall.",
-    "Bpref": "How seldom judged non-relevant documents are ranked above relevant ones.",
-    "infAP": "AP estimated where only some of the pooled documents are judged.",
-    "SetP": "The precision of all returned documents.",
-    "SetR": "The recall of all returned documents.",
-    "SetF": "The F score (with beta=1, F1) of all returned documents.",
-    "SetAP": "The precision of all returned documents times their recall.",
-    "NumQ": "The number of queries in the qrels.",
-    "NumRet": "The number of returned documents.",
-    "NumRel": "The number of relevant documents in the qrels.",
-}
-"""What measures of ir_measures are, where its own words are long or have slips."""
-
-
-def meaning(measure: Measure) -> str:
-    """Describe a measure in a line."""
-    return _MEANINGS.get(str(measure.NAME)) or str(getattr(measure, "SHORT_DESC", ""))
-
-
-def description_of(measure: Measure, name: str) -> str:
-    """Describe a parameter of a measure; those of ir_measures as ours."""
-    param, known = measure.SUPPORTED_PARAMS[name], _STANDARD_PARAMS.get(name)
-    if isinstance(param, Param) or known is None or measure.NAME == "NumRet":
-        return str(param.desc).replace("NOT_PROVIDED", "left out")
-    return str(known.desc).removesuffix("; all if left out" if param.required else "")
-
-
-def allowed_of(measure: Measure, name: str) -> str:
-    """Say what a parameter of a measure may be."""
-    param = measure.SUPPORTED_PARAMS[name]
-    known = param if isinstance(param, Param) else _STANDARD_PARAMS.get(name)
-    if known is None:
-        return _allowed(param)
-    return known.allowed.replace("a number", "a whole number") if param.dtype is int else known.allowed
-
-
-_STANDARD_MEANINGS = {
-    "dcg": {"log2": "the gain is the grade, as in trec_eval", "exp-log2": "the gain is 2^grade - 1"}
-}
-
-
-def meanings_of(measure: Measure, name: str) -> dict[str, str]:
-    """Return what each value of a parameter means, if it is one of some strings."""
-    param = measure.SUPPORTED_PARAMS[name]
-    return param.meanings if isinstance(param, Param) else _STANDARD_MEANINGS.get(name, {})
 
 
 def _unknown_parameter(measure: Measure, name: str) -> MeasureError:

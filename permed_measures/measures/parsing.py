@@ -13,8 +13,8 @@ from ir_measures.measures import Measure
 
 from permed_measures.errors import MeasureError, shown
 from permed_measures.measures.definitions import MEASURES
-from permed_measures.measures.headings import split_heading
-from permed_measures.measures.names import advice_for, name_before_hyphen, understood
+from permed_measures.measures.headings import SHORT
+from permed_measures.measures.names import advice_for, understood
 from permed_measures.measures.parameters import check_given, named, own_name, with_rel
 
 MeasureLike = Measure | str
@@ -44,8 +44,6 @@ _NUMBER = re.compile(r"[-+]?[0-9]*\.?[0-9]+ ?%?")
 
 def named_measure(text: str) -> Measure:
     """Return the measure of ``MEASURE`` or ``NAME=MEASURE``; a = in brackets belongs to a parameter."""
-    if _of_heading(text):
-        return parse_measure(text)
     depth = 0
     for place, character in enumerate(text):
         depth += {"(": 1, ")": -1}.get(character, 0)
@@ -89,9 +87,9 @@ def parse_measure(text: MeasureLike) -> Measure:
     ----------
     text : str or Measure
         ``Name``, ``Name@cutoff``, ``Name(parameter=value, ...)`` or ``Name(parameter=value, ...)@cutoff``,
-        the values Python literals or bare words; any measure that ir_measures has, or one of ours. Where
-        that is no measure, its heading in a table, ``nDCG-exp@10``, or what people call one: ``map``,
-        ``NDCG_cut_10``, ``mrr@10``, ``hit@10``. A measure is returned as it is.
+        the values Python literals or bare words; any measure that ir_measures has, or one of ours; the
+        heading ``nDCG-exp@10``; or what people call one: ``map``, ``NDCG_cut_10``, ``mrr@10``, ``hit@10``.
+        A measure is returned as it is.
 
     Returns
     -------
@@ -118,8 +116,8 @@ def parse_measure(text: MeasureLike) -> Measure:
     """
     if isinstance(text, Measure):
         return text
-    registry = _registry()
-    parsed = _parse(text)
+    registry = {**ir_measures.measures.registry, **MEASURES}
+    parsed = _parse(_written_out(text))
     if parsed is None or parsed[0] not in registry:
         parsed = _as_people_write(text, parsed)
     name, params, at = parsed
@@ -176,26 +174,16 @@ def _as_people_write(text: str, parsed: _Parsed | None) -> _Parsed:
         return found[0], params, found[1] if at is None else at
     if parsed:
         raise MeasureError(f"there is no measure {shown(name)}", hint=advice_for(name))
-    if heading := _of_heading(text):
-        return heading
-    if known := name_before_hyphen(name):
-        hint = f"Write {known}(parameter=value,...); `permed-measures measures {known}` lists its parameters"
-        raise MeasureError(f"there is no measure {shown(text)}", hint=hint)
-    one = "Name one at a time" if "," in name else "Examples"
+    examples = "Examples: P@1, GradedAP(norm='ideal')@10, nDCG(dcg='exp-log2')@10"
     raise MeasureError(
         f"a measure is written Name(parameter=value,...)@cutoff (found {shown(text)})",
-        hint=f"{one}: P@1, GradedAP(norm='ideal')@10, nDCG(dcg='exp-log2')@10",
+        hint="Name one at a time: -m P@5 -m P@10, or in Python ['P@5', 'P@10']" if "," in name else examples,
     )
 
 
-def _of_heading(text: Any) -> _Parsed | None:
-    """Split the heading of a measure in a table, such as ``nDCG-exp@10``; None if it is none."""
-    known = name_before_hyphen(str(text))
-    if known is None:
-        return None
-    found = split_heading(text.strip(), text.strip().partition("-")[0], _registry()[known])
-    return found and (known, *found)
-
-
-def _registry() -> Mapping[str, Measure]:
-    return {**ir_measures.measures.registry, **MEASURES}
+def _written_out(text: Any) -> Any:
+    """Return a text in which a heading is written out."""
+    for whole, short in SHORT.items():
+        if isinstance(text, str) and text.strip().lower().startswith(short.lower()):
+            return whole + text.strip()[len(short) :]
+    return text

@@ -136,6 +136,7 @@ def test_a_run_without_judged_documents_is_a_note(files):
             "error: P: cutoff must be a whole number from 1 to 2147483647 (found 0)",
         ),
         (["qrels", "run.trec", "-m", "P"], "error: P needs a cutoff. Write P@10"),
+        (["qrels", "run.trec", "-m", "nDCG@5,10"], "Name one at a time: -m P@5 -m P@10, or in Python ["),
         (
             ["qrels", "run.trec", "-m", "GradedAP(max_rel=1)@5"],
             "qrels: query 'q1', document 'a': GradedAP: no grade",
@@ -155,6 +156,21 @@ def test_what_is_wrong_is_one_message_and_status_2(files, monkeypatch, arguments
     assert (status, stdout) == (2, "")
     assert message in stderr
     assert "Traceback" not in stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("", "there is no rule to check. Give --min MEASURE=X, or --baseline FILE with --max-drop MEASURE=X"),
+        ("--baseline permed-sample/runs/lsa", "there is no rule to check. Give --min MEASURE=X, or --base"),
+        ("--max-drop P@1=0.1", "--max-drop needs --baseline. Name a run, or a record of one"),
+    ],
+)
+def test_a_gate_without_a_rule_says_which_options_to_give(files, monkeypatch, options, message):
+    monkeypatch.chdir(files)
+    status, stdout, stderr = run_main("gate", "permed-sample", "permed-sample/runs/bm25", *options.split())
+    assert (status, stdout) == (2, "")
+    assert stderr.startswith(f"error: {message}")
 
 
 def test_names_from_files_are_no_markup(files):

@@ -92,7 +92,7 @@ def test_a_folder_of_runs_is_one_table(compared, tmp_path):
         ("bm25 lsa --correction sidak", "invalid value for '--correction'"),
         ("bm25 lsa --format pdf", "invalid value for '--format'"),
         ("bm25 lsa -m GradedPA@10", "error: there is no measure 'GradedPA'. Did you mean 'GradedAP'?"),
-        ("", "missing argument 'RUN...'"),
+        ("", "missing argument 'RUN'"),
         (
             "bm25 lsa --output out.pdf",
             "error: out.pdf: the ending '.pdf' means no format. End the name in .txt, .md, .tex,",

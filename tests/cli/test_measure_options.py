@@ -87,7 +87,7 @@ def test_a_name_of_the_users_own_heads_every_output():
         (["X=AP", "Y=map"], "error: one measure has two names: 'X' and 'Y' are both AP\n"),
         (["=AP"], "error: a measure is MEASURE or NAME=MEASURE (found '=AP')\n"),
         (["MAP@10=0.53"], "published number: permed-measures audit --claim 'MAP@10=0.53'\n"),
-        (["map@10,ndcg@10"], "(found 'map@10,ndcg@10'). Name one at a time: P@1, "),
+        (["map@10,ndcg@10"], "(found 'map@10,ndcg@10'). Name one at a time: -m P@5 -m P@10, or "),
         (
             ["hti@1"],
             "there is no measure 'hti'. Did you mean 'Success'? `permed-measures measures` lists all\n",
@@ -141,7 +141,7 @@ def test_rel_is_for_measures_that_do_not_name_their_own():
 
 
 def test_other_commands_take_rel():
-    assert "AP-rel2" in run_cli("compare", "graded", "run.trec", "other.trec", "-m", "AP", "--rel", 2)[0]
+    assert "AP(rel=2)" in run_cli("compare", "graded", "run.trec", "other.trec", "-m", "AP", "--rel", 2)[0]
     stdout, _ = run_cli("reranking", "graded", "run.trec", "other.trec", "-m", "AP", "--rel", 2)
     before = values_of("AP(rel=2)", "graded")[0]
     assert f"{before:.4f} before" in stdout

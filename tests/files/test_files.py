@@ -165,7 +165,7 @@ BAD_QRELS = [
     ),
     ("query,document,relevance\n", ":1: unknown format: expected qrels (found 'query,document,relevance')"),
     ("", "the file is empty"),
-    ("hello\n", ". All are listed in notebooks/guide/file-formats.md"),
+    ("hello\n", ". The guide lists all: Files and frames"),
     ("q\td\t1\n", "expected qrels, but this file holds an MS MARCO run (query document rank"),
     (b"q1 0 d1 1\nq1 0 d\xff 1\n", ":2: not UTF-8 text (invalid start byte)"),
     (b"\xef\xbb\xbfq1 0 d1 1\n\xffq1 0 d 1\n", ":2: not UTF-8 text (invalid start byte)"),

@@ -58,6 +58,7 @@ RUN = {"q": {"b": 3.0, "a": 2.0, "c": 1.0}}
         ("top-5 accuracy", "Success@5"),
         ("NDCG@1k", "nDCG@1000"),
         ("MRR@10 (dev)", "RR@10"),
+        ("map_cut", "AP"),
         ("准确率@10", "P@10"),
         ("召回率@20", "R@20"),
         ("归一化折损累计增益@10", "nDCG@10"),
@@ -142,7 +143,7 @@ def test_only_measures_that_are_computed_are_suggested():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("P-rel2", "P needs a cutoff. Write P(rel=2)@10"),
+        ("P(rel=2)", "P needs a cutoff. Write P(rel=2)@10"),
         ("R", "R needs a cutoff. Write R@10"),
         ("IPrec(rel=2)", "IPrec needs a recall. Write IPrec(rel=2)@0.5"),
     ],

@@ -42,12 +42,11 @@ def written(form, *arguments, **options):
 def test_a_latex_table_of_one_run_compiles(tmp_path):
     text = written("latex", {"mine": RUNS["mid"]}, "RR GradedAP(norm='min')@5 P@1")
     assert latex_rows(text) == [
-        ["run", "RR", "GradedAP-min@5", "P@1"],
+        ["run", "RR", "GradedAP(norm='min')@5", "P@1"],
         ["mine", "0.6667", "0.3333", "0.3333"],
         ["best possible", "", "0.5833", ""],
     ]
     assert "Means over 3 judged queries, each with relevant documents. Best possible: " in text
-    assert "GradedAP-min@5 is GradedAP(norm='min')@5.}" in text
     assert "bold" not in text
     assert_compiles(text, tmp_path)
 
@@ -68,9 +67,8 @@ def test_columns_that_say_nothing_are_left_out_and_others_can_be_chosen():
     page = Page(written("html", runs, "RR P@1", only=["ignored,P@1"]))
     assert page.rows == [["run", "ignored", "P@1"], ["mine", "0", "1.0000"]]
     both = "RR(rel=2) P@1"
-    assert "RR-rel2 is RR(rel=2)" in written("table", runs, both)
     for form in ("table", "latex"):
-        assert "RR-rel2" not in written(form, runs, both, only=["P@1"])
+        assert "RR(rel=2)" not in written(form, runs, both, only=["P@1"])
     lines = written("markdown", RUNS, "RR", only=["all"]).splitlines()
     assert lines[0] == "| run | RR | Judged | queries in run | ignored |"
 

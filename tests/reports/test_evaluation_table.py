@@ -44,8 +44,9 @@ def test_a_table_fits_the_terminal_and_no_word_of_a_heading_is_broken(monkeypatc
     lines = text.splitlines()
     assert max(map(cell_len, lines)) <= width
     above = "\n".join(itertools.takewhile(lambda line: "──" not in line, lines))
-    whole = r"run|query|queries|in|ignored|turn_number|nDCG-exp|nDCG-|exp|GradedAP|GradedAP-|judged_only|"
-    whole += r"GradedAP-judged_only|VariantNDCG-|VariantNDCG-zipf|zipf|AP|P|R|Coverage|Judged"
+    whole = r"run|query|queries|in|ignored|turn_number|nDCG-exp|nDCG-|exp|GradedAP|"
+    whole += r"(judged_only=True)|VariantNDCG|(discount='zipf')|GradedAP(judged_only=True)|"
+    whole += r"VariantNDCG(discount='zipf')|AP|P|R|Coverage|Judged"
     assert {part for word in above.split() for part in word.split("@")[:1] if part} <= set(whole.split("|"))
     assert {number for word in above.split() for number in word.split("@")[1:]} <= {"1", "5", "10", "20"}
 
@@ -145,7 +146,7 @@ def test_columns_are_chosen_by_their_headings():
     every = ["run", "P@1", "Judged@1", "queries in run", "ignored"]
     assert headings("qrels", "both", "-m", "P@1", "--columns", "all") == every
     measures = ("-m", "GradedAP(gains={0: 0, 1: 1})@1", "-m", "RR")
-    comma = "GradedAP-gains=0:0,1:1@1"
+    comma = "GradedAP(gains={0:0,1:1})@1"
     assert headings("qrels", "both", *measures, "--columns", comma, "--columns", "RR") == ["run", comma, "RR"]
 
 
@@ -153,9 +154,9 @@ def test_columns_are_chosen_by_their_headings():
 @pytest.mark.parametrize(
     ("asked", "heading"),
     [
-        ("GradedAP(norm='ideal')@10", "GradedAP-ideal@10"),
-        ("gradedap(norm=ideal)@10", "GradedAP-ideal@10"),
-        ("GradedAP(norm='ideal', rel=2)@10", "GradedAP-rel2-ideal@10"),
+        ("GradedAP(norm='ideal')@10", "GradedAP(norm='ideal')@10"),
+        ("gradedap(norm=ideal)@10", "GradedAP(norm='ideal')@10"),
+        ("GradedAP(norm='ideal', rel=2)@10", "GradedAP(rel=2,norm='ideal')@10"),
         ("ndcg_cut_5", "nDCG@5"),
         ("P@1", "best"),
         ("MAP", "MAP"),
@@ -164,7 +165,7 @@ def test_columns_are_chosen_by_their_headings():
 def test_columns_are_chosen_by_measure_too(asked, heading):
     measures = [
         "GradedAP(norm=ideal)@10",
-        "GradedAP-rel2-ideal@10",
+        "GradedAP(rel=2,norm='ideal')@10",
         "nDCG@5",
         "best=P@1",
         "MAP=GradedAP",

@@ -51,7 +51,7 @@ def with_texts(text):
 
 
 LONG = ["an_extremely_long_name_of_a_run_that_goes_on_and_on", "x" * 60, "bm25", "sha256:" + "deadbeef" * 8]
-ODD = ["GradedAP-rel2-ideal@10", "nDCG-exp", "VariantNDCG-linear-zipf@10", "GradedAP-gains=1:0.25,2:1@5"]
+ODD = ["GradedAP(rel=2)@10", "nDCG-exp", "VariantNDCG@10", "GAP(max_rel=3)@5"]
 NUMBERS = ("", "1-9,12,14,17,19-23,30,32,35-37,40,44,46-50", "2,5")
 TABLES = {
     "table": [
