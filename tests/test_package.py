@@ -25,8 +25,8 @@ engine: id_order ranks from_mapping from_frames from_spark rankings
 engine/kernels: shared binary graded checks __init__
 engine: means evaluator ties groups
 provider
-files: sources formats order text_formats text fast_rows plain_lines streams repeats parquet_pages parquet
-files: read inspection headers columns whole output_formats write provenance
+files: sources formats order text_formats text trec streams parquet
+files: read inspection columns whole output_formats write provenance
 datasets: import_hook records samples readers http_download downloads handlers catalogue __init__
 datasets: titles pyterrier loading
 evaluation spark

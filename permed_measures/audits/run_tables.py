@@ -19,8 +19,7 @@ from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.errors import RepeatedDocumentError
-from permed_measures.files.repeats import with_repeats
-from permed_measures.files.streams import ScannedRun
+from permed_measures.files.streams import ScannedRun, with_repeats
 
 _BOUNDS = (TieBreak.OPTIMISTIC, TieBreak.PESSIMISTIC)
 """The rules that look at grades; the others rank every tie between these two."""

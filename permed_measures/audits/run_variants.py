@@ -29,7 +29,7 @@ from permed_measures.engine.inputs import Batches, RunLike, path_of
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.errors import PermedWarning, RepeatedDocumentError
-from permed_measures.files.repeats import RepeatingRun
+from permed_measures.files.streams import RepeatingRun
 from permed_measures.markup import counted
 
 Bools = NDArray[np.bool_]

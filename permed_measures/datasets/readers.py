@@ -36,7 +36,7 @@ def cached(read: Callable[[Path], T]) -> Callable[[Path], T]:
 def _objects(path: Path, shape: str, read: Callable[[dict[str, Any]], T]) -> Iterator[T]:
     """Yield `read(object)` of each line of a JSONL file; errors name the line."""
     source = Source(path)
-    for index, line in source.lines():
+    for number, line in source.lines():
         if not line.strip():
             continue
         try:
@@ -45,7 +45,7 @@ def _objects(path: Path, shape: str, read: Callable[[dict[str, Any]], T]) -> Ite
             reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
             raise InputError(
                 f"{reason} in {line!r:.80}; expected {shape}",
-                where=source.place(index),
+                where=source.place(number),
                 hint="Correct or remove this line",
             ) from None
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from permed_measures.engine.inputs import BEIR_COLUMNS, COLUMNS
 
@@ -23,18 +23,6 @@ class Layout(Enum):
     COLUMNS = "columns divided by white space"
     TABLE = "columns divided by commas, tabs or semicolons, under a header"
     JSON = "one JSON object"
-
-
-class Line(NamedTuple):
-    """An entry of a file, to be read as qrels or as a run.
-
-    Its content is a JSON object, columns, the row of a table as a dict, or an entry of a JSON file.
-    """
-
-    content: Any
-    row: int  # the index of its line
-    kind: Kind
-    n_before: int  # entries before it
 
 
 @dataclass(frozen=True)
@@ -65,31 +53,39 @@ class Header:
         return set(ours) <= self.columns.keys()
 
 
-Documents = list[tuple[str, float | int | None]]
-"""Documents with their numbers; None where a list has no scores."""
+Number = float | int | None
+"""A relevance or score; None where a list has no scores."""
+Parse = Callable[[Any, int], tuple[Any, ...]]
+"""Reads an entry: a JSON object, columns, the row of a table as a dict, or a query of a JSON file.
 
-
-class ParsedLine(NamedTuple):
-    """The documents of a query that a line lists."""
-
-    query_id: str
-    documents: Documents
-    rank: str = ""  # what a column of ranks says of a document
+It gets the number of the line, which is 0 where an empty line or a comment stands above. It returns query,
+document, number and the text of the column of ranks; of a format that has all documents of a query together
+the query, and pairs of document and number. It raises KeyError, TypeError or ValueError for what it cannot
+read.
+"""
 
 
 @dataclass(frozen=True)
 class Format:
-    """A file format: how it is recognised, and how a line of it is read."""
+    """A file format: how it is recognised, and how an entry of it is read."""
 
     name: str
     layout: Layout
     kind: Kind  # what it holds
     shape: str  # what a line looks like, for messages
     fits: Callable[[Any], bool]  # whether the first line is such: a JSON object, text or a Header
-    read: Callable[[Line], ParsedLine]  # KeyError, TypeError or ValueError if it cannot parse the line
+    as_qrels: Parse | None = None  # None if it cannot be read as qrels
+    as_run: Parse | None = None
     lists: bool = False  # a line holds the whole list of its query, best first
-    both_kinds: bool = False  # qrels whose order is a run, or a run that lists the relevant documents
-    qrels_key: str = ""  # under which a run lists them
+    columns: tuple[str, ...] = ()  # of a file that polars can read as a whole
+    qrels_key: str = ""  # under which a run lists the relevant documents
+    before_reranking: Parse | None = None  # how the lists are read that a reranking began with
+    note: str = ""  # to be said when it is read as a run
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether an entry holds all documents of its query."""
+        return self.lists or self.layout is Layout.JSON
 
     @property
     def with_article(self) -> str:
@@ -97,7 +93,11 @@ class Format:
         article = "an" if self.name.startswith("MS ") else "a"
         return f"{article} {self.name}" if self.name.endswith("run") else self.name
 
+    def parse(self, kind: Kind) -> Parse | None:
+        """Return how an entry is read as this kind; None if it cannot be."""
+        return self.as_qrels if kind == "qrels" else self.as_run
+
     def can_be(self, kind: Kind, first: Any) -> bool:
         """Return whether a file with this first line can be read as this kind."""
         lacks_qrels = kind == "qrels" and self.qrels_key and self.qrels_key not in first
-        return self.kind == kind or (self.both_kinds and not lacks_qrels)
+        return self.parse(kind) is not None and not lacks_qrels

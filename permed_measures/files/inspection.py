@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from permed_measures.engine.inputs import block_starts, repeated_rows, where
+from permed_measures.engine.inputs import repeated_rows, where
 from permed_measures.files.formats import VALUE_COLUMNS, Kind
 from permed_measures.files.order import FileOrder
-from permed_measures.files.parquet import read_parquet_qrels
-from permed_measures.files.read import before_reranking, kind_of, ranked, scanned
+from permed_measures.files.parquet import parquet_run, read_parquet_qrels
+from permed_measures.files.read import before_reranking, kind_of
 from permed_measures.files.sources import ProgressCallback, Source
-from permed_measures.files.streams import ScannedRun
+from permed_measures.files.streams import text_frames
 from permed_measures.files.text import TextFile
 from permed_measures.markup import counted
 from permed_measures.terminal import paragraph, section
@@ -74,19 +74,32 @@ def _rows(source: Source, holds: Kind) -> tuple[str, bool, pl.DataFrame, list[st
     """Return the format, whether it has lists, its rows, and all queries, in the order of the file."""
     import polars as pl
 
-    schema = {"query_id": pl.String, "doc_id": pl.String, "value": pl.Float64}
-    if holds == "qrels" and source.is_parquet:
-        frame = read_parquet_qrels(source, may_repeat=True).rename({"relevance": "value"})
-        return "Parquet", False, frame, _queries(frame)
-    file = scanned(source) if holds == "run" else TextFile.recognised(source, "qrels")
-    if isinstance(file, ScannedRun):
-        frames = (frame.rename({"score": "value"}) for frame in file.rows())
-        frame = pl.concat([pl.DataFrame(schema={**schema, "rank": pl.Int64}), *frames])
-        return file.format_name, False, frame, _queries(frame)
-    parsed = [line for _, line in file.parse(file.lines())]
-    rows = [(line.query_id, doc_id, number) for line in parsed for doc_id, number in line.documents]
+    schema = {"query_id": pl.String, "doc_id": pl.String, "value": pl.Float64, "rank": pl.Int64}
+    if source.is_parquet:
+        is_run = holds == "run"
+        frames = parquet_run(source).rows() if is_run else [read_parquet_qrels(source, may_repeat=True)]
+        name, lists = "Parquet", False
+    else:
+        file = TextFile.recognised(source, holds)
+        name, lists = file.format.name, file.format.lists
+        if file.format.is_whole:
+            return name, lists, *_listed(file, schema)
+        frames = text_frames(file)
+    renamed = (frame.rename({VALUE_COLUMNS[holds]: "value"}) for frame in frames)
+    frame = pl.concat([pl.DataFrame(schema=schema), *renamed], how="diagonal_relaxed")
+    return name, lists, frame, _queries(frame)
+
+
+def _listed(file: TextFile, schema: dict[str, Any]) -> tuple[pl.DataFrame, list[str]]:
+    """Return the rows of lists, and all queries, some of which may have none."""
+    import polars as pl
+
+    entries = list(file.entries())
+    rows = [
+        (query_id, doc_id, value, None) for _, query_id, documents in entries for doc_id, value in documents
+    ]
     frame = pl.DataFrame(rows, schema=schema, orient="row", strict=False)
-    return file.format.name, file.format.lists, frame, list(dict.fromkeys(line.query_id for line in parsed))
+    return frame, list(dict.fromkeys(query_id for _, query_id, _ in entries))
 
 
 def _queries(frame: pl.DataFrame) -> list[str]:
@@ -138,21 +151,16 @@ def _scores(frame: pl.DataFrame, lists: bool) -> dict[str, str]:
     facts["ties"] = f"{counted(tied, 'query')} with equal scores"
     if tied > exactly:
         facts["ties"] += f", {tied - exactly:,} of them only as float32"
-    disordered = counted(_disordered(scored) if lists else _rising(scored), "query")
+    order = FileOrder()
+    if lists:
+        order.add_lists(_first_scores(scored))
+    else:
+        order.add_frame(scored.rename({"value": "score"}))
+    disordered = counted(len((order.by_rank if lists else order.by_line).queries), "query")
     facts["order"] = f"{disordered} whose documents stand in another order than their scores"
-    if "rank" in frame.columns:
-        order = FileOrder()
-        order.add_frame(frame.rename({"value": "score"}), block_starts(frame["query_id"]))
-        if n_contradicted := len(order.by_rank.queries):
-            facts["ranks"] = f"{counted(n_contradicted, 'query')} whose ranks contradict their scores"
+    if not lists and order.by_rank.queries:
+        facts["ranks"] = f"{counted(len(order.by_rank.queries), 'query')} whose ranks contradict their scores"
     return facts
-
-
-def _rising(frame: pl.DataFrame) -> int:
-    """Count the queries that have a score above the one before it."""
-    import polars as pl
-
-    return frame.filter(pl.col("value").diff().over("query_id") > 0)["query_id"].n_unique()
 
 
 def _tied(frame: pl.DataFrame, dtype: Any) -> int:
@@ -163,8 +171,36 @@ def _tied(frame: pl.DataFrame, dtype: Any) -> int:
     return scores.filter(scores.is_duplicated())["query_id"].n_unique()
 
 
-def _disordered(frame: pl.DataFrame) -> int:
+def _first_scores(frame: pl.DataFrame) -> dict[str, dict[str, float]]:
     lists: dict[str, dict[str, float]] = {}
-    for query_id, doc_id, score in frame.iter_rows():
+    for query_id, doc_id, score, _ in frame.iter_rows():
         lists.setdefault(query_id, {}).setdefault(doc_id, score)
-    return sum(ranked(documents) != list(documents) for documents in lists.values())
+    return lists
+
+
+_START, _END = "ir_metadata.start", "ir_metadata.end"
+
+
+def format_name(source: Source, kind: Kind) -> str:
+    """Return the name of the format of a file."""
+    return "Parquet" if source.is_parquet else TextFile.recognised(source, kind).format.name
+
+
+def ir_metadata_of(source: Source) -> list[str]:
+    """Return the lines of the ir_metadata header of a TREC run; empty if it has none.
+
+    The header (Breuer, Keller and Schaer, SIGIR 2022) is YAML in comments at the start of the run, between
+    ``ir_metadata.start`` and ``ir_metadata.end``.
+    """
+    header: list[str] | None = None
+    for _, line in () if source.is_parquet else source.head():
+        if not line.startswith("#"):
+            break
+        content = line[1:].removeprefix(" ").rstrip()
+        if content == _END:
+            return header or []
+        if header is not None:
+            header.append(content)
+        elif content == _START:
+            header = []
+    return []

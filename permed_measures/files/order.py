@@ -1,7 +1,9 @@
 """The order that a file gives to the documents of a query, compared with their scores.
 
-A column of ranks is an order where the ranks of a query all differ and begin with 0 or 1. Lines may stand in
-any order: only if the scores rise from line to line and never fall, they look like distances, or like ranks.
+An order contradicts the scores of a query where a score is above the one before it; in a list also where two
+are equal and evaluation ranks the second first, by their ids. A list is an order, and so is a column of ranks
+where the ranks of a query all differ and begin with 0 or 1. Lines may stand in any order: only if the scores
+rise from line to line and never fall, they look like distances, or like ranks.
 """
 
 from __future__ import annotations
@@ -33,19 +35,15 @@ def scores_by_order(documents: Iterable[str], ranks: Sequence[int] = ()) -> dict
     """Return documents with scores that rank them by their ranks, if these are an order, or as they stand."""
     ids = list(documents)
     if len(set(ranks)) != len(ids) or min(ranks, default=NO_RANK) not in (0, 1):
-        ranks = range(len(ids))
+        return {doc_id: -float(position) for position, doc_id in enumerate(ids, start=1)}
     positions = {rank: position for position, rank in enumerate(sorted(ranks), start=1)}
     return {doc_id: -float(positions[rank]) for doc_id, rank in zip(ids, ranks, strict=True)}
 
 
-def note_of(path: Path, n_queries: int, n_reordered: int, first: str, order: str) -> str:
-    """Return the note that the scores contradict an order, such as "the list"; `first` is where."""
-    return (
-        f"{path}: in {n_reordered:,} of {counted(n_queries, 'query')} the scores rank documents in another "
-        f"order than {order} (first: {first}); the scores are used; --order list takes "
-        f"{order.rpartition(' ')[0]} on the command line, "
-        "permed_measures.read_run(path, order='list') in Python"
-    )
+def ranked(documents: Mapping[str, float]) -> list[str]:
+    """Return the ids by score (as float32) descending, then id descending: trec_eval's order."""
+    scores = _as_float32(np.fromiter(documents.values(), np.float64)).tolist()
+    return [doc_id for _, doc_id in sorted(zip(scores, documents, strict=True), reverse=True)]
 
 
 class _Rows(NamedTuple):
@@ -84,20 +82,19 @@ class FileOrder:
     """Finds the queries in which the order of a file contradicts the scores."""
 
     def __init__(self) -> None:
-        self.by_rank, self._by_line = _Contradictions(), _Contradictions()
+        self.by_rank, self.by_line = _Contradictions(), _Contradictions()
         self._is_ranked = self._falls = False
         self._n_rises = 0
 
-    def add_frame(self, frame: pl.DataFrame, starts: NDArray[np.int64]) -> list[str]:
-        """Look at query_id, doc_id, score and rank of rows, in blocks; return the queries of the blocks."""
+    def add_frame(self, frame: pl.DataFrame) -> list[str]:
+        """Look at query_id, doc_id, score and rank of rows; return the queries of the blocks of rows."""
+        starts = block_starts(frame["query_id"])
         query_ids = named = frame["query_id"].gather(starts).to_list()
         if len(set(query_ids)) < len(query_ids):  # their rows do not stand together
             frame = frame.sort("query_id", maintain_order=True)
             starts = block_starts(frame["query_id"])
             query_ids = frame["query_id"].gather(starts).to_list()
-        rank = frame["rank"]
-        has_ranks = rank.null_count() < len(rank)
-        ranks = rank.fill_null(NO_RANK).to_numpy() if has_ranks else np.broadcast_to(NO_RANK, len(rank))
+        ranks = frame["rank"].fill_null(NO_RANK).to_numpy()
         self._add(_Rows(query_ids, starts, frame["doc_id"], _as_float32(frame["score"].to_numpy()), ranks))
         return named
 
@@ -108,18 +105,21 @@ class FileOrder:
             return
         starts = np.cumsum([0, *map(len, filled.values())])[:-1]
         doc_ids = [doc_id for documents in filled.values() for doc_id in documents]
-        scores = np.array(
-            [score for documents in filled.values() for score in documents.values()], np.float64
-        )
+        scores = np.array([score for documents in filled.values() for score in documents.values()], float)
         all_ranks = [rank for q, docs in filled.items() for rank in ranks.get(q, [NO_RANK] * len(docs))]
         self._add(_Rows(list(filled), starts, doc_ids, _as_float32(scores), np.array(all_ranks, np.int64)))
+
+    def add_lists(self, table: Mapping[str, Mapping[str, float]]) -> None:
+        """Look at lists, whose places are the ranks; tied documents are in the order of evaluation."""
+        places = {query_id: scores_by_order(ranked(documents)) for query_id, documents in table.items()}
+        in_order = {q: {doc_id: places[q][doc_id] for doc_id in documents} for q, documents in table.items()}
+        self.add_table(in_order, {q: range(1, len(documents) + 1) for q, documents in table.items()})
 
     def _add(self, rows: _Rows) -> None:
         rises = rows.above_last(rows.scores)
         self._falls = self._falls or bool(rows.above_last(-rows.scores).any())
-        if not self._falls:
-            self._n_rises += int(np.count_nonzero(rises))
-            self._by_line.add(rows, np.flatnonzero(rises))
+        self._n_rises += int(np.count_nonzero(rises))
+        self.by_line.add(rows, np.flatnonzero(rises))
         if (rows.ranks != rows.ranks[0]).any():
             self._add_ranked(rows, rises)
 
@@ -134,12 +134,19 @@ class FileOrder:
         self._is_ranked = self._is_ranked or bool(is_ranked.any())
         self.by_rank.add(rows, order[rises & np.repeat(is_ranked, sizes)])
 
-    def note(self, path: Path, n_queries: int, lines: str = "lines") -> str:
+    def note(self, path: Path, n_queries: int, lines: str = "lines", ranks: str = "the rank column") -> str:
         """Return a note for the user; empty if nothing contradicts the scores."""
-        found, order = self.by_rank, "the rank column does"
+        found, order = self.by_rank, ranks
         if not self._is_ranked and not self._falls and self._n_rises > _CHANCE:
-            found, order = self._by_line, f"the {lines} do"
-        return note_of(path, n_queries, len(found.queries), found.first, order) if found.queries else ""
+            found, order = self.by_line, f"the {lines}"
+        if not found.queries:
+            return ""
+        verb = "do" if order.endswith("s") else "does"
+        return (
+            f"{path}: in {len(found.queries):,} of {counted(n_queries, 'query')} the scores rank documents "
+            f"in another order than {order} {verb} (first: {found.first}); the scores are used; --order list "
+            f"takes {order} on the command line, permed_measures.read_run(path, order='list') in Python"
+        )
 
 
 def _as_float32(scores: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from permed_measures.engine.inputs import BEIR_COLUMNS, Batches, Nested, first_repeated, where
 from permed_measures.errors import InputError
-from permed_measures.files.read import ranked
+from permed_measures.files.order import ranked
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,23 +1,15 @@
-"""Qrels and runs in Parquet files.
-
-A damaged file is an error that names it: files whose parts do not agree are decoded in another process first,
-as they can end the process that decodes them.
-"""
+"""Qrels and runs in Parquet files."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from permed_measures.engine.forks import refuse_after_fork
 from permed_measures.engine.forms import checked_frame, columns_of
 from permed_measures.engine.inputs import first_repeated, not_a_number, where
 from permed_measures.errors import InputError
-from permed_measures.files.parquet_pages import is_sound
 from permed_measures.files.sources import Source
 from permed_measures.files.streams import ScannedRun
 from permed_measures.files.text import twice_error
@@ -27,15 +19,6 @@ if TYPE_CHECKING:
 
 _ROWS = 1 << 19
 """Rows of a batch."""
-_DECODE = """
-import sys
-import polars as pl
-try:
-    pl.read_parquet(sys.stdin.buffer.read())
-except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-    print(error)
-    sys.exit(1)
-"""
 
 
 def parquet_columns(source: Source) -> list[str]:
@@ -69,71 +52,51 @@ def _named(source: Source) -> Iterator[None]:
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise _damaged(source, str(error)) from None
+        reason = str(error).partition("\n")[0]
+        problem = f"cannot be read as Parquet ({reason:.200})"
+        raise InputError(problem, where=str(source.path)) from None
     except InputError as error:
         error.where = f"{source.path}: {error.where}" if error.where else str(source.path)
         raise
 
 
-def _damaged(source: Source, error: str) -> InputError:
-    reason = error.partition("\n")[0]
-    return InputError(f"cannot be read as Parquet ({reason:.200})", where=str(source.path))
-
-
 def _lazy(source: Source) -> pl.LazyFrame:
-    """Return the rows of a Parquet file, which can be decoded without harm."""
     refuse_after_fork()
     import polars as pl
 
-    _refuse_harmful(source)
-    return pl.scan_parquet(source.for_polars(), glob=False)
+    return pl.scan_parquet(source.content, glob=False)
 
 
-def _refuse_harmful(source: Source) -> None:
-    """Decode a file whose parts do not agree in another process; raise an error if that fails."""
-    content = source.for_polars()
-    with content.open("rb") if isinstance(content, Path) else content as file:
-        if is_sound(file):
-            return
-        file.seek(0)
-        done = subprocess.run(
-            [sys.executable, "-c", _DECODE], input=file.read(), capture_output=True, check=False
-        )
-    if done.returncode:
-        reason = done.stdout.decode(errors="replace") if done.returncode == 1 else ""
-        raise _damaged(source, reason or "its pages are damaged")
+def parquet_run(source: Source) -> ScannedRun:
+    """Return a run in a Parquet file with the columns query_id, doc_id and score."""
+    return ScannedRun(source, "Parquet", lambda: _rows(source), lambda *pair: _duplicate_error(source, *pair))
 
 
-class ParquetRun(ScannedRun):
-    """A run in a Parquet file with the columns query_id, doc_id and score; see `ScannedRun`."""
+def _rows(source: Source) -> Iterator[pl.DataFrame]:
+    """Yield the rows in the order of the file, as frames that have a column rank too."""
+    import polars as pl
 
-    def __init__(self, source: Source) -> None:
-        super().__init__(source, "Parquet")
+    with _named(source):
+        lazy = _lazy(source)
+        schema = lazy.collect_schema()
+        rank = pl.col("rank") if schema.get("rank", pl.String()).is_integer() else pl.lit(None)
+        rank = rank.cast(pl.Int64, strict=False)
+        lazy = lazy.select(*columns_of(schema.names(), "score").values(), rank.alias("rank"))
+        n_rows = lazy.select(pl.len()).collect().item()
+    for start in range(0, n_rows, _ROWS):
+        with _named(source):
+            rows = lazy.slice(start, _ROWS).collect()
+            frame = checked_frame(rows, "score", first_row=start).with_columns(rows["rank"])
+        yield frame
+        source.progress(min((start + _ROWS) / n_rows, 1))
 
-    def rows(self) -> Iterator[pl.DataFrame]:
-        """Yield the rows in the order of the file, as frames."""
-        import polars as pl
 
-        with _named(self.source):
-            lazy = _lazy(self.source)
-            schema = lazy.collect_schema()
-            rank = pl.col("rank") if schema.get("rank", pl.String()).is_integer() else pl.lit(None)
-            rank = rank.cast(pl.Int64, strict=False)
-            lazy = lazy.select(*columns_of(schema.names(), "score").values(), rank.alias("rank"))
-            n_rows = lazy.select(pl.len()).collect().item()
-        for start in range(0, n_rows, _ROWS):
-            with _named(self.source):
-                rows = lazy.slice(start, _ROWS).collect()
-                frame = checked_frame(rows, "score", first_row=start).with_columns(rows["rank"])
-            yield frame
-            self.source.progress(min((start + _ROWS) / n_rows, 1))
-
-    def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
-        """Return the error for a document that is listed twice, with its rows."""
-        rows: list[int] = []
-        start = 0
-        for frame in self.rows():
-            same = (frame["query_id"] == query_id) & (frame["doc_id"] == doc_id)
-            rows += [start + row for row in same.arg_true()]
-            start += frame.height
-        return twice_error(query_id, doc_id, f"in row {rows[0]}", f"{self.source.path}: row {rows[1]}")
+def _duplicate_error(source: Source, query_id: str, doc_id: str) -> InputError:
+    """Return the error for a document that is listed twice, with its rows."""
+    found: list[int] = []
+    start = 0
+    for frame in _rows(source):
+        same = (frame["query_id"] == query_id) & (frame["doc_id"] == doc_id)
+        found += [start + row for row in same.arg_true()]
+        start += frame.height
+    return twice_error(query_id, doc_id, f"in row {found[0]}", f"{source.path}: row {found[1]}")

@@ -5,26 +5,24 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from permed_measures.engine.inputs import Batches, number, text_id, where
 from permed_measures.errors import InputError, PermedWarning, RepeatedDocumentError
 from permed_measures.files.formats import VALUE_COLUMNS, Header, Kind, Layout
-from permed_measures.files.order import NO_RANK, FileOrder, note_of, scores_by_order
-from permed_measures.files.parquet import ParquetRun, parquet_columns, read_parquet_qrels
-from permed_measures.files.plain_lines import Qrels, Run, plain_qrels, plain_run
-from permed_measures.files.repeats import read_repeating
+from permed_measures.files.order import NO_RANK, FileOrder, rank_of, scores_by_order
+from permed_measures.files.parquet import parquet_columns, parquet_run, read_parquet_qrels
 from permed_measures.files.sources import ProgressCallback, Source
-from permed_measures.files.streams import SCANNED, ScannedRun, TextRun, read_trec_qrels
+from permed_measures.files.streams import ScannedRun, read_repeating, read_trec_qrels, text_run
 from permed_measures.files.text import TextFile
-from permed_measures.files.text_formats import BEFORE_RERANKING
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+Qrels = dict[str, dict[str, float | int]]
+Run = dict[str, dict[str, float]]
 
 
 class Loaded(NamedTuple):
@@ -150,12 +148,12 @@ def scan_run(path: str | os.PathLike[str]) -> Batches:
     )
 
 
-def scanned(source: Source) -> ParquetRun | TextRun | TextFile:
+def scanned(source: Source) -> ScannedRun | TextFile:
     """Return a run that can be read in batches, or the text file that holds one that cannot."""
     if source.is_parquet:
-        return ParquetRun(source)
+        return parquet_run(source)
     file = TextFile.recognised(source, "run")
-    return SCANNED[file.format.name](file) if file.format.name in SCANNED else file
+    return file if file.format.is_whole or file.format.kind == "qrels" else text_run(file)
 
 
 _LARGE = 1 << 22
@@ -170,8 +168,7 @@ def kind_of(source: Source) -> Kind | None:
         return could_be[0] if len(could_be) == 1 else None
     file = TextFile.recognised(source)
     if file.format.layout is Layout.JSON:
-        numbers = [number for _, line in file.parse(file.lines()) for _, number in line.documents]
-        return None if all(float(number or 0).is_integer() for number in numbers) else "run"
+        return None if all(float(row[3] or 0).is_integer() for row in file.rows()) else "run"
     return file.format.kind if file.is_certain else None
 
 
@@ -202,10 +199,7 @@ def load(
 
 def before_reranking(source: Source) -> TextFile | None:
     """Return LitSearch results, to be read as they were before a reranking, if they say that."""
-    file = None if source.is_parquet else TextFile.recognised(source)
-    if file and file.format.name == BEFORE_RERANKING.name and '"pre_reranked"' in file.first_line:
-        return replace(file, format=BEFORE_RERANKING, kind="run")
-    return None
+    return None if source.is_parquet else TextFile.recognised(source).before_reranking()
 
 
 def _load_before_reranking(source: Source) -> Loaded:
@@ -223,46 +217,50 @@ def _load_qrels(source: Source) -> Qrels | pl.DataFrame:
     if source.is_parquet:
         return read_parquet_qrels(source)
     file = TextFile.recognised(source, "qrels")
-    if file.format.name != "TREC qrels":
-        return file.table()
-    found = read_trec_qrels(file) if source.is_larger(_LARGE) else plain_qrels(source)
-    return file.table() if found is None else found
+    frame = read_trec_qrels(file) if file.columns and source.size > _LARGE else None
+    return file.table() if frame is None else frame
 
 
 def _load_run(source: Source, by_list: bool, may_repeat: bool) -> Loaded:
-    run = scanned(source)
-    if source.is_parquet and kind_of(source) == "qrels":
-        nested = Batches([read_parquet_qrels(source)]).nested()
-        table = {query_id: scores_by_order(documents) for query_id, documents in nested.items()}
-        return Loaded(table, labels=_note_of_labels(source, "Parquet qrels", "rows"))
-    if isinstance(run, ParquetRun):
-        return Loaded(_by_order(run) if by_list else run)
-    if isinstance(run, TextRun) and not by_list and source.is_larger(_LARGE):
-        return Loaded(run)
-    file = run.file if isinstance(run, TextRun) else run
-    ranks: dict[str, list[int]] = {}
-    plain = plain_run(source, ranks) if file.format.name == "TREC run" else None
+    if source.is_parquet:
+        return _load_parquet_run(source, by_list)
+    file = TextFile.recognised(source, "run")
+    if not (by_list or file.format.is_whole or file.format.kind == "qrels") and source.size > _LARGE:
+        return Loaded(text_run(file), _notes(file))
+    texts: dict[str, list[str]] = {}
     try:
-        table = file.table(ranks) if plain is None else plain
+        table = file.table(texts if file.format.kind == "run" else None)
     except RepeatedDocumentError:
         if not may_repeat:
             raise
-        return Loaded(read_repeating(file, by_list))
-    order_of = "lists" if file.format.lists else "lines"
-    labels = _note_of_labels(source, file.format.name, order_of) if file.format.kind == "qrels" else ""
-    note = _score_by_order(table, ranks, source, force=by_list, lists=file.format.lists)
-    if isinstance(run, TextRun) and not by_list:
-        order = FileOrder()
-        order.add_table(table, ranks)
-        note = order.note(source.path, len(table))
-    return Loaded(table, [note] if note else [], labels)
+        return Loaded(read_repeating(file, by_list), _notes(file))
+    ranks = {query_id: list(map(rank_of, some)) for query_id, some in texts.items()}
+    labels = ""
+    if file.format.kind == "qrels":
+        labels = _note_of_labels(source, file.format.name, "lists" if file.format.lists else "lines")
+    given = _score_by_order(table, ranks, source, by_list)
+    note = "" if by_list else _note_of_order(file, given, ranks, len(table))
+    return Loaded(table, [*_notes(file), *([note] if note else [])], labels)
+
+
+def _notes(file: TextFile) -> list[str]:
+    return [f"{file.source.path}: {file.format.note}"] if file.format.note else []
 
 
 def _note_of_labels(source: Source, name: str, lines: str) -> str:
     return f"{source.path} holds {name}: the order of its {lines} is taken as the run"
 
 
-def _by_order(run: ParquetRun) -> Run:
+def _load_parquet_run(source: Source, by_list: bool) -> Loaded:
+    if kind_of(source) == "qrels":
+        nested = Batches([read_parquet_qrels(source)]).nested()
+        table = {query_id: scores_by_order(documents) for query_id, documents in nested.items()}
+        return Loaded(table, labels=_note_of_labels(source, "Parquet qrels", "rows"))
+    run = parquet_run(source)
+    return Loaded(_by_order(run) if by_list else run)
+
+
+def _by_order(run: ScannedRun) -> Run:
     """Return a run with scores by its order."""
     table: Run = {}
     ranks: dict[str, list[int]] = {}
@@ -276,34 +274,35 @@ def _by_order(run: ParquetRun) -> Run:
     return {query_id: scores_by_order(docs, ranks[query_id]) for query_id, docs in table.items()}
 
 
-def _score_by_order(
-    table: Run, ranks: dict[str, list[int]], source: Source, *, force: bool, lists: bool
-) -> str:
-    """Give lists without scores the order as scores; note the lists whose scores rank them differently."""
-    reordered = []
+def _score_by_order(table: Run, ranks: Mapping[str, list[int]], source: Source, force: bool) -> Run:
+    """Give lists without scores the order as scores; return those that have scores."""
+    given = {}
     for query_id, documents in table.items():
-        scored = [score is not None for score in documents.values()]
-        if any(scored) and not all(scored):
-            doc_id = list(documents)[scored.index(False)]
+        scores = documents.values()
+        if None not in scores and not force:
+            given[query_id] = documents
+            continue
+        without = [doc_id for doc_id, score in documents.items() if score is None]
+        if 0 < len(without) < len(documents):
             raise InputError(
                 "no score, though other documents of this query have one",
-                where=f"{source.path}: {where(query_id, doc_id)}",
+                where=f"{source.path}: {where(query_id, without[0])}",
                 hint="Add the missing score, or leave out all scores",
             )
-        if force or not all(scored):
-            table[query_id] = scores_by_order(documents, ranks.get(query_id, ()))
-        elif lists and (by_score := ranked(documents)) != list(documents):
-            reordered.append((query_id, next(a for a, b in zip(documents, by_score, strict=True) if a != b)))
-    if not reordered:
-        return ""
-    return note_of(source.path, len(table), len(reordered), where(*reordered[0]), "the list does")
+        table[query_id] = scores_by_order(documents, ranks.get(query_id, ()))
+    return given
 
 
-def ranked(documents: Mapping[str, float]) -> list[str]:
-    """Return the ids by score (as float32) descending, then id descending: trec_eval's order."""
-    with np.errstate(over="ignore"):
-        scores = np.fromiter(documents.values(), np.float64).astype(np.float32).tolist()
-    return [doc_id for _, doc_id in sorted(zip(scores, documents, strict=True), reverse=True)]
+def _note_of_order(file: TextFile, run: Run, ranks: Mapping[str, list[int]], n_queries: int) -> str:
+    """Return a note if the order of the file contradicts the scores that it has."""
+    if file.format.layout is Layout.JSON:
+        return ""  # an object has no order
+    order = FileOrder()
+    if file.format.lists:
+        order.add_lists(run)
+        return order.note(file.source.path, n_queries, ranks="the list")
+    order.add_table(run, ranks)
+    return order.note(file.source.path, n_queries)
 
 
 # --- making ----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Text files: recognise the format, parse the lines, name the line that is wrong."""
+"""Text files: recognise the format, read the entries, name the line that is wrong."""
 
 from __future__ import annotations
 
@@ -6,21 +6,25 @@ import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
 
 from permed_measures.engine.inputs import STDIN
 from permed_measures.errors import InputError, RepeatedDocumentError, shown
-from permed_measures.files.formats import Format, Header, Kind, Layout, Line, ParsedLine
-from permed_measures.files.order import rank_of
-from permed_measures.files.sources import HEAD, LongLineError, Source
+from permed_measures.files.formats import Format, Header, Kind, Layout, Parse
+from permed_measures.files.sources import Source
 from permed_measures.files.text_formats import BLANKS, TEXT_FORMATS, RunAsQrelsError, columns_of
 
 _DELIMITERS = "\t,;"
+_WRONG = (KeyError, TypeError, ValueError, OverflowError, RecursionError, csv.Error)
+"""What is raised for an entry that cannot be read."""
 
 Lines = Iterable[tuple[int, str]]
+Entries = Iterator[tuple[Any, ...]]
+"""The number of a line (None in a JSON file), and what `Format.parse` returns of it."""
 
 
 @dataclass(frozen=True)
@@ -30,18 +34,17 @@ class TextFile:
     source: Source
     format: Format
     kind: Kind  # what it is read as
-    first_row: int
     first_line: str  # the first that is neither empty nor a comment
     is_certain: bool  # it can be read as this kind only
 
     @classmethod
     def recognised(cls, source: Source, kind: Kind | None = None) -> TextFile:
         """Recognise the format by the first line; without `kind` the file is read as what it holds."""
-        first_row, first_line = _first_line(source)
-        layout, content = _layout_of(first_line)
+        number, line = next((each for each in source.head() if not _is_skipped(each[1])), (1, ""))
+        layout, content = _layout_of(line)
         fitting = [each for each in TEXT_FORMATS if each.layout is layout and each.fits(content)]
         if not fitting:
-            raise _unknown(source, first_row, first_line.strip(BLANKS), kind)
+            raise _unknown(source, number, line.strip(BLANKS), kind)
         fitting.sort(key=lambda each: each.kind != (kind or each.kind))  # stable
         taken = next((each for each in fitting if each.can_be(kind or each.kind, content)), None)
         if taken is None:
@@ -52,80 +55,156 @@ class TextFile:
                 hint="The qrels come first, then the runs",
             )
         is_certain = len({each.kind for each in fitting}) == 1
-        return cls(source, taken, kind or taken.kind, first_row, first_line, is_certain)
+        return cls(source, taken, kind or taken.kind, line, is_certain)
 
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield the index and the text of each line; JSON may be one long line."""
-        return self.source.lines(whole=self.format.layout is Layout.JSON)
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a file that polars can read as what it is."""
+        return self.format.columns if self.kind == self.format.kind else ()
 
-    def table(self, ranks: dict[str, list[int]] | None = None) -> dict[str, dict[str, Any]]:
-        """Read the file into ``{query_id: {doc_id: number or None}}``, in its order, and the ranks."""
-        table: dict[str, dict[str, Any]] = {}
-        one_entry_per_query = self.format.lists or self.format.layout is Layout.JSON
-        for _, line in self.parse(self.lines()):
-            if one_entry_per_query and line.query_id in table:
-                raise self.duplicate_error(line.query_id, None)
-            documents = table.setdefault(line.query_id, {})
-            for doc_id, value in line.documents:
-                if doc_id in documents:
-                    raise self.duplicate_error(line.query_id, doc_id)
-                documents[doc_id] = value
-            if ranks is not None:
-                ranks.setdefault(line.query_id, []).extend(rank_of(line.rank) for _ in line.documents)
-        return table
+    def before_reranking(self) -> TextFile | None:
+        """Return the file to be read as it was before a reranking, if it says that."""
+        parse = self.format.before_reranking
+        if parse is None or '"pre_reranked"' not in self.first_line:
+            return None
+        return replace(self, format=replace(self.format, as_run=parse), kind="run")
 
-    def parse(self, lines: Lines) -> Iterator[tuple[int | None, ParsedLine]]:
-        """Yield the parsed lines with their indices; a JSON file is one text, without line indices."""
-        for n_before, entry in enumerate(_ENTRIES[self.format.layout](lines)):
+    def entries(self, lines: Lines | None = None) -> Entries:
+        """Yield what each entry says, after the number of its line; `lines` may be those of a part."""
+        parse = self.format.parse(self.kind)
+        assert parse is not None  # the file was recognised as one that can be
+        if self.format.layout is Layout.JSON:
+            return self._queries(parse)
+        lines = self.source.lines() if lines is None else lines
+        return self._rows(lines, parse) if self.format.layout is Layout.TABLE else self._lines(lines, parse)
+
+    def _lines(self, lines: Lines, parse: Parse) -> Entries:
+        """Read JSON objects or columns, one in each line that is not empty."""
+        is_json = self.format.layout is Layout.JSON_LINES
+        content_of = json_object if is_json else columns_of
+        is_first = True  # no line above was left out
+        for number, line in lines:
+            text = line.strip(BLANKS)
+            if not text or (text[0] == "#" and not is_json):
+                is_first = False
+                continue
             try:
-                if isinstance(entry.content, Exception):
-                    raise entry.content
-                yield entry.row, self.format.read(Line(entry.content, entry.row or 0, self.kind, n_before))
-            except (KeyError, TypeError, ValueError, OverflowError, RecursionError, csv.Error) as error:
-                self._refuse(entry, error)
+                entry = parse(content_of(text), number if is_first else 0)
+            except _WRONG as error:
+                raise self._refused(error, number, text) from None
+            yield number, *entry
 
-    def _refuse(self, entry: _Entry, error: Exception) -> NoReturn:
-        """Raise the error for an entry that cannot be read."""
+    def _rows(self, lines: Lines, parse: Parse) -> Entries:
+        """Read the rows of a table under the header, as dicts by our names; a cell may hold line ends."""
+        taken: list[tuple[int, str]] = []  # the lines that the CSV reader took for the current row
+
+        def recorded() -> Iterator[str]:
+            for line in lines:
+                taken.append(line)
+                yield line[1] + "\n"
+
+        text = recorded()
+        header = next((header_of(line) for line in text if not _is_skipped(line[:-1])), None)
+        assert header is not None  # the file was recognised by it
+        rows = csv.reader(text, delimiter=header.delimiter, strict=True)
+        places = list(header.columns.items())
+        while True:
+            taken.clear()
+            try:
+                row = next(rows, None)
+                if row and len(row) != len(header.names):
+                    raise ValueError(f"{len(row)} columns instead of {len(header.names)}")
+                entry = parse({ours: row[place] for ours, place in places}, 0) if row else ()
+            except _WRONG as error:
+                raise self._refused(error, taken[0][0], "\n".join(text for _, text in taken)) from None
+            if row is None:
+                return
+            if row:
+                yield taken[0][0], *entry
+
+    def _queries(self, parse: Parse) -> Entries:
+        """Read the queries of a JSON file, with their documents as pairs, so that no repeated key is lost."""
+        text = "\n".join(line for _, line in self.source.lines())
+        line, wrong = None, text[:100]
+        try:
+            for query in _json_queries(text):
+                line, wrong = None, str(query[0])
+                yield None, *parse(query, 0)
+        except _WRONG as error:
+            if isinstance(error, json.JSONDecodeError):
+                line, wrong = error.lineno, text.split("\n")[error.lineno - 1]
+            raise self._refused(error, line, wrong) from None
+
+    def _refused(self, error: Exception, number: int | None, text: str) -> InputError:
+        """Return the error for an entry that cannot be read."""
         if isinstance(error, RunAsQrelsError):
-            raise InputError(error.problem, where=str(self.source.path), hint=error.hint) from None
-        if isinstance(error, InputError):
-            reason = error.problem
-        elif isinstance(error, KeyError):
+            return InputError(error.problem, where=str(self.source.path), hint=error.hint)
+        reason = error.problem if isinstance(error, InputError) else str(error)
+        if isinstance(error, KeyError):
             reason = f"{error} is missing"
         elif isinstance(error, json.JSONDecodeError):
             reason = f"not valid JSON ({error})"
-        elif "unpack" in str(error):
-            reason = f"{len(columns_of(entry.text))} columns"
-        else:
-            reason = str(error)
         line = "" if self.format.layout is Layout.JSON else "a line of "
-        text = entry.text.strip(BLANKS)
-        advice = "correct this file" if entry.row is None else "correct or remove this line"
-        raise InputError(
+        text = text.strip(BLANKS)
+        advice = "correct this file" if number is None else "correct or remove this line"
+        return InputError(
             f"not {line}{self.format.with_article}: {reason}{f' in {shown(text)}' if text else ''}",
-            where=self.source.place(entry.row),
+            where=self.source.place(number),
             hint=f"Expected {self.format.shape}; {advice}",
-        ) from None
+        )
+
+    def rows(self, lines: Lines | None = None) -> Entries:
+        """Yield the number of a line, query, document, number and the text of a rank, one row each."""
+        if not self.format.is_whole:
+            return self.entries(lines)
+        entries = self.entries(lines)
+        return ((line, query, *each, "") for line, query, documents in entries for each in documents)
+
+    def table(self, ranks: dict[str, list[str]] | None = None) -> dict[str, dict[str, Any]]:
+        """Read the file into ``{query_id: {doc_id: number or None}}``, in its order, and the texts of ranks.
+
+        An entry without documents is a query without documents.
+        """
+        table: dict[str, dict[str, Any]] = {}
+        if self.format.is_whole:
+            for _, query_id, documents in self.entries():
+                if query_id in table:
+                    raise self.duplicate_error(query_id, None)
+                table[query_id] = dict(documents)
+                if len(table[query_id]) < len(documents):
+                    raise self.duplicate_error(query_id, _first_again(doc_id for doc_id, _ in documents))
+            return table
+        for _, query_id, doc_id, value, rank in self.entries():
+            if query_id not in table:
+                table[query_id] = {}
+            elif doc_id in table[query_id]:
+                raise self.duplicate_error(query_id, doc_id)
+            table[query_id][doc_id] = value
+            if ranks is not None:
+                ranks.setdefault(query_id, []).append(rank)
+        return table
 
     def duplicate_error(self, query_id: str, doc_id: str | None) -> InputError:
         """Return the error for a document, or without `doc_id` a query, that is in the file twice.
 
         The file is read again up to the second time, as line numbers are not kept.
         """
-        lines: Lines = self.lines()
-        if self.format.layout is Layout.COLUMNS:  # in the others, an id may be written in several ways
-            lines = ((index, text) for index, text in lines if (doc_id or query_id) in text)
-        indices = (
-            index
-            for index, line in self.parse(lines)
-            if line.query_id == query_id
-            for name in ([doc_id] if doc_id is None else (name for name, _ in line.documents))
-            if name == doc_id
-        )
-        first, second = next(indices), next(indices)
+        rows = self.entries() if doc_id is None else self.rows()
+        places = (row[0] for row in rows if row[1] == query_id and (doc_id is None or row[2] == doc_id))
+        first, second = next(places), next(places)
         return twice_error(
-            query_id, doc_id, "" if first is None else f"on line {first + 1}", self.source.place(second)
+            query_id, doc_id, "" if first is None else f"on line {first}", self.source.place(second)
         )
+
+
+def _first_again(ids: Iterable[str]) -> str:
+    """Return the first id that has stood before, of ids that are not all different."""
+    counts: Counter[str] = Counter()
+    for each in ids:
+        counts[each] += 1
+        if counts[each] > 1:
+            return each
+    raise AssertionError("all ids are different")
 
 
 def twice_error(query_id: str, doc_id: str | None, first: str, second: str) -> InputError:
@@ -142,16 +221,9 @@ def twice_error(query_id: str, doc_id: str | None, first: str, second: str) -> I
 # --- the first line ----------------------------------------------------------------------------------
 
 
-def _first_line(source: Source) -> tuple[int, str]:
-    """Return the first line that is neither empty nor a comment; of a long JSON text its beginning."""
-    lines = source.lines(HEAD)
-    try:
-        return next((line for line in lines if not _is_skipped(line[1], comments=True)), (0, ""))
-    except LongLineError as error:
-        beginning = error.beginning.decode(errors="replace")
-        if _layout_of(beginning)[0] is not Layout.JSON:
-            raise
-        return 0, beginning
+def _is_skipped(line: str) -> bool:
+    text = line.strip(BLANKS)
+    return not text or text[0] == "#"
 
 
 def _layout_of(line: str) -> tuple[Layout | None, Any]:
@@ -174,7 +246,21 @@ def _json_layout(text: str) -> tuple[Layout | None, Any]:
     return Layout.JSON if is_nested else Layout.JSON_LINES, content
 
 
-def _unknown(source: Source, row: int, text: str, kind: Kind | None) -> InputError:
+def header_of(line: str) -> Header | None:
+    """Return the header if the line names the columns of a table of queries and documents."""
+    for delimiter in _DELIMITERS:
+        with suppress(csv.Error):
+            header = Header(next(csv.reader([line], delimiter=delimiter, strict=True), []), delimiter)
+            if header.has("query_id", "doc_id") and not header.columns.keys().isdisjoint(_VALUES):
+                return header
+    return None
+
+
+_VALUES = ("score", "relevance", "rank")
+"""The columns of which a table needs one, beside those of ids."""
+
+
+def _unknown(source: Source, number: int, text: str, kind: Kind | None) -> InputError:
     """Return the error for a file whose first line fits no format, with those that are nearest."""
     if not text and source.path == STDIN:
         hint = "Only one of qrels and runs can come from it"
@@ -189,7 +275,7 @@ def _unknown(source: Source, row: int, text: str, kind: Kind | None) -> InputErr
     shapes = " or ".join(f"{each.with_article} ({each.shape})" for each in near[:2])
     return InputError(
         f"unknown format: expected {_wanted(kind)} (found {shown(text)})",
-        where=source.place(row),
+        where=source.place(number),
         hint=f"Nearest to it: {shapes}. The guide lists all: Files and frames",
     )
 
@@ -201,68 +287,38 @@ def _wanted(kind: Kind | None) -> str:
 _WORDS = re.compile(r"\w[\w-]*")
 
 
-def header_of(line: str) -> Header | None:
-    """Return the header if the line names the columns of a table of queries and documents."""
-    for delimiter in _DELIMITERS:
-        with suppress(csv.Error):
-            header = Header(next(csv.reader([line], delimiter=delimiter, strict=True), []), delimiter)
-            if header.has("query_id", "doc_id") and (header.has("score") or header.has("relevance")):
-                return header
-    return None
+# --- JSON --------------------------------------------------------------------------------------------
 
 
-# --- the entries of each layout ----------------------------------------------------------------------
-
-
-class _Entry(NamedTuple):
-    """An entry of a file: the index of its line, its text, and its content or the error in it."""
-
-    row: int | None
-    text: str
-    content: Any
-
-
-def _is_skipped(line: str, comments: bool) -> bool:
-    text = line.strip(BLANKS)
-    return not text or (comments and text.startswith("#"))
-
-
-def _texts(lines: Lines, comments: bool) -> Iterator[tuple[int, str]]:
-    return ((index, line.strip(BLANKS)) for index, line in lines if not _is_skipped(line, comments))
-
-
-def _columns_of_lines(lines: Lines) -> Iterator[_Entry]:
-    for index, text in _texts(lines, comments=True):
-        yield _Entry(index, text, columns_of(text))
-
-
-def _json_lines(lines: Lines) -> Iterator[_Entry]:
-    for index, text in _texts(lines, comments=False):
-        yield _Entry(index, text, _json(text, _object))
-
-
-def _json(text: str, make_object: Callable[[list[tuple[str, Any]]], Any]) -> Any:
-    """Parse a JSON text whose objects are made by a function; return the error if that fails."""
-    try:
-        content = json.loads(text, object_pairs_hook=make_object)
-        if "\\ud" in text.lower():  # half of a character, perhaps without the other
-            json.dumps(content, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return ValueError("half of a Unicode character")
-    except (ValueError, RecursionError) as error:
-        return error
-    return content if isinstance(content, dict | tuple) else ValueError("no JSON object")
+_DECODE = json.JSONDecoder().raw_decode
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """Return the JSON object that a line holds, or raise ValueError."""
-    content = _json(text, _object)
-    if not isinstance(content, dict):
-        raise ValueError(str(content))
+    """Return the JSON object that a text is, or raise ValueError; no key may stand in it twice.
+
+    There are no more keys than colons. Where there are as many, none was lost; else each object is looked at.
+    """
+    content: dict[str, Any]
+    content, end = _DECODE(text)
+    if end < len(text):
+        json.loads(text)  # which says what is wrong
+    if type(content) is not dict:
+        raise ValueError("no JSON object")
+    n_colons = text.count(":")
+    if n_colons != len(content) and n_colons != _n_keys(content):
+        content = json.loads(text, object_pairs_hook=_object)
+    if "\\u" in text:
+        _check_characters(text, content)
     return content
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _n_keys(content: dict[str, Any]) -> int:
+    """Count the keys of an object, and of the objects in its lists."""
+    lists = (value for value in content.values() if type(value) is list)
+    return len(content) + sum(len(each) for each in chain.from_iterable(lists) if type(each) is dict)
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         repeated, _ = Counter(name for name, _ in pairs).most_common(1)[0]
@@ -270,66 +326,24 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
-def _table_rows(lines: Lines) -> Iterator[_Entry]:
-    """Yield each row under the header as a dict by our names; a quoted cell may hold line ends."""
-    taken: list[tuple[int, str]] = []  # the lines that the CSV reader took for the current row
-
-    def recorded() -> Iterator[str]:
-        for line in lines:
-            taken.append(line)
-            yield line[1] + "\n"
-
-    def entry(content: Any) -> _Entry:
-        return _Entry(taken[0][0], "\n".join(text for _, text in taken), content)
-
-    text = recorded()
-    header = next((header_of(line) for line in text if not _is_skipped(line[:-1], comments=True)), None)
-    if header is None:
-        return
-    rows = csv.reader(text, delimiter=header.delimiter, strict=True)
-    while True:
-        taken.clear()
+def _check_characters(text: str, content: Any) -> None:
+    if "\\ud" in text.lower():  # half of a character, perhaps without the other
         try:
-            row = next(rows)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield entry(error)
-            return
-        if len(row) == len(header.names):
-            yield entry({ours: row[place] for ours, place in header.columns.items()})
-        elif row:
-            yield entry(ValueError(f"{len(row)} columns instead of {len(header.names)}"))
+            json.dumps(content, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError("half of a Unicode character") from None
 
 
-def _json_entries(lines: Lines) -> Iterator[_Entry]:
-    """Yield the queries of a JSON file, with their documents as pairs, so that no repeated key is lost."""
-    text = "\n".join(line for _, line in lines)
-    content = _json(text, tuple)  # arrays are lists, so tuples are objects
-    if isinstance(content, json.JSONDecodeError):
-        index = content.lineno - 1
-        yield _Entry(index, text.split("\n")[index], content)
-    elif isinstance(content, Exception):
-        yield _Entry(None, text[:100], content)
-    else:
-        for pair in _queries(content):
-            yield _Entry(None, str(pair[0]) if isinstance(pair, tuple) else "", pair)
-
-
-def _queries(content: tuple[Any, ...]) -> Iterable[Any]:
-    """Return the queries; MTEB has them under subset and split, beside a description of the model."""
-    if not any(key == "mteb_model_meta" for key, _ in content):
-        return content
+def _json_queries(text: str) -> Iterator[tuple[str, Any]]:
+    """Yield the queries; MTEB has them under subset and split, beside a description of the model."""
+    content = json.loads(text, object_pairs_hook=tuple)  # arrays are lists, so tuples are objects
+    _check_characters(text, content)
+    if not isinstance(content, tuple):
+        raise ValueError("no JSON object")
+    if all(key != "mteb_model_meta" for key, _ in content):
+        return iter(content)
     subsets = [value for key, value in content if key != "mteb_model_meta"]
     splits = [split for subset in subsets if isinstance(subset, tuple) for _, split in subset]
-    if len(splits) == 1 and isinstance(splits[0], tuple):
-        return splits[0]
-    return [ValueError(f"{len(splits)} subsets and splits of MTEB, of which one can be read")]
-
-
-_ENTRIES: dict[Layout, Callable[[Lines], Iterator[_Entry]]] = {
-    Layout.JSON_LINES: _json_lines,
-    Layout.COLUMNS: _columns_of_lines,
-    Layout.TABLE: _table_rows,
-    Layout.JSON: _json_entries,
-}
+    if len(splits) != 1 or not isinstance(splits[0], tuple):
+        raise ValueError(f"{len(splits)} subsets and splits of MTEB, of which one can be read")
+    return iter(splits[0])

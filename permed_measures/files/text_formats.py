@@ -1,159 +1,252 @@
-"""The known text formats: how each is recognised, and how a line of it is read."""
+"""The known text formats: how each is recognised, and how an entry of it is read."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from permed_measures.engine.inputs import number, text_id
 from permed_measures.errors import InputError, shown
-from permed_measures.files.formats import (
-    VALUE_COLUMNS,
-    Documents,
-    Format,
-    Header,
-    Kind,
-    Layout,
-    Line,
-    ParsedLine,
-)
+from permed_measures.files.formats import Format, Header, Layout, Number, Parse
 
 BLANKS = " \t\v\f\r"
 _BETWEEN = re.compile(f"[{BLANKS}]+")
-_SEPARATORS = re.compile("[\x1c-\x1f]")  # which divide for str.split
+
+Row = tuple[str, str, Number, str]
+List = tuple[str, list[tuple[str, Number]]]
 
 
 def columns_of(text: str) -> list[str]:
     """Split a line at blanks and tabs, and at no other character."""
-    plain = text.isascii() and not _SEPARATORS.search(text)
-    return text.split() if plain else _BETWEEN.split(text)
+    plain = text.replace("\t", " ")
+    return plain.split() if plain.isprintable() else _BETWEEN.split(text)
 
 
-# --- how a line of each format is read ---------------------------------------------------------------
+# --- numbers -----------------------------------------------------------------------------------------
 
 
-def _read_trec_qrels(line: Line) -> ParsedLine:
-    query_id, _, doc_id, relevance = line.content
-    grade = _parse_number(relevance, "qrels")
-    return ParsedLine(query_id, [(doc_id, grade if line.kind == "qrels" else None)])
+def _score(text: str) -> float:
+    """Return the score that a text is; not NaN, nor 1_0, which Python reads as 10."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if value != value or "_" in text:
+        raise ValueError(f"a score must be a number (found {shown(text)})")
+    return value
 
 
-def _read_trec_run(line: Line) -> ParsedLine:
-    query_id, _, doc_id, rank, score, _, *_ = line.content  # trec_eval too ignores what follows the sixth
-    return ParsedLine(query_id, [(doc_id, _parse_number(score, "run"))], rank)
+_GRADES = {str(grade): grade for grade in range(-100, 101)}
 
 
-def _read_ms_marco(line: Line) -> ParsedLine:
-    query_id, doc_id, rank = line.content
+def _grade(text: str) -> float | int:
+    """Return the relevance that a text is, an integer if it is written as one."""
+    if text in _GRADES:
+        return _GRADES[text]
+    for type_ in () if "_" in text else (int, float):
+        try:
+            return number(type_(text), "relevance", place="")
+        except ValueError:
+            continue
+    raise ValueError(f"a relevance must be a number (found {shown(text)})")
+
+
+def _json_score(value: Any) -> float:
+    return value if type(value) is float and value == value else float(_json_number(value, "score"))
+
+
+def _json_relevance(value: Any) -> float | int:
+    return value if type(value) is int and -100 < value < 100 else _json_number(value, "relevance")
+
+
+def _json_number(value: Any, name: str) -> float | int:
+    if isinstance(value, bool):
+        raise ValueError(f"a {name} must be a number (found {value!r})")
+    return number(value, name, place="")
+
+
+# --- columns and tables ------------------------------------------------------------------------------
+
+
+def _trec_qrels(columns: list[str], _: int) -> Row:
+    _check_columns(columns, len(columns) == 4)
+    query_id, _iteration, doc_id, relevance = columns
+    return query_id, doc_id, _grade(relevance), ""
+
+
+def _trec_qrels_as_run(columns: list[str], line: int) -> Row:
+    query_id, doc_id, *_ = _trec_qrels(columns, line)
+    return query_id, doc_id, None, ""
+
+
+def _trec_run(columns: list[str], _: int) -> Row:
+    _check_columns(columns, len(columns) > 5)  # trec_eval too ignores what follows the sixth
+    query_id, _q0, doc_id, rank, score = columns[:5]
+    return query_id, doc_id, _score(score), rank
+
+
+def _ms_marco(columns: list[str], _: int) -> Row:
+    _check_columns(columns, len(columns) == 3)
+    query_id, doc_id, rank = columns
+    return query_id, doc_id, _score_of_rank(rank), rank
+
+
+def _score_of_rank(rank: str) -> float:
     if not (rank.isascii() and rank.isdigit()):
         raise ValueError(f"a rank must be a whole number (found {shown(rank)})")
-    return ParsedLine(query_id, [(doc_id, -_parse_number(rank, "run"))], rank)
+    return -float(rank)
 
 
-def _parse_number(text: str, kind: Kind) -> float | int:
-    name, types = VALUE_COLUMNS[kind], (int, float) if kind == "qrels" else (float,)
-    if "_" not in text:  # Python would read 1_0 as 10
-        for type_ in types:
-            try:
-                return number(type_(text), name, place="")
-            except ValueError:
-                continue
-    raise ValueError(f"a {name} must be a number (found {shown(text)})")
+def _check_columns(columns: list[str], fits: bool) -> None:
+    if not fits:
+        raise ValueError(f"{len(columns)} columns")
 
 
-def _read_medcorpus(line: Line) -> ParsedLine:
-    query_id = f"{text_id(line.content['conversation_id'])}_{text_id(line.content['turn_id'])}"
-    relevance = _json_number(line.content["rel"], "relevance") if line.kind == "qrels" else None
-    return ParsedLine(query_id, [(text_id(line.content["doc_id"]), relevance)])
+def _table_qrels(row: dict[str, str], _: int) -> Row:
+    return row["query_id"], row["doc_id"], _grade(row["relevance"]), ""
 
 
-def _read_ground_truth(line: Line) -> ParsedLine:
-    return ParsedLine(text_id(line.content["query_id"]), _listed(line, "relevant_texts", 1))
+def _table_qrels_as_run(row: dict[str, str], _: int) -> Row:
+    if _grade(row["relevance"]) % 1:
+        problem = "the relevance must be an integer where qrels are read as a run"
+        raise ValueError(f"{problem} (found {shown(row['relevance'])}; are these scores?)")
+    return row["query_id"], row["doc_id"], None, ""
+
+
+def _table_run(row: dict[str, str], _: int) -> Row:
+    return row["query_id"], row["doc_id"], _score(row["score"]), row.get("rank", "")
+
+
+def _table_ranks(row: dict[str, str], _: int) -> Row:
+    return row["query_id"], row["doc_id"], _score_of_rank(row["rank"]), row["rank"]
+
+
+# --- JSON --------------------------------------------------------------------------------------------
+
+
+def _text(value: Any) -> str:
+    """Return an id as text; the two types that ids have are told at once."""
+    kind = type(value)
+    return value if kind is str else str(value) if kind is int else text_id(value)
+
+
+def _medcorpus(content: dict[str, Any], _: int) -> Row:
+    return _turn(content), _text(content["doc_id"]), _json_relevance(content["rel"]), ""
+
+
+def _medcorpus_as_run(content: dict[str, Any], _: int) -> Row:
+    return _turn(content), _text(content["doc_id"]), None, ""
+
+
+def _turn(content: dict[str, Any]) -> str:
+    return f"{_text(content['conversation_id'])}_{_text(content['turn_id'])}"
+
+
+def _named(content: dict[str, Any], _: int) -> str:
+    return _text(content["query_id"])
+
+
+def _named_or_numbered(content: dict[str, Any], line: int) -> str:
+    """Return the id of a query, or without one the number of its line."""
+    if "query_id" in content:
+        return _text(content["query_id"])
+    return _line_number(line)
+
+
+def _line_number(line: int) -> str:
+    if not line:
+        raise ValueError("no query_id, and an empty line above (line numbers are the query ids)")
+    return str(line)
+
+
+def _listed(
+    key: str, grade: int | None, query_id: Callable[[dict[str, Any], int], str] = _named_or_numbered
+) -> Parse:
+    """Return how a list of ids is read: as relevant documents, or without a grade as a ranking."""
+
+    def parse(content: dict[str, Any], line: int) -> List:
+        return query_id(content, line), _ids(content, key, grade)
+
+    return parse
+
+
+def _ids(content: dict[str, Any], key: str, grade: int | None) -> list[tuple[str, Number]]:
+    return [(_text(doc_id), grade) for doc_id in _list(content, key)]
+
+
+def _list(content: dict[str, Any], key: str) -> list[Any]:
+    items = content[key]
+    if not isinstance(items, list):
+        raise ValueError(f"{key} must be a list (found {shown(items)})")
+    return items
 
 
 _LEVELS = {"highly_relevant": 2, "relevant": 1, "not_relevant": 0}
 
 
-def _read_levels(line: Line) -> ParsedLine:
-    documents = [each for key in _LEVELS if key in line.content for each in _listed(line, key, _LEVELS[key])]
-    return ParsedLine(text_id(line.content["query_id"]), documents)
+def _levels(content: dict[str, Any], _: int) -> List:
+    documents = [
+        each for key, grade in _LEVELS.items() if key in content for each in _ids(content, key, grade)
+    ]
+    return _text(content["query_id"]), documents
 
 
-def _read_relevance_list(line: Line) -> ParsedLine:
-    grades = _list(line, "relevance")
-    numbers = [None if grade is None else _json_number(grade, "relevance") for grade in grades]
-    return ParsedLine(text_id(line.content["query_id"]), _graded(line, numbers))
+def _relevance_list(content: dict[str, Any], _: int) -> List:
+    grades = [grade if grade is None else _json_relevance(grade) for grade in _list(content, "relevance")]
+    return _text(content["query_id"]), _graded(grades)
 
 
-def _read_relevance_row(line: Line) -> ParsedLine:
-    grades = [_parse_number(grade, "qrels") for grade in line.content]
-    return ParsedLine(_line_number(line), _graded(line, grades))
+def _relevance_list_as_run(content: dict[str, Any], line: int) -> List:
+    query_id, _ = _relevance_list(content, line)
+    return query_id, _unscored(len(content["relevance"]))
 
 
-def _graded(line: Line, grades: Iterable[float | int | None]) -> Documents:
+def _relevance_row(columns: list[str], line: int) -> List:
+    return _line_number(line), _graded(list(map(_grade, columns)))
+
+
+def _relevance_row_as_run(columns: list[str], line: int) -> List:
+    query_id, documents = _relevance_row(columns, line)
+    return query_id, _unscored(len(documents))
+
+
+def _graded(grades: list[Number]) -> list[tuple[str, Number]]:
     """Name the documents of a list by their positions; one without a grade is not judged."""
-    named = [(f"d{position}", grade) for position, grade in enumerate(grades, start=1)]
-    if line.kind == "run":
-        return [(doc_id, None) for doc_id, _ in named]
-    return [(doc_id, grade) for doc_id, grade in named if grade is not None]
+    return [(f"d{position}", grade) for position, grade in enumerate(grades, start=1) if grade is not None]
 
 
-def _read_permed_results(line: Line) -> ParsedLine:
-    key = "ranked_results" if "ranked_results" in line.content else "results"
-    return ParsedLine(text_id(line.content["query_id"]), [_result(item) for item in _list(line, key)])
+def _unscored(n_documents: int) -> list[tuple[str, Number]]:
+    return [(f"d{position}", None) for position in range(1, n_documents + 1)]
+
+
+def _permed_results(content: dict[str, Any], _: int) -> List:
+    key = "ranked_results" if "ranked_results" in content else "results"
+    return _text(content["query_id"]), list(map(_result, _list(content, key)))
 
 
 def _result(item: Any) -> tuple[str, float | None]:
     if not isinstance(item, dict):
-        return text_id(item), None
+        return _text(item), None
     score = item.get("score")
-    return text_id(item["text_id"]), None if score is None else _json_score(score)
+    return _text(item["text_id"]), None if score is None else _json_score(score)
 
 
-def _read_litsearch(line: Line) -> ParsedLine:
-    query_id = text_id(line.content["query_id"]) if "query_id" in line.content else _line_number(line)
-    return ParsedLine(query_id, _listed(line, "corpusids" if line.kind == "qrels" else "retrieved", 1))
+def _json_run(entry: Any, _: int) -> List:
+    return _json_query(entry, _json_score)
 
 
-def _read_pre_reranked(line: Line) -> ParsedLine:
-    query_id = text_id(line.content["query_id"]) if "query_id" in line.content else _line_number(line)
-    return ParsedLine(query_id, _listed(line, "pre_reranked", 1))
+def _json_qrels(entry: Any, _: int) -> List:
+    return _json_query(entry, _json_grade)
 
 
-def _line_number(line: Line) -> str:
-    if line.row != line.n_before:
-        raise ValueError("no query_id, and an empty line above (line numbers are the query ids)")
-    return str(line.row + 1)
-
-
-def _listed(line: Line, key: str, grade: int) -> Documents:
-    """Return the ids of a list, as relevant documents or as a ranking."""
-    return [(text_id(doc_id), grade if line.kind == "qrels" else None) for doc_id in _list(line, key)]
-
-
-def _read_table_row(line: Line) -> ParsedLine:
-    row, name = line.content, VALUE_COLUMNS[line.kind]
-    if name in row:
-        return ParsedLine(
-            row["query_id"], [(row["doc_id"], _parse_number(row[name], line.kind))], row.get("rank", "")
-        )
-    if _parse_number(row["relevance"], "qrels") % 1:
-        problem = "the relevance must be an integer where qrels are read as a run"
-        raise ValueError(f"{problem} (found {shown(row['relevance'])}; are these scores?)")
-    return ParsedLine(row["query_id"], [(row["doc_id"], None)])
-
-
-def _read_json_entry(line: Line) -> ParsedLine:
-    query_id, documents = line.content
+def _json_query(entry: tuple[str, Any], read: Callable[[Any], Number]) -> List:
+    """Read a query, its documents as a tuple of pairs."""
+    query_id, documents = entry
     if not isinstance(documents, tuple):
         raise ValueError(f"query {shown(query_id)} must have an object of documents")
-    parse = _json_score if line.kind == "run" else _json_grade
-    return ParsedLine(query_id, [(doc_id, parse(value)) for doc_id, value in documents])
-
-
-def _json_score(value: Any) -> float:
-    return float(_json_number(value, "score"))
+    return query_id, [(doc_id, read(value)) for doc_id, value in documents]
 
 
 class RunAsQrelsError(InputError):
@@ -162,7 +255,7 @@ class RunAsQrelsError(InputError):
 
 def _json_grade(value: Any) -> float | int:
     """Return an integer; without this check a run given as qrels by mistake would be read as such."""
-    grade = _json_number(value, "relevance")
+    grade = _json_relevance(value)
     if grade != int(grade):
         raise RunAsQrelsError(
             "expected qrels, but this file seems to hold a run: grades in JSON are integers "
@@ -172,17 +265,7 @@ def _json_grade(value: Any) -> float | int:
     return grade
 
 
-def _json_number(value: Any, name: str) -> float | int:
-    if isinstance(value, bool):
-        raise ValueError(f"a {name} must be a number (found {value!r})")
-    return number(value, name, place="")
-
-
-def _list(line: Line, key: str) -> list[Any]:
-    items = line.content[key]
-    if not isinstance(items, list):
-        raise ValueError(f"{key} must be a list (found {shown(items)})")
-    return items
+# --- how each is recognised --------------------------------------------------------------------------
 
 
 def _is_relevance_row(text: str) -> bool:
@@ -196,20 +279,9 @@ def _has(*keys: str) -> Callable[[dict[str, Any]], bool]:
     return lambda first: set(keys) <= first.keys()
 
 
-def _is_table(value: str, beir: bool = False) -> Callable[[Header], bool]:
-    return lambda header: header.has(value) and header.is_beir == beir
+def _is_table(*columns: str, beir: bool = False) -> Callable[[Header], bool]:
+    return lambda header: header.has(*columns) and header.is_beir == beir
 
-
-BEFORE_RERANKING = Format(
-    "LitSearch results",
-    Layout.JSON_LINES,
-    "run",
-    '{"query_id": ..., "query": ..., "pre_reranked": [ids], "retrieved": [ids]}',
-    _has("pre_reranked", "retrieved"),
-    _read_pre_reranked,
-    lists=True,
-)
-"""The lists before a reranking, which LitSearch results may have beside those after it."""
 
 TEXT_FORMATS = (
     Format(
@@ -218,8 +290,8 @@ TEXT_FORMATS = (
         "qrels",
         '{"conversation_id": ..., "turn_id": ..., "doc_id": ..., "rel": ...}',
         _has("conversation_id", "turn_id", "doc_id", "rel"),
-        _read_medcorpus,
-        both_kinds=True,
+        as_qrels=_medcorpus,
+        as_run=_medcorpus_as_run,
     ),
     Format(
         "PerMed ground truth or LitSearch labels",
@@ -227,9 +299,9 @@ TEXT_FORMATS = (
         "qrels",
         '{"query_id": ..., "relevant_texts": [ids]}',
         _has("query_id", "relevant_texts"),
-        _read_ground_truth,
+        as_qrels=_listed("relevant_texts", 1, _named),
+        as_run=_listed("relevant_texts", None, _named),
         lists=True,
-        both_kinds=True,
     ),
     Format(
         "relevant documents by level",
@@ -237,7 +309,7 @@ TEXT_FORMATS = (
         "qrels",
         '{"query_id": ..., "highly_relevant": [ids], "relevant": [ids]}',
         lambda first: "query_id" in first and not _LEVELS.keys().isdisjoint(first),
-        _read_levels,
+        as_qrels=_levels,
         lists=True,
     ),
     Format(
@@ -246,9 +318,9 @@ TEXT_FORMATS = (
         "qrels",
         '{"query_id": ..., "relevance": [grades in the order of the ranking]}',
         _has("query_id", "relevance"),
-        _read_relevance_list,
+        as_qrels=_relevance_list,
+        as_run=_relevance_list_as_run,
         lists=True,
-        both_kinds=True,
     ),
     Format(
         "PerMed results",
@@ -256,7 +328,7 @@ TEXT_FORMATS = (
         "run",
         '{"query_id": ..., "ranked_results" or "results": [{"text_id": ..., "score": ...}]}',
         lambda first: "query_id" in first and ("ranked_results" in first or "results" in first),
-        _read_permed_results,
+        as_run=_permed_results,
         lists=True,
     ),
     Format(
@@ -265,10 +337,11 @@ TEXT_FORMATS = (
         "run",
         '{"query_id": ..., "query": ..., "corpusids": [ids], "retrieved": [ids]}',
         _has("retrieved"),
-        _read_litsearch,
+        as_qrels=_listed("corpusids", 1),
+        as_run=_listed("retrieved", None),
         lists=True,
-        both_kinds=True,
         qrels_key="corpusids",
+        before_reranking=_listed("pre_reranked", None),
     ),
     Format(
         "TREC qrels",
@@ -276,8 +349,9 @@ TEXT_FORMATS = (
         "qrels",
         "query iteration document relevance",
         lambda text: len(columns_of(text)) == 4,
-        _read_trec_qrels,
-        both_kinds=True,
+        as_qrels=_trec_qrels,
+        as_run=_trec_qrels_as_run,
+        columns=("query_id", "iteration", "doc_id", "relevance"),
     ),
     Format(
         "TREC run",
@@ -285,7 +359,8 @@ TEXT_FORMATS = (
         "run",
         "query Q0 document rank score tag",
         lambda text: len(columns_of(text)) >= 6 and not _is_relevance_row(text),
-        _read_trec_run,
+        as_run=_trec_run,
+        columns=("query_id", "q0", "doc_id", "rank", "score", "tag"),
     ),
     Format(
         "MS MARCO run",
@@ -293,7 +368,8 @@ TEXT_FORMATS = (
         "run",
         "query document rank, with tabs between",
         lambda text: bool(re.fullmatch("[^\t]+\t[^\t]+\t[0-9]+", text)) and len(columns_of(text)) == 3,
-        _read_ms_marco,
+        as_run=_ms_marco,
+        columns=("query_id", "doc_id", "rank"),
     ),
     Format(
         "relevance lists",
@@ -301,9 +377,9 @@ TEXT_FORMATS = (
         "qrels",
         "grades in the order of the ranking",
         _is_relevance_row,
-        _read_relevance_row,
+        as_qrels=_relevance_row,
+        as_run=_relevance_row_as_run,
         lists=True,
-        both_kinds=True,
     ),
     Format(
         "BEIR qrels",
@@ -311,8 +387,8 @@ TEXT_FORMATS = (
         "qrels",
         "query-id, corpus-id, score under a header",
         _is_table("relevance", beir=True),
-        _read_table_row,
-        both_kinds=True,
+        as_qrels=_table_qrels,
+        as_run=_table_qrels_as_run,
     ),
     Format(
         "CSV or TSV qrels",
@@ -320,8 +396,8 @@ TEXT_FORMATS = (
         "qrels",
         "query_id, doc_id, relevance (or qid, docno, label) under a header",
         _is_table("relevance"),
-        _read_table_row,
-        both_kinds=True,
+        as_qrels=_table_qrels,
+        as_run=_table_qrels_as_run,
     ),
     Format(
         "CSV or TSV run",
@@ -329,7 +405,16 @@ TEXT_FORMATS = (
         "run",
         "query_id, doc_id, score (or qid, docno, score) under a header",
         _is_table("score"),
-        _read_table_row,
+        as_run=_table_run,
+    ),
+    Format(
+        "CSV or TSV run",
+        Layout.TABLE,
+        "run",
+        "query_id, doc_id, rank under a header",
+        lambda header: header.has("rank") and not header.has("score") and not header.has("relevance"),
+        as_run=_table_ranks,
+        note="there are no scores: documents are ranked by the column rank",
     ),
     Format(
         "BEIR or MTEB JSON",
@@ -337,8 +422,8 @@ TEXT_FORMATS = (
         "run",
         "{query_id: {doc_id: number}}",
         lambda _: True,
-        _read_json_entry,
-        both_kinds=True,
+        as_qrels=_json_qrels,
+        as_run=_json_run,
     ),
 )
 """The text formats, recognised by the first line that is neither empty nor a comment.

@@ -42,7 +42,7 @@ def read_tables(path: Path) -> list[PrintedTable]:
         If the file is no text in UTF-8.
     """
     try:
-        data = b"".join(chunk.data for chunk in Source(path).chunks(whole=True))
+        data = Source(path).read()
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"cannot be read as text in UTF-8 ({error})", where=str(path)) from None

@@ -23,7 +23,7 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError, shown
-from permed_measures.files.headers import format_name, ir_metadata_of
+from permed_measures.files.inspection import format_name, ir_metadata_of
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.files.sources import Source
 from permed_measures.files.whole import write_whole

@@ -130,7 +130,6 @@ class Check:
             (streams, "_ROWS", [2, 10, 40, 10**6]),
             (parquet, "_ROWS", [2, 10, 40, 10**6]),
             (streams, "_LINES", [1, 7, 10**6]),
-            (streams, "_HASHES", [20, 10**6]),
             (inputs, "_SORTED_TOGETHER", [1, 3, 10**6]),
         ):
             limits.enter_context(mock.patch.object(module, name, self.rng.choice(sizes)))

@@ -6,11 +6,9 @@ import plain_readers
 import pytest
 from effort import effort
 from generator import FORMATS, generated
-from mutants import FOUND_BY, MUTANTS, found_by, mutated
 from reading_paths import check, told
 
-FILES = sorted({*range(effort(40, 280)), *effort([], FOUND_BY.values())})
-"""The first files, and those that alone find a mistake."""
+FILES = range(effort(40, 280))
 AT_A_TIME = 40
 
 
@@ -40,15 +38,3 @@ def test_all_ways_to_read_a_file_agree(first, tmp_path):
         folder.mkdir()
         paths += check(seed, folder)[1]
     assert len(paths) > 30
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_the_place_of_each_mutant_is_in_the_source(mutant):
-    path, text = mutated(mutant)
-    assert text != path.read_text()
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_the_generated_files_find_each_mutant(mutant):
-    assert found_by(mutant)

@@ -4,9 +4,7 @@ import gzip
 import os
 import random
 import threading
-import time
 
-import numpy as np
 import oracle
 import pandas as pd
 import polars as pl
@@ -16,7 +14,6 @@ import pytest
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.engine import inputs
 from permed_measures.engine.inputs import Batches
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
@@ -124,7 +121,6 @@ def test_a_document_that_stands_twice_anywhere_is_named(tmp_path, monkeypatch, n
     monkeypatch.setattr(sources, "_CHUNK", chunk)
     for module in (scans, parquet):
         monkeypatch.setattr(module, "_ROWS", max(chunk // 10, 3))
-    monkeypatch.setattr(scans, "_HASHES", 20)
     path = write_rows(tmp_path / name, [*ROWS, ("q1", "d13", 0.5)])
     is_text = name == "run.trec"
     place = f"{61 if is_text else 'row 60'}: document 'd13' of query 'q1' is listed twice, first "
@@ -135,40 +131,6 @@ def test_a_document_that_stands_twice_anywhere_is_named(tmp_path, monkeypatch, n
     assert f"first {'on line 14' if is_text else 'in row 13'}. Remove" in str(error.value)
     with pytest.raises(pm.InputError, match="'d13' of query 'q1' is listed twice, first"):
         pm.read_run(path)
-
-
-def first_row_that_stood_before(rows):
-    seen = set()
-    return next((row for row in rows if row in seen or seen.add(row)), None)
-
-
-@pytest.mark.parametrize("n_hashes", [1, 3, 2**64])
-@pytest.mark.parametrize("together", [True, False])
-def test_the_first_repeated_row_is_found_however_the_queries_stand(monkeypatch, n_hashes, together):
-    rng = random.Random(n_hashes + together)
-    hashed = inputs.row_hashes
-    monkeypatch.setattr(inputs, "row_hashes", lambda *given: hashed(*given) % np.uint64(n_hashes - 1 or 1))
-    repeated = []
-    for _ in range(200):
-        monkeypatch.setattr(inputs, "_SORTED_TOGETHER", rng.choice([1, 2, 5, 1 << 12]))
-        # Ids that change places: the hash of q1, q2 is another than that of q2, q1.
-        rows = [(f"q{rng.randrange(8)}", f"q{rng.randrange(40)}") for _ in range(rng.randrange(40))]
-        rows = sorted(rows, key=lambda row: row[0]) if together else rows
-        frame = pl.DataFrame(rows, schema={"query_id": pl.String, "doc_id": pl.String}, orient="row")
-        repeated.append(first_row_that_stood_before(rows))
-        assert inputs.first_repeated(frame) == repeated[-1]
-        chunked = pl.concat([frame[:7], frame[7:]])
-        assert inputs.first_repeated(chunked, inputs.block_starts(frame["query_id"])) == repeated[-1]
-    assert 20 < repeated.count(None) < 180
-
-
-@pytest.mark.filterwarnings("ignore:.* in another order than the lines do")
-def test_different_rows_with_equal_hashes_are_no_duplicates(tmp_path, monkeypatch):
-    for module in (inputs, scans):
-        monkeypatch.setattr(module, "row_hashes", lambda frame, *_: np.zeros(len(frame), np.uint64))
-    monkeypatch.setattr(sources, "_CHUNK", 100)
-    path = write_rows(tmp_path / "run.trec", ROWS)
-    assert pm.calc_aggregate(["RR"], {"q0": {"d57": 1}}, pm.scan_run(path)) == {pm.parse_measure("RR"): 1.0}
 
 
 @pytest.mark.parametrize("chunk", [1, 50])
@@ -284,32 +246,3 @@ def test_a_scanned_run_serves_all_functions_any_number_of_times(tmp_path):
     assert pm.crosscheck(qrels, run, measures).ok
     pm.write_run(run, tmp_path / "again")
     assert pm.read_run(tmp_path / "again") == nested
-
-
-@pytest.mark.parametrize("n_ahead", [1, 2, 5])
-def test_what_is_made_ahead_comes_in_order_and_with_its_errors(n_ahead):
-    def items():
-        yield from [3, 1, 2]
-        raise ValueError("no more")
-
-    def wait(tenths):
-        time.sleep(tenths / 100)
-        return 1 / (tenths - 2), tenths
-
-    ahead = scans._Ahead(wait, items(), n_ahead)
-    assert [next(ahead) for _ in range(2)] == [(1.0, 3), (-1.0, 1)]
-    with pytest.raises(ZeroDivisionError):
-        next(ahead)
-    ahead = scans._Ahead(scans._itself, items(), n_ahead)
-    assert [next(ahead) for _ in range(3)] == [3, 1, 2]
-    with pytest.raises(ValueError, match="no more"):
-        next(ahead)
-    assert list(scans._Ahead(str, iter([1, 2, 3]), n_ahead)) == ["1", "2", "3"]
-
-
-def test_no_more_is_read_ahead_than_there_is_room_for():
-    got = []
-    ahead = scans._Ahead(scans._itself, (got.append(number) or number for number in range(100, 200)), 3)
-    assert [next(ahead) for _ in range(2)] == [100, 101]
-    ahead._getter.shutdown()
-    assert max(got) == 104
