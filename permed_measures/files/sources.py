@@ -77,15 +77,16 @@ class Source:
         return self._copied() if stat.S_ISFIFO(status.st_mode) or self.path == STDIN else self.path
 
     def _copied(self) -> Path:
-        handle, name = tempfile.mkstemp(prefix="permed-measures-")
+        copied, name = tempfile.mkstemp(prefix="permed-measures-")
         weakref.finalize(self, Path(name).unlink, missing_ok=True)
-        with open(handle, "wb") as copy, open(os.dup(0) if self.path == STDIN else self.path, "rb") as pipe:  # noqa: PTH123 - of file descriptors
-            try:
-                shutil.copyfileobj(pipe, copy)
-                copy.flush()
-            except OSError as error:
-                place = f"{error.strerror} in {tempfile.gettempdir()}, where a pipe is kept while it is read"
-                raise OSError(error.errno, place, str(self.path)) from None
+        # Opening waits for who writes; a file object would warn if Ctrl-C came then.
+        pipe = os.dup(0) if self.path == STDIN else os.open(self.path, os.O_RDONLY)
+        try:
+            with os.fdopen(pipe, "rb") as content, os.fdopen(copied, "wb") as copy:
+                shutil.copyfileobj(content, copy)
+        except OSError as error:
+            place = f"{error.strerror} in {tempfile.gettempdir()}, where a pipe is kept while it is read"
+            raise OSError(error.errno, place, str(self.path)) from None
         return Path(name)
 
     @property

@@ -202,13 +202,13 @@ def test_a_streamed_run_is_read_once(files, monkeypatch, command):
     for number, name in enumerate(["first.trec", "second.csv", "third.parquet"]):
         pm.write_run({"q1": {"a": 1.0 + number, "x": 2.0}, "q2": {"b": 1.0}}, name)
     reads = []
-    for run in (streams.TrecRun, streams.TableRun, parquet.ParquetRun):
 
-        def rows(self, original=run.rows):
-            reads.append(self.source.path.name)
-            return original(self)
+    class Counted(streams.ScannedRun):
+        def __init__(self, source, name, rows, error):
+            super().__init__(source, name, lambda: reads.append(source.path.name) or rows(), error)
 
-        monkeypatch.setattr(run, "rows", rows)
+    for module in (streams, parquet):
+        monkeypatch.setattr(module, "ScannedRun", Counted)
     status = 1 if command.startswith("audit") else 0
     run_cli(*command.split(), status=status)
     assert reads == [word for word in command.split() if word.startswith(("first", "second", "third"))]
