@@ -35,7 +35,7 @@ statistics: differences results letters estimates families cautions
 papers: cells grids html_tables latex markdown delimited read
 plots: fonts style arguments by_group by_query cutoffs forest scatter save
 pages: words charts bundle display
-reports: tables latex_layout latex html wording findings result_page evaluation evaluation_table
+reports: tables latex_layout latex html wording findings result_page run_notes evaluation evaluation_table
 reports: evaluation_page evaluation_formats differences judged paper_table
 reports: ranked_documents query_details comparison_page comparison
 crosschecks: pytrec same results check

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -14,10 +13,8 @@ from permed_measures.cli.messages import tell
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
 
-if TYPE_CHECKING:
-    from permed_measures.engine.evaluator import Evaluation
-
 Format = Literal["table", "markdown", "latex", "html", "csv", "tsv", "jsonl", "json"]
+_WITHOUT_NOTES = ("csv", "tsv", "jsonl")
 
 
 def evaluate(
@@ -75,7 +72,7 @@ def evaluate(
     from permed_measures.records.options import Options
     from permed_measures.reports.evaluation import Report, with_judged
     from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
-    from permed_measures.statistics.differences import notes_of
+    from permed_measures.reports.run_notes import run_notes
 
     if by is not None and by_query:
         raise InputError("--by and --by-query exclude each other", hint="Leave out one of them")
@@ -100,18 +97,21 @@ def evaluate(
         evaluator = PermedEvaluator(with_judged(chosen), judgments)
         inputs.notes.extend(evaluator.notes())
 
-        def evaluated(name: str) -> Evaluation:
-            found = evaluator.evaluate(inputs.runs[name])
-            return replace(found, rankings=replace(found.rankings))  # without what the measures shared
-
-        evaluations = {name: evaluated(name) for name in files}
-    lacking = (notes_of(name, each.rankings) for name, each in evaluations.items())
-    for note in chain(groups.notes(), *lacking) if groups else ():  # without groups the table has the counts
+        evaluations, notes = {}, {}
+        for name in files:
+            run = inputs.runs[name]
+            found = evaluator.evaluate(run)
+            notes[name] = run_notes(name, run, found.rankings)
+            rankings = replace(found.rankings)  # without what the measures shared
+            evaluations[name] = replace(found, rankings=rankings)
+    for note in groups.notes() if groups else ():
         tell(f"note: {note}")
     origin = origin_of(context, files)
     report = Report(
-        chosen, evaluations, by_query, groups, macro, origin, digits, headings, texts, caption or ""
+        chosen, evaluations, by_query, groups, macro, origin, digits, headings, texts, caption or "", notes
     )
+    for note in report.notes_above() if form in _WITHOUT_NOTES else ():
+        tell(f"note: {note}")
     put(lambda: EVALUATION_FORMATS[form](report), output, f"{form} of {counted(len(files), 'run')}")
     if record is not None:
         write_record(record, report, Options(by, macro, order, query_ids))

@@ -20,6 +20,7 @@ from permed_measures.measures.headings import check_headings, name_of
 from permed_measures.measures.parameters import cutoff_of, values_of
 from permed_measures.reports.tables import Texts, check_texts, headings_of_texts, texts_of
 from permed_measures.reports.wording import NONE
+from permed_measures.statistics.differences import notes_of
 
 
 def with_judged(measures: Iterable[Measure]) -> list[Measure]:
@@ -83,6 +84,8 @@ class Report:
         The cells of other columns by run and heading; not with `by_query` or `groups`.
     caption : str
         With what the caption of a table for a paper begins.
+    notes : mapping of str to sequence of str
+        What `run_notes` says of each run.
     """
 
     measures: list[Measure]
@@ -95,6 +98,7 @@ class Report:
     only: Sequence[str] = ()
     texts: Texts = field(default_factory=dict)
     caption: str = ""
+    notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse a measure that is named like another column, and texts of a run that is not here."""
@@ -173,6 +177,20 @@ class Report:
             for (value, by_measure), size in zip(groups.means(evaluation).items(), groups.sizes, strict=True):
                 yield Row([name, str(value)], list(by_measure.values()), {"judged": size})
         yield Row([name, "(all)"], every, {"judged": evaluation.rankings.n_queries})
+
+    def notes_above(self) -> list[str]:
+        """Return what must be seen before the values; unless there are groups, columns count the queries."""
+        if self.groups is not None:
+            return self.all_notes()
+        return [note for name in self.evaluations for note in self.notes.get(name, ())]
+
+    def notes_on(self, name: str) -> list[str]:
+        """Return what is to be known about a run."""
+        return [*self.notes.get(name, ()), *notes_of(name, self.evaluations[name].rankings)]
+
+    def all_notes(self) -> list[str]:
+        """Return what is to be known about each run."""
+        return [note for name in self.evaluations for note in self.notes_on(name)]
 
     def cells(self) -> Iterator[TextRow]:
         """Yield the rows as text; the last are those of an ideal ranking, where that is below 1."""

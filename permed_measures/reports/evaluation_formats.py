@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from permed_measures.errors import InputError
@@ -10,7 +10,7 @@ from permed_measures.files.provenance import provenance
 from permed_measures.markup import as_cell, as_json
 from permed_measures.measures.headings import name_of
 from permed_measures.reports.evaluation import Report
-from permed_measures.reports.evaluation_page import evaluation_page, means_table, notes_on
+from permed_measures.reports.evaluation_page import evaluation_page, means_table
 from permed_measures.reports.evaluation_table import evaluation_table
 from permed_measures.reports.latex import latex
 from permed_measures.reports.tables import markdown, separated
@@ -19,7 +19,7 @@ from permed_measures.reports.tables import markdown, separated
 def _json(report: Report) -> str:
     """Write an object per run, with the provenance of its values."""
     origin, objects = provenance(report.columns, report.origin), []
-    for content in report.objects():
+    for content in _with_notes(report):
         of_run = [
             each for each in origin.get("inputs", []) if each.get("name", content["run"]) == content["run"]
         ]
@@ -29,7 +29,7 @@ def _json(report: Report) -> str:
 
 
 def _jsonl(report: Report) -> str:
-    objects: Iterable[dict[str, Any]] = report.objects()
+    objects: Iterable[dict[str, Any]] = _with_notes(report)
     if report.by_query:
         objects = (
             {"run": name, "query_id": query_id, "metrics": report.named(report.columns, values)}
@@ -42,6 +42,12 @@ def _jsonl(report: Report) -> str:
             for content in report.objects_of_groups(report.groups, name)
         )
     return "".join(as_json(content) + "\n" for content in objects)
+
+
+def _with_notes(report: Report) -> Iterator[dict[str, Any]]:
+    """Yield the object of each run, with what is to be known about it."""
+    for content in report.objects():
+        yield {**content, "notes": report.notes_on(content["run"])}
 
 
 def _separated(report: Report, delimiter: str) -> str:
@@ -64,8 +70,8 @@ def _separated(report: Report, delimiter: str) -> str:
 
 EVALUATION_FORMATS: dict[str, Callable[[Report], str]] = {
     "table": evaluation_table,
-    "markdown": lambda report: markdown(means_table(report), notes_on(report)),
-    "latex": lambda report: latex(means_table(report), "evaluation", notes_on(report)),
+    "markdown": lambda report: markdown(means_table(report), report.all_notes()),
+    "latex": lambda report: latex(means_table(report), "evaluation", report.all_notes()),
     "html": evaluation_page,
     "csv": lambda report: _separated(report, ","),
     "tsv": lambda report: _separated(report, "\t"),

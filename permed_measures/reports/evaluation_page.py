@@ -16,7 +16,6 @@ from permed_measures.reports.findings import highest
 from permed_measures.reports.html import html_means
 from permed_measures.reports.result_page import PageTable, Part, copies_of, how_made, result_page, titled
 from permed_measures.reports.tables import Cell, PaperTable, TableRow, placed
-from permed_measures.statistics.differences import notes_of
 
 Words = dict[str, str]
 
@@ -56,24 +55,19 @@ def _block(report: Report, rows: list[TextRow], columns: list[Column], numbers: 
     return [TableRow(label, list(each)) for label, *each in zip(labels, *cells, strict=True)]
 
 
-def notes_on(report: Report) -> list[str]:
-    """Return what is to be known about each run."""
-    return [note for name, each in report.evaluations.items() for note in notes_of(name, each.rankings)]
-
-
 # --- the page ----------------------------------------------------------------------------------------
 
 
 def evaluation_page(report: Report) -> str:
     """Write the page: which run is best, plots by group, the table, and how it was made."""
-    words, table, notes = page_words(), means_table(report), notes_on(report)
+    words, table, notes = page_words(), means_table(report), report.all_notes()
     shown = PageTable(html_means(table), copies=copies_of(table, "evaluation", notes))
     plots = list(_by_group(report, words))
     parts = [Part(words["by_group"].format(by=report.labels[1]), words["e_lines"], plots)] if plots else []
     n_queries = report.queries(next(iter(report.evaluations)))["judged"]
     return result_page(
         titled(report.origin, len(report.evaluations), n_queries, words),
-        _finding(report),
+        [*_finding(report), *(f"Note: {note}." for note in report.notes_above())],
         [*parts, Part(words["table"], tables=[shown])],
         how_made(_shown_measures(report, table), report.origin),
         notes,

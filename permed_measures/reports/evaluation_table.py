@@ -48,7 +48,10 @@ def evaluation_table(report: Report) -> str:
         " (--columns chooses others)",
         goes_on=bool(report.only),
     )
-    return "\n".join([table, *(paragraph(text, 2) for text in _sentences(report, columns, chosen)), ""])
+    notes = [paragraph(f"note: {note}", 2) for note in report.notes_above()]
+    above = [*notes, ""] if notes else []
+    below = [paragraph(text, 2) for text in _sentences(report, columns, chosen)]
+    return "\n".join([*above, table, *below, ""])
 
 
 def columns_of(report: Report, rows: list[TextRow]) -> tuple[list[Column], list[Column]]:
@@ -119,12 +122,12 @@ def _block(report: Report, rows: list[TextRow]) -> int:
 def _sentences(report: Report, columns: list[Column], chosen: list[Column]) -> Iterator[str]:
     queries = [report.queries(run) for run in report.evaluations]
     every = "every" if len(queries) > 1 else "the"
-    partly = any(each["in_run"] < each["judged"] for each in queries)
-    answered = "a query that is not in the run scores 0" if partly else f"all are in {every} run"
+    partly = any((each.rankings.retrieved == 0).any() for each in report.evaluations.values())
+    answered = "a query without results scores 0" if partly else f"all are in {every} run"
     yield f"{report.about()}; {answered}."
     judged = [column for column in columns if column.kind == "judged" and column not in chosen]
     if report.all_relevant and judged:
-        yield "All labels are relevant, so Judged@k is P@k."
+        yield "All labels are relevant, so that Judged@k counts the documents that P@k counts."
     elif judged and all(column.kind != "judged" or not column.need for column in columns):
         yield "Every document that counts is judged."
     if report.ceilings and not report.by_query:

@@ -93,7 +93,7 @@ def test_a_column_that_says_nothing_is_not_shown():
     columns = ["run", "P@1", "Judged@1", "queries in run", "ignored"]
     assert headings("qrels", "both", "one", "-m", "P@1") == columns
     text, _ = run_cli("evaluate", "qrels", "both", "one", "-m", "P@1")
-    assert "; a query that is not in the run scores 0.\n" in text
+    assert "; a query without results scores 0.\n" in text
 
 
 @pytest.mark.usefixtures("files")
@@ -110,7 +110,7 @@ def test_judged_is_left_out_where_all_labels_are_relevant_and_sorted_by_cutoff()
     assert headings("qrels", "one", *asked)[:7] == every
     text, _ = run_cli("evaluate", "relevant", "one", *asked)
     assert text.split("\n")[0].split()[:5] == ["run", "P@3", "AP", "P@1", "queries"]
-    assert "\nAll labels are relevant, so Judged@k is P@k.\n" in text
+    assert "\nAll labels are relevant, so that Judged@k counts the documents that P@k counts.\n" in text
     assert "Judged@1" in headings("relevant", "one", "-m", "P@1", "--rel", "2")
 
 
