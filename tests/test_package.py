@@ -47,7 +47,7 @@ audits: changes suggestions sentences reports page report_formats audit
 limits: query_classes formulas best_rankings bounds counts row_formulas row_conventions rows reports possible
 budgets: gradings average_precisions discounted_gains unjudged label_errors orders results reports page budget
 comparisons: moves changes reranking compare
-records: options record changes verify gate leaderboard
+records: fields record changes verify rules gate leaderboard
 cli: messages progress arguments inputs output evaluations measures checks possible comparing budgets
 cli: recording conversions commands __init__
 __main__

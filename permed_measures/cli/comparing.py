@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -99,7 +99,6 @@ def compare(
     from permed_measures.engine.evaluator import PermedEvaluator
     from permed_measures.engine.groups import Groups
     from permed_measures.files.columns import read_columns
-    from permed_measures.records.options import Options
     from permed_measures.reports.comparison import COMPARISON_FORMATS
     from permed_measures.reports.evaluation import Report, with_judged
     from permed_measures.reports.tables import check_texts
@@ -144,9 +143,11 @@ def compare(
     put(lambda: COMPARISON_FORMATS[form](result), output, f"{form} of {len(files):,} runs")
     if record is not None:
         report = Report(chosen, recorded, groups=groups, origin=origin)
-        # what was not given is None, or with some versions of typer an empty list
-        given = {name: value for name, value in origin.options.items() if value not in (None, [], ())}
-        how = Options(by, False, order, query_ids, given)
+        how: dict[str, Any] = {"by": by, "macro": False, "order": order, "query_ids": query_ids}
+        given: dict[str, Any] = {"baseline": baseline, "clusters": clusters, "correction": correction}
+        given |= {"tests": [*map(str, tests or TESTS)], "resamples": resamples, "seed": seed, "level": level}
+        given |= {"family": family, "rope": rope, "detect": detect}
+        how["comparison"] = {name: value for name, value in given.items() if value not in (None, [], ())}
         write_record(record, report, how, result)
     for note in result.notes if form == "csv" else ():  # the other formats have them
         tell(f"note: {note}")

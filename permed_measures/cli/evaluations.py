@@ -69,7 +69,6 @@ def evaluate(
     from permed_measures.cli.output import format_of, put, refuse_caption, refuse_record, write_record
     from permed_measures.engine.evaluator import PermedEvaluator
     from permed_measures.engine.groups import Groups
-    from permed_measures.records.options import Options
     from permed_measures.reports.evaluation import Report, with_judged
     from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
     from permed_measures.reports.run_notes import run_notes
@@ -114,4 +113,5 @@ def evaluate(
         tell(f"note: {note}")
     put(lambda: EVALUATION_FORMATS[form](report), output, f"{form} of {counted(len(files), 'run')}")
     if record is not None:
-        write_record(record, report, Options(by, macro, order, query_ids))
+        how = {"by": by, "macro": macro, "order": order, "query_ids": query_ids}
+        write_record(record, report, how)

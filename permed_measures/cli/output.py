@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from permed_measures.cli.messages import tell, warnings_as_notes
 from permed_measures.errors import InputError
@@ -17,7 +17,6 @@ from permed_measures.reports.tables import CAPTIONED, ENDINGS
 
 if TYPE_CHECKING:
     from permed_measures.comparisons.compare import Comparison
-    from permed_measures.records.options import Options
     from permed_measures.reports.evaluation import Report
 
 
@@ -74,7 +73,9 @@ def refuse_record(record: Path | None, output: Path | None, read: Iterable[Path]
         raise InputError("the record would overwrite the output, the qrels or a run", where=str(record))
 
 
-def write_record(record: Path, report: Report, options: Options, compared: Comparison | None = None) -> None:
+def write_record(
+    record: Path, report: Report, options: Mapping[str, Any], compared: Comparison | None = None
+) -> None:
     """Write a record of an evaluation or a comparison, and say so."""
     from permed_measures.records.record import assembled
 

@@ -29,47 +29,31 @@ def verify(
         list[str] | None,
         typer.Option(metavar="RUN", help="A run, if it is not where the record says: FILE or NAME=FILE."),
     ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where the paths of a record begin, or its files are; by default the folder of the record. "
+            "Files outside it are not read.",
+            exists=True,
+            file_okay=False,
+        ),
+    ] = None,
     format_: Annotated[VerifyFormat, arguments.format_option(VerifyFormat)] = "table",
 ) -> None:
-    """Compute the numbers of records again, and say what differs; exit status 1 if anything does.
+    """Compute the numbers of records again, and say what differs, and what cannot be checked.
 
-    Several records, or a folder of them, give a table of what reproduces.
+    Exit status 1 if anything differs, 2 if a record cannot be read or its files are not found.
     """
-    from permed_measures.records.verify import Verification, as_verification_json, summary
-    from permed_measures.records.verify import verify as pm_verify
+    from permed_measures.records.verify import as_verification_json, verify_all
 
-    files = [file for path in records for file in _records_in(path)]
     given = _runs_of(run)
-    several = len(files) > 1 or any(path.is_dir() for path in records)
-
-    def verified(file: Path) -> Verification:
-        try:
-            return pm_verify(file, qrels, given)
-        except (InputError, OSError) as error:
-            if not several:
-                raise
-            return Verification.impossible(str(file), error)
-
     with warnings_as_notes():
-        found = [verified(file) for file in files]
-    if format_ == "json":
-        print(as_verification_json(found), end="")
-    else:
-        print(summary(found) if several else found[0], end="")
+        found = list(verify_all(records, qrels, given, folder))
+    if records == [Path(each.name) for each in found if not each.is_read]:
+        raise InputError(found[0].error, where=found[0].name)
+    print(as_verification_json(found) if format_ == "json" else "".join(map(str, found)), end="")
     if not all(each.ok for each in found):
-        raise typer.Exit(1)
-
-
-def _records_in(path: Path) -> list[Path]:
-    """Return the records of a folder, or the path itself."""
-    from permed_measures.records.record import is_record
-
-    if not path.is_dir():
-        return [path]
-    found = sorted(file for file in path.iterdir() if file.is_file() and is_record(file))
-    if not found:
-        raise InputError("there is no record in this folder", where=str(path))
-    return found
+        raise typer.Exit(1 if all(each.is_read for each in found) else 2)
 
 
 def _runs_of(given: list[str] | None) -> Any:
@@ -99,10 +83,18 @@ def gate(
     ] = None,
     significant: Annotated[
         bool | None,
-        typer.Option("--significant", help="A drop counts only if it is significant too."),
+        typer.Option(
+            "--significant",
+            help="A drop beyond --max-drop counts only if it is significant too. That it is not significant "
+            "does not show that it is small: see --non-inferior.",
+        ),
     ] = None,
-    rope: Annotated[
-        float | None, typer.Option(help="With --significant: only if it is significantly larger than this.")
+    non_inferior: Annotated[
+        bool | None,
+        typer.Option(
+            "--non-inferior",
+            help="Pass only with evidence: if the 95 % interval of the change lies above minus --max-drop.",
+        ),
     ] = None,
     clusters: arguments.Clusters = None,
     rules: Annotated[
@@ -125,14 +117,14 @@ def gate(
     """
     from permed_measures.cli.inputs import named_run, reading
     from permed_measures.records.gate import gate as pm_gate
-    from permed_measures.records.gate import read_rules
+    from permed_measures.records.rules import read_rules
 
     given: dict[str, Any] = {
         "min": _limits(minimum),
         "max-drop": _limits(max_drop),
         "baseline": baseline and str(baseline),
     }
-    given |= {"significant": significant, "rope": rope, "clusters": clusters}
+    given |= {"significant": significant, "non-inferior": non_inferior, "clusters": clusters}
     given = {name: value for name, value in given.items() if value not in (None, {})}
     project = Path("pyproject.toml")
     if rules is None and not {"min", "max-drop"} & given.keys() and project.is_file():
@@ -149,6 +141,7 @@ def gate(
     with reading(qrels, {name: file}, order, query_ids) as inputs:
         dataset = inputs.qrels if inputs.dataset is None else inputs.dataset
         options = {key.replace("-", "_"): value for key, value in asked.items()}
+        options |= {"order": order, "query_ids": query_ids}
         found = pm_gate(dataset, inputs.runs[name], **options)
     print(found.to(format_), end="")
     for place in (
@@ -199,7 +192,7 @@ def leaderboard(
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
-    """Order runs by the first measure, with the ranks that each may have; records need no run files."""
+    """Order runs by the first measure, and test which are below the first; records need no run files."""
     from permed_measures.cli.inputs import chosen_measures, default_measures, find_runs, origin_of, reading
     from permed_measures.cli.output import format_of, put
     from permed_measures.files.columns import read_columns
@@ -216,9 +209,9 @@ def leaderboard(
         chosen = chosen_measures(preset, measures, rel, inputs)
         chosen = chosen or default_measures(rel, inputs)
         texts = read_columns(columns) if columns else None
-        named = qrels if records and qrels != "-" else inputs.qrels  # by its file, whose hash records have
-        dataset = named if inputs.dataset is None else inputs.dataset
+        dataset = inputs.qrels if inputs.dataset is None else inputs.dataset
         both: ChainMap[str, Any] = ChainMap(records, inputs.runs)  # type: ignore[arg-type]
-        board = pm_leaderboard(dataset, both, chosen, clusters, texts, resamples, seed)
+        how = (clusters, texts, resamples, seed, order, query_ids)
+        board = pm_leaderboard(dataset, both, chosen, *how)
     board = replace(board, origin=origin_of(context, files))
     put(lambda: board.to(form), output, f"{form} of {counted(len(board.entries), 'run')}")

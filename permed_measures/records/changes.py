@@ -1,113 +1,198 @@
-"""What differs between a record and the same record made again."""
+"""What differs between a record and the same evaluation made again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
-import numpy as np
+from ir_measures.measures import Measure
 
-from permed_measures.errors import shown
-from permed_measures.markup import counted
+from permed_measures import __version__
+from permed_measures.engine.judgments import Judgments
+from permed_measures.errors import InputError, MeasureError, nearest, shown
+from permed_measures.files.provenance import provenance
 from permed_measures.measures.headings import name_of
-from permed_measures.records.record import Record
+from permed_measures.records.fields import Key, dotted
+from permed_measures.records.record import Record, hash_of
+
+TOLERANCE = 1e-9
+"""How far numbers of another version may be from ours."""
+
+NOTHING = object()
+"""In the place of what one of the two lacks."""
 
 
-def differences(recorded: Record, remade: Record, tolerance: float) -> Iterator[tuple[str, str]]:
-    """Yield what differs between two records, apart from the files: what it is, and how."""
-    parts = {
-        "options": _plain,
-        "conventions": _plain,
-        "measures": _by("measure"),
-        "runs": _by("run"),
-        "comparison": _plain,
-    }
-    for part, arranged in parts.items():
-        pair = arranged(recorded.get(part, {})), arranged(remade.get(part, {}))
-        for place, before, after in _leaves(*pair, ()):
-            if not _same(before, after, tolerance):
-                text = f"recorded {_told(before)}, computed {_told(after)}"
-                yield _WHAT.get(part, "number"), f"{_place(part, place, remade)}: {text}"
-    before, after = recorded["query_ids"], remade["query_ids"]
-    if before == after:
-        yield from _values(recorded, remade, tolerance)
-        return
-    gone, new = (sorted({*a} - {*b}) for a, b in ((before, after), (after, before)))
-    names = [f"{shown(each[0])} is {which}" for each, which in ((gone, "gone"), (new, "new")) if each]
-    yield "query", f"the qrels have other queries than the record ({', '.join(names) or 'in another order'})"
+class Difference(NamedTuple):
+    """A field that differs.
+
+    Attributes
+    ----------
+    key : str
+        Where it stands: ``runs.bm25.metrics.P@1``, with the names of runs, measures and queries.
+    recorded, computed : what JSON can hold
+        Its values; NOTHING where there is none.
+    """
+
+    key: str
+    recorded: Any
+    computed: Any
+
+    def __str__(self) -> str:
+        """Say it in a line."""
+        before, now = ("nothing" if each is NOTHING else shown(each) for each in self[1:])
+        return f"{self.key}: {_MEANT.get(self.key, 'recorded {}, computed {}').format(before, now)}"
 
 
-_WHAT = {"options": "convention", "conventions": "convention", "measures": "convention"}
-_NOTHING = object()  # in the place of what one record lacks
+_MEANT = {
+    "sha256": "it was edited after it was written, this is not the hash of its content",
+    "qrels.judgments": "it was made with other labels",
+    "query_ids": "it was made with other queries, {} are gone, {} are new",
+}
 
 
-def _plain(content: Any) -> Any:
-    return content
+def compared(recorded: Record, remade: Mapping[str, Any]) -> tuple[list[Difference], list[str]]:
+    """Compare a record with the same evaluation made again, field by field.
+
+    Parameters
+    ----------
+    recorded : Record
+    remade : mapping
+        All or some of the fields of a record.
+
+    Returns
+    -------
+    list of Difference, list of str
+        What differs, its own hash first; and the fields that cannot be compared: when and with what it was
+        made, where the files were, and of another version's record texts and what is not computed any more.
+    """
+    found = (
+        []
+        if recorded["sha256"] == recorded.seal
+        else [Difference("sha256", recorded["sha256"], recorded.seal)]
+    )
+    unchecked = [name for name in ("created", "versions") if name in recorded]
+    other_version = recorded.version != __version__
+    ids, new_ids = recorded["query_ids"], remade["query_ids"]
+    if ids != new_ids:
+        found.append(Difference("query_ids", sorted({*ids} - {*new_ids}), sorted({*new_ids} - {*ids})))
+    for part in [name for name in {**recorded, **remade} if name in _COMPARED and name in remade]:
+        for key, before, now in _leaves(recorded.get(part, NOTHING), remade[part], (part,)):
+            if ids != new_ids and "values" in key:
+                continue
+            name = dotted(_with_query(key, recorded))
+            if _is_unknown(key, before, now) or (other_version and _is_wording(key, before, now)):
+                unchecked.append("paths" if key[-1] in _PLACES else dotted(_without_number(key)))
+            elif not _are_same(before, now, TOLERANCE if other_version else 0.0):
+                found.append(Difference(name, before, now))
+    return found, list(dict.fromkeys(unchecked))
 
 
-def _by(key: str) -> Callable[[list[dict[str, Any]]], dict[str, Any]]:
-    """Arrange a list of objects by a field; the values of all queries are compared apart."""
+_COMPARED = ("qrels", "inputs", "options", "measures", "conventions", "runs", "comparison")
+"""The fields that can be computed again, besides ``query_ids``: what the numbers depend on first."""
 
-    def arranged(content: list[dict[str, Any]]) -> dict[str, Any]:
-        return {
-            str(each[key]): {name: value for name, value in each.items() if name not in (key, "values")}
-            for each in content
-        }
-
-    return arranged
+_PLACES = ("path", "dataset")
+"""Fields that say where a file was; its hash says whether it is the same."""
 
 
-def _leaves(before: Any, after: Any, place: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any, Any]]:
+def _is_unknown(key: Key, before: Any, now: Any) -> bool:
+    """Return whether a field about a file cannot be compared: it is a place, or there is no file."""
+    return key[0] in ("qrels", "inputs") and (
+        key[-1] in _PLACES or (key[0] == "inputs" and (before in (None, NOTHING) or now in (None, NOTHING)))
+    )
+
+
+def _is_wording(key: Key, before: Any, now: Any) -> bool:
+    """Return whether versions with the same numbers may differ in this: texts, fields of a comparison."""
+    is_text = isinstance(before, str) or isinstance(now, str)
+    lacking = before is NOTHING or now is NOTHING
+    return before != now and (
+        (key[0] == "conventions")
+        or (key[0] in ("measures", "inputs") and key[-1] in ("description", "format"))
+        or (key[0] == "comparison" and (is_text or lacking))
+    )
+
+
+def _are_same(before: Any, now: Any, tolerance: float) -> bool:
+    if type(before) in (int, float) and type(now) in (int, float):
+        return bool(before == now or abs(before - now) <= tolerance)
+    return type(before) is type(now) and bool(before == now)
+
+
+def _leaves(before: Any, now: Any, key: Key) -> Iterator[tuple[Key, Any, Any]]:
     """Yield the place of each value of two JSON contents, and both values."""
-    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        before, after = dict(enumerate(before)), dict(enumerate(after))
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in {**before, **after}:
-            yield from _leaves(before.get(key, _NOTHING), after.get(key, _NOTHING), (*place, key))
+    if isinstance(before, list) and isinstance(now, list):
+        if before == now and set(map(type, before)) <= {float}:  # as most values of queries are
+            return
+        before, now = _by_name(before), _by_name(now)
+    if isinstance(before, dict) and isinstance(now, dict) and (before or now):
+        for name in {**before, **now}:
+            yield from _leaves(before.get(name, NOTHING), now.get(name, NOTHING), (*key, name))
     else:
-        yield place, before, after
+        yield key, before, now
 
 
-def _same(before: Any, after: Any, tolerance: float) -> bool:
-    """Return whether two values are the same; the texts and fields of another version may be others."""
-    if type(before) in (int, float) and type(after) in (int, float):
-        return bool(before == after or abs(before - after) <= tolerance)
-    if tolerance and type(before) not in (int, float):
-        return True
-    return type(before) is type(after) and not _differ(before, after)
+_NAMES = ("role", "name", "run", "baseline", "heading", "measure", "group")
+"""Fields that objects of a list are known by."""
 
 
-def _differ(before: object, after: object) -> bool:
-    return before != after
+def _by_name(values: list[Any]) -> dict[str | int, Any]:
+    """Return the values of a list by their names where each has its own, or by their numbers."""
+    objects = all(isinstance(each, dict) for each in values)
+    names = [" ".join(str(each[n]) for n in _NAMES if n in each) for each in values] if objects else []
+    unique = all(names) and max(Counter(names).values(), default=2) == 1
+    return dict(zip(names, values, strict=True)) if unique else dict(enumerate(values))
 
 
-def _told(value: Any) -> str:
-    return "nothing" if value is _NOTHING else shown(value)
+def _without_number(key: Key) -> Key:
+    """Name the list in the place of one of its texts."""
+    return key[:-1] if isinstance(key[-1], int) else key
 
 
-def _place(part: str, place: tuple[Any, ...], remade: Record) -> str:
-    """Say where a value stands in a record."""
-    if part == "runs" and place[1:2] in (("metrics",), ("judged",)) and len(place) == 3:
-        return f"{place[2]} of {place[0]}"
-    if part == "runs" and place[1:2] == ("groups",) and len(place) == 5:
-        [run] = [each for each in remade["runs"] if each["run"] == place[0]]
-        return f"{place[4]} of {place[0]}, {run['by']} {run['groups'][place[2]]['group']}"
-    if part == "comparison" and place[:1] == ("rows",) and len(place) > 2:
-        row = remade["comparison"]["rows"][place[1]]
-        pair = f"{row['measure']}, {row['run']} against {row['baseline']}"
-        return f"{pair}, {' '.join(map(str, place[2:]))}"
-    return " ".join(map(str, place if part in ("measures", "runs") else (part, *place)))
+def _with_query(key: Key, recorded: Record) -> Key:
+    """Name the query in the place of its number."""
+    if key[0] == "runs" and key[2:3] == ("values",) and len(key) == 5:
+        return (*key[:4], recorded["query_ids"][int(key[4])])
+    return key
 
 
-def _values(recorded: Record, remade: Record, tolerance: float) -> Iterator[tuple[str, str]]:
-    """Yield what differs in the values of the queries."""
-    ids = remade["query_ids"]
-    for run in remade.runs if recorded.runs == remade.runs else ():
-        for measure in map(name_of, remade.measures):
-            before, after = recorded.values(run, measure), remade.values(run, measure)
-            wrong = np.flatnonzero(~(np.abs(before - after) <= tolerance))
-            if len(wrong):
-                q = wrong[0]
-                first = f"{shown(ids[q])}: recorded {before[q]!s}, computed {after[q]!s}"
-                n_wrong = f"{len(wrong):,} of {counted(len(ids), 'query')} differ"
-                yield "query", f"{measure} of {run}: {n_wrong} (first {first})"
+def refuse_other(
+    record: Record,
+    where: str,
+    measures: list[Measure],
+    judgments: Judgments,
+    order: str,
+    query_ids: str | None,
+) -> None:
+    """Raise unless the values of a record can be compared with an evaluation that is made here.
+
+    Parameters
+    ----------
+    record : Record
+    where : str
+        Its file, for messages.
+    measures, judgments, order, query_ids
+        Those of the evaluation.
+
+    Raises
+    ------
+    InputError
+        If the record was edited, or made with other labels, queries or options, or with measures that have
+        other parameters now.
+    MeasureError
+        If it lacks a measure.
+    """
+    here = {
+        "query_ids": judgments.query_ids,
+        "qrels": {**record["qrels"], "judgments": hash_of(judgments)},
+        "options": {**record["options"], "order": order, "query_ids": query_ids},
+        "measures": provenance(record.measures)["measures"],
+    }
+    differences, _ = compared(record, here)
+    if differences:
+        raise InputError(f"this record cannot be compared: {differences[0]}", where=where)
+    names = list(map(name_of, record.measures))
+    for measure in measures:
+        if measure not in record.measures:
+            problem = f"this record has no {measure} (it has {', '.join(names)})"
+            raise MeasureError(problem, where=where, hint=nearest(str(measure), names))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import os
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +13,32 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.datasets.loading import loaded_qrels, loaded_run
+from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.errors import InputError, MeasureError, check_whole_number, nearest, shown
+from permed_measures.errors import InputError
 from permed_measures.markup import as_json, counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parsing import distinct, named_measure
+from permed_measures.records.changes import refuse_other
+from permed_measures.records.fields import check_fields
 from permed_measures.records.record import Record, is_record, read_record
+from permed_measures.records.rules import RULES
 from permed_measures.reports.tables import PaperTable, TableRow, markdown
 from permed_measures.statistics.differences import clusters_of
+from permed_measures.statistics.intervals import mean_intervals
 from permed_measures.statistics.resampling import randomization_test
 from permed_measures.terminal import paragraph, terminal_table
 
-SIGNIFICANT = 0.05
-"""A drop counts with ``significant`` if its p-value is below this."""
+Floats = NDArray[np.float64]
+
+LEVEL = 0.05
+"""A drop is significant if its p-value is below this; the interval is of 1 - this."""
+
+_NO_EVIDENCE = (
+    "that a drop is not significant does not show that it is small: non-inferior asks for evidence of that"
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +52,8 @@ class Rule:
         Such as ``at least 0.8``.
     found : float
         The mean, or the drop below the baseline (above 0 is worse).
+    said : str
+        The same as it is printed and compared: ``0.7934``, ``fell by 0.0530``, ``rose by 0.0474``.
     ok : bool
     note : str
         What else there is to say, such as the p-value of a drop.
@@ -51,6 +62,7 @@ class Rule:
     measure: str
     asked: str
     found: float
+    said: str
     ok: bool
     note: str = ""
 
@@ -63,7 +75,7 @@ class Gate:
     ----------
     rules : list of Rule
     about : str
-        The run, the baseline and the queries.
+        The queries, and how drops were judged.
     """
 
     rules: list[Rule]
@@ -93,7 +105,7 @@ class Gate:
 
     def _rows(self, passed: str, failed: str) -> list[list[str]]:
         return [
-            [each.measure, each.asked, f"{each.found:.4f}", passed if each.ok else failed, each.note]
+            [each.measure, each.asked, each.said, passed if each.ok else failed, each.note]
             for each in self.rules
         ]
 
@@ -102,7 +114,7 @@ _HEADINGS = ["measure", "asked", "found", "outcome", ""]
 
 
 def _as_markdown(gate: Gate) -> str:
-    rows = [TableRow([*row[:4], row[4]], []) for row in gate._rows("✅", "❌")]
+    rows = [TableRow(row, []) for row in gate._rows("✅", "❌")]
     heading = f"### {'✅' if gate.ok else '❌'} Retrieval quality: {gate.verdict}\n\n"
     return heading + markdown(PaperTable([*_HEADINGS[:4], "note"], [], [rows], gate.about))
 
@@ -122,10 +134,12 @@ def gate(
     baseline: RunLike | Record | None = None,
     max_drop: Mapping[str, float] | None = None,
     significant: bool = False,
-    rope: float = 0.0,
+    non_inferior: bool = False,
     clusters: By | None = None,
     resamples: int = 10_000,
     seed: int = 0,
+    order: str = "score",
+    query_ids: str | None = None,
 ) -> Gate:
     """Say whether a run reaches floors, and does not fall too far below a baseline.
 
@@ -136,19 +150,24 @@ def gate(
     minimum : mapping of str to float
         The least mean of each measure: ``{"nDCG@10": 0.80}``.
     baseline : RunLike or Record, optional
-        A run, or a record of one (or the path of either), whose values need not be computed again.
+        A run, or a record of one (or the path of either), whose values need not be computed again. A record
+        must have been made with the same labels and options.
     max_drop : mapping of str to float
-        How far the mean of each measure may fall below that of the baseline.
+        How far the mean of each measure may fall below that of the baseline: the margin.
     significant : bool
-        A drop beyond `max_drop` counts only if it is significant too: by the randomization test over whole
-        clusters, two-sided at 0.05 (``randomization_test`` has formula and source).
-    rope : float, at least 0
-        The region of practical equivalence. With `significant`, the drop must be significantly larger
-        than this.
+        A drop beyond the margin counts only if it is significant too: by the randomization test over whole
+        clusters, two-sided at 0.05 (``randomization_test`` has formula and source), each measure by itself.
+        That a drop is not significant is no evidence that it is small.
+    non_inferior : bool
+        The run passes only with evidence that it does not fall by more than the margin: if the 95 % interval
+        of the change (``mean_intervals``, over whole clusters) lies above -`max_drop`.
     clusters : str, mapping or callable, optional
         As in `compare`: by default the conversations of a data set that has them.
     resamples, seed : int
         Of the test.
+    order, query_ids
+        How runs are read that are paths, and how the record of a baseline must have been made, as in
+        `record`.
 
     Returns
     -------
@@ -158,130 +177,207 @@ def gate(
     Raises
     ------
     MeasureError, InputError
-        As for an evaluation; if there is no rule, or `max_drop` has no baseline, or the record lacks a
-        measure or has other queries.
+        As for an evaluation; if there is no rule, or `max_drop` has no baseline; if the record of the
+        baseline lacks a measure, was edited, or was made with other labels, queries or options; if no drop
+        could be significant: the p-values of five clusters or fewer are at least 2 / 2^5.
+
+    Notes
+    -----
+    Numbers are compared as they are printed, with four decimals, or as many as the limit has, nine at
+    most: a mean of 0.61996 is 0.6200 and reaches 0.62, and is 0.61996 where 0.61997 is asked for.
 
     Examples
     --------
     >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
     >>> found = gate(qrels, {"q1": {"a": 1.0}}, minimum={"RR": 0.8})
     >>> found.ok, found.rules
-    (False, [Rule(measure='RR', asked='at least 0.8', found=0.5, ok=False, note='')])
+    (False, [Rule(measure='RR', asked='at least 0.8', found=0.5, said='0.5000', ok=False, note='')])
     """
-    floors, drops = _limits(minimum, "minimum"), _limits(max_drop, "max_drop")
-    _refuse_incomplete(floors, drops, baseline, significant, rope)
-    check_whole_number("resamples", resamples, 1)
-    check_whole_number("seed", seed, 0)
+    given: dict[str, Any] = {
+        "min": minimum,
+        "max-drop": max_drop,
+        "significant": significant,
+        "non-inferior": non_inferior,
+    }
+    given |= {"resamples": resamples, "seed": seed}
+    check_fields({n: _written(each) for n, each in given.items() if each is not None}, RULES)
+    floors, drops = _by_measure(minimum), _by_measure(max_drop)
+    _refuse_incomplete(floors, drops, baseline, significant, non_inferior)
     loaded = loaded_qrels(qrels)
     evaluator = PermedEvaluator(distinct([*floors, *drops]), loaded)
-    query_ids = evaluator.judgments.query_ids
-    if not query_ids:
+    judgments = evaluator.judgments
+    if not judgments.query_ids:
         raise InputError("the qrels have no query")
-    evaluation = evaluator.evaluate(loaded_run(run))
-    values = dict(zip(evaluation.measures, evaluation.values, strict=True))
+
+    def values_of(run: Any) -> dict[Measure, Floats]:
+        how = (order, query_ids, loaded) if isinstance(run, (str, os.PathLike)) else ()
+        evaluation = evaluator.evaluate(loaded_runs({"run": run}, *how)["run"])
+        return dict(zip(evaluation.measures, evaluation.values, strict=True))
+
+    values = values_of(run)
     rules = [_floor(measure, values[measure], least) for measure, least in floors.items()]
-    about = counted(len(query_ids), "query")
+    about = counted(len(judgments.query_ids), "query")
     if baseline is not None:
-        before = _baseline_values(baseline, drops, loaded, query_ids)
-        name, cluster, _ = clusters_of(query_ids, clusters, loaded)
-        test = _Test(significant, rope, cluster, resamples, seed)
-        rules += [_drop(each, values[each] - before[each], most, test) for each, most in drops.items()]
-        about += f", tested by {name}" if significant and name else ""
+        recorded, where = _record_of(baseline)
+        if recorded is None:
+            before = values_of(baseline)
+        else:
+            refuse_other(recorded, where, list(drops), judgments, order, query_ids)
+            before = _values_in(recorded, where)
+        name, cluster, _ = clusters_of(judgments.query_ids, clusters, loaded)
+        judge = _Judge(significant, non_inferior, cluster, resamples, seed)
+        rules += [judge.drop(each, values[each] - before[each], most) for each, most in drops.items()]
+        about += judge.about(name, rules)
     return Gate(rules, about)
 
 
-@dataclass(frozen=True)
-class _Test:
-    asked: bool
-    rope: float
-    cluster: NDArray[np.int64]
-    resamples: int
-    seed: int
+def _written(value: Any) -> Any:
+    """Return limits by the names of the measures, as a file has them."""
+    return {str(name): each for name, each in value.items()} if isinstance(value, Mapping) else value
 
 
-def _limits(given: Mapping[str, float] | None, name: str) -> dict[Measure, float]:
+def _by_measure(given: Mapping[str, float] | None) -> dict[Measure, float]:
     """Return the limit of each measure."""
-    found: dict[Measure, float] = {}
-    for text, limit in (given or {}).items():
-        if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not math.isfinite(limit):
-            raise InputError(f"{name} of {text} must be a number (found {shown(limit)})")
-        if name == "max_drop" and limit < 0:
-            raise InputError(f"max_drop of {text} must be at least 0 (found {limit!r})")
-        found[text if isinstance(text, Measure) else named_measure(text)] = float(limit)
-    return found
+    return {
+        text if isinstance(text, Measure) else named_measure(text): float(limit)
+        for text, limit in (given or {}).items()
+    }
 
 
 def _refuse_incomplete(
-    floors: Mapping[Measure, float],
-    drops: Mapping[Measure, float],
-    baseline: object,
-    significant: bool,
-    rope: float,
+    floors: Any, drops: Any, baseline: object, significant: bool, non_inferior: bool
 ) -> None:
     if not floors and not drops:
         raise InputError("there is no rule", hint="Give minimum={'nDCG@10': 0.8}, or a baseline and max_drop")
     if drops and baseline is None:
         raise InputError("max_drop needs a baseline", hint="Name a run or a record")
     if baseline is not None and not drops:
-        raise InputError(
-            "a baseline needs max_drop", hint="Say how far a measure may fall: {'nDCG@10': 0.01}"
+        hint = "Say how far a measure may fall: {'nDCG@10': 0.01}"
+        raise InputError("a baseline needs max_drop", hint=hint)
+    if (significant or non_inferior) and not drops:
+        raise InputError("a test is of a drop below a baseline", hint="Give a baseline and max_drop")
+    if significant and non_inferior:
+        hint = (
+            "non_inferior asks for evidence that no drop is too large, significant for evidence that one is"
         )
-    if rope and not significant:
-        raise InputError("rope needs significant", hint="Without a test, max_drop alone says what is allowed")
-    if not isinstance(rope, (int, float)) or not 0 <= rope < math.inf:
-        raise InputError(f"rope must be a number of at least 0 (found {rope!r})")
+        raise InputError("significant and non_inferior exclude each other", hint=hint)
 
 
-def _floor(measure: Measure, values: NDArray[np.float64], least: float) -> Rule:
+def _printed(value: float, limit: float, sign: str = "") -> str:
+    """Write a number as it is compared with a limit: with the decimals of that, but four to nine."""
+    decimals = -int(Decimal(repr(limit)).as_tuple().exponent)
+    return f"{value:{sign}.{min(max(decimals, 4), 9)}f}"
+
+
+def _is_less(value: float, limit: float) -> bool:
+    """Return whether a value is below a limit, both as they are printed."""
+    return float(_printed(value, limit)) < float(_printed(limit, limit))
+
+
+def _limit(limit: float) -> str:
+    return f"{limit:g}" if float(f"{limit:g}") == limit else repr(limit)
+
+
+def _floor(measure: Measure, values: Floats, least: float) -> Rule:
     mean = float(values.mean())
-    return Rule(name_of(measure), f"at least {least:g}", mean, mean >= least)
+    is_met = not _is_less(mean, least)
+    return Rule(name_of(measure), f"at least {_limit(least)}", mean, _printed(mean, least), is_met)
 
 
-def _drop(measure: Measure, change: NDArray[np.float64], most: float, test: _Test) -> Rule:
-    """Judge a drop; rounding in the last bits is none."""
-    drop = -float(change.mean())
-    ok, note = drop <= most + 1e-12, ""
-    if not ok and test.asked:
-        [tested] = randomization_test(change[:, None] + test.rope, test.cluster, test.resamples, test.seed)
-        p = 1.0 if drop <= test.rope else tested.p
-        ok = not (p is not None and p < SIGNIFICANT)
-        beyond = f" beyond {test.rope:g}" if test.rope else ""
-        p_text = "" if p is None else f", p = {p:.4f}"
-        note = f"{'not ' if ok else ''}significant{beyond}{p_text}"
-    return Rule(name_of(measure), f"drop of at most {most:g}", drop, ok, note)
+@dataclass(frozen=True)
+class _Judge:
+    """How drops are judged."""
+
+    significant: bool
+    non_inferior: bool
+    cluster: NDArray[np.int64]
+    resamples: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        """Refuse a test that no drop could fail."""
+        n_units = int(self.cluster.max()) + 1
+        least = least_p(n_units, self.resamples)
+        if self.significant and least >= LEVEL:
+            of = f"{counted(n_units, 'independent unit')} and {counted(self.resamples, 'resample')}"
+            hint = "Leave out significant: max_drop alone, or with non_inferior, can fail"
+            problem = f"no drop can be significant: the smallest p-value of {of} is {least:.4f}"
+            raise InputError(problem, hint=hint)
+
+    def drop(self, measure: Measure, change: Floats, most: float) -> Rule:
+        """Judge the drop of a measure by the change of each query."""
+        drop = -float(change.mean())
+        size = _printed(abs(drop), most)
+        is_nothing = float(size) == 0
+        said = f"{'changed' if is_nothing else 'fell' if drop > 0 else 'rose'} by {size}"
+        ok = not _is_less(-drop, -most)
+        note = ""
+        if self.non_inferior:
+            ok, note = self._interval(change, most)
+        elif self.significant and not ok:
+            ok, note = self._test(change)
+        return Rule(name_of(measure), f"drop of at most {_limit(most)}", drop, said, ok, note)
+
+    def _interval(self, change: Floats, most: float) -> tuple[bool, str]:
+        """Return whether the interval of the change lies above the margin."""
+        if not change.any():
+            return True, "every query is as before"
+        [found] = mean_intervals(change[:, None], self.cluster, 1 - LEVEL)
+        if found.value is None:
+            return False, found.reason
+        low, high = (_printed(each, most, "+") for each in found.value)
+        return not _is_less(float(low), -most), f"95% CI {low} to {high}"
+
+    def _test(self, change: Floats) -> tuple[bool, str]:
+        """Return whether a drop is not significant."""
+        [tested] = randomization_test(change[:, None], self.cluster, self.resamples, self.seed)
+        p = 1.0 if tested.p is None else tested.p
+        n_differ = int((np.abs(np.bincount(self.cluster, change)) > 1e-12).sum())
+        is_lost = least_p(n_differ, self.resamples) >= LEVEL
+        few = f", {n_differ} that differ give none below {LEVEL:g}" if is_lost else ""
+        return p >= LEVEL, f"p = {p:.4f}{few}"
+
+    def about(self, clusters: str, rules: list[Rule]) -> str:
+        """Say how drops were judged, and what that does not show."""
+        if not self.significant and not self.non_inferior:
+            return ""
+        excused = any(rule.ok and rule.note.startswith("p = ") for rule in rules)
+        return (f", by {clusters}" if clusters else "") + (f"; {_NO_EVIDENCE}" if excused else "")
+
+
+def least_p(n_units: int, resamples: int) -> float:
+    """Return the smallest two-sided p-value that the randomization test of so many clusters can give.
+
+    It is that of 2 of 2^n patterns of signs, or with random patterns of 1 of 1 + `resamples`.
+
+    Examples
+    --------
+    >>> least_p(5, 10_000), least_p(6, 10_000), least_p(100, 9)
+    (0.0625, 0.03125, 0.1)
+    """
+    return float(min(1.0, max(2.0 ** (1 - n_units), 1 / (1 + resamples))))
 
 
 # --- the baseline ------------------------------------------------------------------------------------
 
 
-def _baseline_values(
-    baseline: RunLike | Record, drops: Mapping[Measure, float], qrels: Any, query_ids: list[str]
-) -> dict[Measure, NDArray[np.float64]]:
-    """Return the values of the baseline: those of its record, or computed."""
+def _record_of(baseline: RunLike | Record) -> tuple[Record | None, str]:
+    """Return the record that the baseline is, and its file; None if it is a run."""
+    if isinstance(baseline, Record):
+        return baseline, ""
     is_path = isinstance(baseline, (str, os.PathLike))
-    where = str(baseline) if is_path else ""
     if is_path and is_record(Path(baseline)):  # type: ignore[arg-type]
-        baseline = read_record(baseline)  # type: ignore[arg-type]
-    if not isinstance(baseline, Record):
-        evaluation = PermedEvaluator(list(drops), qrels).evaluate(loaded_run(baseline))
-        return dict(zip(evaluation.measures, evaluation.values, strict=True))
+        return read_record(baseline), str(baseline)  # type: ignore[arg-type]
+    return None, ""
+
+
+def _values_in(baseline: Record, where: str) -> dict[Measure, Floats]:
+    """Return the values of the one run of a record."""
     if len(baseline.runs) != 1:
-        raise InputError(
-            f"the record of a baseline must have one run (found {len(baseline.runs)})", where=where
-        )
-    if baseline["query_ids"] != query_ids:
-        raise InputError("the record of the baseline has other queries than the qrels", where=where)
-    recorded = {measure: name_of(measure) for measure in baseline.measures}
-    for measure in drops:
-        if measure not in recorded:
-            names = ", ".join(map(str, recorded))
-            raise MeasureError(
-                f"the record of the baseline has no {measure} (it has {names})",
-                where=where,
-                hint=nearest(str(measure), map(str, recorded)),
-            )
+        found = len(baseline.runs)
+        raise InputError(f"the record of a baseline must have one run (found {found})", where=where)
     [run] = baseline.runs
-    return {measure: baseline.values(run, recorded[measure]) for measure in drops}
+    return {measure: baseline.values_of(run, measure) for measure in baseline.measures}
 
 
 def assert_no_regression(
@@ -303,36 +399,3 @@ def assert_no_regression(
     found = gate(qrels, run, minimum, baseline, max_drop, **options)
     if not found.ok:
         raise AssertionError(f"retrieval quality dropped\n\n{found}")
-
-
-# --- rules in a file ---------------------------------------------------------------------------------
-
-_KEYS = ("min", "baseline", "max-drop", "significant", "rope", "clusters", "resamples", "seed")
-
-
-def read_rules(path: Path) -> dict[str, Any]:
-    """Read the rules of a TOML file: the table ``tool.permed-measures.gate`` if it has it, or all of it.
-
-    Raises
-    ------
-    InputError
-        If it is no TOML, or a key or a value is no rule.
-    """
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"this is no TOML file ({error})", where=str(path)) from None
-    rules = content.get("tool", {}).get("permed-measures", {}).get("gate")
-    if rules is None and path.name == "pyproject.toml":
-        raise InputError("there is no table [tool.permed-measures.gate]", where=str(path))
-    rules = content if rules is None else rules
-    for key, value in rules.items():
-        if key not in _KEYS:
-            raise InputError(f"{key!r} is no rule", where=str(path), hint=nearest(key, _KEYS))
-        if key in ("min", "max-drop") and not isinstance(value, dict):
-            raise InputError(
-                f"{key} must be a table {{'nDCG@10' = 0.8}} (found {shown(value)})", where=str(path)
-            )
-    if "baseline" in rules and not Path(str(rules["baseline"])).is_absolute():
-        rules["baseline"] = str(path.parent / str(rules["baseline"]))
-    return dict(rules)

@@ -1,4 +1,4 @@
-"""Leaderboards: runs and records in one table, each with the ranks that it may have."""
+"""Leaderboards: runs and records in one table, and which are significantly below the first."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.comparisons.compare import compared
-from permed_measures.datasets.loading import loaded_qrels, loaded_run
+from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import PermedEvaluator, aggregated
 from permed_measures.engine.groups import By
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.errors import InputError, MeasureError
-from permed_measures.files.provenance import Origin, provenance
+from permed_measures.errors import InputError
+from permed_measures.files.provenance import Origin
 from permed_measures.frames import Tabular
-from permed_measures.markup import as_cell, as_json, counted, listed
-from permed_measures.measures.headings import explained, headings_of, name_of
+from permed_measures.markup import as_cell, as_json, counted
+from permed_measures.measures.headings import check_headings, explained, headings_of, name_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.pages.words import page_words
+from permed_measures.records.changes import refuse_other
+from permed_measures.records.gate import least_p
 from permed_measures.records.record import Record, is_record, read_record
 from permed_measures.reports.evaluation import with_judged
 from permed_measures.reports.html import html_means
@@ -47,7 +49,7 @@ from permed_measures.statistics.results import MAX_T, Options
 from permed_measures.terminal import paragraph, terminal_table
 
 LEVEL = 0.05
-"""Two runs can be told apart if the adjusted p-value of their difference is below this."""
+"""A run is below the first if the adjusted p-value of their difference is below this."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,11 @@ class Entry:
 
     Attributes
     ----------
+    rank : int
+        1 + the number of runs with a higher mean.
     run : str
-    first, last : int
-        The ranks it may have: 1 + the runs that are significantly better; all runs but those that are
-        significantly worse.
+    p : float or None
+        Of its difference from the first run, adjusted for all pairs of runs; None for the first.
     values : dict of str to float
         The mean of each measure.
     judged : dict of str to float
@@ -70,18 +73,18 @@ class Entry:
         Cells of the user's own columns.
     """
 
+    rank: int
     run: str
-    first: int
-    last: int
+    p: float | None
     values: dict[str, float]
     judged: dict[str, float]
     source: str = ""
     texts: dict[str, str] = field(default_factory=dict)
 
     @property
-    def rank(self) -> str:
-        """The ranks as a table shows them, such as ``1-3``."""
-        return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
+    def is_below(self) -> bool:
+        """Whether it is significantly below the first run."""
+        return self.p is not None and self.p < LEVEL
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,9 @@ class Leaderboard(Tabular):
     measures : list of Measure
         The first orders the runs.
     about : str
-        The queries, and how runs were told apart.
+        The queries, and how runs were tested.
+    least_p : float
+        The smallest p-value that the test can give.
     origin : Origin or None
         The command and its files.
     """
@@ -105,12 +110,19 @@ class Leaderboard(Tabular):
     entries: list[Entry]
     measures: list[Measure]
     about: str
+    least_p: float
     origin: Origin | None = field(default=None, repr=False)
 
     @property
-    def leaders(self) -> list[str]:
-        """The runs that cannot be told from the first."""
-        return [entry.run for entry in self.entries if entry.first == 1]
+    def finding(self) -> str:
+        """Which runs are significantly below the first."""
+        below = [entry.run for entry in self.entries if entry.is_below]
+        if len(self.entries) == 1:
+            return "one run has nothing to be compared with"
+        if self.least_p >= LEVEL:
+            return f"no difference can be significant here: the smallest possible p is {self.least_p:.4f}"
+        first = self.entries[0].run
+        return f"significantly below {first} (p < {LEVEL:g}): {', '.join(below) or 'no run'}"
 
     def to(self, form: str) -> str:
         """Write it as ``table``, ``markdown``, ``html``, ``csv`` or ``json``."""
@@ -125,14 +137,17 @@ class Leaderboard(Tabular):
         return "\n".join([shown, paragraph(table.caption(styled="\x1b[" in shown)), ""])
 
     def _records(self) -> list[dict[str, Any]]:
+        texts = {entry.run: entry.texts for entry in self.entries}
+        headings = headings_of_texts(texts)
         return [
             {
                 "rank": each.rank,
                 "run": each.run,
-                **each.texts,
+                **dict(zip(headings, texts_of(texts, each.run), strict=True)),
                 **each.values,
+                "p": each.p,
                 **each.judged,
-                "source": each.source,
+                "record": each.source,
             }
             for each in self.entries
         ]
@@ -140,49 +155,38 @@ class Leaderboard(Tabular):
     def _table(self) -> PaperTable:
         texts = {entry.run: entry.texts for entry in self.entries}
         judged = list(dict.fromkeys(name for entry in self.entries for name in entry.judged))
-        sources = ["record"] if any(entry.source for entry in self.entries) else []
+        has_source = any(entry.source for entry in self.entries)
         columns = []
         for name in map(name_of, self.measures):
             cells = [f"{entry.values[name]:.4f}" for entry in self.entries]
             columns.append([*map(Cell, cells, placed(cells))])
+        columns[1:1] = [[Cell("" if entry.p is None else f"{entry.p:.4f}") for entry in self.entries]]
         for name in judged:
-            columns.append(
-                [Cell(f"{entry.judged[name]:.4f}" if name in entry.judged else "") for entry in self.entries]
-            )
+            shares = (entry.judged.get(name) for entry in self.entries)
+            columns.append([Cell("" if share is None else f"{share:.4f}") for share in shares])
         rows = [
             TableRow(
-                [
-                    entry.rank,
-                    entry.run,
-                    *texts_of(texts, entry.run),
-                    *[entry.source] * len(sources),
-                ],
+                [str(entry.rank), entry.run, *texts_of(texts, entry.run), *[entry.source] * has_source],
                 [column[number] for column in columns],
             )
             for number, entry in enumerate(self.entries)
         ]
-        leaders = self.leaders
-        resolution = (
-            f"{leaders[0]} is first"
-            if len(leaders) == 1
-            else f"{counted(len(leaders), 'run')} may be first: {', '.join(leaders)}"
-        )
+        first, *others = headings_of(self.measures)
         return PaperTable(
-            ["rank", "run", *headings_of_texts(texts), *sources],
-            [*headings_of(self.measures), *judged],
+            ["rank", "run", *headings_of_texts(texts), *["record"] * has_source],
+            [first, "p", *others, *judged],
             [rows],
-            f"Runs by {headings_of(self.measures)[0]} over {self.about}",
-            [resolution, *explained(self.measures)],
+            f"Runs by {first} over {self.about}",
+            [self.finding, *explained(self.measures)],
         )
 
 
 def _as_json(board: Leaderboard) -> str:
-    entries = [{**vars(entry), "rank": entry.rank} for entry in board.entries]
     content = {
         "measures": list(map(str, board.measures)),
         "about": board.about,
-        "leaders": board.leaders,
-        "runs": entries,
+        "finding": board.finding,
+        "runs": [{**vars(entry), "is_below": entry.is_below} for entry in board.entries],
     }
     return as_json(content, indent=2) + "\n"
 
@@ -198,13 +202,11 @@ def _as_csv(board: Leaderboard) -> str:
 
 
 def _as_html(board: Leaderboard) -> str:
-    words, table, leaders = page_words(), board._table(), board.leaders
-    key = "l_first" if len(leaders) == 1 else "l_may_be_first"
-    fields = {"n": len(leaders), "runs": listed(leaders, 3), "measure": headings_of(board.measures)[0]}
+    words, table = page_words(), board._table()
     shown = PageTable(html_means(table), copies=copies_of(table, "leaderboard"))
     how = how_made(board.measures, board.origin)
     parts = [Part(words["table"], tables=[shown])]
-    return result_page(table.about, [words[key].format(**fields)], parts, how)
+    return result_page(table.about, [f"{board.finding[:1].upper()}{board.finding[1:]}."], parts, how)
 
 
 LEADERBOARD_FORMATS: dict[str, Callable[[Leaderboard], str]] = {
@@ -225,8 +227,10 @@ def leaderboard(
     texts: Texts | None = None,
     resamples: int = 10_000,
     seed: int = 0,
+    order: str = "score",
+    query_ids: str | None = None,
 ) -> Leaderboard:
-    """Order runs by the mean of a measure, and say which ranks each may have.
+    """Order runs by the mean of a measure, and test which are below the first.
 
     Parameters
     ----------
@@ -242,36 +246,42 @@ def leaderboard(
         For each run the cells of other columns: ``{"bm25": {"method": "sparse", "latency": "3 ms"}}``.
     resamples, seed : int
         Of the randomization test.
+    order, query_ids
+        How runs are read that are paths, and how records must have been made; as in `record`.
 
     Returns
     -------
     Leaderboard
         Every pair of runs is compared by the randomization test over whole clusters, adjusted by step-down
-        max-T for all pairs at once (``statistics.max_t``); runs differ where p < 0.05.
+        max-T for all pairs at once (``statistics.max_t``), as the first is known from the same values only. A
+        run is below the first where p < 0.05.
 
     Raises
     ------
     MeasureError, InputError
-        As for an evaluation; for a record that lacks a measure, or was made with other qrels.
+        As for an evaluation; for a record that lacks a measure, was edited, or was made with other labels,
+        queries or options; for a column that is named like another.
 
     Examples
     --------
     >>> qrels = {f"q{i}": {"a": 1} for i in range(8)}
     >>> runs = {"old": {q: {"b": 2.0, "a": 1.0} for q in qrels}, "new": {q: {"a": 1.0} for q in qrels}}
-    >>> [(each.rank, each.run, each.values) for each in leaderboard(qrels, runs, "RR").entries]
-    [('1', 'new', {'RR': 1.0}), ('2', 'old', {'RR': 0.5})]
+    >>> board = leaderboard(qrels, runs, "RR")
+    >>> [(each.rank, each.run, each.values) for each in board.entries]
+    [(1, 'new', {'RR': 1.0}), (2, 'old', {'RR': 0.5})]
+    >>> board.finding
+    'significantly below new (p < 0.05): old'
     """
     asked = measures_of(measures)
     if not asked:
         raise InputError("there is no measure to order by", hint="Name one, such as 'nDCG@10'")
     loaded = loaded_qrels(qrels)
     evaluator = PermedEvaluator(with_judged(asked), loaded)
-    query_ids = evaluator.judgments.query_ids
-    if not query_ids:
+    ids = evaluator.judgments.query_ids
+    if not ids:
         raise InputError("the qrels have no query")
-    hashes = _hashes(provenance([], Origin.of(qrels, {})).get("inputs", ()))
     found: dict[str, _Scores] = {}
-    for name, scores in _scores(runs, asked, evaluator, hashes):
+    for name, scores in _scores(runs, asked, evaluator, order, query_ids, loaded):
         if name in found:
             places = " and ".join(each.source or "a run" for each in (found[name], scores))
             problem = f"two runs are named {name!r} ({places})"
@@ -279,22 +289,19 @@ def leaderboard(
         found[name] = scores
     if not found:
         raise InputError("there is no run")
-    unit, cluster, _ = clusters_of(query_ids, clusters, loaded)
-    ordered = sorted(found, key=lambda name: -found[name].values[0].mean())
-    paired = PairedRuns(
-        asked[:1],
-        query_ids,
-        {n: found[n].values[:1] for n in ordered},
-        [(b, a) for a, b in combinations(ordered, 2)],
-        unit,
-        cluster,
-        [],
-    )
-    bounds = _bounds(paired, Options(("randomization",), MAX_T, resamples, seed, 1 - LEVEL))
+    check_texts(texts or {}, found)
+    _refuse_headings(headings_of_texts(texts or {}), asked, evaluator)
+    unit, cluster, _ = clusters_of(ids, clusters, loaded)
+    means = {name: float(each.values[0].mean()) for name, each in found.items()}
+    ordered = sorted(found, key=lambda name: -means[name])
+    pairs = [(other, run) for run, other in combinations(ordered, 2)]
+    values = {name: found[name].values[:1] for name in ordered}
+    p = _p_values(PairedRuns(asked[:1], ids, values, pairs, unit, cluster, []), resamples, seed)
     entries = [
         Entry(
+            1 + sum(means[other] > means[name] + 1e-12 for other in ordered),
             name,
-            *bounds[name],
+            p.get(name),
             dict(zip(map(name_of, asked), aggregated(asked, found[name].values).values(), strict=True)),
             found[name].judged,
             found[name].source,
@@ -302,11 +309,21 @@ def leaderboard(
         )
         for name in ordered
     ]
-    check_texts(texts or {}, found)
     by = f" by {unit}" if unit else ""
-    how = f"ranks are told apart by the randomization test with max-T at {LEVEL:g}"
-    about = f"{counted(len(query_ids), 'query')}{by}; {how}"
-    return Leaderboard(entries, asked, about)
+    how = "p of the difference from the first, by the randomization test with max-T over all pairs of runs"
+    least = least_p(int(cluster.max()) + 1, resamples)
+    return Leaderboard(entries, asked, f"{counted(len(ids), 'query')}{by}; {how}", least)
+
+
+def _refuse_headings(headings: list[str], asked: list[Measure], evaluator: PermedEvaluator) -> None:
+    """Refuse columns of the user's own, and names of measures, that are those of other columns."""
+    ours = ["rank", "run", "p", "record"]
+    check_headings(ours, asked)
+    taken = {*ours, *map(name_of, evaluator.measures), *headings_of(evaluator.measures)}
+    for heading in headings:
+        if heading in taken:
+            problem = f"a column of your own is named {heading!r}, as one that is computed"
+            raise InputError(problem, hint="Give it another heading")
 
 
 @dataclass(frozen=True)
@@ -317,7 +334,12 @@ class _Scores:
 
 
 def _scores(
-    runs: Mapping[str, Any], asked: list[Measure], evaluator: PermedEvaluator, hashes: set[str]
+    runs: Mapping[str, Any],
+    asked: list[Measure],
+    evaluator: PermedEvaluator,
+    order: str,
+    query_ids: str | None,
+    qrels: Any,
 ) -> Iterator[tuple[str, _Scores]]:
     """Yield the values of each run, computed or from a record."""
     for name in runs:
@@ -325,49 +347,25 @@ def _scores(
         if isinstance(run, (str, os.PathLike)) and is_record(Path(run)):
             run, source = read_record(run), str(run)
         if isinstance(run, Record):
-            yield from _recorded(run, source, asked, evaluator.judgments.query_ids, hashes)
+            refuse_other(run, source, asked, evaluator.judgments, order, query_ids)
+            for content in run["runs"]:
+                values = np.stack([run.values_of(content["run"], each) for each in asked])
+                yield content["run"], _Scores(values, content["judged"], Path(source).name)
             continue
         with naming(name):
-            evaluation = evaluator.evaluate(loaded_run(run))
+            how = (order, query_ids, qrels) if isinstance(run, (str, os.PathLike)) else ()
+            evaluation = evaluator.evaluate(loaded_runs({name: run}, *how)[name])
         rows = dict(zip(evaluation.measures, evaluation.values, strict=True))
         judged = {name_of(m): mean for m, mean in evaluation.aggregated.items() if m not in asked}
         yield name, _Scores(np.stack([rows[measure] for measure in asked]), judged)
 
 
-def _recorded(
-    record: Record, source: str, asked: list[Measure], query_ids: list[str], hashes: set[str]
-) -> Iterator[tuple[str, _Scores]]:
-    """Yield the values of the runs of a record; it must have the same qrels, and all measures."""
-    theirs = _hashes(record.inputs("qrels"))
-    if record["query_ids"] != query_ids or (theirs and hashes and theirs != hashes):
-        raise InputError("this record was made with other qrels", where=source)
-    if record.get("sha256") != record.seal:
-        raise InputError(
-            "this record was edited after it was written", where=source, hint="verify says what differs"
-        )
-    names = {measure: name_of(measure) for measure in record.measures}
-    for measure in asked:
-        if measure not in names:
-            raise MeasureError(
-                f"this record has no {measure} (it has {', '.join(names.values())})", where=source
-            )
-    for content in record["runs"]:
-        values = np.stack([record.values(content["run"], names[measure]) for measure in asked])
-        yield content["run"], _Scores(values, content["judged"], Path(source).name)
-
-
-def _hashes(inputs: Any) -> set[str]:
-    return {each["sha256"] for each in inputs if each.get("sha256")}
-
-
-def _bounds(paired: PairedRuns, options: Options) -> dict[str, tuple[int, int]]:
-    """Return the first and the last rank that each run may have."""
-    n = len(paired.values)
-    better, worse = dict.fromkeys(paired.values, 0), dict.fromkeys(paired.values, 0)
-    for row in compared([paired], options, [])[0].rows if n > 1 else ():
-        adjusted = row.tests["randomization"].adjusted
-        if adjusted is not None and adjusted < LEVEL and row.difference:
-            high, low = (row.run, row.baseline) if row.difference > 0 else (row.baseline, row.run)
-            better[low] += 1
-            worse[high] += 1
-    return {name: (1 + better[name], n - worse[name]) for name in paired.values}
+def _p_values(paired: PairedRuns, resamples: int, seed: int) -> dict[str, float]:
+    """Return the adjusted p-value of each run's difference from the first."""
+    first, *others = paired.values
+    if not others:
+        return {}
+    options = Options(("randomization",), MAX_T, resamples, seed, 1 - LEVEL)
+    rows = compared([paired], options, [])[0].rows
+    found = {row.run: row.tests["randomization"].adjusted for row in rows if row.baseline == first}
+    return {run: p for run, p in found.items() if p is not None}

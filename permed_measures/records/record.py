@@ -6,11 +6,7 @@ import datetime
 import hashlib
 import json
 import os
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from importlib.resources import files
-from inspect import signature
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +18,8 @@ from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.errors import InputError, shown
+from permed_measures.engine.judgments import Judgments
+from permed_measures.errors import InputError, MeasureError, shown
 from permed_measures.files.inspection import format_name, ir_metadata_of
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.files.sources import Source
@@ -31,12 +28,12 @@ from permed_measures.markup import as_json, counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import named
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
-from permed_measures.records.options import Options
+from permed_measures.records.fields import check_fields, schema
 from permed_measures.reports.comparison import comparison_content
 from permed_measures.reports.evaluation import Report, with_judged
 
-FORM = "permed-measures record 1"
-"""How a record begins; the number changes when older versions could no longer read it."""
+FORM = "permed-measures record 2"
+"""How a record begins; the number changes when other versions could not read it."""
 
 _UNSEALED = ("created", "sha256")
 """The fields that the hash of a record is not of."""
@@ -45,16 +42,15 @@ _UNSEALED = ("created", "sha256")
 class Record(dict[str, Any]):
     """The content of a record, as JSON has it.
 
-    Its fields are described by the JSON schema `schema`. ``sha256`` is the hash of all other fields but
-    ``created``: whatever is edited afterwards is noticed.
+    Its fields are described by the JSON schema ``fields.schema()``. ``sha256`` is the hash of all other
+    fields but ``created``: whatever is edited afterwards is noticed.
     """
 
     @property
     def seal(self) -> str:
         """The SHA-256 of the content, which ``sha256`` was when the record was made."""
         content = {name: value for name, value in self.items() if name not in _UNSEALED}
-        text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+        return _hash(json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False))
 
     @property
     def measures(self) -> list[Measure]:
@@ -68,18 +64,19 @@ class Record(dict[str, Any]):
         return [run["run"] for run in self["runs"]]
 
     @property
-    def options(self) -> Options:
-        """How it was made."""
-        return Options(**{**self["options"], "comparison": self["options"].get("comparison")})
+    def version(self) -> str:
+        """The version of permed-measures that made it."""
+        return str(self["versions"]["permed-measures"])
 
-    def values(self, run: str, measure: Measure | str) -> np.ndarray[Any, np.dtype[np.float64]]:  # type: ignore[override]
+    def values_of(self, run: str, measure: Measure) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return the value of each query, in the order of ``query_ids``."""
         [content] = [each for each in self["runs"] if each["run"] == run]
-        return np.array(content["values"][measure if isinstance(measure, str) else name_of(measure)], float)
+        names = {each: name_of(each) for each in self.measures}
+        return np.array(content["values"][names[measure]], float)
 
     def inputs(self, role: str) -> list[dict[str, Any]]:
         """Return the files of a role: ``qrels`` or ``run``."""
-        return [each for each in self.get("inputs", ()) if each["role"] == role]
+        return [each for each in self["inputs"] if each["role"] == role]
 
     def to_json(self) -> str:
         """Write it as JSON: the same inputs give the same text, but for ``created``."""
@@ -147,7 +144,10 @@ def record(
     >>> found["runs"][0]["metrics"], found["runs"][0]["values"]
     ({'RR': 0.5}, {'RR': [0.5]})
     """
-    options = Options(by, macro, order, query_ids, comparison)
+    options: dict[str, Any] = {"by": by, "macro": macro, "order": order, "query_ids": query_ids}
+    if comparison is not None:
+        options["comparison"] = dict(comparison)
+    check_fields(options, schema()["properties"]["options"])
     given = runs_by_name(runs)
     origin = Origin.of(qrels, given)
     loaded = loaded_qrels(qrels)
@@ -176,74 +176,67 @@ def _is_table(run: Any) -> bool:
     return isinstance(run, Mapping) and not any(isinstance(each, Mapping) for each in run.values())
 
 
-def assembled(report: Report, options: Options, compared: Comparison | None, created: bool) -> Record:
-    """Put a record together."""
-    if options.comparison is not None:
-        options = replace(options, comparison=_options_of_compare(options.comparison))
+def assembled(
+    report: Report, options: Mapping[str, Any], compared: Comparison | None, created: bool
+) -> Record:
+    """Put a record together.
+
+    Parameters
+    ----------
+    report : Report
+    options : mapping
+        ``by``, ``macro``, ``order`` and ``query_ids``, and as ``comparison`` those of `compare`.
+    compared : Comparison or None
+        If the runs were compared.
+    created : bool
+        Whether to say when it was made.
+    """
     origin = report.origin or Origin()
-    first = next(iter(report.evaluations.values()))
     about = provenance(report.measures, origin)
-    kept = {name: value for name, value in vars(options).items() if name != "comparison" or value is not None}
+    judgments = next(iter(report.evaluations.values())).rankings.judgments
     content = {
         "record": FORM,
-        "platform": {"software": {"libraries": {"python": _libraries(about["versions"])}}},
-        "implementation": {"executable": {"cmd": command_of(report, options)}},
-        "data": {"test collection": _test_collection(origin)},
-        "research goal": {"evaluation": _evaluation(report, compared)},
-        "inputs": described(about),
-        "options": _as_read(kept),
+        "versions": {name: version for name, version in about["versions"].items() if version},
+        "qrels": {**_place(origin), "judgments": hash_of(judgments)},
+        "inputs": described(origin),
+        "options": options,
         "measures": about["measures"],
         "conventions": about["conventions"],
-        "query_ids": first.rankings.judgments.query_ids,
+        "query_ids": judgments.query_ids,
         "runs": list(_runs(report)),
         **({"comparison": comparison_content(compared)} if compared else {}),
     }
-    made = Record(_as_read(content))
+    made = Record(json.loads(json.dumps(content)))  # as it will be when it has been written and read again
     if created:
         made["created"] = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     made["sha256"] = made.seal
+    check_fields(made, schema())
     return made
 
 
-def _options_of_compare(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that `compare` takes, of those of a command, which may have hyphens."""
-    known = set(signature(compare).parameters) - {"qrels", "runs", "measures", "by", "rel"}
-    options = {name.replace("-", "_"): value for name, value in given.items() if value is not None}
-    return {name: value for name, value in options.items() if name in known}
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
-def _as_read(content: Any) -> Any:
-    """Return content as it will be when it has been written and read again."""
-    return json.loads(json.dumps(content))
+def hash_of(judgments: Judgments) -> str:
+    """Return the SHA-256 of query, document and grade of all judgments, whatever file they are from."""
+    documents = list(judgments.documents)
+    ids = (documents[place] for place in judgments.order.tolist())
+    queries = (judgments.query_ids[number] for number in judgments.query.tolist())
+    rows = sorted(zip(queries, ids, judgments.grade.tolist(), strict=True))
+    return _hash(json.dumps(rows))
 
 
-def _libraries(versions: Mapping[str, str | None]) -> list[str]:
-    return [f"{name}=={version}" for name, version in versions.items() if version]
-
-
-def _test_collection(origin: Origin) -> dict[str, str]:
-    """Name the test collection in the terms of ir_metadata."""
+def _place(origin: Origin) -> dict[str, str]:
+    """Say where the qrels are: a file or a folder, or the id of a data set."""
     if not origin.qrels:
         return {}
-    is_file = origin.qrels == "-" or os.path.lexists(origin.qrels)
-    return {"name": Path(origin.qrels).name, "qrels" if is_file else "ir_datasets": origin.qrels}
+    return {"path" if origin.qrels == "-" or os.path.lexists(origin.qrels) else "dataset": origin.qrels}
 
 
-def _evaluation(report: Report, compared: Comparison | None) -> dict[str, Any]:
-    """Say what was measured and tested, in the terms of ir_metadata."""
-    found: dict[str, Any] = {"reported measures": list(map(name_of, report.measures))}
-    if compared is not None:
-        tests = dict.fromkeys(test for row in compared.rows for test in row.tests)
-        found["baseline"] = list(dict.fromkeys(baseline for _, baseline in compared.paired.pairs))
-        found["significance test"] = [
-            {"name": test, "correction method": compared.correction} for test in tests
-        ]
-    return found
-
-
-def described(about: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the inputs of a provenance, with the format of each file and the header that it may have."""
-    return [_described(each) for each in about.get("inputs", ())]
+def described(origin: Origin) -> list[dict[str, Any]]:
+    """Return the files of qrels and runs, with the format of each and the header that it may have."""
+    return list(map(_described, provenance([], origin).get("inputs", ())))
 
 
 def _described(given: dict[str, Any]) -> dict[str, Any]:
@@ -263,39 +256,13 @@ def _runs(report: Report) -> Iterator[dict[str, Any]]:
     for content in report.objects():
         evaluation = report.evaluations[content["run"]]
         rows = zip(evaluation.measures, evaluation.values.tolist(), strict=True)
+        content.pop("columns", None)  # the user's own
         yield {**content, "values": {name_of(m): row for m, row in rows if m in report.measures}}
-
-
-def command_of(report: Report, options: Options) -> str:
-    """Return the command that makes the numbers again."""
-    origin, compared = report.origin or Origin(), options.comparison
-    parts = ["permed-measures", "evaluate" if compared is None else "compare", origin.qrels or "QRELS"]
-    parts += [f"{name}={origin.runs.get(name, 'RUN')}" for name in report.evaluations]
-    for measure in report.measures:
-        name = name_of(measure)
-        parts += ["-m", str(measure) if name == str(measure) else f"{name}={measure}"]
-    given = {name: value for name, value in vars(options).items() if name != "comparison"}
-    for name, value in {**given, **(compared or {})}.items():
-        if value not in (None, False, [], vars(Options()).get(name)):
-            parts += _typed(f"--{name.replace('_', '-')}", value)
-    return shlex.join(parts)
-
-
-def _typed(option: str, value: Any) -> Sequence[str]:
-    """Return an option as it is typed."""
-    if value is True:
-        return [option]
-    several = value if isinstance(value, (list, tuple)) else [value]
-    return [part for each in several for part in (option, str(each))]
 
 
 # --- reading -----------------------------------------------------------------------------------------
 
-
-def schema() -> dict[str, Any]:
-    """Return the JSON schema of a record (draft 2020-12)."""
-    found: dict[str, Any] = json.loads((files("permed_measures.records") / "schema.json").read_text("utf-8"))
-    return found
+_MOST_BYTES = 1 << 28
 
 
 def read_record(path: str | os.PathLike[str]) -> Record:
@@ -304,54 +271,64 @@ def read_record(path: str | os.PathLike[str]) -> Record:
     Raises
     ------
     InputError
-        If the file is no record, or lacks a field.
+        If the file is no record: the message names the first field that is wrong.
     OSError
         If it cannot be opened.
     """
+    where = str(path)
+    if Path(path).exists() and not Path(path).is_file():
+        raise InputError("this is no record: it is no regular file", where=where)
+    if (size := Path(path).stat().st_size) > _MOST_BYTES:
+        raise InputError(f"records have at most {_MOST_BYTES:,} bytes (found {size:,})", where=where)
     try:
-        content = json.loads(Path(path).read_bytes())
+        content = json.loads(Path(path).read_bytes(), parse_int=_whole)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"this is no record: it is no JSON ({error})", where=str(path)) from None
+        raise InputError(f"this is no record: it is no JSON ({error})", where=where) from None
+    return checked(content, where)
+
+
+def _whole(digits: str) -> int | float:
+    """Return a whole number; one that is too long for any field as a float, without the time it takes."""
+    return int(digits) if len(digits) <= 20 else float(digits)
+
+
+def checked(content: Any, where: str) -> Record:
+    """Return the content as a record, or raise InputError for the first field that is wrong."""
     form = content.get("record") if isinstance(content, dict) else None
     if form != FORM:
         hint = "Records are written by evaluate --record FILE and compare --record FILE"
-        raise InputError(
-            f"this is no record (found {shown(form)} as its field 'record')", where=str(path), hint=hint
-        )
+        if isinstance(form, str) and form.startswith(_ANY_FORM):
+            hint = "Another version made it: make it again, or verify it with that version"
+        raise InputError(f"this is no {FORM} (its field 'record' is {shown(form)})", where=where, hint=hint)
+    check_fields(content, schema(), where)
     found = Record(content)
-    for name, kind in _FIELDS.items():
-        if not isinstance(found.get(name), kind):
-            raise InputError(
-                f"the field {name!r} of the record must be {_KINDS[kind]} (found {shown(found.get(name))})",
-                where=str(path),
-            )
-    _refuse_uneven(found, path)
+    try:
+        names = list(map(name_of, found.measures))
+    except MeasureError as error:
+        raise InputError(f"measures: {error.problem}", where=where, hint=error.hint) from None
+    for what, each in (("measures", names), ("runs", found.runs)):
+        if len(set(each)) < len(each):
+            raise InputError(f"{what} must have different names (found {shown(each)})", where=where)
+    for run in found["runs"]:
+        key, values = f"runs.{run['run']}.values", run["values"]
+        if set(values) != set(names):
+            raise InputError(f"{key} must be of {shown(names)} (found {shown(list(values))})", where=where)
+        for name, row in values.items():
+            if len(row) != len(found["query_ids"]):
+                expected = f"must have one for each of {counted(len(found['query_ids']), 'query')}"
+                raise InputError(f"{key}.{name} {expected} (found {len(row):,})", where=where)
     return found
 
 
-_KINDS = {dict: "an object", list: "a list"}
-_FIELDS = {"inputs": list, "options": dict, "measures": list, "query_ids": list, "runs": list}
-
-
-def _refuse_uneven(found: Record, path: str | os.PathLike[str]) -> None:
-    """Refuse values that are not those of the queries and measures."""
-    try:
-        names = list(map(name_of, found.measures))
-        lengths = {len(run["values"][name]) for run in found["runs"] for name in names}
-        wrong = set(map(type, found["query_ids"])) - {str} or lengths - {len(found["query_ids"])}
-        _ = found.options
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"this record lacks something ({type(error).__name__}: {error})", where=str(path)
-        ) from None
-    if wrong:
-        raise InputError("the values of this record are not one for each query", where=str(path))
+_ANY_FORM = FORM.rstrip("0123456789")
 
 
 def is_record(path: Path) -> bool:
-    """Return whether a file begins like a record."""
+    """Return whether a regular file begins like a record."""
     try:
+        if not path.is_file():  # a pipe can be read only once
+            return False
         with path.open("rb") as file:
-            return FORM.rstrip("1234567890").encode() in file.read(200)
-    except OSError:
+            return _ANY_FORM.encode() in file.read(200)
+    except (OSError, ValueError):
         return False

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 from permed_measures import __version__
-from permed_measures.comparisons.compare import compare
+from permed_measures.datasets.samples import SAMPLE_FOLDER
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.errors import InputError, PermedError, PermedWarning, shown
-from permed_measures.files.provenance import Origin, provenance
+from permed_measures.errors import InputError, PermedError, PermedWarning
+from permed_measures.files.provenance import Origin
 from permed_measures.markup import as_json, counted
-from permed_measures.records.changes import differences
-from permed_measures.records.record import Record, described, read_record
+from permed_measures.records.changes import NOTHING, TOLERANCE, Difference, compared
+from permed_measures.records.record import Record, checked, described, is_record, read_record
 from permed_measures.records.record import record as record_of
-from permed_measures.terminal import section, terminal_table
-
-TOLERANCE = 1e-9
-"""How far numbers of another version may be from ours."""
-
+from permed_measures.terminal import section
 
 _SHOWN = 12
 """The number of differences that are printed."""
-
-
-class Finding(NamedTuple):
-    """A difference: what differs (record, file, convention, number, query), and how."""
-
-    what: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -44,46 +32,56 @@ class Verification:
     ----------
     name : str
         The file of the record.
-    findings : list of Finding
-        What differs, that which causes it first.
+    differences : list of Difference
+        What is not as recorded.
+    not_checked : list of str
+        The fields that cannot be computed again, such as ``created`` and ``versions``.
+    error : str
+        Why nothing could be computed again; empty if it could.
+    is_read : bool
+        Whether the record and its files could be read.
+    n_values : int
+        The number of values of queries that were computed again.
     notes : list of str
-    checked : int
-        The number of values that were computed again.
     """
 
     name: str
-    findings: list[Finding]
+    differences: list[Difference] = field(default_factory=list)
+    not_checked: list[str] = field(default_factory=list)
+    error: str = ""
+    is_read: bool = True
+    n_values: int = 0
     notes: list[str] = field(default_factory=list)
-    checked: int = 0
 
     @property
     def ok(self) -> bool:
-        """Whether nothing differs."""
-        return not self.findings
+        """Whether everything that was computed again is as recorded."""
+        return not self.differences and not self.error
 
     def __str__(self) -> str:
-        """Say what differs."""
+        """Say what differs, and what was not checked."""
         if self.ok:
-            texts = [f"reproduced: {counted(self.checked, 'value')} computed again, none differs"]
+            texts = [f"reproduced: {counted(self.n_values, 'value')} computed again, none differs"]
         else:
-            texts = [f"{each.what}: {each.text}" for each in self.findings[:_SHOWN]]
-            more = len(self.findings) - _SHOWN
-            texts += [f"and {counted(more, 'more difference')}: --format json has all"] if more > 0 else []
+            texts = [f"not computed again: {self.error}"] if self.error else ["not reproduced"]
+        texts += list(map(str, self.differences[:_SHOWN]))
+        more = len(self.differences) - _SHOWN
+        texts += [f"and {counted(more, 'more difference')}: --format json has all"] if more > 0 else []
+        texts += [f"not checked: {', '.join(self.not_checked)}"] if self.not_checked else []
         return section(self.name, [*texts, *(f"note: {note}" for note in self.notes)])
 
-    @classmethod
-    def impossible(cls, name: str, error: Exception) -> Self:
-        """Return the outcome for a record that cannot be read or computed."""
-        return cls(name, [Finding("record", str(error))])
-
     def content(self) -> dict[str, Any]:
-        """Return what the JSON has."""
-        found = [each._asdict() for each in self.findings]
+        """Return what the JSON has; where one of two values is missing, so is its field."""
         return {
             "record": self.name,
             "reproduced": self.ok,
-            "values": self.checked,
-            "findings": found,
+            "values": self.n_values,
+            "error": self.error or None,
+            "differences": [
+                {name: value for name, value in each._asdict().items() if value is not NOTHING}
+                for each in self.differences
+            ],
+            "not_checked": self.not_checked,
             "notes": self.notes,
         }
 
@@ -92,6 +90,7 @@ def verify(
     record: str | os.PathLike[str] | Record,
     qrels: QrelsLike | None = None,
     run: Mapping[str, RunLike] | RunLike | None = None,
+    folder: str | os.PathLike[str] | None = None,
 ) -> Verification:
     """Compute the numbers of a record again, and say what differs.
 
@@ -99,22 +98,26 @@ def verify(
     ----------
     record : path or Record
     qrels : QrelsLike, optional
-        If left out, the file or data set that the record names; a file is looked for where the record says,
-        then beside the record.
+        If left out, the data set or the file that the record names.
     run : path or other form of a run, or a mapping of them by name, optional
         Likewise. A mapping needs the names of the record; a single run is taken for a record of one.
+    folder : path, optional
+        Where the files are that a record names: its paths begin there, or the files stand there. If left out,
+        the folder of the record. Nothing outside it is read but what `qrels` and `run` are, data sets, and
+        the packaged sample.
 
     Returns
     -------
     Verification
-        ``ok`` if everything is the same: the hashes of the files, the measures and conventions, the options,
-        the means, the values of all queries, ceilings, judged shares, tests. With the version that made the
-        record numbers must be equal to the last bit, with another within 1e-9.
+        ``ok`` if everything that can be computed again is the same: the hashes of the files and the labels,
+        the options, measures and conventions, the means, the values of all queries, ceilings, judged shares,
+        tests. With the version that made the record numbers must be equal to the last bit, with another
+        within 1e-9; texts may then differ, which ``not_checked`` says.
 
     Raises
     ------
     InputError
-        If the file is no record, or the qrels or a run cannot be found or read.
+        If the file is no record, or the qrels or a run cannot be found.
 
     Examples
     --------
@@ -124,76 +127,89 @@ def verify(
     >>> verify(made, qrels, {"mine": run}).ok
     True
     >>> made["runs"][0]["metrics"]["RR"] = 0.51
-    >>> verify(made, qrels, {"mine": run}).findings[1]
-    Finding(what='number', text='RR of mine: recorded 0.51, computed 0.5')
+    >>> print(verify(made, qrels, {"mine": run}).differences[1])
+    runs.mine.metrics.RR: recorded 0.51, computed 0.5
     """
     if isinstance(record, Record):
-        name, folder, recorded = "record", Path(), record
+        name, recorded, place = "record", checked(record, "record"), Path(folder or ".")
     else:
-        name, folder, recorded = str(record), Path(record).parent, read_record(record)
-    made_by = _version_of(recorded)
-    notes = [] if made_by == __version__ else [_other_version(made_by)]
-    findings = [] if recorded.get("sha256") == recorded.seal else [_EDITED]
-    runs = _runs_of(recorded, run, folder)
-    found_qrels = _qrels_of(recorded, folder) if qrels is None else qrels
-    findings += _files(recorded, _inputs(found_qrels, runs))
+        name, recorded, place = str(record), read_record(record), Path(folder or Path(record).parent)
+    files = _Files(recorded, name, place)
+    runs = files.runs(run)
+    found_qrels = files.qrels() if qrels is None else qrels
+    error, remade = "", {"query_ids": recorded["query_ids"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PermedWarning)  # whoever made the record has seen it
+        try:
+            remade = record_of(found_qrels, runs, recorded.measures, created=False, **recorded["options"])
+        except PermedError as problem:
+            error = str(problem)
+            remade["inputs"] = described(Origin.of(found_qrels, runs))
+    differences, not_checked = compared(recorded, remade)
+    n_values = 0 if error else len(recorded["query_ids"]) * len(recorded.measures) * len(runs)
+    notes = []
+    if recorded.version != __version__:
+        notes = [f"made by version {recorded.version}, this is {__version__}: within {TOLERANCE:g} is equal"]
+    return Verification(name, differences, not_checked, error, n_values=n_values, notes=notes)
+
+
+@dataclass(frozen=True)
+class _Files:
+    """The files that a record names: regular ones in its folder, or in the packaged sample."""
+
+    record: Record
+    name: str
+    folder: Path
+
+    def qrels(self) -> str:
+        """Return the qrels: the id of a data set, or where the file or folder is."""
+        named = self.record["qrels"]
+        if "dataset" in named and not os.path.lexists(named["dataset"]) and named["dataset"] != "-":
+            return str(named["dataset"])
+        return self._find(named.get("path", ""), "qrels", "--qrels FILE")
+
+    def runs(self, given: Any) -> dict[str, Any]:
+        """Return the runs by the names of the record."""
+        names = self.record.runs
+        if given is None:
+            paths = {each.get("name"): each.get("path", "") for each in self.record.inputs("run")}
+            return {
+                name: self._find(paths.get(name, ""), f"run {name!r}", "--run NAME=FILE") for name in names
+            }
+        if isinstance(given, Mapping) and set(names) <= set(given):
+            return {name: given[name] for name in names}
+        if len(names) == 1:
+            return dict.fromkeys(names, next(iter(given.values())) if _is_named(given) else given)
+        raise InputError(
+            f"the record has the runs {', '.join(map(repr, names))}",
+            where=self.name,
+            hint="Name a file for each: NAME=FILE",
+        )
+
+    def _find(self, path: str, what: str, option: str) -> str:
+        """Return where a file is: where its path leads from the folder, or in the folder itself."""
+        hint = f"Name it: {option}, or the folder where the paths begin: --folder FOLDER"
+        if path in ("", "-"):
+            raise InputError(
+                f"the record names no file of the {what}", where=self.name, hint=f"Name it: {option}"
+            )
+        for place in (self.folder / path, self.folder / Path(path).name):
+            if any(_is_in(place, folder) for folder in (self.folder, SAMPLE_FOLDER)):
+                return str(place)
+        problem = f"there is no file {path!r} for the {what} in the folder {str(self.folder)!r}"
+        raise InputError(problem, where=self.name, hint=hint)
+
+
+def _is_in(path: Path, folder: Path) -> bool:
+    """Return whether this is a regular file in a folder, or a folder of them; no link may lead out."""
     try:
-        remade = _remade(recorded, found_qrels, runs)
-    except PermedError as error:
-        return Verification(name, [*findings, Finding("number", f"cannot be computed: {error}")], notes)
-    tolerance = 0.0 if made_by == __version__ else TOLERANCE
-    findings += [Finding(*each) for each in dict.fromkeys(differences(recorded, remade, tolerance))]
-    n_values = len(remade["query_ids"]) * len(remade["measures"]) * len(remade["runs"])
-    return Verification(name, findings, notes, n_values)
-
-
-_EDITED = Finding("record", "it was edited after it was written: its SHA-256 is not that of its content")
-
-
-def _version_of(recorded: Record) -> str:
-    """Return the version that made a record."""
-    try:
-        [version] = [
-            each.partition("==")[2]
-            for each in recorded["platform"]["software"]["libraries"]["python"]
-            if each.startswith("permed-measures==")
-        ]
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return "another version"
-    return str(version)
-
-
-def _other_version(version: str) -> str:
-    return (
-        f"made by permed-measures {version}, and this is {__version__}: numbers may differ by {TOLERANCE:g}"
-    )
-
-
-# --- the files ---------------------------------------------------------------------------------------
-
-
-def _qrels_of(recorded: Record, folder: Path) -> str:
-    """Return the qrels that the record names."""
-    named = recorded.get("data", {}).get("test collection", {})
-    if "ir_datasets" in named:
-        return str(named["ir_datasets"])
-    return _found(named.get("qrels", ""), folder, "qrels", "--qrels FILE")
-
-
-def _runs_of(recorded: Record, given: Any, folder: Path) -> dict[str, Any]:
-    """Return the runs by the names of the record."""
-    if given is None:
-        paths = {each.get("name"): each.get("path") or "" for each in recorded.inputs("run")}
-        hint = "--run NAME=FILE"
-        return {name: _found(paths.get(name, ""), folder, f"run {name!r}", hint) for name in recorded.runs}
-    if isinstance(given, Mapping) and set(recorded.runs) == set(given):
-        return {name: given[name] for name in recorded.runs}
-    if len(recorded.runs) == 1:
-        return dict.fromkeys(recorded.runs, next(iter(given.values())) if _is_named(given) else given)
-    raise InputError(
-        f"the record has the runs {', '.join(map(repr, recorded.runs))}",
-        hint="Name a file for each: NAME=FILE",
-    )
+        inside = path.resolve().is_relative_to(folder.resolve())
+        files = [each for each in path.iterdir() if not each.is_dir()] if path.is_dir() else [path]
+        return inside and all(
+            each.is_file() and each.resolve().is_relative_to(folder.resolve()) for each in files
+        )
+    except (OSError, ValueError, RuntimeError):  # a name that no file can have, links in a circle
+        return False
 
 
 def _is_named(given: Any) -> bool:
@@ -205,93 +221,36 @@ def _is_named(given: Any) -> bool:
     )
 
 
-def _found(path: str, folder: Path, what: str, hint: str) -> str:
-    """Return where a file of the record is: where it was, or beside the record."""
-    places = [Path(path), folder / path, folder / Path(path).name] if path not in ("", "-") else []
-    for place in places:
-        if place.exists():
-            return str(place)
-    looked = f" (looked for {path!r}, also beside the record)" if places else ": the record names no file"
-    raise InputError(f"cannot find the {what} of this record{looked}", hint=f"Say where it is: {hint}")
-
-
-def _inputs(qrels: Any, runs: dict[str, Any]) -> list[dict[str, Any]]:
-    """Describe the files as they are now."""
-    return described(provenance([], Origin.of(qrels, runs)))
-
-
-def _files(recorded: Record, now: list[dict[str, Any]]) -> list[Finding]:
-    """List files that have changed."""
-    findings: list[Finding] = []
-    for role in ("qrels", "run"):
-        before, after = (
-            {
-                each.get("name", Path(each.get("path") or "").name if role == "qrels" else ""): each
-                for each in inputs
-            }
-            for inputs in (recorded.inputs(role), [each for each in now if each["role"] == role])
-        )
-        if role == "qrels" and len(before) == len(after) == 1:  # it may have another name now
-            after = dict(zip(before, after.values(), strict=True))
-        for name in [*before, *(each for each in after if each not in before)]:
-            findings += _file(f"{role} {name}", before.get(name), after.get(name))
-    return findings
-
-
-def _file(name: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> Iterator[Finding]:
-    """Yield what differs in a file."""
-    if before is None or after is None:
-        if (before or after or {}).get("sha256"):
-            yield Finding("file", f"{name} is {'not in the record' if before is None else 'no file now'}")
-        return
-    if before.get("sha256") != after.get("sha256"):
-        hashes = (
-            f"{(each.get('sha256') or 'none')[:12]}… ({each.get('bytes') or 0:,} bytes)"
-            for each in (before, after)
-        )
-        yield Finding("file", f"{name} has changed: SHA-256 {' recorded, '.join(hashes)} now")
-        return
-    for key in ("bytes", "format", "ir_metadata"):
-        if before.get(key) != after.get(key):
-            yield Finding(
-                "file", f"{name}: {key} recorded {shown(before.get(key))}, now {shown(after.get(key))}"
-            )
-
-
-# --- the numbers -------------------------------------------------------------------------------------
-
-
-def _remade(recorded: Record, qrels: Any, runs: dict[str, Any]) -> Record:
-    options = recorded.options
-    given = {name: value for name, value in vars(options).items() if name != "comparison"}
-    known = inspect.signature(compare).parameters
-    comparison = options.comparison
-    if comparison is not None and (unknown := [each for each in comparison if each not in known]):
-        raise InputError(f"options of a comparison that are not known here: {', '.join(unknown)}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PermedWarning)  # whoever made the record has seen it
-        return record_of(qrels, runs, recorded.measures, **given, comparison=comparison, created=False)
-
-
 # --- many records ------------------------------------------------------------------------------------
 
 
-def summary(found: list[Verification]) -> str:
-    """Lay out a table of what reproduces, for the terminal."""
-    rows = [
-        [each.name, "yes" if each.ok else "no", f"{each.checked:,}", _first_reason(each)] for each in found
-    ]
-    headings = ["record", "reproduced", "values", "what differs"]
-    return terminal_table(
-        [headings[0], headings[1], headings[3], headings[2]], [[a, b, d, c] for a, b, c, d in rows], 3
-    )
+def verify_all(
+    paths: Iterable[Path], qrels: QrelsLike | None, run: Any, folder: Path | None
+) -> Iterator[Verification]:
+    """Yield the outcome of each record, and of each file of a folder that ends in .json or begins like one.
+
+    A record that cannot be read, or whose files cannot be found, has an ``error``, and the others follow.
+    """
+    for path in paths:
+        for file in _records_in(path):
+            try:
+                yield verify(file, qrels, run, folder)
+            except PermedError as error:
+                where = "" if error.where == str(file) else error.where
+                problem = PermedError(error.problem, where=where, hint=error.hint)
+                yield Verification(str(file), error=str(problem), is_read=False)
+            except OSError as error:
+                yield Verification(str(file), error=error.strerror or str(error), is_read=False)
 
 
-def _first_reason(found: Verification) -> str:
-    if found.ok:
-        return ""
-    more = f" (and {len(found.findings) - 1:,} more)" if len(found.findings) > 1 else ""
-    return f"{found.findings[0].what}: {found.findings[0].text}{more}"
+def _records_in(path: Path) -> list[Path]:
+    """Return the records of a folder, or the path itself."""
+    if not path.is_dir():
+        return [path]
+    found = sorted(each for each in path.iterdir() if each.suffix == ".json" or is_record(each))
+    if not found:
+        raise InputError("there is no record in this folder", where=str(path))
+    return found
 
 
 def as_verification_json(found: list[Verification]) -> str:

@@ -12,13 +12,13 @@ def resealed(content):
     return edited
 
 
-def leaves(content, place=()):
-    """Yield the place of each value in JSON content."""
+def nodes(content, place=()):
+    """Yield the place of each value in JSON content, lists and objects too."""
+    if place:
+        yield place
     if isinstance(content, (dict, list)):
         for key, value in content.items() if isinstance(content, dict) else enumerate(content):
-            yield from leaves(value, (*place, key))
-    else:
-        yield place
+            yield from nodes(value, (*place, key))
 
 
 def at(content, place):
@@ -33,17 +33,3 @@ def put(content, place, value):
     copied = Record(json.loads(json.dumps(content)))
     at(copied, place[:-1])[place[-1]] = value
     return copied
-
-
-def changed(value, rng):
-    """Return another value of the same type, or a number for null."""
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, float):
-        return value + rng.choice([1, -0.1, 1e-12])
-    if isinstance(value, int):
-        return value + 1
-    if value is None:
-        return 1
-    place = rng.randrange(len(value) + 1)
-    return value[:place] + rng.choice("0aé ") + value[place:]

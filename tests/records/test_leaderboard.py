@@ -1,4 +1,4 @@
-"""Leaderboards: the order, the ranks that each run may have, records in the place of runs, other columns."""
+"""Leaderboards: the order, what is below the first, records in the place of runs, other columns."""
 
 import json
 
@@ -16,28 +16,52 @@ def run_with(n_wrong):
     return {q: {"a": 1.0, **({"b": 2.0} if number < n_wrong else {})} for number, q in enumerate(QUERIES)}
 
 
-def test_ranks_say_who_can_be_told_apart():
+def test_it_says_what_is_below_the_first():
     runs = {"worst": run_with(10), "best": run_with(0), "near": run_with(1)}
     board = pm.leaderboard(QRELS, runs, ["RR", "P@1"])
     assert [(each.rank, each.run) for each in board.entries] == [
-        ("1-2", "best"),
-        ("1-2", "near"),
-        ("3", "worst"),
+        (1, "best"),
+        (2, "near"),
+        (3, "worst"),
     ]
-    assert board.leaders == ["best", "near"]
+    assert board.finding == "significantly below best (p < 0.05): worst"
     assert board.entries[2].values == {"RR": 0.5, "P@1": 0.0}
     assert board.entries[0].judged == {"Judged": 1.0, "Judged@1": 1.0}
     p = pm.compare(QRELS, runs, "RR", tests="randomization", correction="max-t").rows
-    told = {frozenset((row.run, row.baseline)): row.tests["randomization"].adjusted < 0.05 for row in p}
-    assert told == {
-        frozenset(("worst", "best")): True,
-        frozenset(("worst", "near")): True,
-        frozenset(("best", "near")): False,
-    }
+    adjusted = {frozenset((row.run, row.baseline)): row.tests["randomization"].adjusted for row in p}
+    assert [each.p for each in board.entries] == [
+        None,
+        adjusted[frozenset(("near", "best"))],
+        adjusted[frozenset(("worst", "best"))],
+    ]
+
+
+def test_what_only_another_run_beats_is_not_said_to_be_below_the_first():
+    def of(values):  # a run with these values of P@1
+        return {q: {"a": 1.0 + value, "b": 1.5} for q, value in zip(QUERIES, values, strict=True)}
+
+    noisy, steady, low = of([1] * 8 + [0] * 2), of([0] * 3 + [1] * 7), of([0] * 10)
+    board = pm.leaderboard(QRELS, {"noisy": noisy, "steady": steady, "low": low}, "P@1")
+    below = [each.run for each in board.entries if each.p is not None and each.p < 0.05]
+    assert board.finding == f"significantly below noisy (p < 0.05): {', '.join(below)}"
+    assert [each.run for each in board.entries if each.is_below] == below == ["low"]
+    same = pm.leaderboard(QRELS, {"one": noisy, "two": noisy, "three": low}, "P@1")
+    assert [each.rank for each in same.entries] == [1, 1, 3]
+    assert same.finding == "significantly below one (p < 0.05): three"
+    none = pm.leaderboard(QRELS, {"one": noisy, "two": noisy}, "P@1")
+    assert none.finding == "significantly below one (p < 0.05): no run"
+
+
+def test_too_few_queries_cannot_differ_significantly():
+    qrels = {q: QRELS[q] for q in QUERIES[:5]}
+    board = pm.leaderboard(qrels, {"best": run_with(0), "worst": run_with(10)}, "RR")
+    assert board.finding == "no difference can be significant here: the smallest possible p is 0.0625"
+    assert board.entries[1].p == 0.0625
 
 
 def test_one_run_is_first():
-    assert pm.leaderboard(QRELS, {"only": run_with(2)}, "RR").entries[0].rank == "1"
+    board = pm.leaderboard(QRELS, {"only": run_with(2)}, "RR")
+    assert (board.entries[0].rank, board.finding) == (1, "one run has nothing to be compared with")
 
 
 def test_records_stand_for_their_runs(folder):
@@ -58,12 +82,16 @@ def test_records_stand_for_their_runs(folder):
     with pytest.raises(pm.MeasureError, match=r"old.json: this record has no RR \(it has P@1, nDCG@10\)"):
         pm.leaderboard("qrels.jsonl", {"old": "old.json"}, ["RR"])
     qrels = (folder / "qrels.jsonl").read_text()
-    (folder / "qrels.jsonl").write_text(qrels.replace('"label": 2', '"label": 1', 1) + "\n")
-    with pytest.raises(pm.InputError, match="this record was made with other qrels"):
+    (folder / "qrels.jsonl").write_text(qrels.replace('"rel": 2', '"rel": 1', 1))
+    with pytest.raises(
+        pm.InputError, match=r"old.json: this record cannot be compared: qrels.judgments: it was"
+    ):
         pm.leaderboard("qrels.jsonl", {"old": "old.json"}, ["P@1"])
     (folder / "qrels.jsonl").write_text(qrels)
     (folder / "old.json").write_text((folder / "old.json").read_text().replace("0.5", "0.6"))
-    with pytest.raises(pm.InputError, match="edited after it was written"):
+    with pytest.raises(
+        pm.InputError, match=r"old.json: this record cannot be compared: sha256: it was edited"
+    ):
         pm.leaderboard("qrels.jsonl", {"old": "old.json"}, ["P@1"])
 
 
@@ -77,7 +105,7 @@ def test_other_columns_stand_in_every_format(ending, folder):
     text = (folder / f"board.{ending}").read_text()
     assert "latency (ms)" in text
     assert ("dense, &lt;b&gt;" if ending in ("html", "md") else "dense, <b>") in text
-    assert "2 runs may be first: bm25, lsa" in text or ending in ("csv", "json")
+    assert "ignificantly below bm25 (p &lt; 0.05): no run" in text.replace("<", "&lt;") or ending == "csv"
 
 
 @pytest.mark.parametrize(
@@ -88,6 +116,9 @@ def test_other_columns_stand_in_every_format(ending, folder):
         ("run,a\nlsa\n", "columns.csv:2: expected 2 cells (found 1)"),
         ("run,a\nlsa,1\nlsa,2\n", "columns.csv:3: the run 'lsa' stands here twice"),
         ("run,a\nelse,1\n", "there are texts for 'else', which is no run here"),
+        ("run,rank\nlsa,7\n", "a column of your own is named 'rank', as one that is computed"),
+        ("run,P@1\nlsa,7\n", "a column of your own is named 'P@1', as one that is computed"),
+        ("run,Judged@1\nlsa,7\n", "a column of your own is named 'Judged@1', as one that is computed"),
     ],
 )
 def test_columns_that_cannot_be(text, message, folder):

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
-import shlex
+import math
+import os
+from inspect import signature
 
 import jsonschema
 import numpy as np
@@ -10,7 +12,9 @@ import pytest
 from commands import run_main
 
 import permed_measures as pm
-from permed_measures.records.record import read_record, schema
+from permed_measures.comparisons.compare import compare
+from permed_measures.records.fields import schema
+from permed_measures.records.record import read_record
 
 EVALUATIONS = {
     "plain": "evaluate qrels.jsonl bm25.jsonl -m nDCG@10",
@@ -62,24 +66,14 @@ def test_a_record_holds_what_an_evaluation_gives(folder):
         "n": pm.ceiling("nDCG@10", "qrels.jsonl"),
     }
     by_query = {(m.query_id, str(m.measure)): m.value for m in values.per_query}
-    for heading, measure in (("MAP", "GradedAP@10"), ("n", "nDCG@10")):
+    for measure in ("GradedAP@10", "nDCG@10"):
         expected = [by_query[query_id, measure] for query_id in found["query_ids"]]
-        assert np.array_equal(found.values("mine", heading), expected)
+        assert np.array_equal(found.values_of("mine", pm.parse_measure(measure)), expected)
     [qrels, file] = found["inputs"]
     assert qrels["sha256"] == hashlib.sha256((folder / "qrels.jsonl").read_bytes()).hexdigest()
     assert (file["bytes"], file["format"]) == ((folder / "lsa.jsonl").stat().st_size, "PerMed results")
     assert (qrels["format"], file["name"]) == ("MedCorpus labels", "mine")
     assert found["measures"][0]["heading"] == "MAP"
-
-
-@pytest.mark.usefixtures("folder")
-def test_the_command_of_a_record_makes_it_again():
-    made = pm.record("qrels.jsonl", {"a": "lsa.jsonl"}, {"x y": "GradedAP@10"}, by="_([0-9]+)$", macro=True)
-    words = shlex.split(made["implementation"]["executable"]["cmd"])
-    assert words[0] == "permed-measures"
-    run_main(*words[1:], "--record", "again.json")
-    again = read_record("again.json")
-    assert {**again, "created": ""} == {**made, "created": ""}
 
 
 def test_the_ir_metadata_of_a_run_is_kept(folder):
@@ -96,27 +90,42 @@ def test_the_ir_metadata_of_a_run_is_kept(folder):
 def test_files_that_are_no_records_are_refused(folder, made):
     (folder / "no.json").write_text("{}")
     (folder / "broken.json").write_text("{")
-    made.write("made.json")
+    os.mkfifo(folder / "pipe.json")
     for name, damage in {
+        "old": {"record": "permed-measures record 1"},
         "runs": {"runs": 1},
         "values": {"query_ids": made["query_ids"][1:]},
-        "measure": {"measures": [{"measure": "nDGC@10"}]},
-        "options": {"options": {"colour": "red"}},
+        "measure": {"measures": [{**made["measures"][0], "measure": "nDGC@10"}]},
+        "options": {"options": {**made["options"], "colour": "red"}},
+        "draws": {"options": {**made["options"], "comparison": {"resamples": 10**12}}},
+        "seal": {"sha256": math.nan},
+        "deep": {"comparison": {"notes": json.loads("[" * 50 + "]" * 50)}},
     }.items():
         (folder / f"{name}.json").write_text(json.dumps({**made, **damage}))
     expected = {
-        "no": "this is no record (found None as its field 'record')",
+        "no": "this is no permed-measures record 2 (its field 'record' is None)",
         "broken": "this is no record: it is no JSON",
-        "runs": "the field 'runs' of the record must be a list (found 1)",
-        "values": "the values of this record are not one for each query",
-        "measure": "this record lacks something",
-        "options": "this record lacks something",
+        "pipe": "this is no record: it is no regular file",
+        "old": "Another version made it",
+        "runs": "runs must be a list (found 1)",
+        "values": "runs.bm25.values.nDCG@10 must have one for each of 47 queries (found 48)",
+        "measure": "measures: ",
+        "options": "options.colour is no field that is known here",
+        "draws": "options.comparison.resamples must be at most 10000000 (found 1000000000000)",
+        "seal": "sha256 must be a text (found nan)",
+        "deep": "stands deeper than 20 levels",
         "made/../missing": "No such file",
     }
     for name, message in expected.items():
         status, out, err = run_main("verify", f"{name}.json")
         assert (status, out) == (2, "")
-        assert message in err
+        assert f"{name}.json: {message}" in err or (f"{name}.json: " in err and message in err)
+
+
+def test_the_options_of_a_comparison_are_those_of_compare():
+    of_records = schema()["properties"]["options"]["properties"]["comparison"]["properties"]
+    apart = {"qrels", "runs", "measures", "by", "rel", "jobs"}
+    assert set(of_records) == set(signature(compare).parameters) - apart
 
 
 def test_a_record_does_not_overwrite_what_it_is_made_from(folder):
