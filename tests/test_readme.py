@@ -103,7 +103,7 @@ def place(request, tmp_path, monkeypatch):
     """Work in a folder of one's own, with the files that the pages speak of if the real data are there."""
     work = tmp_path / "work"
     if os.environ.get("PERMED_DATA"):
-        shutil.copytree(request.getfixturevalue("files"), work, copy_function=os.symlink)
+        shutil.copytree(request.getfixturevalue("files"), work, copy_function=os.link)
         monkeypatch.setenv("IR_DATASETS_HOME", str(request.getfixturevalue("dataset_cache")))
     else:
         work.mkdir()

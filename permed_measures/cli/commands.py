@@ -39,7 +39,7 @@ EXAMPLES: dict[Callable[..., None], tuple[str, str]] = {
     ),
     reranking: ("medcorpus runs/bm25.trec runs/b.csv", "medcorpus bm25=runs/bm25.trec b=runs/b.csv -m P@1"),
     uncertainty: ("permed-sample permed-sample/runs", "medcorpus results.jsonl --label-error 0.1"),
-    verify: ("base.json", "records/"),
+    verify: ("base.json", "records/ --folder ."),
     gate: ("medcorpus b.trec --min P@1=0.5", "medcorpus b.trec --baseline base.json --max-drop P@1=0.1"),
     leaderboard: ("permed-sample permed-sample/runs", "medcorpus runs/ --output board.html"),
     convert: ("results.jsonl results.trec", "query_to_texts.jsonl qrels.tsv --as qrels"),

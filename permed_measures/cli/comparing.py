@@ -112,6 +112,10 @@ def compare(
     check_texts(texts, files)
     form = format_of(format_, output, COMPARISON_FORMATS, [Path(qrels), *files.values()])
     refuse_caption(caption, form)
+    asked: dict[str, Any] = {"baseline": baseline, "clusters": clusters, "correction": correction}
+    asked |= {"tests": [*map(str, tests or DEFAULT_TESTS)], "resamples": resamples, "seed": seed}
+    asked |= {"level": level, "family": family, "detect": detect}
+    asked |= {"equivalence_margin": equivalence_margin}
     with reading(qrels, files, order, query_ids) as inputs:
         chosen = chosen_measures(preset, measures, rel, inputs)
         chosen = chosen or default_measures(rel, inputs)
@@ -119,17 +123,8 @@ def compare(
             inputs.qrels if inputs.dataset is None else inputs.dataset,
             inputs.runs,
             chosen,
-            baseline,
-            clusters,
-            correction,
-            [*map(str, tests or DEFAULT_TESTS)],
-            resamples=resamples,
-            seed=seed,
-            level=level,
             by=by,
-            family=family,
-            equivalence_margin=equivalence_margin,
-            detect=detect,
+            **asked,
         )
         groups = Groups.of(result.paired.query_ids, by, inputs.dataset) if by and record else None
         recorded = {}
@@ -144,10 +139,7 @@ def compare(
     if record is not None:
         report = Report(chosen, recorded, groups=groups, origin=origin)
         how: dict[str, Any] = {"by": by, "macro": False, "order": order, "query_ids": query_ids}
-        given: dict[str, Any] = {"baseline": baseline, "clusters": clusters, "correction": correction}
-        given |= {"tests": [*map(str, tests or TESTS)], "resamples": resamples, "seed": seed, "level": level}
-        given |= {"family": family, "rope": rope, "detect": detect}
-        how["comparison"] = {name: value for name, value in given.items() if value not in (None, [], ())}
+        how["comparison"] = {name: value for name, value in asked.items() if value not in (None, [], ())}
         write_record(record, report, how, result)
     for note in result.notes if form == "csv" else ():  # the other formats have them
         tell(f"note: {note}")

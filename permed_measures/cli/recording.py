@@ -185,7 +185,7 @@ def leaderboard(
         Path | None, typer.Option(metavar="FILE", help="A CSV file of other columns, by run.")
     ] = None,
     clusters: arguments.Clusters = None,
-    resamples: arguments.Resamples = 10_000,
+    resamples: arguments.Resamples = 50_000,
     seed: arguments.Seed = 0,
     format_: Annotated[LeaderboardFormat | None, arguments.format_option(LeaderboardFormat)] = None,
     output: arguments.Output = None,

@@ -136,7 +136,7 @@ def gate(
     significant: bool = False,
     non_inferior: bool = False,
     clusters: By | None = None,
-    resamples: int = 10_000,
+    resamples: int = 50_000,
     seed: int = 0,
     order: str = "score",
     query_ids: str | None = None,
@@ -352,7 +352,7 @@ def least_p(n_units: int, resamples: int) -> float:
 
     Examples
     --------
-    >>> least_p(5, 10_000), least_p(6, 10_000), least_p(100, 9)
+    >>> least_p(5, 50_000), least_p(6, 50_000), least_p(100, 9)
     (0.0625, 0.03125, 0.1)
     """
     return float(min(1.0, max(2.0 ** (1 - n_units), 1 / (1 + resamples))))

@@ -225,7 +225,7 @@ def leaderboard(
     measures: MeasuresLike,
     clusters: By | None = None,
     texts: Texts | None = None,
-    resamples: int = 10_000,
+    resamples: int = 50_000,
     seed: int = 0,
     order: str = "score",
     query_ids: str | None = None,

@@ -124,7 +124,7 @@ def test_files_that_are_no_records_are_refused(folder, made):
 
 def test_the_options_of_a_comparison_are_those_of_compare():
     of_records = schema()["properties"]["options"]["properties"]["comparison"]["properties"]
-    apart = {"qrels", "runs", "measures", "by", "rel", "jobs"}
+    apart = {"qrels", "runs", "measures", "by", "rel"}
     assert set(of_records) == set(signature(compare).parameters) - apart
 
 
