@@ -6,6 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -120,11 +121,22 @@ def existing(name: str | os.PathLike[str], only_files: bool = False) -> Path:
 
 
 def _no_file(path: Path, only_files: bool = False) -> InputError:
-    hint = nearest(path.name, (Path(each).name for each in files_beside(path)))
+    hint = nearest(
+        path.name, (name for each in files_beside(path) if _is_like(name := Path(each).name, path))
+    )
     if path.as_posix() in NAMES:
         hint = "This is the id of a data set"
         hint += ", and here only files are taken" if only_files else ": its qrels come first, then the run"
     return InputError("No such file or directory", where=f"{path!s:.200}", hint=hint)
+
+
+def _is_like(name: str, path: Path) -> bool:
+    """Return whether names are alike without their endings, which many files share."""
+    return SequenceMatcher(None, Path(name).stem.lower(), path.stem.lower()).ratio() >= _ALIKE
+
+
+_ALIKE = 0.6
+"""What difflib takes for a close match."""
 
 
 def _path(name: str | os.PathLike[str]) -> Path:

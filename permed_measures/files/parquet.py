@@ -10,6 +10,7 @@ from permed_measures.engine.forks import refuse_after_fork
 from permed_measures.engine.forms import checked_frame, columns_of
 from permed_measures.engine.inputs import first_repeated, not_a_number, where
 from permed_measures.errors import InputError
+from permed_measures.files.formats import Header
 from permed_measures.files.sources import Source
 from permed_measures.files.streams import ScannedRun
 from permed_measures.files.text import twice_error
@@ -25,6 +26,12 @@ def parquet_columns(source: Source) -> list[str]:
     """Return the names of the columns of a Parquet file."""
     with _named(source):
         return _lazy(source).collect_schema().names()
+
+
+def has_ranks_only(columns: list[str]) -> bool:
+    """Return whether documents are ranked by the column rank, as a table has neither scores nor labels."""
+    header = Header(columns, "")
+    return header.has("rank") and not header.has("score") and not header.has("relevance")
 
 
 def read_parquet_qrels(source: Source, may_repeat: bool = False) -> pl.DataFrame:
@@ -81,6 +88,9 @@ def _rows(source: Source) -> Iterator[pl.DataFrame]:
         schema = lazy.collect_schema()
         rank = pl.col("rank") if schema.get("rank", pl.String()).is_integer() else pl.lit(None)
         rank = rank.cast(pl.Int64, strict=False)
+        if has_ranks_only(schema.names()):
+            lazy = lazy.with_columns(score=-pl.col("rank").cast(pl.Float64))
+            schema = lazy.collect_schema()
         lazy = lazy.select(*columns_of(schema.names(), "score").values(), rank.alias("rank"))
         n_rows = lazy.select(pl.len()).collect().item()
     for start in range(0, n_rows, _ROWS):

@@ -12,10 +12,11 @@ from permed_measures.engine.inputs import Batches, number, text_id, where
 from permed_measures.errors import InputError, PermedWarning, RepeatedDocumentError
 from permed_measures.files.formats import VALUE_COLUMNS, Header, Kind, Layout
 from permed_measures.files.order import NO_RANK, FileOrder, rank_of, scores_by_order
-from permed_measures.files.parquet import parquet_columns, parquet_run, read_parquet_qrels
+from permed_measures.files.parquet import has_ranks_only, parquet_columns, parquet_run, read_parquet_qrels
 from permed_measures.files.sources import ProgressCallback, Source
 from permed_measures.files.streams import ScannedRun, read_repeating, read_trec_qrels, text_run
 from permed_measures.files.text import TextFile
+from permed_measures.files.text_formats import RANKS_ONLY
 
 if TYPE_CHECKING:
     import polars as pl
@@ -163,8 +164,11 @@ _LARGE = 1 << 22
 def kind_of(source: Source) -> Kind | None:
     """Return the kind of a file; None if it can be read as both."""
     if source.is_parquet:
-        header = Header(parquet_columns(source), "")
+        columns = parquet_columns(source)
+        header = Header(columns, "")
         could_be = [kind for kind, value in VALUE_COLUMNS.items() if header.has("query_id", "doc_id", value)]
+        if has_ranks_only(columns):
+            return "run"
         return could_be[0] if len(could_be) == 1 else None
     file = TextFile.recognised(source)
     if file.format.layout is Layout.JSON:
@@ -257,7 +261,8 @@ def _load_parquet_run(source: Source, by_list: bool) -> Loaded:
         table = {query_id: scores_by_order(documents) for query_id, documents in nested.items()}
         return Loaded(table, labels=_note_of_labels(source, "Parquet qrels", "rows"))
     run = parquet_run(source)
-    return Loaded(_by_order(run) if by_list else run)
+    notes = [f"{source.path}: {RANKS_ONLY}"] if has_ranks_only(parquet_columns(source)) else []
+    return Loaded(_by_order(run) if by_list else run, notes)
 
 
 def _by_order(run: ScannedRun) -> Run:

@@ -283,6 +283,8 @@ def _is_table(*columns: str, beir: bool = False) -> Callable[[Header], bool]:
     return lambda header: header.has(*columns) and header.is_beir == beir
 
 
+RANKS_ONLY = "there are no scores: documents are ranked by the column rank"
+
 TEXT_FORMATS = (
     Format(
         "MedCorpus labels",
@@ -414,7 +416,7 @@ TEXT_FORMATS = (
         "query_id, doc_id, rank under a header",
         lambda header: header.has("rank") and not header.has("score") and not header.has("relevance"),
         as_run=_table_ranks,
-        note="there are no scores: documents are ranked by the column rank",
+        note=RANKS_ONLY,
     ),
     Format(
         "BEIR or MTEB JSON",

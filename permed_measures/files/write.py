@@ -29,8 +29,8 @@ def write_run(
     run : any form of a run
     path : str or path-like
         Its ending chooses the format: ``.jsonl`` PerMed results, ``.json`` BEIR and MTEB results,
-        ``.parquet``, ``.csv`` and ``.tsv`` with a header, anything else a TREC run. Text is compressed if
-        ``.gz`` follows.
+        ``.parquet``, ``.csv`` and ``.tsv`` with a header; ``.trec``, ``.run``, ``.res``, ``.txt``, ``.qrels``
+        or none a TREC run. Text is compressed if ``.gz`` follows.
     tag : str, default 'permed-measures'
         The name of the run, the last column of a TREC run.
     to : {'trec', 'jsonl', 'json', 'parquet', 'csv', 'tsv'}, optional
@@ -39,9 +39,9 @@ def write_run(
     Raises
     ------
     InputError
-        For what the format cannot hold (an id or tag that is empty or has white space in a TREC file, an
-        infinite score in JSON), a score that is not a number, a run without queries in a file that would then
-        be empty; the message names query and document.
+        For an ending that means no format; for what the format cannot hold (an id or tag that is empty or
+        has white space in a TREC file, an infinite score in JSON), a score that is not a number, a run
+        without queries in a file that would then be empty; the message names query and document.
     OSError
         If the file cannot be written.
 
@@ -104,8 +104,7 @@ def write_qrels(qrels: QrelsLike, path: str | os.PathLike[str], *, to: str | Non
 def _write(output: Output, data: Any, to: str | None) -> None:
     """Write in the format that the ending of the file means, unless `to` names one."""
     suffix = output.path.suffix.lower()
-    ending = Path(output.path.stem).suffix.lower() if suffix == ".gz" else suffix
-    name = to if to is not None else ending[1:] if ending[1:] in FORMATS else "trec"
+    name = _format_of(output) if to is None else to
     if name not in FORMATS:
         raise InputError(f"a format must be one of {', '.join(FORMATS)} (found {name!r})")
     if suffix == ".zst" or (suffix == ".gz" and name == "parquet"):
@@ -114,6 +113,25 @@ def _write(output: Output, data: Any, to: str | None) -> None:
         raise output.error("this is a folder", "Name a file in it")
     content = _as_parquet(output, data) if name == "parquet" else _as_text(output, name, data)
     write_whole(output.path, gzip.compress(content, mtime=0) if suffix == ".gz" else content)
+
+
+def _format_of(output: Output) -> str:
+    """Return the format that the ending of the file means."""
+    path = output.path
+    ending = Path(path.stem if path.suffix.lower() in (".gz", ".zst") else path).suffix.lower()
+    if ending[1:] in FORMATS:
+        return ending[1:]
+    if ending in _TREC_ENDINGS:
+        return "trec"
+    known = f"{', '.join(f'.{name}' for name in FORMATS)}, and for TREC {', '.join(_TREC_ENDINGS[1:])}"
+    raise output.error(
+        f"the ending {ending!r} means no format; known are {known}",
+        "Choose another, or name the format: --to trec on the command line, to='trec' in Python",
+    )
+
+
+_TREC_ENDINGS = ("", ".run", ".res", ".txt", ".qrels", ".qrel")
+"""Of TREC files, besides .trec; most have none."""
 
 
 def _as_parquet(output: Output, data: Any) -> bytes:

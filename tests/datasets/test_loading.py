@@ -127,6 +127,16 @@ def test_what_is_neither_a_file_nor_an_id_is_named_with_what_is_spelled_like_it(
         assert str(error.value) == f"{message} Did you mean {near!r}?"
 
 
+def test_names_with_the_same_ending_only_are_not_suggested(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("bin.trec", "bm25.trec", "a.trec"):
+        (tmp_path / name).write_text("q1 Q0 a 1 1 t\n")
+    for name, hint in (("nofile.trec", ""), ("b.trec", ""), ("bm52.trec", ". Did you mean 'bm25.trec'?")):
+        with pytest.raises(pm.InputError) as error:
+            pm.calc_aggregate("P@1", {"q1": {"a": 1}}, name)
+        assert str(error.value) == f"{name}: No such file or directory{hint}"
+
+
 @pytest.mark.parametrize("as_path", [str, Path])
 def test_a_url_is_said_to_be_one(as_path):
     url = as_path("https://example.org/qrels.txt")

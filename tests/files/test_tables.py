@@ -48,3 +48,21 @@ def test_an_empty_line_does_not_shift_the_ids_that_count_lines(tmp_path):
         pm.read_run(path)
     path.write_text('{"query_id": 1, "retrieved": ["a"]}\n\n{"query_id": 2, "retrieved": ["b"]}\n')
     assert list(pm.read_run(path)) == ["1", "2"]
+
+
+@pytest.mark.parametrize("large", [0, 10**9])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_table_with_ranks_and_no_scores_is_ranked_by_them_and_that_is_said(
+    ending, large, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(files, "_LARGE", large)
+    path = tmp_path / f"run.{ending}"
+    table = pd.DataFrame({"qid": ["q", "q"], "docno": ["a", "b"], "rank": [2, 1]})
+    (table.to_csv if ending == "csv" else table.to_parquet)(path, index=False)
+    with pytest.warns(pm.PermedWarning, match=rf"run\.{ending}: there are no scores: .* by the column rank$"):
+        assert pm.read_run(path) == {"q": {"a": -2.0, "b": -1.0}}
+    assert files.kind_of(sources.Source(path)) == "run"
+    with pytest.raises(pm.InputError):
+        pm.read_qrels(path)
+    table.assign(score=[1.0, 2.0]).to_csv(path, index=False)
+    assert pm.read_run(path) == {"q": {"a": 1.0, "b": 2.0}}  # without a warning, which would be an error

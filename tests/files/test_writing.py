@@ -183,7 +183,7 @@ def names_of(form):
     """Return names of files and formats that are said, which make this format."""
     names = [(f"file.{form}", None), (f"a.b.{form.upper()}", None), ("file", form), ("file.other", form)]
     if form == "trec":
-        names += [("file", None), ("file.v2", None), ("x.json", form)]
+        names += [("file", None), ("file.run", None), ("x.json", form)]
     if form != "parquet":
         names += [(f"file.{form}.gz", None), ("file.gz", form), ("x.parquet.gz", form)]
     return names
@@ -491,6 +491,19 @@ def test_queries_without_documents_are_told_of_where_they_are_left_out(tmp_path)
     for form in ("json", "jsonl"):
         pm.write_run(run, tmp_path / "run", to=form)
         assert pm.read_run(tmp_path / "run") == run
+
+
+def test_an_ending_that_means_no_format_is_refused(tmp_path):
+    for name in ("out.foo", "out.foo.gz", "out.trek"):
+        with pytest.raises(
+            pm.InputError, match=r"the ending '\.\w+' means no format; known are \.trec, .*--to trec"
+        ):
+            pm.write_run({"q": {"a": 1.0}}, tmp_path / name)
+    assert not list(tmp_path.iterdir())
+    pm.write_run({"q": {"a": 1.0}}, tmp_path / "out.foo", to="trec")
+    for name in ("out.foo", "run", "run.gz", "bm25.run", "bm25.TXT"):
+        pm.write_run({"q": {"a": 1.0}}, tmp_path / name, to="trec" if name == "out.foo" else None)
+        assert pm.read_run(tmp_path / name) == {"q": {"a": 1.0}}
 
 
 def test_a_folder_that_does_not_exist_is_an_os_error(tmp_path):
