@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -146,15 +147,24 @@ def titled(origin: Origin | None, n_runs: int, n_queries: int, words: dict[str, 
     )
 
 
+def _without_folder(word: str) -> str:
+    """Return a word of a command, of an absolute path its name alone: ``PATH`` or ``NAME=PATH``."""
+    name, equals, path = word.rpartition("=")
+    return f"{name}{equals}{Path(path).name}" if Path(path).is_absolute() else word
+
+
 def how_made(
     measures: Sequence[Measure],
     origin: Origin | None,
     seed: int | None = None,
     packages: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """Say how to make it again: command, measures, conventions, files with hashes, versions, seed."""
+    """Say how to make it again: command, measures, conventions, files with hashes, versions, seed.
+
+    A page is for others: of a file in a folder that only this machine has, it says the name.
+    """
     found = provenance(measures, origin, seed, packages)
-    line = origin.line if origin else ""
+    line = shlex.join(map(_without_folder, shlex.split(origin.line))) if origin else ""
     return {
         "again": f"{line} --format html" if line else "",
         "measures": [
@@ -162,7 +172,9 @@ def how_made(
             for heading, each in zip(headings_of(measures), found["measures"], strict=True)
         ],
         "conventions": found["conventions"],
-        "inputs": found.get("inputs", []),
+        "inputs": [
+            {**each, "path": _without_folder(each.get("path", ""))} for each in found.get("inputs", [])
+        ],
         "versions": found["versions"],
         "seed": found.get("seed"),
     }

@@ -218,6 +218,18 @@ def test_a_command_writes_a_page_that_says_how_it_was_made(name, folder):
     assert [row[1] for row in files] == ["qrels", "<i>"]
 
 
+@pytest.mark.parametrize("name", [*COMMANDS, "compare"])
+def test_a_page_has_no_absolute_path(name, folder):
+    options = COMMANDS.get(name, "--measure P@1 --resamples 20").split()
+    runs = [folder / "<i>", f"mine={folder / '<i>'}"][: 1 + (name == "compare")]
+    status, text, _ = run_main(name, folder / "qrels", *runs, *options, "--format", "html")
+    assert status == 0
+    assert str(folder) not in text
+    again = html.unescape(re.search(r"<pre><code>(permed-measures .*?)</code>", text)[1])
+    named = ["'<i>'", "'mine=<i>'"][: len(runs)]
+    assert again.startswith(f"permed-measures {name} qrels {' '.join(named)} ")
+
+
 # --- a page where one looks at it ------------------------------------------------------------------
 
 
