@@ -12,9 +12,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TextIO
 
-from rich.cells import cell_len
-from rich.console import Console
-from rich.text import Text
+from rich.cells import cell_len, chop_cells
 
 from permed_measures.markup import Styled, one_line
 
@@ -22,21 +20,18 @@ _WIDTH = 100  # the largest, of lines of text
 _NO_LIMIT = 10_000  # the width where there is no terminal
 _NARROWEST = 12  # the smallest width that labels are folded to
 _GAP = "  "  # between columns
-
-
-_Line = str | Text
-"""What a line or a cell is: a text of rich is slow, and only those with a style need to be one."""
+_CODES = {"bold": "1", "dim": "2", "underline": "4"}
 
 
 @dataclass(frozen=True, eq=False)
 class _Column:
     heading: str
-    cells: list[_Line]
+    cells: list[Styled]
     is_label: bool
 
     @cached_property
     def widest_cell(self) -> int:
-        return max(map(_width, self.cells), default=0)
+        return max((cell_len(cell.text + cell.after) for cell in self.cells), default=0)
 
     @property
     def natural(self) -> int:
@@ -79,27 +74,26 @@ def terminal_table(
     goes_on : bool
         Whether columns of numbers that do not fit stand in a second table below, beside the same labels.
     """
-    console = _console()
+    width = _width(sys.stdout)
     columns = [
-        _Column(one_line(heading), [_line_of(row[number]) for row in rows], number < n_labels)
+        _Column(one_line(heading), [_cell(row[number]) for row in rows], number < n_labels)
         for number, heading in enumerate(headings)
     ]
-    kept = _kept(columns, spare, console.width)
-    lines: list[_Line] = []
-    for part in _parts(kept, console.width) if goes_on else [kept]:
+    kept = _kept(columns, spare, width)
+    lines: list[str] = []
+    for part in _parts(kept, width) if goes_on else [kept]:
         lines += [""] if lines else []
-        lines += _laid_out(part, block, console.width)
+        lines += _laid_out(part, block, width)
     gone = ", ".join(column.heading for column in columns if column not in kept)
     note = f"\n{paragraph(f'too wide for this terminal: {gone}{hint}')}\n" if gone else ""
-    return _printed(console, lines) + note
+    return "".join(f"{line.rstrip()}\n" for line in lines) + note
 
 
-def _laid_out(columns: Sequence[_Column], block: int, available: int) -> Iterator[_Line]:
+def _laid_out(columns: Sequence[_Column], block: int, available: int) -> Iterator[str]:
     """Yield the lines of a table."""
     widths = _widths(columns, available)
     left = [column.is_label for column in columns]
-    headings = [_folded_heading(column.heading, width) for column, width in zip(columns, widths, strict=True)]
-    yield from _lines([Text(heading, "bold") for heading in headings], widths, left)
+    yield from _lines([Styled(column.heading, "bold") for column in columns], widths, left)
     yield _rule() * _total(widths)
     for number, row in enumerate(zip(*(column.cells for column in columns), strict=True)):
         if block and number and number % block == 0:
@@ -109,27 +103,26 @@ def _laid_out(columns: Sequence[_Column], block: int, available: int) -> Iterato
 
 def aligned(rows: Sequence[Sequence[str]], left: Collection[str]) -> list[str]:
     """Lay out rows in lines, without a limit or styles; the columns with these headings are at the left."""
-    texts = [[*map(one_line, row)] for row in rows]
-    widths = [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
+    cells = [[*map(_cell, row)] for row in rows]
+    widths = [max(cell_len(cell.text) for cell in column) for column in zip(*cells, strict=True)]
     at_left = [heading in left for heading in rows[0]]
-    return [str(line).rstrip() for row in texts for line in _lines(row, widths, at_left)]
+    return [line.rstrip() for row in cells for line in _lines(row, widths, at_left)]
 
 
 def paragraph(text: str, hang: int = 0, stream: TextIO | None = None) -> str:
     """Break a text into lines that fit the terminal; all but the first are indented by `hang` blanks."""
-    console = _console(stream)
-    start, rest = one_line(text)[:hang], Text(one_line(text)[hang:])
-    lines = rest.wrap(console, max(min(console.width, _WIDTH) - hang, 1))
-    return start + f"\n{' ' * hang}".join(line.plain.rstrip() for line in lines)
+    start, rest = one_line(text)[:hang], one_line(text)[hang:]
+    width = max(min(_width(stream or sys.stdout), _WIDTH) - hang, 1)
+    return start + f"\n{' ' * hang}".join(_folded(re.split("(?<= )", rest), width))
 
 
 def section(heading: str, texts: Iterable[str]) -> str:
     """Lay out a heading in bold and paragraphs below it, indented by two blanks and hanging by two more."""
-    console = _console()
-    width = console.width if console.width == _NO_LIMIT else min(console.width, _WIDTH)
-    lines = _folded_cell(Text(one_line(heading), "bold"), width)
-    below = [paragraph(f"  {one_line(text)}", hang=4) for text in texts]
-    return _printed(console, lines) + "".join(f"{text}\n" for text in below)
+    width = _width(sys.stdout)
+    width = width if width == _NO_LIMIT else min(width, _WIDTH)
+    lines = [_styled(line, "bold") for line in _folded(re.split("(?<= )", one_line(heading)), width)]
+    lines += [paragraph(f"  {one_line(text)}", hang=4) for text in texts]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _rule() -> str:
@@ -141,70 +134,53 @@ def _rule() -> str:
     return "─"
 
 
-def _line_of(cell: str | Styled) -> _Line:
+def _cell(cell: str | Styled) -> Styled:
     if isinstance(cell, str):
-        return one_line(cell)
-    return Text.assemble((one_line(cell.text), cell.style), cell.after)
+        return Styled(one_line(cell), "")
+    return Styled(one_line(cell.text), cell.style, cell.after)
 
 
-def _width(line: _Line) -> int:
-    return cell_len(line) if isinstance(line, str) else line.cell_len
+def _width(stream: TextIO) -> int:
+    """Return how many characters a line has: what is written to memory or a file has no limit."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit() and int(columns) and (stream.isatty() or not isinstance(stream, io.StringIO)):
+        return int(columns)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns if stream.isatty() else _NO_LIMIT
+    except OSError:
+        return 80
 
 
-def _console(stream: TextIO | None = None) -> Console:
-    stream = stream or sys.stdout
-    terminal, in_memory = stream.isatty(), isinstance(stream, io.StringIO)
-    return Console(
-        file=io.StringIO(),
-        width=None if terminal or (os.environ.get("COLUMNS") and not in_memory) else _NO_LIMIT,
-        force_terminal=terminal,
-        force_jupyter=False,  # where rich would show each line as HTML too
-        color_system=None if os.environ.get("NO_COLOR") else "auto",  # rich would still print bold letters
-        highlight=False,
-    )
+def _styled(text: str, style: str) -> str:
+    """Return a text with the codes of the terminal for its style, if there is a terminal that has them."""
+    if not style or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return text
+    if os.environ.get("TERM") in ("dumb", "unknown"):
+        return text
+    return f"\x1b[{';'.join(_CODES[each] for each in style.split())}m{text}\x1b[0m"
 
 
-def _printed(console: Console, lines: Sequence[_Line]) -> str:
-    """Return lines with the codes of the terminal for their styles."""
-    if not console.is_terminal:  # there are no codes
-        return "".join(f"{str(line).rstrip()}\n" for line in lines)
-    with console.capture() as captured:
-        for line in lines:
-            console.print(Text(line) if isinstance(line, str) else line, soft_wrap=True)
-    return captured.get()
-
-
-def _lines(cells: Sequence[_Line], widths: Sequence[int], left: Sequence[bool]) -> Iterator[_Line]:
+def _lines(cells: Sequence[Styled], widths: Sequence[int], left: Sequence[bool]) -> Iterator[str]:
     """Yield the lines of a row; a cell that is too wide for its column is folded."""
-    columns = [_folded_cell(cell, width) for cell, width in zip(cells, widths, strict=True)]
-    for parts in zip_longest(*columns, fillvalue=""):
-        yield _joined([_padded(*each) for each in zip(parts, widths, left, strict=True)])
+    columns = [_fitted(*each) for each in zip(cells, widths, left, strict=True)]
+    blanks = [" " * width for width in widths]
+    for parts in zip_longest(*columns):
+        yield _GAP.join(part or blank for part, blank in zip(parts, blanks, strict=True))
 
 
-def _padded(part: _Line, width: int, at_left: bool) -> _Line:
-    blanks = " " * (width - _width(part))
-    if at_left:
-        return part + blanks
-    return blanks + part if isinstance(part, str) else Text(blanks) + part
-
-
-def _joined(parts: Sequence[_Line]) -> _Line:
-    texts = [part for part in parts if isinstance(part, str)]
-    if len(texts) == len(parts):
-        return _GAP.join(texts)
-    return Text(_GAP).join(Text(part) if isinstance(part, str) else part for part in parts)
-
-
-def _folded_cell(cell: _Line, width: int) -> Sequence[_Line]:
-    if _width(cell) <= width and "\n" not in str(cell):
-        return [cell]
-    cell = Text(cell) if isinstance(cell, str) else cell
-    if "\n" not in cell.plain:
-        cell = Text(_folded_heading(cell.plain, width), cell.spans[0].style if cell.spans else cell.style)
-    lines = cell.wrap(_console(), width, overflow="fold")
-    for line in lines:
-        line.rstrip()
-    return list(lines)
+def _fitted(cell: Styled, width: int, at_left: bool) -> list[str]:
+    """Return the lines of a cell, as wide as its column."""
+    whole = cell.text + cell.after
+    if cell_len(whole) <= width:
+        parts = [(cell.text, cell.after)]
+    else:
+        parts = [(line, "") for line in _folded(_pieces(whole), width)]
+    lines = []
+    for text, after in parts:
+        blanks = " " * (width - cell_len(text + after))
+        shown = _styled(text, cell.style) + after
+        lines.append(shown + blanks if at_left else blanks + shown)
+    return lines
 
 
 def _pieces(heading: str) -> list[str]:
@@ -212,12 +188,15 @@ def _pieces(heading: str) -> list[str]:
     return re.split(r"(?=[ @(])|(?<=[-,])", heading)
 
 
-def _folded_heading(heading: str, width: int) -> str:
+def _folded(pieces: Iterable[str], width: int) -> list[str]:
+    """Put pieces of a text into lines; a piece that is wider than a line is cut."""
     lines = [""]
-    for piece in _pieces(heading):
-        lines += [""] if cell_len(lines[-1] + piece) > width else []
-        lines[-1] = (lines[-1] + piece).lstrip()
-    return "\n".join(filter(None, lines))
+    for piece in pieces:
+        if cell_len((lines[-1] + piece).rstrip()) > width:
+            lines.append("")
+        line = (lines[-1] + piece).lstrip()
+        lines[-1:] = chop_cells(line, width) if cell_len(line.rstrip()) > width else [line]
+    return [line.rstrip() for line in lines if line.strip()] or [""]
 
 
 # --- widths ------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ from permed_measures.limits.reports import POSSIBLE_FORMATS
 from permed_measures.records.leaderboard import LEADERBOARD_FORMATS
 from permed_measures.reports.comparison import COMPARISON_FORMATS
 from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
-from permed_measures.statistics.results import SIMULTANEOUS, VARIANTS
+from permed_measures.statistics.results import MAX_T, VARIANTS
 from permed_measures.statistics.significance import CORRECTIONS
 
 COMMANDS = typer.main.get_command(cli.app).commands
@@ -67,7 +67,7 @@ def _values(choices):
     [
         (evaluations.Format, EVALUATION_FORMATS),
         (comparing.Format, COMPARISON_FORMATS),
-        (comparing.Correction, [*SIMULTANEOUS, *CORRECTIONS]),
+        (comparing.Correction, [MAX_T, *CORRECTIONS]),
         (comparing.TESTS, VARIANTS),
         (budgets.Format, BUDGET_FORMATS),
         (checks.CrossCheckFormat, CROSSCHECK_FORMATS),
