@@ -30,7 +30,7 @@ files: read inspection columns whole output_formats write provenance
 datasets: import_hook records samples readers http_download downloads handlers catalogue __init__
 datasets: titles pyterrier loading
 evaluation spark
-statistics: significance signed_ranks resampling intervals power interactions
+statistics: significance signed_ranks resampling intervals proportions power interactions
 statistics: differences results letters estimates families cautions
 papers: cells grids html_tables latex markdown delimited read
 plots: fonts style arguments by_group by_query cutoffs forest scatter save
@@ -45,7 +45,7 @@ audits: run_tables run_variants
 audits: matches chances claim_runs answers searches
 audits: changes suggestions sentences reports page report_formats audit
 limits: query_classes formulas best_rankings bounds counts row_formulas row_conventions rows reports possible
-budgets: gradings average_precisions discounted_gains unjudged label_errors orders results reports page budget
+budgets: unjudged label_errors results reports budget
 comparisons: moves changes reranking compare
 records: fields record changes verify rules gate leaderboard
 cli: messages progress arguments inputs output evaluations measures checks possible comparing budgets

@@ -1,10 +1,9 @@
-"""How sure a number is, and the order of several runs: `uncertainty`."""
+"""How sure a number is: `uncertainty`."""
 
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,10 @@ from typing import Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.budgets import orders
-from permed_measures.budgets.gradings import Floats, Unjudged
 from permed_measures.budgets.label_errors import LabelErrors, is_label_error, relabelled
-from permed_measures.budgets.page import BUDGET_FORMATS
-from permed_measures.budgets.reports import budget_records, budget_table, legend
-from permed_measures.budgets.results import BudgetResult, BudgetRow, Order, Pair, Place
-from permed_measures.budgets.unjudged import check_scale, joint_bounds, scale_of, unjudged_bounds
+from permed_measures.budgets.reports import BUDGET_FORMATS, budget_records, budget_table, legend
+from permed_measures.budgets.results import BudgetResult, BudgetRow, Range
+from permed_measures.budgets.unjudged import Floats, check_scale, over_gradings, scale_of
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import PermedEvaluator, evaluated
 from permed_measures.engine.forms import as_run, is_spark_frame
@@ -27,7 +23,7 @@ from permed_measures.engine.inputs import FileRun, QrelsLike, RunLike
 from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.kernels.binary import judged
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.engine.ranks import TieBreak
+from permed_measures.engine.ties import over_ties
 from permed_measures.errors import InputError, check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.frames import Tabular
@@ -37,13 +33,9 @@ from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.pages.display import Shown
 from permed_measures.statistics.differences import clusters_of, naming, notes_of
-from permed_measures.statistics.intervals import mean_intervals
-from permed_measures.statistics.resampling import resampled_means
+from permed_measures.statistics.proportions import measure_intervals
 from permed_measures.statistics.significance import Estimate
 from permed_measures.terminal import aligned
-
-_LABEL_DRAWS = 1000
-"""Most draws of labels: each evaluates all runs again."""
 
 
 class Uncertainty(BudgetResult, Tabular, Shown):
@@ -64,7 +56,7 @@ class Uncertainty(BudgetResult, Tabular, Shown):
         Raises
         ------
         InputError
-            For another form, or digits below 0; for ``html`` if Jinja2 or vl-convert is missing.
+            For another form, or digits below 0; for ``html`` if Jinja2 is missing.
         """
         check_choice("form", form, BUDGET_FORMATS)
         if digits is not None:
@@ -92,34 +84,13 @@ class Uncertainty(BudgetResult, Tabular, Shown):
         return budget_records(self)
 
 
-@dataclass(frozen=True, eq=False)
-class _Numbers:
-    """What the queries of a run score.
-
-    Attributes
-    ----------
-    rankings : JudgedRankings
-    values : ndarray, shape (n_measures, n_queries)
-    ranges : dict of str to (ndarray, ndarray), each of shape (n_measures,)
-        The means of the least and the most: ``ties``, ``unjudged``.
-    exact : ndarray of bool, shape (n_measures,)
-    judged : list of float
-    """
-
-    rankings: JudgedRankings
-    values: Floats
-    ranges: dict[str, tuple[Floats, Floats]]
-    exact: list[bool]
-    judged: list[float]
-
-
 def uncertainty(
     qrels: QrelsLike,
     run: RunLike | Mapping[str, RunLike],
     measures: MeasuresLike,
     clusters: By | None = None,
     label_error: float | QrelsLike | None = None,
-    resamples: int = 10_000,
+    draws: int = 1000,
     seed: int = 0,
     grades: Iterable[float] | None = None,
     level: float = 0.95,
@@ -140,9 +111,8 @@ def uncertainty(
     label_error : float or QrelsLike, optional
         The probability that a label is wrong: the document then has a neighbouring grade. Or other qrels,
         such as a person's labels of a part: rates come from the documents that both judge.
-    resamples : int, at least 1
-        Number of resamples of topics, for the order of runs; labels are drawn as often, but 1,000 times at
-        most.
+    draws : int, at least 1
+        How often the labels are drawn; each draw evaluates all runs again.
     seed : int, at least 0
         Seed of numpy.random.default_rng.
     grades : iterable of number, optional
@@ -155,8 +125,7 @@ def uncertainty(
     Returns
     -------
     Uncertainty
-        A row for each run and measure, with ``value`` and four pairs (low, high); with several runs also the
-        ``order``: pairs, places and Kendall's tau.
+        A row for each run and measure, with ``value`` and four pairs (low, high).
 
     Raises
     ------
@@ -170,15 +139,18 @@ def uncertainty(
 
     Notes
     -----
-    ``interval``: other topics, by queries or by whole clusters (see `intervals`); it is not cut at 0 or 1.
-    How often pairs keep their order, and the places, come from a bootstrap of the same units.
+    ``interval``: other topics, by queries or by whole clusters: Student's t with a
+    cluster-robust standard error, cut to what the measure can be; where all values are 0 or 1, as of P@1,
+    Clopper and Pearson's, with clusters Korn and Graubard's (see `statistics.proportions`). There is none
+    where other values are all the same.
 
-    ``ties``: the least and the most over the orders of equal scores, relevant documents last or first.
-
-    ``unjudged``: the least and the most over all assignments of `grades` to the unjudged documents within the
-    cutoff (without one, all that were retrieved). What becomes relevant counts in R and the ideal list too.
-    Of RBP its length is the residual, :math:`(1-p) \sum_{i \text{ unjudged}} p^{i-1}`. Nothing is said of how
-    likely any of it is.
+    ``ties``: the least and the most over the orders of equal scores. ``unjudged``: the same over the grades
+    of the unjudged documents within the cutoff (without one, all that were retrieved); what becomes relevant
+    counts in R and the ideal list too. Of RBP its length is the residual, :math:`(1-p) \sum_i p^{i-1}`
+    over their ranks. Some order, some grading gives both ends. That none goes beyond is known where
+    ``exact`` says so: of most measures, as the better document first is the most, but not of GradedAP and
+    others (`engine.ties.best_first_is_most`). Nothing is said of how likely any of it is, and the grades of
+    one run say nothing of another's: `compare` tests pairs of runs.
 
     ``labels``: the labels are drawn anew, each document by itself, by the rates, which are taken as those of
     the true grade given the label. It is the interval of the values on these labels, and need not hold the
@@ -187,8 +159,7 @@ def uncertainty(
     References
     ----------
     Moffat & Zobel, Rank-biased precision for measurement of retrieval effectiveness, TOIS 27(1), 2008 (the
-    residual); Sakai, Alternatives to Bpref, SIGIR 2007 (condensed lists); Dinkelbach, On Nonlinear Fractional
-    Programming, Management Science 13, 1967; Cohen 1960 (kappa); Kendall 1938 (tau).
+    residual); Cohen 1960 (kappa).
 
     Examples
     --------
@@ -198,7 +169,7 @@ def uncertainty(
     >>> row.value, row.ties, row.unjudged
     (0.375, (0.375, 0.5), (0.375, 0.8333333333333333))
     """
-    check_whole_number("resamples", resamples, 1)
+    check_whole_number("draws", draws, 1)
     check_whole_number("seed", seed, 0)
     if not isinstance(level, (int, float)) or not 0 < level < 1:
         raise InputError(f"level must be between 0 and 1 (found {level!r})", hint="95 percent is 0.95")
@@ -218,25 +189,23 @@ def uncertainty(
             check_scale(measure, each)
     name, cluster, notes = clusters_of(judgments.query_ids, clusters, qrels)
     notes += [*evaluator.notes(), *(errors.notes if errors else []), *_few(cluster, level)]
-    numbers = {}
+    rows: list[BudgetRow] = []
     for run_name in runs:
         with naming(run_name):
-            numbers[run_name] = _numbers(asked, judgments, runs[run_name], scale)
-        notes += notes_of(run_name, numbers[run_name].rankings)
-    draws = {"interval": _topics(numbers, cluster, resamples, seed)}
-    n_draws = min(resamples, _LABEL_DRAWS)
-    if errors:
-        draws["labels"] = _labels(numbers, asked, errors, n_draws, seed)
+            found = _Evaluated.of(asked, judgments, runs[run_name])
+        labels = _labels(found, errors, draws, seed, level)
+        rows += _rows(
+            run_name, found, measure_intervals(asked, found.values.T, cluster, level), scale, labels
+        )
+        notes += notes_of(run_name, found.rankings)
     return Uncertainty(
-        list(_rows(asked, numbers, cluster, draws, level)),
+        rows,
         asked,
-        _order(asked, numbers, draws, level, scale) if len(numbers) > 1 else None,
         judgments.n_queries,
         int(cluster.max()) + 1,
         name,
         level,
-        resamples,
-        n_draws,
+        draws,
         seed,
         scale,
         errors,
@@ -246,7 +215,7 @@ def uncertainty(
 
 
 _FEW = 20
-"""Of fewer units an interval of skewed values may be too short."""
+"""Of fewer units Student's interval of skewed values may be too short."""
 
 
 def _few(cluster: Ints, level: float) -> list[str]:
@@ -255,7 +224,8 @@ def _few(cluster: Ints, level: float) -> list[str]:
     if not 1 < n_units < _FEW:
         return []
     units = counted(n_units, "query" if n_units == len(cluster) else "cluster")
-    return [f"interval: with {units} it holds less often than {100 * level:.10g}% where values are skewed"]
+    often = f"less often than {100 * level:.10g}%"
+    return [f"interval: with {units} Student's t interval holds {often} where values are skewed"]
 
 
 def _are_several(run: Any) -> bool:
@@ -279,123 +249,66 @@ def _loaded(label_error: Any) -> Any:
 # --- the numbers of a run ------------------------------------------------------------------------------
 
 
-def _numbers(measures: list[Measure], judgments: Judgments, run: Any, scale: Floats) -> _Numbers:
-    table = run if is_spark_frame(run) else as_run(run)
-    rankings = JudgedRankings.of(judgments, table)
-    values = evaluated(measures, rankings).values
-    means, n = values.mean(axis=1), values.shape[1]
-    least, most = means, means
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of this run they were given
-        for ties in (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC):
-            other = evaluated(measures, JudgedRankings.of(judgments, table, ties)).values.mean(axis=1)
-            least, most = np.minimum(least, other), np.maximum(most, other)
-    bounds = [unjudged_bounds(measure, rankings, scale) for measure in measures]
-    unjudged = np.array([(each.low.sum() / n, each.high.sum() / n) for each in bounds]).T
-    shares = [float(judged(rankings, cutoff=cutoff_of(measure)).mean()) for measure in measures]
-    ranges = {"ties": (least, most), "unjudged": (unjudged[0], unjudged[1])}
-    return _Numbers(rankings, values, ranges, [bool(each.exact.all()) for each in bounds], shares)
+@dataclass(frozen=True, eq=False)
+class _Evaluated:
+    """The values of a run and their range over ties: arrays of shape (n_measures, n_queries)."""
 
+    measures: list[Measure]
+    rankings: JudgedRankings
+    values: Floats
+    least: Floats
+    most: Floats
+    exact: list[bool]
 
-def _topics(numbers: Mapping[str, _Numbers], cluster: Ints, resamples: int, seed: int) -> Floats:
-    """Return the means on resampled topics; shape (resamples, n_runs, n_measures)."""
-    values = np.stack([each.values for each in numbers.values()])
-    drawn = resampled_means(values.reshape(-1, values.shape[2]).T, cluster, resamples, seed)
-    return drawn.reshape(resamples, *values.shape[:2])
+    @classmethod
+    def of(cls, measures: list[Measure], judgments: Judgments, run: Any) -> _Evaluated:
+        """Evaluate a run."""
+        table = run if is_spark_frame(run) else as_run(run)
+        rankings = JudgedRankings.of(judgments, table)
+        values = evaluated(measures, rankings).values
+        return cls(measures, rankings, values, *over_ties(measures, judgments, table, values))
 
 
 def _labels(
-    numbers: Mapping[str, _Numbers], measures: list[Measure], errors: LabelErrors, n_draws: int, seed: int
-) -> Floats:
-    """Return the means on redrawn labels, which all runs share; shape (n_draws, n_runs, n_measures)."""
-    rankings = [each.rankings for each in numbers.values()]
-    return np.array(
-        [
-            [evaluated(measures, relabelled(each, grade)).values.mean(axis=1) for each in rankings]
-            for grade in errors.draws(rankings[0].judgments, n_draws, seed)
-        ]
-    )
+    found: _Evaluated, errors: LabelErrors | None, draws: int, seed: int, level: float
+) -> list[Range]:
+    """Return the middle of the means on redrawn labels, if asked for; each run has the same draws."""
+    if errors is None:
+        return [None] * len(found.measures)
+    means = [
+        evaluated(found.measures, relabelled(found.rankings, grade)).values.mean(axis=1)
+        for grade in errors.draws(found.rankings.judgments, draws, seed)
+    ]
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0).tolist()
+    return [*zip(low, high, strict=True)]
 
 
 def _rows(
-    measures: list[Measure],
-    numbers: Mapping[str, _Numbers],
-    cluster: Ints,
-    draws: Mapping[str, Floats],
-    level: float,
-) -> Iterable[BudgetRow]:
-    for place, (name, each) in enumerate(numbers.items()):
-        intervals = _intervals(each.values, cluster, level)
-        for number, measure in enumerate(measures):
-            reasons = {"interval": intervals[number].reason} if intervals[number].reason else {}
-            ties, unjudged = (_pair(*each.ranges[source], number) for source in ("ties", "unjudged"))
-            if unjudged is None:
-                reasons["unjudged"] = "Judged says itself what is judged"
-            labels = None
-            if "labels" in draws:
-                ends = np.quantile(draws["labels"][:, place, number], [(1 - level) / 2, (1 + level) / 2])
-                labels = (float(ends[0]), float(ends[1]))
-            value, found = (
-                float(each.values[number].mean()),
-                (intervals[number].value, ties, unjudged, labels),
-            )
-            yield BudgetRow(name, measure, value, *found, each.exact[number], each.judged[number], reasons)
+    name: str, found: _Evaluated, intervals: list[Estimate], scale: Floats, labels: list[Range]
+) -> Iterator[BudgetRow]:
+    for i, measure in enumerate(found.measures):
+        reasons = {"interval": intervals[i].reason} if intervals[i].reason else {}
+        exact, unjudged = {"ties": found.exact[i]}, None
+        if measure.NAME == "Judged":
+            reasons["unjudged"] = "Judged says itself what is judged"
+        else:
+            low, high, exact["unjudged"] = over_gradings(measure, found.rankings, scale)
+            unjudged = float(low.mean()), float(high.mean())
+        yield BudgetRow(
+            name,
+            measure,
+            float(found.values[i].mean()),
+            intervals[i].value,
+            (float(found.least[i].mean()), float(found.most[i].mean())),
+            unjudged,
+            labels[i],
+            exact,
+            _judged(found.rankings, cutoff_of(measure)),
+            reasons,
+        )
 
 
-def _intervals(values: Floats, cluster: Ints, level: float) -> list[Estimate]:
-    try:
-        return mean_intervals(values.T, cluster, level)
-    except ImportError:
-        return [Estimate(None, "an interval needs scipy")] * len(values)
-
-
-def _pair(low: Floats, high: Floats, number: int) -> tuple[float, float] | None:
-    ends = float(low[number]), float(high[number])
-    return None if np.isnan(ends).any() else ends
-
-
-# --- the order of runs ---------------------------------------------------------------------------------
-
-
-def _order(
-    measures: list[Measure],
-    numbers: Mapping[str, _Numbers],
-    draws: Mapping[str, Floats],
-    level: float,
-    scale: Floats,
-) -> Order:
-    """Say how sure the order of the runs is, measure by measure."""
-    names, pairs, places, taus = list(numbers), [], [], {}
-    for number, measure in enumerate(measures):
-        values = np.array([each.values[number].mean() for each in numbers.values()])
-        compared = orders.pairs_of(values)
-        kept: dict[str, Sequence[float | None]] = {}
-        ranks, tau = {}, {}
-        for source, drawn in draws.items():
-            kept[source] = orders.kept_by_draws(drawn[:, :, number], compared)
-            ranks[source] = orders.ranks_by_draws(drawn[:, :, number], level)
-            tau[source] = orders.tau_of_draws(values, drawn[:, :, number])
-        ties = np.array([[end[number] for end in each.ranges["ties"]] for each in numbers.values()])
-        unjudged = _joint([each.rankings for each in numbers.values()], measure, scale)
-        for source, (low, high) in (("ties", ties.T), ("unjudged", unjudged.T)):
-            kept[source] = orders.kept_by_ranges(low, high, compared)
-            ranks[source] = orders.ranks_by_ranges(low, high)
-            tau[source] = orders.least_tau(values, kept[source])
-        taus[measure] = tau
-        for index, (a, b) in enumerate(compared):
-            shares = {source: each[index] for source, each in kept.items()}
-            pairs.append(Pair(measure, names[a], names[b], float(values[a] - values[b]), shares))
-        for index, place in enumerate(orders.places(values).tolist()):
-            places.append(Place(measure, names[index], place, {s: each[index] for s, each in ranks.items()}))
-    return Order(pairs, places, taus)
-
-
-def _joint(rankings: list[JudgedRankings], measure: Measure, scale: Floats) -> Floats:
-    """Return bounds of the means where what any other run retrieved may be relevant too: (n_runs, 2)."""
-    number = np.array([Unjudged.numbers(each, cutoff_of(measure)) for each in rankings])
-    found = []
-    for place, ranked in enumerate(rankings):
-        others = np.delete(number, place, axis=0).max(axis=0)
-        bounds = joint_bounds(measure, ranked, others, scale)
-        found.append((bounds.low.mean(), bounds.high.mean()))
-    return np.array(found)
+def _judged(rankings: JudgedRankings, cutoff: int | None) -> float | None:
+    """Return the mean of Judged@k over the queries with an answer: of none there is nothing to judge."""
+    answered = rankings.retrieved > 0
+    return float(judged(rankings, cutoff=cutoff)[answered].mean()) if answered.any() else None

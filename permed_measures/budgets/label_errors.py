@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.budgets.gradings import Floats
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, shown
 from permed_measures.markup import counted
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,116 +1,58 @@
-"""The error budget as a table for a terminal, Markdown, CSV and JSON."""
+"""The error budget as a table for a terminal, Markdown, CSV, JSON and a page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from permed_measures.budgets.results import SOURCES, BudgetResult, BudgetRow, Order, Pair
-from permed_measures.errors import InputError
+from permed_measures.budgets.results import SOURCES, BudgetResult, BudgetRow
+from permed_measures.engine.ties import ALL_ORDERS
 from permed_measures.files.provenance import provenance
 from permed_measures.markup import as_cell, as_json, as_markdown, counted, finite
 from permed_measures.measures.headings import explained, headings_of, name_of
+from permed_measures.pages.words import page_words
+from permed_measures.reports.result_page import Part, how_made, result_page, text_table, titled
 from permed_measures.reports.tables import separated
 from permed_measures.reports.wording import NONE
 from permed_measures.terminal import paragraph, terminal_table
 
-# --- the tables --------------------------------------------------------------------------------------
-
-
 Table = tuple[list[str], list[list[str]], int]
 """Headings, rows, and the number of labels at the left."""
+
+INTERVAL = "Student's t; where all values are 0 or 1, Clopper-Pearson"
+"""How the intervals of the means are computed, and with clusters."""
+BY_CLUSTERS = "cluster-robust Student's t; where all values are 0 or 1, Korn-Graubard"
 
 
 def budget_table(result: BudgetResult) -> Table:
     """Return the rows of the budget."""
     several = len(result.runs) > 1
     short = dict(zip(result.measures, headings_of(result.measures), strict=True))
-    sources, digits = result.sources, 4 if result.digits is None else result.digits
-    headings = [*(["run"] if several else []), "measure", "judged", "value", *sources]
+    headings = [*(["run"] if several else []), "measure", "judged", "value", *result.sources]
     rows = [
         [
             *([row.run] if several else []),
             short[row.measure],
-            f"{row.judged:.2f}",
-            _number(row.value, digits),
-            *(_range(row, name, digits) for name in sources),
+            NONE if row.judged is None else f"{row.judged:.2f}",
+            _number(result, row.value),
+            *(_range(result, row, name) for name in result.sources),
         ]
         for row in result.rows
     ]
     return headings, rows, 1 + several
 
 
-def number_of(result: BudgetResult, value: float) -> str:
-    """Write a number with the digits that were asked for."""
-    return _number(value, 4 if result.digits is None else result.digits)
+def _number(result: BudgetResult, value: float) -> str:
+    return f"{value + 0.0:.{4 if result.digits is None else result.digits}f}"
 
 
-def _number(value: float, digits: int) -> str:
-    return f"{value + 0.0:.{digits}f}"
-
-
-def _range(row: BudgetRow, name: str, digits: int) -> str:
+def _range(result: BudgetResult, row: BudgetRow, name: str) -> str:
     found = getattr(row, name)
     if found is None:
         return NONE
-    low, high = (_number(bound, digits) for bound in found)
-    if low == high == _number(row.value, digits):
-        return "same"
-    return f"{low} {high}" + ("*" if name == "unjudged" and not row.exact else "")
-
-
-def _order_of(result: BudgetResult) -> Order:
-    """Return how sure the order of the runs is."""
-    if result.order is None:
-        raise InputError("one run has no order", hint="Give several runs")
-    return result.order
-
-
-def places_table(result: BudgetResult) -> Table:
-    """Return the place of each run, and the places that it may have."""
-    order = _order_of(result)
-    short = dict(zip(result.measures, headings_of(result.measures), strict=True))
-    rows = []
-    for number, each in enumerate(order.places):
-        ranges = (each.ranges[name] for name in result.sources)
-        cells = [f"{best}" if best == worst else f"{best} to {worst}" for best, worst in ranges]
-        rows.append([short[each.measure], each.run, f"{each.place}", *cells])
-        if (number + 1) % len(result.runs) == 0:
-            tau = order.tau[each.measure]
-            rows.append(
-                [short[each.measure], "Kendall's tau", "", *(f"{tau[name]:.2f}" for name in result.sources)]
-            )
-    return ["measure", "run", "place", *result.sources], rows, 2
-
-
-SURE = 0.95
-"""A pair that keeps its order this often under all sources is not listed."""
-
-
-def pairs_table(result: BudgetResult) -> tuple[Table, int]:
-    """Return the pairs whose order is not sure, and how many others there are."""
-    order = _order_of(result)
-    short = dict(zip(result.measures, headings_of(result.measures), strict=True))
-    digits = 4 if result.digits is None else result.digits
-    unsure = [each for each in order.pairs if not _is_sure(each, result.sources)]
-    rows = [
-        [
-            short[each.measure],
-            f"{each.better} > {each.worse}",
-            _number(each.difference, digits),
-            *(_kept(each.kept[name]) for name in result.sources),
-        ]
-        for each in unsure
-    ]
-    return (["measure", "pair", "Δ", *result.sources], rows, 2), len(order.pairs) - len(unsure)
-
-
-def _is_sure(pair: Pair, sources: Iterable[str]) -> bool:
-    return all((pair.kept[name] or 0) >= SURE for name in sources)
-
-
-def _kept(share: float | None) -> str:
-    return "may change" if share is None else f"{share:.3f}"
+    low, high = (_number(result, bound) for bound in found)
+    more = "" if row.exact.get(name, True) else "*"
+    return f"same{more}" if low == high == _number(result, row.value) else f"{low} {high}{more}"
 
 
 # --- how it was computed -----------------------------------------------------------------------------
@@ -118,52 +60,27 @@ def _kept(share: float | None) -> str:
 
 def legend(result: BudgetResult) -> Iterator[str]:
     """Explain the columns, then what was noted."""
-    level = f"{100 * result.level:.10g}%"
+    level, scale = f"{100 * result.level:.10g}%", ", ".join(f"{grade:g}" for grade in result.scale)
     units = f"{counted(result.n_queries, 'query')}"
     if result.clusters:
         units += f" in {counted(result.n_clusters, 'cluster')} ({result.clusters})"
     yield from explained(result.measures)
-    yield f"interval: other topics; {level}, {INTERVAL}, over {units}"
-    yield "ties: the least and the most over the orders of equal scores"
-    scale = ", ".join(f"{grade:g}" for grade in result.scale)
-    yield (
-        "unjudged: the least and the most over all grades that unjudged documents within the cutoff may have "
-        f"({scale}), in R and in the ideal list too"
-    )
-    if any(not row.exact for row in result.rows):
-        yield "*: a bound, no value lies beyond; all others are reached"
+    yield f"interval: other topics; {level}, {_method(result)}, over {units}"
+    yield f"ties: {ALL_ORDERS}"
+    yield f"unjudged: the least and the most over grades ({scale}) of unjudged documents within the cutoff"
+    if not all(exact for row in result.rows for exact in row.exact.values()):
+        yield "*: only some orders or gradings were tried, and others may go beyond"
     if result.label_errors:
         errors = result.label_errors
         kappa = "" if errors.kappa is None else f"; Cohen's kappa {errors.kappa:.3f}"
-        drawn = f"{level} of {counted(result.label_draws, 'draw')}, seed {result.seed}"
-        yield f"labels: {errors.about}{kappa}; {drawn}"
-    yield "judged: the share of the retrieved documents within the cutoff that are judged"
-    reasons = {f"{NONE} {name}: {why}" for row in result.rows for name, why in row.reasons.items()}
-    yield from sorted(reasons)
+        yield f"labels: {errors.about}{kappa}; {level} of {counted(result.draws, 'draw')}, seed {result.seed}"
+    yield "judged: Judged@k, over queries with an answer"
+    yield from sorted({f"{NONE} {name}: {why}" for row in result.rows for name, why in row.reasons.items()})
     yield from result.notes
 
 
-INTERVAL = "Student's t with a correction for skewness"
-"""How the intervals of the means are computed."""
-
-_ORDER = (
-    "How sure the order of the runs is: the places that a run may have, and Kendall's tau with the order of "
-    "the values (for ties and unjudged the least that it can be); {} of topics, seed {}."
-)
-
-
-def about_order(result: BudgetResult) -> str:
-    """Explain the table of places."""
-    return _ORDER.format(counted(result.resamples, "resample"), result.seed)
-
-
-def pairs_text(n_sure: int, n_unsure: int) -> str:
-    """Say what the table of pairs has."""
-    if not n_unsure:
-        return f"All {counted(n_sure, 'pair')} keep their order in {SURE:.0%} of the cases or more."
-    others = f"; the other {n_sure:,} keep it" if n_sure else ""
-    often = f"{others} in {SURE:.0%} of the cases or more" if others else ""
-    return f"Pairs that may not keep their order, and how often they do{often}:"
+def _method(result: BudgetResult) -> str:
+    return BY_CLUSTERS if result.clusters else INTERVAL
 
 
 # --- the formats -------------------------------------------------------------------------------------
@@ -171,32 +88,16 @@ def pairs_text(n_sure: int, n_unsure: int) -> str:
 
 def _as_table(result: BudgetResult) -> str:
     headings, rows, n_labels = budget_table(result)
-    text = terminal_table(headings, rows, n_labels, len(result.measures), goes_on=True)
-    lines = [text, "\n", *(f"{paragraph(line, 2)}\n" for line in legend(result))]
-    if result.order is not None:
-        lines += ["\n", paragraph(about_order(result)), "\n\n"]
-        places = places_table(result)
-        lines.append(terminal_table(*places, len(result.runs) + 1, goes_on=True))
-        (headings, rows, n_labels), n_sure = pairs_table(result)
-        lines += ["\n", paragraph(pairs_text(n_sure, len(rows))), "\n"]
-        if rows:
-            lines += ["\n", terminal_table(headings, rows, n_labels, goes_on=True)]
-    return "".join(lines)
+    text = terminal_table(headings, rows, n_labels, spare=["judged"], goes_on=True)
+    return "\n".join([text, *(paragraph(line, 2) for line in legend(result))]) + "\n"
 
 
 def _as_markdown(result: BudgetResult) -> str:
-    parts = [_markdown(*budget_table(result)), *(as_markdown(line) for line in legend(result))]
-    if result.order is not None:
-        table, n_sure = pairs_table(result)
-        parts += [as_markdown(about_order(result)), _markdown(*places_table(result))]
-        parts += [as_markdown(pairs_text(n_sure, len(table[1]))), *([_markdown(*table)] if table[1] else [])]
-    return "\n\n".join(parts) + "\n"
-
-
-def _markdown(headings: Sequence[str], rows: Sequence[Sequence[str]], n_labels: int) -> str:
+    headings, rows, n_labels = budget_table(result)
     rule = ["---"] * n_labels + ["---:"] * (len(headings) - n_labels)
     lines = [[*map(as_markdown, headings)], rule, *([*map(as_markdown, row)] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n\n".join([table, *map(as_markdown, legend(result))]) + "\n"
 
 
 def budget_records(result: BudgetResult) -> list[dict[str, Any]]:
@@ -212,10 +113,10 @@ def budget_records(result: BudgetResult) -> list[dict[str, Any]]:
                 for name in SOURCES
                 for place, end in enumerate(("low", "high"))
             },
-            "unjudged_exact": None if row.unjudged is None else row.exact,
+            **{f"{name}_exact": exact for name, exact in row.exact.items()},
             "judged": row.judged,
             "level": result.level,
-            "resamples": result.resamples,
+            "draws": result.draws,
             "seed": result.seed,
             "clusters": result.clusters or None,
             "label_error": errors.about if errors else None,
@@ -243,15 +144,14 @@ def _as_json(result: BudgetResult) -> str:
         "clusters": result.clusters or None,
         "n_clusters": result.n_clusters,
         "level": result.level,
-        "interval_method": INTERVAL,
-        "resamples": result.resamples,
+        "interval_method": _method(result),
+        "draws": result.draws,
         "seed": result.seed,
         "grades": result.scale.tolist(),
         "label_errors": None
         if errors is None
         else {
             "about": errors.about,
-            "draws": result.label_draws,
             "grades": errors.levels.tolist(),
             "rates": errors.rates.tolist(),
             "kappa": errors.kappa,
@@ -263,33 +163,30 @@ def _as_json(result: BudgetResult) -> str:
                 "measure": name_of(row.measure),
                 "value": row.value,
                 **{name: getattr(row, name) for name in SOURCES},
-                "unjudged_is": None if row.unjudged is None else "exact" if row.exact else "bound",
+                "exact": dict(row.exact),
                 "judged": row.judged,
                 "reasons": dict(row.reasons),
             }
             for row in result.rows
         ],
-        "order": _order(result),
         "notes": result.notes,
         "provenance": provenance(result.measures, result.origin, result.seed),
     }
     return as_json(finite(content), indent=2, allow_nan=False) + "\n"
 
 
-def _order(result: BudgetResult) -> dict[str, Any] | None:
-    if result.order is None:
-        return None
-    return {
-        "places": [{**vars(each), "measure": name_of(each.measure)} for each in result.order.places],
-        "pairs": [{**vars(each), "measure": name_of(each.measure)} for each in result.order.pairs],
-        "tau": [{"measure": name_of(measure), **taus} for measure, taus in result.order.tau.items()],
-    }
+def _as_page(result: BudgetResult) -> str:
+    words = page_words()
+    part = Part(words["table"], tables=[text_table(*budget_table(result))], lines=list(legend(result)))
+    title = titled(result.origin, len(result.runs), result.n_queries, words)
+    return result_page(title, [], [part], how_made(result.measures, result.origin, result.seed))
 
 
-TEXT_FORMATS: dict[str, Callable[[BudgetResult], str]] = {
+BUDGET_FORMATS: dict[str, Callable[[BudgetResult], str]] = {
     "table": _as_table,
     "markdown": _as_markdown,
     "csv": _as_csv,
     "json": _as_json,
+    "html": _as_page,
 }
-"""The formats of an error budget that are text."""
+"""The formats of an error budget."""

@@ -1,42 +1,75 @@
-"""The least and the most of each measure over all grades that unjudged documents in the cutoff may have."""
+"""What the grades of unjudged documents can make of a value: gradings that rise or fall with the rank."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import comb
+from typing import Any
 
 import numpy as np
 from ir_measures.measures import Measure
+from numpy.typing import NDArray
 
-from permed_measures.budgets.average_precisions import MOST_NEW, Weights, average_precision_bounds
-from permed_measures.budgets.discounted_gains import Ideal, ndcg_bounds
-from permed_measures.budgets.gradings import Bools, Floats, Graded, Slots, Unjudged
-from permed_measures.engine.judgments import Ints, Judgments
+from permed_measures.engine.evaluator import gains_of
+from permed_measures.engine.judgments import Judgments, position_in_query
 from permed_measures.engine.kernels import CHECKS, KERNELS
-from permed_measures.engine.kernels.graded import DISCOUNTS, GAINS, weight_of_grade
-from permed_measures.engine.kernels.shared import look_up
 from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.engine.ties import best_first_is_most
 from permed_measures.errors import InputError, MeasureError
 from permed_measures.measures.parameters import cutoff_of, values_of
+
+Floats = NDArray[np.float64]
 
 _HIGHEST = 100
 """The highest grade of a scale of whole numbers that is not given."""
 
+_MOST = 300
+"""Most gradings that fall with the rank, and as many that rise; otherwise some of them."""
 
-class Bounds(NamedTuple):
-    """The least and the most of a measure for each query.
+_NEVER_LOWERED = {
+    *("P", "R", "RR", "Success", "Coverage", "RBP", "ERR", "SetP", "SetR", "SetF", "SetAP"),
+    *("NumQ", "NumRet", "NumRel"),
+}
+"""Measures that no document lowers by a higher grade.
+
+Of recall, f of R documents found make (f + 1) / (R + 1) >= f / R. Of ERR, to stop at rank i gives 1/i, and
+to go on 1/(i + 1) at most.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Unjudged:
+    """The unjudged documents within a cutoff, sorted by query and rank.
 
     Attributes
     ----------
-    low, high : ndarray of float64, shape (n_queries,)
-    exact : ndarray of bool, shape (n_queries,)
-        Whether they are reached; otherwise no value lies beyond them.
+    query, rank : ndarray of int32, shape (n_unjudged,)
+        The rank is that among all retrieved documents, from 1.
+    place : ndarray of int64, shape (n_unjudged,)
+        How many stand before it in its query.
+    number : ndarray of int64, shape (n_queries,)
+        How many each query has.
     """
 
-    low: Floats
-    high: Floats
-    exact: Bools
+    query: NDArray[np.int32]
+    rank: NDArray[np.int32]
+    place: NDArray[np.int64]
+    number: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rankings: JudgedRankings, cutoff: int | None) -> Unjudged:
+        """Find the ranks that no judged document has."""
+        seen = rankings.retrieved if cutoff is None else np.minimum(rankings.retrieved, cutoff)
+        starts = np.cumsum(seen) - seen
+        unjudged = np.ones(int(seen.sum()), np.bool_)
+        within = rankings.within(cutoff)
+        unjudged[starts[within.query] + within.rank - 1] = False
+        row, n = np.flatnonzero(unjudged), len(seen)
+        query = np.repeat(np.arange(n, dtype=np.int32), seen)[row]
+        rank = (row - starts[query] + 1).astype(np.int32)
+        return cls(query, rank, position_in_query(query, n) - 1, np.bincount(query, minlength=n))
 
 
 def scale_of(judgments: Judgments, grades: Any = None) -> Floats:
@@ -78,10 +111,9 @@ def check_scale(measure: Measure, scale: Floats) -> None:
     check = CHECKS.get(str(measure.NAME))
     if check is None:
         return
+    judgments = Judgments.of({"-": {str(n): float(grade) for n, grade in enumerate(scale)}})
     try:
-        check(
-            Judgments.of({"-": {str(n): float(grade) for n, grade in enumerate(scale)}}), values_of(measure)
-        )
+        check(judgments, values_of(measure))
     except MeasureError as error:
         hint = "Give the grades that an unjudged document may have: grades"
         raise MeasureError(
@@ -89,256 +121,87 @@ def check_scale(measure: Measure, scale: Floats) -> None:
         ) from None
 
 
-def unjudged_bounds(measure: Measure, rankings: JudgedRankings, scale: Floats) -> Bounds:
-    """Return the least and the most over all ways to grade the unjudged documents within the cutoff.
+def over_gradings(measure: Measure, rankings: JudgedRankings, scale: Floats) -> tuple[Floats, Floats, bool]:
+    """Return the least and the most over ways to grade the unjudged documents within the cutoff.
 
     Parameters
     ----------
     measure : Measure
+        Not Judged, which says itself what is judged.
     rankings : JudgedRankings
     scale : ndarray
         The grades that they may have, ascending.
 
     Returns
     -------
-    Bounds
-        A document that becomes relevant counts in R and in the ideal list too. Unjudged documents beyond the
-        cutoff stay as they are; without a cutoff all that were retrieved count. Exact for all measures but
-        Rprec, IPrec, Bpref, infAP, QMeasure and GAP, whose bounds are 0 and 1, and GradedAP where a query has
-        more than 100 unjudged documents. NaN for Judged, which says itself what is judged.
+    (ndarray, ndarray), each of shape (n_queries,)
+        Some grading gives these values. A document that becomes relevant counts in R and in the ideal list
+        too. Unjudged documents beyond the cutoff stay as they are; without a cutoff all that were retrieved
+        count.
+    bool
+        Whether no grading gives others beyond them.
+
+    Notes
+    -----
+    Tried are gradings that fall with the rank, and those that rise. Where two of the documents
+    exchange their grades, R and the ideal list stay; so of all gradings with equally many documents per
+    grade the falling one is the most, and the rising one the least, for a measure that never falls by an
+    exchange that puts the higher grade first. With all numbers of documents per grade that is exact.
+    QMeasure is no such measure: a document of low grade may gain more behind one of high grade.
     """
-    values = _values(measure, rankings)
-    if measure.NAME == "Judged":
-        missing = np.full(len(values), np.nan)
-        return Bounds(missing, missing, np.ones(len(values), np.bool_))
-    return _bounds_of(measure, rankings, scale, values, np.zeros(len(values), np.int64))
-
-
-def _bounds_of(
-    measure: Measure, rankings: JudgedRankings, scale: Floats, values: Floats, others: Ints
-) -> Bounds:
-    """Return the bounds; `others` counts only where `ndcg_bounds` tries all numbers per grade."""
-    given = values_of(measure)
     unjudged = Unjudged.of(rankings, cutoff_of(measure))
-    affected = np.flatnonzero(np.bincount(unjudged.query, minlength=len(values)) + others)
-    found = Bounds(values, values.copy(), np.ones(len(values), np.bool_))
-    if not len(affected):
-        return found
-    case = _Case(measure, rankings, unjudged, affected, scale, given, others)
-    low, high, exact = _BOUNDS.get(str(measure.NAME), _of_extremes)(case)
-    for whole, part in zip(found, (low, high, exact), strict=True):
-        whole[affected] = part
-    return found
+    most = int(unjudged.number.max(initial=0))
+    if not most:
+        values = _values(measure, rankings)
+        return values, values, True
+    sets, complete = _sets(measure, scale, most)
+    low, high = np.full(rankings.n_queries, np.inf), np.full(rankings.n_queries, -np.inf)
+    for levels in sets:
+        for grade in _gradings(unjudged, levels, most):
+            values = _values(measure, _graded(rankings, unjudged, grade))
+            low, high = np.minimum(low, values), np.maximum(high, values)
+    return low, high, complete
 
 
-def joint_bounds(measure: Measure, rankings: JudgedRankings, others: Ints, scale: Floats) -> Bounds:
-    """Return bounds where unjudged documents that other runs retrieved may have any grade as well.
+def _sets(measure: Measure, scale: Floats, most: int) -> tuple[list[Floats], bool]:
+    """Return the sets of grades that are tried together, and whether they are exact."""
+    levels = scale[np.argsort(gains_of(measure, scale), kind="stable")]
+    if measure.NAME in _NEVER_LOWERED:
+        return [levels[:1], levels[-1:]], True
+    if "rel" in measure.SUPPORTED_PARAMS and measure.NAME != "GradedAP":  # it matters only what is relevant
+        levels = levels[[0, -1]]
+    exact = best_first_is_most(measure) and measure.NAME != "QMeasure"
+    if comb(most + len(levels) - 1, most) <= _MOST:
+        return [levels], exact
+    return [levels[[0, each]] for each in range(1, len(levels))], exact and len(levels) == 2 and most < _MOST
 
-    Such a document is relevant at worst, and then one more in R and in the ideal list that this run lacks.
 
-    Parameters
-    ----------
-    measure, rankings, scale
-        As in `unjudged_bounds`.
-    others : ndarray of int64, shape (n_queries,)
-        How many unjudged documents of other runs there are at most.
+def _gradings(unjudged: Unjudged, levels: Floats, most: int) -> Iterator[Floats]:
+    """Yield gradings that fall with the rank, each followed by one that rises."""
+    ends = np.arange(most + 1)
+    if most >= _MOST:
+        ends = np.unique(np.geomspace(1, most + 1, _MOST // 2).round().astype(int)) - 1
+    last = unjudged.number[unjudged.query] - 1
+    for numbers in combinations_with_replacement(ends, len(levels) - 1):
+        for place in (unjudged.place, last - unjudged.place):
+            yield levels[::-1][np.searchsorted(numbers, place, "right")]
 
-    Returns
-    -------
-    Bounds
-        No value lies beyond. NaN where that is not known: with ``judged_only`` or ``ideal='run'``.
-    """
-    alone = unjudged_bounds(measure, rankings, scale)
-    if values_of(measure).get("negative") == "keep":
-        alone = _bounds_of(measure, rankings, scale, _values(measure, rankings), others)
-    gains = values_of(measure).get("gains")
-    worst = max(scale.tolist(), key=lambda grade: (gains or {}).get(grade, grade))
+
+def _graded(rankings: JudgedRankings, unjudged: Unjudged, grade: Floats) -> JudgedRankings:
+    """Return rankings and judgments in which these documents have a grade."""
     known = rankings.judgments
-    query = np.concatenate([known.query, np.repeat(np.arange(len(others), dtype=np.int32), others)])
-    grade = np.concatenate([known.grade, np.full(int(others.sum()), worst)])
-    order = np.lexsort((-grade, query))
+    query = np.concatenate([known.query, unjudged.query])
+    grades = np.concatenate([known.grade, grade])
+    order = np.lexsort((-grades, query))
     row_of = np.empty_like(order)
     row_of[order] = np.arange(len(order))
-    judgments = Judgments(known.query_ids, query[order], grade[order], np.arange(len(order)), [])
-    more = unjudged_bounds(measure, replace(rankings, judgments=judgments, row=row_of[rankings.row]), scale)
-    low, high = np.minimum(alone.low, more.low), np.maximum(alone.high, more.high)
-    if _BOUNDS.get(str(measure.NAME)) is _from_0_to_1:
-        low, high = np.where(others > 0, 0.0, low), np.where(others > 0, 1.0, high)
-    given = values_of(measure)
-    # With these, this run may have such a document beyond the cutoff, and then it is not only lacking.
-    unknown = (others > 0) & (given.get("ideal") == "run" or bool(given.get("judged_only")))
-    low, high = (np.where(unknown | ~np.isfinite(each), np.nan, each) for each in (low, high))
-    return Bounds(low, high, np.zeros(len(low), np.bool_))
+    judgments = Judgments(known.query_ids, query[order], grades[order], np.arange(len(order)), [])
+    row = row_of[np.concatenate([rankings.row, len(known.query) + np.arange(len(grade))])]
+    rank = np.concatenate([rankings.rank, unjudged.rank])
+    by_rank = np.argsort((judgments.query[row].astype(np.int64) << 32) | rank)
+    counts = rankings.retrieved, rankings.n_run_queries, rankings.n_answered
+    return JudgedRankings(judgments, row[by_rank], rank[by_rank], *counts)
 
 
 def _values(measure: Measure, rankings: JudgedRankings) -> Floats:
     return KERNELS[str(measure.NAME)](rankings, **values_of(measure))
-
-
-@dataclass(frozen=True, eq=False)
-class _Case:
-    """A measure on rankings whose `affected` queries have unjudged documents within the cutoff."""
-
-    measure: Measure
-    rankings: JudgedRankings
-    unjudged: Unjudged
-    affected: Ints
-    scale: Floats
-    given: dict[str, Any]
-    others: Ints
-
-    @property
-    def slots(self) -> Slots:
-        """What stands at the ranks that count."""
-        return Slots.of(
-            self.rankings, self.unjudged, cutoff_of(self.measure), self.given.get("judged_only", False)
-        )
-
-    def with_all(self, grade: float, measure: Measure | None = None) -> Floats:
-        """Return the values where all unjudged documents have one grade."""
-        graded = Graded.of(self.rankings, self.unjudged, grade).rankings
-        return _values(measure or self.measure, graded)[self.affected]
-
-    def certain(self, value: bool) -> Bools:
-        """Return an array that says the same of each query."""
-        return np.full(len(self.affected), value)
-
-
-# --- measures that no document lowers by a higher grade --------------------------------------------------
-
-
-def _of_extremes(case: _Case) -> tuple[Floats, Floats, Bools]:
-    """Return the values with all of the lowest and all of the highest grade.
-
-    P, Success, Coverage, RR, RBP and the like grow with each grade. So does recall, since f <= R makes
-    (f + 1) / (R + 1) >= f / R. So does ERR: to stop at rank i gives 1/i, to go on at most 1/(i+1).
-    """
-    return case.with_all(case.scale[0]), case.with_all(case.scale[-1]), case.certain(True)
-
-
-def _from_0_to_1(case: _Case) -> tuple[Floats, Floats, Bools]:
-    """Return what no value lies beyond."""
-    return np.zeros(len(case.affected)), np.ones(len(case.affected)), case.certain(False)
-
-
-# --- average precision -----------------------------------------------------------------------------------
-
-
-def _of_ap(case: _Case) -> tuple[Floats, Floats, Bools]:
-    return _of_weights(case, lambda grade: np.ones_like(grade), "num_rel")
-
-
-def _of_graded_ap(case: _Case) -> tuple[Floats, Floats, Bools]:
-    how = {name: case.given[name] for name in ("max_rel", "gains")}
-    return _of_weights(case, lambda grade: weight_of_grade(grade, **how), case.given["norm"])
-
-
-def _of_weights(case: _Case, weigh: Callable[[Floats], Floats], norm: str) -> tuple[Floats, Floats, Bools]:
-    rel, slots, judgments = case.given["rel"], case.slots, case.rankings.judgments
-    relevant = case.scale >= rel
-    weights = Weights(np.unique(weigh(case.scale[relevant])), bool((~relevant).any()))
-    known = np.where(judgments.grade >= rel, weigh(judgments.grade), 0.0)
-    weight = np.where(slots.grade >= rel, weigh(slots.grade), 0.0)
-    low, high, exact = np.zeros(len(case.affected)), np.zeros(len(case.affected)), case.certain(True)
-    alike = len(np.unique([*weights.relevant, *known[judgments.grade >= rel]])) <= 1
-    many = (slots.n_new[case.affected] > MOST_NEW) & (not alike)
-    k = float(case.given["cutoff"] or np.inf)
-    if not many.all():
-        how = weights, weight, known, rel, norm, k
-        low[~many], high[~many] = average_precision_bounds(slots, case.affected[~many], *how)
-    if many.any():
-        low[many], high[many] = (each[many] for each in _beyond(case, weights, norm, known))
-        exact[many] = norm == "none"
-    return low, high, exact
-
-
-def _beyond(case: _Case, weights: Weights, norm: str, known: Floats) -> tuple[Floats, Floats]:
-    """Return bounds of GradedAP: the least numerator over the largest denominator, and the reverse."""
-    by_weight = case.scale[np.argsort([*_weight_or_less(case)], kind="stable")]
-    plain = case.measure(norm="none")
-    least, most = case.with_all(by_weight[0], plain), case.with_all(by_weight[-1], plain)
-    if norm == "none":
-        return least, most
-    if norm in ("gain", "ideal"):
-        high = np.ones_like(most)
-    else:  # the denominator is 1 or more, and no precision is above 1
-        high = np.minimum(most, max(weights.relevant.max(initial=0), known.max(initial=0)))
-    whole = case.with_all(by_weight[-1])  # its denominator is the largest, if any is
-    over = np.divide(most, whole, out=np.full_like(most, np.inf), where=whole > 0)
-    return np.divide(least, over, out=np.zeros_like(least), where=over > 0), high
-
-
-def _weight_or_less(case: _Case) -> Floats:
-    grade = case.scale
-    weight = weight_of_grade(grade, max_rel=case.given["max_rel"], gains=case.given["gains"])
-    return np.where(grade >= case.given["rel"], weight, -1.0)
-
-
-# --- nDCG ------------------------------------------------------------------------------------------------
-
-
-def _of_ndcg(case: _Case) -> tuple[Floats, Floats, Bools]:
-    gains = case.given["gains"]
-    kind = {"log2": "linear", "exp-log2": "exp"}[case.given["dcg"]]
-    how = {"gain": kind, "discount": "log2", "ideal": "qrels", "negative": "zero"}
-    if gains is not None:  # they take the place of the grades
-        judgments = case.rankings.judgments
-        judgments = replace(judgments, grade=look_up(judgments.grade, gains))
-        scale = np.unique(look_up(case.scale, gains))
-        if scale[0] < 0 and case.given["judged_only"]:  # a document may leave the ranking
-            return _from_0_to_1(case)
-        case = replace(case, rankings=replace(case.rankings, judgments=judgments), scale=scale)
-    return _of_variant(replace(case, given={**case.given, **how}))
-
-
-def _of_variant(case: _Case) -> tuple[Floats, Floats, Bools]:
-    given, slots = case.given, case.slots
-    discount = DISCOUNTS[given["discount"]]
-
-    def gain(grade: Floats) -> Floats:
-        return GAINS[given["gain"]](np.maximum(grade, 0) if given["negative"] == "zero" else grade)
-
-    ideal = _IDEALS[given["ideal"]](case, slots)
-    new = slots.n_new.max(initial=0) + case.others.max(initial=0)
-    longest = int(np.bincount(ideal.query, minlength=1).max() + ideal.zeros.max(initial=0) + new)
-    ranks = np.arange(1, min(longest, given["cutoff"] or longest) + 1, dtype=np.int32)
-    ideal = replace(ideal, gain=gain(ideal.gain))
-    slot_gains = gain(slots.grade), discount(slots.rank)
-    scale = np.unique(gain(case.scale))
-    others = case.others[case.affected]
-    return ndcg_bounds(slots, case.affected, *slot_gains, scale, ideal, discount(ranks), others)
-
-
-def _ideal_of_qrels(case: _Case, slots: Slots) -> Ideal:
-    judgments = case.rankings.judgments
-    return Ideal(judgments.query, judgments.grade, np.zeros(slots.n_queries, np.int64))
-
-
-def _ideal_of_run(case: _Case, _: Slots) -> Ideal:
-    """Return all that was retrieved; documents beyond the cutoff that stay unjudged gain 0."""
-    ranked = case.rankings.condensed if case.given["judged_only"] else case.rankings
-    new = np.bincount(case.unjudged.query, minlength=ranked.n_queries)
-    unjudged = case.rankings.retrieved - np.bincount(case.rankings.query, minlength=ranked.n_queries)
-    zeros = np.zeros_like(new) if case.given["judged_only"] else unjudged - new
-    return Ideal(ranked.query, ranked.grade, zeros)
-
-
-def _ideal_of_cutoff(_: _Case, slots: Slots) -> Ideal:
-    known = ~slots.is_new
-    return Ideal(slots.query[known], slots.grade[known], np.zeros(slots.n_queries, np.int64))
-
-
-_IDEALS: dict[str, Callable[[_Case, Slots], Ideal]] = {
-    "qrels": _ideal_of_qrels,
-    "run": _ideal_of_run,
-    "cutoff": _ideal_of_cutoff,
-}
-
-_BOUNDS: dict[str, Callable[[_Case], tuple[Floats, Floats, Bools]]] = {
-    "AP": _of_ap,
-    "GradedAP": _of_graded_ap,
-    "nDCG": _of_ndcg,
-    "VariantNDCG": _of_variant,
-    **dict.fromkeys(("Rprec", "IPrec", "Bpref", "infAP", "QMeasure", "GAP"), _from_0_to_1),
-}
-"""How the bounds of a measure are found; of all others by the lowest and the highest grade."""

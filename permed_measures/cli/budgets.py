@@ -38,7 +38,7 @@ def uncertainty(
             help="The grades that an unjudged document may have; by default all from 0 to the highest.",
         ),
     ] = None,
-    resamples: arguments.Resamples = 10_000,
+    draws: Annotated[int, typer.Option(help="How often the labels are drawn.", min=1)] = 1000,
     seed: arguments.Seed = 0,
     level: arguments.Level = 0.95,
     format_: Annotated[Format | None, arguments.format_option(Format)] = None,
@@ -49,11 +49,10 @@ def uncertainty(
 ) -> None:
     """Show the error budget of each mean: other topics, ties, unjudged documents, wrong labels.
 
-    Several runs also give how sure their order is. With conversations, topics are resampled by whole
-    conversations.
+    The topics of a data set with conversations count by whole conversations.
     """
     from permed_measures.budgets.budget import uncertainty as pm_uncertainty
-    from permed_measures.budgets.page import BUDGET_FORMATS
+    from permed_measures.budgets.reports import BUDGET_FORMATS
     from permed_measures.cli.inputs import chosen_measures, default_measures, find_runs, origin_of, reading
     from permed_measures.cli.output import format_of, put
 
@@ -68,7 +67,7 @@ def uncertainty(
             chosen or default_measures(rel, inputs),
             clusters,
             other,
-            resamples,
+            draws,
             seed,
             _grades(grades),
             level,

@@ -75,14 +75,12 @@ def crosscheck(
         measures_of(DEFAULT_MEASURES if measures is None else measures, rel), judgments
     )
     evaluation = evaluator.evaluate(scores)
-    low, high = (
-        replace(evaluation, values=values).aggregated
-        for values in over_ties(evaluation.measures, judgments, scores, evaluation.values)
-    )
+    *ends, exact = over_ties(evaluation.measures, judgments, scores, evaluation.values)
+    low, high = (replace(evaluation, values=values).aggregated for values in ends)
     grades, longest = sorted(set(judgments.grade.tolist())), max(map(len, scores.values()), default=0)
     rows = []
-    for measure, value in evaluation.aggregated.items():
-        row = Row(measure, value, (low[measure], high[measure]))
+    for (measure, value), known in zip(evaluation.aggregated.items(), exact, strict=True):
+        row = Row(measure, value, (low[measure], high[measure]), known)
         same = same_measure(measure, grades, longest)
         if isinstance(same, str):
             rows.append(replace(row, reason=same))

@@ -10,7 +10,7 @@ from typing import Any
 
 from ir_measures.measures import Measure
 
-from permed_measures.engine.ties import about_ties
+from permed_measures.engine.ties import ALL_ORDERS, THREE_ORDERS
 from permed_measures.errors import check_choice
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.frames import Tabular
@@ -31,8 +31,9 @@ class Row:
     value : float
         Our mean over all queries of the qrels.
     ties : (float, float)
-        The least and the most of this mean over the orders of equal scores; see `engine.ties` for what is
-        tried.
+        The least and the most of this mean over orders of equal scores; some order gives them.
+    ties_exact : bool
+        Whether no order gives a mean beyond them.
     pytrec_eval : float
         The mean over all queries, with our value where only we score the query. NaN if not compared.
     largest_difference : float
@@ -50,6 +51,7 @@ class Row:
     measure: Measure
     value: float
     ties: tuple[float, float]
+    ties_exact: bool
     pytrec_eval: float = math.nan
     largest_difference: float = math.nan
     query_id: str | None = None
@@ -147,7 +149,7 @@ def _cells(rows: list[Row]) -> list[list[str]]:
         theirs = [NONE, NONE] if row.reason else [f"{row.pytrec_eval:.4f}", f"{row.largest_difference:.0e}"]
         ours, low, high = (f"{value:.4f}" for value in (row.value, *row.ties))
         ties = "same" if low == high == ours else f"{low} {high}"
-        cells.append([name_of(row.measure), ours, *theirs, ties])
+        cells.append([name_of(row.measure), ours, *theirs, ties + "*" * (not row.ties_exact)])
     return cells
 
 
@@ -166,13 +168,14 @@ def _sections(result: CrossCheck) -> dict[str, list[str]]:
         f"{counted(result.n_queries, 'judged query')}, {result.alone:,} of them scored by us alone; "
         f"pytrec-eval-terrier {version('pytrec-eval-terrier')}"
     )
-    tied = [row.measure for row in rows if row.ties != (row.value, row.value)]
+    tied = any(row.ties != (row.value, row.value) for row in rows)
+    some = not all(row.ties_exact for row in rows)
     found = {
         _verdict(rows): [summary],
         "Differences": [_difference(row) for row in rows if row.differing],
         "Not compared": [f"{name_of(row.measure)}: {row.reason}" for row in rows if row.reason],
         "Names": [f"{name_of(row.measure)} is {row.measure}" for row in rows if own_name(row.measure)],
-        "Ties": [about_ties(tied)] if tied else [],
+        "Ties": [*([ALL_ORDERS] if tied or some else []), *([THREE_ORDERS] if some else [])],
     }
     return {heading: texts for heading, texts in found.items() if texts}
 

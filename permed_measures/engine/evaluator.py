@@ -209,16 +209,21 @@ def _best_rankings(measure: Measure, judgments: Judgments) -> JudgedRankings:
     `num_rel_ret` divide by what was retrieved, and ``negative='keep'`` subtracts what a negative grade gains:
     documents that lower the value so are not retrieved.
     """
-    given, grade = values_of(measure), judgments.grade
-    relevant = grade >= given.get("rel", 1 if measure.NAME == "QMeasure" else -np.inf)
-    gain = grade
-    if gains := given.get("gains"):
-        gain = np.where(relevant, look_up(grade, gains), -np.inf)
-    best = JudgedRankings.ideal(judgments, gain)
+    given = values_of(measure)
+    best = JudgedRankings.ideal(judgments, gains_of(measure, judgments.grade))
     if given.get("norm") == "num_rel_ret":  # a mean over what was found: highest for the best alone
         return best.keep(best.rank == 1)
     if given.get("negative") == "keep":
         return best.keep(best.grade >= 0)
     if measure.NAME in ("SetP", "SetF", "SetAP"):
-        return replace(best.keep(relevant[best.row]), retrieved=judgments.num_rel(given["rel"]))
+        return replace(best.keep(best.grade >= given["rel"]), retrieved=judgments.num_rel(given["rel"]))
     return best
+
+
+def gains_of(measure: Measure, grade: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return numbers by which the grades rank, as the measure has it; what is not relevant is last."""
+    given = values_of(measure)
+    if not given.get("gains"):
+        return grade
+    relevant = grade >= given.get("rel", 1 if measure.NAME == "QMeasure" else -np.inf)
+    return np.where(relevant, look_up(grade, given["gains"]), -np.inf)

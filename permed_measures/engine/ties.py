@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from ir_measures.measures import Measure
@@ -14,7 +15,6 @@ from permed_measures.engine.inputs import RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
-from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import values_of
 
 Floats = NDArray[np.float64]
@@ -40,9 +40,12 @@ _BEST_FIRST = {
 """Measures that never fall where neighbours of a ranking are exchanged so that the better one is first."""
 
 
+_BY_GRADE = (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)
+
+
 def over_ties(
     measures: Sequence[Measure], judgments: Judgments, run: RunLike, values: Floats
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, Floats, list[bool]]:
     """Return the least and the most of three orders of equal scores, query by query.
 
     Parameters
@@ -51,25 +54,37 @@ def over_ties(
         Checked on the judgments.
     judgments : Judgments
     run : RunLike
-        Read twice.
+        Read several times.
     values : ndarray of float64, shape (n_measures, n_queries)
         With the order that evaluations have.
 
     Returns
     -------
     (ndarray, ndarray), each of shape (n_measures, n_queries)
-        Over that order, the lowest and the highest grade first: some order gives these values. No order gives
-        others beyond them where `all_orders` says so.
+        Over that order, the lowest and the highest grade first: some order gives these values.
+    list of bool
+        Of each measure, whether no order gives others beyond them.
     """
     orders = [values]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of this run they were given
-        for ties in (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC):
-            orders.append(evaluated(list(measures), JudgedRankings.of(judgments, run, ties)).values)
-    return np.min(orders, axis=0), np.max(orders, axis=0)
+        orders += [
+            evaluated(list(measures), JudgedRankings.of(judgments, run, ties)).values for ties in _BY_GRADE
+        ]
+        exact = [best_first_is_most(measure) for measure in measures]
+        if not all(exact) and not _ties_differ(judgments, run):
+            exact = [True] * len(exact)
+    return np.min(orders, axis=0), np.max(orders, axis=0), exact
 
 
-def all_orders(measure: Measure) -> bool:
+def _ties_differ(judgments: Judgments, run: RunLike) -> bool:
+    """Return whether documents with equal scores differ: in their grades, or in that one is judged."""
+    above_unjudged = replace(judgments, grade=judgments.grade - judgments.grade.min(initial=0) + 1)
+    first, last = (JudgedRankings.of(above_unjudged, run, ties) for ties in _BY_GRADE)
+    return not (np.array_equal(first.row, last.row) and np.array_equal(first.rank, last.rank))
+
+
+def best_first_is_most(measure: Measure) -> bool:
     """Return whether the highest grade first gives the most of all orders, and the lowest first the least.
 
     It does where a ranking never loses by the exchange of two neighbours that puts the better one first.
@@ -82,17 +97,6 @@ def all_orders(measure: Measure) -> bool:
     return measure.NAME in _BEST_FIRST and graded and given.get("rel") != 0
 
 
-def about_ties(measures: Sequence[Measure]) -> str:
-    """Say what the ranges of `over_ties` are.
-
-    Examples
-    --------
-    >>> import permed_measures as pm
-    >>> about_ties([pm.parse_measure("AP@10")])
-    'the least and the most over the orders of equal scores'
-    """
-    others = ", ".join(name_of(measure) for measure in measures if not all_orders(measure))
-    of_three = "three of them (as ranked, lowest grade first, highest grade first): others may go beyond"
-    return "the least and the most over the orders of equal scores" + (
-        f"; for {others} over {of_three}" if others else ""
-    )
+ALL_ORDERS = "the least and the most over the orders of equal scores"
+THREE_ORDERS = "*: as ranked, lowest and highest grade first; other orders may go beyond"
+"""What is said of ranges, and of those that are not exact."""

@@ -37,22 +37,3 @@ def bounds(measure, judgments, scores, scale, most):
         ranking = [(doc, known.get(doc)) for doc in order]
         values.append(oracle.MEASURES[measure.NAME](ranking, known, **params))
     return np.min(values), np.max(values), len(unjudged)
-
-
-def bounds_of_difference(measure, judgments, runs, scale, most):
-    """Return the least and the most difference of two runs whose documents all have the same grades."""
-    params = values_of(measure)
-    orders = [oracle.rank(scores, "trec", judgments) for scores in runs]
-    top = dict.fromkeys(doc for order in orders for doc in order[: params.get("cutoff")])
-    unjudged = [doc for doc in top if doc not in judgments]
-    if len(unjudged) > most:
-        return 0, 0, len(unjudged)
-    differences = []
-    for grades in product(scale, repeat=len(unjudged)):
-        known = {**judgments, **dict(zip(unjudged, grades, strict=True))}
-        first, second = (
-            oracle.MEASURES[measure.NAME]([(doc, known.get(doc)) for doc in order], known, **params)
-            for order in orders
-        )
-        differences.append(first - second)
-    return np.min(differences), np.max(differences), len(unjudged)

@@ -1,4 +1,4 @@
-"""The error budget: what each pair is, the order of runs, and what is refused."""
+"""The error budget: what each pair is, and what is refused."""
 
 import csv
 import io
@@ -9,13 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 from commands import run_cli, run_main
-from scipy.stats import kendalltau
 
 import permed_measures as pm
-from permed_measures.budgets import orders
 from permed_measures.budgets.label_errors import LabelErrors, cohens_kappa
 from permed_measures.engine.judgments import Judgments
-from permed_measures.statistics.intervals import mean_intervals
+from permed_measures.statistics.proportions import measure_intervals
 
 MEASURES = ["nDCG@3", "AP@3", "P@1"]
 
@@ -32,24 +30,23 @@ def made(n_queries=30, seed=0, name="d"):
 def several():
     qrels, first = made()
     runs = {"first": first, "second": made(seed=1)[1], "third": made(seed=2)[1]}
-    return pm.uncertainty(qrels, runs, MEASURES, label_error=0.1, resamples=150)
+    return pm.uncertainty(qrels, runs, MEASURES, label_error=0.1, draws=150)
 
 
 def test_a_row_has_the_value_and_four_pairs():
     qrels, run = made()
-    result = pm.uncertainty(qrels, run, MEASURES, label_error=0.2, resamples=300, seed=3)
+    result = pm.uncertainty(qrels, run, MEASURES, label_error=0.2, draws=300, seed=3)
     means = pm.calc_aggregate(MEASURES, qrels, run)
-    ties = {row.measure: (row.least, row.most) for row in pm.crosscheck(qrels, run, MEASURES).rows}
+    ties = {row.measure: row.ties for row in pm.crosscheck(qrels, run, MEASURES).rows}
     values = pm.evaluator(MEASURES, qrels).evaluate(run).values.T
-    intervals = mean_intervals(values, np.arange(30))
+    intervals = measure_intervals(list(means), values, np.arange(30))
     for row, interval in zip(result.rows, intervals, strict=True):
         assert row.value == pytest.approx(means[row.measure])
         assert row.ties == pytest.approx(ties[row.measure])
         assert row.interval == interval.value
         assert row.unjudged[0] <= row.value <= row.unjudged[1]
         assert row.labels[0] < row.labels[1]
-        assert row.exact
-    assert result.order is None
+        assert row.exact == {"ties": True, "unjudged": True}
 
 
 def test_unjudged_is_the_mean_of_the_least_and_the_most_of_each_query():
@@ -59,48 +56,83 @@ def test_unjudged_is_the_mean_of_the_least_and_the_most_of_each_query():
     assert (row.value, row.unjudged, row.judged) == (0.75, (0.75, 1.0), 0.75)
     [row] = pm.uncertainty(qrels, run, "AP@2", grades=[0]).rows
     assert row.unjudged == (0.75, 0.75)
-    assert "0.7500 1.0000*" not in str(pm.uncertainty(qrels, run, "AP@2"))
-    assert "0.5000 1.0000*" in str(pm.uncertainty(qrels, run, "Bpref"))
+    beyond = "*: only some orders or gradings were tried, and others may go beyond"
+    assert "0.7500 1.0000\n" in (text := str(pm.uncertainty(qrels, run, "AP@2")))
+    assert beyond not in text
+    assert "0.7500 1.0000*" in (text := str(pm.uncertainty(qrels, run, "GradedAP(max_rel=1)@2")))
+    assert beyond in text
 
 
 def test_what_is_undefined_says_why():
     result = pm.uncertainty({"q": {"a": 1}}, {"q": {"a": 1.0, "x": 2.0}}, "Judged@5")
     [row] = result.rows
     assert row.unjudged is row.interval is None
-    assert json.loads(result.to("json"))["rows"][0]["unjudged_is"] is None
+    assert json.loads(result.to("json"))["rows"][0]["exact"] == {"ties": True}
     assert "— unjudged: Judged says itself what is judged" in str(result)
     assert "— interval: " in str(result)
+
+
+def test_hits_on_all_queries_leave_an_interval_and_other_values_without_variance_none():
+    """Of 50 hits of 50 the 95% interval ends at 0.025^(1/50), and all of nDCG that is .5 has none."""
+    qrels = {f"q{n}": {"a": 1} for n in range(50)}
+    hits, late = ({q: {"x": score, "a": 2.0} for q in qrels} for score in (1.0, 3.0))
+    [row] = pm.uncertainty(qrels, hits, "P@1").rows
+    assert row.interval == pytest.approx((0.025 ** (1 / 50), 1))
+    [row] = pm.uncertainty(qrels, late, "RR").rows
+    assert (row.value, row.interval) == (0.5, None)
+    assert row.reasons["interval"] == "an interval needs values that vary between queries"
+
+
+def test_an_interval_stays_within_what_the_measure_can_be():
+    qrels = {f"q{n}": {"a": 1, "b": 1} for n in range(12)}
+    run = {q: {"a": 2.0, "b": 1.0} if n else {"x": 1.0, "b": 0.5} for n, q in enumerate(qrels)}
+    for row in pm.uncertainty(qrels, run, ["AP", "nDCG@10", "Coverage@1"]).rows:
+        assert row.interval[0] < row.value < row.interval[1] <= 1
+
+
+def test_queries_without_an_answer_are_not_unjudged():
+    qrels, run = {"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {"a": 1.0}}
+    result = pm.uncertainty(qrels, run, "P@1")
+    assert result.rows[0].judged == 1
+    assert "judged: Judged@k, over queries with an answer" in str(result)
+    [row] = pm.uncertainty(qrels, {}, "P@1").rows
+    assert row.judged is None
+
+
+def test_many_runs_fit_a_screen(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    qrels = made()[0]
+    runs = {f"some_long_name_{n}": made(seed=n)[1] for n in range(7)}
+    lines = pm.uncertainty(qrels, runs, ["P@1", "AP@10", "R@20", "nDCG@10"]).to("table").splitlines()
+    assert len(lines) <= 42
+    assert max(map(len, lines)) <= 80
 
 
 def test_labels_are_drawn_from_the_seed_and_shared_by_the_runs():
     qrels, run = made()
     results = [
-        pm.uncertainty(qrels, {"a": run, "b": run}, "nDCG@3", label_error=0.3, resamples=50, seed=seed)
+        pm.uncertainty(qrels, {"a": run, "b": run}, "nDCG@3", label_error=0.3, draws=50, seed=seed)
         for seed in (1, 1, 2)
     ]
     first, again, other = ([row.labels for row in result.rows] for result in results)
     assert first == again
     assert first[0] == first[1]
     assert first != other
-    [pair] = results[0].order.pairs
-    assert pair.kept["labels"] == 0  # the same values in each draw: neither is above
 
 
 def test_no_errors_of_labels_change_nothing():
     qrels, run = made()
-    [row] = pm.uncertainty(qrels, run, "nDCG@3", label_error=0, resamples=20).rows
+    [row] = pm.uncertainty(qrels, run, "nDCG@3", label_error=0, draws=20).rows
     assert row.labels == (row.value, row.value)
-    [row] = pm.uncertainty(qrels, run, "nDCG@3", label_error=qrels, resamples=20).rows
+    [row] = pm.uncertainty(qrels, run, "nDCG@3", label_error=qrels, draws=20).rows
     assert row.labels == (row.value, row.value)
 
 
 def test_labels_of_two_grades_all_wrong_are_reversed():
     qrels = {"q": {"a": 1, "b": 0, "c": -1}}
-    [row] = pm.uncertainty(
-        qrels, {"q": {"b": 3.0, "c": 2.0, "a": 1.0}}, "P@1", label_error=1, resamples=9
-    ).rows
+    [row] = pm.uncertainty(qrels, {"q": {"b": 3.0, "c": 2.0, "a": 1.0}}, "P@1", label_error=1, draws=9).rows
     assert (row.value, row.labels) == (0, (1, 1))
-    [row] = pm.uncertainty(qrels, {"q": {"c": 3.0}}, "P@1", label_error=1, resamples=9).rows
+    [row] = pm.uncertainty(qrels, {"q": {"c": 3.0}}, "P@1", label_error=1, draws=9).rows
     assert row.labels == (0, 0)  # a negative grade stays
 
 
@@ -120,39 +152,12 @@ def test_rates_are_those_of_both_qrels():
     assert errors.rates.tolist() == [[0.5, 0.5, 0], [0, 1, 0], [0, 0, 1]]
     assert errors.kappa == cohens_kappa(np.array([[1, 1], [0, 2]])) == 0.5
     assert errors.notes == ["labels: the second qrels have no document of grade 2; it stays"]
-    result = pm.uncertainty(first, {"q1": {"a": 1.0}}, "P@1", label_error=second, resamples=9)
+    result = pm.uncertainty(first, {"q1": {"a": 1.0}}, "P@1", label_error=second, draws=9)
     assert "as often wrong as 4 documents that both qrels judge; Cohen's kappa 0.500" in str(result)
     assert cohens_kappa(np.array([[4.0, 0], [0, 0]])) is None
 
 
-def test_the_order_of_runs_is_that_of_the_draws(several):
-    assert [pair.measure for pair in several.order.pairs] == [m for m in several.measures for _ in range(3)]
-    for pair in several.order.pairs:
-        value = {row.run: row for row in several.rows if row.measure == pair.measure}
-        better, worse = value[pair.better], value[pair.worse]
-        assert pair.difference == pytest.approx(better.value - worse.value)
-        assert pair.difference >= 0
-        apart = better.unjudged[0] > worse.unjudged[1]
-        assert pair.kept["unjudged"] == (1 if apart else None)
-        assert 0 <= pair.kept["interval"] <= 1
-    for place in several.order.places:
-        assert all(best <= place.place <= worst for best, worst in place.ranges.values())
-
-
-def test_places_and_tau_are_scipy_s():
-    rng = np.random.default_rng(0)
-    values, draws = rng.random(6), rng.random((50, 6))
-    expected = np.mean([kendalltau(values, draw).statistic for draw in draws])
-    assert orders.tau_of_draws(values, draws) == pytest.approx(expected)
-    assert orders.places(np.array([0.1, 0.5, 0.5])).tolist() == [3, 1, 1]
-    low, high = np.array([0.8, 0.1, 0.2]), np.array([0.9, 0.3, 0.4])
-    pairs = orders.pairs_of(high)
-    assert orders.ranks_by_ranges(low, high) == [(1, 1), (2, 3), (2, 3)]
-    assert (kept := orders.kept_by_ranges(low, high, pairs)) == [1, 1, None]
-    assert orders.least_tau(high, kept) == pytest.approx(1 / 3)
-
-
-def test_whole_conversations_are_resampled():
+def test_whole_conversations_are_the_units():
     qrels = {f"{c}_{t}": {"a": 1} for c in range(6) for t in range(5)}
     run = {q: {"a": 1.0, "x": 2.0 * (int(q[0]) % 2)} for q in qrels}
     alone, together = (pm.uncertainty(qrels, run, "RR", clusters=by) for by in (None, "^(.)_"))
@@ -160,7 +165,7 @@ def test_whole_conversations_are_resampled():
     assert width[1] > 1.7 * width[0]
     assert "30 queries in 6 clusters (^(.)_)" in str(together)
     assert together.notes == [
-        "interval: with 6 clusters it holds less often than 95% where values are skewed"
+        "interval: with 6 clusters Student's t interval holds less often than 95% where values are skewed"
     ]
     assert alone.notes == []
 
@@ -169,9 +174,9 @@ def test_forms_of_runs():
     qrels, run = made(4)
     rows = [(q, d, score) for q, docs in run.items() for d, score in docs.items()]
     frame = pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
-    expected = pm.uncertainty(qrels, run, "AP@3", resamples=9).rows[0]
+    expected = pm.uncertainty(qrels, run, "AP@3", draws=9).rows[0]
     for given in (frame, frame.lazy(), {"name": frame}, {"name": run}):
-        [row] = pm.uncertainty(qrels, given, "AP@3", resamples=9).rows
+        [row] = pm.uncertainty(qrels, given, "AP@3", draws=9).rows
         assert (row.value, row.ties, row.unjudged) == (expected.value, expected.ties, expected.unjudged)
         assert row.run == ("name" if isinstance(given, dict) else "run")
 
@@ -184,7 +189,7 @@ def test_forms_of_runs():
         ({"label_error": {"q9": {"a": 1}}}, "the qrels of label_error judge no document that"),
         ({"grades": [-1]}, "grades must be numbers of at least 0 (found [-1])"),
         ({"level": 1}, "level must be between 0 and 1 (found 1)"),
-        ({"resamples": 0}, "resamples must be a whole number of at least 1 (found 0)"),
+        ({"draws": 0}, "draws must be a whole number of at least 1 (found 0)"),
         ({"measures": []}, "there is no measure"),
         ({"run": {}}, None),
         ({"measures": "GradedAP@3", "grades": [0, 3]}, "the scale: GradedAP: no grade may be above"),
@@ -193,7 +198,7 @@ def test_forms_of_runs():
 )  # fmt: skip
 def test_errors(options, message):
     qrels, run = made(3)
-    given = {"qrels": qrels, "run": run, "measures": "AP@3", "resamples": 9, **options}
+    given = {"qrels": qrels, "run": run, "measures": "AP@3", "draws": 9, **options}
     if message is None:
         assert pm.uncertainty(**given).rows[0].value == 0
         return
@@ -208,21 +213,19 @@ def test_formats_have_the_same_numbers(several):
     for row, read, line in zip(several.rows, content["rows"], rows, strict=True):
         assert read["unjudged"] == list(row.unjudged)
         assert (float(line["labels_low"]), float(line["ties_high"])) == (row.labels[0], row.ties[1])
-        assert read["unjudged_is"] == "exact"
+        assert read["exact"] == {"ties": True, "unjudged": True}
     assert content["label_errors"]["rates"][0] == [0.9, 0.1, 0]
-    assert content["order"]["pairs"][0]["kept"]["unjudged"] is None
     assert content["provenance"]["seed"] == 0
     text = several.to("markdown", digits=2)
     assert "| run | measure | judged | value |" in text
     assert re.search(r"\| first \| nDCG@3 \| 0\.\d\d \| 0\.\d\d \|", text)
-    assert "Kendall's tau" in text
     assert re.search(r"<td[^>]*>first</td>", several._repr_html_())
     assert repr(several) == "<Uncertainty of first, second, third: nDCG@3, AP@3, P@1>"
 
 
 def test_the_command_fits_80_columns(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    arguments = ("uncertainty", "permed-sample", "permed-sample/runs", "-m", "P@10", "--resamples", "200")
+    arguments = ("uncertainty", "permed-sample", "permed-sample/runs", "-m", "P@10", "--draws", "200")
     stdout, stderr = run_cli(*arguments, "--label-error", "0.1", "--grades", "0,2")
     assert stderr == ""
     assert max(map(len, stdout.splitlines())) <= 80

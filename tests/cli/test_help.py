@@ -15,7 +15,7 @@ from commands import run_cli, run_command, run_main
 import permed_measures as pm
 from permed_measures import cli
 from permed_measures.audits.report_formats import AUDIT_FORMATS
-from permed_measures.budgets.page import BUDGET_FORMATS
+from permed_measures.budgets.reports import BUDGET_FORMATS
 from permed_measures.cli import (
     arguments,
     budgets,

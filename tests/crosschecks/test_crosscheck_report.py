@@ -57,7 +57,7 @@ def test_the_verdict_comes_first_then_a_line_per_measure():
     ]
     assert lines[3].split() == ["measure", "ours", "pytrec_eval", "largest", "|Δ|", "ties"]
     assert lines[5].split() == ["P@1", "0.3333", "0.3333", "0e+00", "0.3333", "0.6667"]
-    assert lines[7].split() == ["Judged@5", "0.5556", "—", "—", "same"]
+    assert lines[7].split() == ["Judged@5", "0.5556", "—", "—", "same*"]
     assert "  Judged@5: pytrec_eval does not have it" in lines
 
 

@@ -10,17 +10,17 @@ from cases import GRADES, PARAMETERS, random_measure
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.engine.ties import all_orders, over_ties
+from permed_measures.engine.ties import over_ties
 from permed_measures.measures.parameters import values_of
 
 DOCUMENTS = "abcdefg"
 
 
 def ranges(measure, qrels, run):
-    """Return our least and most for the query."""
+    """Return our least and most for the query, and whether no order goes beyond."""
     evaluator = pm.evaluator([measure], qrels)
-    low, high = over_ties([measure], evaluator.judgments, run, evaluator.evaluate(run).values)
-    return low[0, 0], high[0, 0]
+    low, high, [exact] = over_ties([measure], evaluator.judgments, run, evaluator.evaluate(run).values)
+    return (low[0, 0], high[0, 0]), exact
 
 
 def values_of_all_orders(measure, judgments, scores):
@@ -46,10 +46,10 @@ def test_some_order_gives_them_and_none_goes_beyond_where_that_is_said(name):
     for _ in range(effort(60, 400)):
         (judgments, scores), measure = random_case(rng), random_measure(rng, name)
         values = list(values_of_all_orders(measure, judgments, scores))
-        found = ranges(measure, {"q": judgments}, {"q": scores})
+        found, exact = ranges(measure, {"q": judgments}, {"q": scores})
         for value in found:
             assert np.abs(np.array(values) - value).min() < 1e-12, (measure, judgments, scores)
-        if all_orders(measure):
+        if exact:
             assert found == pytest.approx((min(values), max(values)), abs=1e-12), (judgments, scores)
 
 
@@ -68,13 +68,15 @@ def test_some_order_gives_them_and_none_goes_beyond_where_that_is_said(name):
 def test_where_another_order_goes_beyond_that_is_said(measure, judgments, tied):
     measure, scores = pm.parse_measure(measure), dict.fromkeys(tied, 1.0)
     values = list(values_of_all_orders(measure, judgments, scores))
-    low, high = ranges(measure, {"q": judgments}, {"q": scores})
+    (low, high), exact = ranges(measure, {"q": judgments}, {"q": scores})
     assert min(values) < low - 1e-9 or max(values) > high + 1e-9 or measure.NAME == "nDCG"
-    assert not all_orders(measure)
+    assert not exact
+    without = {doc: -float(place) for place, doc in enumerate(tied)}
+    assert ranges(measure, {"q": judgments}, {"q": without})[1]
 
 
 def test_they_hold_the_value_even_where_it_is_beyond_both_orders_of_grades():
     qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 1.0, "b": 1.0, "x": 1.0}}
     [value] = pm.calc_aggregate("GradedAP", qrels, run).values()
-    assert ranges(pm.GradedAP, qrels, run) == pytest.approx((value, 0.75))
+    assert ranges(pm.GradedAP, qrels, run)[0] == pytest.approx((value, 0.75))
     assert value == pytest.approx(5 / 12)  # lowest grade first: 11/24

@@ -54,8 +54,8 @@ def audited(runs):
     return AUDIT_FORMATS["html"](pm.audit(QRELS, runs, claims))
 
 
-def budgeted(runs, **options):
-    return pm.uncertainty(QRELS, runs, ["P@1"], resamples=20, **options).to("html")
+def budgeted(runs):
+    return pm.uncertainty(QRELS, runs, ["P@1"]).to("html")
 
 
 def ordered(runs):
@@ -135,7 +135,7 @@ def test_the_table_of_an_evaluation_can_be_copied():
     assert text.count('data-copies="1"') == 1
 
 
-@pytest.mark.parametrize("made", [by_group, budgeted])
+@pytest.mark.parametrize("made", [by_group])
 def test_plots_have_the_colours_of_the_page(made):
     drawn = "".join(re.findall(r"<svg.*?</svg>", made(PLAIN), re.DOTALL))
     texts = re.findall(r"<text[^>]*>", drawn)
@@ -149,16 +149,6 @@ def test_groups_are_plotted_where_there_are_some(by, n_plots):
     assert [tag for tag, _ in Page(evaluated(PLAIN, measures=["P@1"], by=by)).tags].count("figure") == n_plots
 
 
-def test_an_error_budget_says_what_is_sure():
-    one = finding(budgeted({"only": PLAIN["first"]}))
-    assert one.startswith("only has P@1 1.0000.")
-    assert "It does not depend on" in one
-    runs = {"low": ranked("x", "y", "a"), "high": ranked("a", "b")}
-    assert finding(budgeted(runs)).startswith("high has the highest P@1: 1.0000. It ")
-    assert ", of 1 on all measures." in finding(budgeted(runs))
-    assert finding(budgeted({"a": runs["low"], "b": runs["low"]})).startswith("a and b are first on P@1.")
-
-
 def test_an_audit_says_its_verdict():
     result = pm.audit(QRELS, PLAIN, {"first": {"P@1": "1.000"}, "second": {"P@1": "0.000"}})
     said = finding(AUDIT_FORMATS["html"](result))
@@ -169,7 +159,7 @@ def test_an_audit_says_its_verdict():
 
 @pytest.mark.parametrize(
     ("made", "module"),
-    [*((each, "jinja2") for each in PAGES), (by_group, "vl_convert"), (budgeted, "vl_convert")],
+    [*((each, "jinja2") for each in PAGES), (by_group, "vl_convert")],
 )
 def test_a_page_without_its_packages_says_what_to_install(made, module, monkeypatch):
     bundle._environment.cache_clear()
@@ -189,7 +179,7 @@ def test_what_has_no_plot_needs_no_plotting(monkeypatch):
 
 COMMANDS = {
     "evaluate": "--measure P@1",
-    "uncertainty": "--measure P@1 --resamples 20",
+    "uncertainty": "--measure P@1",
     "leaderboard": "--measure P@1 --resamples 20",
     "audit": "--claim P@1=1.000",
 }
@@ -237,7 +227,7 @@ def test_a_page_has_no_absolute_path(name, folder):
     "made",
     [
         lambda: pair(4),
-        lambda: pm.uncertainty(QRELS, PLAIN, "P@1", resamples=20),
+        lambda: pm.uncertainty(QRELS, PLAIN, "P@1"),
     ],
 )
 def test_a_page_is_shown_in_the_browser(made, monkeypatch, tmp_path):

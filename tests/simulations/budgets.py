@@ -21,7 +21,7 @@ from permed_measures.budgets.label_errors import LabelErrors, relabelled
 from permed_measures.engine.evaluator import evaluated
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.statistics.intervals import mean_intervals
+from permed_measures.statistics.proportions import measure_intervals
 
 MEASURES = list(map(pm.parse_measure, ["nDCG@10", "GradedAP@10", "P@1", "Coverage@3"]))
 N_DOCUMENTS = 20
@@ -65,7 +65,7 @@ def topics(n_conversations, experiments, seed=0):
     hits = []
     for _ in range(experiments):
         rankings, cluster = made(rng, n_conversations)
-        found = mean_intervals(evaluated(MEASURES, rankings).values.T, cluster)
+        found = measure_intervals(MEASURES, evaluated(MEASURES, rankings).values.T, cluster)
         hits.append(held([each.value for each in found], truth))
     return np.mean(hits, axis=0)
 
