@@ -194,7 +194,7 @@ def _folded(pieces: Iterable[str], width: int) -> list[str]:
     for piece in pieces:
         if cell_len((lines[-1] + piece).rstrip()) > width:
             lines.append("")
-        line = (lines[-1] + piece).lstrip()
+        line = lines[-1] + (piece if lines[-1] or len(lines) == 1 else piece.lstrip())
         lines[-1:] = chop_cells(line, width) if cell_len(line.rstrip()) > width else [line]
     return [line.rstrip() for line in lines if line.strip()] or [""]
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 
 LAYERS = """
 errors markup terminal frames
-measures: parameters definitions __init__ headings names parsing
+measures: parameters definitions headings names parsing
 engine: forks inputs batches forms judgments query_ids first_documents
 engine: id_order ranks from_mapping from_frames from_spark rankings
 engine/kernels: shared binary graded checks __init__

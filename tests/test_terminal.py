@@ -99,6 +99,7 @@ def test_lines_after_the_first_hang(terminal, width):
     assert all(line.startswith("      ") for line in lines[1:])
     assert max(map(cell_len, lines)) <= width
     assert "".join("".join(lines).split()) == "".join(text.split())
+    assert paragraph("p: a test", hang=2) == "p: a test"
 
 
 @pytest.mark.parametrize("width", [20, 80, 120])

@@ -39,28 +39,24 @@ def measures_of(measures: MeasuresLike, rel: float | None = None) -> list[Measur
     return distinct(named(with_rel(parse_measure(each), rel), name) for name, each in measures.items())
 
 
+_NAMED = re.compile(r"((?:[^=()]|\([^()]*\))*)=(.*)", re.DOTALL)  # a = in brackets belongs to a parameter
 _NUMBER = re.compile(r"[-+]?[0-9]*\.?[0-9]+ ?%?")
 
 
 def named_measure(text: str) -> Measure:
-    """Return the measure of ``MEASURE`` or ``NAME=MEASURE``; a = in brackets belongs to a parameter."""
-    depth = 0
-    for place, character in enumerate(text):
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if character == "=" and depth == 0:
-            name = text[:place].strip()
-            if not name:
-                raise MeasureError(f"a measure is MEASURE or NAME=MEASURE (found {shown(text)})")
-            measure = text[place + 1 :].strip()
-            if not measure:
-                raise MeasureError(f"a name needs a measure: NAME=MEASURE (found {shown(text)})")
-            if len(measure) < 20 and _NUMBER.fullmatch(measure):
-                raise MeasureError(
-                    f"what follows the = must be a measure (found {shown(text)})",
-                    hint=f"To explain a published number: permed-measures audit --claim '{name}={measure}'",
-                )
-            return named(parse_measure(measure), name)
-    return parse_measure(text)
+    """Return the measure of ``MEASURE`` or ``NAME=MEASURE``."""
+    found = _NAMED.fullmatch(text)
+    if found is None:
+        return parse_measure(text)
+    name, measure = found[1].strip(), found[2].strip()
+    if not name or not measure:
+        raise MeasureError(f"a measure is MEASURE or NAME=MEASURE (found {shown(text)})")
+    if _NUMBER.fullmatch(measure):
+        raise MeasureError(
+            f"what follows the = must be a measure (found {shown(text)})",
+            hint=f"To explain a published number: permed-measures audit --claim '{name}={measure}'",
+        )
+    return named(parse_measure(measure), name)
 
 
 def distinct(measures: Iterable[Measure]) -> list[Measure]:

@@ -164,46 +164,6 @@ def test_the_order_of_parameters_and_the_type_of_numbers_make_no_difference():
     assert pickle.loads(pickle.dumps(pm.GradedAP(norm="min") @ 5)) == pm.GradedAP(norm="min") @ 5
 
 
-PICKLED = [
-    (
-        "GradedAP(gains={1:0.5,2:1},norm='ideal')@10",
-        b"\x80\x04\x95\x81\x00\x00\x00\x00\x00\x00\x00\x8c\x18permed_measures.measures\x94\x8c\t_GradedAP\x94"
-        b"\x93\x94)\x81\x94}\x94(\x8c\x06params\x94}\x94(\x8c\x06cutoff\x94K\n\x8c\x05gains\x94}\x94(K\x01G?\xe0"
-        b"\x00\x00\x00\x00\x00\x00K\x02K\x01u\x8c\x04norm\x94\x8c\x05ideal\x94u\x8c\tvalidated\x94\x88ub.",
-    ),
-    (
-        "Coverage@5",
-        b"\x80\x04\x95V\x00\x00\x00\x00\x00\x00\x00\x8c\x18permed_measures.measures\x94\x8c\t_Coverage\x94\x93\x94"
-        b")\x81\x94}\x94(\x8c\x06params\x94}\x94\x8c\x06cutoff\x94K\x05s\x8c\tvalidated\x94\x88ub.",
-    ),
-    (
-        "VariantNDCG(gain='linear')@3",
-        b"\x80\x04\x95j\x00\x00\x00\x00\x00\x00\x00\x8c\x18permed_measures.measures\x94\x8c\x0c_VariantNDCG\x94"
-        b"\x93\x94)\x81\x94}\x94(\x8c\x06params\x94}\x94(\x8c\x06cutoff\x94K\x03\x8c\x04gain\x94\x8c\x06linear\x94u"
-        b"\x8c\tvalidated\x94\x88ub.",
-    ),
-    (
-        "GAP(g={1:0.5,2:0.5})@10",
-        b"\x80\x04\x95p\x00\x00\x00\x00\x00\x00\x00\x8c\x18permed_measures.measures\x94\x8c\x04_GAP\x94\x93\x94)"
-        b"\x81\x94}\x94(\x8c\x06params\x94}\x94(\x8c\x06cutoff\x94K\n\x8c\x01g\x94}\x94(K\x01G?\xe0\x00\x00\x00\x00\x00"
-        b"\x00K\x02G?\xe0\x00\x00\x00\x00\x00\x00uu\x8c\tvalidated\x94\x88ub.",
-    ),
-    (
-        "QMeasure(beta=2)",
-        b"\x80\x04\x95T\x00\x00\x00\x00\x00\x00\x00\x8c\x18permed_measures.measures\x94\x8c\t_QMeasure\x94\x93\x94"
-        b")\x81\x94}\x94(\x8c\x06params\x94}\x94\x8c\x04beta\x94K\x02s\x8c\tvalidated\x94\x88ub.",
-    ),
-]
-
-
-@pytest.mark.parametrize(("text", "pickled"), PICKLED)
-def test_measures_that_version_0_1_0_pickled_load(text, pickled):
-    measure = pickle.loads(pickled)
-    assert measure == pm.parse_measure(text)
-    assert measure.params == pm.parse_measure(text).params
-    assert pm.calc_aggregate(measure, {"q": {"a": 1}}, {"q": {"a": 1.0}})[measure] > 0
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
