@@ -83,13 +83,14 @@ def _forest(result: ComparisonResult) -> list[str]:
     if len(result.paired.values) > _MOST_DRAWN or not find_spec("vl_convert"):
         return []
     words = page_words()
-    specs = forest_charts(result, paper_table(result), words)
+    table = paper_table(result)
+    specs = forest_charts(result, table, words)
     plots = (
         f'<div role="img" aria-label="{as_html(spec["description"])}">{drawn(spec)}</div>' for spec in specs
     )
     return [
         f'<div style="display: flex; flex-wrap: wrap; gap: 1em; {_COLOURS}">{"".join(plots)}</div>',
-        f"<p>{as_html(forest_note(result, words))}</p>",
+        f"<p>{as_html(forest_note(result, table))}</p>",
     ]
 
 

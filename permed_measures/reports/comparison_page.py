@@ -18,7 +18,15 @@ from permed_measures.reports.paper_table import deciding_tests, paper_table, sen
 from permed_measures.reports.query_details import query_details
 from permed_measures.reports.result_page import copies_of, how_made, titled
 from permed_measures.reports.tables import PaperTable
-from permed_measures.reports.wording import NONE, interval_method, interval_of, p_or_dash, shown
+from permed_measures.reports.wording import (
+    LEVELS,
+    NONE,
+    interval_method,
+    interval_of,
+    p_of_sentences,
+    p_or_dash,
+    shown,
+)
 from permed_measures.statistics.intervals import FEW
 from permed_measures.statistics.results import INTERACTION, ComparisonResult, ComparisonRow, deciding
 
@@ -45,7 +53,7 @@ def comparison_page(result: ComparisonResult) -> str:
     content = {
         "finding": findings(result),
         "sections": sections,
-        "forest_note": forest_note(result, words),
+        "forest_note": forest_note(result, table),
         "means": as_markup(html_means(table)),
         "sentences": sentences(result),
         "differences": as_markup(html_differences(replace(result, notes=[]))),
@@ -84,12 +92,24 @@ def html_differences(result: ComparisonResult) -> str:
 # --- the forest plot -----------------------------------------------------------------------------------
 
 
-def forest_note(result: ComparisonResult, words: Words) -> str:
-    """Explain what points, lines and filling mean."""
-    note = words["forest_note" if result.baselines else "forest_note_means"]
-    method = interval_method(result)
-    level = f"{result.level_in_percent}{f' ({method})' if method and result.baselines else ''}"
-    return note.format(level=level)
+def forest_note(result: ComparisonResult, table: PaperTable) -> str:
+    """Explain what points, lines, filling and letters mean, those that there are."""
+    line = f"Line: {result.level_in_percent} interval"
+    if not result.baselines:
+        of_means = any(row.intervals.get("mean") for row in result.rows)
+        said = [
+            "Point: mean, sorted.",
+            *([f"{line} of the mean, of each run by itself."] if of_means else []),
+        ]
+        marks = "Letters or numbers after > name the runs that a run is significantly better than."
+        return " ".join([*said, *([marks] if table.lettered else [])])
+    said = ["Point: mean difference to the baseline, sorted."]
+    if method := interval_method(result):
+        said.append(f"{line} ({method}).")
+    test = deciding(result.rows[0].tests)
+    if test and any(row.tests[test].adjusted is not None for row in result.rows):
+        said.append(f"Filled: significant, {p_of_sentences(result, test)} < {LEVELS['†']}.")
+    return " ".join(said)
 
 
 def forest_charts(result: ComparisonResult, table: PaperTable, words: Words) -> Iterator[charts.Spec]:

@@ -6,9 +6,12 @@ import re
 import pytest
 from reporting import loaded, made
 
+from permed_measures.reports.comparison_page import forest_note
 from permed_measures.reports.findings import findings
+from permed_measures.reports.paper_table import paper_table
 
 GOOD, MIDDLE, BAD = [1] * 12, [2] * 12, [4] * 12
+VARIED = [1, 2, 1, 3] * 3
 FIRST_OF_12 = [1] * 11 + [2]
 COUNTED = "Significantly better than old (max-T-adjusted p < 0.05):"
 
@@ -86,6 +89,44 @@ COUNTED = "Significantly better than old (max-T-adjusted p < 0.05):"
 )
 def test_findings_say_which_runs_are_highest_and_how_surely(ranks, options, sentences):
     assert findings(made(ranks, **options)) == sentences
+
+
+@pytest.mark.parametrize(
+    ("ranks", "options", "note"),
+    [
+        (
+            {"a": VARIED, "b": [2, *VARIED[1:]], "c": BAD},
+            {"baseline": "b"},
+            "Point: mean difference to the baseline, sorted. Line: 95% interval (simultaneous, max-T). "
+            "Filled: significant, max-T-adjusted p < 0.05.",
+        ),
+        (
+            {"a": VARIED, "b": [2, *VARIED[1:]]},
+            {"baseline": "b", "tests": "bootstrap"},
+            "Point: mean difference to the baseline, sorted. Line: 95% interval (percentile bootstrap).",
+        ),
+        (
+            {"a": [1], "b": [2]},
+            {"baseline": "b", "tests": "t-test"},
+            "Point: mean difference to the baseline, sorted.",
+        ),
+        (
+            {"a": VARIED, "b": [2, *VARIED[1:]]},
+            {},
+            "Point: mean, sorted. Line: 95% interval of the mean, of each run by itself. "
+            "Letters or numbers after > name the runs that a run is significantly better than.",
+        ),
+        (
+            {"a": VARIED, "b": [2, *VARIED[1:]]},
+            {"tests": "bootstrap"},
+            "Point: mean, sorted. Line: 95% interval of the mean, of each run by itself.",
+        ),
+        ({"a": [1], "b": [2]}, {"tests": "t-test"}, "Point: mean, sorted."),
+    ],
+)
+def test_the_note_on_a_forest_plot_explains_what_there_is(ranks, options, note):
+    result = made(ranks, **options)
+    assert forest_note(result, paper_table(result)) == note
 
 
 # --- what each sentence claims, computed from the JSON -----------------------------------------------
