@@ -16,8 +16,6 @@ class FileServer:
         The errors that the next requests get, before the file is served.
     cut : dict of str to list of int
         How many bytes the next requests get.
-    ranges : bool
-        Whether it can go on in the middle of a file.
     compresses : bool
         Whether it compresses the file for a client that can decompress it, as GitHub does.
     together : threading.Barrier, optional
@@ -28,7 +26,7 @@ class FileServer:
 
     def __init__(self):
         self.files, self.statuses, self.cut, self.asked, self.n_sent = {}, {}, {}, [], 0
-        self.ranges, self.compresses, self.together, self.endless = False, False, None, False
+        self.compresses, self.together, self.endless = False, None, False
         server = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -41,14 +39,9 @@ class FileServer:
                     return
                 compressed = server.compresses and "gzip" in self.headers.get("Accept-Encoding", "")
                 body = gzip.compress(body) if compressed else body
-                start = 0
-                if server.ranges and "Range" in self.headers:
-                    start = int(self.headers["Range"].removeprefix("bytes=").removesuffix("-"))
-                self.send_response(206 if start else 200)
+                self.send_response(200)
                 if not server.endless:
-                    self.send_header("Content-Length", str(len(body) - start))
-                if server.ranges:
-                    self.send_header("Accept-Ranges", "bytes")
+                    self.send_header("Content-Length", str(len(body)))
                 if compressed:
                     self.send_header("Content-Encoding", "gzip")
                 self.end_headers()
@@ -56,7 +49,7 @@ class FileServer:
                 if server.together is not None:
                     with contextlib.suppress(threading.BrokenBarrierError):  # one may wait for the other
                         server.together.wait(1)
-                sent = body[start : cuts.pop(0)] if cuts else body[start:]
+                sent = body[: cuts.pop(0)] if cuts else body
                 self.wfile.write(sent)
                 with contextlib.suppress(OSError):  # the client closes the connection
                     while server.endless and server.n_sent < 1 << 28:
@@ -65,7 +58,6 @@ class FileServer:
 
             def refuse(self, status):
                 self.send_response(status)
-                self.send_header("Retry-After", "0")
                 self.send_header("Content-Length", "9")
                 self.end_headers()
                 self.wfile.write(b"an error\n")

@@ -27,7 +27,7 @@ engine: means evaluator ties groups
 provider
 files: sources formats order text_formats text trec streams parquet
 files: read inspection columns whole output_formats write provenance
-datasets: import_hook records samples readers http_download downloads handlers catalogue __init__
+datasets: import_hook records samples readers downloads handlers catalogue __init__
 datasets: titles pyterrier loading
 evaluation spark
 statistics: significance signed_ranks resampling intervals proportions power interactions

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import logging
 import os
+import sys
+import tempfile
 import threading
 import time
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from permed_measures.datasets.readers import cached
 from permed_measures.errors import InputError, reason_of
-
-_ABANDONED = 3600
-"""Seconds after which an unfinished download that nobody has written to belongs to no running process."""
 
 
 def home() -> Path:
@@ -74,28 +72,21 @@ class RemoteFile:
         return path
 
     def _download(self, path: Path) -> None:
-        from ir_datasets.util import Download
-
-        from permed_measures.datasets.http_download import HttpDownload
-
-        part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.part")  # nobody else's
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _remove_abandoned(path)
-            with without_logs():
-                Download([HttpDownload(self.url, self.size)], part).path()
-            if difference := self._difference(part):
-                raise OSError(difference)
-            part.replace(path)
-        except (OSError, RuntimeError) as error:
+            with tempfile.TemporaryDirectory(prefix=".download-", dir=path.parent) as folder:
+                part = Path(folder, path.name)
+                _fetch(self.url, part, self.size)
+                if difference := self._difference(part):
+                    raise OSError(difference)
+                part.replace(path)
+        except OSError as error:  # those of requests too
             raise InputError(
                 f"{self.url} cannot be downloaded ({reason_of(error)})",
                 where=str(path),
                 hint="Check the network, or download it by hand and put it there (its SHA-256 is "
                 f"{self.sha256})",
             ) from error
-        finally:
-            part.unlink(missing_ok=True)
 
     def _difference(self, path: Path) -> str:
         """Return how a file differs from the published one; empty if it does not."""
@@ -103,6 +94,46 @@ class RemoteFile:
             return f"it has {size:,} bytes in place of {self.size:,}"
         found = _sha256(path)
         return "" if found == self.sha256 else f"its SHA-256 is {found} in place of {self.sha256}"
+
+
+def _fetch(url: str, path: Path, size: int) -> None:
+    """Download a file of so many bytes; where the network fails or the server is busy, try again."""
+    import requests
+
+    n_tries = int(os.environ.get("IR_DATASETS_DL_TRIES", "3"))
+    for n_failed in range(1, n_tries + 1):
+        try:
+            _receive(url, path, size)
+            return
+        except requests.RequestException as error:
+            status = getattr(error.response, "status_code", None)
+            if n_failed == n_tries or (status is not None and status not in _TEMPORARY):
+                raise
+            time.sleep(2**n_failed)
+
+
+_TEMPORARY = {408, 429, 500, 502, 503, 504}
+"""HTTP errors after which the same request may succeed."""
+_BLOCK = 1 << 16
+
+
+def _receive(url: str, path: Path, size: int) -> None:
+    import ir_datasets
+    import requests
+
+    timeout = float(os.environ.get("IR_DATASETS_DL_TIMEOUT", "15"))
+    is_shown = sys.stderr.isatty() and os.environ.get("IR_DATASETS_DL_DISABLE_PBAR", "").lower() != "true"
+    shown = ir_datasets.log.easy().pbar_raw(
+        desc=url, total=size, unit="B", unit_scale=True, leave=False, disable=not is_shown
+    )
+    with requests.get(url, stream=True, timeout=timeout) as response, path.open("wb") as file, shown as bar:
+        if response.status_code >= 400:
+            problem = f"the server answered {response.status_code} {response.reason}"
+            raise requests.HTTPError(problem, response=response)
+        for data in response.iter_content(_BLOCK):
+            bar.update(file.write(data))
+            if file.tell() > size:
+                raise OSError(f"the response is larger than the published file of {size:,} bytes")
 
 
 @contextmanager
@@ -129,14 +160,6 @@ _LOGGED = ("Download failed", "download error", "[starting]", "[finished]", "[er
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _remove_abandoned(path: Path) -> None:
-    """Remove what killed processes have left of this download."""
-    for part in path.parent.glob(f".{glob.escape(path.name)}.*.part*"):
-        with suppress(FileNotFoundError):  # another process was faster
-            if time.time() - part.stat().st_mtime > _ABANDONED:
-                part.unlink()
 
 
 _PINS = tomllib.loads(Path(__file__).with_name("downloads.toml").read_text("utf-8"))

@@ -20,7 +20,8 @@ for line in open(sys.argv[1]):
     row = json.loads(line)
     query_id = f"{row['conversation_id']}_{row['turn_id']}"
     qrels.setdefault(query_id, {})[row["doc_id"]] = row["rel"]
-    run.setdefault(query_id, {})[row["doc_id"]] = -float(len(run[query_id]))
+    scores = run.setdefault(query_id, {})
+    scores[row["doc_id"]] = -float(len(scores))
 print(ir_measures.calc_aggregate([nDCG @ 10, AP @ 10, P @ 1], qrels, run))
 """
 MEASURES = [word for name in ("nDCG@10", "AP@10", "P@1") for word in ("-m", name)]
