@@ -124,7 +124,7 @@ Caption = Annotated[
     str | None,
     typer.Option(
         metavar="TEXT",
-        help="With what the caption begins, in the formats latex and markdown.",
+        help="Put this before the caption, in the formats latex and markdown.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -45,35 +45,54 @@ def compare(
     correction: Annotated[
         Correction | None,
         typer.Option(
-            help="Multiple-testing correction. By default max-t, or holm without the randomization test."
+            metavar="NAME",
+            help="Multiple-testing correction: max-t, holm, bonferroni, benjamini-hochberg or none. "
+            "By default max-t, or holm without the randomization test.",
+            rich_help_panel=arguments.STATISTICS,
         ),
     ] = None,
     family: Annotated[
         Literal["all", "measure"],
-        typer.Option(help="Which p-values are corrected together: all, or those of a measure."),
+        typer.Option(
+            help="Which p-values are corrected together: all, or those of a measure.",
+            rich_help_panel=arguments.STATISTICS,
+        ),
     ] = "all",
     equivalence_margin: Annotated[
         float | None,
-        typer.Option(metavar="D", help="Also test whether a difference is within ± D."),
+        typer.Option(
+            metavar="D",
+            help="Also test whether a difference is within ± D.",
+            rich_help_panel=arguments.STATISTICS,
+        ),
     ] = None,
     detect: Annotated[
         float | None,
         typer.Option(
             metavar="D",
             help="Report how many queries (or clusters) a difference of D needs, and which one these find.",
+            rich_help_panel=arguments.STATISTICS,
         ),
     ] = None,
     tests: Annotated[
         list[Test] | None,
         typer.Option(
-            help="A test to run, or the bootstrap for intervals; can be repeated. By default randomization."
+            metavar="NAME",
+            help="A test to run: t-test, wilcoxon, randomization; or the bootstrap for intervals. Can be "
+            "repeated; by default randomization.",
+            rich_help_panel=arguments.STATISTICS,
         ),
     ] = None,
     resamples: arguments.Resamples = 50_000,
     seed: arguments.Seed = 0,
     level: arguments.Level = 0.95,
     columns: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A CSV file of other columns: run,method,latency.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A CSV file of other columns: run,method,latency.",
+            rich_help_panel=arguments.OUTPUT,
+        ),
     ] = None,
     p_imp: Annotated[
         int | None,
