@@ -13,7 +13,7 @@ import typer
 from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell, warnings_as_notes
 from permed_measures.errors import InputError
-from permed_measures.markup import counted
+from permed_measures.markup import as_json, counted
 
 VerifyFormat = Literal["table", "json"]
 GateFormat = Literal["table", "markdown", "json"]
@@ -44,14 +44,15 @@ def verify(
 
     Exit status 1 if anything differs, 2 if a record cannot be read or its files are not found.
     """
-    from permed_measures.records.verify import as_verification_json, verify_all
+    from permed_measures.records.verify import verify_all
 
     given = _runs_of(run)
     with warnings_as_notes():
         found = list(verify_all(records, qrels, given, folder))
     if records == [Path(each.name) for each in found if not each.is_read]:
         raise InputError(found[0].error, where=found[0].name)
-    print(as_verification_json(found) if format_ == "json" else "".join(map(str, found)), end="")
+    contents = as_json([each.content() for each in found], indent=2)
+    print(f"{contents}\n" if format_ == "json" else "".join(map(str, found)), end="")
     if not all(each.ok for each in found):
         raise typer.Exit(1 if all(each.is_read for each in found) else 2)
 

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 from ir_measures.measures import Measure
+from numpy.typing import NDArray
 
 from permed_measures import __version__
 from permed_measures.engine.judgments import Judgments
@@ -18,6 +20,8 @@ from permed_measures.records.record import Record, hash_of
 
 TOLERANCE = 1e-9
 """How far numbers of another version may be from ours."""
+
+Floats = NDArray[np.float64]
 
 NOTHING = object()
 """In the place of what one of the two lacks."""
@@ -58,7 +62,7 @@ def compared(recorded: Record, remade: Mapping[str, Any]) -> tuple[list[Differen
     ----------
     recorded : Record
     remade : mapping
-        All or some of the fields of a record.
+        The fields of a record.
 
     Returns
     -------
@@ -66,25 +70,25 @@ def compared(recorded: Record, remade: Mapping[str, Any]) -> tuple[list[Differen
         What differs, its own hash first; and the fields that cannot be compared: when and with what it was
         made, where the files were, and of another version's record texts and what is not computed any more.
     """
-    found = (
-        []
-        if recorded["sha256"] == recorded.seal
-        else [Difference("sha256", recorded["sha256"], recorded.seal)]
-    )
+    found = []
+    if recorded["sha256"] != recorded.seal:
+        found.append(Difference("sha256", recorded["sha256"], recorded.seal))
     unchecked = [name for name in ("created", "versions") if name in recorded]
     other_version = recorded.version != __version__
     ids, new_ids = recorded["query_ids"], remade["query_ids"]
     if ids != new_ids:
         found.append(Difference("query_ids", sorted({*ids} - {*new_ids}), sorted({*new_ids} - {*ids})))
-    for part in [name for name in {**recorded, **remade} if name in _COMPARED and name in remade]:
-        for key, before, now in _leaves(recorded.get(part, NOTHING), remade[part], (part,)):
-            if ids != new_ids and "values" in key:
-                continue
-            name = dotted(_with_query(key, recorded))
-            if _is_unknown(key, before, now) or (other_version and _is_wording(key, before, now)):
-                unchecked.append("paths" if key[-1] in _PLACES else dotted(_without_number(key)))
-            elif not _are_same(before, now, TOLERANCE if other_version else 0.0):
-                found.append(Difference(name, before, now))
+    before, after = ({part: each[part] for part in _COMPARED if part in each} for each in (recorded, remade))
+    for key, value, now in _leaves(before, after, ()):
+        if ids != new_ids and "values" in key:
+            continue
+        if _is_unknown(key, value, now) or (other_version and _is_wording(key, value, now)):
+            of_list = isinstance(key[-1], int)  # one of several texts
+            unchecked.append("paths" if key[-1] in _PLACES else dotted(key[:-1] if of_list else key))
+        elif not _are_same(value, now, TOLERANCE if other_version else 0.0):
+            of_query = key[0] == "runs" and key[2:3] == ("values",) and len(key) == 5
+            place = (*key[:4], ids[int(key[4])]) if of_query else key
+            found.append(Difference(dotted(place), value, now))
     return found, list(dict.fromkeys(unchecked))
 
 
@@ -144,35 +148,20 @@ def _by_name(values: list[Any]) -> dict[str | int, Any]:
     return dict(zip(names, values, strict=True)) if unique else dict(enumerate(values))
 
 
-def _without_number(key: Key) -> Key:
-    """Name the list in the place of one of its texts."""
-    return key[:-1] if isinstance(key[-1], int) else key
-
-
-def _with_query(key: Key, recorded: Record) -> Key:
-    """Name the query in the place of its number."""
-    if key[0] == "runs" and key[2:3] == ("values",) and len(key) == 5:
-        return (*key[:4], recorded["query_ids"][int(key[4])])
-    return key
-
-
-def refuse_other(
-    record: Record,
-    where: str,
-    measures: list[Measure],
-    judgments: Judgments,
-    order: str,
-    query_ids: str | None,
-) -> None:
-    """Raise unless the values of a record can be compared with an evaluation that is made here.
+def values_to_compare(
+    record: Record, measures: list[Measure], judgments: Judgments, order: str, query_ids: str | None
+) -> dict[str, dict[Measure, Floats]]:
+    """Return the values of the runs of a record, if they can be compared with an evaluation made here.
 
     Parameters
     ----------
     record : Record
-    where : str
-        Its file, for messages.
     measures, judgments, order, query_ids
         Those of the evaluation.
+
+    Returns
+    -------
+    dict of str to dict of Measure to ndarray of float64, shape (n_queries,)
 
     Raises
     ------
@@ -183,6 +172,7 @@ def refuse_other(
         If it lacks a measure.
     """
     here = {
+        **record,
         "query_ids": judgments.query_ids,
         "qrels": {**record["qrels"], "judgments": hash_of(judgments)},
         "options": {**record["options"], "order": order, "query_ids": query_ids},
@@ -190,9 +180,10 @@ def refuse_other(
     }
     differences, _ = compared(record, here)
     if differences:
-        raise InputError(f"this record cannot be compared: {differences[0]}", where=where)
+        raise InputError(f"this record cannot be compared: {differences[0]}", where=record.source)
     names = list(map(name_of, record.measures))
     for measure in measures:
         if measure not in record.measures:
             problem = f"this record has no {measure} (it has {', '.join(names)})"
-            raise MeasureError(problem, where=where, hint=nearest(str(measure), names))
+            raise MeasureError(problem, where=record.source, hint=nearest(str(measure), names))
+    return {run: {measure: record.values_of(run, measure) for measure in measures} for run in record.runs}

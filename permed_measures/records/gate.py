@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,17 +20,15 @@ from permed_measures.errors import InputError
 from permed_measures.markup import as_json, counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parsing import distinct, named_measure
-from permed_measures.records.changes import refuse_other
+from permed_measures.records.changes import Floats, values_to_compare
 from permed_measures.records.fields import check_fields
-from permed_measures.records.record import Record, is_record, read_record
+from permed_measures.records.record import Record, as_record
 from permed_measures.records.rules import RULES
 from permed_measures.reports.tables import PaperTable, TableRow, markdown
 from permed_measures.statistics.differences import clusters_of
 from permed_measures.statistics.intervals import mean_intervals
 from permed_measures.statistics.resampling import randomization_test
 from permed_measures.terminal import paragraph, terminal_table
-
-Floats = NDArray[np.float64]
 
 LEVEL = 0.05
 """A drop is significant if its p-value is below this; the interval is of 1 - this."""
@@ -193,15 +190,10 @@ def gate(
     >>> found.ok, found.rules
     (False, [Rule(measure='RR', asked='at least 0.8', found=0.5, said='0.5000', ok=False, note='')])
     """
-    given: dict[str, Any] = {
-        "min": minimum,
-        "max-drop": max_drop,
-        "significant": significant,
-        "non-inferior": non_inferior,
-    }
-    given |= {"resamples": resamples, "seed": seed}
-    check_fields({n: _written(each) for n, each in given.items() if each is not None}, RULES)
     floors, drops = _by_measure(minimum), _by_measure(max_drop)
+    limits = {"min": floors, "max-drop": drops}
+    given = {"significant": significant, "non-inferior": non_inferior, "resamples": resamples, "seed": seed}
+    check_fields({name: {str(m): x for m, x in each.items()} for name, each in limits.items()} | given, RULES)
     _refuse_incomplete(floors, drops, baseline, significant, non_inferior)
     loaded = loaded_qrels(qrels)
     evaluator = PermedEvaluator(distinct([*floors, *drops]), loaded)
@@ -218,12 +210,15 @@ def gate(
     rules = [_floor(measure, values[measure], least) for measure, least in floors.items()]
     about = counted(len(judgments.query_ids), "query")
     if baseline is not None:
-        recorded, where = _record_of(baseline)
+        recorded = as_record(baseline)
         if recorded is None:
             before = values_of(baseline)
+        elif len(recorded.runs) != 1:
+            problem = f"the record of a baseline must have one run (found {len(recorded.runs)})"
+            raise InputError(problem, where=recorded.source)
         else:
-            refuse_other(recorded, where, list(drops), judgments, order, query_ids)
-            before = _values_in(recorded, where)
+            how = (list(drops), judgments, order, query_ids)
+            [before] = values_to_compare(recorded, *how).values()
         name, cluster, _ = clusters_of(judgments.query_ids, clusters, loaded)
         judge = _Judge(significant, non_inferior, cluster, resamples, seed)
         rules += [judge.drop(each, values[each] - before[each], most) for each, most in drops.items()]
@@ -231,41 +226,30 @@ def gate(
     return Gate(rules, about)
 
 
-def _written(value: Any) -> Any:
-    """Return limits by the names of the measures, as a file has them."""
-    return {str(name): each for name, each in value.items()} if isinstance(value, Mapping) else value
-
-
 def _by_measure(given: Mapping[str, float] | None) -> dict[Measure, float]:
     """Return the limit of each measure."""
-    return {
-        text if isinstance(text, Measure) else named_measure(text): float(limit)
-        for text, limit in (given or {}).items()
-    }
+    pairs = (given or {}).items()
+    return {text if isinstance(text, Measure) else named_measure(text): limit for text, limit in pairs}
 
 
 def _refuse_incomplete(
     floors: Any, drops: Any, baseline: object, significant: bool, non_inferior: bool
 ) -> None:
-    if not floors and not drops:
-        raise InputError("there is no rule", hint="Give minimum={'nDCG@10': 0.8}, or a baseline and max_drop")
-    if drops and baseline is None:
-        raise InputError("max_drop needs a baseline", hint="Name a run or a record")
-    if baseline is not None and not drops:
-        hint = "Say how far a measure may fall: {'nDCG@10': 0.01}"
-        raise InputError("a baseline needs max_drop", hint=hint)
-    if (significant or non_inferior) and not drops:
-        raise InputError("a test is of a drop below a baseline", hint="Give a baseline and max_drop")
-    if significant and non_inferior:
-        hint = (
-            "non_inferior asks for evidence that no drop is too large, significant for evidence that one is"
-        )
-        raise InputError("significant and non_inferior exclude each other", hint=hint)
+    is_tested = significant or non_inferior
+    for is_wrong, problem, hint in (
+        (not floors and not drops, "there is no rule", "Give minimum={'nDCG@10': 0.8}, or max_drop"),
+        (drops and baseline is None, "max_drop needs a baseline", "Name a run or a record"),
+        (baseline is not None and not drops, "a baseline needs max_drop", "Say how far a measure may fall"),
+        (is_tested and not drops, "a test is of a drop below a baseline", "Give a baseline and max_drop"),
+        (significant and non_inferior, "significant and non_inferior exclude each other", "Choose one"),
+    ):
+        if is_wrong:
+            raise InputError(problem, hint=hint)
 
 
 def _printed(value: float, limit: float, sign: str = "") -> str:
     """Write a number as it is compared with a limit: with the decimals of that, but four to nine."""
-    decimals = -int(Decimal(repr(limit)).as_tuple().exponent)
+    decimals = -int(Decimal(repr(float(limit))).as_tuple().exponent)
     return f"{value:{sign}.{min(max(decimals, 4), 9)}f}"
 
 
@@ -356,28 +340,6 @@ def least_p(n_units: int, resamples: int) -> float:
     (0.0625, 0.03125, 0.1)
     """
     return float(min(1.0, max(2.0 ** (1 - n_units), 1 / (1 + resamples))))
-
-
-# --- the baseline ------------------------------------------------------------------------------------
-
-
-def _record_of(baseline: RunLike | Record) -> tuple[Record | None, str]:
-    """Return the record that the baseline is, and its file; None if it is a run."""
-    if isinstance(baseline, Record):
-        return baseline, ""
-    is_path = isinstance(baseline, (str, os.PathLike))
-    if is_path and is_record(Path(baseline)):  # type: ignore[arg-type]
-        return read_record(baseline), str(baseline)  # type: ignore[arg-type]
-    return None, ""
-
-
-def _values_in(baseline: Record, where: str) -> dict[Measure, Floats]:
-    """Return the values of the one run of a record."""
-    if len(baseline.runs) != 1:
-        found = len(baseline.runs)
-        raise InputError(f"the record of a baseline must have one run (found {found})", where=where)
-    [run] = baseline.runs
-    return {measure: baseline.values_of(run, measure) for measure in baseline.measures}
 
 
 def assert_no_regression(

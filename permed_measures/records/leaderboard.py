@@ -25,9 +25,9 @@ from permed_measures.markup import as_cell, as_json, counted
 from permed_measures.measures.headings import check_headings, explained, headings_of, name_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.pages.words import page_words
-from permed_measures.records.changes import refuse_other
+from permed_measures.records.changes import values_to_compare
 from permed_measures.records.gate import least_p
-from permed_measures.records.record import Record, is_record, read_record
+from permed_measures.records.record import Record, as_record
 from permed_measures.reports.evaluation import with_judged
 from permed_measures.reports.html import html_means
 from permed_measures.reports.result_page import PageTable, Part, copies_of, how_made, result_page
@@ -65,8 +65,8 @@ class Entry:
         Of its difference from the first run, adjusted for all pairs of runs; None for the first.
     values : dict of str to float
         The mean of each measure.
-    judged : dict of str to float
-        The share of judged documents at each cutoff.
+    judged : dict of str to float or None
+        The share of judged documents at each cutoff; None where a record does not have it.
     source : str
         The record that it is from; empty for a run.
     texts : dict of str to str
@@ -77,7 +77,7 @@ class Entry:
     run: str
     p: float | None
     values: dict[str, float]
-    judged: dict[str, float]
+    judged: dict[str, float | None]
     source: str = ""
     texts: dict[str, str] = field(default_factory=dict)
 
@@ -138,67 +138,42 @@ class Leaderboard(Tabular):
 
     def _records(self) -> list[dict[str, Any]]:
         texts = {entry.run: entry.texts for entry in self.entries}
-        headings = headings_of_texts(texts)
         return [
-            {
-                "rank": each.rank,
-                "run": each.run,
-                **dict(zip(headings, texts_of(texts, each.run), strict=True)),
-                **each.values,
-                "p": each.p,
-                **each.judged,
-                "record": each.source,
-            }
+            {"rank": each.rank, "run": each.run}
+            | dict(zip(headings_of_texts(texts), texts_of(texts, each.run), strict=True))
+            | {**each.values, "p": each.p, **each.judged, "record": each.source}
             for each in self.entries
         ]
 
     def _table(self) -> PaperTable:
-        texts = {entry.run: entry.texts for entry in self.entries}
-        judged = list(dict.fromkeys(name for entry in self.entries for name in entry.judged))
-        has_source = any(entry.source for entry in self.entries)
-        columns = []
-        for name in map(name_of, self.measures):
-            cells = [f"{entry.values[name]:.4f}" for entry in self.entries]
-            columns.append([*map(Cell, cells, placed(cells))])
-        columns[1:1] = [[Cell("" if entry.p is None else f"{entry.p:.4f}") for entry in self.entries]]
-        for name in judged:
-            shares = (entry.judged.get(name) for entry in self.entries)
-            columns.append([Cell("" if share is None else f"{share:.4f}") for share in shares])
+        records, names = self._records(), [*map(name_of, self.measures)]
+        own = headings_of_texts({entry.run: entry.texts for entry in self.entries})
+        labels = ["rank", "run", *own, *["record"] * any(entry.source for entry in self.entries)]
+        columns = [names[0], "p", *names[1:], *self.entries[0].judged]
+        cells = []
+        for column in columns:
+            values = [record[column] for record in records]
+            texts = ["" if value is None else f"{value:.4f}" for value in values]
+            cells.append([*map(Cell, texts, placed(texts) if column in names else [0] * len(texts))])
         rows = [
-            TableRow(
-                [str(entry.rank), entry.run, *texts_of(texts, entry.run), *[entry.source] * has_source],
-                [column[number] for column in columns],
-            )
-            for number, entry in enumerate(self.entries)
+            TableRow([str(record[label]) for label in labels], [column[number] for column in cells])
+            for number, record in enumerate(records)
         ]
         first, *others = headings_of(self.measures)
-        return PaperTable(
-            ["rank", "run", *headings_of_texts(texts), *["record"] * has_source],
-            [first, "p", *others, *judged],
-            [rows],
-            f"Runs by {first} over {self.about}",
-            [self.finding, *explained(self.measures)],
-        )
+        about = f"Runs by {first} over {self.about}"
+        headings = [first, "p", *others, *self.entries[0].judged]
+        return PaperTable(labels, headings, [rows], about, [self.finding, *explained(self.measures)])
 
 
 def _as_json(board: Leaderboard) -> str:
-    content = {
-        "measures": list(map(str, board.measures)),
-        "about": board.about,
-        "finding": board.finding,
-        "runs": [{**vars(entry), "is_below": entry.is_below} for entry in board.entries],
-    }
-    return as_json(content, indent=2) + "\n"
+    about = {"measures": list(map(str, board.measures)), "about": board.about, "finding": board.finding}
+    runs = [{**vars(entry), "is_below": entry.is_below} for entry in board.entries]
+    return as_json({**about, "runs": runs}, indent=2) + "\n"
 
 
 def _as_csv(board: Leaderboard) -> str:
-    rows = board._records()
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    cells = [
-        [as_cell(each) if isinstance(each := row.get(name, ""), str) else each for name in names]
-        for row in rows
-    ]
-    return separated([[*map(as_cell, names)], *cells])
+    rows = [[*board._records()[0]], *(record.values() for record in board._records())]
+    return separated([[as_cell(each) if isinstance(each, str) else each for each in row] for row in rows])
 
 
 def _as_html(board: Leaderboard) -> str:
@@ -284,8 +259,8 @@ def leaderboard(
     for name, scores in _scores(runs, asked, evaluator, order, query_ids, loaded):
         if name in found:
             places = " and ".join(each.source or "a run" for each in (found[name], scores))
-            problem = f"two runs are named {name!r} ({places})"
-            raise InputError(problem, hint="Give one of them another name: NAME=FILE")
+            hint = "Give one of them another name: NAME=FILE"
+            raise InputError(f"two runs are named {name!r} ({places})", hint=hint)
         found[name] = scores
     if not found:
         raise InputError("there is no run")
@@ -320,16 +295,15 @@ def _refuse_headings(headings: list[str], asked: list[Measure], evaluator: Perme
     ours = ["rank", "run", "p", "record"]
     check_headings(ours, asked)
     taken = {*ours, *map(name_of, evaluator.measures), *headings_of(evaluator.measures)}
-    for heading in headings:
-        if heading in taken:
-            problem = f"a column of your own is named {heading!r}, as one that is computed"
-            raise InputError(problem, hint="Give it another heading")
+    for heading in taken.intersection(headings):
+        problem = f"a column of your own is named {heading!r}, as one that is computed"
+        raise InputError(problem, hint="Give it another heading")
 
 
 @dataclass(frozen=True)
 class _Scores:
     values: NDArray[np.float64]  # by measure and query
-    judged: dict[str, float]
+    judged: dict[str, float | None]
     source: str = ""
 
 
@@ -342,22 +316,24 @@ def _scores(
     qrels: Any,
 ) -> Iterator[tuple[str, _Scores]]:
     """Yield the values of each run, computed or from a record."""
+    shares = [name_of(measure) for measure in evaluator.measures if measure not in asked]
     for name in runs:
-        run, source = runs[name], name
-        if isinstance(run, (str, os.PathLike)) and is_record(Path(run)):
-            run, source = read_record(run), str(run)
-        if isinstance(run, Record):
-            refuse_other(run, source, asked, evaluator.judgments, order, query_ids)
-            for content in run["runs"]:
-                values = np.stack([run.values_of(content["run"], each) for each in asked])
-                yield content["run"], _Scores(values, content["judged"], Path(source).name)
+        run = runs[name]
+        if (record := as_record(run)) is not None:
+            recorded = values_to_compare(record, asked, evaluator.judgments, order, query_ids)
+            source = Path(record.source).name or name
+            for content, values in zip(record["runs"], recorded.values(), strict=True):
+                judged = {share: content["judged"].get(share) for share in shares}
+                yield content["run"], _Scores(np.stack([*values.values()]), judged, source)
             continue
         with naming(name):
             how = (order, query_ids, qrels) if isinstance(run, (str, os.PathLike)) else ()
             evaluation = evaluator.evaluate(loaded_runs({name: run}, *how)[name])
-        rows = dict(zip(evaluation.measures, evaluation.values, strict=True))
-        judged = {name_of(m): mean for m, mean in evaluation.aggregated.items() if m not in asked}
-        yield name, _Scores(np.stack([rows[measure] for measure in asked]), judged)
+        means = evaluation.aggregated.values()
+        yield (
+            name,
+            _Scores(evaluation.values[: len(asked)], dict(zip(shares, [*means][len(asked) :], strict=True))),
+        )
 
 
 def _p_values(paired: PairedRuns, resamples: int, seed: int) -> dict[str, float]:

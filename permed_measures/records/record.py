@@ -43,8 +43,11 @@ class Record(dict[str, Any]):
     """The content of a record, as JSON has it.
 
     Its fields are described by the JSON schema ``fields.schema()``. ``sha256`` is the hash of all other
-    fields but ``created``: whatever is edited afterwards is noticed.
+    fields but ``created``: whatever is edited afterwards is noticed. `source` is the file that it was read
+    from.
     """
+
+    source = ""
 
     @property
     def seal(self) -> str:
@@ -229,9 +232,8 @@ def hash_of(judgments: Judgments) -> str:
 
 def _place(origin: Origin) -> dict[str, str]:
     """Say where the qrels are: a file or a folder, or the id of a data set."""
-    if not origin.qrels:
-        return {}
-    return {"path" if origin.qrels == "-" or os.path.lexists(origin.qrels) else "dataset": origin.qrels}
+    is_file = origin.qrels == "-" or os.path.lexists(origin.qrels)
+    return {"path" if is_file else "dataset": origin.qrels} if origin.qrels else {}
 
 
 def described(origin: Origin) -> list[dict[str, Any]]:
@@ -284,7 +286,9 @@ def read_record(path: str | os.PathLike[str]) -> Record:
         content = json.loads(Path(path).read_bytes(), parse_int=_whole)
     except (ValueError, RecursionError) as error:
         raise InputError(f"this is no record: it is no JSON ({error})", where=where) from None
-    return checked(content, where)
+    found = checked(content, where)
+    found.source = where
+    return found
 
 
 def _whole(digits: str) -> int | float:
@@ -321,6 +325,13 @@ def checked(content: Any, where: str) -> Record:
 
 
 _ANY_FORM = FORM.rstrip("0123456789")
+
+
+def as_record(given: Any) -> Record | None:
+    """Return the record that this is, or that is in this file; None for anything else."""
+    if isinstance(given, (str, os.PathLike)) and is_record(Path(given)):
+        return read_record(given)
+    return given if isinstance(given, Record) else None
 
 
 def is_record(path: Path) -> bool:

@@ -12,11 +12,11 @@ from typing import Any
 from permed_measures import __version__
 from permed_measures.datasets.samples import SAMPLE_FOLDER
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.errors import InputError, PermedError, PermedWarning
+from permed_measures.errors import InputError, PermedError, PermedWarning, shown
 from permed_measures.files.provenance import Origin
-from permed_measures.markup import as_json, counted
+from permed_measures.markup import counted
 from permed_measures.records.changes import NOTHING, TOLERANCE, Difference, compared
-from permed_measures.records.record import Record, checked, described, is_record, read_record
+from permed_measures.records.record import Record, checked, described, is_record, read_record, runs_by_name
 from permed_measures.records.record import record as record_of
 from permed_measures.terminal import section
 
@@ -130,21 +130,19 @@ def verify(
     >>> print(verify(made, qrels, {"mine": run}).differences[1])
     runs.mine.metrics.RR: recorded 0.51, computed 0.5
     """
-    if isinstance(record, Record):
-        name, recorded, place = "record", checked(record, "record"), Path(folder or ".")
-    else:
-        name, recorded, place = str(record), read_record(record), Path(folder or Path(record).parent)
-    files = _Files(recorded, name, place)
+    recorded = checked(record, "record") if isinstance(record, Record) else read_record(record)
+    name = recorded.source or "record"
+    files = _Files(recorded, name, Path(folder or Path(name).parent))
     runs = files.runs(run)
     found_qrels = files.qrels() if qrels is None else qrels
-    error, remade = "", {"query_ids": recorded["query_ids"]}
+    error, remade = "", recorded
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PermedWarning)  # whoever made the record has seen it
         try:
             remade = record_of(found_qrels, runs, recorded.measures, created=False, **recorded["options"])
         except PermedError as problem:
             error = str(problem)
-            remade["inputs"] = described(Origin.of(found_qrels, runs))
+            remade = Record({**recorded, "inputs": described(Origin.of(found_qrels, runs))})
     differences, not_checked = compared(recorded, remade)
     n_values = 0 if error else len(recorded["query_ids"]) * len(recorded.measures) * len(runs)
     notes = []
@@ -176,27 +174,22 @@ class _Files:
             return {
                 name: self._find(paths.get(name, ""), f"run {name!r}", "--run NAME=FILE") for name in names
             }
-        if isinstance(given, Mapping) and set(names) <= set(given):
-            return {name: given[name] for name in names}
-        if len(names) == 1:
-            return dict.fromkeys(names, next(iter(given.values())) if _is_named(given) else given)
-        raise InputError(
-            f"the record has the runs {', '.join(map(repr, names))}",
-            where=self.name,
-            hint="Name a file for each: NAME=FILE",
-        )
+        named = runs_by_name(given)
+        if set(names) <= set(named):
+            return {name: named[name] for name in names}
+        if len(names) == len(named) == 1:
+            return dict(zip(names, named.values(), strict=True))
+        expected = f"the record has the runs {', '.join(map(repr, names))}"
+        raise InputError(expected, where=self.name, hint="Name a file for each: NAME=FILE")
 
     def _find(self, path: str, what: str, option: str) -> str:
         """Return where a file is: where its path leads from the folder, or in the folder itself."""
-        hint = f"Name it: {option}, or the folder where the paths begin: --folder FOLDER"
-        if path in ("", "-"):
-            raise InputError(
-                f"the record names no file of the {what}", where=self.name, hint=f"Name it: {option}"
-            )
-        for place in (self.folder / path, self.folder / Path(path).name):
+        places = [self.folder / path, self.folder / Path(path).name] if path not in ("", "-") else []
+        for place in places:
             if any(_is_in(place, folder) for folder in (self.folder, SAMPLE_FOLDER)):
                 return str(place)
-        problem = f"there is no file {path!r} for the {what} in the folder {str(self.folder)!r}"
+        problem = f"there is no file {shown(path)} for the {what} in the folder {str(self.folder)!r}"
+        hint = f"Name it: {option}, or the folder where the paths begin: --folder FOLDER"
         raise InputError(problem, where=self.name, hint=hint)
 
 
@@ -210,15 +203,6 @@ def _is_in(path: Path, folder: Path) -> bool:
         )
     except (OSError, ValueError, RuntimeError):  # a name that no file can have, links in a circle
         return False
-
-
-def _is_named(given: Any) -> bool:
-    """Return whether this is one run by another name."""
-    return (
-        isinstance(given, Mapping)
-        and len(given) == 1
-        and isinstance(next(iter(given.values())), (str, os.PathLike))
-    )
 
 
 # --- many records ------------------------------------------------------------------------------------
@@ -236,9 +220,8 @@ def verify_all(
             try:
                 yield verify(file, qrels, run, folder)
             except PermedError as error:
-                where = "" if error.where == str(file) else error.where
-                problem = PermedError(error.problem, where=where, hint=error.hint)
-                yield Verification(str(file), error=str(problem), is_read=False)
+                problem = str(error).removeprefix(f"{file}: ")
+                yield Verification(str(file), error=problem, is_read=False)
             except OSError as error:
                 yield Verification(str(file), error=error.strerror or str(error), is_read=False)
 
@@ -251,8 +234,3 @@ def _records_in(path: Path) -> list[Path]:
     if not found:
         raise InputError("there is no record in this folder", where=str(path))
     return found
-
-
-def as_verification_json(found: list[Verification]) -> str:
-    """Write an object for each record."""
-    return as_json([each.content() for each in found], indent=2) + "\n"

@@ -8,6 +8,7 @@ from inspect import signature
 
 import jsonschema
 import numpy as np
+import polars as pl
 import pytest
 from commands import run_main
 
@@ -85,6 +86,19 @@ def test_the_ir_metadata_of_a_run_is_kept(folder):
     found = pm.record("qrels.jsonl", {"a": "run.trec", "b": "open.trec"}, ["RR"])
     assert [each.get("ir_metadata") for each in found.inputs("run")] == [header[1:-1], None]
     assert pm.verify(found).ok
+
+
+def test_the_hash_of_labels_is_that_of_query_document_and_grade(folder):
+    qrels = {"q1": {"a": 1, "b": 2, "c": 0}, "q2": {"c": 1, "a": -1}}
+    rows = [(query, doc, float(grade)) for query, docs in qrels.items() for doc, grade in docs.items()]
+    expected = hashlib.sha256(json.dumps(sorted(rows)).encode()).hexdigest()
+    (folder / "qrels.txt").write_text("".join(f"{q} 0 {doc} {int(grade)}\n" for q, doc, grade in rows[::-1]))
+    frame = pl.DataFrame(rows[2:] + rows[:2], ["query_id", "doc_id", "relevance"], orient="row")
+    run = {"q1": {"a": 1.0}}
+    for form in (qrels, "qrels.txt", frame, frame.to_pandas()):
+        assert pm.record(form, {"x": run}, "RR")["qrels"]["judgments"] == expected
+    other = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"c": 1, "a": -1}}
+    assert pm.record(other, {"x": run}, "RR")["qrels"]["judgments"] != expected
 
 
 def test_files_that_are_no_records_are_refused(folder, made):
