@@ -112,6 +112,11 @@ def parse_measure(text: MeasureLike) -> Measure:
     """
     if isinstance(text, Measure):
         return text
+    if not isinstance(text, str):
+        raise MeasureError(
+            f"a measure is an object of ir_measures or a text (found {shown(text)})",
+            hint="calc_aggregate takes measures, qrels and a run, compare takes qrels, runs and measures",
+        )
     registry = {**ir_measures.measures.registry, **MEASURES}
     parsed = _parse(_written_out(text))
     if parsed is None or parsed[0] not in registry:
@@ -145,7 +150,7 @@ def _parse(text: str) -> _Parsed | None:
         if isinstance(node, ast.Name):
             return node.id, params, at
     except (SyntaxError, ValueError, TypeError, AttributeError, RecursionError, MemoryError):
-        pass  # not only bad syntax: another type than str, or thousands of nested brackets or signs
+        pass  # not only bad syntax: thousands of nested brackets or signs
     return None
 
 
@@ -164,7 +169,7 @@ def _value(node: ast.expr, text: str) -> Any:
 
 
 def _as_people_write(text: str, parsed: _Parsed | None) -> _Parsed:
-    name, params, at = parsed or (str(text), {}, None)
+    name, params, at = parsed or (text, {}, None)
     found = understood(name)
     if found and (at is None or found[1] is None):
         return found[0], params, found[1] if at is None else at
@@ -177,9 +182,9 @@ def _as_people_write(text: str, parsed: _Parsed | None) -> _Parsed:
     )
 
 
-def _written_out(text: Any) -> Any:
+def _written_out(text: str) -> str:
     """Return a text in which a heading is written out."""
     for whole, short in SHORT.items():
-        if isinstance(text, str) and text.strip().lower().startswith(short.lower()):
+        if text.strip().lower().startswith(short.lower()):
             return whole + text.strip()[len(short) :]
     return text

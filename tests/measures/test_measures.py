@@ -92,6 +92,15 @@ HOSTILE = [
 ]
 
 
+def test_arguments_in_another_order_are_said():
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
+    for call in (lambda: pm.calc_aggregate(qrels, run, "P@1"), lambda: pm.compare("permed-sample", run, run)):
+        with pytest.raises(
+            pm.MeasureError, match=r"or a text \(found {'a': 1.*calc_aggregate takes measures, "
+        ):
+            call()
+
+
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_measure_is_one_short_error(text):
     with pytest.raises(pm.MeasureError) as error:
