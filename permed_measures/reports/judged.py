@@ -82,7 +82,7 @@ def judged_notes(paired: PairedRuns) -> list[str]:
     apart, heading, run, ours, baseline, theirs = max(found, default=(0.0, "", "", 0.0, "", 0.0))
     if apart < _UNEQUAL:
         return []
-    most = f" (the most of {counted(len(paired.pairs), 'pair')})" if len(paired.pairs) > 1 else ""
+    most = f" (the widest of {counted(len(paired.pairs), 'pair')})" if len(paired.pairs) > 1 else ""
     return [
         f"{heading}: {run!r} {ours:.2f}, {baseline!r} {theirs:.2f}{most}; "
         "differences may be due to unjudged documents"

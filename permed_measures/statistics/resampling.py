@@ -287,11 +287,11 @@ def _signs(n_units: int, resamples: int, seed: int) -> Iterator[Floats]:
     number, rng = n_patterns(n_units, resamples), np.random.default_rng(seed)
     for start, rows in _chunks(number or resamples, n_units):
         if number:
-            minus = (np.arange(start, start + rows)[:, None] >> np.arange(n_units)) & 1 == 1
+            bits = ((np.arange(start, start + rows)[:, None] >> np.arange(n_units)) & 1).astype(np.int8)
         else:
             packed = rng.integers(0, 256, size=(rows, -(-n_units // 8)), dtype=np.uint8)
-            minus = np.unpackbits(packed, axis=1, count=n_units) == 1
-        yield np.where(minus, -1.0, 1.0)
+            bits = np.unpackbits(packed, axis=1, count=n_units).view(np.int8)
+        yield (1 - 2 * bits).astype(np.float64)
 
 
 def _chunks(total: int, width: int) -> Iterator[tuple[int, int]]:

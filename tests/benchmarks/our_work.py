@@ -22,10 +22,10 @@ N_RUNS = 50
 
 
 def compare(rounds: int, share: float) -> Iterator[Row]:
-    """Yield rows for the comparison of all pairs of 50 runs by all tests, and for its table."""
+    """Yield rows for the comparison of all pairs of 50 runs, and for its table."""
     call, results = _comparing(share), []
     seconds = in_turns({"ours": lambda: results.append(call())}, rounds, time.process_time)
-    what = f"compare: all pairs of {N_RUNS} runs, 6 measures, clusters, all tests"
+    what = f"compare: all pairs of {N_RUNS} runs, 6 measures, clusters"
     yield _work(what, "processor", seconds, peak_of_call(_comparing, share))
     table = partial(results[0].to, "table")
     yield _work("its table", "processor", in_turns({"ours": table}, rounds, time.process_time))
