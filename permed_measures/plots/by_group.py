@@ -28,7 +28,8 @@ from permed_measures.plots.style import (
     styles_of,
     wrapped,
 )
-from permed_measures.statistics.intervals import FEW, mean_intervals
+from permed_measures.statistics.intervals import FEW
+from permed_measures.statistics.proportions import measure_intervals
 from permed_measures.statistics.results import ComparisonResult
 from permed_measures.statistics.significance import Floats
 
@@ -86,11 +87,10 @@ def plot_by_group(
 
     Notes
     -----
-    The intervals are those of `mean_intervals`, computed in each group by itself from whole clusters, with
+    The intervals are those of `measure_intervals`, computed in each group by itself from whole clusters, with
     the level of the comparison. They are of each run alone: that two of them overlap does not say that the
     paired difference of the runs may be 0. A group of fewer than five clusters (queries without clusters) has
-    none, and says so: it would be wider than the measure, and would not hold where values are skewed. Nor has
-    one in which a cluster outweighs the others.
+    none, and says so: it would be wider than the measure, and would not hold where values are skewed.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def plot_by_group(
     numbers = _numbers(groups.values)
     labels = [f"{x:.10g}" for x in numbers] or [on_one_line(str(value)) for value in groups.values]
     shown = not numbers or len(names) <= _MOST_BARS if intervals is None else intervals
-    estimates = _group_estimates(comparison, groups, values, shown)
+    estimates = _group_estimates(comparison, groups, values, paired.measures[index] if shown else None)
     without = np.isnan([low for _, low, _ in estimates.values()])
     note = _interval_note(comparison, without) if shown else _NO_BARS * (intervals is None)
     bare = np.logical_and(without.all(axis=0), not without.all())  # that there are none at all stands above
@@ -153,17 +153,17 @@ def _groups(comparison: ComparisonResult, by: By | None, qrels: Any) -> Groups:
 
 
 def _group_estimates(
-    comparison: ComparisonResult, groups: Groups, values: dict[str, Floats], intervals: bool
+    comparison: ComparisonResult, groups: Groups, values: dict[str, Floats], measure: Measure | None
 ) -> dict[str, Floats]:
-    """Return means and bounds of each run by group."""
+    """Return means and bounds of each run by group; without a measure no bounds."""
     stacked = np.stack(list(values.values()), axis=1)
     found = np.full((3, len(groups.values), len(values)), np.nan)
     for index in range(len(groups.values)):
         here = groups.group == index
         found[0, index] = stacked[here].mean(axis=0)
         cluster = np.unique(comparison.paired.cluster[here], return_inverse=True)[1]
-        if intervals and cluster.max() + 1 >= FEW:
-            bounds = mean_intervals(stacked[here], cluster, comparison.level)
+        if measure is not None and cluster.max() + 1 >= FEW:
+            bounds = measure_intervals([measure] * len(values), stacked[here], cluster, comparison.level)
             ends = np.transpose([each.value or (np.nan, np.nan) for each in bounds])
             found[1:, index] = np.where(np.isfinite(ends).all(axis=0), ends, np.nan)
     return {name: found[:, :, column] for column, name in enumerate(values)}
@@ -199,4 +199,4 @@ def _interval_note(comparison: ComparisonResult, without: NDArray[np.bool_]) -> 
     named = f" ({shortened(on_one_line(clusters))})" if clusters not in ("", "clusters") else ""
     units = f"whole clusters{named}" if clusters else "queries"
     alone = f";\nno bar where they are fewer than {FEW} or do not vary" if without.any() else ""
-    return f"bar: {comparison.level_in_percent} interval of the mean by {units}, Student's t{alone}"
+    return f"bar: {comparison.level_in_percent} interval of the mean by {units}{alone}"

@@ -14,10 +14,9 @@ from permed_measures.statistics.intervals import (
     bounds,
     critical_of,
     difference_range,
-    mean_intervals,
-    range_of,
 )
 from permed_measures.statistics.power import detectable, needed
+from permed_measures.statistics.proportions import measure_intervals
 from permed_measures.statistics.resampling import bootstrap_intervals
 from permed_measures.statistics.results import ComparisonRow, Options
 from permed_measures.statistics.significance import (
@@ -60,9 +59,9 @@ def estimated(rows: Rows, paired: PairedRuns, options: Options, critical: Floats
 
 def _means(paired: PairedRuns, level: float) -> dict[str, list[Estimate]]:
     """Return the interval of the mean of each run on each measure."""
-    ranges = [range_of(measure) for measure in paired.measures]
     return {
-        run: mean_intervals(values.T, paired.cluster, level, ranges) for run, values in paired.values.items()
+        run: measure_intervals(paired.measures, values.T, paired.cluster, level)
+        for run, values in paired.values.items()
     }
 
 

@@ -14,7 +14,7 @@ from permed_measures.plots.fonts import _chinese_fonts
 from permed_measures.plots.forest import plot_forest
 from permed_measures.plots.save import save_plot
 from permed_measures.reports.paper_table import paper_table
-from permed_measures.statistics.intervals import mean_intervals
+from permed_measures.statistics.proportions import measure_intervals
 
 MEASURES = ("RR", "P@1")
 
@@ -113,7 +113,8 @@ def test_means_have_their_intervals_and_the_letters_of_the_table(without_baselin
         means = {}
         for name, run in runs_of_all_kinds().items():
             values = np.array([*per_query(QRELS, run, pm.parse_measure(measure)).values()])
-            [interval] = mean_intervals(values[:, None], np.arange(len(values)), within=[(0, 1)])
+            asked = [pm.parse_measure(measure)]
+            [interval] = measure_intervals(asked, values[:, None], np.arange(len(values)))
             means[name] = [f"{name}  {table[name][0]}", values.mean(), interval.value, True]
         rows = sorted(means.values(), key=lambda row: -row[1])
         assert [row[0] for row in drawn(ax)] == [row[0] for row in rows]
@@ -125,7 +126,7 @@ def test_means_have_their_intervals_and_the_letters_of_the_table(without_baselin
         assert any(text.get_text() for text in ax.texts)
         assert ax.get_xlabel() == f"mean {measure}"
     assert axes[0].get_title(loc="left") == (
-        "bar: 95% interval of the mean\nno bar: fewer than 5 queries, or no variance\n"
+        "bar: 95% interval of the mean\n"
         "letters: significantly better than these runs,\n"
         "p < 0.05 (randomization, adjusted)"
     )

@@ -13,7 +13,7 @@ from permed_measures.datasets import SAMPLES
 from permed_measures.plots.by_group import plot_by_group
 from permed_measures.plots.by_query import plot_differences, plot_distribution
 from permed_measures.plots.cutoffs import plot_cutoffs
-from permed_measures.statistics.intervals import mean_intervals
+from permed_measures.statistics.proportions import measure_intervals
 
 
 def test_means_by_turn_are_those_of_a_loop(sample):
@@ -45,7 +45,8 @@ def test_bars_are_intervals_of_the_means_of_the_group_by_whole_clusters(clusters
             values, of = [scores[q] for q in here], [label[q] for q in here]
             drawn = bars.get_segments()[group]
             assert drawn[:, 0].tolist() == [line(ax, name).get_xdata()[group]] * 2
-            [expected] = mean_intervals(np.array(values)[:, None], np.unique(of, return_inverse=True)[1], 0.8)
+            cluster = np.unique(of, return_inverse=True)[1]
+            [expected] = measure_intervals(compared.measures[:1], np.array(values)[:, None], cluster, 0.8)
             assert drawn[:, 1].tolist() == pytest.approx(expected.value, abs=1e-12)
     units = "whole clusters" if clusters != "none" else "queries"
     assert f"80% interval of the mean by {units}" in ax.get_title(loc="left")
@@ -54,12 +55,12 @@ def test_bars_are_intervals_of_the_means_of_the_group_by_whole_clusters(clusters
 def test_a_group_of_one_cluster_has_no_interval():
     compared = made(clusters=CONVERSATION)
     ax = plot_by_group(compared, CONVERSATION)
-    assert ax.get_title(loc="left") == "no intervals: no group has 5 clusters of like size"
+    assert ax.get_title(loc="left") == "no intervals: no group has 5 clusters whose values vary"
     assert not ax.collections
     alone = plot_by_group(made(), "(.*)")
-    assert alone.get_title(loc="left") == "no intervals: no group has 5 queries of like size"
+    assert alone.get_title(loc="left") == "no intervals: no group has 5 queries whose values vary"
     ax = plot_by_group(compared, lambda query_id: query_id[0] == "u")
-    assert ax.get_title(loc="left").endswith("\nno bar where they are fewer than 5 or one outweighs the rest")
+    assert ax.get_title(loc="left").endswith("\nno bar where they are fewer than 5 or do not vary")
     assert labels_of_x(ax) == ["False\nn=15", "True\nn=3\nno bar"]
     [first, _] = ax.collections
     low, high = next(segment[:, 1] for segment in first.get_segments() if np.isfinite(segment).all())

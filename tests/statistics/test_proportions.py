@@ -55,3 +55,11 @@ def test_only_values_of_0_and_1_are_a_proportion():
     assert graded.value == mean_intervals(values[:, 1:2], cluster, within=[(0, 1)])[0].value
     assert counts.value == mean_intervals(values[:, 2:], cluster)[0].value
     assert measure_intervals([P @ 1], np.ones((3, 1)), np.zeros(3, int))[0].value is None
+
+
+def test_compare_has_them_for_its_means():
+    qrels = {f"q{n}": {"a": 1} for n in range(20)}
+    runs = {"all": {q: {"a": 1.0} for q in qrels}, "none": {q: {"x": 2.0, "a": 1.0} for q in qrels}}
+    [row] = pm.compare(qrels, runs, "P@1", baseline="none").rows
+    assert row.intervals["mean"] == pytest.approx((0.025 ** (1 / 20), 1))
+    assert row.intervals["baseline_mean"] == pytest.approx((0, 1 - 0.025 ** (1 / 20)))
