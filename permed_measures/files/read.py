@@ -14,7 +14,7 @@ from permed_measures.files.formats import VALUE_COLUMNS, Header, Kind, Layout
 from permed_measures.files.order import NO_RANK, FileOrder, rank_of, scores_by_order
 from permed_measures.files.parquet import has_ranks_only, parquet_columns, parquet_run, read_parquet_qrels
 from permed_measures.files.sources import ProgressCallback, Source
-from permed_measures.files.streams import ScannedRun, read_repeating, read_trec_qrels, text_run
+from permed_measures.files.streams import ScannedRun, read_repeating, text_run
 from permed_measures.files.text import TextFile
 from permed_measures.files.text_formats import RANKS_ONLY
 
@@ -190,8 +190,7 @@ def load(
     With `may_repeat`, a run in a text file may list documents twice.
 
     With `before_reranking` the run is that of ``pre_reranked`` in LitSearch results. Large TREC, CSV and TSV
-    runs and runs in Parquet are read when they are evaluated; large TREC qrels and qrels in Parquet are
-    frames.
+    runs and runs in Parquet are read when they are evaluated; qrels in Parquet are a frame.
     """
     if order not in ("score", "list"):
         raise InputError(f"order must be 'score' or 'list' (found {order!r})")
@@ -220,9 +219,7 @@ def _load_before_reranking(source: Source) -> Loaded:
 def _load_qrels(source: Source) -> Qrels | pl.DataFrame:
     if source.is_parquet:
         return read_parquet_qrels(source)
-    file = TextFile.recognised(source, "qrels")
-    frame = read_trec_qrels(file) if file.columns and source.size > _LARGE else None
-    return file.table() if frame is None else frame
+    return TextFile.recognised(source, "qrels").table()
 
 
 def _load_run(source: Source, by_list: bool, may_repeat: bool) -> Loaded:

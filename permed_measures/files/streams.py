@@ -14,7 +14,7 @@ from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.formats import VALUE_COLUMNS
 from permed_measures.files.order import FileOrder, rank_of
 from permed_measures.files.sources import Source
-from permed_measures.files.text import Entries, TextFile
+from permed_measures.files.text import Entries, TextFile, first_again
 from permed_measures.files.trec import frame_of_lines
 
 if TYPE_CHECKING:
@@ -103,6 +103,8 @@ def read_repeating(file: TextFile, by_list: bool) -> RepeatingRun:
     """Return all rows of a text file; where scores are missing or not wanted, the order gives them."""
     import polars as pl
 
+    if file.format.is_whole and (query_id := first_again(entry[1] for entry in file.entries())) is not None:
+        raise file.duplicate_error(query_id, None)
     frame = pl.concat(text_frames(file)).drop("rank")
     in_order = pl.lit(by_list) | pl.col("score").is_null().any().over("query_id")
     position = pl.int_range(1, pl.len() + 1).over("query_id").cast(pl.Float64)
@@ -118,11 +120,11 @@ def text_frames(file: TextFile) -> Iterator[pl.DataFrame]:
     """Yield the rows of a file as frames of query_id, doc_id, score or relevance, and rank."""
     refuse_after_fork()
     value, first = VALUE_COLUMNS[file.kind], 1
-    if not file.columns:
+    if not file.format.columns:
         yield from _as_frames(file.rows(), value)
         return
     for chunk in file.source.chunks():
-        frame = frame_of_lines(chunk, file.columns)
+        frame = frame_of_lines(chunk, file.format.columns)
         if frame is None:
             yield from _as_frames(file.rows(file.source.lines_of(chunk, first)), value)
         elif len(frame):
@@ -139,20 +141,3 @@ def _as_frames(rows: Entries, value: str) -> Iterator[pl.DataFrame]:
         _, query_ids, doc_ids, values, ranks = zip(*some, strict=True)
         columns = [query_ids, doc_ids, values, list(map(rank_of, ranks))]
         yield pl.DataFrame(dict(zip(schema, columns, strict=True)), schema=schema, strict=False)
-
-
-def read_trec_qrels(file: TextFile) -> pl.DataFrame | None:
-    """Return the judgments of a regular TREC file, or None if its lines must be read one by one."""
-    refuse_after_fork()
-    import polars as pl
-
-    frames = []
-    for chunk in file.source.chunks():
-        rows = frame_of_lines(chunk, file.columns)
-        if rows is None:
-            return None
-        frames.append(rows)
-    frame = pl.concat(frames).drop("rank")
-    if (pair := first_repeated(frame)) is not None:
-        raise file.duplicate_error(*pair)
-    return frame

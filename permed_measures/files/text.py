@@ -57,11 +57,6 @@ class TextFile:
         is_certain = len({each.kind for each in fitting}) == 1
         return cls(source, taken, kind or taken.kind, line, is_certain)
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of a file that polars can read as what it is."""
-        return self.format.columns if self.kind == self.format.kind else ()
-
     def before_reranking(self) -> TextFile | None:
         """Return the file to be read as it was before a reranking, if it says that."""
         parse = self.format.before_reranking
@@ -172,7 +167,7 @@ class TextFile:
                     raise self.duplicate_error(query_id, None)
                 table[query_id] = dict(documents)
                 if len(table[query_id]) < len(documents):
-                    raise self.duplicate_error(query_id, _first_again(doc_id for doc_id, _ in documents))
+                    raise self.duplicate_error(query_id, first_again(doc_id for doc_id, _ in documents))
             return table
         for _, query_id, doc_id, value, rank in self.entries():
             if query_id not in table:
@@ -197,14 +192,14 @@ class TextFile:
         )
 
 
-def _first_again(ids: Iterable[str]) -> str:
-    """Return the first id that has stood before, of ids that are not all different."""
-    counts: Counter[str] = Counter()
+def first_again(ids: Iterable[str]) -> str | None:
+    """Return the first id that has stood before; None if all are different."""
+    seen: set[str] = set()
     for each in ids:
-        counts[each] += 1
-        if counts[each] > 1:
+        if each in seen:
             return each
-    raise AssertionError("all ids are different")
+        seen.add(each)
+    return None
 
 
 def twice_error(query_id: str, doc_id: str | None, first: str, second: str) -> InputError:

@@ -353,7 +353,6 @@ TEXT_FORMATS = (
         lambda text: len(columns_of(text)) == 4,
         as_qrels=_trec_qrels,
         as_run=_trec_qrels_as_run,
-        columns=("query_id", "iteration", "doc_id", "relevance"),
     ),
     Format(
         "TREC run",

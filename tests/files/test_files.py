@@ -367,32 +367,6 @@ def test_a_bad_row_of_a_large_table_is_named_as_in_a_small_one(write, monkeypatc
 # --- large TREC qrels, read as a frame -------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "q 0 d",
-        "q 0 d 1 1",
-        "q 0 d  1\nq 0 e",
-        "q 0 d high",
-        "q 0 d nan",
-        "q 0 d 1_0",
-        "q 0 d ",
-        "q 0 d 1\nq 0 x7 2",
-    ],
-)
-def test_a_bad_line_of_large_qrels_is_named_as_in_a_small_file(write, monkeypatch, lines):
-    path = write("".join(f"q 0 x{i} {i}\n" for i in range(50)) + lines + "\n")
-    messages = []
-    for large in (10**9, 0):
-        monkeypatch.setattr(files, "_LARGE", large)
-        monkeypatch.setattr(sources, "_CHUNK", 64)
-        with pytest.raises(pm.InputError) as error:
-            pm.read_qrels(path)
-        messages.append(str(error.value))
-    assert messages[0] == messages[1]
-    assert messages[0].startswith(f"{path}:{51 + lines.count(chr(10))}: ")
-
-
 # --- values without end ----------------------------------------------------------------------------
 
 LONG = "x" * 1_000_000
