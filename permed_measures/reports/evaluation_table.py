@@ -68,7 +68,8 @@ def _columns(report: Report, rows: list[TextRow]) -> Iterator[Column]:
         number = report.columns.index(measure)
         values = [each.aggregated[measure] for each in report.evaluations.values()]
         asked, whole = measure in report.measures, all(value >= 1 - 1e-12 for value in values)
-        need = 3 * n - place if asked else 0 if whole or report.all_relevant else n - place
+        # Judged at the cutoff of the first measure is the most needed, wherever its column stands.
+        need = 3 * n - place if asked else 0 if whole or report.all_relevant else n - number
         kind = "judged" if not asked else "count" if measure.NAME in COUNTS else "measure"
         yield Column(headings[number], [row.values[number] for row in rows], need, kind)
     if report.by_query:

@@ -223,9 +223,9 @@ def test_a_narrow_terminal_cuts_no_value(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     text = FORMATS["table"](Report(list(pm.MEDCORPUS), {"bm25": evaluation}))
     [row] = [line for line in text.split("\n") if line.startswith("bm25")]
-    *measures, _, judged_at_1 = evaluation.aggregated.values()
-    assert row.split()[1:] == [f"{value:.4f}" for value in (*measures, judged_at_1)]
-    assert " too wide for this terminal: Judged@10 (--columns chooses others) " in " ".join(text.split())
+    *measures, judged_at_10, _ = evaluation.aggregated.values()
+    assert row.split()[1:] == [f"{value:.4f}" for value in (*measures, judged_at_10)]
+    assert " too wide for this terminal: Judged@1 (--columns chooses others) " in " ".join(text.split())
 
 
 # --- groups, query ids, convert, inspect -----------------------------------------------------------
