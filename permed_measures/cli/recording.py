@@ -101,7 +101,8 @@ def gate(
     rules: Annotated[
         Path | None,
         typer.Option(
-            help="A TOML file of rules; without any rule here, [tool.permed-measures.gate] in pyproject.toml."
+            help="A TOML file of rules; without any rule here, the table tool.permed-measures.gate "
+            "of pyproject.toml."
         ),
     ] = None,
     summary: Annotated[

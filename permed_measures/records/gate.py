@@ -310,7 +310,7 @@ class _Judge:
         if found.value is None:
             return False, found.reason
         low, high = (_printed(each, most, "+") for each in found.value)
-        return not _is_less(float(low), -most), f"95% CI {low} to {high}"
+        return not _is_less(float(low), -most), f"[{low}, {high}]"
 
     def _test(self, change: Floats) -> tuple[bool, str]:
         """Return whether a drop is not significant."""
@@ -326,7 +326,8 @@ class _Judge:
         if not self.significant and not self.non_inferior:
             return ""
         excused = any(rule.ok and rule.note.startswith("p = ") for rule in rules)
-        return (f", by {clusters}" if clusters else "") + (f"; {_NO_EVIDENCE}" if excused else "")
+        said = f"; {_NO_EVIDENCE}" if excused else "; [95% CI of the change]" if self.non_inferior else ""
+        return (f", by {clusters}" if clusters else "") + said
 
 
 def least_p(n_units: int, resamples: int) -> float:

@@ -110,7 +110,7 @@ def test_non_inferior_needs_an_interval_within_the_margin(n_wrong, margin):
         return
     half = stats.t.ppf(0.975, n - 1) * change.std(ddof=1) / np.sqrt(n)
     assert rule.ok == (change.mean() - half >= -margin) == (margin in (0.15, 0.25))
-    assert rule.note == f"95% CI {change.mean() - half:+.4f} to {change.mean() + half:+.4f}"
+    assert rule.note == f"[{change.mean() - half:+.4f}, {change.mean() + half:+.4f}]"
     assert pm.gate(labelled(n), ranked(n, n_wrong), None, ranked(n), {"RR": 0.13}).ok
 
 
