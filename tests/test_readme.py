@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 FENCED = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"\s*(?:\$ )?(?:\.venv/bin/)?permed-measures (.+)")
 TYPED_IN_ORDER = re.compile(r"^\| you want to \| type \|\n(?:^\|.*\n)+", re.MULTILINE)
-PLACEHOLDER = re.compile(r"\b(QRELS|RUN|IN|OUT|FILE|BEFORE)\b|\.\.\.")
+PLACEHOLDER = re.compile(r"\b(QRELS|RUN|IN|OUT|FILE|BEFORE|COMMAND)\b|\.\.\.")
 
 
 class Page(NamedTuple):
