@@ -20,8 +20,8 @@ ROOT = Path(__file__).parents[1]
 LAYERS = """
 errors markup terminal frames
 measures: parameters definitions headings names parsing
-engine: forks inputs batches forms judgments query_ids first_documents
-engine: id_order ranks from_mapping from_frames from_spark rankings
+engine: forks inputs forms judgments query_ids first_documents
+engine: ranks hits from_spark rankings
 engine/kernels: shared binary graded checks __init__
 engine: means evaluator ties groups
 provider

@@ -14,11 +14,10 @@ from permed_measures.audits.choices import Labels
 from permed_measures.audits.options import Documents, LabelPolicy
 from permed_measures.audits.rare_gains import Spans
 from permed_measures.engine.forms import as_mapping_or_frame
-from permed_measures.engine.inputs import Batches, RunLike, with_text_ids
+from permed_measures.engine.inputs import Batches, RunLike, first_repeated, with_text_ids
 from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
-from permed_measures.errors import RepeatedDocumentError
 from permed_measures.files.streams import ScannedRun, with_repeats
 
 _BOUNDS = (TieBreak.OPTIMISTIC, TieBreak.PESSIMISTIC)
@@ -115,11 +114,11 @@ def read_once(run: RunLike) -> RunLike:
         return run
     import polars as pl
 
-    try:
-        frames = list(run)
-    except RepeatedDocumentError:
+    frames = list(run)
+    frame = pl.concat(frames) if frames else None
+    if frame is not None and first_repeated(frame) is not None:
         return with_repeats(run)
-    return Batches([pl.concat(frames)] if frames else [], run.path)
+    return Batches([] if frame is None else [frame], run.path)
 
 
 def table_of(run: RunLike) -> Any:
@@ -255,5 +254,6 @@ def judged_by_list(rankings: JudgedRankings, whole: JudgedRankings) -> JudgedRan
         query=judgments.query[listed],
         grade=judgments.grade[listed],
         order=judgments.order[listed],
+        documents=judgments.ids(np.flatnonzero(listed)),
     )
     return replace(rankings, judgments=kept, row=number[rankings.row])

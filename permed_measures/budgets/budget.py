@@ -173,7 +173,7 @@ def uncertainty(
     check_whole_number("seed", seed, 0)
     if not isinstance(level, (int, float)) or not 0 < level < 1:
         raise InputError(f"level must be between 0 and 1 (found {level!r})", hint="95 percent is 0.95")
-    runs: Mapping[str, Any] = run if _are_several(run) else {_name_of(run): run}  # type: ignore[assignment]
+    runs: Mapping[str, Any] = run if _are_several(run) else {_name_of(run): run}
     origin, qrels, runs = Origin.of(qrels, runs), loaded_qrels(qrels), loaded_runs(runs)
     evaluator = PermedEvaluator(measures_of(measures, rel), qrels)
     judgments, asked = evaluator.judgments, list(evaluator.measures)

@@ -199,7 +199,7 @@ def _graded(rankings: JudgedRankings, unjudged: Unjudged, grade: Floats) -> Judg
     row = row_of[np.concatenate([rankings.row, len(known.query) + np.arange(len(grade))])]
     rank = np.concatenate([rankings.rank, unjudged.rank])
     by_rank = np.argsort((judgments.query[row].astype(np.int64) << 32) | rank)
-    counts = rankings.retrieved, rankings.n_run_queries, rankings.n_answered
+    counts = rankings.retrieved, rankings.n_run_queries, rankings.n_shared
     return JudgedRankings(judgments, row[by_rank], rank[by_rank], *counts)
 
 

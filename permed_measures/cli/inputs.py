@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -20,10 +19,11 @@ from permed_measures.cli.progress import ProgressBar
 from permed_measures.datasets import NAMES, SAMPLES, qrels_of
 from permed_measures.datasets.loading import existing, loaded_qrels, with_path
 from permed_measures.engine.forms import QRELS_FIRST
+from permed_measures.engine.hits import may_be_grades
 from permed_measures.engine.inputs import Batches, FileRun
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.query_ids import renamed
-from permed_measures.engine.rankings import SWAPPED, may_be_grades
+from permed_measures.engine.rankings import SWAPPED
 from permed_measures.errors import InputError, PermedError, PermedWarning
 from permed_measures.files.columns import read_columns
 from permed_measures.files.provenance import Origin
@@ -224,9 +224,11 @@ class _RunFiles(Mapping[str, Any]):
 
     def _rewrite(self, table: Any, path: Path) -> Any:
         try:
-            return renamed(table, self.judgments, str(self.rewriting), partial(_warn_of_renaming, path)).run
+            rewritten = renamed(table, self.judgments, str(self.rewriting))
         except InputError as error:
             raise InputError(error.problem, where=error.where or str(path), hint=error.hint) from None
+        _warn_of_renaming(path, rewritten.renaming)
+        return rewritten.run
 
     def __contains__(self, name: object) -> bool:
         return name in self.files  # which is not read for that

@@ -90,11 +90,6 @@ class PermedEvaluator(Evaluator):
     ties : TieBreak, default TieBreak.TREC
     load : callable, optional
         Reads a run that is the path of a file, and returns any other as it is.
-
-    Attributes
-    ----------
-    depth : int or None
-        The rank below which no measure looks for judged documents.
     """
 
     def __init__(
@@ -112,7 +107,7 @@ class PermedEvaluator(Evaluator):
             if measure.NAME in CHECKS:
                 CHECKS[measure.NAME](self.judgments, values_of(measure))
         depths = [depth for measure in checked if (depth := depth_of(measure)) is not None]
-        self.depth = max(depths) if depths and len(depths) == len(checked) else None
+        self._depth = max(depths) if depths and len(depths) == len(checked) else None
         super().__init__(checked, self.judgments.query_ids)
 
     def notes(self) -> list[str]:
@@ -132,15 +127,15 @@ class PermedEvaluator(Evaluator):
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:
         """Return an iterator over the metrics of each query of the qrels."""
-        return self._evaluate(run, self.depth).metrics()
+        return self._evaluate(run, self._depth).metrics()
 
     def calc_aggregate(self, run: RunLike) -> Means:
         """Return the mean of each measure over all queries of the qrels."""
-        return Means(by_own_names(self._evaluate(run, self.depth).aggregated))
+        return Means(by_own_names(self._evaluate(run, self._depth).aggregated))
 
     def calc(self, run: RunLike) -> Values:
         """Return the means, and the metrics of each query."""
-        evaluation = self._evaluate(run, self.depth)
+        evaluation = self._evaluate(run, self._depth)
         return Values(Means(by_own_names(evaluation.aggregated)), list(evaluation.metrics()))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from permed_measures.engine.forks import refuse_after_fork
 from permed_measures.engine.forms import as_run
-from permed_measures.engine.inputs import Batches, RunLike, with_text_ids
+from permed_measures.engine.inputs import RunLike, with_text_ids
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,8 +41,7 @@ def first_documents(run: RunLike, query_ids: Sequence[str], depth: int) -> list[
         named = with_text_ids(table, "query ids of the run")
         return [_of_query(query_id, named.get(query_id, {}), depth) for query_id in query_ids]
     refuse_after_fork()
-    frames = table if isinstance(table, Batches) else [table]
-    found = _of_frames(frames, query_ids, depth)
+    found = _of_frames(table, query_ids, depth)
     return [found.get(query_id, []) for query_id in query_ids]
 
 

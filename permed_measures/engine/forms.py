@@ -1,14 +1,15 @@
-"""Any form of qrels or of a run, brought to one of two: a mapping of mappings, or a polars frame."""
+"""Any form of qrels or of a run, brought to one of two: a mapping of mappings, or frames."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from permed_measures.engine.batches import LazyRun, LazyTable, lazy_table
 from permed_measures.engine.forks import refuse_after_fork
 from permed_measures.engine.inputs import (
     BEIR_COLUMNS,
@@ -21,6 +22,7 @@ from permed_measures.engine.inputs import (
     number,
     text_id,
     where,
+    whole_queries,
 )
 from permed_measures.errors import InputError, shown, unloadable
 
@@ -46,52 +48,62 @@ def as_mapping_or_frame(data: QrelsLike | RunLike, column: str) -> Nested | pl.D
     -------
     Mapping or polars.DataFrame
         A mapping is returned as it is. A frame has the columns query_id and doc_id (strings) and `column`
-        (Float64).
+        (Float64); documents may be listed twice in it.
 
     Raises
     ------
     InputError
         For another form, a missing column, a float id, a missing value.
     """
+    table = _as_mapping_or_batches(data, column)
+    if isinstance(table, Mapping):
+        return table
+    import polars as pl
+
+    frames = list(table)
+    return pl.concat(frames) if frames else _empty(column)
+
+
+def as_run(run: RunLike) -> Nested | Batches:
+    """Bring any form of a run to one of two: a mapping of mappings, or frames one after the other.
+
+    As `as_mapping_or_frame`, but what is read in batches need not be in memory as a whole. Errors in its rows
+    are raised when they are read.
+    """
+    return _as_mapping_or_batches(run, "score")
+
+
+def as_mapping(data: QrelsLike | RunLike, column: str) -> Nested:
+    """Bring any accepted form to a mapping of mappings, in the order of its rows."""
+    table = _as_mapping_or_batches(data, column)
+    return table if isinstance(table, Mapping) else table.nested()
+
+
+def _as_mapping_or_batches(data: Any, column: str) -> Nested | Batches:
     if isinstance(data, Mapping):
         return data
     if is_spark_frame(data):  # first: those of Connect have any attribute
-        return _of_spark(data, column)
+        return Batches([_of_spark(data, column)])
     _refuse_swapped(data, column)
     if isinstance(data, Batches):
-        return data.nested()
+        return data
     if "ranx" in sys.modules and type(data).__module__.startswith("ranx."):
-        return cast(Any, data).to_dict()  # type: ignore[no-any-return]
+        return data.to_dict()  # type: ignore[no-any-return]
     if column == "relevance" and hasattr(data, "irds_ref"):
         data = data.irds_ref()
     if column == "relevance" and hasattr(data, "qrels_iter"):
         return _of_dataset(data)
-    frame = _frame(data, column)
-    if frame is not None:
-        return frame
+    if _table(data) is not None:
+        return _batches_of(data, column)
+    if isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
+        return _of_items(data, column)
     is_text = isinstance(data, (str, bytes))
-    if isinstance(data, Iterable) and not is_text:
-        return _records(data, column)
     hint = _READ if is_text else _SELECT if type(data).__name__ == "DuckDBPyConnection" else ""
     raise InputError(f"expected {_FORMS} (found {type(data).__name__} {shown(data)})", hint=hint)
 
 
 _READ = "Read a file with permed_measures.read_qrels or read_run"
 _SELECT = "The relation of a query is connection.sql(query); execute(query) returns the connection"
-
-
-def as_run(run: RunLike) -> Nested | pl.DataFrame | Batches:
-    """Bring any form of a run to one of three: a mapping of mappings, a polars frame, or batches.
-
-    As `as_mapping_or_frame`, but what is read in batches need not be in memory as a whole. Errors in its rows
-    are raised when they are read.
-    """
-    if isinstance(run, Batches):
-        return run
-    if (table := lazy_table(run)) is not None:
-        columns = columns_of(table.columns, "score")
-        return LazyRun(partial(_checked_batches, table, columns))
-    return as_mapping_or_frame(run, "score")
 
 
 def is_spark_frame(data: object) -> bool:
@@ -137,10 +149,22 @@ def _of_dataset(dataset: Any) -> Nested:
         raise unloadable(name, error) from error
 
 
-def as_mapping(data: QrelsLike | RunLike, column: str) -> Nested:
-    """Bring any accepted form to a mapping of mappings, in the order of its rows."""
-    table = as_mapping_or_frame(data, column)
-    return table if isinstance(table, Mapping) else Batches([table]).nested()
+def _of_items(data: Iterable[Any], column: str) -> Nested | Batches:
+    """Return namedtuples as a mapping, and frames one after the other."""
+    items = iter(data)
+    first = next(items, None)
+    if not hasattr(first, "columns"):
+        return _records(items if first is None else chain([first], items), column)
+    frames = [first, *items] if items is data else data  # an iterator cannot be gone through again
+    return Batches(lambda: chain.from_iterable(_batches_of(frame, column) for frame in frames))
+
+
+def _batches_of(frame: Any, column: str) -> Batches:
+    if (table := _table(frame)) is None:
+        raise InputError(
+            f"expected a frame like the one before (found {type(frame).__name__} {shown(frame)})"
+        )
+    return Batches(partial(_checked_frames, table, columns_of(table.columns, column)))
 
 
 def _records(data: Iterable[Any], column: str) -> Nested:
@@ -210,37 +234,94 @@ def checked_frame(data: pl.DataFrame, column: str, first_row: int | None = 0) ->
     return _checked(series, first_row)
 
 
-def _checked_batches(table: LazyTable, columns: dict[str, str]) -> Iterator[pl.DataFrame]:
-    """Yield the rows of a table under our names, or raise an error with the number of the row."""
-    first_row = 0
-    for rows in table.read(list(columns.values())):
-        if len(rows):
-            yield _checked({ours: rows[theirs] for ours, theirs in columns.items()}, first_row)
-        first_row += len(rows)
+# --- frames of all libraries -----------------------------------------------------------------------
 
 
-def _frame(data: Any, column: str) -> pl.DataFrame | None:
-    """Return a checked polars frame of a frame of any library; None if it is something else."""
+_Parts = Generator[Any, None, None]
+
+
+class _Table(NamedTuple):
+    """A frame of any library: the names of its columns, and what reads some of them, a part at a time.
+
+    What reads takes the names of the columns by ours, and yields series of polars by the names of the frame.
+    """
+
+    columns: list[str]
+    read: Callable[[dict[str, str]], _Parts]
+
+
+def _table(data: Any) -> _Table | None:
+    """Return a frame of any library; None if it is something else."""
+    read: Callable[[Any, dict[str, str]], _Parts]
     if "pandas" in sys.modules and isinstance(data, sys.modules["pandas"].DataFrame):
+        columns, read = data.columns, _of_pandas
+    elif "polars" in sys.modules and isinstance(data, sys.modules["polars"].LazyFrame):
         refuse_after_fork()
-        columns = columns_of(data.columns, column)
-        return _checked({ours: _from_pandas(data[theirs], ours) for ours, theirs in columns.items()})
-    if (table := lazy_table(data)) is not None:
-        return _collected(table, columns_of(table.columns, column))
-    if not hasattr(data, "__arrow_c_stream__"):
+        columns, read = data.collect_schema().names(), _of_lazy_frame
+    elif "duckdb" in sys.modules and isinstance(data, sys.modules["duckdb"].DuckDBPyRelation):
+        columns, read = data.columns, _of_relation
+    elif hasattr(data, "__arrow_c_stream__"):
+        refuse_after_fork()
+        import polars as pl
+
+        data = pl.DataFrame(data)
+        columns, read = data.columns, _of_polars
+    else:
         return None
+    return _Table(list(map(str, columns)), partial(read, data))
+
+
+_ROWS = 1 << 20
+"""Rows of a batch."""
+
+
+def _of_polars(frame: pl.DataFrame, columns: dict[str, str]) -> _Parts:
+    yield frame.select(*columns.values())
+
+
+def _of_pandas(frame: Any, columns: dict[str, str]) -> _Parts:
+    yield {theirs: _from_pandas(frame[theirs], ours) for ours, theirs in columns.items()}
+
+
+def _of_lazy_frame(frame: pl.LazyFrame, columns: dict[str, str]) -> _Parts:
+    yield from frame.select(*columns.values()).collect_batches(chunk_size=_ROWS, maintain_order=True)
+
+
+def _of_relation(relation: Any, columns: dict[str, str]) -> _Parts:
+    try:
+        import pyarrow  # noqa: F401 - DuckDB hands its rows to it
+    except ImportError:
+        raise InputError("the rows of a DuckDB relation need pyarrow", hint="pip install pyarrow") from None
+    import polars as pl
+
+    # A relation that was executed before gives what is left of its rows; one that is derived from it is new.
+    rows = relation.project(", ".join(f'"{name}"' for name in columns.values()))
+    read = getattr(rows, "to_arrow_reader", None) or rows.fetch_arrow_reader  # the name before DuckDB 1.5
+    with closing(read(_ROWS)) as batches:
+        for batch in batches:
+            yield pl.DataFrame(batch)
+
+
+def _checked_frames(table: _Table, columns: dict[str, str]) -> Iterator[pl.DataFrame]:
+    """Yield the rows of a table under our names, or raise an error with the number of the row."""
     refuse_after_fork()
+    return whole_queries(_checked_parts(table, columns))
+
+
+def _checked_parts(table: _Table, columns: dict[str, str]) -> Iterator[pl.DataFrame]:
+    first_row = 0
+    with closing(table.read(columns)) as parts:  # an error would keep a connection busy
+        for part in parts:
+            frame = _checked({ours: part[theirs] for ours, theirs in columns.items()}, first_row)
+            first_row += len(frame)
+            if len(frame):
+                yield frame
+
+
+def _empty(column: str) -> pl.DataFrame:
     import polars as pl
 
-    return checked_frame(pl.DataFrame(data), column)
-
-
-def _collected(table: LazyTable, columns: dict[str, str]) -> pl.DataFrame:
-    """Return all rows of a table that is computed when it is read."""
-    import polars as pl
-
-    frames = list(_checked_batches(table, columns))
-    return pl.concat(frames) if frames else _checked({ours: pl.Series(ours, []) for ours in columns})
+    return pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, column: pl.Float64})
 
 
 def _from_pandas(series: Any, column: str) -> pl.Series:

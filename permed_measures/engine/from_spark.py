@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from permed_measures.engine.forms import checked_frame, columns_of
-from permed_measures.engine.from_frames import refuse_repeated
+from permed_measures.engine.hits import Hits
 from permed_measures.engine.judgments import Ints, Judgments
-from permed_measures.engine.ranks import RunHits, TieBreak
-from permed_measures.errors import InputError
+from permed_measures.engine.ranks import TieBreak
+from permed_measures.errors import InputError, RepeatedDocumentError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +40,7 @@ BY_ID = {
 """The rules for ties that look at ids alone."""
 
 
-def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> RunHits:
+def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> Hits:
     """Find the judged documents of a PySpark frame, in two scans.
 
     Parameters
@@ -68,7 +68,11 @@ def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> RunHits:
         _refuse_wrong(rows)
     found = first.filter(first["row"] >= 0)
     row = found["row"].to_numpy()
-    refuse_repeated(judgments, row, found["n_rows"].to_numpy())
+    if len(again := row[found["n_rows"].to_numpy() > 1]):
+        place = judgments.where(int(again.min()))
+        raise RepeatedDocumentError(
+            "the document is listed twice", where=place, hint="Remove all rows but one"
+        )
     hits = _ranked(judgments, row, found["score"], ties)
     second = _collected(counted_rows(rows, hits, ties))
     _refuse_changes(first, second)
@@ -167,7 +171,9 @@ def _ranked(judgments: Judgments, row: Ints, score: pl.Series, ties: TieBreak) -
     hits = pl.DataFrame(columns).with_columns(ids)
     hits = hits.sort("query", "scores", "ids", descending=[False, True, rule.descending])
     of_query = hits.group_by("query", maintain_order=True).agg("scores", "ids")
-    table = judgments.queries.join(of_query, on="query", how="left", maintain_order="left")
+    queries = {"query_id": judgments.query_ids, "query": np.arange(judgments.n_queries, dtype=np.int32)}
+    schema = {"query_id": pl.String, "query": pl.Int32}
+    table = pl.DataFrame(queries, schema=schema).join(of_query, on="query", how="left", maintain_order="left")
     lists = [pl.col(name).fill_null([]) for name in ("scores", "ids")]
     table = table.select(pl.col("query_id").alias("of_query"), *lists)
     places = table["scores"].list.len().cast(pl.Int64) + 1
@@ -193,7 +199,7 @@ def counted_rows(rows: Any, hits: _Ranked, ties: TieBreak) -> Any:
     return _sums(joined.selectExpr(*keys, "query_hash", "doc_hash", "score"), ["place", "name"])
 
 
-def _of_run(judgments: Judgments, rows: Any, hits: _Ranked, scan: pl.DataFrame) -> RunHits:
+def _of_run(judgments: Judgments, rows: Any, hits: _Ranked, scan: pl.DataFrame) -> Hits:
     """Add up the rows of each place."""
     import polars as pl
 
@@ -214,7 +220,7 @@ def _of_run(judgments: Judgments, rows: Any, hits: _Ranked, scan: pl.DataFrame) 
     some_ids = sorted(query_ids)[:2]
     if len(answered) and not len(rank):
         some_ids = [row[0] for row in rows.select("doc_id").limit(2).collect()]
-    return RunHits(hits.row, rank, retrieved, len(answered), query_ids, some_ids)
+    return Hits(hits.row, rank, retrieved, len(answered), query_ids, some_ids)
 
 
 def _collected(frame: Any) -> pl.DataFrame:

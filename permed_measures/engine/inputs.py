@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 import numbers
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from os import PathLike
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permed_measures.errors import InputError, RepeatedDocumentError, shown
 
 if TYPE_CHECKING:
     import polars as pl
-    from numpy.typing import NDArray
 
 STDIN = Path("/dev/stdin")
 """What the path ``-`` stands for, on any system."""
@@ -38,31 +36,29 @@ BEIR_COLUMNS = {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "sco
 
 
 class Batches:
-    """A run as frames of query_id, doc_id (strings) and score (Float64) that can be gone through again.
+    """A run as frames of query_id, doc_id (strings) and score (Float64), one after the other.
+
+    A document that is listed twice in a query, judged or not, is an error when they are evaluated. If a query
+    has rows in two frames, all of them are put together in memory.
 
     Parameters
     ----------
-    frames : iterable of polars.DataFrame, optional
-        Frames in memory, of which only judged documents are checked for duplicates.
+    frames : iterable of polars.DataFrame, or callable
+        Can be gone through again; a callable returns an iterator each time.
     path : Path, optional
         The file of the run, which warnings about the run as a whole name.
     """
 
-    keeps_order = True
-    """Whether the rows come in the same order each time."""
-
-    reads_ahead = False
-    """Whether the threads of polars read the next frames while one is looked at."""
-
-    def __init__(self, frames: Iterable[pl.DataFrame] = (), path: Path | None = None) -> None:
+    def __init__(
+        self,
+        frames: Iterable[pl.DataFrame] | Callable[[], Iterator[pl.DataFrame]] = (),
+        path: Path | None = None,
+    ) -> None:
         self._frames, self.path = frames, path
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield the frames."""
-        return iter(self._frames)
-
-    def refuse_other_order(self) -> None:
-        """Raise InputError if the rows came in another order when they were gone through again."""
+        return self._frames() if callable(self._frames) else iter(self._frames)
 
     def nested(self) -> dict[str, dict[str, float]]:
         """Return all rows as nested dicts."""
@@ -96,45 +92,7 @@ def path_of(run: object) -> Path | None:
     return run.path if isinstance(run, (Batches, FileRun)) else None
 
 
-class _Frame(Protocol):
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
-
-
-class _LazyFrame(Protocol):
-    def collect_schema(self) -> Any: ...
-
-
-class _SparkFrame(Protocol):
-    def mapInArrow(self, func: Any, schema: Any) -> Any: ...  # noqa: N802 - Spark's name
-
-
-class _Relation(Protocol):
-    def project(self, *args: Any, groups: str = "") -> Any: ...
-
-
-class _Ranx(Protocol):
-    def to_dict(self) -> Any: ...
-
-
-class _Dataset(Protocol):
-    def qrels_iter(self) -> Any: ...
-
-
-class _PyTerrierDataset(Protocol):
-    def irds_ref(self) -> Any: ...
-
-
-_Table = (
-    Mapping[Any, Mapping[Any, float]]
-    | Iterable[tuple[Any, ...]]
-    | _Frame
-    | _LazyFrame
-    | _Relation
-    | _SparkFrame
-    | _Ranx
-)
-
-QrelsLike = _Table | _Dataset | _PyTerrierDataset | str | PathLike[str]
+QrelsLike = Any
 """Qrels: ``{query_id: {doc_id: relevance}}``, namedtuples such as ``ir_measures.Qrel``, a frame of
 pandas, polars, pyarrow or PySpark, a relation of DuckDB, a ``ranx.Qrels``, or a data set of ir_datasets or
 PyTerrier. Functions of the package read the path of a file, the id of a data set of ir_datasets, and the
@@ -144,10 +102,11 @@ A frame has the columns query_id, doc_id and relevance, or PyTerrier's names of 
 consumed.
 """
 
-RunLike = _Table | Batches | str | PathLike[str]
+RunLike = Any
 """A run: ``{query_id: {doc_id: score}}``, namedtuples such as ``ir_measures.ScoredDoc``, a frame of
 pandas, polars, pyarrow or PySpark, a ``ranx.Run``, or the batches of ``permed_measures.scan_run``. Functions
-of the package read the path of a file. A ``polars.LazyFrame`` or a relation of DuckDB is read in batches too.
+of the package read the path of a file. A ``polars.LazyFrame``, a relation of DuckDB and an iterable of frames
+are read in batches too.
 
 A frame has the columns query_id, doc_id and score, or PyTerrier's names of these, its rows in any order; an
 iterable is consumed.
@@ -155,53 +114,18 @@ iterable is consumed.
 
 
 def block_starts(query_id: pl.Series) -> NDArray[np.int64]:
-    """Return the first rows of blocks: adjacent rows with one query id, which is compared with the next."""
-    n = len(query_id)
-    changes = (query_id.slice(1) != query_id.slice(0, max(n - 1, 0))).arg_true().to_numpy()
-    return np.concatenate([np.zeros(min(n, 1), np.int64), changes.astype(np.int64) + 1])
+    """Return the first rows of blocks: adjacent rows with one query id."""
+    lengths = query_id.rle().struct.field("len").to_numpy().astype(np.int64)
+    return np.asarray(np.cumsum(lengths) - lengths)
 
 
-def first_repeated(frame: pl.DataFrame, starts: NDArray[np.int64] | None = None) -> tuple[str, str] | None:
-    """Return query and document of the first row whose query and document have stood before.
-
-    `starts` are the first rows of its blocks, where they are known.
-    """
-    starts = block_starts(frame["query_id"]) if starts is None else starts
-    hashes = row_hashes(frame, starts)
-    together = frame["query_id"].gather(starts).n_unique() == len(starts)
-    repeated = repeated_values(hashes, starts if together else ())
-    if not len(repeated):
+def first_repeated(frame: pl.DataFrame) -> tuple[str, str] | None:
+    """Return query and document of the first row whose query and document have stood before."""
+    hashes = np.sort(frame.select("query_id", "doc_id").hash_rows().to_numpy())
+    if not (hashes[1:] == hashes[:-1]).any():
         return None
-    again = repeated_rows(frame.filter(np.isin(hashes, repeated)).select("query_id", "doc_id"))
+    again = repeated_rows(frame.select("query_id", "doc_id"))
     return again.row(0) if len(again) else None
-
-
-def row_hashes(frame: pl.DataFrame, starts: NDArray[np.int64] | None = None) -> NDArray[np.uint64]:
-    """Return a hash of query and document of each row; that of the query is made once per block."""
-    starts = block_starts(frame["query_id"]) if starts is None else starts
-    of_query = frame["query_id"].gather(starts).hash(seed=1).to_numpy()
-    of_document = frame["doc_id"].hash(seed=2).to_numpy()
-    hashes: NDArray[np.uint64] = of_document + np.repeat(of_query, np.diff(starts, append=len(frame)))
-    return hashes
-
-
-_SORTED_TOGETHER = 1 << 12
-
-
-def repeated_values(
-    hashes: NDArray[np.uint64], starts: Sequence[int] | NDArray[np.int64] = ()
-) -> NDArray[np.uint64]:
-    """Return the hashes that occur more than once; equal ones stand between the same two of `starts`.
-
-    A few thousand are sorted together: they stay in the cache, and there are fewer to compare each with.
-    """
-    hashes = hashes.copy()
-    starts = np.asarray(starts, np.int64)
-    bounds = starts[np.diff(starts // _SORTED_TOGETHER, prepend=0) > 0]
-    for part in np.split(hashes, bounds):
-        part.sort()
-    is_repeated = hashes[1:] == hashes[:-1]
-    return np.unique(hashes[1:][is_repeated]) if is_repeated.any() else hashes[:0]
 
 
 def repeated_rows(frame: pl.DataFrame) -> pl.DataFrame:
@@ -209,6 +133,23 @@ def repeated_rows(frame: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     return frame.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
+
+
+def whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield the rows cut between queries, so that the rows of a query that stand together stay together."""
+    import polars as pl
+
+    held = None
+    for frame in frames:
+        if held is not None:
+            changes = (held["query_id"] != held["query_id"][-1]).arg_true()
+            last = int(changes[-1]) + 1 if len(changes) else 0
+            if last:
+                yield held[:last]
+            frame = pl.concat([held[np.arange(last, len(held))], frame])  # a copy: the rest is freed
+        held = frame
+    if held is not None:
+        yield held
 
 
 def where(query_id: object, doc_id: object) -> str:
@@ -254,52 +195,15 @@ def number(value: Any, column: str, *, place: str) -> float | int:
     raise not_a_number(value, column, place=place)
 
 
-class Floats:
-    """Python numbers that become an array; a NaN stands for numbers of which one is none. A string is none.
+def doubles(values: Collection[Any]) -> bytes:
+    """Return numbers as the bytes of doubles, or those of a NaN if one is none.
 
-    They are packed while they are in the cache: packing all of them at once takes more than twice as long,
-    and so does numpy.
+    The text of a number is no number to struct, as it is to numpy; and both are as fast.
     """
-
-    def __init__(self) -> None:
-        self._packed: list[bytes] = []
-        self._values: list[Any] = []
-
-    def extend(self, values: Iterable[Any]) -> None:
-        """Add numbers."""
-        self._values.extend(values)
-        if len(self._values) >= _TOGETHER:
-            self._pack()
-
-    def array(self) -> NDArray[np.float64]:
-        """Return all numbers."""
-        self._pack()
-        return np.frombuffer(b"".join(self._packed))
-
-    def _pack(self) -> None:
-        try:
-            packed = _doubles(len(self._values)).pack(*self._values)
-        except (struct.error, TypeError, ValueError, OverflowError):
-            packed = struct.pack("d", math.nan)
-        self._packed.append(packed)
-        self._values.clear()
-
-
-def floats(parts: Iterable[Iterable[Any]]) -> NDArray[np.float64]:
-    """Return the numbers of all parts, with a NaN if one is no number."""
-    found = Floats()
-    for part in parts:
-        found.extend(part)
-    return found.array()
-
-
-@lru_cache
-def _doubles(n: int) -> struct.Struct:
-    return struct.Struct(f"{n}d")
-
-
-_TOGETHER = 1000
-"""Numbers that are packed together."""
+    try:
+        return struct.pack(f"{len(values)}d", *values)
+    except (struct.error, TypeError, ValueError, OverflowError):
+        return struct.pack("d", math.nan)
 
 
 def not_a_number(value: object, column: str, *, place: str) -> InputError:

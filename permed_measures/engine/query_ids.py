@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from permed_measures.engine.forms import as_run
-from permed_measures.engine.inputs import Batches, QrelsLike, RunLike, with_text_ids
+from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike, with_text_ids
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, shown
 
@@ -88,8 +88,6 @@ def _litsearch_ids(run_ids: list[str], qrels_ids: list[str]) -> dict[str, str]:
     return joined
 
 
-_FORMS = {"permed": _permed, "litsearch": _litsearch}
-"""Rewritings of one id by itself."""
 REWRITINGS: dict[str, Callable[[list[str], list[str]], dict[str, str]]] = {
     "permed": _by_form(_permed),
     "litsearch": _litsearch_ids,
@@ -124,108 +122,60 @@ def suggestion(run_ids: list[str], qrels_ids: list[str]) -> str:
 
 
 class Renamed(NamedTuple):
-    """A run whose query ids were rewritten, and ``{id before: id now}`` of those that meet the qrels.
+    """A run whose query ids were rewritten, and ``{id before: id now}`` of those that meet the qrels."""
 
-    Of a run in batches the ids are known once it has been read, unless a prefix was asked for.
-    """
-
-    run: RunLike
+    run: Nested | Batches
     renaming: dict[str, str]
 
 
-def renamed(
-    run: RunLike,
-    qrels: QrelsLike | Judgments,
-    rewriting: str,
-    finished: Callable[[dict[str, str]], None] = lambda _: None,
-) -> Renamed:
-    """Rewrite the query ids of a run; see `permed_measures.match_query_ids`.
-
-    `finished` is told the renaming once all ids are known.
-    """
+def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Renamed:
+    """Rewrite the query ids of a run; see `permed_measures.match_query_ids`."""
     if rewriting not in REWRITINGS:
         raise InputError(f"a rewriting must be one of {', '.join(REWRITINGS)} (found {shown(rewriting)})")
-    table = as_run(run)
-    ids = _Ids(rewriting, Judgments.of(qrels).query_ids, finished)
+    table, qrels_ids = as_run(run), Judgments.of(qrels).query_ids
     if isinstance(table, Mapping):
         table = with_text_ids(table, "query ids")
-        ids.add(list(table))
-        ids.finish()
-        return Renamed({ids.renaming.get(each, each): docs for each, docs in table.items()}, ids.renaming)
-    batches = _RenamedBatches(table if isinstance(table, Batches) else Batches([table]), ids)
-    if isinstance(table, Batches):
-        return Renamed(batches, ids.renaming)
-    [frame] = batches
-    return Renamed(frame, ids.renaming)
+        renaming = _renaming(list(table), qrels_ids, rewriting)
+        return Renamed({renaming.get(each, each): docs for each, docs in table.items()}, renaming)
+    run_ids = dict.fromkeys(chain.from_iterable(map(_query_ids, table)))
+    renaming = _renaming(list(run_ids), qrels_ids, rewriting)
+    return Renamed(_RenamedBatches(table, renaming), renaming)
 
 
-class _Ids:
-    """The query ids of a run, which may come in parts, and what they are rewritten to."""
-
-    def __init__(
-        self, rewriting: str, qrels_ids: list[str], finished: Callable[[dict[str, str]], None]
-    ) -> None:
-        self.of_all = rewriting not in _FORMS
-        self.renaming: dict[str, str] = {}
-        self._rewriting, self._qrels_ids, self._finished = rewriting, qrels_ids, finished
-        self._join = REWRITINGS[rewriting] if self.of_all else _by_form(_FORMS[rewriting])
-        self._before: dict[str, str] = {}  # each id now, and in the run
-        self._seen: dict[str, None] = {}
-
-    def add(self, run_ids: list[str]) -> None:
-        """Rewrite ids; refuse two that become one."""
-        new = [query_id for query_id in run_ids if query_id not in self._seen]
-        self._seen.update(dict.fromkeys(new))
-        self.renaming.update(self._join(new, self._qrels_ids) if new else {})
-        for query_id in new:
-            now = self.renaming.get(query_id, query_id)
-            if self._before.setdefault(now, query_id) != query_id:
-                raise _same(self._before[now], query_id, "run")
-
-    def finish(self) -> None:
-        """Refuse what only all ids show: none meets the qrels, or they count from 1."""
-        if not self.of_all:
-            REWRITINGS[self._rewriting](list(self._seen), self._qrels_ids)
-        if self._seen and self._qrels_ids and not self.renaming:
-            ours, theirs = next(iter(self._seen)), self._qrels_ids[0]
-            raise InputError(
-                f"no query id of the run meets the qrels when rewritten by {self._rewriting!r} "
-                f"(found {shown(ours)} in the run, {shown(theirs)} in the qrels)"
-            )
-        self._finished(self.renaming)
-
-    def name_before(self, query_id: str) -> str:
-        """Return the id that the run has for one of ours."""
-        return self._before.get(query_id, query_id)
+def _renaming(run_ids: list[str], qrels_ids: list[str], rewriting: str) -> dict[str, str]:
+    """Return what the ids of a run are rewritten to; refuse two that become one, and what meets nothing."""
+    renaming = REWRITINGS[rewriting](run_ids, qrels_ids)
+    before: dict[str, str] = {}
+    for query_id in run_ids:
+        now = renaming.get(query_id, query_id)
+        if before.setdefault(now, query_id) != query_id:
+            raise _same(before[now], query_id, "run")
+    if run_ids and qrels_ids and not renaming:
+        raise InputError(
+            f"no query id of the run meets the qrels when rewritten by {rewriting!r} "
+            f"(found {shown(run_ids[0])} in the run, {shown(qrels_ids[0])} in the qrels)"
+        )
+    return renaming
 
 
 class _RenamedBatches(Batches):
     """Batches with other query ids; an error about a duplicate names the id of the file."""
 
-    def __init__(self, batches: Batches, ids: _Ids) -> None:
+    def __init__(self, batches: Batches, renaming: dict[str, str]) -> None:
         super().__init__(path=batches.path)
-        self.keeps_order, self.reads_ahead = batches.keeps_order, batches.reads_ahead
-        self._batches, self._ids = batches, ids
-        if ids.of_all:  # a prefix is what all ids share: they are read first, then the rows
-            ids.add(list(dict.fromkeys(chain.from_iterable(map(_query_ids, batches)))))
-            ids.finish()
+        self._batches, self._renaming = batches, renaming
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield the frames."""
         import polars as pl
 
         for frame in self._batches:
-            self._ids.add(_query_ids(frame))
-            yield frame.with_columns(pl.col("query_id").replace(self._ids.renaming))
-        self._ids.finish()
-
-    def refuse_other_order(self) -> None:
-        """Raise the error of the batches."""
-        self._batches.refuse_other_order()
+            yield frame.with_columns(pl.col("query_id").replace(self._renaming))
 
     def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
         """Return the error of the batches."""
-        return self._batches.duplicate_error(self._ids.name_before(query_id), doc_id)
+        before = {now: each for each, now in self._renaming.items()}
+        return self._batches.duplicate_error(before.get(query_id, query_id), doc_id)
 
 
 def _query_ids(frame: pl.DataFrame) -> list[str]:

@@ -7,24 +7,22 @@ come first. So a run is never sorted as a whole, and the ids of unjudged documen
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.engine.forms import QRELS_FIRST, as_run, is_spark_frame
-from permed_measures.engine.from_frames import find_in_batches
-from permed_measures.engine.from_mapping import find_in_mapping
-from permed_measures.engine.from_spark import find_in_spark
-from permed_measures.engine.inputs import Batches, Nested, RunLike, path_of
-from permed_measures.engine.judgments import USUAL_GRADES, Ints, Judgments, offsets_of, position_in_query
+from permed_measures.engine.hits import Hits, find_hits
+from permed_measures.engine.inputs import RunLike, path_of
+from permed_measures.engine.judgments import Ints, Judgments, offsets_of, position_in_query
 from permed_measures.engine.query_ids import suggestion
-from permed_measures.engine.ranks import RunHits, TieBreak
+from permed_measures.engine.ranks import TieBreak
 from permed_measures.errors import NoSharedQueryWarning, PermedWarning, shown
 
 
@@ -59,8 +57,8 @@ class JudgedRankings:
         Its rank among all retrieved documents, from 1.
     retrieved : ndarray of int64, shape (n_queries,)
         How many documents were retrieved for each query.
-    n_run_queries, n_answered : int
-        Queries of the run, judged or not; queries of the qrels that the run has.
+    n_run_queries, n_shared : int
+        Queries of the run, judged or not; those that run and qrels have in common.
     """
 
     judgments: Judgments
@@ -68,7 +66,7 @@ class JudgedRankings:
     rank: NDArray[np.int32]
     retrieved: Ints
     n_run_queries: int
-    n_answered: int
+    n_shared: int
     _relevant: dict[float, Relevant] = field(default_factory=dict, init=False, repr=False)
     _within: dict[int, JudgedRankings] = field(default_factory=dict, init=False, repr=False)
 
@@ -88,7 +86,7 @@ class JudgedRankings:
         run : RunLike
         ties : TieBreak, default TieBreak.TREC
         depth : int, optional
-            Cut the rankings at this rank: what is below need not be sorted.
+            Cut the rankings at this rank: ties below it need not be sorted.
 
         Returns
         -------
@@ -98,30 +96,27 @@ class JudgedRankings:
         Raises
         ------
         InputError
-            For a score that is no number, an id that is no string or integer, a judged document that
-            is listed twice in its query; the message names query and document.
+            For a score that is no number, an id that is no string or integer, a document that is listed twice
+            in its query; the message names query and document.
 
         Warns
         -----
         PermedWarning
-            If the run is not empty, but has no query of the qrels, or no judged document.
+            If the run is not empty, but has no query of the qrels, or no judged document; if qrels and run
+            look as if they were swapped.
         """
-        table: Any = run if is_spark_frame(run) else as_run(run)
-        if is_spark_frame(table):
-            found = find_in_spark(judgments, table, ties)
-        elif isinstance(table, Mapping):
-            found = find_in_mapping(judgments, table, ties, depth)
-            _warn_if_swapped(judgments, table, path_of(run))
+        if is_spark_frame(run):
+            from permed_measures.engine.from_spark import find_in_spark
+
+            found = find_in_spark(judgments, run, ties)
         else:
-            batches = table if isinstance(table, Batches) else Batches([table])
-            found = find_in_batches(judgments, batches, ties)
-        row, rank = found.row, found.rank
-        if depth is not None:
-            kept = np.flatnonzero(rank <= depth)
-            row, rank = row[kept], rank[kept]
-        order = np.argsort((judgments.query[row].astype(np.int64) << 32) | rank)
-        counts = found.retrieved, len(found.query_ids), found.n_answered
-        rankings = cls(judgments, row[order], rank[order].astype(np.int32), *counts)
+            found = find_hits(judgments, as_run(run), ties, depth)
+        order = np.argsort((judgments.query[found.row].astype(np.int64) << 32) | found.rank)
+        counts = found.retrieved, len(found.query_ids), found.n_shared
+        whole = cls(judgments, found.row[order], found.rank[order].astype(np.int32), *counts)
+        rankings = whole.within(depth)
+        if found.may_be_grades:
+            _warn(SWAPPED, QRELS_FIRST, path_of(run))
         _warn_if_disjoint(rankings, found, path_of(run))
         return rankings
 
@@ -189,40 +184,28 @@ class JudgedRankings:
 
     def keep(self, rows: NDArray[np.bool_]) -> JudgedRankings:
         """Return the rankings with only these rows, ranks unchanged."""
-        counts = self.retrieved, self.n_run_queries, self.n_answered
+        counts = self.retrieved, self.n_run_queries, self.n_shared
         return JudgedRankings(self.judgments, self.row[rows], self.rank[rows], *counts)
-
-
-def _warn_if_swapped(judgments: Judgments, run: Nested, path: Path | None) -> None:
-    """Warn of grades that look like scores where the scores look like grades."""
-    if judgments.may_be_scores and may_be_grades(run):
-        place = f"{path}: " if path else ""
-        warnings.warn(PermedWarning(f"{place}{SWAPPED}. {QRELS_FIRST}"), stacklevel=6)
-
-
-def may_be_grades(run: Nested) -> bool:
-    """Return whether all scores of a run look like grades."""
-    scores = chain.from_iterable(documents.values() for documents in run.values())
-    return any(run.values()) and all(score in USUAL_GRADES for score in scores)
 
 
 SWAPPED = "the qrels look like a run, and the run looks like qrels"
 
 
-def _warn_if_disjoint(rankings: JudgedRankings, found: RunHits, path: Path | None) -> None:
+def _warn_if_disjoint(rankings: JudgedRankings, found: Hits, path: Path | None) -> None:
     judgments, some_ids = rankings.judgments, found.some_ids
     if not rankings.n_run_queries or not len(judgments.query):
         return
     kind, hint, ours = PermedWarning, "", _two(some_ids)
-    if not rankings.n_answered:
+    if not rankings.n_shared:
         kind, theirs = NoSharedQueryWarning, _two(judgments.query_ids)
         problem = f"the run and the qrels share no query: the run has {ours}, the qrels {theirs}"
         if set(some_ids) & set(judgments.documents):
             hint = "These are ids of documents: the columns of the run may be swapped"
         else:
             run_ids = found.query_ids
-            run_ids = sorted(run_ids) if isinstance(run_ids, set) else list(run_ids)
-            hint = suggestion(run_ids, judgments.query_ids)
+            hint = suggestion(
+                sorted(run_ids) if isinstance(run_ids, set) else list(run_ids), judgments.query_ids
+            )
     elif not len(found.row) and rankings.retrieved.any():
         theirs = _two(judgments.documents)
         problem = f"no retrieved document is judged: the run has {ours}, the qrels judge {theirs}"
@@ -231,10 +214,14 @@ def _warn_if_disjoint(rankings: JudgedRankings, found: RunHits, path: Path | Non
             hint = "These are ids of queries: the columns of the run may be swapped"
     else:
         return
+    _warn(f"{problem}; every value is that of an empty run", hint, path, kind)
+
+
+def _warn(problem: str, hint: str, path: Path | None, kind: type[PermedWarning] = PermedWarning) -> None:
     place, advice = f"{path}: " if path else "", f". {hint}" if hint else ""
-    warning = kind(f"{place}{problem}; every value is that of an empty run{advice}")
+    warning = kind(f"{place}{problem}{advice}")
     warning.where = str(path or "")
-    warnings.warn(warning, stacklevel=6)
+    warnings.warn(warning, stacklevel=7)
 
 
 def _two(ids: Iterable[str]) -> str:

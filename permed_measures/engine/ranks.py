@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.id_order import LARGEST, Ids
+from permed_measures.engine.inputs import text_id
 from permed_measures.engine.judgments import Ints, Judgments, segments
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 class TieBreak(Enum):
@@ -37,148 +37,91 @@ class TieBreak(Enum):
     PESSIMISTIC = "pessimistic"
     """The lowest grade first (an unjudged document counts as 0), then document id descending."""
 
-    @property
-    def by_position(self) -> bool:
-        """Whether the order of the rows matters."""
-        return self in (TieBreak.INPUT, TieBreak.REVERSED)
+
+Grades = Mapping[str, float]
 
 
-class Rows(NamedTuple):
-    """The scores of a run, or of a part of it, grouped by query.
+def _descending(ids: list[str], grades: Grades) -> list[int]:
+    ids = sorted(ids)
+    return [len(ids) - bisect_right(ids, doc_id) for doc_id in grades]
+
+
+def _ascending(ids: list[str], grades: Grades) -> list[int]:
+    ids = sorted(ids)
+    return [bisect_left(ids, doc_id) for doc_id in grades]
+
+
+def _by_position(ids: list[str], grades: Grades) -> list[int]:
+    place = dict(zip(ids, range(len(ids)), strict=True))
+    return [place[doc_id] for doc_id in grades]
+
+
+def _by_grade(ids: list[str], grades: Grades, sign: int) -> list[int]:
+    by_id = sorted(ids, reverse=True)
+    return _by_position(sorted(by_id, key=lambda doc_id: sign * grades.get(doc_id, 0)), grades)
+
+
+_BEFORE: dict[TieBreak, Callable[[list[str], Grades], list[int]]] = {
+    TieBreak.TREC: _descending,
+    TieBreak.TREC10: _descending,
+    TieBreak.DOCID_ASCENDING: _ascending,
+    TieBreak.INPUT: _by_position,
+    TieBreak.REVERSED: lambda ids, grades: _by_position(ids[::-1], grades),
+    TieBreak.OPTIMISTIC: partial(_by_grade, sign=-1),
+    TieBreak.PESSIMISTIC: partial(_by_grade, sign=1),
+}
+"""How many documents of a tie are before each of its judged ones.
+
+Each takes the ids of the tie in the order of the rows, and the grades of the judged ones.
+"""
+
+
+class Scores(NamedTuple):
+    """The scores of a run, or of some of its queries, and its hits: the judged documents among them.
 
     Attributes
     ----------
-    score : ndarray, shape (n_rows,)
-    start, end : ndarray of int64, shape (n_groups,)
-        Where each group begins and ends; there may be rows of no group.
+    score : ndarray of float64, shape (n_rows,)
+        The rows of a query stand together.
+    start, end : ndarray of int64, shape (n_queries,)
+        Where the rows of each query of the judgments begin and end; there may be rows of other queries.
     ids : callable
-        Returns the document ids of the rows at these positions (ascending), in any number of parts.
+        Returns the document ids of the rows at these positions.
+    row : ndarray of int64, shape (n_hits,)
+        Which judgment each hit is.
+    hit_score : ndarray of float64, shape (n_hits,)
     """
 
-    score: NDArray[Any]
+    score: NDArray[np.float64]
     start: Ints
     end: Ints
-    ids: Callable[[Ints], Iterable[list[str] | pl.Series]]
-
-
-class Hits(NamedTuple):
-    """Judged documents that were retrieved.
-
-    Attributes
-    ----------
-    group, row : ndarray of int64, shape (n_hits,)
-        The group of rows that each belongs to, and its judgment.
-    score : ndarray, shape (n_hits,)
-    part : ndarray of int64, shape (n_hits,)
-        0 if the document is among the rows; -1 or 1 if it stands in a part of the run before or after them.
-    """
-
-    group: Ints
+    ids: Callable[[Ints], list[str]]
     row: Ints
-    score: NDArray[Any]
-    part: Ints
+    hit_score: NDArray[np.float64]
 
 
-class RunHits(NamedTuple):
-    """The hits of a whole run, in any order.
+@np.errstate(over="ignore")  # beyond float32 is infinite, as it is in C
+def ranks_of(rows: Scores, judgments: Judgments, ties: TieBreak, depth: int | None = None) -> Ints:
+    """Return the rank of each hit: one plus the scores above its own, plus the tied rows before it.
 
-    Attributes
-    ----------
-    row, rank : ndarray of int64, shape (n_hits,)
-        The judgment that each is, and its rank.
-    retrieved, n_answered
-        As in `JudgedRankings`.
-    query_ids : collection of str
-        The queries of the run.
-    some_ids : list of str
-        Two ids of the run for a warning: of documents, or of queries where none is judged.
+    If there is a `depth`, a rank beyond it is any such rank.
     """
-
-    row: Ints
-    rank: Ints
-    retrieved: Ints
-    n_answered: int
-    query_ids: Collection[str]
-    some_ids: list[str]
-
-
-class _Tied(NamedTuple):
-    """Hits and rows that share a score, the hits first."""
-
-    id_number: Ints
-    position: Ints
-    grade: NDArray[np.float64]
+    kind: Any = np.float64 if ties is TieBreak.TREC10 else np.float32
+    score, wanted = -rows.score.astype(kind), -rows.hit_score.astype(kind)
+    query = judgments.query[rows.row]
+    low, high = rows.start[query], rows.end[query]
+    unsorted = _sort_queries(score, rows, query)
+    first = _bisect(score, low, high, wanted, np.less)
+    rank = first - low + 1
+    tied = (first + 1 < high) & (score.take(first + 1, mode="clip") == wanted)
+    near = np.flatnonzero(tied if depth is None else tied & (rank <= depth))
+    if len(near):
+        rank[near] += _before_in_ties(rows, score, unsorted, first[near], rows.row[near], judgments, ties)
+    return rank
 
 
-_BY_ID = {TieBreak.TREC: True, TieBreak.TREC10: True, TieBreak.DOCID_ASCENDING: False}
-"""Where a tie is sorted by the ids alone, whether they descend."""
-
-_BY_MORE: dict[TieBreak, Callable[[_Tied], Ints]] = {
-    TieBreak.INPUT: lambda tied: tied.position,
-    TieBreak.REVERSED: lambda tied: ~tied.position,
-    TieBreak.OPTIMISTIC: lambda tied: _keys(_numbered(-tied.grade), ~tied.id_number),
-    TieBreak.PESSIMISTIC: lambda tied: _keys(_numbered(tied.grade), ~tied.id_number),
-}
-"""What a tie is sorted by where a hit must know the row that it is."""
-
-
-def count_ranked_above(
-    rows: Rows, hits: Hits, judgments: Judgments, ties: TieBreak, depth: int | None = None
-) -> Ints:
-    """Count, for each hit, the rows of its group that are ranked before it.
-
-    If the hits are among the rows, that is the rank minus 1. The counts for parts of a run add up. If there
-    is a `depth`, counts from there on may be any others from there on.
-    """
-    if ties is not TieBreak.TREC10:
-        with np.errstate(over="ignore"):  # beyond float32 is infinite, as it is in C
-            rows = rows._replace(score=rows.score.astype(np.float32))
-            hits = hits._replace(score=hits.score.astype(np.float32))
-    score = -rows.score  # ascending is the order of a ranking
-    unsorted = _sort_groups(rows, score, hits.group)
-    if depth is None:
-        return _count(rows, score, unsorted, hits, judgments, ties)
-    last, high = rows.start[hits.group] + (depth - 1), rows.end[hits.group]
-    near = np.flatnonzero((last >= high) | (score.take(last, mode="clip") >= -hits.score))
-    before = np.full(len(hits.row), depth)
-    before[near] = _count(rows, score, unsorted, _some(hits, near), judgments, ties, depth)
-    return before
-
-
-def _some(hits: Hits, which: Ints) -> Hits:
-    return Hits(*(each[which] for each in hits))
-
-
-def _count(
-    rows: Rows,
-    score: NDArray[Any],
-    unsorted: Ints,
-    hits: Hits,
-    judgments: Judgments,
-    ties: TieBreak,
-    depth: int | None = None,
-) -> Ints:
-    """Count as `count_ranked_above` does, with scores that ascend.
-
-    With `depth`, each hit has fewer scores above its own.
-    """
-    low, high, wanted = rows.start[hits.group], rows.end[hits.group], -hits.score
-    last = high if depth is None else np.minimum(low + depth, high)
-    first = _bisect(score, low, last, wanted, np.less)
-    before = first - low
-    unsettled = _is_at(score, first + (hits.part == 0), high, wanted)
-    if unsettled.any():
-        if hits.part.any():  # a hit that is alone here may be tied with one in another part of the run
-            unsettled = np.isin(first, first[unsettled]) & _is_at(score, first, high, wanted)
-        which = np.flatnonzero(unsettled)
-        tied = _some(hits, which)
-        tie, position = _tied_rows(rows, score, tied.group, first[which], unsorted)
-        before[which] += _before_in_ties(rows, tied, tie, position, judgments, ties)
-    return before
-
-
-def _sort_groups(rows: Rows, score: NDArray[Any], group: Ints) -> Ints:
-    """Sort the scores of each of these groups in place; return the groups that were not sorted.
+def _sort_queries(score: NDArray[Any], rows: Scores, query: NDArray[np.int32]) -> Ints:
+    """Sort the scores of each of these queries in place; return the queries that were not sorted.
 
     Most runs are sorted as they are written. To sort a query's scores takes numpy about as long as to compare
     them all with one or two of them, and then it does not matter how many are judged.
@@ -186,21 +129,13 @@ def _sort_groups(rows: Rows, score: NDArray[Any], group: Ints) -> Ints:
     falls = np.zeros(len(score) + 1, np.bool_)
     np.less(score[1:], score[:-1], out=falls[1 : len(score)])
     falls[rows.start[rows.end > rows.start]] = False  # the row before is of another query
-    groups = np.flatnonzero(np.bincount(group)) if falls.any() else _NONE
-    if not len(groups):
-        return _NONE
-    groups = groups[np.argsort(rows.start[groups])]
-    start, end = rows.start[groups], rows.end[groups]
-    unsorted = np.logical_or.reduceat(falls, np.stack([start, end], axis=1).ravel())[::2]
-    for first, last in zip(start[unsorted].tolist(), end[unsorted].tolist(), strict=True):
-        score[first:last].sort()
-    return groups[unsorted]
+    queries = np.unique(query) if falls.any() else query[:0]
+    n_falls = np.cumsum(falls) if len(queries) else falls
+    unsorted = queries[n_falls[rows.end[queries] - 1] > n_falls[rows.start[queries]]].astype(np.int64)
+    for start, end in zip(rows.start[unsorted].tolist(), rows.end[unsorted].tolist(), strict=True):
+        score[start:end].sort()
+    return unsorted
 
-
-_NONE = np.zeros(0, np.int64)
-
-_TOGETHER = 1000
-"""Ids of hits that are read together."""
 
 _BLOCK = 1 << 14
 """Hits that are looked at together: they stay in the cache."""
@@ -218,91 +153,39 @@ def _bisect(score: NDArray[Any], low: Ints, high: Ints, wanted: NDArray[Any], be
     return place
 
 
-def _is_at(score: NDArray[Any], place: Ints, high: Ints, wanted: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return, for each hit, whether the score at its place is the one wanted."""
-    equal: NDArray[np.bool_] = score.take(place, mode="clip") == wanted
-    return (place < high) & equal
-
-
-def _tied_rows(
-    rows: Rows, score: NDArray[Any], group: Ints, first: Ints, unsorted: Ints
-) -> tuple[Ints, Ints]:
-    """Return the number of the tie of each hit and then of each row in these ties, and the rows' positions.
-
-    A tie begins at the place `first` in the sorted scores. The positions ascend.
-    """
-    begins = np.zeros(len(score), np.bool_)
-    begins[first] = True
-    start = np.flatnonzero(begins)
-    number = np.empty(len(score), np.int64)  # of the tie that begins here
-    number[start] = np.arange(len(start))
-    tie = number[first]
-    end = np.empty_like(start)
-    end[tie] = rows.end[group]
-    length = _bisect(score, start, end, score[start], np.less_equal) - start
-    position, tie_of_row = segments(start, length), np.repeat(np.arange(len(start)), length)
-    mixed = unsorted[np.isin(unsorted, group)] if len(unsorted) else unsorted
-    if len(mixed):
-        tie_at = np.full(len(score), -1)
-        tie_at[position] = tie_of_row
-        for first_row, end_row in zip(rows.start[mixed].tolist(), rows.end[mixed].tolist(), strict=True):
-            here = slice(first_row, end_row)
-            tie_at[here][np.argsort(-rows.score[here])] = tie_at[here].copy()
-        position = np.flatnonzero(tie_at >= 0)
-        tie_of_row = tie_at[position]
-    return np.concatenate([tie, tie_of_row]), position
-
-
 def _before_in_ties(
-    rows: Rows, hits: Hits, tie: Ints, position: Ints, judgments: Judgments, ties: TieBreak
+    rows: Scores,
+    score: NDArray[Any],
+    unsorted: Ints,
+    first: Ints,
+    row: Ints,
+    judgments: Judgments,
+    ties: TieBreak,
 ) -> Ints:
-    """Count, for each tied hit, the rows of its tie that the rule puts before it."""
-    n = len(hits.row)
+    """Count, for each hit, the rows of its tie that the rule puts before it.
 
-    def parts() -> Iterator[list[str] | pl.Series]:
-        for first in range(0, n, _TOGETHER):
-            yield judgments.ids(hits.row[first : first + _TOGETHER])
-        yield from rows.ids(position)
-
-    ids = Ids.of(parts, len(tie))
-    if ties in _BY_ID:
-        return ids.count_before(tie, hits.part == 0, descending=_BY_ID[ties])
-    number = ids.numbers(tie)
-    # A row counts as unjudged (grade 0) until it is paired with its hit. A hit in a part of the run before or
-    # after these rows has no row here: it is placed before or behind all of them.
-    grade = np.concatenate([judgments.grade[hits.row], np.zeros(len(position))])
-    place = np.concatenate([np.where(hits.part < 0, -1, len(rows.score)), position])
-    hit, row = _pairs(_keys(tie, number), n)
-    place[hit], grade[row] = place[row], grade[hit]
-    return _count_before(tie, _BY_MORE[ties](_Tied(number, place, grade)), n)
-
-
-def _pairs(key: Ints, n_hits: int) -> tuple[Ints, Ints]:
-    """Return the hits that are among the rows, and the row that each is: that of the same key."""
-    order = n_hits + np.argsort(key[n_hits:])
-    row = order.take(np.searchsorted(key[order], key[:n_hits]), mode="clip")
-    hit = np.flatnonzero(key[row] == key[:n_hits])
-    return hit, row[hit]
+    Its tie begins at the place `first` in the sorted scores, and `row` is its judgment.
+    """
+    by_tie = np.argsort(first, kind="stable")
+    row, query = row[by_tie], judgments.query[row[by_tie]]
+    start, one, n_hits = np.unique(first[by_tie], return_index=True, return_counts=True)
+    n_rows = _bisect(score, start, rows.end[query[one]], score[start], np.less_equal) - start
+    position = np.arange(len(score))
+    for each in np.intersect1d(query, unsorted).tolist():
+        here = slice(rows.start[each], rows.end[each])
+        position[here] = position[here][np.argsort(-rows.score[here].astype(score.dtype), kind="stable")]
+    ids = iter(rows.ids(position[segments(start, n_rows)]))
+    hits = zip(judgments.ids(row), judgments.grade[row].tolist(), strict=True)
+    before: list[int] = []
+    for rows_of_tie, hits_of_tie in zip(n_rows.tolist(), n_hits.tolist(), strict=True):
+        before += _before(list(islice(ids, rows_of_tie)), dict(islice(hits, hits_of_tie)), ties)
+    counts = np.empty(len(first), np.int64)
+    counts[by_tie] = before
+    return counts
 
 
-def _count_before(tie: Ints, by: Ints, n_hits: int) -> Ints:
-    """Count, for each hit, the rows of its tie that are before it."""
-    key = _keys(tie, by)
-    rows_of_tie = np.bincount(tie[n_hits:])
-    before = rows_of_tie[tie[:n_hits]] - np.cumsum(rows_of_tie)[tie[:n_hits]]  # less the rows of earlier ties
-    order = np.argsort(key[:n_hits])  # what is searched for in its order is found several times as fast
-    before[order] += np.searchsorted(np.sort(key[n_hits:]), key[order])
-    return before
-
-
-def _keys(number: Ints, by: Ints) -> Ints:
-    """Return integers that sort by the first and then by the second; the first is not negative."""
-    lowest, highest = int(by.min()), int(by.max())
-    if (highest - lowest + 1) * (int(number.max()) + 1) > LARGEST:
-        return _keys(number, _numbered(by))
-    return number * (highest - lowest + 1) + (by - lowest)
-
-
-def _numbered(values: NDArray[Any]) -> Ints:
-    """Return numbers in the order of the values."""
-    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+def _before(ids: list[str], grades: Grades, ties: TieBreak) -> list[int]:
+    try:
+        return _BEFORE[ties](ids, grades)
+    except TypeError:  # some ids are integers
+        return _BEFORE[ties](list(map(text_id, ids)), grades)

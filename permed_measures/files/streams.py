@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from permed_measures.engine.batches import whole_queries
 from permed_measures.engine.forks import refuse_after_fork
-from permed_measures.engine.inputs import Batches, first_repeated
+from permed_measures.engine.inputs import Batches, whole_queries
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.formats import VALUE_COLUMNS
 from permed_measures.files.order import FileOrder, rank_of
@@ -20,8 +19,6 @@ from permed_measures.files.trec import frame_of_lines
 if TYPE_CHECKING:
     import polars as pl
 
-_ROWS = 1 << 20
-"""Rows of a batch; of one query there may be twice as many before it is divided."""
 _LINES = 1 << 17
 """Rows that are held as Python objects at a time."""
 
@@ -49,43 +46,30 @@ class ScannedRun(Batches):
         super().__init__()
         self.source, self.format_name, self.rows = source, format_name, rows
         self._error = duplicate_error
-        self._is_checked = False
+        self._is_read = False
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
-        """Yield frames that are cut between queries; the first iteration checks them."""
+        """Yield frames that are cut between queries; the first iteration warns of another order."""
         refuse_after_fork()
-        batches = whole_queries(self.rows(), 2 * _ROWS)
-        frames = batches if self._is_checked else self._checked(batches)
+        batches = whole_queries(self.rows())
+        frames = batches if self._is_read else self._noted(batches)
         return (frame.drop("rank") for frame in frames)
 
     def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
         """Return the error for a document that is listed twice, with its lines."""
         return self._error(query_id, doc_id)
 
-    def _checked(self, frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-        """Yield the frames; refuse a document that is listed twice, warn if order and scores disagree."""
-        order = FileOrder()
-        seen: set[str] = set()
-        scattered = False
+    def _noted(self, frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        """Yield the frames; warn if order and scores disagree."""
+        order, seen = FileOrder(), set[str]()
         for frame in frames:
-            self._refuse_repeated(frame)
-            query_ids = order.add_frame(frame)
-            scattered = scattered or not seen.isdisjoint(query_ids)
-            seen.update(query_ids)
+            seen.update(order.add_frame(frame))
             yield frame
-        if scattered:  # only here the memory for all rows is needed
-            import polars as pl
-
-            self._refuse_repeated(pl.concat([frame.select("query_id", "doc_id") for frame in self.rows()]))
-        self._is_checked = True
+        self._is_read = True
         if note := order.note(self.source.path, len(seen), "rows" if self.source.is_parquet else "lines"):
             warning = PermedWarning(note)
             warning.where = str(self.source.path)
             warnings.warn(warning, stacklevel=2)
-
-    def _refuse_repeated(self, frame: pl.DataFrame) -> None:
-        if (pair := first_repeated(frame)) is not None:
-            raise self.duplicate_error(*pair)
 
 
 class RepeatingRun(Batches):

@@ -223,10 +223,8 @@ def _hash(text: str) -> str:
 
 def hash_of(judgments: Judgments) -> str:
     """Return the SHA-256 of query, document and grade of all judgments, whatever file they are from."""
-    documents = list(judgments.documents)
-    ids = (documents[place] for place in judgments.order.tolist())
     queries = (judgments.query_ids[number] for number in judgments.query.tolist())
-    rows = sorted(zip(queries, ids, judgments.grade.tolist(), strict=True))
+    rows = sorted(zip(queries, judgments.documents, judgments.grade.tolist(), strict=True))
     return _hash(json.dumps(rows))
 
 

@@ -151,9 +151,9 @@ class Report:
         rankings = self.evaluations[name].rankings
         return {
             "judged": rankings.n_queries,
-            "in_run": rankings.n_answered,
+            "in_run": rankings.n_shared,
             "without_relevant": int((rankings.judgments.num_rel(self.level) == 0).sum()),
-            "ignored": rankings.n_run_queries - rankings.n_answered,
+            "ignored": rankings.n_run_queries - rankings.n_shared,
         }
 
     def rows(self) -> Iterator[Row]:

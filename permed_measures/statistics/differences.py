@@ -218,7 +218,7 @@ def notes_of(name: str, rankings: JudgedRankings) -> list[str]:
             f"run {name!r} retrieves nothing for {len(lacking):,} of {counted(len(query_ids), 'query')} "
             f"(first: {query_ids[lacking[0]]!r}); {'it scores' if len(lacking) == 1 else 'they score'} 0"
         )
-    beyond = rankings.n_run_queries - rankings.n_answered
+    beyond = rankings.n_run_queries - rankings.n_shared
     if beyond:
         notes.append(f"run {name!r} has {counted(beyond, 'query')} without judgments (ignored)")
     return notes

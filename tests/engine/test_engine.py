@@ -117,7 +117,7 @@ def test_every_form_gives_the_same_arrays(form):
             ours, theirs = getattr(found, name), getattr(expected, name)
             assert ours.dtype == theirs.dtype
             np.testing.assert_array_equal(ours, theirs)
-        assert (found.n_run_queries, found.n_answered) == (expected.n_run_queries, expected.n_answered)
+        assert (found.n_run_queries, found.n_shared) == (expected.n_run_queries, expected.n_shared)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -223,7 +223,7 @@ def test_rankings_that_are_cut_are_the_first_ranks_of_the_whole(ties, depth):
     for form, given_run in {"dict": run, **in_frames(run, rng)}.items():
         cut = JudgedRankings.of(judgments, given_run, ties, depth)
         whole = JudgedRankings.of(judgments, given_run, ties).within(depth)
-        for name in ("row", "rank", "retrieved", "n_run_queries", "n_answered"):
+        for name in ("row", "rank", "retrieved", "n_run_queries", "n_shared"):
             np.testing.assert_array_equal(getattr(cut, name), getattr(whole, name), f"{form}: {name}")
 
 
@@ -234,7 +234,7 @@ def test_what_is_below_the_cutoff_makes_no_difference():
     for _ in range(effort(300, 2000)):
         (qrels, run), measure = random_case(rng), random_measure(rng)
         evaluator = PermedEvaluator([measure], qrels)
-        cut += evaluator.depth is not None
+        cut += evaluator._depth is not None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", pm.PermedWarning)
             metrics, whole = list(evaluator.iter_calc(run)), evaluator.evaluate(run)
@@ -257,18 +257,6 @@ def test_an_empty_run_scores_zero_and_empty_qrels_give_nan():
     measures = [pm.GradedAP @ 10, pm.VariantNDCG]
     assert list(pm.calc_aggregate(measures, {"q": {"d": 1}}, {}).values()) == [0, 0]
     assert np.isnan(list(pm.calc_aggregate(measures, {}, {"q": {"d": 1.0}}).values())).all()
-
-
-def test_many_batches_of_a_mapping_give_the_same_ranks(monkeypatch):
-    rng = random.Random(3)
-    qrels = {f"q{q}": {f"d{d}": rng.randrange(3) for d in range(6)} for q in range(40)}
-    run = {f"q{q}": {f"d{d}": rng.randrange(9) for d in range(4, 30)} for q in range(40)}
-    judgments = Judgments.of(qrels)
-    whole = JudgedRankings.of(judgments, run)
-    monkeypatch.setattr("permed_measures.engine.from_mapping._BATCH", 60)
-    parts = JudgedRankings.of(judgments, run)
-    np.testing.assert_array_equal(whole.rank, parts.rank)
-    np.testing.assert_array_equal(whole.grade, parts.grade)
 
 
 def test_integer_ids_in_frames_meet_string_ids():

@@ -6,8 +6,6 @@ import sys
 
 import pytest
 
-from permed_measures.engine import forks
-
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
 CODE = """
@@ -112,14 +110,3 @@ def test_a_process_forked_from_a_forked_one_refuses_too(tmp_path):
 )
 def test_other_processes_evaluate(tmp_path, parent, form, start):
     assert evaluated(tmp_path, parent, form, start) == VALUES
-
-
-def test_a_thread_that_has_no_name_yet_is_waited_for(monkeypatch):
-    unnamed = {str(os.getpid()): "python\n", "1": "python\n"}
-    looks = iter([unnamed, unnamed, unnamed | {"1": "tokio-rt-worker\n"}])
-    monkeypatch.setattr(forks, "_others", set())
-    monkeypatch.setattr(forks, "_threads", lambda: next(looks))
-    assert forks._has_computed()
-    monkeypatch.setattr(forks, "_threads", lambda: unnamed)
-    assert not forks._has_computed()
-    assert forks._others == {"1"}

@@ -118,17 +118,17 @@ BAD_RUNS = [
     (
         "pandas, a judged document twice",
         pd.DataFrame(frame(doc_id=["a", "a"])),
-        f"{A}: the document is listed 2 times",
+        f"{A}: the document is listed twice",
     ),
     (
         "polars, a judged document twice",
         pl.DataFrame(frame(doc_id=["a", "a"])),
-        f"{A}: the document is listed 2 times",
+        f"{A}: the document is listed twice",
     ),
     (
         "pyarrow, a judged document twice",
         pa.table(frame(doc_id=["a", "a"])),
-        f"{A}: the document is listed 2 times",
+        f"{A}: the document is listed twice",
     ),
 ]
 

@@ -102,7 +102,7 @@ def test_query_ids_are_rewritten_in_every_form_of_run_and_both_ways(rewriting, o
     assert list(run) == ours
     for form in (frame, frame.to_pandas(), frame.to_arrow()):
         found = pm.match_query_ids(form, qrels, rewriting)
-        assert Batches([found]).nested() == expected
+        assert found.nested() == expected
     found = pm.match_query_ids(Batches([frame[:1], frame[1:]]), qrels, rewriting)
     assert isinstance(found, Batches)
     assert found.nested() == found.nested() == expected

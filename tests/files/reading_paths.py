@@ -127,7 +127,6 @@ class Check:
         for module, name, sizes in (
             (reading, "_LARGE", [0]),
             (sources, "_CHUNK", [1, 40, 40, 150, 400, 10**6, 10**6]),
-            (streams, "_ROWS", [2, 10, 40, 10**6]),
             (parquet, "_ROWS", [2, 10, 40, 10**6]),
             (streams, "_LINES", [1, 7, 10**6]),
             (inputs, "_SORTED_TOGETHER", [1, 3, 10**6]),

@@ -43,7 +43,7 @@ def made(rng, n_conversations):
     ids = [f"q{number:06}" for number in range(n)]
     documents = [f"d{number}" for number in range(N_DOCUMENTS)] * n
     order = np.lexsort((-grade.ravel(), query))
-    judgments = Judgments(ids, query, grade.ravel()[order], order, documents)
+    judgments = Judgments(ids, query, grade.ravel()[order], order, [documents[row] for row in order.tolist()])
     row = np.empty_like(order)
     row[order] = np.arange(len(order))
     by_rank = np.lexsort((rank.ravel(), query))

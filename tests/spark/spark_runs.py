@@ -60,4 +60,4 @@ def assert_same(found, expected):
     np.testing.assert_array_equal(ours.rank, theirs.rank)
     np.testing.assert_array_equal(ours.row, theirs.row)
     np.testing.assert_array_equal(ours.retrieved, theirs.retrieved)
-    assert (ours.n_run_queries, ours.n_answered) == (theirs.n_run_queries, theirs.n_answered)
+    assert (ours.n_run_queries, ours.n_shared) == (theirs.n_run_queries, theirs.n_shared)

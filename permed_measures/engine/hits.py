@@ -1,0 +1,219 @@
+"""The hits of a run, retrieved documents that are judged: a dict is asked for each, frames are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from itertools import chain, islice, repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from permed_measures.engine.forks import refuse_after_fork
+from permed_measures.engine.inputs import (
+    Batches,
+    Nested,
+    doubles,
+    first_repeated,
+    number,
+    where,
+    with_text_ids,
+)
+from permed_measures.engine.judgments import USUAL_GRADES, Ints, Judgments
+from permed_measures.engine.ranks import Scores, TieBreak, ranks_of
+from permed_measures.errors import InputError, shown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Hits(NamedTuple):
+    """The hits of a whole run, in any order.
+
+    Attributes
+    ----------
+    row, rank : ndarray of int64, shape (n_hits,)
+        The judgment that each is, and its rank.
+    retrieved : ndarray of int64, shape (n_queries,)
+        How many documents were retrieved for each query of the judgments.
+    n_shared : int
+        Queries in common.
+    query_ids : collection of str
+        The queries of the run.
+    some_ids : list of str
+        Two ids of the run for a warning: of documents, or of queries where none is judged.
+    may_be_grades : bool
+        Whether all scores look like grades; looked at only where the grades look like scores.
+    """
+
+    row: Ints
+    rank: Ints
+    retrieved: Ints
+    n_shared: int
+    query_ids: Collection[str]
+    some_ids: list[str]
+    may_be_grades: bool = False
+
+
+def find_hits(judgments: Judgments, run: Nested | Batches, ties: TieBreak, depth: int | None = None) -> Hits:
+    """Find the judged documents of a run, and their ranks; a rank beyond `depth` is any such rank."""
+    if isinstance(run, Mapping):
+        return _of_mapping(judgments, run, ties, depth)
+    return _of_frames(judgments, run, ties, depth)
+
+
+# --- of a mapping ----------------------------------------------------------------------------------
+
+
+def _of_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: int | None) -> Hits:
+    named = with_text_ids(run, "query ids of the run")
+    query = [number for number, query_id in enumerate(judgments.query_ids) if query_id in named]
+    docs = _with_text_ids([judgments.query_ids[each] for each in query], named)
+    rows = _scores(judgments, query, docs)
+    ranks = ranks_of(rows, judgments, ties, depth)
+    some_ids = list(islice(chain.from_iterable(docs) if query else named, 2))
+    grades = judgments.may_be_scores and may_be_grades(run)
+    return Hits(rows.row, ranks, rows.end - rows.start, len(query), named, some_ids, grades)
+
+
+def may_be_grades(run: Nested) -> bool:
+    """Return whether all scores of a run look like grades."""
+    scores = chain.from_iterable(documents.values() for documents in run.values())
+    return any(run.values()) and all(score in USUAL_GRADES for score in scores)
+
+
+def _with_text_ids(query_ids: list[str], run: Nested) -> list[Mapping[str, float]]:
+    """Return the documents of each query with string ids.
+
+    Only the first id of a query is looked at: checking the type of each would cost as much as reading them.
+    """
+    found = [run[query_id] for query_id in query_ids]
+    if set(map(type, found)) <= {dict} and {type(next(iter(docs), "")) for docs in found} <= {str}:
+        return found
+    for place, (query_id, docs) in enumerate(zip(query_ids, found, strict=True)):
+        if not isinstance(docs, Mapping):
+            problem = f"the results of a query must be a dict {{doc_id: score}} (found {type(docs).__name__})"
+            raise InputError(problem, where=f"query {shown(query_id)}")
+        if not isinstance(next(iter(docs), ""), str):
+            found[place] = with_text_ids(docs, "document ids", query_id=query_id)
+    return found
+
+
+def _scores(judgments: Judgments, query: list[int], docs: list[Mapping[str, float]]) -> Scores:
+    """Return all scores of these queries, and those of their judged documents.
+
+    A judged document is looked up when the scores of its query have just been read: they are in the cache.
+    """
+    offsets = judgments.offsets.tolist()
+    scores: list[bytes] = []
+    found: list[float] = []
+    for each, retrieved in zip(query, docs, strict=True):
+        judged = judgments.documents[offsets[each] : offsets[each + 1]]
+        scores.append(doubles(retrieved.values()))
+        found += map(retrieved.get, judged, _NAN)
+    score, of_judged = np.frombuffer(b"".join(scores)), np.frombuffer(doubles(found))
+    if np.isnan(score).any():
+        raise _no_score(judgments, query, docs)
+    start, end = np.zeros((2, judgments.n_queries), np.int64)
+    end[query] = np.cumsum(list(map(len, docs)))
+    start[query[1:]] = end[query[:-1]]
+    asked = np.zeros(judgments.n_queries, np.bool_)
+    asked[query] = True
+    hit = ~np.isnan(of_judged)
+    row = np.flatnonzero(asked[judgments.query])[hit]
+
+    def ids(position: Ints) -> list[str]:
+        number = np.searchsorted(end[query], position, "right")
+        first = np.flatnonzero(np.diff(number, prepend=-1))
+        within = np.split(position - start[query][number], first[1:])
+        parts = zip(number[first].tolist(), within, strict=True)
+        return list(chain.from_iterable(map(list(docs[n]).__getitem__, some.tolist()) for n, some in parts))
+
+    return Scores(score, start, end, ids, row, of_judged[hit])
+
+
+_NAN = repeat(np.nan)
+
+
+def _no_score(judgments: Judgments, query: Iterable[int], docs: Iterable[Mapping[str, Any]]) -> InputError:
+    """Return the error for the first score that is no number."""
+    try:
+        for each, retrieved in zip(query, docs, strict=True):
+            for doc_id, score in retrieved.items():
+                number(score, "score", place=where(judgments.query_ids[each], doc_id))
+    except InputError as error:
+        return error
+    raise AssertionError("every score is a number")
+
+
+# --- of frames -------------------------------------------------------------------------------------
+
+
+def _of_frames(judgments: Judgments, run: Batches, ties: TieBreak, depth: int | None) -> Hits:
+    """Find the hits of one frame after the other, or of all together if a query has rows in two of them."""
+    refuse_after_fork()
+    import polars as pl
+
+    found, seen = [], set[str]()
+    for frame in run:
+        found.append(_of_frame(judgments, run, frame, ties, depth))
+        if not seen.isdisjoint(found[-1].query_ids):
+            break  # before all are read again: DuckDB reads one at a time
+        seen.update(found[-1].query_ids)
+    else:
+        return _merged(judgments, found)
+    return _of_frame(judgments, run, pl.concat(run), ties, depth)
+
+
+def _merged(judgments: Judgments, parts: list[Hits]) -> Hits:
+    """Return the hits of parts of a run that share no query."""
+    row, rank = (np.concatenate([_NONE, *(part[i] for part in parts)]) for i in (0, 1))
+    retrieved = sum((part.retrieved for part in parts), np.zeros(judgments.n_queries, np.int64))
+    query_ids = set().union(*(part.query_ids for part in parts))
+    of_documents = chain.from_iterable(part.some_ids for part in parts if part.n_shared)
+    some_ids = list(islice(of_documents, 2)) or sorted(query_ids)[:2]
+    grades = bool(parts) and all(part.may_be_grades for part in parts)
+    return Hits(row, rank, retrieved, sum(part.n_shared for part in parts), query_ids, some_ids, grades)
+
+
+_NONE = np.zeros(0, np.int64)
+
+
+def _of_frame(
+    judgments: Judgments, run: Batches, frame: pl.DataFrame, ties: TieBreak, depth: int | None
+) -> Hits:
+    if (pair := first_repeated(frame)) is not None:
+        raise run.duplicate_error(*pair)
+    frame, blocks = _by_query(frame)
+    query_ids, length = blocks["value"].to_list(), blocks["len"].to_numpy().astype(np.int64)
+    query = judgments.queries_of(query_ids)
+    start, end = np.zeros((2, judgments.n_queries), np.int64)
+    known = query >= 0
+    end[query[known]] = np.cumsum(length)[known]
+    start[query[known]] = end[query[known]] - length[known]
+    score = frame["score"].to_numpy()
+    row, hit_score = _joined(judgments, frame)
+    rows = Scores(score, start, end, lambda place: frame["doc_id"].gather(place).to_list(), row, hit_score)
+    some_ids = frame["doc_id"].head(2).to_list() if known.any() else sorted(query_ids)[:2]
+    grades = judgments.may_be_scores and bool(np.isin(score, list(USUAL_GRADES)).all())
+    retrieved, n_shared = end - start, int(known.sum())
+    ranks = ranks_of(rows, judgments, ties, depth)
+    return Hits(row, ranks, retrieved, n_shared, set(query_ids), some_ids, grades)
+
+
+def _by_query(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the frame with the rows of each query together, in their order; and how many each query has."""
+    import polars as pl
+
+    blocks = frame["query_id"].rle().struct.unnest()
+    if blocks["value"].n_unique() < len(blocks):
+        number = frame["query_id"].cast(pl.Categorical).to_physical().to_numpy()
+        return _by_query(frame[np.argsort(number, kind="stable")])
+    return frame, blocks
+
+
+def _joined(judgments: Judgments, frame: pl.DataFrame) -> tuple[Ints, np.ndarray[Any, Any]]:
+    """Return judgment and score of the hits of a frame; joined by document first, which leaves few rows."""
+    judged = judgments.frame.lazy()
+    candidates = frame.lazy().join(judged.select("doc_id").unique(), on="doc_id", how="semi")
+    found = candidates.join(judged, on=["query_id", "doc_id"], how="inner").collect()
+    return found["row"].to_numpy(), found["score"].to_numpy()
