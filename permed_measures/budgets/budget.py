@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,7 @@ from permed_measures.budgets.label_errors import LabelErrors, is_label_error, re
 from permed_measures.budgets.reports import BUDGET_FORMATS, budget_records, budget_table, legend
 from permed_measures.budgets.results import BudgetResult, BudgetRow, Range
 from permed_measures.budgets.unjudged import Floats, check_scale, over_gradings, scale_of
-from permed_measures.datasets.loading import loaded_qrels, loaded_runs
+from permed_measures.datasets.loading import loaded_qrels, loaded_runs, run_name
 from permed_measures.engine.evaluator import PermedEvaluator, evaluated
 from permed_measures.engine.forms import as_run, is_spark_frame
 from permed_measures.engine.groups import By
@@ -173,7 +171,7 @@ def uncertainty(
     check_whole_number("seed", seed, 0)
     if not isinstance(level, (int, float)) or not 0 < level < 1:
         raise InputError(f"level must be between 0 and 1 (found {level!r})", hint="95 percent is 0.95")
-    runs: Mapping[str, Any] = run if _are_several(run) else {_name_of(run): run}
+    runs: Mapping[str, Any] = run if _are_several(run) else {run_name(run): run}
     origin, qrels, runs = Origin.of(qrels, runs), loaded_qrels(qrels), loaded_runs(runs)
     evaluator = PermedEvaluator(measures_of(measures, rel), qrels)
     judgments, asked = evaluator.judgments, list(evaluator.measures)
@@ -187,23 +185,21 @@ def uncertainty(
     for measure in asked:
         for each in (scale, *([errors.levels] if errors else [])):
             check_scale(measure, each)
-    name, cluster, notes = clusters_of(judgments.query_ids, clusters, qrels)
+    clustered_by, cluster, notes = clusters_of(judgments.query_ids, clusters, qrels)
     notes += [*evaluator.notes(), *(errors.notes if errors else []), *_few(cluster, level)]
     rows: list[BudgetRow] = []
-    for run_name in runs:
-        with naming(run_name):
-            found = _Evaluated.of(asked, judgments, runs[run_name])
-        labels = _labels(found, errors, draws, seed, level)
-        rows += _rows(
-            run_name, found, measure_intervals(asked, found.values.T, cluster, level), scale, labels
-        )
-        notes += notes_of(run_name, found.rankings)
+    for name in runs:
+        with naming(name):
+            found = _Evaluated.of(asked, judgments, runs[name])
+        intervals = measure_intervals(asked, found.values.T, cluster, level)
+        rows += _rows(name, found, intervals, scale, _labels(found, errors, draws, seed, level))
+        notes += notes_of(name, found.rankings)
     return Uncertainty(
         rows,
         asked,
         judgments.n_queries,
         int(cluster.max()) + 1,
-        name,
+        clustered_by,
         level,
         draws,
         seed,
@@ -236,10 +232,6 @@ def _are_several(run: Any) -> bool:
     if isinstance(first, Mapping):
         return isinstance(next(iter(first.values()), None), Mapping)
     return not isinstance(run, dict) or first is not None
-
-
-def _name_of(run: Any) -> str:
-    return Path(run).name if isinstance(run, (str, os.PathLike)) else "run"
 
 
 def _loaded(label_error: Any) -> Any:

@@ -17,7 +17,7 @@ from ir_measures.measures import Measure
 from permed_measures.cli.messages import tell, warnings_as_notes
 from permed_measures.cli.progress import ProgressBar
 from permed_measures.datasets import NAMES, SAMPLES, qrels_of
-from permed_measures.datasets.loading import existing, loaded_qrels, with_path
+from permed_measures.datasets.loading import existing, loaded_qrels, run_name, with_path
 from permed_measures.engine.forms import QRELS_FIRST
 from permed_measures.engine.hits import may_be_grades
 from permed_measures.engine.inputs import Batches, FileRun
@@ -160,7 +160,7 @@ def _files(argument: str) -> list[tuple[str, Path]]:
     ):  # it was quoted, or the shell is cmd.exe
         return _fitting(file)
     [path] = packaged_runs(file).values() or [existing(file)]
-    return [(name or _run_name(path), path)]
+    return [(name or run_name(path), path)]
 
 
 def _fitting(pattern: str) -> list[tuple[str, Path]]:
@@ -179,16 +179,7 @@ def _in_folder(folder: Path) -> list[tuple[str, Path]]:
     if len(files) < len(inside):
         others = [path.name for path in inside if path not in files]
         tell(f"note: {folder}: ignored (not files): {', '.join(others)}")
-    return [(_run_name(path), path) for path in files]
-
-
-_RUN_ENDINGS = (".trec", ".run", ".res", ".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", "")
-
-
-def _run_name(path: Path) -> str:
-    """Remove the ending of a format, but not what follows another dot."""
-    name = path.name.removesuffix(".gz").removesuffix(".zst")
-    return next(name.removesuffix(each) for each in _RUN_ENDINGS if name.endswith(each))
+    return [(run_name(path), path) for path in files]
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,23 @@ def loaded_runs(
     return runs
 
 
+_RUN_ENDINGS = (".trec", ".run", ".res", ".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", "")
+
+
+def run_name(run: object) -> str:
+    """Return what a run is called that was given without a name: its file without the ending of a format.
+
+    Examples
+    --------
+    >>> run_name("runs/bm25.v2.jsonl.gz"), run_name({"q": {"d": 1.0}})
+    ('bm25.v2', 'run')
+    """
+    if not isinstance(run, (str, os.PathLike)):
+        return "run"
+    name = Path(run).name.removesuffix(".gz").removesuffix(".zst")
+    return next(name.removesuffix(each) for each in _RUN_ENDINGS if name.endswith(each))
+
+
 def _renamed(run: Any, qrels: Any, rewriting: str) -> Any:
     from permed_measures.engine.query_ids import renamed
 

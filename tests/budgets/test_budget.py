@@ -170,6 +170,11 @@ def test_whole_conversations_are_the_units():
     assert alone.notes == []
 
 
+def test_a_file_is_called_as_the_command_calls_it(tmp_path):
+    (tmp_path / "bm25.trec").write_text("q1 Q0 a 1 2 t\n")
+    assert pm.uncertainty({"q1": {"a": 1}}, tmp_path / "bm25.trec", "P@1").runs == ["bm25"]
+
+
 def test_forms_of_runs():
     qrels, run = made(4)
     rows = [(q, d, score) for q, docs in run.items() for d, score in docs.items()]
