@@ -128,7 +128,7 @@ def _sentences(report: Report, columns: list[Column], chosen: list[Column]) -> I
     yield f"{report.about()}; {answered}."
     judged = [column for column in columns if column.kind == "judged" and column not in chosen]
     if report.all_relevant and judged:
-        yield "All labels are relevant, so that Judged@k counts the documents that P@k counts."
+        yield "Judged@k is left out: all labels are relevant."
     elif judged and all(column.kind != "judged" or not column.need for column in columns):
         yield "Every document that counts is judged."
     if report.ceilings and not report.by_query:

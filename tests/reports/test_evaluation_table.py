@@ -111,7 +111,7 @@ def test_judged_is_left_out_where_all_labels_are_relevant_and_sorted_by_cutoff()
     assert headings("qrels", "one", *asked)[:7] == every
     text, _ = run_cli("evaluate", "relevant", "one", *asked)
     assert text.split("\n")[0].split()[:5] == ["run", "P@3", "AP", "P@1", "queries"]
-    assert "\nAll labels are relevant, so that Judged@k counts the documents that P@k counts.\n" in text
+    assert "\nJudged@k is left out: all labels are relevant.\n" in text
     assert "Judged@1" in headings("relevant", "one", "-m", "P@1", "--rel", "2")
 
 
