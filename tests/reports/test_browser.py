@@ -73,7 +73,7 @@ def test_forest_plots_are_the_comparison(browser, saved, ranked):
             assert scale > 0
             for point, row in zip(points, expected, strict=True):
                 assert point["x"] - zero["x"] == pytest.approx(scale * row["difference"], abs=0.01)
-            for ends, row in zip(bounds, expected, strict=True):
+            for ends, row in zip(bounds, [row for row in expected if row["interval"]], strict=True):
                 assert [end - zero["x"] for end in ends] == pytest.approx(
                     [scale * bound for bound in row["interval"]], abs=0.01
                 )
@@ -116,7 +116,7 @@ def test_click_on_a_heading_sorts(browser, saved, ranked):
 @pytest.mark.thorough
 def test_rows_are_sorted_within_their_group(browser, saved, sample):
     with opened(browser, saved("sample", sample)) as page:
-        table = "#by-group details table"
+        table = "#by-group details:last-of-type table"
         page.get_by_text("Means by group").click()
         before = list(zip(column(page, table, 0), numbers(column(page, table, 3)), strict=True))
         page.locator(f"{table} thead button", has_text="nDCG@10").click()
