@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from permed_measures.audits.chances import Chance, joint_chance
+from permed_measures.audits.chances import Chance, chance_of_claim, joint_chance, reaches_of
 from permed_measures.audits.conventions import COMMUNITY, NAMED, Convention, NamedConvention
 from permed_measures.audits.matches import ClaimAudit, Match
 from permed_measures.audits.options import Cutoff, LabelPolicy, QuerySet, Rank, Rounding, describe, text_of
+from permed_measures.audits.other_runs import other_means
 from permed_measures.audits.tried import SETTINGS
 
 _SAME = 1e-12
@@ -23,6 +24,8 @@ _CERTAIN, _LIKELY = 0.001, 0.05
 """The chances up to which an answer is that."""
 _DIFFERENT = 0.01
 """The chance up to which numbers count as made differently; above, a typo is as good an explanation."""
+_DRAWN_FOR_ONE = 1000
+"""How many numbers of other runs are drawn for a claim alone."""
 _MOST_CHANGES = 2
 """With how many changes they do so at most."""
 
@@ -93,12 +96,22 @@ class Answer(Convention):
 
     @cached_property
     def chance(self) -> Chance:
-        """How often arbitrary numbers in place of the claims would be explained as well."""
+        """How often other numbers in place of the claims would be explained as well."""
         bases = NAMED if any(self.named is each for each in NAMED) else (self.named,)
         if not self.explained:
             return Chance(1, 1, len(self.changes))
         n_selections = comb(len(self.claims), len(self.explained))
-        return joint_chance(self.explained, len(self.changes), bases, self.usual, n_selections)
+        return joint_chance(self.explained, len(self.changes), bases, self.usual, n_selections, self)
+
+    @cached_property
+    def chances(self) -> list[Chance]:
+        """For each explained claim how often another number in its place would be explained alone."""
+        if not self.explained:
+            return []
+        others = other_means(self, self.explained, reaches_of(self.explained), _DRAWN_FOR_ONE)
+        return [
+            chance_of_claim(claim, None, means) for claim, means in zip(self.explained, others.T, strict=True)
+        ]
 
     @property
     def verdict(self) -> str:

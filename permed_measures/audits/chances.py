@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.audits.claims import Claim
-from permed_measures.audits.conventions import NAMED, NamedConvention, differences
+from permed_measures.audits.conventions import NAMED, Convention, NamedConvention, differences
 from permed_measures.audits.matches import ClaimAudit
 from permed_measures.audits.options import Rank, Rounding
+from permed_measures.audits.other_runs import N_DRAWN, other_means
 from permed_measures.audits.tried import Changes, changes_from
 
 Ints = NDArray[np.int64]
@@ -28,12 +29,16 @@ _NONE = -1
 """The code of a number that is not near, or not tried."""
 _MOST_ROWS = 10**15
 """Claims are taken together until so many rows could be printed; with more the chance is smaller still."""
+_HOPELESS = 0.05
+"""Where more arbitrary numbers would be explained, what other runs would have is no matter."""
+_ENOUGH = 1e-12
+"""A chance that need not be known better."""
 _MOST_CELLS = 2 * 10**7
 """How many rows are looked at one by one; of more, it is counted how many conventions give them."""
 
 
 class Chance(NamedTuple):
-    """How often arbitrary numbers near the claims would be explained as these are.
+    """How often arbitrary numbers near the claims, and those of other runs, would be explained as these are.
 
     Attributes
     ----------
@@ -45,17 +50,35 @@ class Chance(NamedTuple):
         Conventions with more changes are not counted.
     n_selections : int
         In how many ways as many of the claims can be chosen as are explained.
+    of_the_rest : float
+        At most this share of the numbers near the claims that were not counted is explained too.
+    n_others : int
+        How many of `n_drawn` rows that other runs would have are explained.
+    n_drawn : int
     """
 
     n_values: int
     n_printable: int
     most_changes: int
     n_selections: int = 1
+    of_the_rest: float = 1.0
+    n_others: int = 0
+    n_drawn: int = 0
+
+    @property
+    def of_numbers(self) -> float:
+        """The chance of arbitrary numbers, from 0 to 1."""
+        return min(self.n_values / self.n_printable * self.of_the_rest * self.n_selections, 1.0)
+
+    @property
+    def of_other_runs(self) -> float:
+        """The chance of the numbers of other runs, from 0 to 1; 0 if none were drawn."""
+        return min(self.n_others / self.n_drawn * self.n_selections, 1.0) if self.n_drawn else 0.0
 
     @property
     def value(self) -> float:
-        """The chance, from 0 to 1."""
-        return min(self.n_values * self.n_selections / self.n_printable, 1.0)
+        """The higher of both."""
+        return max(self.of_numbers, self.of_other_runs)
 
 
 class Window(NamedTuple):
@@ -83,17 +106,27 @@ class Window(NamedTuple):
 # --- one claim ---------------------------------------------------------------------------------------
 
 
-def chance_of_claim(claim: ClaimAudit, most: int | None = None) -> Chance:
+def chance_of_claim(claim: ClaimAudit, most: int | None = None, others: Floats | None = None) -> Chance:
     """Count the numbers near a claim that named conventions print with so many changes.
 
-    If left out, with as few as print the claim.
+    Parameters
+    ----------
+    claim : ClaimAudit
+    most : int, optional
+        If left out, as few as print the claim.
+    others : ndarray, optional
+        The means that other runs would have.
     """
     window, changes = Window.of(claim.claim), _changes(claim, NAMED).min(axis=0)
     if most is None:
         printed = claim.prints[:, claim.run.of_setting] & claim.tried
         most = int(changes[printed].min(initial=int(changes.max())))
     codes = _codes(claim, window)[:, changes <= most]
-    return Chance(len(np.unique(codes[codes != _NONE])), window.size, most)
+    values = np.unique(codes[codes != _NONE])
+    if others is None:
+        return Chance(len(values), window.size, most)
+    n_others = int(np.isin(_places(claim, others), values - window.low).sum())
+    return Chance(len(values), window.size, most, n_others=n_others, n_drawn=len(others))
 
 
 def n_values_near(claim: ClaimAudit) -> int:
@@ -129,6 +162,14 @@ def _codes(claim: ClaimAudit, window: Window) -> Ints:
     return np.where(near, found, _NONE).astype(np.int64)
 
 
+def _places(claim: ClaimAudit, values: Floats) -> Ints:
+    """Return the place of each value, as printed, among the numbers near a claim; -1 if it is not near."""
+    window = Window.of(claim.claim)
+    printed = np.nan_to_num(_printed(values, claim.claim.decimals, None, up=True), nan=window.high + 1)
+    near = (printed >= window.low) & (printed <= window.high)
+    return np.where(near, printed - window.low, _NONE).astype(np.int64)
+
+
 def _printed(values: Floats, decimals: int, first_to: int | None, up: bool) -> Floats:
     """Return the digits of values that are rounded half up or half down, perhaps to some digits first."""
     units, step, reach = values * 10.0**decimals, 1.0, 0.5
@@ -149,8 +190,11 @@ def joint_chance(
     bases: Sequence[NamedConvention] = NAMED,
     usual: dict[str, Rank] | None = None,
     n_selections: int = 1,
+    convention: Convention | None = None,
 ) -> Chance:
     """Count the rows of numbers near claims that one convention prints with so many changes from a base.
+
+    Of many claims some are counted; each of the others makes the share smaller by its own chance at least.
 
     Parameters
     ----------
@@ -162,8 +206,10 @@ def joint_chance(
         By the name of the claim the cutoff that is no change; those that the names say if left out.
     n_selections : int
         In how many ways so many claims can be chosen.
+    convention : Convention, optional
+        By which numbers of other runs are drawn; none are if left out.
     """
-    claims, n_printable = _some_of(claims)
+    claims, rest, n_printable = _some_of(claims)
     bases = [base for base in bases if all(base.has(claim.claim.family) for claim in claims)]
     changes = np.stack([changes_from(base.setting) for base in bases])
     n_ways = max(2 if claim.claim.other is None else 4 for claim in claims)
@@ -182,12 +228,45 @@ def joint_chance(
             few = (total <= most_changes).any(axis=0)
             rows, total = rows[few], total[:, few]
         found.append(rows)
-    n_values = len(np.unique(np.concatenate(found))) + more
-    return Chance(n_values, n_printable, most_changes, n_selections)
+    values = np.unique(np.concatenate(found))
+    of_the_rest = _of_the_rest(rest, most_changes, n_selections)
+    chance = Chance(len(values) + more, n_printable, most_changes, n_selections, of_the_rest)
+    if convention is None or more or chance.value > _HOPELESS:
+        return chance
+    n_others = int(np.isin(_rows_of_others(claims, convention), values).sum())
+    return chance._replace(n_others=n_others, n_drawn=N_DRAWN)
 
 
-def _some_of(claims: Sequence[ClaimAudit]) -> tuple[list[ClaimAudit], int]:
-    """Return the first claims, and how many rows could be printed near them."""
+def _of_the_rest(claims: Sequence[ClaimAudit], most_changes: int, n_selections: int) -> float:
+    """Return the product of the chances of claims, or of as many as matter."""
+    found = 1.0
+    for claim in claims:
+        found *= chance_of_claim(claim, most_changes).value
+        if found * n_selections < _ENOUGH:
+            break
+    return found
+
+
+def reaches_of(claims: Sequence[ClaimAudit]) -> Floats:
+    """Return how far the numbers near each claim are from it."""
+    windows = (Window.of(claim.claim) for claim in claims)
+    codes = [max(each.high - each.code, each.code - each.low) for each in windows]
+    return np.array([code / 10**claim.claim.decimals for code, claim in zip(codes, claims, strict=True)])
+
+
+def _rows_of_others(claims: Sequence[ClaimAudit], convention: Convention) -> Ints:
+    """Return the rows of numbers that other runs would have, as one number each; -1 where one is not near."""
+    means = other_means(convention, claims, reaches_of(claims))
+    total, radix = np.zeros(len(means), np.int64), 1
+    for claim, values in zip(claims, means.T, strict=True):
+        places = _places(claim, values)
+        total = np.where((total == _NONE) | (places == _NONE), _NONE, total + places * radix)
+        radix *= Window.of(claim.claim).size
+    return total
+
+
+def _some_of(claims: Sequence[ClaimAudit]) -> tuple[list[ClaimAudit], Sequence[ClaimAudit], int]:
+    """Return the first claims, the rest, and how many rows could be printed near the first."""
     taken: list[ClaimAudit] = []
     n_printable = 1
     for claim in claims:
@@ -196,7 +275,7 @@ def _some_of(claims: Sequence[ClaimAudit]) -> tuple[list[ClaimAudit], int]:
             n_printable //= Window.of(claim.claim).size
             break
         taken.append(claim)
-    return taken, n_printable
+    return taken, claims[len(taken) :], n_printable
 
 
 class _Family(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from permed_measures.audits.reports import Audit, measures_of, sections_of, table_of, verdict_of
-from permed_measures.audits.sentences import odds
+from permed_measures.audits.sentences import by_chance
 from permed_measures.markup import counted
 from permed_measures.pages.words import page_words
 from permed_measures.reports.result_page import Part, how_made, result_page, text_table
@@ -16,20 +16,19 @@ def audit_page(result: Audit, explain: bool = True, with_formulas: bool = True) 
     words, main = page_words(), result.best[0]
     headings, cells = table_of(result)
     verdict, *others = sections_of(result, explain=True, with_formulas=True)
-    finding = [f"{verdict_of(result, words)}{words['stop']}"]
+    finding = [f"{verdict_of(result)}."]
     if main.explained:
-        finding.append(words["a_chance"].format(odds=odds(result.chance), share=f"{result.chance.value:.1g}"))
-    conventions = words["a_tried"].format(n=f"{result.n_tried:,}")
+        finding.append(by_chance(result.chance))
+    conventions = f"{result.n_tried:,} conventions were computed."
     tables = [text_table(headings, cells, len(headings) - 3)]
     parts = [Part(words["claims"], conventions, tables=tables, lines=verdict.lines[:-1])]
     parts += [
-        Part(words.get(f"a_{heading}", heading), lines=lines, code=[f"${each}$" for each in formulas])
+        Part(heading, lines=lines, code=[f"${each}$" for each in formulas])
         for heading, lines, formulas in others
     ]
     how = how_made(measures_of(result), result.origin)
     if main.explained:  # not those of the package
         how["conventions"] = [main.sentence()]
     qrels = Path(result.origin.qrels).name if result.origin else ""
-    n = len(main.claims)
-    title = words["a_title"].format(where=f"{qrels}: " if qrels else "", claims=counted(n, "claim"), n=n)
+    title = (f"{qrels}: " if qrels else "") + counted(len(main.claims), "claim")
     return result_page(title, finding, parts, how)

@@ -7,12 +7,20 @@ from enum import Enum
 from typing import Any
 
 from permed_measures.audits.answers import Answer
-from permed_measures.audits.chances import Chance, chance_of_claim, n_values_near
+from permed_measures.audits.chances import Chance, n_values_near
 from permed_measures.audits.choices import Choice
 from permed_measures.audits.conventions import Setting
 from permed_measures.audits.matches import ClaimAudit, Match
 from permed_measures.audits.page import audit_page
-from permed_measures.audits.reports import Audit, as_text, measures_of, record_of, sections_of, table_of
+from permed_measures.audits.reports import (
+    Audit,
+    as_text,
+    chance_alone,
+    measures_of,
+    record_of,
+    sections_of,
+    table_of,
+)
 from permed_measures.audits.sentences import typed
 from permed_measures.files.provenance import provenance
 from permed_measures.markup import as_json, as_markdown
@@ -64,14 +72,14 @@ def _as_json(result: Audit, explain: bool = True, with_formulas: bool = True) ->
 
 
 def _claim_json(result: Audit, claim: ClaimAudit) -> dict[str, Any]:
-    simplest, record = claim.simplest, record_of(result, claim)
+    simplest, record, alone = claim.simplest, record_of(result, claim), chance_alone(result, claim)
     return {
         **{key: value for key, value in record.items() if key not in _NOT_SO},
         "explained": claim.explained,
         "n_tried": claim.n_tried,
         "n_matches": claim.n_matches,
         "n_values_near": n_values_near(claim),
-        "chance": _chance_json(chance_of_claim(claim)) if claim.explained else None,
+        "chance": None if alone is None else _chance_json(alone),
         "simplest": None if simplest is None else _match_json(simplest),
         "matches": [_match_json(match) for match in claim.matches],
         "nearest": [_match_json(match) for match in claim.nearest],

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ir_measures.measures import Measure
 
 from permed_measures.audits.answers import Answer, RowAudit
-from permed_measures.audits.chances import Chance, chance_of_claim
+from permed_measures.audits.chances import Chance
 from permed_measures.audits.matches import ClaimAudit, Match
 from permed_measures.audits.sentences import (
     alternatives,
@@ -19,6 +19,8 @@ from permed_measures.audits.sentences import (
     equals,
     equivalents,
     how_surely,
+    named,
+    not_explained,
     odds,
     typed,
     unexplained,
@@ -26,7 +28,6 @@ from permed_measures.audits.sentences import (
 from permed_measures.files.provenance import Origin
 from permed_measures.frames import Tabular
 from permed_measures.markup import counted, html_section, html_table
-from permed_measures.pages.words import page_words
 from permed_measures.terminal import section, terminal_table
 
 
@@ -38,9 +39,9 @@ class Audit(Tabular):
     (explained, made differently, unclear where a typo is as likely, or unexplained), ``value`` and
     ``printed`` (the mean and how it would be printed), ``measure`` (as one would type it), ``convention``
     (the name, null for unexplained claims), ``changes`` from it, how many conventions ``match`` of those
-    ``tried``, and ``chance``: how often an arbitrary number near the claim would be explained alone with as
-    few changes. For an unexplained claim, value, measure and changes are those of the nearest value, the
-    changes from ir_measures' default.
+    ``tried``, and ``chance``: how often an arbitrary number near the claim, or that of another run, would be
+    explained alone with as few changes. For an unexplained claim, value, measure and changes are those of the
+    nearest value, the changes from ir_measures' default.
 
     Attributes
     ----------
@@ -93,7 +94,7 @@ class Audit(Tabular):
 
     @property
     def chance(self) -> Chance:
-        """How often arbitrary numbers in place of the claims would be explained as well."""
+        """How often other numbers in place of the claims would be explained as well."""
         return self.best[0].chance
 
     @property
@@ -156,6 +157,7 @@ def outcome_of(result: Audit, claim: ClaimAudit) -> Outcome:
 def record_of(result: Audit, claim: ClaimAudit) -> dict[str, Any]:
     """Return the row of a frame for a claim."""
     status, match, convention, changes = outcome_of(result, claim)
+    alone = chance_alone(result, claim)
     return {
         "run": claim.row,
         "claim": claim.claim.name,
@@ -168,8 +170,16 @@ def record_of(result: Audit, claim: ClaimAudit) -> dict[str, Any]:
         "changes": "; ".join(changes),
         "match": claim.n_matches,
         "tried": claim.n_tried,
-        "chance": chance_of_claim(claim).value if claim.explained else None,
+        "chance": None if alone is None else alone.value,
     }
+
+
+def chance_alone(result: Audit, claim: ClaimAudit) -> Chance | None:
+    """Return how often another number in place of a claim would be explained; None if nothing explains it."""
+    for answer in (result.best[0], *result.exceptions):
+        if claim in answer.explained:
+            return answer.chances[answer.explained.index(claim)]
+    return None
 
 
 def measures_of(result: Audit) -> list[Measure]:
@@ -187,7 +197,7 @@ def table_of(result: Audit) -> tuple[list[str], list[list[str]]]:
     for claim in result.best[0].claims:
         each = record_of(result, claim)
         shown = [each["measure"], each["published"], each["printed"]]
-        chance = odds(chance_of_claim(claim)) if claim.explained else ""
+        chance = "" if each["chance"] is None else odds(each["chance"])
         if each["status"] == "unexplained":
             shown = [f"nearest: {each['printed']} {each['measure']}", each["published"], "none"]
         row = [each["claim"], *shown, chance]
@@ -216,7 +226,6 @@ def sections_of(result: Audit, explain: bool = False, with_formulas: bool = Fals
     found["What to try next"] = result.suggestions
     if main.explained:
         found["Equally good"] = equals(main, result.best[1:])
-        found["For the paper"] = [main.sentence()]
     if main.explained and explain:
         found["How surely"] = how_surely(main)
         found["Against ir_measures' default"] = main.differences_from_default()
@@ -225,29 +234,32 @@ def sections_of(result: Audit, explain: bool = False, with_formulas: bool = Fals
     found["Columns of changes"] = result.changes
     found["Read from the table"] = result.notes
     for heading, lines in found.items():
-        formulas = main.latex() if with_formulas and heading == "For the paper" else []
         if lines:
-            yield Section(heading, lines, formulas)
+            yield Section(heading, lines)
+    if main.explained and with_formulas and (formulas := main.latex()):
+        yield Section("Formulas", [], formulas)
 
 
 def _verdict(result: Audit) -> Section:
-    main, heading = result.best[0], verdict_of(result, page_words())
+    main, heading = result.best[0], verdict_of(result)
     if not main.explained:
         return Section(heading, [])
-    lines = [f"({main.named.source})", *(f"change: {change}" for change in main.changes)]
+    lines = [] if main.complete else [f"not explained by it: {not_explained(main)}"]
+    lines += [main.sentence(), named(main), *(f"change: {change}" for change in main.changes)]
     advice = " Give another claim, or more digits." if result.verdict == "may be chance" else ""
     lines.append(by_chance(result.chance) + advice)
     return Section(heading, lines)
 
 
-def verdict_of(result: Audit, words: dict[str, str]) -> str:
-    """Say how surely which convention explains how many claims."""
+def verdict_of(result: Audit) -> str:
+    """Say how surely one convention explains how many claims."""
     main = result.best[0]
+    if not main.explained:
+        return "No convention explains any claim"
+    if main.complete:
+        return f"{result.verdict.capitalize()}: one convention explains all claims"
     n, of = len(main.explained), len(main.claims)
-    if not n:
-        return words["a_nothing"]
-    what = words["a_all" if n == of else "a_some"].format(n=n, of=of)
-    return words["a_verdict"].format(verdict=words[f"a_{result.verdict}"], what=what, name=main.name)
+    return f"{n:,} of {of:,} claims: one convention explains {'it' if n == 1 else 'them'}, {result.verdict}"
 
 
 def as_text(result: Audit, explain: bool = False, with_formulas: bool = False) -> str:

@@ -7,7 +7,7 @@ from math import floor, log10
 from typing import Any
 
 from permed_measures.audits.answers import Answer
-from permed_measures.audits.chances import Chance, Window, chance_of_claim, n_values_near
+from permed_measures.audits.chances import Chance, Window, n_values_near
 from permed_measures.audits.choices import APChoice, NDCGChoice
 from permed_measures.audits.conventions import NAMED
 from permed_measures.audits.levels import FChoice, LevelChoice
@@ -30,11 +30,13 @@ def conflicts_of(main: Answer, exceptions: list[Answer]) -> list[str]:
         if answer.is_clear:
             clear.append(f"{names}, {how}")
         else:
-            unclear.append(f"{names}: a typo, or made {how}. {by_chance(answer.chance)}")
+            unclear.append(
+                f"{names}: a typo, another run's number, or made {how}. {by_chance(answer.chance)}"
+            )
     if not (clear or unclear):
         return []
     what = "rows" if _several(main) else "numbers"
-    made = f"The {what} were made differently" if clear else f"A typo, or the {what} were made differently"
+    made = f"The {what} were made differently" if clear else f"A typo, or {what} that were made differently"
     return [f"{made}: no single convention fits all of them", *clear, *unclear]
 
 
@@ -43,7 +45,9 @@ def doubts(main: Answer, doubtful: list[Answer]) -> list[str]:
     texts = []
     for answer in doubtful:
         [claim] = answer.claims
-        made = f"{_name_of(claim, main)}: a typo, or made with {'; '.join(answer.changes)}"
+        made = (
+            f"{_name_of(claim, main)}: a typo, another run's number, or made with {'; '.join(answer.changes)}"
+        )
         texts.append(f"{made}. {answer.named.name} explains the others. {by_chance(answer.chance)}")
     return texts
 
@@ -51,8 +55,8 @@ def doubts(main: Answer, doubtful: list[Answer]) -> list[str]:
 def how_surely(main: Answer) -> list[str]:
     """Say of each explained claim how many numbers near it conventions print."""
     texts = []
-    for claim in main.explained:
-        window, alone = Window.of(claim.claim), chance_of_claim(claim)
+    for claim, alone in zip(main.explained, main.chances, strict=True):
+        window = Window.of(claim.claim)
         low, high = (
             claim.claim.prints(code / 10**claim.claim.decimals) for code in (window.low, window.high)
         )
@@ -60,23 +64,28 @@ def how_surely(main: Answer) -> list[str]:
         texts.append(
             f"{_name_of(claim, main)}: of the {window.size:,} numbers from {low} to {high}, "
             f"{claim.n_tried:,} conventions print {n_values_near(claim):,}; named conventions with {few} "
-            f"print {alone.n_values:,}"
+            f"print {alone.n_values:,}, and those are {alone.n_others:,} of {alone.n_drawn:,} numbers of "
+            "resampled queries"
         )
     return texts
 
 
 def by_chance(chance: Chance) -> str:
-    """Say how often arbitrary numbers would be explained."""
-    return f"Of arbitrary numbers near these, {odds(chance)} would be explained so."
+    """Say how often arbitrary numbers would be explained, and those that other runs would have."""
+    text = f"Of arbitrary numbers near these, {odds(chance.of_numbers)} would be explained so"
+    if chance.n_drawn:
+        n = f"{chance.n_others:,}" if chance.n_others else "none"
+        text += f"; of {chance.n_drawn:,} rows of resampled queries, {n}"
+    return f"{text}."
 
 
-def odds(chance: Chance) -> str:
+def odds(chance: float) -> str:
     """Write a chance as people say it."""
-    if chance.value > _OFTEN:
-        return f"{round(chance.value * 10)} of 10"
-    if chance.value < 1 / _MOST_ODDS:
+    if chance > _OFTEN:
+        return f"{round(chance * 10)} of 10"
+    if chance < 1 / _MOST_ODDS:
         return f"fewer than 1 in {_MOST_ODDS:,}"
-    n = 1 / chance.value
+    n = 1 / chance
     return f"1 in {round(n, 1 - floor(log10(n))):,.0f}"
 
 
@@ -92,6 +101,18 @@ def _slips(main: Answer, claims: list[ClaimAudit]) -> list[str]:
         if slip := claim.claim.slip(ours.value):
             texts.append(f"or {_name_of(claim, main)} is {ours.printed}: {slip}")
     return texts
+
+
+def named(main: Answer) -> str:
+    """Say who computes it so, or nearly so: others may as well, and more on these data."""
+    return f"On these data the same as {main.name}, among others ({main.named.source})"
+
+
+def not_explained(main: Answer) -> str:
+    """Name the claims that an answer leaves open."""
+    left = [_name_of(claim, main) for claim in main.claims if claim not in main.explained]
+    more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
+    return ("; " if _several(main) else ", ").join(left[:_SHOWN]) + more
 
 
 def _several(main: Answer) -> bool:

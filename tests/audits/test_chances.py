@@ -133,9 +133,10 @@ def test_the_verdict_is_the_first_word(sample, claims, verdict):
 def test_what_a_match_is_worth_is_in_json_and_explained(files):  # noqa: ARG001
     arguments = ["qrels", "one.trec", "--claim", "P@1=0.3333", "--claim", "MAP@10=0.2778"]
     content = json.loads(audit_cli(*arguments, "--format", "json"))
-    assert content["verdict"] == "certain"
-    assert content["chance"]["n_printable"] == 601**2
-    assert content["chance"]["value"] == content["chance"]["n_values"] / 601**2
+    assert content["verdict"] == "may be chance"  # of three queries, many runs have P@1 = 1/3
+    chance = content["chance"]
+    assert chance["n_printable"] == 601**2
+    assert chance["value"] == max(chance["n_values"] / 601**2, chance["n_others"] / chance["n_drawn"])
     for claim in content["rows"][0]["claims"]:
         assert 0 < claim["chance"]["n_values"] <= claim["n_values_near"] < 601
     text = audit_cli(*arguments, "--explain")
@@ -167,7 +168,7 @@ def test_no_typo_of_three_digits_is_called_made_differently(sample):
             assert status[name] in ("unclear", "unexplained"), (name, text)
             if status[name] == "unclear":
                 n_explained += 1
-                assert f"{name}: a typo, or made with " in str(result)
+                assert f"{name}: a typo, another run's number, or made with " in str(result)
                 assert result.verdict != "certain" or not result.ok
     assert n_explained
 
@@ -182,7 +183,8 @@ def test_a_claim_that_only_more_changes_explain_is_doubtful():
     [doubt] = result.doubtful
     assert [told.claim.name for told in doubt.claims] == ["MAP@10"]
     assert result.verdict == "likely"
-    assert "MAP@10: a typo, or made with weights of AP: its grade over" in str(result)
+    said = "MAP@10: a typo, another run's number, or made with weights of AP: its grade over"
+    assert said in unwrapped(result)
     row, other = row_made(plain, DEFAULT, AP, 5), row_made(plain, DEFAULT, HALF, 5)
     result = pm.audit(qrels, run, {**row, "MAP@10": other["MAP@10"]})
     assert (result.ok, result.doubtful, result.verdict) == (True, [], "certain")
@@ -197,8 +199,9 @@ def test_a_page_for_reviewers_has_all_and_escapes_it():
     assert name not in html
     assert "&lt;script&gt;&amp;" in html
     for part in (
-        "Certain: one convention",
-        "For the paper",
+        "one convention explains",
+        "The mean is taken over",
+        "Formulas",
         "How surely",
         "Makes no difference",
         "$\\mathrm",

@@ -1,0 +1,112 @@
+"""The numbers that other runs would have: means over the queries drawn again, with the steps they go in.
+
+Over few queries a mean takes few values, and measures of one list depend on each other: P@1, RR and AP of a
+query with one relevant document are all said by its rank. So how many numbers can be printed says too little.
+The bootstrap has the same steps and the same dependence (Efron and Tibshirani 1993, An introduction to the
+bootstrap, chapter 6). Over many queries its means would scatter less than the numbers of other runs do; then
+queries are drawn from some that were drawn before, as few as make the scatter wide enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from ir_measures.measures import SumAgg
+from numpy.typing import NDArray
+
+from permed_measures.audits.choices import MeasureSpec
+from permed_measures.audits.conventions import Convention
+from permed_measures.audits.matches import ClaimAudit
+from permed_measures.audits.query_sets import QuerySets, place
+from permed_measures.audits.tried import number_of
+from permed_measures.engine.judgments import Ints
+from permed_measures.measures.parsing import parse_measure
+
+Floats = NDArray[np.float64]
+
+N_DRAWN = 10_000
+"""How many rows are drawn for a verdict."""
+_PILOT = 200
+"""How many are drawn to see how far they scatter."""
+_CELLS = 2 * 10**6
+"""How many queries are drawn at a time."""
+
+
+def other_means(
+    convention: Convention, claims: Sequence[ClaimAudit], reaches: Floats, n_drawn: int = N_DRAWN
+) -> Floats:
+    """Return the means of other runs, which scatter as far as the numbers near the claims or further.
+
+    Parameters
+    ----------
+    convention : Convention
+    claims : sequence of ClaimAudit
+    reaches : ndarray, shape (n_claims,)
+        How far the numbers near each claim are from it.
+    n_drawn : int
+        How many runs.
+
+    Returns
+    -------
+    ndarray, shape (n_drawn, n_claims)
+    """
+    drawing = _Drawing(convention, claims)
+    scatter = drawing.means(_PILOT, None).std(axis=0)
+    wanted = reaches / np.sqrt(3)  # the standard deviation of a uniform distribution
+    moves = scatter > 0
+    times = float((wanted[moves] / scatter[moves]).min(initial=np.inf)) ** 2
+    n_first = None if times <= 1 or np.isinf(times) else max(int(drawing.n_queries / (times - 1)), 1)
+    return drawing.means(n_drawn, n_first)
+
+
+class _Drawing:
+    """Draws queries and takes their means by a convention; the first claim says which queries count."""
+
+    def __init__(self, convention: Convention, claims: Sequence[ClaimAudit]) -> None:
+        self.convention, self.claims = convention, claims
+        self.rng = np.random.default_rng(0)
+        self.counted = np.flatnonzero(self._sets(claims[0]).weights[self._place])
+        self.n_queries = len(self.counted)
+
+    @property
+    def _place(self) -> int:
+        return place(self.convention.setting.queries)
+
+    def _sets(self, claim: ClaimAudit) -> QuerySets:
+        number = int(claim.run.of_setting[number_of(self.convention.setting) or 0])
+        return claim.run.sets_at(number, self.convention.cutoffs[claim.claim.name])
+
+    def means(self, n_drawn: int, n_first: int | None) -> Floats:
+        """Return means of queries drawn with replacement: from all, or from `n_first` drawn before."""
+        parts = [
+            np.column_stack([self._means(claim, counts) for claim in self.claims])
+            for counts in self._drawn(n_drawn, n_first)
+        ]
+        return np.concatenate(parts)
+
+    def _drawn(self, n_drawn: int, n_first: int | None) -> Iterator[Ints]:
+        """Yield how often each query of the qrels is drawn, some draws at a time."""
+        n, n_all = self.n_queries, self.claims[0].run.judgments.n_queries
+        at_a_time = max(_CELLS // max(n_all, 1), 1)
+        for start in range(0, n_drawn, at_a_time):
+            rows = np.arange(min(at_a_time, n_drawn - start))[:, None]
+            chosen = self.rng.integers(n_first or max(n, 1), size=(len(rows), n))
+            if n_first is not None:
+                chosen = self.rng.integers(n, size=(len(rows), n_first))[rows, chosen]
+            cells = rows * n_all + self.counted[chosen]
+            yield np.bincount(cells.ravel(), minlength=len(rows) * n_all).reshape(len(rows), n_all)
+
+    def _means(self, claim: ClaimAudit, counts: Ints) -> Floats:
+        """Return the means of a claim over queries that count so often."""
+        setting, published = self.convention.setting, claim.claim
+        ranked = claim.run.ranked[int(claim.run.of_setting[number_of(setting) or 0])]
+        cutoff = self.convention.cutoffs[published.name]
+        usual, n = self._sets(claim), len(counts)
+        sizes, added = (np.full(n, each[self._place]) for each in (usual.sizes, usual.added))
+        drawn = QuerySets(counts * usual.weights[self._place], sizes, added)
+        spec = MeasureSpec(published.measure, cutoff, ranked.labels, ranked.spans)
+        choice, rankings = self.convention.choices[published.family], ranked.at(cutoff)
+        if published.is_fixed and isinstance(parse_measure(published.measure).aggregator(), SumAgg):
+            return drawn.weights @ choice.values(rankings, spec)
+        return choice.means(rankings, spec, drawn)
