@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, partial
 from math import comb
 from typing import Any
 
 import numpy as np
 
-from permed_measures.audits.chances import Chance, chance_of_claim, joint_chance, reaches_of
+from permed_measures.audits.chances import (
+    HOPELESS,
+    Chance,
+    chance_of_claim,
+    joint_chance,
+    reaches_of,
+    with_others,
+)
 from permed_measures.audits.conventions import COMMUNITY, NAMED, Convention, NamedConvention
 from permed_measures.audits.matches import ClaimAudit, Match
 from permed_measures.audits.options import Cutoff, LabelPolicy, QuerySet, Rank, Rounding, describe, text_of
@@ -101,7 +108,12 @@ class Answer(Convention):
         if not self.explained:
             return Chance(1, 1, len(self.changes))
         n_selections = comb(len(self.claims), len(self.explained))
-        return joint_chance(self.explained, len(self.changes), bases, self.usual, n_selections, self)
+        draw = partial(other_means, self, self.claims, reaches_of(self.claims))
+        n_changes, draw_all = len(self.changes), draw if self.complete else None
+        chance = joint_chance(self.explained, n_changes, bases, self.usual, n_selections, draw_all)
+        if self.complete or chance.value > HOPELESS:
+            return chance
+        return with_others(chance, self.claims, draw(), len(self.explained))
 
     @cached_property
     def chances(self) -> list[Chance]:

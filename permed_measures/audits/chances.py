@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.audits.claims import Claim
-from permed_measures.audits.conventions import NAMED, Convention, NamedConvention, differences
+from permed_measures.audits.conventions import NAMED, NamedConvention, differences
 from permed_measures.audits.matches import ClaimAudit
 from permed_measures.audits.options import Rank, Rounding
-from permed_measures.audits.other_runs import N_DRAWN, other_means
 from permed_measures.audits.tried import Changes, changes_from
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 _NEAR = 0.03
 """How far from a claim the numbers are that somebody might have printed in its place."""
@@ -29,7 +29,7 @@ _NONE = -1
 """The code of a number that is not near, or not tried."""
 _MOST_ROWS = 10**15
 """Claims are taken together until so many rows could be printed; with more the chance is smaller still."""
-_HOPELESS = 0.05
+HOPELESS = 0.05
 """Where more arbitrary numbers would be explained, what other runs would have is no matter."""
 _ENOUGH = 1e-12
 """A chance that need not be known better."""
@@ -53,7 +53,7 @@ class Chance(NamedTuple):
     of_the_rest : float
         At most this share of the numbers near the claims that were not counted is explained too.
     n_others : int
-        How many of `n_drawn` rows that other runs would have are explained.
+        Of how many of `n_drawn` rows that other runs would have at least as many numbers are explained.
     n_drawn : int
     """
 
@@ -73,7 +73,7 @@ class Chance(NamedTuple):
     @property
     def of_other_runs(self) -> float:
         """The chance of the numbers of other runs, from 0 to 1; 0 if none were drawn."""
-        return min(self.n_others / self.n_drawn * self.n_selections, 1.0) if self.n_drawn else 0.0
+        return self.n_others / self.n_drawn if self.n_drawn else 0.0
 
     @property
     def value(self) -> float:
@@ -117,16 +117,23 @@ def chance_of_claim(claim: ClaimAudit, most: int | None = None, others: Floats |
     others : ndarray, optional
         The means that other runs would have.
     """
-    window, changes = Window.of(claim.claim), _changes(claim, NAMED).min(axis=0)
     if most is None:
+        changes = _changes(claim, NAMED).min(axis=0)
         printed = claim.prints[:, claim.run.of_setting] & claim.tried
         most = int(changes[printed].min(initial=int(changes.max())))
-    codes = _codes(claim, window)[:, changes <= most]
-    values = np.unique(codes[codes != _NONE])
+    values, n_printable = _values_near(claim, most), Window.of(claim.claim).size
     if others is None:
-        return Chance(len(values), window.size, most)
-    n_others = int(np.isin(_places(claim, others), values - window.low).sum())
-    return Chance(len(values), window.size, most, n_others=n_others, n_drawn=len(others))
+        return Chance(len(values), n_printable, most)
+    n_others = int(np.isin(_places(claim, others), values).sum())
+    return Chance(len(values), n_printable, most, n_others=n_others, n_drawn=len(others))
+
+
+def _values_near(claim: ClaimAudit, most: int) -> Ints:
+    """Return the places of the numbers near a claim that named conventions print with so many changes."""
+    window = Window.of(claim.claim)
+    codes = _codes(claim, window)[:, _changes(claim, NAMED).min(axis=0) <= most]
+    values = np.unique(codes[codes != _NONE])
+    return np.asarray(values - window.low, np.int64)
 
 
 def n_values_near(claim: ClaimAudit) -> int:
@@ -190,7 +197,7 @@ def joint_chance(
     bases: Sequence[NamedConvention] = NAMED,
     usual: dict[str, Rank] | None = None,
     n_selections: int = 1,
-    convention: Convention | None = None,
+    draw: Callable[[], Floats] | None = None,
 ) -> Chance:
     """Count the rows of numbers near claims that one convention prints with so many changes from a base.
 
@@ -206,9 +213,11 @@ def joint_chance(
         By the name of the claim the cutoff that is no change; those that the names say if left out.
     n_selections : int
         In how many ways so many claims can be chosen.
-    convention : Convention, optional
-        By which numbers of other runs are drawn; none are if left out.
+    draw : callable, optional
+        Returns the means of the claims that other runs would have; it is called if the chance is not large
+        anyway.
     """
+    every = claims
     claims, rest, n_printable = _some_of(claims)
     bases = [base for base in bases if all(base.has(claim.claim.family) for claim in claims)]
     changes = np.stack([changes_from(base.setting) for base in bases])
@@ -231,10 +240,28 @@ def joint_chance(
     values = np.unique(np.concatenate(found))
     of_the_rest = _of_the_rest(rest, most_changes, n_selections)
     chance = Chance(len(values) + more, n_printable, most_changes, n_selections, of_the_rest)
-    if convention is None or more or chance.value > _HOPELESS:
+    if draw is None or chance.value > HOPELESS:
         return chance
-    n_others = int(np.isin(_rows_of_others(claims, convention), values).sum())
-    return chance._replace(n_others=n_others, n_drawn=N_DRAWN)
+    drawn = draw()
+    explained = _matched(every, drawn, most_changes).all(axis=1)
+    if not more:
+        explained &= np.isin(_joined(claims, drawn), values)
+    return chance._replace(n_others=int(explained.sum()), n_drawn=len(drawn))
+
+
+def with_others(chance: Chance, claims: Sequence[ClaimAudit], drawn: Floats, n_explained: int) -> Chance:
+    """Return a chance with the other runs of which as many claims are explained, whichever these are."""
+    matched = _matched(claims, drawn, chance.most_changes).sum(axis=1)
+    return chance._replace(n_others=int((matched >= n_explained).sum()), n_drawn=len(drawn))
+
+
+def _matched(claims: Sequence[ClaimAudit], drawn: Floats, most_changes: int) -> Bools:
+    """Return which numbers of other runs conventions print near each claim, each alone."""
+    columns = [
+        np.isin(_places(claim, means), _values_near(claim, most_changes))
+        for claim, means in zip(claims, drawn.T, strict=True)
+    ]
+    return np.column_stack(columns)
 
 
 def _of_the_rest(claims: Sequence[ClaimAudit], most_changes: int, n_selections: int) -> float:
@@ -254,11 +281,10 @@ def reaches_of(claims: Sequence[ClaimAudit]) -> Floats:
     return np.array([code / 10**claim.claim.decimals for code, claim in zip(codes, claims, strict=True)])
 
 
-def _rows_of_others(claims: Sequence[ClaimAudit], convention: Convention) -> Ints:
-    """Return the rows of numbers that other runs would have, as one number each; -1 where one is not near."""
-    means = other_means(convention, claims, reaches_of(claims))
-    total, radix = np.zeros(len(means), np.int64), 1
-    for claim, values in zip(claims, means.T, strict=True):
+def _joined(claims: Sequence[ClaimAudit], drawn: Floats) -> Ints:
+    """Return the numbers of the first claims that other runs would have as one; -1 where one is not near."""
+    total, radix = np.zeros(len(drawn), np.int64), 1
+    for claim, values in zip(claims, drawn.T, strict=False):
         places = _places(claim, values)
         total = np.where((total == _NONE) | (places == _NONE), _NONE, total + places * radix)
         radix *= Window.of(claim.claim).size

@@ -9,7 +9,7 @@ queries are drawn from some that were drawn before, as few as make the scatter w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from ir_measures.measures import SumAgg
@@ -68,6 +68,7 @@ class _Drawing:
         self.rng = np.random.default_rng(0)
         self.counted = np.flatnonzero(self._sets(claims[0]).weights[self._place])
         self.n_queries = len(self.counted)
+        self._means = [self._means_of(claim) for claim in claims]
 
     @property
     def _place(self) -> int:
@@ -80,7 +81,7 @@ class _Drawing:
     def means(self, n_drawn: int, n_first: int | None) -> Floats:
         """Return means of queries drawn with replacement: from all, or from `n_first` drawn before."""
         parts = [
-            np.column_stack([self._means(claim, counts) for claim in self.claims])
+            np.column_stack([means(counts) for means in self._means])
             for counts in self._drawn(n_drawn, n_first)
         ]
         return np.concatenate(parts)
@@ -97,16 +98,21 @@ class _Drawing:
             cells = rows * n_all + self.counted[chosen]
             yield np.bincount(cells.ravel(), minlength=len(rows) * n_all).reshape(len(rows), n_all)
 
-    def _means(self, claim: ClaimAudit, counts: Ints) -> Floats:
-        """Return the means of a claim over queries that count so often."""
-        setting, published = self.convention.setting, claim.claim
-        ranked = claim.run.ranked[int(claim.run.of_setting[number_of(setting) or 0])]
-        cutoff = self.convention.cutoffs[published.name]
-        usual, n = self._sets(claim), len(counts)
-        sizes, added = (np.full(n, each[self._place]) for each in (usual.sizes, usual.added))
-        drawn = QuerySets(counts * usual.weights[self._place], sizes, added)
+    def _means_of(self, claim: ClaimAudit) -> Callable[[Ints], Floats]:
+        """Return what takes the means of a claim over queries that are drawn so often."""
+        published, at = claim.claim, self._place
+        ranked = claim.run.ranked[int(claim.run.of_setting[number_of(self.convention.setting) or 0])]
+        cutoff, usual = self.convention.cutoffs[published.name], self._sets(claim)
         spec = MeasureSpec(published.measure, cutoff, ranked.labels, ranked.spans)
         choice, rankings = self.convention.choices[published.family], ranked.at(cutoff)
+        values = choice.values(rankings, spec)
         if published.is_fixed and isinstance(parse_measure(published.measure).aggregator(), SumAgg):
-            return drawn.weights @ choice.values(rankings, spec)
-        return choice.means(rankings, spec, drawn)
+            return lambda counts: counts @ (usual.weights[at] * values)
+        is_mean = np.array_equal(usual.means(values), choice.means(rankings, spec, usual), equal_nan=True)
+
+        def means(counts: Ints) -> Floats:
+            sizes, added = (np.full(len(counts), each[at]) for each in (usual.sizes, usual.added))
+            drawn = QuerySets(counts * usual.weights[at], sizes, added)
+            return drawn.means(values) if is_mean else choice.means(rankings, spec, drawn)
+
+        return means

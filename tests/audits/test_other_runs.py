@@ -1,0 +1,145 @@
+"""What other runs would have: numbers over few queries take few values, and are no proof."""
+
+import random
+from functools import cache
+
+import numpy as np
+import pytest
+from audit_helpers import unwrapped
+from audit_loops import Plain
+from effort import effort
+
+import permed_measures as pm
+from permed_measures.audits.answers import RowAudit
+from permed_measures.audits.audit import audit_of
+from permed_measures.audits.chances import reaches_of
+from permed_measures.audits.choices import APChoice
+from permed_measures.audits.conventions import Setting
+from permed_measures.audits.options import Denominator, LabelPolicy, QuerySet
+from permed_measures.audits.other_runs import N_DRAWN, other_means
+
+NAMES = {"nDCG@10": "nDCG@10", "MAP@10": "AP@10", "P@1": "P@1", "hit@10": "Success@10"}
+
+
+@cache
+def systems(n_queries, n_runs=12):
+    """Return qrels with one or two relevant documents each, and runs that are about as good as each other."""
+    rng = random.Random(n_queries)
+    qrels = {f"q{i}": {f"d{j}": 1 for j in range(rng.choice([1, 1, 1, 2]))} for i in range(n_queries)}
+    runs = []
+    for _ in range(n_runs):
+        run = {}
+        for query, docs in qrels.items():
+            order = [f"x{j}" for j in range(20)]
+            for doc in docs:
+                if rng.random() < 0.6:
+                    order.insert(min(int(rng.expovariate(0.4)), 19), doc)
+            run[query] = {doc: -rank for rank, doc in enumerate(order)}
+        runs.append(run)
+    return qrels, runs
+
+
+def row(qrels, run, names=NAMES):
+    values = pm.calc_aggregate(list(names.values()), qrels, run).values()
+    return {name: f"{value:.4f}" for name, value in zip(names, values, strict=True)}
+
+
+@pytest.mark.parametrize("n_queries", [10, 20, 50])
+def test_numbers_of_another_run_are_not_certain(n_queries):
+    qrels, runs = systems(n_queries)
+    n_misled = 0
+    for run in runs[: effort(3, 12)]:
+        claims = pm.audit(qrels, run, row(qrels, run)).rows[0].claims
+        for other in (each for each in runs if each is not run):
+            texts = row(qrels, other)
+            theirs = [claim.printed_as(texts[claim.claim.name]) for claim in claims]
+            result = audit_of([RowAudit("run", theirs, [])])
+            assert result.verdict != "certain"
+            n_misled += result.best[0].explained != [] and result.chance.of_numbers <= 0.001
+    assert n_misled or n_queries > 10  # so many would have been, if all that can be printed were as likely
+
+
+def test_numbers_of_the_run_itself_are_certain_over_enough_queries():
+    qrels, runs = systems(50)
+    assert pm.audit(qrels, runs[0], row(qrels, runs[0])).verdict == "certain"
+    few, runs = systems(10)
+    assert pm.audit(few, runs[0], row(few, runs[0], {"P@1": "P@1", "hit@10": "Success@10"})).verdict in (
+        "may be chance",
+        "likely",
+    )
+
+
+def test_they_go_in_the_steps_of_the_measure_and_scatter_as_numbers_nearby():
+    qrels, runs = systems(400, 1)
+    names = {"P@1": "P@1", "hit@1": "Success@1", "MAP@10": "AP@10", "R@5": "R@5"}
+    result = pm.audit(qrels, runs[0], row(qrels, runs[0], names))
+    main = result.best[0]
+    reaches = reaches_of(main.claims)
+    drawn = other_means(main, main.claims, reaches)
+    assert drawn.shape == (N_DRAWN, 4)
+    assert np.abs(drawn[:, 0] * 400 - np.round(drawn[:, 0] * 400)).max() < 1e-9
+    assert (drawn[:, 0] == drawn[:, 1]).all()
+    ours = [main.given(claim).value for claim in main.claims]
+    assert np.abs(drawn.mean(axis=0) - ours).max() < 0.002
+    wide = drawn.std(axis=0) / (reaches / 3**0.5)
+    assert wide.min() == pytest.approx(1, abs=0.15)
+    few, runs = systems(20)
+    main = pm.audit(few, runs[0], row(few, runs[0])).best[0]
+    drawn = other_means(main, main.claims[:1], np.array([1e-9]))
+    values = np.array([v.value for v in pm.iter_calc(["nDCG@10"], few, runs[0])])
+    assert drawn.std() == pytest.approx(values.std() / 20**0.5, rel=0.03)  # that of the bootstrap
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [Setting(queries=QuerySet.BOTH_WITH_RELEVANT), Setting(queries=QuerySet.RUN), Setting()],
+    ids=lambda each: each.queries.value,
+)
+def test_they_are_means_over_the_same_query_set(setting):
+    qrels, [run] = systems(60, 1)
+    qrels = {**qrels, "empty": {"d0": 0}}
+    run = {query: docs for query, docs in run.items() if query not in ("q3", "q4")} | {"more": {"d0": 1.0}}
+    value = Plain(qrels, run).mean("AP", setting, APChoice(), 10)
+    [claim] = pm.audit(qrels, run, {"MAP@10": f"{value:.4f}"}).rows[0].claims
+    answer = pm.audit(qrels, run, {"MAP@10": f"{value:.6f}"}).best[0]
+    assert answer.explained
+    drawn = other_means(answer, [claim], np.array([0.5 / 3]))
+    assert drawn.mean() == pytest.approx(value, abs=0.003)
+
+
+@pytest.mark.parametrize("n_runs", [7, 14])
+def test_more_evidence_makes_no_verdict_weaker(n_runs):
+    """Of each run four claims are explained and two are not: 28 of 42, 56 of 84."""
+    qrels, runs = systems(40, 14)
+    names = {f"P@{k}": f"P@{k}" for k in (1, 3, 5, 10)}
+    table = {
+        str(n): {**row(qrels, run, names), "P@2": "0.98765", "P@4": "0.98765"}
+        for n, run in enumerate(runs[:n_runs])
+    }
+    result = pm.audit(qrels, dict(zip(table, runs, strict=False)), table)
+    main = result.best[0]
+    assert (len(main.explained), len(main.claims)) == (4 * n_runs, 6 * n_runs)
+    assert result.verdict == "certain"
+    assert result.chance.value < 1e-6
+    head, left, *_ = str(result).splitlines()
+    assert head == f"{4 * n_runs} of {6 * n_runs} claims: one convention explains them, certain"
+    assert left.startswith("  not explained by it: 0, P@2; 0, P@4; 1, P@2 and ")
+
+
+def test_the_formula_comes_first_and_who_uses_it_second():
+    """AP over min(R, k), only retrieved documents being judged, is pytorch-ignite's, and of many scripts."""
+    rng = random.Random(3)
+    qrels = {f"q{i}": {f"d{j}": int(rng.random() < 0.8) for j in range(12)} for i in range(60)}
+    run = {query: {f"d{j}": rng.random() for j in range(16)} for query in qrels}
+    run = {query: dict(sorted(docs.items(), key=lambda each: -each[1])[:8]) for query, docs in run.items()}
+    setting = Setting(queries=QuerySet.BOTH_WITH_RELEVANT, labels=LabelPolicy.LISTED)
+    choice = APChoice(Denominator.MIN)
+    value = Plain(qrels, run).mean("AP", setting, choice, 5)
+    text = unwrapped(pm.audit(qrels, run, {"MAP@5": f"{value:.6f}"}))
+    head, formula, users = text.splitlines()[:3]
+    assert "ignite" not in head + formula
+    divided = "the smaller of the number of relevant documents and the cutoff"
+    assert formula.startswith(f"  AP is binary and divided by {divided}. ")
+    assert "Only the judgments of retrieved documents are known." in formula
+    assert users.startswith("  On these data the same as ")
+    assert ", among others (" in users
