@@ -5,12 +5,18 @@ mean of the chance that any convention would explain such a row. Seen: the share
 explains. Then the shares of rows of which all was called certain or likely. At last typos: one other digit in
 one of three numbers, how many of these are explained, and how many as made differently, for a fact.
 
+With `few`, the same over few queries of LitSearch: what is called certain of the numbers of other runs, of
+arbitrary numbers and of typos, and of the run's own numbers.
+
     PERMED_DATA=... python tests/simulations/audit_chances.py [trials]
+    PERMED_DATA=... python tests/simulations/audit_chances.py few [subsets of each size]
 """
 
 import os
 import random
 import sys
+import warnings
+from collections import Counter
 from pathlib import Path
 
 import permed_measures as pm
@@ -78,6 +84,76 @@ def typos(claims):
     return n, explained, different
 
 
+SIZES = (10, 20, 50, 100)
+FEW = (
+    {"nDCG@10": "nDCG@10", "MAP@10": "AP@10", "P@1": "P@1"},
+    {"nDCG@10": "nDCG@10", "MAP@10": "AP@10", "R@20": "R@20"},
+    {"P@1": "P@1", "P@5": "P@5", "R@10": "R@10"},
+    {
+        **{"nDCG@10": "nDCG@10", "MAP@10": "AP@10", "R@5": "R@5"},
+        **{"R@20": "R@20", "P@1": "P@1", "hit@10": "Success@10"},
+    },
+)
+
+
+def few(subsets=150):
+    """Print for each size how many rows of each kind there are, and how many are called certain."""
+    folder = Path(os.environ["PERMED_DATA"]) / "litsearch"
+    qrels = pm.read_qrels(folder / "query_to_texts.jsonl")
+    runs = {path.stem: pm.read_run(path) for path in sorted((folder / "runs").iterdir())}
+    print("queries  " + "  ".join(f"{kind:>22}" for kind in ("other runs", "arbitrary", "typos", "own")))
+    for size in SIZES:
+        rng, certain, rows = random.Random(size), Counter(), Counter()
+        for _ in range(subsets):
+            chosen = rng.sample(sorted(qrels), size)
+            for kind, is_certain in kinds(rng, {query: qrels[query] for query in chosen}, runs):
+                rows[kind] += 1
+                certain[kind] += is_certain
+        cells = (
+            f"{certain[kind]:5} of {rows[kind]:5} certain" for kind in ("other", "digits", "typo", "own")
+        )
+        print(f"{size:7}  " + "  ".join(cells), flush=True)
+
+
+def kinds(rng, qrels, runs):
+    """Yield for rows of each kind whether they are called certain, as numbers of one of the runs."""
+    names, digits, own = rng.choice(FEW), rng.choice((3, 4)), rng.choice(list(runs))
+    values = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, run in runs.items():
+            part = {query: run[query] for query in qrels if query in run}
+            values[name] = list(pm.calc_aggregate(list(names.values()), qrels, part).values())
+        part = {query: runs[own][query] for query in qrels if query in runs[own]}
+        result = pm.audit(qrels, part, dict(zip(names, texts_of(values[own], digits), strict=True)))
+    claims = result.rows[0].claims
+    yield "own", result.verdict == "certain"
+    for name in runs:
+        if name != own:
+            yield "other", verdict_of(claims, texts_of(values[name], digits)) == "certain"
+    moved = [min(max(value + rng.uniform(-NEAR, NEAR), 0), 1) for value in values[own]]
+    yield "digits", verdict_of(claims, texts_of(moved, digits)) == "certain"
+    texts, place = texts_of(values[own], digits), rng.randrange(len(names))
+    digit = rng.randrange(2, len(texts[place]))
+    other = rng.choice(sorted(set("0123456789") - {texts[place][digit]}))
+    texts[place] = texts[place][:digit] + other + texts[place][digit + 1 :]
+    mistyped = [claim.printed_as(text) for claim, text in zip(claims, texts, strict=True)]
+    result = audit_of([RowAudit("run", mistyped, [])])
+    status = result.to_polars()["status"][place]  # the others are true, and may be called certain
+    yield "typo", status == "made differently" or (status == "explained" and result.verdict == "certain")
+
+
+def texts_of(values, digits):
+    """Return numbers as they are printed."""
+    return [f"{value:.{digits}f}" for value in values]
+
+
+def verdict_of(claims, texts):
+    """Return what is said of a row with other numbers."""
+    row = [claim.printed_as(text) for claim, text in zip(claims, texts, strict=True)]
+    return audit_of([RowAudit("run", row, [])]).verdict
+
+
 def main(trials=300):
     """Print the tables."""
     print("data       claims  digits   said   seen  certain  likely")
@@ -97,4 +173,7 @@ def main(trials=300):
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    if sys.argv[1:2] == ["few"]:
+        few(*map(int, sys.argv[2:]))
+    else:
+        main(*map(int, sys.argv[1:]))
