@@ -205,7 +205,11 @@ def test_a_streamed_run_is_read_once(files, monkeypatch, command):
 
     class Counted(streams.ScannedRun):
         def __init__(self, source, name, rows, error):
-            super().__init__(source, name, lambda: reads.append(source.path.name) or rows(), error)
+            def to_the_end():
+                yield from rows()
+                reads.append(source.path.name)
+
+            super().__init__(source, name, to_the_end, error)
 
     for module in (streams, parquet):
         monkeypatch.setattr(module, "ScannedRun", Counted)

@@ -109,7 +109,9 @@ class Made:
         if self.flaw == "no number":
             row[value] = self.choice("nan", "1_0", *self.rng.sample(wrong_numbers, 2))
         elif self.flaw == "too short":
-            row[:] = row[: self.choice(len(row) - 1, self.rng.randrange(1, len(row)))] if row[0] else ["x"]
+            kept = self.choice(len(row) - 1, self.rng.randrange(1, len(row))) if row[0] else 0
+            kept = 5 if (len(row), kept) == (6, 4) else kept  # four columns are qrels, and these a run
+            row[:] = row[:kept] if kept else ["x"]
         elif self.flaw == "too long" and too_long:
             row.append("1")
         elif self.flaw == "twice":
