@@ -19,7 +19,6 @@ from generator import generated
 from ir_measures import Qrel, ScoredDoc
 
 import permed_measures as pm
-from permed_measures.engine import inputs
 from permed_measures.files import parquet, sources, streams
 from permed_measures.files import read as reading
 from permed_measures.markup import counted
@@ -129,7 +128,6 @@ class Check:
             (sources, "_CHUNK", [1, 40, 40, 150, 400, 10**6, 10**6]),
             (parquet, "_ROWS", [2, 10, 40, 10**6]),
             (streams, "_LINES", [1, 7, 10**6]),
-            (inputs, "_SORTED_TOGETHER", [1, 3, 10**6]),
         ):
             limits.enter_context(mock.patch.object(module, name, self.rng.choice(sizes)))
         return limits
