@@ -112,6 +112,19 @@ def test_the_interaction_test_holds_its_level(name):
     assert simulate.rate(name, "wins", 0.0, trials, resamples=199) <= high  # as discrete as Fisher's test
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("measure", ["P@1", "R@20"])
+def test_differences_of_litsearch_in_random_groups_have_no_interaction(data, measure):
+    qrels = pm.read_qrels(data / "litsearch" / "query_to_texts.jsonl")
+    runs = [pm.read_run(path) for path in sorted((data / "litsearch" / "runs").iterdir())]
+    values = [[metric.value for metric in pm.iter_calc([measure], qrels, run)] for run in runs]
+    d = np.stack([np.subtract(b, a) for a, b in itertools.combinations(values, 2)], axis=1)
+    rng, n = np.random.default_rng(0), len(d)
+    groups = [(rng.permutation(n) < 20).astype(int) for _ in range(300)]
+    found = [[each.p < 0.05 for each in interaction_test(d, np.arange(n), g, 499, 0)] for g in groups]
+    assert 0.03 <= np.mean(found) <= 0.06
+
+
 def test_the_interaction_test_finds_what_is_there():
     assert simulate.rate("60 conversations, 3 turns and more", "normal", 0.8, 200) > 0.7
 
