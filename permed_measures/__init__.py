@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from permed_measures.datasets import register_when_imported
+from permed_measures.engine.forms import openers
 from permed_measures.errors import InputError, MeasureError, NoSharedQueryWarning, PermedError, PermedWarning
 from permed_measures.evaluation import (
     calc,
@@ -137,5 +138,18 @@ def __dir__() -> list[str]:
     return sorted([*__all__, "datasets", "spark"])
 
 
+def _open_qrels(name: Any) -> Any:
+    from permed_measures.datasets.loading import loaded_qrels
+
+    return loaded_qrels(name)
+
+
+def _open_run(name: Any) -> Any:
+    from permed_measures.datasets.loading import loaded_run
+
+    return loaded_run(name)
+
+
+openers.update(relevance=_open_qrels, score=_open_run)
 register()
 register_when_imported()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ir_measures import Metric
 
-from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import PermedWarning
 from permed_measures.measures.parameters import by_own_names
@@ -34,7 +33,7 @@ def evaluator(measures: MeasuresLike, qrels: QrelsLike, rel: float | None = None
     """
     from permed_measures.engine.evaluator import PermedEvaluator
 
-    return PermedEvaluator(measures_of(measures, rel), loaded_qrels(qrels), load=loaded_run)
+    return PermedEvaluator(measures_of(measures, rel), qrels)
 
 
 def calc_aggregate(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None = None) -> Means:
@@ -144,7 +143,7 @@ def ceiling(measure: MeasureLike, qrels: QrelsLike) -> float:
     """
     from permed_measures.engine.evaluator import ideal_evaluation
 
-    [value] = ideal_evaluation(measure, loaded_qrels(qrels)).aggregated.values()
+    [value] = ideal_evaluation(measure, qrels).aggregated.values()
     return value
 
 
@@ -222,10 +221,11 @@ def evaluate_by(
     >>> evaluate_by("RR", qrels, run, by="^([a-z])_", macro=True)
     {RR: 0.375}
     """
+    from permed_measures.engine.forms import opened
     from permed_measures.engine.groups import Groups
     from permed_measures.engine.means import Means, MeansByGroup
 
-    qrels = loaded_qrels(qrels)
+    qrels = opened(qrels, "relevance")
     scorer = evaluator(measures, qrels, rel)
     groups = Groups.of(scorer.judgments.query_ids, by, qrels)
     evaluation = scorer.evaluate(run)
@@ -265,6 +265,7 @@ def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:
     >>> match_query_ids({"topic_001_turn_1": {"a": 1.0}}, {"topic_001_1": {"a": 2}}, "permed")
     {'topic_001_1': {'a': 1.0}}
     """
+    from permed_measures.engine.forms import opened
     from permed_measures.engine.query_ids import renamed
 
-    return renamed(loaded_run(run), loaded_qrels(qrels), rewriting).run
+    return renamed(opened(run, "score"), opened(qrels, "relevance"), rewriting).run

@@ -24,12 +24,12 @@ engine: forks inputs forms judgments query_ids first_documents
 engine: ranks hits from_spark rankings
 engine/kernels: shared binary graded checks __init__
 engine: means evaluator ties groups
-provider
+provider evaluation
 files: sources formats order text_formats text trec streams parquet
 files: read inspection columns whole output_formats write provenance
 datasets: import_hook records samples readers downloads handlers catalogue __init__
 datasets: titles pyterrier loading
-evaluation spark
+spark
 statistics: significance signed_ranks resampling intervals proportions power interactions
 statistics: differences results letters estimates families cautions
 papers: cells grids html_tables latex markdown delimited read
@@ -170,6 +170,34 @@ def test_imports_go_one_way(name):
     before = ORDER[: ORDER.index(name)]
     imported = set(imports_of(FOLDER.joinpath(*name.split(".")).with_suffix(".py")))
     assert imported <= set(before)
+
+
+CORE = ("errors", "markup", "frames", "measures", "engine", "evaluation", "provider")
+"""What an evaluation of qrels and runs in memory needs."""
+
+
+def test_the_core_imports_only_itself():
+    for name in ORDER:
+        if name.partition(".")[0] in CORE:
+            imported = {
+                each.partition(".")[0]
+                for each in imports_of(FOLDER.joinpath(*name.split(".")).with_suffix(".py"))
+            }
+            assert imported <= set(CORE), name
+
+
+@pytest.mark.parametrize("run", ["run", "pl.DataFrame({'query_id': ['q'], 'doc_id': ['d'], 'score': [1.0]})"])
+def test_an_evaluation_loads_only_the_core(run):
+    code = (
+        "import sys, polars as pl, permed_measures as pm\n"
+        "run = {'q': {'d': 1.0}}\n"
+        f"pm.calc_aggregate([*pm.MEDCORPUS, 'AP@10'], {{'q': {{'d': 1}}}}, {run})\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('permed_measures.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    others = {name.partition(".")[2] for name in done.stdout.split() if name.split(".")[1] not in CORE}
+    # What registers the data sets when ir_datasets is imported.
+    assert others <= {"datasets", "datasets.import_hook", "datasets.samples"}
 
 
 def test_every_file_has_its_place():

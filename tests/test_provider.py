@@ -54,8 +54,7 @@ print(ir_measures.calc_aggregate([pm.GradedAP @ 10, ir_measures.P @ 1], {"q": {"
     assert run_python(code) in ("{GradedAP@10: 1.0, P@1: 1.0}\n", "{P@1: 1.0, GradedAP@10: 1.0}\n")
 
 
-def test_metrics_come_by_query_in_blocks(monkeypatch):
-    monkeypatch.setattr("permed_measures.engine.evaluator._BLOCK", 3)
+def test_metrics_come_by_query():
     qrels = {f"q{q}": {"a": 1} for q in range(8)}
     run = {query_id: {"a": 1.0, **dict.fromkeys("zyx"[: int(query_id[1]) % 4], 2.0)} for query_id in qrels}
     metrics = list(pm.iter_calc(["RR", "P@2"], qrels, run))

@@ -15,7 +15,8 @@ from permed_measures.datasets import NAMES
 from permed_measures.datasets import load as load_dataset
 from permed_measures.engine.forms import as_mapping_or_frame, is_spark_frame
 from permed_measures.engine.inputs import STDIN, Batches, FileRun, QrelsLike, RunLike
-from permed_measures.errors import InputError, PermedWarning, files_beside, nearest
+from permed_measures.errors import InputError, MeasureError, PermedWarning, files_beside, nearest
+from permed_measures.measures.parsing import parse_measure
 
 if TYPE_CHECKING:
     from permed_measures.engine.judgments import Judgments
@@ -32,10 +33,22 @@ def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
         try:
             return load_dataset(os.fspath(qrels))
         except InputError as error:
+            if _is_measure(os.fspath(qrels)):
+                raise InputError(f"expected qrels (found the measure {qrels})", hint=_ORDER) from None
             raise _no_file(path) if path.suffix and not path.is_dir() else error from None
     from permed_measures.files.read import load
 
     return load(path, "qrels").table
+
+
+_ORDER = "calc_aggregate takes measures, qrels and a run, others take compare(qrels, runs, measures)"
+
+
+def _is_measure(text: str) -> bool:
+    try:
+        return bool(parse_measure(text))
+    except MeasureError:
+        return False
 
 
 def loaded_run(

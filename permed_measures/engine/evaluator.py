@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import chain, cycle, repeat
+from typing import Any
 
 import numpy as np
 from ir_measures import Evaluator, Metric
 from ir_measures.measures import Measure, SumAgg
 from numpy.typing import NDArray
 
+from permed_measures.engine.forms import opened
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import CHECKS, KERNELS, depth_of
@@ -59,16 +59,11 @@ class Evaluation:
         yield from zip(self.rankings.judgments.query_ids, self.values.T.tolist(), strict=True)
 
     def metrics(self) -> Iterator[Metric]:
-        """Yield ir_measures' metrics, query by query; there may be millions, so they are made in C."""
-        n_measures = len(self.measures)
-        names = [own_name(measure) or measure for measure in self.measures]
-        ids = chain.from_iterable(map(repeat, self.rankings.judgments.query_ids, repeat(n_measures)))
-        blocks = (self.values[:, start : start + _BLOCK] for start in range(0, self.values.shape[1], _BLOCK))
-        values = chain.from_iterable(block.T.ravel().tolist() for block in blocks)
-        return map(partial(tuple.__new__, Metric), zip(ids, cycle(names), values, strict=False))
-
-
-_BLOCK = 10_000  # queries whose values are made Python numbers at a time
+        """Yield ir_measures' metrics, query by query."""
+        names: list[Any] = [own_name(measure) or measure for measure in self.measures]
+        for query_id, values in self.per_query():
+            for name, value in zip(names, values, strict=True):
+                yield Metric(query_id, name, value)
 
 
 def aggregated(measures: list[Measure], values: NDArray[np.float64]) -> dict[Measure, float]:
@@ -88,8 +83,6 @@ class PermedEvaluator(Evaluator):
     measures : iterable of Measure or str, or one of these, or a dict of name to measure
     qrels : Judgments or any form of qrels
     ties : TieBreak, default TieBreak.TREC
-    load : callable, optional
-        Reads a run that is the path of a file, and returns any other as it is.
     """
 
     def __init__(
@@ -97,12 +90,10 @@ class PermedEvaluator(Evaluator):
         measures: MeasuresLike,
         qrels: QrelsLike | Judgments,
         ties: TieBreak = TieBreak.TREC,
-        load: Callable[[RunLike], RunLike] | None = None,
     ) -> None:
         checked = [_checked(measure) for measure in measures_of(measures)]
-        self.judgments = Judgments.of(qrels)
+        self.judgments = Judgments.of(opened(qrels, "relevance"))
         self.ties = ties
-        self._load = load
         for measure in checked:
             if measure.NAME in CHECKS:
                 CHECKS[measure.NAME](self.judgments, values_of(measure))
@@ -122,7 +113,7 @@ class PermedEvaluator(Evaluator):
         return self._evaluate(run)
 
     def _evaluate(self, run: RunLike, depth: int | None = None) -> Evaluation:
-        run = self._load(run) if self._load else run
+        run = opened(run, "score")
         return evaluated(list(self.measures), JudgedRankings.of(self.judgments, run, self.ties, depth))
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:

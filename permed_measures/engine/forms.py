@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
@@ -33,6 +34,16 @@ _FORMS = (
     "a dict {query_id: {doc_id: number}}, an iterable of ir_measures namedtuples, "
     "a pandas, polars, pyarrow or PySpark frame, a DuckDB relation, a ranx.Run or Qrels"
 )
+
+
+openers: dict[str, Callable[[Any], Any]] = {}
+"""What reads qrels (``relevance``) or a run (``score``) by path or id: the package above sets it."""
+
+
+def opened(data: QrelsLike | RunLike, column: str) -> Any:
+    """Return what a path or an id stands for; data in another form as they are."""
+    named = isinstance(data, (str, os.PathLike)) and column in openers
+    return openers[column](data) if named else data
 
 
 def as_mapping_or_frame(data: QrelsLike | RunLike, column: str) -> Nested | pl.DataFrame:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from numbers import Real
@@ -141,46 +138,12 @@ def _found_in_ids(query_ids: list[str], pattern: str, fields: list[str]) -> dict
         raise _no_group(pattern, f"not a pattern: {error}", fields) from None
     if compiled.groups != 1:
         raise _no_group(pattern, f"a pattern with {compiled.groups} groups", fields)
-    groups = _searched(compiled, query_ids)
-    found = {query_id: group for query_id, group in zip(query_ids, groups, strict=True) if group is not None}
+    matches = {query_id: compiled.search(query_id) for query_id in query_ids}
+    found = {query_id: match[1] for query_id, match in matches.items() if match and match[1] is not None}
     if query_ids and not found:
         problem = f"the pattern {shown(pattern)} finds nothing in any query id"
         raise InputError(f"{problem} (such as {shown(query_ids[0])})")
     return found
-
-
-_SECONDS = 20  # that a pattern may take on all ids
-_REPETITION = re.compile(r"[*+?{]")
-
-_SEARCH = """
-import json, re, sys
-pattern, query_ids = json.load(sys.stdin)
-matches = map(re.compile(pattern).search, query_ids)
-json.dump([match and match[1] for match in matches], sys.stdout)
-"""
-
-
-def _searched(pattern: re.Pattern[str], query_ids: list[str]) -> list[str | None]:
-    """Return the text that the group of the pattern matches in each id.
-
-    With several repetitions a search may take for ever. Only a process can be stopped then, since `re` holds
-    the lock of the interpreter.
-    """
-    if len(_REPETITION.findall(pattern.pattern)) < 2 or not sys.executable or hasattr(sys, "frozen"):
-        return [match and match[1] for match in map(pattern.search, query_ids)]
-    command = [sys.executable, "-I", "-S", "-W", "ignore", "-c", _SEARCH]
-    request = json.dumps([pattern.pattern, query_ids])
-    try:
-        done = subprocess.run(
-            command, input=request, capture_output=True, text=True, check=True, timeout=_SECONDS
-        )
-    except subprocess.TimeoutExpired:
-        raise InputError(
-            f"the pattern {shown(pattern.pattern)} takes more than {_SECONDS} s on the query ids",
-            hint="Avoid repetitions within repetitions, such as (a+)+",
-        ) from None
-    groups: list[str | None] = json.loads(done.stdout)
-    return groups
 
 
 def _no_group(by: str, reason: str, fields: list[str]) -> InputError:

@@ -195,10 +195,10 @@ def _warn_if_disjoint(rankings: JudgedRankings, found: Hits, path: Path | None) 
     judgments, some_ids = rankings.judgments, found.some_ids
     if not rankings.n_run_queries or not len(judgments.query):
         return
-    kind, hint, ours = PermedWarning, "", _two(some_ids)
+    kind, hint = PermedWarning, ""
     if not rankings.n_shared:
         kind, theirs = NoSharedQueryWarning, _two(judgments.query_ids)
-        problem = f"the run and the qrels share no query: the run has {ours}, the qrels {theirs}"
+        problem = f"the run and the qrels share no query: the run has {_two(some_ids)}, the qrels {theirs}"
         if set(some_ids) & set(judgments.documents):
             hint = "These are ids of documents: the columns of the run may be swapped"
         else:
@@ -208,7 +208,7 @@ def _warn_if_disjoint(rankings: JudgedRankings, found: Hits, path: Path | None) 
             )
     elif not len(found.row) and rankings.retrieved.any():
         theirs = _two(judgments.documents)
-        problem = f"no retrieved document is judged: the run has {ours}, the qrels judge {theirs}"
+        problem = f"no retrieved document is judged: the run has {_two(some_ids)}, the qrels judge {theirs}"
         strange = set(found.query_ids).difference(judgments.query_ids)
         if set(some_ids).issubset(judgments.query_ids) and not strange.isdisjoint(judgments.documents):
             hint = "These are ids of queries: the columns of the run may be swapped"

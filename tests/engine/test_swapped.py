@@ -164,3 +164,14 @@ def test_swapped_columns_are_said_where_some_documents_are_named_as_queries(form
     with pytest.warns(pm.PermedWarning, match="no retrieved document is judged") as caught:
         pm.calc_aggregate("P@1", qrels, form({"1": {"x": 2.0}, "d1": {"1": 2.0}}))
     assert "swapped" not in str(caught[0].message)
+
+
+@pytest.mark.parametrize("function", [pm.compare, pm.uncertainty, pm.audit])
+def test_a_measure_in_the_place_of_the_qrels_is_said(function):
+    with pytest.raises(pm.InputError, match=r"found the measure P@1\).*compare\(qrels, runs, measures\)"):
+        function("P@1", QRELS, RUN)
+
+
+def test_no_measure_is_taken_for_one_in_the_place_of_the_qrels():
+    with pytest.raises(pm.InputError, match="'no-such-set' is neither a file nor the id of a data set"):
+        pm.compare("no-such-set", RUN, "P@1")

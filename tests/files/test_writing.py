@@ -552,7 +552,7 @@ def test_a_document_that_stands_twice_in_a_large_run_is_named(form, large, tmp_p
 def test_a_document_that_stands_twice_is_named_by_the_ids_of_the_file(large):
     table = large("x-q Q0 a 1 3 t\nx-q Q0 a 2 1 t\n")
     with pytest.raises(pm.InputError, match=r"large:2: document 'a' of query 'x-q' is listed twice"):
-        pm.match_query_ids(table, {"q": {"a": 1}}, "prefix")
+        pm.match_query_ids(table, {"q": {"a": 1}}, "prefix").nested()
 
 
 # --- ranx ------------------------------------------------------------------------------------------
