@@ -105,6 +105,4 @@ def fits_by_rows(answer: Answer, several: bool) -> list[str]:
 
 def elsewhere(found: list[str]) -> str:
     """Say what cannot be tried here."""
-    if found:
-        return f"Or else {_ELSEWHERE}"
-    return f"No other measure, cutoff or order of the rows fits: try {_ELSEWHERE}"
+    return f"{'Or else' if found else 'Try'} {_ELSEWHERE}"

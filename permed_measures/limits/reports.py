@@ -292,7 +292,8 @@ def _counts(row: RowLimits, named: bool) -> Iterator[str]:
         else:
             below = int(Fraction(claim.value) * total)
             near = " and ".join(f"{n:,} is {claim.prints(n / total)}" for n in (below, below + 1))
-            yield f"{start} {claim.text} is no count of {total:,}: {near}; {share}"
+            count = "rounded count" if first.counts.anyhow else "count"
+            yield f"{start} {claim.text} is no {count} of {total:,}: {near}; {share}"
 
 
 # --- how it is printed -----------------------------------------------------------------------------

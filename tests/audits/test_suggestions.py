@@ -45,4 +45,4 @@ def test_the_order_of_the_rows_is_tried():
     assert pm.audit(QRELS, listed, claims).suggestions == []
     nothing = pm.audit(QRELS, listed, {"nDCG@10": "0.98765"})
     [line] = nothing.suggestions
-    assert line.startswith("No other measure, cutoff or order of the rows fits: try another run")
+    assert line.startswith("Try another run, labels of another version")

@@ -130,6 +130,7 @@ def test_a_count_that_was_cut_off_is_told_apart():
     [row] = (result := pm.possible(qrels, {"P@1": "0.28"})).rows  # 2 of 7 is 0.2857
     assert [(each.possible, each.rounded) for each in row.conventions] == [(True, False)]
     assert "unless cut off" in POSSIBLE_FORMATS["table"](result, every=True)
+    assert "P@1 0.28 is no rounded count of 7: 1 is 0.14 and 2 is 0.29" in " ".join(str(result).split())
 
 
 def test_precision_is_no_more_than_there_are_relevant_documents():
