@@ -30,8 +30,8 @@ files: read inspection columns whole output_formats write provenance
 datasets: import_hook records samples readers downloads handlers catalogue __init__
 datasets: titles pyterrier loading
 spark
-statistics: significance signed_ranks resampling intervals proportions power interactions
-statistics: differences results letters estimates families cautions
+statistics: significance signed_ranks columns randomization bootstrap intervals proportions power interactions
+statistics: differences results contrasts letters estimates families cautions
 papers: cells grids html_tables latex markdown delimited read
 plots: fonts style arguments by_group by_query cutoffs forest scatter save
 pages: words charts bundle display

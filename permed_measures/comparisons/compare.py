@@ -21,10 +21,11 @@ from permed_measures.reports.differences import differences_table, legend
 from permed_measures.reports.judged import every_label_is_relevant, judged_notes
 from permed_measures.reports.tables import CAPTIONED
 from permed_measures.statistics.cautions import cautions, disputed
+from permed_measures.statistics.contrasts import contrasts
 from permed_measures.statistics.differences import PairedRuns
 from permed_measures.statistics.estimates import doubtful, estimated
 from permed_measures.statistics.families import corrected, randomized
-from permed_measures.statistics.results import MAX_T, TESTS, ComparisonResult, Options, contrasts
+from permed_measures.statistics.results import MAX_T, TESTS, ComparisonResult, Options
 from permed_measures.statistics.significance import LEVELS
 from permed_measures.terminal import aligned
 
@@ -177,8 +178,8 @@ def compare(
     0. Without max-T intervals are not corrected for their number. An interval need not agree with p, which
     comes from another method: it may have 0 where p is below 1 - level. With fewer than 20 clusters, or where
     fewer than five differ, its coverage may be lower, which the notes say. `significance`, `signed_ranks`,
-    `resampling` and `intervals` have formulas and sources, Holm 1979 and Benjamini & Hochberg 1995 the other
-    corrections.
+    `randomization` and `intervals` have formulas and sources, Holm 1979 and Benjamini & Hochberg 1995 the
+    other corrections.
 
     Examples
     --------

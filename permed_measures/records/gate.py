@@ -27,7 +27,7 @@ from permed_measures.records.rules import RULES
 from permed_measures.reports.tables import PaperTable, TableRow, markdown
 from permed_measures.statistics.differences import clusters_of
 from permed_measures.statistics.intervals import mean_intervals
-from permed_measures.statistics.resampling import randomization_test
+from permed_measures.statistics.randomization import randomization_test
 from permed_measures.terminal import paragraph, terminal_table
 
 LEVEL = 0.05

@@ -8,7 +8,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.markup import counted
 from permed_measures.statistics.differences import PairedRuns
-from permed_measures.statistics.resampling import n_patterns
+from permed_measures.statistics.randomization import n_patterns
 from permed_measures.statistics.results import Options
 from permed_measures.statistics.significance import LEVELS
 

@@ -22,7 +22,7 @@ from permed_measures.errors import InputError, PermedWarning, nearest
 from permed_measures.markup import counted
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike
-from permed_measures.statistics.resampling import Columns
+from permed_measures.statistics.columns import Columns
 from permed_measures.statistics.significance import zero_rounding_noise
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from permed_measures.markup import counted, plural
+from permed_measures.statistics.bootstrap import bootstrap_intervals
 from permed_measures.statistics.differences import PairedRuns
 from permed_measures.statistics.intervals import (
     FEW,
@@ -17,7 +18,6 @@ from permed_measures.statistics.intervals import (
 )
 from permed_measures.statistics.power import detectable, needed
 from permed_measures.statistics.proportions import measure_intervals
-from permed_measures.statistics.resampling import bootstrap_intervals
 from permed_measures.statistics.results import ComparisonRow, Options
 from permed_measures.statistics.significance import (
     Estimate,

@@ -10,9 +10,11 @@ from typing import TypeVar
 import numpy as np
 from ir_measures.measures import Measure
 
+from permed_measures.statistics.columns import Columns
+from permed_measures.statistics.contrasts import Tests, variants
 from permed_measures.statistics.differences import PairedRuns
-from permed_measures.statistics.resampling import Columns, as_student, randomize, sign_tests
-from permed_measures.statistics.results import MAX_T, ComparisonRow, Options, Tests, variants
+from permed_measures.statistics.randomization import as_student, randomize, sign_tests
+from permed_measures.statistics.results import MAX_T, ComparisonRow, Options
 from permed_measures.statistics.significance import CORRECTIONS, Floats, SignificanceTest
 
 Rows = list[ComparisonRow]

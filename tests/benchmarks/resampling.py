@@ -15,7 +15,9 @@ import numpy as np
 from measuring import in_turns
 from scipy import stats
 
-from permed_measures.statistics.resampling import Columns, bootstrap_intervals, randomization_test
+from permed_measures.statistics.bootstrap import bootstrap_intervals
+from permed_measures.statistics.columns import Columns
+from permed_measures.statistics.randomization import randomization_test
 
 N_QUERIES, N_COLUMNS, RESAMPLES = 3440, 16, 10_000
 

@@ -13,7 +13,8 @@ import pytest
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.markup import counted
-from permed_measures.statistics.resampling import Columns, randomize
+from permed_measures.statistics.columns import Columns
+from permed_measures.statistics.randomization import randomize
 from permed_measures.statistics.significance import CORRECTIONS
 
 RESAMPLES = 1000

@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 
-from permed_measures.statistics.resampling import randomization_test
+from permed_measures.statistics.randomization import randomization_test
 from permed_measures.statistics.significance import effective_clusters, t_test
 
 LEVEL = 0.05

@@ -13,8 +13,9 @@ from itertools import combinations
 
 import numpy as np
 
+from permed_measures.statistics.columns import Columns
 from permed_measures.statistics.intervals import bounds
-from permed_measures.statistics.resampling import Columns, as_student, randomize
+from permed_measures.statistics.randomization import as_student, randomize
 from permed_measures.statistics.significance import CORRECTIONS, mean_and_error, t_test
 
 LEVEL = 0.05

