@@ -12,6 +12,7 @@ from permed_measures.markup import counted, plural
 from permed_measures.measures.headings import headings_of
 from permed_measures.reports.wording import (
     CORRECTION_NAMES,
+    LEVELS,
     NONE,
     families,
     in_clusters,
@@ -31,6 +32,7 @@ from permed_measures.statistics.results import (
     INTERACTION,
     ComparisonResult,
     ComparisonRow,
+    deciding,
 )
 from permed_measures.statistics.significance import SignificanceTest
 
@@ -120,7 +122,7 @@ def legend(result: ComparisonResult, only: Collection[str] | None = None) -> lis
     seed = f"; seed {result.seed}" if drawn else ""
     lines = [f"Δ: row run minus {against}; {counted(result.n_queries, 'query')}{in_clusters(result)}{seed}"]
     if interval_method(result):
-        lines.append(_about_intervals(result))
+        lines += [_about_intervals(result), *_around_zero(result)]
     lines += [f"{name}: {method_of(result, name)}" for name in tests if "random" in name]
     valid = [name for name, test in tests.items() if not test.naive]
     for correction in dict.fromkeys(correction_of(result.correction, name) for name in valid):
@@ -183,6 +185,21 @@ def _about_intervals(result: ComparisonResult) -> str:
     several = sum(len(each.rows) for _, each in result.sections()) > 1
     each_alone = "; not adjusted for multiple testing" if several and result.correction != "none" else ""
     return f"{heading}: {interval_method(result)}, {drawn}{units}{of_groups}{each_alone}"
+
+
+def _around_zero(result: ComparisonResult) -> list[str]:
+    """Say why intervals contain 0 where the adjusted p is below 0.05, if some do."""
+    found = n_rows = 0
+    for row in (row for _, each in result.sections() for row in each.rows):
+        test = deciding(row.tests)
+        p = row.tests[test].adjusted if test else None
+        if row.interval:
+            n_rows += 1
+            found += p is not None and p < LEVELS["†"] and row.interval[0] <= 0 <= row.interval[1]
+    simultaneous = result.interval == "simultaneous"
+    why = "max-T steps down, the intervals do not" if simultaneous else "they are not of the same test"
+    said = f"{found:,} of {counted(n_rows, 'interval')} with 0 inside though p (adj.) < 0.05: {why}"
+    return [said] if found else []
 
 
 def _corrections(result: ComparisonResult, correction: str, names: list[str]) -> list[str]:

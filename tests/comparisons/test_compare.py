@@ -542,6 +542,26 @@ def test_the_caption_gives_the_number_of_sign_patterns_that_the_marks_are_of(n_w
     assert compare(qrels, runs, "NumRet", resamples=300).rows[0].tests["randomization"].draws == 300
 
 
+@pytest.mark.parametrize(("n_wins", "n_others"), [(21, 5), (21, 0), (22, 5), (15, 5)])
+def test_an_interval_around_zero_beside_a_small_p_is_explained(n_wins, n_others):
+    # step-down p-values are compared with fewer columns once the clear differences are out; intervals are not
+    rng = random.Random(0)
+    qrels, runs = runs_of([1] * n_wins + [-1] * (30 - n_wins))
+    for number in range(n_others):
+        clear = [rng.randint(1, 9) * (1 if rng.random() < 0.95 else -1) for _ in range(30)]
+        runs[f"clear {number}"] = runs_of(clear)[1]["new"]
+    result = compare(qrels, runs, "NumRet", baseline="old")
+    found = [
+        row.run
+        for row in result.rows
+        if row.tests["randomization"].adjusted < 0.05 and row.interval[0] <= 0 <= row.interval[1]
+    ]
+    assert found == (["new"] if (n_wins, n_others) == (21, 5) else [])
+    said = "1 of 6 intervals with 0 inside though p (adj.) < 0.05: max-T steps down, the intervals do not"
+    assert ("with 0 inside" in str(result)) == bool(found)
+    assert not found or said in " ".join(str(result).split())
+
+
 def test_marks_of_few_that_differ_are_of_random_patterns_of_all_and_the_caption_says_so():
     # the p of one column is exact, and its adjusted p is not
     qrels, runs = runs_of([1] * 9 + [0] * 31)
