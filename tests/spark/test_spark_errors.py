@@ -32,7 +32,7 @@ BAD = {
     "twice": (
         [("q1", "a", 1.0), ("q1", "a", 2.0)],
         TEXT,
-        "query 'q1', document 'a': the document is listed 2 times",
+        "query 'q1', document 'a': the document is listed twice",
     ),
     "a column missing": (
         [("q1", "a", 1.0)],
