@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -125,7 +126,8 @@ def unshown(ax: Axes) -> Axes:
 
 def wrapped(text: str) -> str:
     """Break the heading of a measure with many parameters into lines."""
-    return "\n".join(textwrap.wrap(text, LONGEST))
+    after_commas = re.sub(r",(?=\S)", ", ", text)  # where the parameters of a measure may be broken
+    return "\n".join(textwrap.wrap(after_commas, LONGEST))
 
 
 def set_title(ax: Axes, texts: PlotText, text: str) -> None:

@@ -186,8 +186,6 @@ def test_nothing_from_files_or_arguments_controls_the_terminal(odd_files, monkey
     "command",
     [
         "evaluate qrels first.trec second.csv third.parquet -m P@1",
-        "evaluate qrels first.trec second.csv third.parquet -m P@1 --query-ids permed",
-        "evaluate qrels first.trec third.parquet -m P@1 --query-ids litsearch",
         "crosscheck qrels first.trec second.csv third.parquet -m P@1",
         "audit qrels first.trec second.csv third.parquet --claims claims.csv",
         "compare qrels first.trec second.csv third.parquet -m P@1 --resamples 10",

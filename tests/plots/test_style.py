@@ -93,8 +93,8 @@ def test_long_names_are_shortened_and_stay_different():
 def test_a_measure_with_many_parameters_is_written_in_lines():
     measure = "VariantNDCG(gain='linear',discount='zipf',ideal='run',negative='keep')@10"
     ax = plot_distribution(made(measures=[measure]))
-    first, second = "VariantNDCG-linear-zipf-ideal=run-", "negative=keep@10 of a query"
-    assert ax.get_xlabel() == f"{first}\n{second}"
+    lines = ["VariantNDCG(gain='linear',", "discount='zipf', ideal='run',", "negative='keep')@10 of a query"]
+    assert ax.get_xlabel().split("\n") == lines
 
 
 def test_a_given_axes_is_drawn_on():
