@@ -20,7 +20,6 @@ from permed_measures.audits.conventions import Convention
 from permed_measures.audits.matches import ClaimAudit
 from permed_measures.audits.query_sets import QuerySets, place
 from permed_measures.audits.tried import number_of
-from permed_measures.engine.judgments import Ints
 from permed_measures.measures.parsing import parse_measure
 
 Floats = NDArray[np.float64]
@@ -52,6 +51,8 @@ def other_means(
     ndarray, shape (n_drawn, n_claims)
     """
     drawing = _Drawing(convention, claims)
+    if not drawing.n_queries:
+        return np.full((n_drawn, len(claims)), np.nan)
     scatter = drawing.means(_PILOT, None).std(axis=0)
     wanted = reaches / np.sqrt(3)  # the standard deviation of a uniform distribution
     moves = scatter > 0
@@ -86,19 +87,22 @@ class _Drawing:
         ]
         return np.concatenate(parts)
 
-    def _drawn(self, n_drawn: int, n_first: int | None) -> Iterator[Ints]:
+    def _drawn(self, n_drawn: int, n_first: int | None) -> Iterator[Floats]:
         """Yield how often each query of the qrels is drawn, some draws at a time."""
         n, n_all = self.n_queries, self.claims[0].run.judgments.n_queries
         at_a_time = max(_CELLS // max(n_all, 1), 1)
         for start in range(0, n_drawn, at_a_time):
-            rows = np.arange(min(at_a_time, n_drawn - start))[:, None]
-            chosen = self.rng.integers(n_first or max(n, 1), size=(len(rows), n))
-            if n_first is not None:
-                chosen = self.rng.integers(n, size=(len(rows), n_first))[rows, chosen]
-            cells = rows * n_all + self.counted[chosen]
-            yield np.bincount(cells.ravel(), minlength=len(rows) * n_all).reshape(len(rows), n_all)
+            n_rows = min(at_a_time, n_drawn - start)
+            if n_first is None:
+                first, times = self.rng.integers(n, size=(n_rows, n)), np.ones((n_rows, n), np.int64)
+            else:
+                first = self.rng.integers(n, size=(n_rows, n_first))
+                times = self.rng.multinomial(n, np.full(n_first, 1 / n_first), size=n_rows)
+            cells = np.arange(n_rows)[:, None] * n_all + self.counted[first]
+            drawn = np.bincount(cells.ravel(), times.ravel(), minlength=n_rows * n_all)
+            yield drawn.reshape(n_rows, n_all).astype(np.float64)
 
-    def _means_of(self, claim: ClaimAudit) -> Callable[[Ints], Floats]:
+    def _means_of(self, claim: ClaimAudit) -> Callable[[Floats], Floats]:
         """Return what takes the means of a claim over queries that are drawn so often."""
         published, at = claim.claim, self._place
         ranked = claim.run.ranked[int(claim.run.of_setting[number_of(self.convention.setting) or 0])]
@@ -108,11 +112,11 @@ class _Drawing:
         values = choice.values(rankings, spec)
         if published.is_fixed and isinstance(parse_measure(published.measure).aggregator(), SumAgg):
             return lambda counts: counts @ (usual.weights[at] * values)
-        is_mean = np.array_equal(usual.means(values), choice.means(rankings, spec, usual), equal_nan=True)
+        if np.array_equal(usual.means(values), choice.means(rankings, spec, usual), equal_nan=True):
+            return lambda counts: (counts @ (usual.weights[at] * values) + usual.added[at]) / usual.sizes[at]
 
-        def means(counts: Ints) -> Floats:
+        def means(counts: Floats) -> Floats:
             sizes, added = (np.full(len(counts), each[at]) for each in (usual.sizes, usual.added))
-            drawn = QuerySets(counts * usual.weights[at], sizes, added)
-            return drawn.means(values) if is_mean else choice.means(rankings, spec, drawn)
+            return choice.means(rankings, spec, QuerySets(counts * usual.weights[at], sizes, added))
 
         return means
