@@ -67,7 +67,7 @@ def test_medcorpus_audit_says_what_makes_no_difference(medcorpus):
         if line.startswith("  denominator of AP: ")
     ]
     said = (
-        "the number of relevant documents / the smaller of that number and the cutoff / "
+        "the number of relevant documents / the smaller of the number of relevant documents and the cutoff / "
         "the number of relevant documents found within the cutoff; distinguishable only with a query with "
         "more relevant documents than the cutoff, or a relevant document that is not found within the cutoff"
     )
