@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from permed_measures.audits.searches import answers_to, doubts_about, exceptions
 from permed_measures.audits.sentences import conflicts_of
 from permed_measures.audits.suggestions import by_rows, elsewhere, fits_by_rows, open_claims, suggestions
 from permed_measures.audits.tried import choices_of
-from permed_measures.datasets.loading import loaded_qrels, loaded_runs
+from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By
 from permed_measures.engine.inputs import QrelsLike, RunLike
@@ -206,19 +205,12 @@ def _rows_of(claims: Mapping[str, Any]) -> dict[str, Any]:
 def _runs_of(claims: Mapping[str, Any] | PrintedClaims, run: Any) -> Mapping[str, Any]:
     """Return the runs by name, after a check that each row of claims has one."""
     if isinstance(claims, PrintedClaims):
-        name = Path(run).name.partition(".")[0] if isinstance(run, (str, os.PathLike)) else _ONE
-        single = not isinstance(run, Mapping) or not run or _is_list(next(iter(run.values())))
-        return {name: run} if single else run
+        return runs_by_name(run)
     if not isinstance(claims, Mapping):
         example = "such as {'MAP@10': 0.5357}, or a path"
         raise InputError(f"claims must be a mapping, {example} (found {type(claims).__name__})")
     rows = _rows_of(claims)
     return {_ONE: run} if rows.get(_ONE) is claims else _runs_named(list(rows), run)
-
-
-def _is_list(value: Any) -> bool:
-    """Return whether a value of a mapping is the scores of a query, not a run."""
-    return isinstance(value, Mapping) and not any(isinstance(each, Mapping) for each in value.values())
 
 
 def _runs_named(names: list[str], runs: Any) -> Mapping[str, Any]:

@@ -13,11 +13,11 @@ from permed_measures.budgets.label_errors import LabelErrors, is_label_error, re
 from permed_measures.budgets.reports import BUDGET_FORMATS, budget_records, budget_table, legend
 from permed_measures.budgets.results import BudgetResult, BudgetRow, Range
 from permed_measures.budgets.unjudged import Floats, check_scale, over_gradings, scale_of
-from permed_measures.datasets.loading import loaded_qrels, loaded_runs, run_name
+from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator, evaluated
 from permed_measures.engine.forms import as_run, is_spark_frame
 from permed_measures.engine.groups import By
-from permed_measures.engine.inputs import FileRun, QrelsLike, RunLike
+from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.kernels.binary import judged
 from permed_measures.engine.rankings import JudgedRankings
@@ -171,7 +171,7 @@ def uncertainty(
     check_whole_number("seed", seed, 0)
     if not isinstance(level, (int, float)) or not 0 < level < 1:
         raise InputError(f"level must be between 0 and 1 (found {level!r})", hint="95 percent is 0.95")
-    runs: Mapping[str, Any] = run if _are_several(run) else {run_name(run): run}
+    runs: Mapping[str, Any] = runs_by_name(run)
     origin, qrels, runs = Origin.of(qrels, runs), loaded_qrels(qrels), loaded_runs(runs)
     evaluator = PermedEvaluator(measures_of(measures, rel), qrels)
     judgments, asked = evaluator.judgments, list(evaluator.measures)
@@ -222,16 +222,6 @@ def _few(cluster: Ints, level: float) -> list[str]:
     units = counted(n_units, "query" if n_units == len(cluster) else "cluster")
     often = f"less often than {100 * level:.10g}%"
     return [f"interval: with {units} Student's t interval holds {often} where values are skewed"]
-
-
-def _are_several(run: Any) -> bool:
-    """Return whether these are runs by name: then what a name stands for is no dict of scores."""
-    if not isinstance(run, Mapping) or isinstance(run, FileRun):
-        return False
-    first = next(iter(run.values()), None) if isinstance(run, dict) else None
-    if isinstance(first, Mapping):
-        return isinstance(next(iter(first.values()), None), Mapping)
-    return not isinstance(run, dict) or first is not None
 
 
 def _loaded(label_error: Any) -> Any:

@@ -106,6 +106,25 @@ def run_name(run: object) -> str:
     return next(name.removesuffix(each) for each in _RUN_ENDINGS if name.endswith(each))
 
 
+def runs_by_name(runs: Mapping[str, RunLike] | RunLike) -> Mapping[str, Any]:
+    """Return runs by name; that of a single one is the name of its file, or ``run``.
+
+    Examples
+    --------
+    >>> list(runs_by_name("runs/bm25.jsonl")), list(runs_by_name({"q": {"d": 1.0}}))
+    (['bm25'], ['run'])
+    """
+    if not isinstance(runs, Mapping):
+        return {run_name(runs): runs}
+    if not isinstance(runs, dict):
+        return runs  # each is read when it is asked for
+    some = next((each for each in runs.values() if not isinstance(each, Mapping) or each), None)
+    if isinstance(some, Mapping):  # the first that is not empty: the documents of a query, or a run?
+        some = next(iter(some.values()))
+        return dict(runs) if isinstance(some, Mapping) else {"run": runs}
+    return {"run": runs} if some is None else dict(runs)
+
+
 def _renamed(run: Any, qrels: Any, rewriting: str) -> Any:
     from permed_measures.engine.query_ids import renamed
 

@@ -14,7 +14,7 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from permed_measures.comparisons.compare import Comparison, compare
-from permed_measures.datasets.loading import loaded_qrels, loaded_runs
+from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
@@ -163,20 +163,6 @@ def record(
     report = Report(asked, evaluations, groups=groups, macro=macro, origin=origin)
     compared = None if comparison is None else compare(loaded, read, asked, by=by, **comparison)
     return assembled(report, options, compared, created)
-
-
-def runs_by_name(runs: Mapping[str, RunLike] | RunLike) -> dict[str, Any]:
-    """Return runs by name; that of a single one is the name of its file, or ``run``."""
-    if isinstance(runs, (str, os.PathLike)):
-        return {Path(runs).name.partition(".")[0]: runs}
-    if isinstance(runs, Mapping) and runs and not all(map(_is_table, runs.values())):
-        return dict(runs)
-    return {"run": runs}
-
-
-def _is_table(run: Any) -> bool:
-    """Return whether this is the table of a query, ``{doc_id: score}``, and not a run."""
-    return isinstance(run, Mapping) and not any(isinstance(each, Mapping) for each in run.values())
 
 
 def assembled(

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from permed_measures import __version__
+from permed_measures.datasets.loading import runs_by_name
 from permed_measures.datasets.samples import SAMPLE_FOLDER
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError, PermedError, PermedWarning, shown
 from permed_measures.files.provenance import Origin
 from permed_measures.markup import counted
 from permed_measures.records.changes import NOTHING, TOLERANCE, Difference, compared
-from permed_measures.records.record import Record, checked, described, is_record, read_record, runs_by_name
+from permed_measures.records.record import Record, checked, described, is_record, read_record
 from permed_measures.records.record import record as record_of
 from permed_measures.terminal import section
 
