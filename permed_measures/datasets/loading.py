@@ -41,12 +41,15 @@ def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
     return load(path, "qrels").table
 
 
+_LONGEST = 256
+"""What is longer is no name of a file or a measure."""
+
 _ORDER = "calc_aggregate takes measures, qrels and a run, others take compare(qrels, runs, measures)"
 
 
 def _is_measure(text: str) -> bool:
     try:
-        return bool(parse_measure(text))
+        return len(text) < _LONGEST and bool(parse_measure(text))
     except MeasureError:
         return False
 
@@ -181,7 +184,8 @@ def _no_file(path: Path, only_files: bool = False) -> InputError:
 
 def _is_like(name: str, path: Path) -> bool:
     """Return whether names are alike without their endings, which many files share."""
-    return SequenceMatcher(None, Path(name).stem.lower(), path.stem.lower()).ratio() >= _ALIKE
+    ours, theirs = path.stem.lower(), Path(name).stem.lower()
+    return len(ours) < _LONGEST and SequenceMatcher(None, theirs, ours).ratio() >= _ALIKE
 
 
 _ALIKE = 0.6

@@ -125,8 +125,7 @@ def test_a_wrong_denominator_is_named(monkeypatch):
 
 
 def test_a_wrong_order_of_ties_differs(monkeypatch):
-    other = ranks._BY_ID[TieBreak.DOCID_ASCENDING]
-    monkeypatch.setitem(ranks._BY_ID, TieBreak.TREC, other)
+    monkeypatch.setitem(ranks._BEFORE, TieBreak.TREC, ranks._BEFORE[TieBreak.DOCID_ASCENDING])
     row = row_of("RR", run=TIED)
     assert (row.verdict, row.query_id) == ("differs", "q1")
 
