@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from functools import cached_property, partial
+from functools import cached_property
 from math import comb
 from typing import Any
 
 import numpy as np
 
-from permed_measures.audits.chances import (
-    HOPELESS,
-    Chance,
-    chance_of_claim,
-    joint_chance,
-    reaches_of,
-    with_others,
-)
+from permed_measures.audits.chances import Chance, Counting, chance_of_claim, rows_near, with_others
 from permed_measures.audits.conventions import COMMUNITY, NAMED, Convention, NamedConvention
 from permed_measures.audits.matches import ClaimAudit, Match
+from permed_measures.audits.near_numbers import reaches_of
 from permed_measures.audits.options import Cutoff, LabelPolicy, QuerySet, Rank, Rounding, describe, text_of
 from permed_measures.audits.other_runs import other_means
 from permed_measures.audits.tried import SETTINGS
@@ -31,6 +25,8 @@ _CERTAIN, _LIKELY = 0.001, 0.05
 """The chances up to which an answer is that."""
 _DIFFERENT = 0.01
 """The chance up to which numbers count as made differently; above, a typo is as good an explanation."""
+_HOPELESS = 0.05
+"""Where more arbitrary numbers would be explained, what other runs would have is no matter."""
 _DRAWN_FOR_ONE = 1000
 """How many numbers of other runs are drawn for a claim alone."""
 _MOST_CHANGES = 2
@@ -104,16 +100,20 @@ class Answer(Convention):
     @cached_property
     def chance(self) -> Chance:
         """How often other numbers in place of the claims would be explained as well."""
-        bases = NAMED if any(self.named is each for each in NAMED) else (self.named,)
         if not self.explained:
             return Chance(1, 1, len(self.changes))
-        n_selections = comb(len(self.claims), len(self.explained))
-        draw = partial(other_means, self, self.claims, reaches_of(self.claims))
-        n_changes, draw_all = len(self.changes), draw if self.complete else None
-        chance = joint_chance(self.explained, n_changes, bases, self.usual, n_selections, draw_all)
-        if self.complete or chance.value > HOPELESS:
+        rows = rows_near(self.explained, self._counting)
+        chance = rows.chance(self._counting, comb(len(self.claims), len(self.explained)))
+        if chance.value > _HOPELESS:
             return chance
-        return with_others(chance, self.claims, draw(), len(self.explained))
+        drawn = other_means(self, self.claims, reaches_of(self.claims))
+        every = rows if self.complete else None
+        return with_others(chance, self.claims, self._counting, drawn, len(self.explained), every)
+
+    @property
+    def _counting(self) -> Counting:
+        bases = NAMED if any(self.named is each for each in NAMED) else (self.named,)
+        return Counting(len(self.changes), bases, self.usual)
 
     @cached_property
     def chances(self) -> list[Chance]:

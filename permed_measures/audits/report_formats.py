@@ -7,10 +7,11 @@ from enum import Enum
 from typing import Any
 
 from permed_measures.audits.answers import Answer
-from permed_measures.audits.chances import Chance, n_values_near
+from permed_measures.audits.chances import Chance
 from permed_measures.audits.choices import Choice
 from permed_measures.audits.conventions import Setting
 from permed_measures.audits.matches import ClaimAudit, Match
+from permed_measures.audits.near_numbers import n_values_near
 from permed_measures.audits.page import audit_page
 from permed_measures.audits.reports import (
     Audit,

@@ -7,11 +7,12 @@ from math import floor, log10
 from typing import Any
 
 from permed_measures.audits.answers import Answer
-from permed_measures.audits.chances import Chance, Window, n_values_near
+from permed_measures.audits.chances import Chance
 from permed_measures.audits.choices import APChoice, NDCGChoice
 from permed_measures.audits.conventions import NAMED
 from permed_measures.audits.levels import FChoice, LevelChoice
 from permed_measures.audits.matches import ClaimAudit, Match
+from permed_measures.audits.near_numbers import Window, n_values_near
 from permed_measures.audits.options import RARE, FMean, Weights, describe, text_of, title
 from permed_measures.markup import counted
 

@@ -13,8 +13,9 @@ from effort import effort
 import permed_measures as pm
 from permed_measures.audits.answers import RowAudit
 from permed_measures.audits.audit import audit_of
-from permed_measures.audits.chances import Window, chance_of_claim, joint_chance, n_values_near
+from permed_measures.audits.chances import chance_of_claim, joint_chance
 from permed_measures.audits.conventions import NAMED, NamedConvention
+from permed_measures.audits.near_numbers import Window, n_values_near
 from permed_measures.audits.page import audit_page
 from permed_measures.audits.searches import answers_to
 from permed_measures.datasets import SAMPLES

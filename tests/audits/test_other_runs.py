@@ -12,10 +12,10 @@ from effort import effort
 import permed_measures as pm
 from permed_measures.audits.answers import RowAudit
 from permed_measures.audits.audit import audit_of
-from permed_measures.audits.chances import reaches_of
-from permed_measures.audits.choices import APChoice
+from permed_measures.audits.choices import APChoice, NDCGChoice
 from permed_measures.audits.conventions import Setting
-from permed_measures.audits.options import Denominator, LabelPolicy, QuerySet
+from permed_measures.audits.near_numbers import Window, reaches_of
+from permed_measures.audits.options import Denominator, Discount, Ideal, LabelPolicy, QuerySet, Weights
 from permed_measures.audits.other_runs import N_DRAWN, other_means
 
 NAMES = {"nDCG@10": "nDCG@10", "MAP@10": "AP@10", "P@1": "P@1", "hit@10": "Success@10"}
@@ -143,3 +143,20 @@ def test_the_formula_comes_first_and_who_uses_it_second():
     assert "Only the judgments of retrieved documents are known." in formula
     assert users.startswith("  On these data the same as ")
     assert ", among others (" in users
+
+
+def test_what_explains_a_claim_is_counted_from_the_convention_of_the_others():
+    """The others are two changes from any convention with a name, the exception one more."""
+    qrels, runs = systems(50)
+    plain = Plain(qrels, runs[0])
+    far = Setting(queries=QuerySet.RUN, labels=LabelPolicy.POOL)
+    made = {
+        f"MAP@{k}": plain.mean("AP", far, APChoice(Denominator.GAIN, Weights.LINEAR), k) for k in (3, 5, 10)
+    }
+    made["nDCG@10"] = plain.mean("nDCG", far, NDCGChoice(discount=Discount.ZIPF, ideal=Ideal.CUTOFF), 10)
+    made["MAP@4"] = plain.mean("AP", far, APChoice(Denominator.NONE, Weights.EXP), 4) * 0.999
+    result = pm.audit(qrels, runs[0], {name: f"{value:.5f}" for name, value in made.items()})
+    for answer in (result.best[0], *result.exceptions):
+        for claim in answer.explained:
+            window, near = Window.of(claim.claim), answer._counting.near(claim)
+            assert window.code - window.low in near
