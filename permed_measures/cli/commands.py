@@ -22,7 +22,17 @@ from permed_measures.cli.messages import message_of, tell
 from permed_measures.cli.possible import possible
 from permed_measures.cli.recording import gate, leaderboard, verify
 
-EXAMPLES: dict[Callable[..., None], tuple[str, str]] = {
+
+def demo() -> None:
+    """Evaluate the packaged sample: three rankings for synthetic conversations about medicine."""
+    command = ["evaluate", "permed-sample", "permed-sample/runs"]
+    print(f"$ permed-measures {' '.join(command)}", flush=True)
+    app(command, prog_name="permed-measures", standalone_mode=False)
+    print("\nIs bm25 surely better? Type compare in the place of evaluate, and --baseline bm25 behind it.")
+
+
+EXAMPLES: dict[Callable[..., None], tuple[str, ...]] = {
+    demo: ("",),
     evaluate: ("permed-sample permed-sample/runs", "medcorpus results.jsonl --by turn_number"),
     crosscheck: ("permed-sample permed-sample/runs", "medcorpus results.jsonl -m nDCG@10 -m AP@10"),
     audit: (

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 from permed_measures.engine.inputs import STDIN
 from permed_measures.errors import InputError, RepeatedDocumentError, shown
@@ -66,8 +66,7 @@ class TextFile:
 
     def entries(self, lines: Lines | None = None) -> Entries:
         """Yield what each entry says, after the number of its line; `lines` may be those of a part."""
-        parse = self.format.parse(self.kind)
-        assert parse is not None  # the file was recognised as one that can be
+        parse = cast(Parse, self.format.parse(self.kind))  # the file was recognised as one that has it
         if self.format.layout is Layout.JSON:
             return self._queries(parse)
         lines = self.source.lines() if lines is None else lines
@@ -99,8 +98,7 @@ class TextFile:
                 yield line[1] + "\n"
 
         text = recorded()
-        header = next((header_of(line) for line in text if not _is_skipped(line[:-1])), None)
-        assert header is not None  # the file was recognised by it
+        header = cast(Header, next(header_of(line) for line in text if not _is_skipped(line[:-1])))
         rows = csv.reader(text, delimiter=header.delimiter, strict=True)
         places = list(header.columns.items())
         while True:

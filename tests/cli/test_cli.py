@@ -158,6 +158,13 @@ def test_what_is_wrong_is_one_message_and_status_2(files, monkeypatch, arguments
     assert "Traceback" not in stderr
 
 
+def test_the_demo_is_the_evaluation_of_the_sample():
+    stdout, _ = run_cli("demo")
+    command = "evaluate permed-sample permed-sample/runs"
+    expected, _ = run_cli(*command.split())
+    assert stdout.startswith(f"$ permed-measures {command}\n{expected}\nIs bm25 surely better? ")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
