@@ -31,13 +31,14 @@ def open_claims(exceptions: list[Answer]) -> list[ClaimAudit]:
 def suggestions(main: Answer, claims: list[ClaimAudit]) -> list[str]:
     """Say which other measure or cutoff prints what nothing explains as it is named."""
     several = len({claim.row for claim in main.claims}) > 1
+    how = " by the convention of the other claims" if main.explained else ""
     lines = []
     for claim in claims:
         found = [*_other_cells(main, claim), *_other_measures(main, claim)]
         if found:
             name = f"{claim.row}, {claim.claim.name}" if several else claim.claim.name
             named = " or ".join(list(dict.fromkeys(found))[:_SHOWN])
-            lines.append(f"{name}: {claim.claim.text} is the value of {named}")
+            lines.append(f"{name}: {claim.claim.text} is the value of {named}{how}")
     return lines
 
 
