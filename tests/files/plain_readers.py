@@ -181,6 +181,11 @@ def ms_marco(data, what):
 
 
 def relevance_rows(data, what):
+    """Grades in the order of a ranking; a file whose first line has four columns is TREC."""
+    first = next((text.split() for _, text in lines_of(data) if text.strip(BLANKS)[:1] not in ("", "#")), [])
+    if len(first) == 4:
+        yield from trec_qrels(data, what) if what == "run" else trec(data, what)
+        return
     place = 0
     for number, text in lines_of(data):
         line = text.strip(BLANKS)
@@ -199,18 +204,25 @@ def graded(grades, what):
 
 
 def table(data, what):
-    """CSV and TSV: comments and empty lines before the header only; a quoted cell may hold line ends."""
+    """CSV and TSV: comments and empty lines before the header only; a quoted cell may hold line ends.
+
+    A run without scores, and without labels, is ranked by its column rank.
+    """
     lines = list(lines_of(data))
     while not lines[0][1].strip(BLANKS) or lines[0][1].strip(BLANKS)[0] == "#":
         del lines[0]
     header = lines[0][1]
+    require(any(d in header for d in "\t,;"), lines[0][0])
     delimiter = next(d for d in "\t,;" if d in header)
     names = next(csv.reader([header], delimiter=delimiter, strict=True))
     if {"query-id", "corpus-id", "score"} <= set(names):
         places = [names.index(name) for name in ("query-id", "corpus-id", "score")]
     else:
-        wanted = [ALIASES[column] for column in ("query", "document", what)]
+        is_ranked = what == "run" and {"score", *ALIASES["qrels"]}.isdisjoint(names)
+        wanted = [ALIASES["query"], ALIASES["document"], ("rank",) if is_ranked else ALIASES[what]]
+        require(all(set(some) & set(names) for some in wanted), lines[0][0])
         places = [names.index(next(name for name in some if name in names)) for some in wanted]
+    by_rank = names[places[2]] == "rank"
     rows = csv.reader((text + "\n" for _, text in lines[1:]), delimiter=delimiter, strict=True)
     number = lines[0][0] + 1
     while True:
@@ -224,7 +236,9 @@ def table(data, what):
             require(len(row) == len(names), number)
             query_id, doc_id, value = (row[place] for place in places)
             rank = row[names.index("rank")] if "rank" in names else ""
-            yield number, query_id, [(doc_id, parsed(value, what, number))], rank
+            require(not by_rank or re.fullmatch("[0-9]+", value), number)
+            score = parsed(value, what, number)
+            yield number, query_id, [(doc_id, -score if by_rank else score)], rank
         number = lines[0][0] + 1 + rows.line_num
 
 

@@ -46,7 +46,7 @@ def change_lines(rng, data):
 
 def changed_files():
     """Yield generated files with nothing wrong, and their changed bytes."""
-    for seed in range(effort(6, 12) * len(FORMATS)):
+    for seed in range(effort(6, 40) * len(FORMATS)):
         file, rng = generated(seed), random.Random(seed)
         if not file.flaw and file.format != "Parquet":
             for change in (change_bytes, change_bytes, change_lines):
@@ -56,7 +56,7 @@ def changed_files():
 def strictly(file, data):
     try:
         return told(plain_readers.read(file.format, data, file.what))
-    except (plain_readers.RefusedError, RuntimeError, StopIteration, IndexError, ValueError, AttributeError):
+    except (plain_readers.RefusedError, IndexError, ValueError, AttributeError):
         return None
 
 
@@ -81,7 +81,7 @@ def test_a_changed_file_is_refused_by_name_or_read_exactly(large, tmp_path, monk
             n_refused += 1
             continue
         expected = strictly(file, data)
-        assert found == expected or is_another_format(path, file), (str(file), data)
+        assert found == expected or (expected is None and is_another_format(path, file)), (str(file), data)
         n_read += 1
     assert min(n_read, n_refused) > 100
 
