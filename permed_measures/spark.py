@@ -6,7 +6,7 @@ from typing import Any
 
 from permed_measures.engine.forms import is_spark_frame
 from permed_measures.errors import InputError, shown
-from permed_measures.measures.parameters import own_name
+from permed_measures.measures.parameters import alias_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 
 
@@ -44,5 +44,5 @@ def evaluate(measures: MeasuresLike, qrels: Any, run: Any, rel: float | None = N
     evaluation = evaluator.evaluate(run)
     columns = {"query_id": pa.array(evaluation.rankings.judgments.query_ids, pa.string())}
     for measure, values in zip(evaluator.measures, evaluation.values, strict=True):
-        columns[own_name(measure) or str(measure)] = pa.array(values, pa.float64())
+        columns[alias_of(measure) or str(measure)] = pa.array(values, pa.float64())
     return run.sparkSession.createDataFrame(pa.table(columns))

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = """
 errors markup terminal frames
 measures: parameters definitions headings names parsing
-engine: forks inputs forms judgments query_ids first_documents
+engine: forks inputs tables forms judgments query_ids first_documents
 engine: ranks hits from_spark rankings
 engine/kernels: shared binary graded checks __init__
 engine: means evaluator ties groups

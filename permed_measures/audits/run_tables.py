@@ -13,8 +13,8 @@ import numpy as np
 from permed_measures.audits.choices import Labels
 from permed_measures.audits.options import Documents, LabelPolicy
 from permed_measures.audits.rare_gains import Spans
-from permed_measures.engine.forms import as_mapping_or_frame
-from permed_measures.engine.inputs import Batches, RunLike, first_repeated, with_text_ids
+from permed_measures.engine.forms import as_mapping_or_batches, with_text_ids
+from permed_measures.engine.inputs import Batches, RunLike, first_repeated
 from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
@@ -123,8 +123,8 @@ def read_once(run: RunLike) -> RunLike:
 
 def table_of(run: RunLike) -> Any:
     """Return a run as a mapping with query ids that are texts, or as a frame."""
-    table = as_mapping_or_frame(_in_memory(run), "score")
-    return with_text_ids(table, "query ids") if isinstance(table, Mapping) else table
+    table = as_mapping_or_batches(_in_memory(run), "score")
+    return with_text_ids(table, "query ids") if isinstance(table, Mapping) else table.whole("score")
 
 
 def _in_memory(run: RunLike) -> Any:

@@ -15,7 +15,7 @@ from permed_measures.budgets.results import BudgetResult, BudgetRow, Range
 from permed_measures.budgets.unjudged import Floats, check_scale, over_gradings, scale_of
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator, evaluated
-from permed_measures.engine.forms import as_run, is_spark_frame
+from permed_measures.engine.forms import as_mapping_or_batches, is_spark_frame
 from permed_measures.engine.groups import By
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Ints, Judgments
@@ -245,7 +245,7 @@ class _Evaluated:
     @classmethod
     def of(cls, measures: list[Measure], judgments: Judgments, run: Any) -> _Evaluated:
         """Evaluate a run."""
-        table = run if is_spark_frame(run) else as_run(run)
+        table = run if is_spark_frame(run) else as_mapping_or_batches(run, "score")
         rankings = JudgedRankings.of(judgments, table)
         values = evaluated(measures, rankings).values
         return cls(measures, rankings, values, *over_ties(measures, judgments, table, values))

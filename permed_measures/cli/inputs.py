@@ -18,9 +18,8 @@ from permed_measures.cli.messages import tell, warnings_as_notes
 from permed_measures.cli.progress import ProgressBar
 from permed_measures.datasets import NAMES, SAMPLES, qrels_of
 from permed_measures.datasets.loading import existing, loaded_qrels, run_name, with_path
-from permed_measures.engine.forms import QRELS_FIRST
 from permed_measures.engine.hits import may_be_grades
-from permed_measures.engine.inputs import Batches, FileRun
+from permed_measures.engine.inputs import QRELS_FIRST, Batches, FileRun
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.query_ids import renamed
 from permed_measures.engine.rankings import SWAPPED

@@ -22,8 +22,8 @@ from permed_measures.comparisons.moves import (
 )
 from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.forms import as_mapping
-from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike, with_text_ids
+from permed_measures.engine.forms import as_mapping, with_text_ids
+from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, check_whole_number
 from permed_measures.files.provenance import Origin

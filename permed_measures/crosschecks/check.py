@@ -13,8 +13,8 @@ from permed_measures.crosschecks.results import CrossCheck, Row
 from permed_measures.crosschecks.same import Same, same_measure
 from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggregated
-from permed_measures.engine.forms import as_mapping
-from permed_measures.engine.inputs import FileRun, QrelsLike, RunLike, path_of, with_text_ids
+from permed_measures.engine.forms import as_mapping, with_text_ids
+from permed_measures.engine.inputs import FileRun, QrelsLike, RunLike, path_of
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.ties import over_ties
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS

@@ -16,7 +16,7 @@ from permed_measures.files.provenance import Origin, provenance
 from permed_measures.frames import Tabular
 from permed_measures.markup import as_json, counted, html_section, html_table
 from permed_measures.measures.headings import name_of
-from permed_measures.measures.parameters import own_name
+from permed_measures.measures.parameters import alias_of
 from permed_measures.reports.wording import NONE
 from permed_measures.terminal import section, terminal_table
 
@@ -174,7 +174,7 @@ def _sections(result: CrossCheck) -> dict[str, list[str]]:
         _verdict(rows): [summary],
         "Differences": [_difference(row) for row in rows if row.differing],
         "Not compared": [f"{name_of(row.measure)}: {row.reason}" for row in rows if row.reason],
-        "Names": [f"{name_of(row.measure)} is {row.measure}" for row in rows if own_name(row.measure)],
+        "Names": [f"{name_of(row.measure)} is {row.measure}" for row in rows if alias_of(row.measure)],
         "Ties": [*([ALL_ORDERS] if tied or some else []), *([THREE_ORDERS] if some else [])],
     }
     return {heading: texts for heading, texts in found.items() if texts}

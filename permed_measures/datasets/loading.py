@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from permed_measures.datasets import NAMES
 from permed_measures.datasets import load as load_dataset
-from permed_measures.engine.forms import as_mapping_or_frame, is_spark_frame
+from permed_measures.engine.forms import as_mapping_or_batches, is_spark_frame
 from permed_measures.engine.inputs import STDIN, Batches, FileRun, QrelsLike, RunLike
 from permed_measures.errors import InputError, MeasureError, PermedWarning, files_beside, nearest
 from permed_measures.measures.parsing import parse_measure
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
     """Return the qrels of a file, or the data set of an id or folder; qrels in another form as they are."""
     if is_spark_frame(qrels):
-        return as_mapping_or_frame(cast(Any, qrels), "relevance")
+        return as_mapping_or_batches(cast(Any, qrels), "relevance")
     if not isinstance(qrels, (str, os.PathLike)):
         return qrels
     path = _path(qrels)

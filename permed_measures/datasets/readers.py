@@ -209,7 +209,7 @@ def read_papers(paths: Iterable[Path]) -> Iterator[LitSearchDoc]:
     for path in paths:
         for row in _parquet_rows(path, ("corpusid", "title", "abstract", "citations", "full_paper")):
             yield LitSearchDoc(
-                text_id(row["corpusid"], place=str(path)),
+                text_id(row["corpusid"], where=str(path)),
                 row["title"] or "",
                 row["abstract"] or "",
                 tuple(map(str, row["citations"] or ())),
@@ -221,7 +221,7 @@ def read_titles(paths: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
     """Yield id, title and abstract of the papers of the official corpus files."""
     for path in paths:
         for row in _parquet_rows(path, ("corpusid", "title", "abstract")):
-            yield text_id(row["corpusid"], place=str(path)), row["title"] or "", row["abstract"] or ""
+            yield text_id(row["corpusid"], where=str(path)), row["title"] or "", row["abstract"] or ""
 
 
 def _parquet_rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:

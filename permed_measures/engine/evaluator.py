@@ -11,7 +11,6 @@ from ir_measures import Evaluator, Metric
 from ir_measures.measures import Measure, SumAgg
 from numpy.typing import NDArray
 
-from permed_measures.engine.forms import opened
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import CHECKS, KERNELS, depth_of
@@ -24,9 +23,9 @@ from permed_measures.errors import MeasureError, shown
 from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parameters import (
     CheckedMeasure,
-    by_own_names,
+    alias_of,
+    by_alias,
     check_measure,
-    own_name,
     values_of,
 )
 from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures_of
@@ -60,7 +59,7 @@ class Evaluation:
 
     def metrics(self) -> Iterator[Metric]:
         """Yield ir_measures' metrics, query by query."""
-        names: list[Any] = [own_name(measure) or measure for measure in self.measures]
+        names: list[Any] = [alias_of(measure) or measure for measure in self.measures]
         for query_id, values in self.per_query():
             for name, value in zip(names, values, strict=True):
                 yield Metric(query_id, name, value)
@@ -92,7 +91,7 @@ class PermedEvaluator(Evaluator):
         ties: TieBreak = TieBreak.TREC,
     ) -> None:
         checked = [_checked(measure) for measure in measures_of(measures)]
-        self.judgments = Judgments.of(opened(qrels, "relevance"))
+        self.judgments = Judgments.of(qrels)
         self.ties = ties
         for measure in checked:
             if measure.NAME in CHECKS:
@@ -113,7 +112,6 @@ class PermedEvaluator(Evaluator):
         return self._evaluate(run)
 
     def _evaluate(self, run: RunLike, depth: int | None = None) -> Evaluation:
-        run = opened(run, "score")
         return evaluated(list(self.measures), JudgedRankings.of(self.judgments, run, self.ties, depth))
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:
@@ -122,12 +120,12 @@ class PermedEvaluator(Evaluator):
 
     def calc_aggregate(self, run: RunLike) -> Means:
         """Return the mean of each measure over all queries of the qrels."""
-        return Means(by_own_names(self._evaluate(run, self._depth).aggregated))
+        return Means(by_alias(self._evaluate(run, self._depth).aggregated))
 
     def calc(self, run: RunLike) -> Values:
         """Return the means, and the metrics of each query."""
         evaluation = self._evaluate(run, self._depth)
-        return Values(Means(by_own_names(evaluation.aggregated)), list(evaluation.metrics()))
+        return Values(Means(by_alias(evaluation.aggregated)), list(evaluation.metrics()))
 
 
 _NEAREST = {"SDCG": "nDCG@10", **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NERR11"), "ERR@10")}

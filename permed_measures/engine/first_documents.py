@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from permed_measures.engine.forks import refuse_after_fork
-from permed_measures.engine.forms import as_run
-from permed_measures.engine.inputs import RunLike, with_text_ids
+from permed_measures.engine.forks import check_not_forked
+from permed_measures.engine.forms import as_mapping_or_batches, with_text_ids
+from permed_measures.engine.inputs import RunLike
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,11 +36,11 @@ def first_documents(run: RunLike, query_ids: Sequence[str], depth: int) -> list[
     >>> first_documents({"q": {"a": 1.0, "b": 2.0, "c": 1.0}}, ["q", "r"], 2)
     [['b', 'c'], []]
     """
-    table = as_run(run)
+    table = as_mapping_or_batches(run, "score")
     if isinstance(table, Mapping):
         named = with_text_ids(table, "query ids of the run")
         return [_of_query(query_id, named.get(query_id, {}), depth) for query_id in query_ids]
-    refuse_after_fork()
+    check_not_forked()
     found = _of_frames(table, query_ids, depth)
     return [found.get(query_id, []) for query_id in query_ids]
 

@@ -29,7 +29,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(before=_before_fork)
 
 
-def refuse_after_fork() -> None:
+def check_not_forked() -> None:
     """Raise InputError where polars would hang: in a process forked from one that has used it."""
     if any(process != os.getpid() for process in _users):
         raise InputError(

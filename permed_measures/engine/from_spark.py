@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from permed_measures.engine.forms import checked_frame, columns_of
 from permed_measures.engine.hits import Hits
 from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.engine.tables import checked_frame, columns_of
 from permed_measures.errors import InputError, RepeatedDocumentError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> Hits:
     found = first.filter(first["row"] >= 0)
     row = found["row"].to_numpy()
     if len(again := row[found["n_rows"].to_numpy() > 1]):
-        place = judgments.where(int(again.min()))
+        place = judgments.location(int(again.min()))
         raise RepeatedDocumentError(
             "the document is listed twice", where=place, hint="Remove all rows but one"
         )

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from permed_measures.engine.forks import refuse_after_fork
+from permed_measures.engine.forks import check_not_forked
+from permed_measures.engine.forms import doubles, with_text_ids
 from permed_measures.engine.inputs import (
     Batches,
     Nested,
-    doubles,
     first_repeated,
+    location,
     number,
-    where,
-    with_text_ids,
 )
 from permed_measures.engine.judgments import USUAL_GRADES, Ints, Judgments
 from permed_measures.engine.ranks import Scores, TieBreak, ranks_of
@@ -139,7 +138,7 @@ def _no_score(judgments: Judgments, query: Iterable[int], docs: Iterable[Mapping
     try:
         for each, retrieved in zip(query, docs, strict=True):
             for doc_id, score in retrieved.items():
-                number(score, "score", place=where(judgments.query_ids[each], doc_id))
+                number(score, "score", where=location(judgments.query_ids[each], doc_id))
     except InputError as error:
         return error
     raise AssertionError("every score is a number")
@@ -150,7 +149,7 @@ def _no_score(judgments: Judgments, query: Iterable[int], docs: Iterable[Mapping
 
 def _of_frames(judgments: Judgments, run: Batches, ties: TieBreak, depth: int | None) -> Hits:
     """Find the hits of one frame after the other, or of all together if a query has rows in two of them."""
-    refuse_after_fork()
+    check_not_forked()
     import polars as pl
 
     found, seen = [], set[str]()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-import struct
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +33,11 @@ COLUMNS = {
 BEIR_COLUMNS = {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score"}
 """The names of the columns in BEIR's qrels, where the relevance is called score."""
 
+OTHER = {"relevance": "score", "score": "relevance"}
+"""The column of numbers that a table has if qrels and run were swapped."""
+
+QRELS_FIRST = "The qrels come first, then the run"
+
 
 class Batches:
     """A run as frames of query_id, doc_id (strings) and score (Float64), one after the other.
@@ -60,6 +64,14 @@ class Batches:
         """Yield the frames."""
         return self._frames() if callable(self._frames) else iter(self._frames)
 
+    def whole(self, column: str) -> pl.DataFrame:
+        """Return all rows as one frame; `column` is that of the numbers."""
+        import polars as pl
+
+        frames = list(self)
+        schema = {"query_id": pl.String, "doc_id": pl.String, column: pl.Float64}
+        return pl.concat(frames) if frames else pl.DataFrame(schema=schema)
+
     def nested(self) -> dict[str, dict[str, float]]:
         """Return all rows as nested dicts."""
         nested: dict[str, dict[str, float]] = FileRun({}, self.path) if self.path else {}
@@ -73,10 +85,9 @@ class Batches:
 
     def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
         """Return the error for a document that is listed twice in a query."""
-        place = where(query_id, doc_id)
-        return RepeatedDocumentError(
-            "the document is listed twice", where=place, hint="Remove all rows but one"
-        )
+        where = location(query_id, doc_id)
+        hint = "Remove all rows but one"
+        return RepeatedDocumentError("the document is listed twice", where=where, hint=hint)
 
 
 class FileRun(dict[str, Any]):
@@ -152,12 +163,12 @@ def whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield held
 
 
-def where(query_id: object, doc_id: object) -> str:
-    """Return the place of a row, for an error message."""
+def location(query_id: object, doc_id: object) -> str:
+    """Return where a row is, for an error message."""
     return f"query {shown(query_id)}, document {shown(doc_id)}"
 
 
-def text_id(value: object, *, place: str = "") -> str:
+def text_id(value: object, *, where: str = "") -> str:
     """Return an id as text; anything but a string or an integer is an error."""
     if isinstance(value, str):
         return value
@@ -165,48 +176,22 @@ def text_id(value: object, *, place: str = "") -> str:
         return str(int(value))
     raise InputError(
         f"an id must be a string or an integer (found {shown(value)})",
-        where=place,
+        where=where,
         hint="Convert ids to strings before evaluating, so that nothing is rounded",
     )
 
 
-def with_text_ids(mapping: Mapping[Any, Any], ids: str, *, query_id: str | None = None) -> Mapping[str, Any]:
-    """Return the mapping with its ids as text; two that are the same text are an error, which names `ids`."""
-    if set(map(type, mapping)) <= {str}:
-        return mapping
-    place = "" if query_id is None else f"query {shown(query_id)}"
-    named = {}
-    for key, value in mapping.items():
-        name = text_id(key, place=place if query_id is None else where(query_id, key))
-        if name in named:
-            problem = f"two {ids} are the same as text (found {shown(name)})"
-            raise InputError(problem, where=place, hint="Use strings as ids")
-        named[name] = value
-    return named
-
-
-def number(value: Any, column: str, *, place: str) -> float | int:
+def number(value: Any, column: str, *, where: str) -> float | int:
     """Return a finite relevance, or a score that is not NaN; anything else is an error."""
     try:
         if math.isfinite(value) or (column == "score" and not math.isnan(value)):
             return value  # type: ignore[no-any-return]
     except (TypeError, ValueError, OverflowError):  # no number, or an integer beyond all floats
         pass
-    raise not_a_number(value, column, place=place)
+    raise not_a_number(value, column, where=where)
 
 
-def doubles(values: Collection[Any]) -> bytes:
-    """Return numbers as the bytes of doubles, or those of a NaN if one is none.
-
-    The text of a number is no number to struct, as it is to numpy; and both are as fast.
-    """
-    try:
-        return struct.pack(f"{len(values)}d", *values)
-    except (struct.error, TypeError, ValueError, OverflowError):
-        return struct.pack("d", math.nan)
-
-
-def not_a_number(value: object, column: str, *, place: str) -> InputError:
+def not_a_number(value: object, column: str, *, where: str) -> InputError:
     """Return the error for a score or relevance that is no number."""
     problem = f"a {column} must be a number (found {shown(value)})"
-    return InputError(problem, where=place, hint="Correct or remove this row")
+    return InputError(problem, where=where, hint="Correct or remove this row")

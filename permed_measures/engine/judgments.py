@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.forms import as_mapping_or_frame
+from permed_measures.engine.forms import as_mapping_or_batches, doubles, with_text_ids
 from permed_measures.engine.inputs import (
     Nested,
     QrelsLike,
-    doubles,
     first_repeated,
+    location,
     not_a_number,
     number,
-    where,
-    with_text_ids,
 )
 from permed_measures.errors import InputError, shown
 
@@ -97,8 +95,8 @@ class Judgments:
         """
         if isinstance(qrels, Judgments):
             return qrels
-        table = as_mapping_or_frame(qrels, "relevance")
-        return _from_mapping(table) if isinstance(table, Mapping) else _from_frame(table)
+        table = as_mapping_or_batches(qrels, "relevance")
+        return _from_mapping(table) if isinstance(table, Mapping) else _from_frame(table.whole("relevance"))
 
     @cached_property
     def may_be_scores(self) -> bool:
@@ -147,9 +145,9 @@ class Judgments:
             self._num_rel[rel] = np.bincount(self.query[self.grade >= rel], minlength=self.n_queries)
         return self._num_rel[rel]
 
-    def where(self, row: int) -> str:
+    def location(self, row: int) -> str:
         """Return query and document of a row, for an error message."""
-        return where(self.query_ids[self.query[row]], self.documents[row])
+        return location(self.query_ids[self.query[row]], self.documents[row])
 
 
 def _from_mapping(qrels: Nested) -> Judgments:
@@ -172,7 +170,7 @@ def _from_mapping(qrels: Nested) -> Judgments:
 def _checked(query_id: str, docs: Mapping[str, float]) -> Mapping[str, float]:
     """Check each judgment of a query, and return them with string ids."""
     for doc_id, relevance in docs.items():
-        number(relevance, "relevance", place=where(query_id, doc_id))
+        number(relevance, "relevance", where=location(query_id, doc_id))
     return with_text_ids(docs, "document ids", query_id=query_id)
 
 
@@ -182,9 +180,11 @@ def _from_frame(frame: pl.DataFrame) -> Judgments:
     wrong = frame.filter(~pl.col("relevance").is_finite())
     if len(wrong):
         query_id, doc_id, relevance = wrong.row(0)
-        raise not_a_number(relevance, "relevance", place=where(query_id, doc_id))
+        raise not_a_number(relevance, "relevance", where=location(query_id, doc_id))
     if (pair := first_repeated(frame)) is not None:
-        raise InputError("the document is judged twice", where=where(*pair), hint="Remove all rows but one")
+        raise InputError(
+            "the document is judged twice", where=location(*pair), hint="Remove all rows but one"
+        )
     query_ids = frame["query_id"].unique().sort()
     query = query_ids.search_sorted(frame["query_id"]).to_numpy().astype(np.int32)
     by_query = np.argsort(query, kind="stable")

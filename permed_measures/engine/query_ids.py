@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from permed_measures.engine.forms import as_run
-from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike, with_text_ids
+from permed_measures.engine.forms import as_mapping_or_batches, with_text_ids
+from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, shown
 
@@ -132,7 +132,7 @@ def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Renam
     """Rewrite the query ids of a run; see `permed_measures.match_query_ids`."""
     if rewriting not in REWRITINGS:
         raise InputError(f"a rewriting must be one of {', '.join(REWRITINGS)} (found {shown(rewriting)})")
-    table, qrels_ids = as_run(run), Judgments.of(qrels).query_ids
+    table, qrels_ids = as_mapping_or_batches(run, "score"), Judgments.of(qrels).query_ids
     if isinstance(table, Mapping):
         table = with_text_ids(table, "query ids")
         renaming = _renaming(list(table), qrels_ids, rewriting)

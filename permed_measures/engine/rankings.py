@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.forms import QRELS_FIRST, as_run, is_spark_frame
+from permed_measures.engine.forms import as_mapping_or_batches, is_spark_frame
 from permed_measures.engine.hits import Hits, find_hits
-from permed_measures.engine.inputs import RunLike, path_of
+from permed_measures.engine.inputs import QRELS_FIRST, RunLike, path_of
 from permed_measures.engine.judgments import Ints, Judgments, offsets_of, position_in_query
 from permed_measures.engine.query_ids import suggestion
 from permed_measures.engine.ranks import TieBreak
@@ -110,7 +110,8 @@ class JudgedRankings:
 
             found = find_in_spark(judgments, run, ties)
         else:
-            found = find_hits(judgments, as_run(run), ties, depth)
+            run = as_mapping_or_batches(run, "score")
+            found = find_hits(judgments, run, ties, depth)
         order = np.argsort((judgments.query[found.row].astype(np.int64) << 32) | found.rank)
         counts = found.retrieved, len(found.query_ids), found.n_shared
         whole = cls(judgments, found.row[order], found.rank[order].astype(np.int32), *counts)

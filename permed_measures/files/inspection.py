@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from permed_measures.engine.inputs import repeated_rows, where
+from permed_measures.engine.inputs import location, repeated_rows
 from permed_measures.files.formats import VALUE_COLUMNS, Kind
 from permed_measures.files.order import FileOrder
 from permed_measures.files.parquet import parquet_run, read_parquet_qrels
@@ -62,7 +62,7 @@ def inspect_file(path: str | os.PathLike[str], progress: ProgressCallback | None
         name, lists, frame, queries = _rows(source, each)
         facts |= _counts(frame, queries)
         again = repeated_rows(frame)
-        first = f" (first: {where(*again.row(0)[:2])})" if len(again) else ""
+        first = f" (first: {location(*again.row(0)[:2])})" if len(again) else ""
         facts["duplicates"] = f"{counted(len(again), 'row')}{first}"
         facts |= _grades(frame, queries) if each == "qrels" else _scores(frame, lists)
     if before_reranking(source):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.inputs import block_starts, where
+from permed_measures.engine.inputs import block_starts, location
 from permed_measures.markup import counted
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class _Contradictions:
         """Add the queries of some of the rows."""
         if len(found):
             queries = np.unique(np.searchsorted(rows.starts, found, side="right") - 1).tolist()
-            self.first = self.first or where(rows.query_ids[queries[0]], rows.doc_ids[int(found[0])])
+            self.first = self.first or location(rows.query_ids[queries[0]], rows.doc_ids[int(found[0])])
             self.queries.update(rows.query_ids[query] for query in queries)
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from permed_measures.engine.inputs import BEIR_COLUMNS, Batches, Nested, first_repeated, where
+from permed_measures.engine.inputs import BEIR_COLUMNS, Batches, Nested, first_repeated, location
 from permed_measures.errors import InputError
 from permed_measures.files.order import ranked
 
@@ -68,7 +68,7 @@ def _trec(output: Output, nested: Nested) -> str:
         rank[query_id] += 1
         if rank[query_id] == 1:
             _refuse_white_space(query_id, "query id", f"query {query_id!r}")
-        _refuse_white_space(doc_id, "document id", where(query_id, doc_id))
+        _refuse_white_space(doc_id, "document id", location(query_id, doc_id))
         run = f"Q0 {doc_id} {rank[query_id]} {value!r} {output.tag}"
         lines.append(f"{query_id} {run if output.is_run else f'0 {doc_id} {value!r}'}\n")
     marked = next((query_id for query_id in rank if query_id.startswith(("#", "{", "\ufeff"))), None)
@@ -106,7 +106,7 @@ def _json(output: Output, nested: Nested) -> str:
             if grade != int(grade):
                 raise InputError(
                     f"grades in a JSON file are integers (found {grade!r})",
-                    where=where(query_id, doc_id),
+                    where=location(query_id, doc_id),
                     hint="Write them as .csv, .parquet or .trec",
                 )
     if "mteb_model_meta" in nested:
@@ -166,7 +166,7 @@ def frame_of(output: Output, data: Nested | Batches) -> pl.DataFrame:
     if not whole:
         for query_id, doc_id, value in rows:
             if float(value) != value:
-                place = where(query_id, doc_id)
+                place = location(query_id, doc_id)
                 raise output.error(f"a column of floats cannot hold {value}, the relevance of {place}")
         rows = [(query_id, doc_id, float(value)) for query_id, doc_id, value in rows]
     try:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from permed_measures.engine.forks import refuse_after_fork
-from permed_measures.engine.forms import checked_frame, columns_of
-from permed_measures.engine.inputs import first_repeated, not_a_number, where
+from permed_measures.engine.forks import check_not_forked
+from permed_measures.engine.inputs import first_repeated, location, not_a_number
+from permed_measures.engine.tables import checked_frame, columns_of
 from permed_measures.errors import InputError
 from permed_measures.files.formats import Header
 from permed_measures.files.sources import Source
@@ -43,7 +43,7 @@ def read_parquet_qrels(source: Source, may_repeat: bool = False) -> pl.DataFrame
         frame = checked_frame(rows, "relevance")
         wrong = frame.filter(~pl.col("relevance").is_finite())
         if len(wrong):
-            raise not_a_number(wrong["relevance"][0], "relevance", place=where(*wrong.row(0)[:2]))
+            raise not_a_number(wrong["relevance"][0], "relevance", where=location(*wrong.row(0)[:2]))
         values = rows[columns_of(rows.columns, "relevance")["relevance"]]
         frame = frame.with_columns(relevance=values) if values.dtype.is_integer() else frame
     if not may_repeat and (pair := first_repeated(frame)) is not None:
@@ -68,7 +68,7 @@ def _named(source: Source) -> Iterator[None]:
 
 
 def _lazy(source: Source) -> pl.LazyFrame:
-    refuse_after_fork()
+    check_not_forked()
     import polars as pl
 
     return pl.scan_parquet(source.content, glob=False)

@@ -13,7 +13,7 @@ from typing import Any
 from ir_measures.measures import Measure
 
 from permed_measures import __version__
-from permed_measures.measures.parameters import own_name, values_of
+from permed_measures.measures.parameters import alias_of, values_of
 
 CONVENTIONS = (
     "Every query of the qrels counts; one that the run lacks, or that has no relevant document, scores 0.",
@@ -110,7 +110,7 @@ def provenance(
                 "measure": str(measure),
                 "description": str(getattr(measure, "SHORT_DESC", "")),
                 "parameters": values_of(measure),
-                **({"heading": own_name(measure)} if own_name(measure) else {}),
+                **({"heading": alias_of(measure)} if alias_of(measure) else {}),
             }
             for measure in measures
         ],

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from permed_measures.engine.inputs import Batches, number, text_id, where
+from permed_measures.engine.inputs import Batches, location, number, text_id
 from permed_measures.errors import InputError, PermedWarning, RepeatedDocumentError
 from permed_measures.files.formats import VALUE_COLUMNS, Header, Kind, Layout
 from permed_measures.files.order import NO_RANK, FileOrder, rank_of, scores_by_order
@@ -288,7 +288,7 @@ def _score_by_order(table: Run, ranks: Mapping[str, list[int]], source: Source, 
         if 0 < len(without) < len(documents):
             raise InputError(
                 "no score, though other documents of this query have one",
-                where=f"{source.path}: {where(query_id, without[0])}",
+                where=f"{source.path}: {location(query_id, without[0])}",
                 hint="Add the missing score, or leave out all scores",
             )
         table[query_id] = scores_by_order(documents, ranks.get(query_id, ()))
@@ -348,7 +348,7 @@ def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> t
         query_id = text_id(query)
         named = [(f"d{position}", grade) for position, grade in enumerate(grades, start=1)]
         qrels[query_id] = {
-            doc_id: number(grade, "relevance", place=where(query_id, doc_id))
+            doc_id: number(grade, "relevance", where=location(query_id, doc_id))
             for doc_id, grade in named
             if grade is not None
         }

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from permed_measures.engine.forks import refuse_after_fork
+from permed_measures.engine.forks import check_not_forked
 from permed_measures.engine.inputs import Batches, whole_queries
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.formats import VALUE_COLUMNS
@@ -50,7 +50,7 @@ class ScannedRun(Batches):
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield frames that are cut between queries; the first iteration warns of another order."""
-        refuse_after_fork()
+        check_not_forked()
         batches = whole_queries(self.rows())
         frames = batches if self._is_read else self._noted(batches)
         return (frame.drop("rank") for frame in frames)
@@ -102,7 +102,7 @@ def text_run(file: TextFile) -> ScannedRun:
 
 def text_frames(file: TextFile) -> Iterator[pl.DataFrame]:
     """Yield the rows of a file as frames of query_id, doc_id, score or relevance, and rank."""
-    refuse_after_fork()
+    check_not_forked()
     value, first = VALUE_COLUMNS[file.kind], 1
     if not file.format.columns:
         yield from _as_frames(file.rows(), value)

@@ -47,7 +47,7 @@ def _grade(text: str) -> float | int:
         return _GRADES[text]
     for type_ in () if "_" in text else (int, float):
         try:
-            return number(type_(text), "relevance", place="")
+            return number(type_(text), "relevance", where="")
         except ValueError:
             continue
     raise ValueError(f"a relevance must be a number (found {shown(text)})")
@@ -64,7 +64,7 @@ def _json_relevance(value: Any) -> float | int:
 def _json_number(value: Any, name: str) -> float | int:
     if isinstance(value, bool):
         raise ValueError(f"a {name} must be a number (found {value!r})")
-    return number(value, name, place="")
+    return number(value, name, where="")
 
 
 # --- columns and tables ------------------------------------------------------------------------------

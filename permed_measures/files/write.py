@@ -9,8 +9,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from permed_measures.engine.forms import as_mapping
-from permed_measures.engine.inputs import Batches, QrelsLike, RunLike, number, where, with_text_ids
+from permed_measures.engine.forms import as_mapping, with_text_ids
+from permed_measures.engine.inputs import Batches, QrelsLike, RunLike, location, number
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.output_formats import TEXT_WRITERS, Output, frame_of, without_documents
 from permed_measures.files.whole import write_whole
@@ -158,7 +158,7 @@ def _checked(output: Output, data: Any, name: str) -> dict[str, dict[str, float]
     for query_id, documents in with_text_ids(as_mapping(data, output.value), "query ids").items():
         named = with_text_ids(documents, "document ids", query_id=query_id)
         for doc_id, value in named.items():
-            number(value, output.value, place=where(query_id, doc_id))
+            number(value, output.value, where=location(query_id, doc_id))
         nested[query_id] = {
             d: float(value) if output.is_run or value != int(value) else int(value)
             for d, value in named.items()

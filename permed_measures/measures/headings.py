@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ir_measures.measures import Measure
 
 from permed_measures.errors import InputError
-from permed_measures.measures.parameters import own_name
+from permed_measures.measures.parameters import alias_of
 
 SHORT = {"nDCG(dcg='exp-log2')": "nDCG-exp"}
 """What is written shorter in a heading; `parse_measure` reads it back."""
@@ -39,7 +39,7 @@ def headings_of(measures: Iterable[Measure]) -> list[str]:
         If two measures would have the same heading.
     """
     owners: dict[str, Measure] = {}
-    found = [(own_name(measure) or heading(measure), measure) for measure in measures]
+    found = [(alias_of(measure) or heading(measure), measure) for measure in measures]
     for text, measure in found:
         other = owners.setdefault(text, measure)
         if other != measure and heading(other) != heading(measure):
@@ -54,7 +54,7 @@ def check_headings(labels: Iterable[str], measures: Iterable[Measure]) -> None:
     """Raise InputError for a measure with the heading of another column of its table."""
     taken = set(labels)
     for measure in measures:
-        if (name := own_name(measure)) in taken:
+        if (name := alias_of(measure)) in taken:
             hint = "Give the measure another name: NAME=MEASURE"
             raise InputError(f"two columns would be named {name!r}", hint=hint)
 
@@ -68,4 +68,4 @@ def explained(measures: Iterable[Measure]) -> list[str]:
 
 def name_of(measure: Measure) -> str:
     """Return the name of a measure in JSON, CSV and TSV: the user's own, or the measure as it prints."""
-    return own_name(measure) or str(measure)
+    return alias_of(measure) or str(measure)

@@ -247,22 +247,22 @@ def with_rel(measure: Measure, rel: float | None) -> Measure:
         return measure
     changed: Measure = measure(rel=_converted(measure, "rel", REL, rel))
     check_given(changed)
-    return named(changed, own_name(measure))
+    return with_alias(changed, alias_of(measure))
 
 
-def named(measure: Measure, name: str | None) -> Measure:
+def with_alias(measure: Measure, name: str | None) -> Measure:
     """Return the measure with a name of the user's own, if any, which heads it in tables and plots."""
     measure = copy(measure)
-    vars(measure)["own_name"] = name
+    vars(measure)["alias"] = name
     return measure
 
 
-def own_name(measure: Measure) -> str | None:
+def alias_of(measure: Measure) -> str | None:
     """Return the name that the user gave the measure."""
-    name: str | None = vars(measure).get("own_name")
+    name: str | None = vars(measure).get("alias")
     return name
 
 
-def by_own_names(values: Mapping[Measure, float]) -> dict[Any, float]:
+def by_alias(values: Mapping[Measure, float]) -> dict[Any, float]:
     """Return values by the names that the user gave the measures, or by the measures."""
-    return {own_name(measure) or measure: value for measure, value in values.items()}
+    return {alias_of(measure) or measure: value for measure, value in values.items()}

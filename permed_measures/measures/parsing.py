@@ -15,7 +15,7 @@ from permed_measures.errors import MeasureError, shown
 from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.headings import SHORT
 from permed_measures.measures.names import advice_for, understood
-from permed_measures.measures.parameters import check_given, named, own_name, with_rel
+from permed_measures.measures.parameters import alias_of, check_given, with_alias, with_rel
 
 MeasureLike = Measure | str
 """A measure of ir_measures or of ours, or its name: ``GradedAP@10`` or ``"GradedAP@10"``."""
@@ -36,7 +36,7 @@ def measures_of(measures: MeasuresLike, rel: float | None = None) -> list[Measur
             raise MeasureError(
                 f"a dict of measures must have names (found {shown(name)})", hint="{'MAP@10': GradedAP @ 10}"
             )
-    return distinct(named(with_rel(parse_measure(each), rel), name) for name, each in measures.items())
+    return distinct(with_alias(with_rel(parse_measure(each), rel), name) for name, each in measures.items())
 
 
 _NAMED = re.compile(r"((?:[^=()]|\([^()]*\))*)=(.*)", re.DOTALL)  # a = in brackets belongs to a parameter
@@ -56,7 +56,7 @@ def named_measure(text: str) -> Measure:
             f"what follows the = must be a measure (found {shown(text)})",
             hint=f"To explain a published number: permed-measures audit --claim '{name}={measure}'",
         )
-    return named(parse_measure(measure), name)
+    return with_alias(parse_measure(measure), name)
 
 
 def distinct(measures: Iterable[Measure]) -> list[Measure]:
@@ -64,14 +64,14 @@ def distinct(measures: Iterable[Measure]) -> list[Measure]:
     found: dict[Measure, Measure] = {}
     owners: dict[str, Measure] = {}
     for measure in measures:
-        name = own_name(measure) or str(measure)
+        name = alias_of(measure) or str(measure)
         same, owner = found.setdefault(measure, measure), owners.setdefault(name, measure)
         if owner is not measure and owner != measure:  # measures are compared as text, which takes long
             raise MeasureError(f"two measures are named {name!r}: {owner} and {measure}")
-        if own_name(measure) and own_name(same) not in (None, name):
-            both = f"{own_name(same)!r} and {name!r}"
+        if alias_of(measure) and alias_of(same) not in (None, name):
+            both = f"{alias_of(same)!r} and {name!r}"
             raise MeasureError(f"one measure has two names: {both} are both {measure}")
-        if own_name(measure):
+        if alias_of(measure):
             found[measure] = measure
     return list(found.values())
 

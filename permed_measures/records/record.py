@@ -26,7 +26,7 @@ from permed_measures.files.sources import Source
 from permed_measures.files.whole import write_whole
 from permed_measures.markup import as_json, counted
 from permed_measures.measures.headings import name_of
-from permed_measures.measures.parameters import named
+from permed_measures.measures.parameters import with_alias
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
 from permed_measures.records.fields import check_fields, schema
 from permed_measures.reports.comparison import comparison_content
@@ -59,7 +59,7 @@ class Record(dict[str, Any]):
     def measures(self) -> list[Measure]:
         """The measures, with the user's names."""
         parsed = ((parse_measure(each["measure"]), each.get("heading")) for each in self["measures"])
-        return [named(measure, heading) if heading else measure for measure, heading in parsed]
+        return [with_alias(measure, heading) if heading else measure for measure, heading in parsed]
 
     @property
     def runs(self) -> list[str]:

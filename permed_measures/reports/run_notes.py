@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.forms import as_run
+from permed_measures.engine.forms import as_mapping_or_batches
 from permed_measures.engine.inputs import Batches, RunLike
 from permed_measures.engine.rankings import JudgedRankings
 
@@ -99,7 +99,7 @@ def all_scores_equal(run: RunLike) -> bool:
 
     It stops at the first query that has two scores.
     """
-    table = as_run(run)
+    table = as_mapping_or_batches(run, "score")
     if isinstance(table, Mapping):
         return _equal_within(np.fromiter(each.values(), np.float64, len(each)) for each in table.values())
     return _equal_in_frames(table if isinstance(table, Batches) else [table])

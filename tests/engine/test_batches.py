@@ -14,8 +14,8 @@ from effort import effort
 from polars.io.plugins import register_io_source
 
 import permed_measures as pm
-from permed_measures.engine import forms
-from permed_measures.engine.forms import as_run
+from permed_measures.engine import tables
+from permed_measures.engine.forms import as_mapping_or_batches
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
@@ -102,7 +102,7 @@ def nested(frame):
 def test_ranks_are_those_of_a_plain_sort(form, tmp_path, monkeypatch):
     rng = random.Random(7)
     for n_rows in [7, *(rng.choice([3, 16, 10**6]) for _ in range(effort(0, 5)))]:
-        monkeypatch.setattr(forms, "_ROWS", n_rows)
+        monkeypatch.setattr(tables, "_ROWS", n_rows)
         for qrels, frame in cases(rng):
             judgments = Judgments.of(form(frame_of(qrels, "relevance"), tmp_path))
             given, run = form(frame, tmp_path), nested(frame)
@@ -182,7 +182,7 @@ WRONG = {
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("columns", "message"), WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_said_as_of_a_frame(form, columns, message, tmp_path, monkeypatch):
-    monkeypatch.setattr(forms, "_ROWS", 2)
+    monkeypatch.setattr(tables, "_ROWS", 2)
     right = {"query_id": ["q1"] * 3, "doc_id": ["a", "b", "c"], "score": [1.0, 2.0, 3.0]}
     run = form(pl.DataFrame(right | columns), tmp_path)
     with pytest.raises(pm.InputError, match=message):
@@ -244,7 +244,7 @@ def test_a_connection_is_no_relation():
 
 
 def test_a_run_is_evaluated_while_it_is_read(monkeypatch):
-    monkeypatch.setattr(forms, "_ROWS", 100)
+    monkeypatch.setattr(tables, "_ROWS", 100)
     made = []
 
     def make():
@@ -252,7 +252,7 @@ def test_a_run_is_evaluated_while_it_is_read(monkeypatch):
             made.append(number)
             yield frame_of({f"q{number}": {f"d{d}": 1.0 for d in range(100)}})
 
-    frames = iter(as_run(generated(make)))
+    frames = iter(as_mapping_or_batches(generated(make), "score"))
     assert len(next(frames)) == 100
     assert len(made) < 100
     assert sum(map(len, frames)) == 49_900
@@ -279,7 +279,7 @@ def test_a_relation_that_was_read_in_part_is_read_from_its_beginning(tmp_path):
 
 
 def test_the_connection_is_free_after_an_error(monkeypatch):
-    monkeypatch.setattr(forms, "_ROWS", 2048)  # then most rows are not read
+    monkeypatch.setattr(tables, "_ROWS", 2048)  # then most rows are not read
     rows = "'d' || i AS doc_id, if(i = 9, 'nan', '1')::DOUBLE AS score FROM range(50000) t(i)"
     nan = database().sql(f"SELECT 'topic_1_1' AS query_id, {rows}")
     same = database().sql(f"SELECT 'topic_1_' || if(i = 1, '1', 'turn_1') AS query_id, {rows}")
@@ -297,8 +297,8 @@ def test_the_connection_is_free_after_an_error(monkeypatch):
 def test_polars_with_one_thread_does_not_wait_for_itself(tmp_path):
     code = (
         "import polars as pl, permed_measures as pm\n"
-        "from permed_measures.engine import forms\n"
-        "forms._ROWS = 1000\n"
+        "from permed_measures.engine import tables\n"
+        "tables._ROWS = 1000\n"
         "n = pl.int_range(200_000, eager=True)\n"
         "run = pl.DataFrame({'query_id': n % 50, 'doc_id': n, 'score': n % 7})\n"
         "run.write_parquet('run.parquet', row_group_size=1000)\n"

@@ -12,7 +12,7 @@ from commands import run_cli, run_command
 
 import permed_measures as pm
 from permed_measures.files.provenance import CONVENTIONS, Origin, provenance
-from permed_measures.measures.parameters import named, values_of
+from permed_measures.measures.parameters import values_of, with_alias
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_a_comparison_in_python_names_the_files_that_it_was_given(files):
 
 
 def test_a_name_of_the_users_own_is_the_heading():
-    measures = [*pm.LITSEARCH[:2], named(pm.LITSEARCH[2], "precision"), *pm.LITSEARCH[3:]]
+    measures = [*pm.LITSEARCH[:2], with_alias(pm.LITSEARCH[2], "precision"), *pm.LITSEARCH[3:]]
     found = provenance(measures)["measures"]
     assert [each.get("heading") for each in found] == [None, None, "precision", None, None, None]
 

@@ -11,7 +11,7 @@ from effort import effort
 import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.measures.headings import explained, heading, headings_of
-from permed_measures.measures.parameters import CheckedMeasure, check_given, named, values_of
+from permed_measures.measures.parameters import CheckedMeasure, check_given, values_of, with_alias
 from permed_measures.measures.parsing import named_measure, parse_measure
 
 EXP = "nDCG(dcg='exp-log2')@10"
@@ -76,7 +76,7 @@ def test_no_two_measures_have_the_same_heading():
 
 def test_a_heading_of_the_users_own_wins_and_is_explained():
     measures = [pm.GradedAP @ 10, parse_measure(EXP), ir_measures.P @ 1]
-    measures[0] = named(measures[0], "MAP@10")
+    measures[0] = with_alias(measures[0], "MAP@10")
     assert headings_of(measures) == ["MAP@10", "nDCG-exp@10", "P@1"]
     assert explained(measures) == ["MAP@10 is GradedAP@10", f"nDCG-exp@10 is {EXP}"]
 
@@ -85,7 +85,7 @@ def test_two_measures_cannot_share_a_heading():
     measures = [ir_measures.nDCG @ 10, parse_measure(EXP)]
     message = r"two measures are headed 'nDCG@10': nDCG@10 and nDCG\(dcg='exp-log2'\)@10\. Give one"
     with pytest.raises(pm.InputError, match=message):
-        headings_of([measures[0], named(measures[1], "nDCG@10")])
+        headings_of([measures[0], with_alias(measures[1], "nDCG@10")])
     same = [ir_measures.nDCG @ 10, ir_measures.nDCG(dcg="log2") @ 10]
     assert headings_of(same) == ["nDCG@10"] * 2
 

@@ -9,7 +9,7 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.engine.forms import QRELS_FIRST
+from permed_measures.engine.inputs import QRELS_FIRST
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels.graded import ERR_MAX_GRADE
 from permed_measures.errors import MeasureError
@@ -29,7 +29,7 @@ def _refuse(judgments: Judgments, rows: NDArray[np.bool_], problem: str, hint: s
         facts = {"grade": f"{judgments.grade[row]:g}", "highest": f"{judgments.grade.max():g}"}
         if judgments.may_be_scores:
             hint = f"{QRELS_FIRST}; if these are grades, {hint[0].lower()}{hint[1:]}"
-        raise MeasureError(problem.format(**facts), where=judgments.where(row), hint=hint.format(**facts))
+        raise MeasureError(problem.format(**facts), where=judgments.location(row), hint=hint.format(**facts))
 
 
 def check_weights(judgments: Judgments, given: dict[str, Any]) -> None:
