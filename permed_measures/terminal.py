@@ -48,7 +48,7 @@ def terminal_table(
     headings: Sequence[str],
     rows: Sequence[Sequence[str | Styled]],
     n_labels: int,
-    block: int = 0,
+    block: int | Collection[int] = 0,
     spare: Collection[str] = (),
     hint: str = "",
     goes_on: bool = False,
@@ -65,8 +65,8 @@ def terminal_table(
     rows : sequence of sequences of str or Styled
     n_labels : int
         The number of columns at the left that hold text; the others hold numbers.
-    block : int
-        The number of rows after which there is an empty line; 0 for none.
+    block : int or collection of int
+        The number of rows after which there is an empty line, 0 for none; or the rows that one stands before.
     spare : collection of str
         The headings of columns of numbers that can be left out, in this order.
     hint : str
@@ -89,14 +89,14 @@ def terminal_table(
     return "".join(f"{line.rstrip()}\n" for line in lines) + note
 
 
-def _laid_out(columns: Sequence[_Column], block: int, available: int) -> Iterator[str]:
+def _laid_out(columns: Sequence[_Column], block: int | Collection[int], available: int) -> Iterator[str]:
     """Yield the lines of a table."""
     widths = _widths(columns, available)
     left = [column.is_label for column in columns]
     yield from _lines([Styled(column.heading, "bold") for column in columns], widths, left)
     yield _rule() * _total(widths)
     for number, row in enumerate(zip(*(column.cells for column in columns), strict=True)):
-        if block and number and number % block == 0:
+        if number and (number in block if isinstance(block, Collection) else block and number % block == 0):
             yield ""
         yield from _lines(row, widths, left)
 

@@ -29,6 +29,7 @@ files: sources formats order text_formats text trec streams parquet
 files: read inspection columns whole output_formats write provenance
 datasets: import_hook records samples readers downloads handlers catalogue __init__
 datasets: titles pyterrier loading
+results: table report
 spark
 statistics: significance signed_ranks columns randomization bootstrap intervals proportions power interactions
 statistics: differences results contrasts letters estimates families cautions

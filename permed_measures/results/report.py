@@ -1,0 +1,236 @@
+"""A report: what a result says, in sections of tables, texts and plots; a function for each format."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from permed_measures.errors import InputError, check_choice
+from permed_measures.frames import Tabular
+from permed_measures.markup import as_html, as_json, as_latex, as_markdown, finite
+from permed_measures.results.table import Table, separated
+from permed_measures.terminal import paragraph, section
+
+Records = Iterable[Mapping[str, Any]]
+
+
+class Plot(NamedTuple):
+    """A plot of a page: what it shows, in words, and what draws it as SVG."""
+
+    about: str
+    svg: Callable[[], str]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report; whatever is empty is left out.
+
+    Attributes
+    ----------
+    heading, note : str
+    tables : sequence of Table
+    texts : sequence of str
+        Sentences, each on its own line.
+    plots : sequence of Plot
+        For pages and notebooks.
+    code : sequence of str
+        Lines to type.
+    folded : bool
+        Whether pages and notebooks show it only when one opens it by its heading.
+    """
+
+    heading: str = ""
+    note: str = ""
+    tables: Sequence[Table] = ()
+    texts: Sequence[str] = ()
+    plots: Sequence[Plot] = ()
+    code: Sequence[str] = ()
+    folded: bool = False
+
+
+def _nothing() -> Any:
+    return []
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a result says, whatever it is written in.
+
+    Attributes
+    ----------
+    title : str
+        Of a page.
+    finding : sequence of str
+        The answer, in sentences.
+    sections : sequence of Section
+    notes : sequence of str
+        What is to be known about the numbers.
+    data : callable
+        Returns what the JSON holds.
+    rows : callable
+        Returns the lines of CSV, TSV and JSONL as mappings, numbers as they are.
+    how : callable
+        Returns how to make it again, for a page: command, versions, files with hashes.
+    page : callable, optional
+        Writes the page of a result that has one of its own.
+    """
+
+    title: str = ""
+    finding: Sequence[str] = ()
+    sections: Sequence[Section] = ()
+    notes: Sequence[str] = ()
+    data: Callable[[], Any] = _nothing
+    rows: Callable[[], Records] = _nothing
+    how: Callable[[], dict[str, Any]] = dict
+    page: Callable[[], str] | None = field(default=None, repr=False)
+
+    def to(self, form: str = "table") -> str:
+        """Write the report in one of `FORMATS`; ``table`` is as wide as the terminal."""
+        check_choice("form", form, FORMATS)
+        return FORMATS[form](self)
+
+
+class Result(Tabular):
+    """A result of the package: ``print`` shows what the command prints."""
+
+    @abstractmethod
+    def report(self) -> Report:
+        """Return what the result says."""
+
+    def to(self, form: str = "table") -> str:
+        """Write the result as a ``table`` for the terminal, or in another of `FORMATS`."""
+        return self.report().to(form)
+
+    def __str__(self) -> str:
+        """Return what the command prints."""
+        return self.to("table").rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return notebook(self.report())
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [dict(row) for row in self.report().rows()]
+
+
+# --- text --------------------------------------------------------------------------------------------
+
+
+def _notes(report: Report) -> list[str]:
+    return [f"Note: {note.rstrip('.')}." for note in report.notes]
+
+
+def _terminal(report: Report) -> str:
+    parts = [_lines(report.finding), *map(_terminal_section, report.sections), _lines(_notes(report))]
+    return "\n".join(part for part in parts if part)
+
+
+def _lines(texts: Iterable[str]) -> str:
+    return "".join(f"{paragraph(text, 2)}\n" for text in texts)
+
+
+def _terminal_section(each: Section) -> str:
+    tables = "\n".join(table.to("table") for table in each.tables)
+    code = "".join(f"  {line}\n" for line in each.code)
+    heading = section(each.heading, []) if each.heading else ""
+    texts = section(each.heading, each.texts).removeprefix(heading) if heading else _lines(each.texts)
+    under = [heading + _lines([each.note] if each.note else []), tables]
+    if tables:
+        return "\n".join(part for part in [*under, texts, code] if part)
+    return "".join([*under, texts, code])
+
+
+def _markdown(report: Report) -> str:
+    parts = ["".join(f"{as_markdown(text)}\n" for text in [" ".join(report.finding)] if text)]
+    for each in report.sections:
+        parts += [f"**{as_markdown(each.heading)}**\n"] if each.heading else []
+        parts += [f"{as_markdown(each.note)}\n"] if each.note else []
+        parts += [table.to("markdown") for table in each.tables]
+        parts += ["".join(f"- {as_markdown(text)}\n" for text in each.texts)]
+        parts += ["```\n{}\n```\n".format("\n".join(each.code))] if each.code else []
+    parts += [f"{as_markdown(note)}\n" for note in _notes(report)]
+    return "\n".join(part for part in parts if part)
+
+
+def _latex(report: Report) -> str:
+    """Write the tables; all else stands in comments."""
+    lines = [*report.finding]
+    for each in report.sections:
+        lines += [*filter(None, [each.note]), *each.texts]
+    comments = "".join(f"% {as_latex(text)}\n" for text in [*lines, *_notes(report)])
+    tables = [table.to("latex") for each in report.sections for table in each.tables]
+    return "\n".join([*tables, comments])
+
+
+# --- notebooks and pages -----------------------------------------------------------------------------
+
+
+def notebook(report: Report) -> str:
+    """Write the report in HTML, for a notebook."""
+    parts = [f"<p>{as_html(' '.join(report.finding))}</p>"] if report.finding else []
+    parts += map(_html_section, report.sections)
+    return "\n".join([*parts, *(f"<p>{as_html(note)}</p>" for note in _notes(report))])
+
+
+def _html_section(each: Section) -> str:
+    heading, parts = as_html(each.heading), [f"<p>{as_html(each.note)}</p>"] if each.note else []
+    parts += [f'<div role="img" aria-label="{as_html(plot.about)}">{plot.svg()}</div>' for plot in each.plots]
+    parts += [table.to("html") for table in each.tables]
+    items = "".join(f"<li>{as_html(text)}</li>" for text in each.texts)
+    parts += [f"<ul>{items}</ul>"] if items else []
+    parts += ["<pre>{}</pre>".format("\n".join(map(as_html, each.code)))] if each.code else []
+    if each.folded:
+        return f"<details><summary>{heading}</summary>{''.join(parts)}</details>"
+    return "".join([f"<h4>{heading}</h4>" if heading else "", *parts])
+
+
+def _page(report: Report) -> str:
+    if report.page is None:
+        raise InputError(
+            "this result has no page", hint="Choose the format markdown, or show it in a notebook"
+        )
+    return report.page()
+
+
+# --- other programs ----------------------------------------------------------------------------------
+
+
+def _json(report: Report) -> str:
+    return as_json(finite(report.data()), indent=2, allow_nan=False) + "\n"
+
+
+def _jsonl(report: Report) -> str:
+    return "".join(as_json(finite(dict(row)), allow_nan=False) + "\n" for row in report.rows())
+
+
+def _separated(report: Report, delimiter: str = ",") -> str:
+    rows = list(report.rows())
+    return separated([list(rows[0]), *(list(row.values()) for row in rows)] if rows else [], delimiter)
+
+
+FORMATS: dict[str, Callable[[Report], str]] = {
+    "table": _terminal,
+    "markdown": _markdown,
+    "latex": _latex,
+    "html": _page,
+    "csv": _separated,
+    "tsv": lambda report: _separated(report, "\t"),
+    "json": _json,
+    "jsonl": _jsonl,
+}
+"""The formats of a report; a format is one function."""
+
+ENDINGS = {
+    ".txt": "table",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+}
+"""The format that the ending of a file means."""
+CAPTIONED = ("markdown", "latex")
+"""The formats of a paper, whose tables can have the user's caption."""

@@ -1,0 +1,294 @@
+"""A table, and a function for each format it is written in."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from permed_measures.markup import Styled, as_cell, as_html, as_latex, as_markdown, one_line
+from permed_measures.terminal import paragraph, terminal_table
+
+NONE = "—"
+"""What stands in a cell that has no value."""
+
+
+class Cell(NamedTuple):
+    """A cell: its text, its rank among the values of its column, and a mark of significance.
+
+    The best has rank 1 and the second best 2, by what is printed; all others 0. A mark is a dagger, or
+    letters or numbers that name runs.
+    """
+
+    text: str
+    rank: int = 0
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    r"""A table of text, whatever it is written in.
+
+    Attributes
+    ----------
+    headings : list of str
+    blocks : list of list of list of Cell
+        The rows of each block; blocks are set apart.
+    n_labels : int
+        The number of columns at the left that hold text; the others hold numbers.
+    caption : str
+        What the numbers are, without a full stop at its end.
+    notes : list of str
+        What follows in the caption: where marks come from, what short headings stand for. Without full stops.
+    spare : sequence of str
+        Headings of columns of numbers that a narrow terminal may leave out, the first to go first.
+    label : str
+        The label in LaTeX, after ``tab:``.
+
+    Examples
+    --------
+    >>> table = Table.of(["run", "P@1"], [["bm25", Cell("0.50", 1, "†")], ["tf|idf", "0.25"]])
+    >>> print(table.to("markdown"))
+    | run | P@1 |
+    | --- | ---: |
+    | bm25 | **0.50**† |
+    | tf\|idf | 0.25 |
+    <BLANKLINE>
+    Best in bold.
+    <BLANKLINE>
+    """
+
+    headings: list[str]
+    blocks: list[list[list[Cell]]]
+    n_labels: int = 1
+    caption: str = ""
+    notes: list[str] = field(default_factory=list)
+    spare: Sequence[str] = ()
+    label: str = "results"
+
+    @classmethod
+    def of(
+        cls, headings: Sequence[str], rows: Iterable[Sequence[str | Cell]], n_labels: int = 1, **others: Any
+    ) -> Table:
+        """Build a table of one block from texts and cells."""
+        block = [[Cell(each) if isinstance(each, str) else each for each in row] for row in rows]
+        return cls(list(headings), [block] if block else [], n_labels, **others)
+
+    @property
+    def rows(self) -> list[list[Cell]]:
+        """The rows of all blocks."""
+        return [row for block in self.blocks for row in block]
+
+    def sentences(self, styled: bool = True) -> list[str]:
+        """Return the caption and the notes; `styled` says whether bold and underlined letters are seen."""
+        ranks = {cell.rank for row in self.rows for cell in row} if styled else set()
+        emphasis = [text for rank, text in _EMPHASIS.items() if rank in ranks]
+        first = "; ".join([*filter(None, [self.caption]), *([", ".join(emphasis)] if emphasis else [])])
+        return [f"{text[0].upper()}{text[1:].rstrip('.')}." for text in [first, *self.notes] if text]
+
+    def to(self, form: str) -> str:
+        """Write the table in one of `FORMATS`."""
+        return FORMATS[form](self)
+
+
+_EMPHASIS = {1: "best in bold", 2: "second best underlined"}
+
+
+def ranked(texts: Sequence[str]) -> list[int]:
+    """Return 1 for the best of a column, 2 for the second best, 0 for the others and where all are the same.
+
+    Examples
+    --------
+    >>> ranked(["0.50", "0.25", "0.50", "0.10"]), ranked(["1", "1"])
+    ([1, 2, 1, 0], [0, 0])
+    """
+    if "nan" in texts:
+        return [0] * len(texts)
+    printed = sorted({float(text.replace(",", "")) for text in texts}, reverse=True)
+    ranks = [printed.index(float(text.replace(",", ""))) + 1 for text in texts]
+    return [rank if rank <= 2 and len(printed) > 1 else 0 for rank in ranks]
+
+
+# --- terminal --------------------------------------------------------------------------------------
+
+
+def _terminal(table: Table) -> str:
+    """Lay out the table as wide as the terminal; numbers are never cut."""
+    starts = [*accumulate(map(len, table.blocks))]
+    text = terminal_table(table.headings, _aligned(table), table.n_labels, starts, table.spare, goes_on=True)
+    styled = "\x1b[" in text  # a file has no bold and underlined cells
+    return "\n".join([text, *(paragraph(each, 2) for each in table.sentences(styled)), ""])
+
+
+def _aligned(table: Table) -> list[list[str | Styled]]:
+    """Return the rows with digits aligned whatever the marks."""
+    styles = ("", "bold", "underline")
+    marks = [max(len(cell.mark) for cell in column) for column in zip(*table.rows, strict=True)]
+    return [
+        [
+            Styled(cell.text, styles[cell.rank], f"{_gap(table)}{cell.mark.ljust(width)}" if width else "")
+            for cell, width in zip(row, marks, strict=True)
+        ]
+        for row in table.rows
+    ]
+
+
+def _gap(table: Table) -> str:
+    """Return a blank where marks are letters or numbers of runs, which would be read as digits."""
+    return " " if any(cell.mark[:1].isalnum() for row in table.rows for cell in row) else ""
+
+
+# --- Markdown and HTML -----------------------------------------------------------------------------
+
+
+def _markdown(table: Table) -> str:
+    sides = ["---" if place < table.n_labels else "---:" for place in range(len(table.headings))]
+    lines = [[*map(as_markdown, table.headings)], sides]
+    lines += [[*map(_markdown_cell, row)] for row in table.rows]
+    caption = " ".join(map(as_markdown, table.sentences()))
+    rows = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return f"{rows}\n{caption}\n" if caption else rows
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = ("{}", "**{}**", "<u>{}</u>")[cell.rank].format(as_markdown(cell.text))
+    return f"{text}<sup>{cell.mark}</sup>" if cell.mark[:1].isalnum() else text + cell.mark
+
+
+def _html(table: Table) -> str:
+    """Write a table that scrolls by itself where a page is narrower; the first label stays in view."""
+    kind = "lettered" if _gap(table) else "plain"
+    bodies = (
+        "".join(
+            f"<tr>{''.join(_html_cell(cell, place, table.n_labels) for place, cell in enumerate(row))}</tr>"
+            for row in block
+        )
+        for block in table.blocks
+    )
+    head = "".join(
+        f'<th scope="col"{_label_class(place, table.n_labels)}>{as_html(text)}</th>'
+        for place, text in enumerate(table.headings)
+    )
+    body = "".join(f"<tbody>{rows}</tbody>" for rows in bodies)
+    name = as_html(", ".join(table.headings[:4]))
+    caption = "".join(f"<p>{as_html(text)}</p>" for text in [" ".join(table.sentences())] if text)
+    return (
+        f'<div class="wide" role="group" aria-label="{name}" tabindex="0"><table class="{kind}">'
+        f"<thead><tr>{head}</tr></thead>{body}</table></div>\n{caption}"
+    )
+
+
+def _label_class(place: int, n_labels: int) -> str:
+    """Return the class of a label; the last label is that of the row, mostly the run."""
+    if place >= n_labels:
+        return ""
+    return f' class="{"label run" if place == n_labels - 1 else "label"}"'
+
+
+def _html_cell(cell: Cell, place: int, n_labels: int) -> str:
+    text = ("{}", "<b>{}</b>", '<u class="second">{}</u>')[cell.rank].format(as_html(cell.text))
+    if cell.mark:
+        kind = "" if cell.mark[:1].isalnum() else ' class="dagger"'
+        text += f"<sup{kind}>{as_html(cell.mark)}</sup>"
+    if place < n_labels:
+        return f'<th scope="row"{_label_class(place, n_labels)}>{text}</th>'
+    return f"<td>{text}</td>"
+
+
+# --- LaTeX -----------------------------------------------------------------------------------------
+
+_NEEDS = r"% needs \usepackage{booktabs}, \usepackage{adjustbox}"
+_LATIN = r", \usepackage[T1]{fontenc}"
+_BEYOND = "% compile it with XeLaTeX or LuaLaTeX and a font that has its letters"
+_MEASURE = re.compile(r"\b[A-Za-z]+(?:-[a-z]+)?(?:\([^()]*\))?@[0-9]+|\b[A-Za-z]+\([a-z_]+=[^()]*\)")
+_P_BELOW = re.compile(r"\bp < ([0-9.]*[0-9])")
+_ANY_LATEX_HAS = "†‡—Δ±\u2013\u2018\u2019\u201c\u201d\u2026"
+_TALLEST = r"max width=\linewidth,max totalheight=.8\textheight"
+
+
+def _latex(table: Table) -> str:
+    r"""Write a table with booktabs that shrinks to the width of its column."""
+    kinds = "l" * table.n_labels + "r" * (len(table.headings) - table.n_labels)
+    headings = [_latex_text(text) for text in table.headings]
+    lines = [
+        *_remarks(table),
+        r"\begin{table}[t]",
+        r"\centering",
+        rf"\caption{{{' '.join(map(_latex_text, table.sentences()))}}}",
+        rf"\label{{tab:{table.label}}}",
+        rf"\begin{{adjustbox}}{{{_TALLEST}}}",
+        rf"\begin{{tabular}}{{@{{}}{kinds}@{{}}}}",
+        r"\toprule",
+        rf"{' & '.join(headings)} \\",
+    ]
+    for block in table.blocks:
+        lines += [r"\midrule", *(rf"{' & '.join(map(_latex_cell, row))} \\" for row in block)]
+    lines += [r"\bottomrule", r"\end{tabular}", r"\end{adjustbox}", r"\end{table}"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _remarks(table: Table) -> list[str]:
+    """Say which packages the table needs, and whether it needs another LaTeX."""
+    texts = [*table.headings, *table.sentences(), *(cell.text for row in table.rows for cell in row)]
+    letters = {*one_line("".join(texts))} - {*_ANY_LATEX_HAS}
+    if any(letter > "\xff" for letter in letters):
+        return [_NEEDS, _BEYOND]
+    return [_NEEDS + _LATIN * any(letter > "\x7f" for letter in letters)]
+
+
+def _latex_text(text: str) -> str:
+    r"""Escape a caption or a heading: measures in ``\texttt``, a level of significance as a formula.
+
+    Examples
+    --------
+    >>> print(_latex_text("† p < 0.05 on nDCG@10, 5%"))
+    $^{\dagger}$ $p<0.05$ on \texttt{nDCG@10}, 5\%
+    """
+    found = re.compile(f"{_MEASURE.pattern}|{_P_BELOW.pattern}")
+    parts, end = [], 0
+    for each in found.finditer(text):
+        known = rf"$p<{each[1]}$" if each[1] else rf"\texttt{{{as_latex(each[0])}}}"
+        parts += [as_latex(text[end : each.start()]), known]
+        end = each.end()
+    return "".join([*parts, as_latex(text[end:])])
+
+
+def _latex_cell(cell: Cell) -> str:
+    """Write a cell; a dagger takes no room, so that digits are aligned."""
+    text = ("{}", r"\textbf{{{}}}", r"\underline{{{}}}")[cell.rank].format(as_latex(cell.text))
+    if not cell.mark:
+        return text
+    if cell.mark[:1].isalnum():
+        return rf"{text}\textsuperscript{{{as_latex(cell.mark)}}}"
+    return rf"{text}\rlap{{{as_latex(cell.mark)}}}"
+
+
+# --- CSV -------------------------------------------------------------------------------------------
+
+
+def separated(rows: Iterable[Sequence[Any]], delimiter: str = ",") -> str:
+    """Write rows as CSV, or with another delimiter; a spreadsheet runs no text as a formula."""
+    text = io.StringIO()
+    cells = ([as_cell(each) if isinstance(each, str) else each for each in row] for row in rows)
+    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(cells)
+    return text.getvalue()
+
+
+def _separated(table: Table, delimiter: str = ",") -> str:
+    rows = [[one_line(cell.text) for cell in row] for row in table.rows]
+    return separated([table.headings, *rows], delimiter)
+
+
+FORMATS: dict[str, Callable[[Table], str]] = {
+    "table": _terminal,
+    "markdown": _markdown,
+    "latex": _latex,
+    "html": _html,
+    "csv": _separated,
+    "tsv": lambda table: _separated(table, "\t"),
+}
+"""The formats of a table; ``table`` is that of a terminal."""

@@ -1,0 +1,132 @@
+"""Tables: any name comes back from every format, and a table is what was put in."""
+
+import csv
+import io
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from permed_measures.markup import as_cell, one_line
+from permed_measures.papers.latex import text_of
+from permed_measures.results.table import FORMATS, Cell, Table, ranked
+
+
+class Cells(HTMLParser):
+    """The cells of a page, and its paragraphs."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.cells, self.paragraphs, self.tags = [], [], [], set()
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, _):
+        self.open.append(tag)
+        self.tags.add(tag)
+        if tag in ("td", "th"):
+            self.cells.append("")
+        if tag == "p":
+            self.paragraphs.append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if {"td", "th"} & {*self.open}:
+            self.cells[-1] += data
+        elif "p" in self.open:
+            self.paragraphs[-1] += data
+
+
+def of_terminal(text):
+    return [re.split(" {2,}", line) for line in text.splitlines() if line[:1] not in ("", "─")]
+
+
+def of_markdown(text):
+    page = Cells(MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text))
+    assert page.tags <= {"table", "thead", "tbody", "tr", "th", "td", "strong", "u", "sup", "p"}
+    return page.cells[3], page.paragraphs
+
+
+def of_html(text):
+    page = Cells(text)
+    assert page.tags <= {"div", "table", "thead", "tbody", "tr", "th", "td", "b", "u", "sup", "p"}
+    return page.cells[3], page.paragraphs
+
+
+def of_latex(text):
+    [row] = re.findall(r"\\midrule\n(.*) \\\\\n\\bottomrule", text)
+    [caption] = re.findall(r"\\caption\{(.*)\}\n", text)
+    name, *_ = re.split(r"(?<!\\)&", row)
+    return text_of(name.strip()), [text_of(caption)]
+
+
+READERS = {"markdown": of_markdown, "html": of_html, "latex": of_latex}
+ANY = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(one_line).filter(str.strip)
+
+
+@pytest.mark.parametrize("form", READERS)
+@given(name=ANY)
+def test_any_name_comes_back_from_text(form, name):
+    table = Table.of(["run", "P@1", "x"], [[name, Cell("0.5", 1, "†"), "1"]], caption=f"Means against {name}")
+    label, [caption] = READERS[form](table.to(form))
+    blanks = re.compile(r"\s+")
+    name = blanks.sub(" ", name).strip()
+    raised = str.maketrans("", "", "^{}_")  # what the reader of LaTeX writes around a dagger
+    if form == "latex":
+        name, label, caption = (each.translate(raised) for each in (name, label, caption))
+    assert blanks.sub(" ", label).strip() == name
+    assert name.rstrip(".") in blanks.sub(" ", caption)
+
+
+@pytest.mark.parametrize(("form", "delimiter"), [("csv", ","), ("tsv", "\t")])
+@given(name=ANY)
+def test_any_name_comes_back_from_delimited_text(form, delimiter, name):
+    table = Table.of(["run", "P@1"], [[name, "0.5"]])
+    _, [label, value] = csv.reader(io.StringIO(table.to(form), newline=""), delimiter=delimiter)
+    assert (label, value) == (as_cell(name), "0.5")
+    assert label in (name, f"'{name}")
+
+
+@given(name=ANY)
+def test_any_name_comes_back_from_a_terminal(name):
+    assert one_line(name).rstrip() in Table.of(["run", "P@1"], [[name, "0.5"]]).to("table")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_table_without_rows_has_its_headings(form):
+    assert "run" in Table.of(["run", "P@1"], []).to(form)
+
+
+def test_what_is_set_apart_and_marked_is_seen_in_each_format():
+    block = [[Cell("a"), Cell("0.9", 1, "†")], [Cell("b"), Cell("0.7", 2)]]
+    table = Table(["run", "P@1"], [block, [[Cell("c"), Cell("1.0")]]], caption="Means", notes=["† p < 0.05"])
+    said = "Means; best in bold, second best underlined. † p < 0.05."
+    assert of_terminal(table.to("table"))[:2] == [["run", "P@1"], ["a", "0.9†"]]
+    assert table.to("table").splitlines()[4:] == ["", "c    1.0", "", "Means.", "† p < 0.05."]
+    assert "| a | **0.9**† |\n| b | <u>0.7</u> |\n| c | 1.0 |\n" in table.to("markdown")
+    assert table.to("markdown").endswith("\n{}\n".format(said.replace("<", "&lt;")))
+    assert table.to("html").count("<tbody>") == 2
+    assert "<p>{}</p>".format(said.replace("<", "&lt;")) in table.to("html")
+    latex = table.to("latex")
+    assert r"a & \textbf{0.9}\rlap{$^{\dagger}$} \\" in latex
+    assert latex.count(r"\midrule") == 2
+    assert r"\caption{Means; best in bold, second best underlined. $^{\dagger}$ $p<0.05$.}" in latex
+    assert table.to("csv") == "run,P@1\na,0.9\nb,0.7\nc,1.0\n"
+
+
+def test_letters_are_raised_and_set_apart():
+    table = Table.of(["run", "P@1"], [["a", Cell("0.9", 0, "bc")], ["b", "0.7"]])
+    assert table.to("table").splitlines()[2:4] == ["a    0.9 bc", "b    0.7"]
+    assert "0.9<sup>bc</sup>" in table.to("markdown")
+    assert r"0.9\textsuperscript{bc}" in table.to("latex")
+
+
+def test_ranks_are_those_of_what_is_printed():
+    assert ranked(["1,000", "999", "2"]) == [1, 2, 0]
+    assert ranked(["nan", "0.5"]) == [0, 0]
