@@ -13,7 +13,7 @@ import numpy as np
 from permed_measures.audits.choices import Labels
 from permed_measures.audits.options import Documents, LabelPolicy
 from permed_measures.audits.rare_gains import Spans
-from permed_measures.engine.forms import as_mapping_or_batches, with_text_ids
+from permed_measures.engine.forms import as_mapping_or_batches, with_string_ids
 from permed_measures.engine.inputs import Batches, RunLike, first_repeated
 from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.rankings import JudgedRankings
@@ -124,7 +124,7 @@ def read_once(run: RunLike) -> RunLike:
 def table_of(run: RunLike) -> Any:
     """Return a run as a mapping with query ids that are texts, or as a frame."""
     table = as_mapping_or_batches(_in_memory(run), "score")
-    return with_text_ids(table, "query ids") if isinstance(table, Mapping) else table.whole("score")
+    return with_string_ids(table, "query ids") if isinstance(table, Mapping) else table.whole("score")
 
 
 def _in_memory(run: RunLike) -> Any:
@@ -144,7 +144,7 @@ def query_ids_of(table: Any) -> set[str]:
 def lists_of(table: Any, query_ids: list[str]) -> dict[str, Mapping[str, float]]:
     """Return the scores of the documents of some queries, by ids that are texts."""
     if isinstance(table, Mapping):
-        return {query: _with_text_ids(table[query]) for query in query_ids}
+        return {query: _with_string_ids(table[query]) for query in query_ids}
     import polars as pl
 
     parts = table.filter(pl.col("query_id").is_in(query_ids)).partition_by("query_id", as_dict=True)
@@ -154,7 +154,7 @@ def lists_of(table: Any, query_ids: list[str]) -> dict[str, Mapping[str, float]]
     }
 
 
-def _with_text_ids(docs: Mapping[Any, float]) -> Mapping[str, float]:
+def _with_string_ids(docs: Mapping[Any, float]) -> Mapping[str, float]:
     return docs if set(map(type, docs)) == {str} else {str(doc): score for doc, score in docs.items()}
 
 

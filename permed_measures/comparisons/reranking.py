@@ -22,7 +22,7 @@ from permed_measures.comparisons.moves import (
 )
 from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.forms import as_mapping, with_text_ids
+from permed_measures.engine.forms import as_mapping, with_string_ids
 from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, check_whole_number
@@ -177,7 +177,7 @@ def _nested(name: str, run: RunLike) -> Nested:
     with naming(name):
         if isinstance(run, Batches):
             return run.nested()
-        return with_text_ids(as_mapping(run, "score"), "query ids")
+        return with_string_ids(as_mapping(run, "score"), "query ids")
 
 
 def _texts(queries: Any, wanted: set[str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from permed_measures.crosschecks.results import CrossCheck, Row
 from permed_measures.crosschecks.same import Same, same_measure
 from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggregated
-from permed_measures.engine.forms import as_mapping, with_text_ids
+from permed_measures.engine.forms import as_mapping, with_string_ids
 from permed_measures.engine.inputs import FileRun, QrelsLike, RunLike, path_of
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.ties import over_ties
@@ -68,8 +68,8 @@ def crosscheck(
     (True, (0.5, 1.0), ['agrees', 'not compared'])
     """
     qrels, run = loaded_qrels(qrels), loaded_run(run)
-    labels = _with_text_ids(as_mapping(qrels, "relevance"))
-    scores = FileRun(_with_text_ids(as_mapping(run, "score")), path_of(run))
+    labels = _with_string_ids(as_mapping(qrels, "relevance"))
+    scores = FileRun(_with_string_ids(as_mapping(run, "score")), path_of(run))
     judgments = Judgments.of(labels)
     evaluator = PermedEvaluator(
         measures_of(DEFAULT_MEASURES if measures is None else measures, rel), judgments
@@ -90,9 +90,9 @@ def crosscheck(
     return CrossCheck(rows, len(labels), len(labels) - both)
 
 
-def _with_text_ids(nested: Mapping[Any, Mapping[Any, Any]]) -> dict[str, dict[str, Any]]:
-    named = with_text_ids(nested, "query ids")
-    return {q: dict(with_text_ids(docs, "document ids", query_id=q)) for q, docs in named.items()}
+def _with_string_ids(nested: Mapping[Any, Mapping[Any, Any]]) -> dict[str, dict[str, Any]]:
+    named = with_string_ids(nested, "query ids")
+    return {q: dict(with_string_ids(docs, "document ids", query_id=q)) for q, docs in named.items()}
 
 
 def _compared(row: Row, same: Same, evaluation: Evaluation, qrels: Grades, run: Scores) -> Row:

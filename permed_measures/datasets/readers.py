@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from permed_measures.datasets.records import ConversationQuery, LitSearchDoc, Specificity, TitledDoc
-from permed_measures.engine.inputs import Nested, text_id
+from permed_measures.engine.inputs import Nested, string_id
 from permed_measures.errors import InputError
 from permed_measures.files.read import read_qrels
 from permed_measures.files.sources import Source
@@ -83,7 +83,7 @@ def _read_queries(path: Path) -> list[_Judged]:
 
 def _conversation(content: dict[str, Any]) -> list[_Judged]:
     """Read a conversation as MedCorpus has it."""
-    conversation_id = text_id(content["conversation_id"])
+    conversation_id = string_id(content["conversation_id"])
     texts = [_text(turn["text"]) for turn in content["turns"]]
     numbers = [_turn_number(turn["turn_id"]) for turn in content["turns"]]
     return [
@@ -100,7 +100,7 @@ def _turn_number(value: Any) -> int:
 
 def _single(content: dict[str, Any]) -> _Judged:
     """Read a query as PerMed's baselines have it."""
-    query_id = text_id(content["query_id"])
+    query_id = string_id(content["query_id"])
     history = tuple(map(_text, _list(content, "history")))
     turn = _TURN.fullmatch(query_id)
     conversation, number = content.get("conversation_id"), content.get("turn_id")
@@ -109,11 +109,11 @@ def _single(content: dict[str, Any]) -> _Judged:
     if number is None:
         number = int(turn[2]) if turn else len(history) + 1
     text = _text(content["query"] if "query" in content else content["text"])
-    query = ConversationQuery(query_id, text, text_id(conversation), _turn_number(number), history)
+    query = ConversationQuery(query_id, text, string_id(conversation), _turn_number(number), history)
     if "ground_truth" not in content:
         return query, None
     grades: dict[str, float] = {}
-    for doc_id in map(text_id, _list(content, "ground_truth")):
+    for doc_id in map(string_id, _list(content, "ground_truth")):
         if doc_id in grades:
             raise ValueError(f"document {doc_id!r} is listed twice in ground_truth")
         grades[doc_id] = 1
@@ -170,7 +170,7 @@ def read_documents(paths: Iterable[Path]) -> Iterator[TitledDoc]:
 
 def _document(content: dict[str, Any]) -> TitledDoc:
     key = next((key for key in ("text_id", "doc_id", "_id") if key in content), "text_id")
-    return TitledDoc(text_id(content[key]), _text(content.get("title", "")), _text(content["text"]))
+    return TitledDoc(string_id(content[key]), _text(content.get("title", "")), _text(content["text"]))
 
 
 # --- LitSearch's Parquet files ---------------------------------------------------------------------
@@ -209,7 +209,7 @@ def read_papers(paths: Iterable[Path]) -> Iterator[LitSearchDoc]:
     for path in paths:
         for row in _parquet_rows(path, ("corpusid", "title", "abstract", "citations", "full_paper")):
             yield LitSearchDoc(
-                text_id(row["corpusid"], where=str(path)),
+                string_id(row["corpusid"], where=str(path)),
                 row["title"] or "",
                 row["abstract"] or "",
                 tuple(map(str, row["citations"] or ())),
@@ -221,7 +221,7 @@ def read_titles(paths: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
     """Yield id, title and abstract of the papers of the official corpus files."""
     for path in paths:
         for row in _parquet_rows(path, ("corpusid", "title", "abstract")):
-            yield text_id(row["corpusid"], where=str(path)), row["title"] or "", row["abstract"] or ""
+            yield string_id(row["corpusid"], where=str(path)), row["title"] or "", row["abstract"] or ""
 
 
 def _parquet_rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:

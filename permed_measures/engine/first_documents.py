@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from permed_measures.engine.forks import check_not_forked
-from permed_measures.engine.forms import as_mapping_or_batches, with_text_ids
+from permed_measures.engine.forms import as_mapping_or_batches, with_string_ids
 from permed_measures.engine.inputs import RunLike
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def first_documents(run: RunLike, query_ids: Sequence[str], depth: int) -> list[
     """
     table = as_mapping_or_batches(run, "score")
     if isinstance(table, Mapping):
-        named = with_text_ids(table, "query ids of the run")
+        named = with_string_ids(table, "query ids of the run")
         return [_of_query(query_id, named.get(query_id, {}), depth) for query_id in query_ids]
     check_not_forked()
     found = _of_frames(table, query_ids, depth)
@@ -46,7 +46,7 @@ def first_documents(run: RunLike, query_ids: Sequence[str], depth: int) -> list[
 
 
 def _of_query(query_id: str, documents: Mapping[str, float], depth: int) -> list[str]:
-    documents = with_text_ids(documents, "document ids", query_id=query_id)
+    documents = with_string_ids(documents, "document ids", query_id=query_id)
     with np.errstate(over="ignore"):  # beyond float32 is infinite, as in an evaluation
         scores = np.fromiter(documents.values(), np.float64, len(documents)).astype(np.float32)
     doc_ids = list(documents)

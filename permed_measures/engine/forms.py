@@ -19,7 +19,7 @@ from permed_measures.engine.inputs import (
     QrelsLike,
     RunLike,
     location,
-    text_id,
+    string_id,
 )
 from permed_measures.engine.tables import batches_of, checked_frame, columns_of
 from permed_measures.errors import InputError, shown, unloadable
@@ -163,8 +163,8 @@ def _records(data: Iterable[Any], column: str) -> Nested:
         except AttributeError:
             raise _no_record(record, column) from None
         place = location(query_id, doc_id)
-        documents = nested.setdefault(text_id(query_id, where=place), {})
-        doc_id = text_id(doc_id, where=place)
+        documents = nested.setdefault(string_id(query_id, where=place), {})
+        doc_id = string_id(doc_id, where=place)
         if doc_id in documents:
             problem = f"the document is listed twice, with {shown(documents[doc_id])} and {shown(value)}"
             raise InputError(problem, where=place, hint="Remove one of the two rows")
@@ -189,16 +189,18 @@ def _no_record(record: object, column: str) -> InputError:
     )
 
 
-def with_text_ids(mapping: Mapping[Any, Any], ids: str, *, query_id: str | None = None) -> Mapping[str, Any]:
-    """Return the mapping with its ids as text; two that are the same text are an error, which names `ids`."""
+def with_string_ids(
+    mapping: Mapping[Any, Any], ids: str, *, query_id: str | None = None
+) -> Mapping[str, Any]:
+    """Return the mapping with ids that are strings; two that become one are an error, which names `ids`."""
     if set(map(type, mapping)) <= {str}:
         return mapping
     place = "" if query_id is None else f"query {shown(query_id)}"
     named = {}
     for key, value in mapping.items():
-        name = text_id(key, where=place if query_id is None else location(query_id, key))
+        name = string_id(key, where=place if query_id is None else location(query_id, key))
         if name in named:
-            problem = f"two {ids} are the same as text (found {shown(name)})"
+            problem = f"two {ids} are the same as strings (found {shown(name)})"
             raise InputError(problem, where=place, hint="Use strings as ids")
         named[name] = value
     return named

@@ -47,7 +47,7 @@ class Groups:
         for query_id, value in found.items():
             if not isinstance(value, Hashable):
                 where = f"query {shown(query_id)}"
-                raise InputError(f"a group must be a text or a number (found {shown(value)})", where=where)
+                raise InputError(f"a group must be a string or a number (found {shown(value)})", where=where)
         here = {found.get(query_id) for query_id in query_ids} - {None}
         values = sorted(here, key=_sort_key)
         place = {value: index for index, value in enumerate(values)}
@@ -94,7 +94,7 @@ class Groups:
 
 
 def _sort_key(value: Any) -> tuple[Any, ...]:
-    """Put texts before numbers, and numbers within texts in the order of their size."""
+    """Put strings before numbers, and numbers within strings in the order of their size."""
     if isinstance(value, Real):
         return (1, value)
     parts = enumerate(_DIGITS.split(str(value)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from permed_measures.engine.forks import check_not_forked
-from permed_measures.engine.forms import doubles, with_text_ids
+from permed_measures.engine.forms import doubles, with_string_ids
 from permed_measures.engine.inputs import (
     Batches,
     Nested,
@@ -64,9 +64,9 @@ def find_hits(judgments: Judgments, run: Nested | Batches, ties: TieBreak, depth
 
 
 def _of_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: int | None) -> Hits:
-    named = with_text_ids(run, "query ids of the run")
+    named = with_string_ids(run, "query ids of the run")
     query = [number for number, query_id in enumerate(judgments.query_ids) if query_id in named]
-    docs = _with_text_ids([judgments.query_ids[each] for each in query], named)
+    docs = _with_string_ids([judgments.query_ids[each] for each in query], named)
     rows = _scores(judgments, query, docs)
     ranks = ranks_of(rows, judgments, ties, depth)
     some_ids = list(islice(chain.from_iterable(docs) if query else named, 2))
@@ -80,7 +80,7 @@ def may_be_grades(run: Nested) -> bool:
     return any(run.values()) and all(score in USUAL_GRADES for score in scores)
 
 
-def _with_text_ids(query_ids: list[str], run: Nested) -> list[Mapping[str, float]]:
+def _with_string_ids(query_ids: list[str], run: Nested) -> list[Mapping[str, float]]:
     """Return the documents of each query with string ids.
 
     Only the first id of a query is looked at: checking the type of each would cost as much as reading them.
@@ -93,7 +93,7 @@ def _with_text_ids(query_ids: list[str], run: Nested) -> list[Mapping[str, float
             problem = f"the results of a query must be a dict {{doc_id: score}} (found {type(docs).__name__})"
             raise InputError(problem, where=f"query {shown(query_id)}")
         if not isinstance(next(iter(docs), ""), str):
-            found[place] = with_text_ids(docs, "document ids", query_id=query_id)
+            found[place] = with_string_ids(docs, "document ids", query_id=query_id)
     return found
 
 

@@ -168,8 +168,8 @@ def location(query_id: object, doc_id: object) -> str:
     return f"query {shown(query_id)}, document {shown(doc_id)}"
 
 
-def text_id(value: object, *, where: str = "") -> str:
-    """Return an id as text; anything but a string or an integer is an error."""
+def string_id(value: object, *, where: str = "") -> str:
+    """Return an id as a string; anything but a string or an integer is an error."""
     if isinstance(value, str):
         return value
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.forms import as_mapping_or_batches, doubles, with_text_ids
+from permed_measures.engine.forms import as_mapping_or_batches, doubles, with_string_ids
 from permed_measures.engine.inputs import (
     Nested,
     QrelsLike,
@@ -151,7 +151,7 @@ class Judgments:
 
 
 def _from_mapping(qrels: Nested) -> Judgments:
-    named = with_text_ids(qrels, "query ids of the qrels")
+    named = with_string_ids(qrels, "query ids of the qrels")
     query_ids = sorted(named)
     per_query = [named[query_id] for query_id in query_ids]
     for query_id, docs in zip(query_ids, per_query, strict=True):
@@ -171,7 +171,7 @@ def _checked(query_id: str, docs: Mapping[str, float]) -> Mapping[str, float]:
     """Check each judgment of a query, and return them with string ids."""
     for doc_id, relevance in docs.items():
         number(relevance, "relevance", where=location(query_id, doc_id))
-    return with_text_ids(docs, "document ids", query_id=query_id)
+    return with_string_ids(docs, "document ids", query_id=query_id)
 
 
 def _from_frame(frame: pl.DataFrame) -> Judgments:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from permed_measures.engine.forms import as_mapping_or_batches, with_text_ids
+from permed_measures.engine.forms import as_mapping_or_batches, with_string_ids
 from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, shown
@@ -134,7 +134,7 @@ def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Renam
         raise InputError(f"a rewriting must be one of {', '.join(REWRITINGS)} (found {shown(rewriting)})")
     table, qrels_ids = as_mapping_or_batches(run, "score"), Judgments.of(qrels).query_ids
     if isinstance(table, Mapping):
-        table = with_text_ids(table, "query ids")
+        table = with_string_ids(table, "query ids")
         renaming = _renaming(list(table), qrels_ids, rewriting)
         return Renamed({renaming.get(each, each): docs for each, docs in table.items()}, renaming)
     run_ids = dict.fromkeys(chain.from_iterable(map(_query_ids, table)))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.inputs import text_id
+from permed_measures.engine.inputs import string_id
 from permed_measures.engine.judgments import Ints, Judgments, segments
 
 
@@ -188,4 +188,4 @@ def _before(ids: list[str], grades: Grades, ties: TieBreak) -> list[int]:
     try:
         return _BEFORE[ties](ids, grades)
     except TypeError:  # some ids are integers
-        return _BEFORE[ties](list(map(text_id, ids)), grades)
+        return _BEFORE[ties](list(map(string_id, ids)), grades)

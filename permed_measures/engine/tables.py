@@ -19,7 +19,7 @@ from permed_measures.engine.inputs import (
     location,
     not_a_number,
     number,
-    text_id,
+    string_id,
     whole_queries,
 )
 from permed_measures.errors import InputError, shown
@@ -163,7 +163,7 @@ def _from_pandas(series: Any, column: str) -> pl.Series:
         found = [float(number(item, column, where=f"row {row}")) for row, item in enumerate(values)]
         return pl.Series(found, dtype=pl.Float64)
     if not set(map(type, values)) <= {str}:
-        values = [text_id(item, where=f"row {row}, column {column}") for row, item in enumerate(values)]
+        values = [string_id(item, where=f"row {row}, column {column}") for row, item in enumerate(values)]
     return pl.Series(values)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from permed_measures.engine.inputs import Batches, location, number, text_id
+from permed_measures.engine.inputs import Batches, location, number, string_id
 from permed_measures.errors import InputError, PermedWarning, RepeatedDocumentError
 from permed_measures.files.formats import VALUE_COLUMNS, Header, Kind, Layout
 from permed_measures.files.order import NO_RANK, FileOrder, rank_of, scores_by_order
@@ -345,7 +345,7 @@ def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> t
     qrels: Qrels = {}
     run: Run = {}
     for query, grades in lists.items():
-        query_id = text_id(query)
+        query_id = string_id(query)
         named = [(f"d{position}", grade) for position, grade in enumerate(grades, start=1)]
         qrels[query_id] = {
             doc_id: number(grade, "relevance", where=location(query_id, doc_id))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from permed_measures.engine.inputs import number, text_id
+from permed_measures.engine.inputs import number, string_id
 from permed_measures.errors import InputError, shown
 from permed_measures.files.formats import Format, Header, Layout, Number, Parse
 
@@ -129,7 +129,7 @@ def _table_ranks(row: dict[str, str], _: int) -> Row:
 def _text(value: Any) -> str:
     """Return an id as text; the two types that ids have are told at once."""
     kind = type(value)
-    return value if kind is str else str(value) if kind is int else text_id(value)
+    return value if kind is str else str(value) if kind is int else string_id(value)
 
 
 def _medcorpus(content: dict[str, Any], _: int) -> Row:

@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from permed_measures.engine.forms import as_mapping, with_text_ids
+from permed_measures.engine.forms import as_mapping, with_string_ids
 from permed_measures.engine.inputs import Batches, QrelsLike, RunLike, location, number
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.output_formats import TEXT_WRITERS, Output, frame_of, without_documents
@@ -155,8 +155,8 @@ def _as_text(output: Output, name: str, data: Any) -> bytes:
 def _checked(output: Output, data: Any, name: str) -> dict[str, dict[str, float]]:
     """Return the data with text ids and checked numbers; warn of queries that the file leaves out."""
     nested: dict[str, dict[str, float]] = {}
-    for query_id, documents in with_text_ids(as_mapping(data, output.value), "query ids").items():
-        named = with_text_ids(documents, "document ids", query_id=query_id)
+    for query_id, documents in with_string_ids(as_mapping(data, output.value), "query ids").items():
+        named = with_string_ids(documents, "document ids", query_id=query_id)
         for doc_id, value in named.items():
             number(value, output.value, where=location(query_id, doc_id))
         nested[query_id] = {

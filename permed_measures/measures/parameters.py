@@ -221,7 +221,7 @@ def check_given(measure: Measure) -> None:
             raise MeasureError(f"{measure.NAME}: {name} must be {allowed(param)} (found {shown(value)})")
 
 
-_TYPES = {bool: "True or False", int: "a whole number", float: "a decimal number", str: "a text"}
+_TYPES = {bool: "True or False", int: "a whole number", float: "a decimal number", str: "a string"}
 
 
 def allowed(param: ParamInfo) -> str:

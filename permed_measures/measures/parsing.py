@@ -114,7 +114,7 @@ def parse_measure(text: MeasureLike) -> Measure:
         return text
     if not isinstance(text, str):
         raise MeasureError(
-            f"a measure is an object of ir_measures or a text (found {shown(text)})",
+            f"a measure is an object of ir_measures or a string (found {shown(text)})",
             hint="calc_aggregate takes measures, qrels and a run, compare takes qrels, runs and measures",
         )
     registry = {**ir_measures.measures.registry, **MEASURES}
@@ -158,7 +158,7 @@ _BARE_WORD = re.compile(r"[A-Za-z_][\w-]*")
 
 
 def _value(node: ast.expr, text: str) -> Any:
-    """Return a literal, or a text without quotes, which shells would have taken away."""
+    """Return a literal, or a string without quotes, which shells would have taken away."""
     try:
         return ast.literal_eval(node)
     except ValueError:

@@ -51,14 +51,14 @@ BAD_RUNS = [
     ("a float id", {"q1": {1.0: 1.0}}, "query 'q1', document 1.0: an id must be a string or an integer"),
     ("a float query id", {1.0: {"a": 1.0}}, "an id must be a string or an integer (found 1.0)"),
     (
-        "ids that meet as text",
+        "ids that meet as strings",
         {"q1": {1: 1.0, "1": 2.0}},
-        "query 'q1': two document ids are the same as text",
+        "query 'q1': two document ids are the same as strings",
     ),
     (
-        "query ids that meet as text",
+        "query ids that meet as strings",
         {1: {"a": 1.0}, "1": {}},
-        "two query ids of the run are the same as text",
+        "two query ids of the run are the same as strings",
     ),
     ("a list per query", {"q1": ["a", "b"]}, "query 'q1': the results of a query must be a dict"),
     ("no path", "run.trec", "run.trec: No such file or directory"),
@@ -139,8 +139,16 @@ BAD_QRELS = [
     ("none", {"q1": {"a": None}}, f"{A}: a relevance must be a number (found None)"),
     ("a float id", {"q1": {2.0: 1}}, "query 'q1', document 2.0: an id must be a string or an integer"),
     ("a list per query", {"q1": ["a"]}, "query 'q1': the judgments of a query must be a dict"),
-    ("ids that meet as text", {"q1": {"1": 1, 1: 2}}, "query 'q1': two document ids are the same as text"),
-    ("query ids that meet as text", {"1": {"a": 1}, 1: {"a": 2}}, "two query ids of the qrels are the same"),
+    (
+        "ids that meet as strings",
+        {"q1": {"1": 1, 1: 2}},
+        "query 'q1': two document ids are the same as strings",
+    ),
+    (
+        "query ids that meet as strings",
+        {"1": {"a": 1}, 1: {"a": 2}},
+        "two query ids of the qrels are the same",
+    ),
     (
         "a duplicate namedtuple",
         [ir_measures.Qrel("q1", "a", 1), ir_measures.Qrel("q1", "a", 2)],

@@ -466,7 +466,12 @@ REFUSED = [
         {"q": {"a": math.inf}},
         "query 'q', document 'a': a relevance must be a number (found inf)",
     ),
-    ("qrels", "json", {"q": {1: 1, "1": 2}}, "query 'q': two document ids are the same as text (found '1')"),
+    (
+        "qrels",
+        "json",
+        {"q": {1: 1, "1": 2}},
+        "query 'q': two document ids are the same as strings",
+    ),
     ("run", "csv", {1.5: {"a": 1}}, "an id must be a string or an integer (found 1.5)"),
 ]
 

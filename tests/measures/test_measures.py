@@ -96,7 +96,7 @@ def test_arguments_in_another_order_are_said():
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
     for call in (lambda: pm.calc_aggregate(qrels, run, "P@1"), lambda: pm.compare("permed-sample", run, run)):
         with pytest.raises(
-            pm.MeasureError, match=r"or a text \(found {'a': 1.*calc_aggregate takes measures, "
+            pm.MeasureError, match=r"or a string \(found {'a': 1.*calc_aggregate takes measures, "
         ):
             call()
 
