@@ -55,10 +55,10 @@ if TYPE_CHECKING:
     from permed_measures.plots.by_group import plot_by_group as plot_by_group
     from permed_measures.plots.by_query import plot_differences as plot_differences
     from permed_measures.plots.by_query import plot_distribution as plot_distribution
+    from permed_measures.plots.by_query import plot_scatter as plot_scatter
     from permed_measures.plots.cutoffs import plot_cutoffs as plot_cutoffs
     from permed_measures.plots.forest import plot_forest as plot_forest
     from permed_measures.plots.save import save_plot as save_plot
-    from permed_measures.plots.scatter import plot_scatter as plot_scatter
     from permed_measures.records.gate import assert_no_regression as assert_no_regression
     from permed_measures.records.gate import gate as gate
     from permed_measures.records.leaderboard import leaderboard as leaderboard
@@ -83,7 +83,7 @@ _LAZY = {
     "plot_differences": "plots.by_query",
     "plot_distribution": "plots.by_query",
     "plot_forest": "plots.forest",
-    "plot_scatter": "plots.scatter",
+    "plot_scatter": "plots.by_query",
     "possible": "limits.possible",
     "read_qrels": "files.read",
     "read_run": "files.read",

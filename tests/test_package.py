@@ -34,7 +34,7 @@ spark
 statistics: significance signed_ranks columns randomization bootstrap intervals proportions power interactions
 statistics: differences results contrasts letters estimates families cautions
 papers: cells grids html_tables latex markdown delimited read
-plots: fonts style arguments by_group by_query cutoffs forest scatter save
+plots: style arguments by_group by_query cutoffs forest save
 pages: words charts bundle display
 reports: tables latex_layout latex html wording findings result_page run_notes evaluation evaluation_table
 reports: evaluation_page evaluation_formats differences judged paper_table

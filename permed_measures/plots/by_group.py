@@ -5,26 +5,23 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures import Measure
-from numpy.typing import NDArray
 
 from permed_measures.engine.groups import By, Groups
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.markup import counted, plural
 from permed_measures.plots.arguments import measure_of, runs_of
-from permed_measures.plots.fonts import PlotText, on_one_line, shortened
 from permed_measures.plots.style import (
+    AS_WRITTEN,
     add_legend,
     axes_for,
-    draw_estimates,
-    label_categories,
     label_numbers,
     set_title,
+    shown_name,
     styles_of,
     wrapped,
 )
@@ -83,7 +80,7 @@ def plot_by_group(
     Warns
     -----
     PermedWarning
-        If a group has no judged query, a judged query is in no group, or no installed font has a character.
+        If a group has no judged query, or a judged query is in no group.
 
     Notes
     -----
@@ -103,70 +100,103 @@ def plot_by_group(
     >>> ax.lines[0].get_ydata().tolist()
     [1.0, 0.75]
     """
-    (index, title), paired = measure_of(comparison, measure), comparison.paired
-    names = runs_of(comparison, runs)
-    groups = _groups(comparison, by, qrels)
-    values = {name: paired.values[name][index] for name in names}
+    (index, title), names = measure_of(comparison, measure), runs_of(comparison, runs)
+    groups, about = groups_of(comparison, by, qrels)
     numbers = _numbers(groups.values)
-    labels = [f"{x:.10g}" for x in numbers] or [on_one_line(str(value)) for value in groups.values]
     shown = not numbers or len(names) <= _MOST_BARS if intervals is None else intervals
-    estimates = _group_estimates(comparison, groups, values, paired.measures[index] if shown else None)
-    without = np.isnan([low for _, low, _ in estimates.values()])
-    note = _interval_note(comparison, without) if shown else _NO_BARS * (intervals is None)
-    bare = np.logical_and(without.all(axis=0), not without.all())  # that there are none at all stands above
-    sizes = [[f"n={n:,}", *["no bar"] * none] for n, none in zip(groups.sizes, bare.tolist(), strict=True)]
-    texts = PlotText.of([*names, *labels, title, note, about := _about(groups)])
-    ax, own = axes_for(ax)
-    styles = styles_of(paired.values)
-    handles = draw_estimates(ax, numbers or range(len(labels)), estimates, styles, lines=bool(numbers))
-    if not numbers:
-        label_categories(ax, texts, labels, sizes, len(names), own)
-    ax.set_xlabel(texts.shown(f"{about} (n: queries)"), **texts.style)
-    ax.set_ylabel(wrapped(texts.shown(f"mean {title}")), **texts.style)
-    set_title(ax, texts, note)
-    add_legend(ax, handles, texts, own)
+    estimates = group_estimates(comparison, groups, index, names, shown)
+    bars: list[bool] = np.isfinite([low for _, low, _ in estimates.values()]).any(axis=0).tolist()  # type: ignore[assignment]
+    note = _interval_note(comparison, bars) if shown else _NO_BARS * (intervals is None)
+    sizes = [
+        f"n={n:,}" + "\nno bar" * (any(bars) and not bar) for n, bar in zip(groups.sizes, bars, strict=True)
+    ]
+    labels = [f"{x:.10g}" for x in numbers] or [shown_name(str(value)) for value in groups.values]
+    ax = axes_for(ax)
+    handles = draw_means(ax, comparison, numbers or range(len(labels)), estimates, lines=bool(numbers))
     if numbers:
-        label_numbers(ax, own, numbers, ["\n".join([x, *n]) for x, n in zip(labels, sizes, strict=True)])
+        label_numbers(ax, numbers, [f"{label}\n{n}" for label, n in zip(labels, sizes, strict=True)])
+    else:
+        _label_categories(ax, labels, sizes)
+    ax.set_xlabel(f"{about} (n: queries)", **AS_WRITTEN)
+    ax.set_ylabel(wrapped(f"mean {title}"), **AS_WRITTEN)
+    set_title(ax, note)
+    add_legend(ax, handles, {})
     return ax
 
 
-def _groups(comparison: ComparisonResult, by: By | None, qrels: Any) -> Groups:
-    """Group the queries, and warn of those without a group."""
-    query_ids, name = comparison.paired.query_ids, ""
+def groups_of(comparison: ComparisonResult, by: By | None, qrels: Any) -> tuple[Groups, str]:
+    """Group the queries, warn of those without a group, and name what the groups are."""
+    query_ids = comparison.paired.query_ids
     if by is None:
         if not comparison.groups:
             raise InputError(
                 "by is missing, and the comparison has no groups", hint="Give a field or a pattern"
             )
-        parts, name = comparison.groups.items(), comparison.by
-        by = {query_id: value for value, part in parts for query_id in part.paired.query_ids}
+        parts = comparison.groups.items()  # whose notes the comparison has
+        found = Groups.of(query_ids, {each: value for value, part in parts for each in part.paired.query_ids})
+        return found, _about(comparison.by)
     groups = Groups.of(query_ids, by, qrels)
-    if name:
-        return replace(groups, name=name)  # the comparison has its notes
     if not groups.values:
         raise InputError(
             f"by groups none of {counted(len(query_ids), 'judged query')} (first: {query_ids[0]!r})"
         )
     for note in groups.notes():
         warnings.warn(note, PermedWarning, stacklevel=3)
-    return groups
+    return groups, _about(groups.name)
 
 
-def _group_estimates(
-    comparison: ComparisonResult, groups: Groups, values: dict[str, Floats], measure: Measure | None
+def _about(name: str) -> str:
+    """Name the groups on the axis: a field, or the pattern that found them."""
+    return name if re.fullmatch(r"\w+", name) else f"{shown_name(name)} in the query id"
+
+
+def group_estimates(
+    comparison: ComparisonResult, groups: Groups, index: int, runs: Sequence[str], bars: bool
 ) -> dict[str, Floats]:
-    """Return means and bounds of each run by group; without a measure no bounds."""
-    stacked = np.stack(list(values.values()), axis=1)
-    found = np.full((3, len(groups.values), len(values)), np.nan)
-    for index in range(len(groups.values)):
-        here = groups.group == index
-        found[0, index] = stacked[here].mean(axis=0)
-        cluster = np.unique(comparison.paired.cluster[here], return_inverse=True)[1]
-        if measure is not None and cluster.max() + 1 >= FEW:
-            bounds = measure_intervals([measure] * len(values), stacked[here], cluster, comparison.level)
-            ends = np.transpose([each.value or (np.nan, np.nan) for each in bounds])
-            found[1:, index] = np.where(np.isfinite(ends).all(axis=0), ends, np.nan)
-    return {name: found[:, :, column] for column, name in enumerate(values)}
+    """Return the mean of each run by group, with lower and upper bounds where there are any: shape (3, n)."""
+    paired, n = comparison.paired, len(groups.values)
+    stacked = np.stack([paired.values[run][index] for run in runs], axis=1)
+    found = np.full((3, n, len(runs)), np.nan)
+    for number in range(n):
+        here = groups.group == number
+        found[0, number] = stacked[here].mean(axis=0)
+        cluster = np.unique(paired.cluster[here], return_inverse=True)[1]
+        if bars and cluster.max() + 1 >= FEW:
+            of = [paired.measures[index]] * len(runs)
+            bounds = measure_intervals(of, stacked[here], cluster, comparison.level)
+            found[1:, number] = np.transpose([each.value or (np.nan, np.nan) for each in bounds])
+    return {run: found[:, :, column] for column, run in enumerate(runs)}
+
+
+def draw_means(
+    ax: Axes, comparison: ComparisonResult, x: Sequence[float], estimates: dict[str, Floats], lines: bool
+) -> dict[str, Any]:
+    """Draw points with bars for each run, beside those of the others, or a line; return what was drawn."""
+    styles, handles = styles_of(comparison.paired.values), {}
+    # Points of a line stay near their number. Bands instead of bars would hide each other.
+    width = 0.35 * float(np.diff(x).min()) if lines else 0.8
+    for place, (name, (mean, low, high)) in enumerate(estimates.items()):
+        at = np.asarray(x) + width * ((place + 0.5) / len(estimates) - 0.5)
+        look = {**styles[name], "linewidth": 1.0, **({} if lines else {"linestyle": "none"})}
+        if np.isfinite(low).any():
+            ax.vlines(at, low, high, colors=look["color"], linewidth=1.2)
+        handles[name] = ax.plot(at, mean, label=name, **look)[0]
+    return handles
+
+
+def _label_categories(ax: Axes, labels: Sequence[str], sizes: Sequence[str]) -> None:
+    """Put a label and its size below each category, upright where they are long."""
+    upright = sum(map(len, labels)) > _MOST_LETTERS
+    shown = [f"{label}\n{n}" for label, n in zip(labels, sizes, strict=True)]
+    shown = [text.replace("\n", " ") for text in shown] if upright else shown
+    ax.set_xticks(range(len(labels)), shown, rotation=90 if upright else 0, **AS_WRITTEN)
+    ax.set_xlim(-0.6, len(labels) - 0.4)
+
+
+_MOST_LETTERS = 50
+_MOST_BARS = 8
+_NO_BARS = f"no CI: those of more than {_MOST_BARS} runs would hide the lines"
+_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]+)?")
 
 
 def _numbers(values: Sequence[Any]) -> list[float]:
@@ -180,23 +210,10 @@ def _numbers(values: Sequence[Any]) -> list[float]:
     return numbers if 1 < len(set(numbers)) == len(values) and np.isfinite(numbers).all() else []
 
 
-_MOST_BARS = 8
-_NO_BARS = f"no intervals: those of more than {_MOST_BARS} runs would hide the lines"
-_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]+)?")
-
-
-def _about(groups: Groups) -> str:
-    """Name the groups on the axis: a field, or the pattern that found them."""
-    name = on_one_line(groups.name)
-    return name if re.fullmatch(r"\w+", name) else f"{shortened(name)} in the query id"
-
-
-def _interval_note(comparison: ComparisonResult, without: NDArray[np.bool_]) -> str:
+def _interval_note(comparison: ComparisonResult, bars: list[bool]) -> str:
     """Explain the intervals."""
-    if without.all():
-        return f"no intervals: no group has {FEW} {plural(comparison.paired.unit)} whose values vary"
-    clusters = comparison.paired.clusters
-    named = f" ({shortened(on_one_line(clusters))})" if clusters not in ("", "clusters") else ""
-    units = f"whole clusters{named}" if clusters else "queries"
-    alone = f";\nno bar where they are fewer than {FEW} or do not vary" if without.any() else ""
-    return f"bar: {comparison.level_in_percent} interval of the mean by {units}{alone}"
+    units = plural(comparison.paired.unit)
+    if not any(bars):
+        return f"no CI: no group has {FEW} {units} whose values vary"
+    alone = f"\nno bar: fewer than {FEW} {units}, or no variance" if not all(bars) else ""
+    return f"bar: {comparison.level_in_percent} CI of the mean, by {units}{alone}"

@@ -1,4 +1,4 @@
-"""Plot a comparison query by query: differences sorted by size, values as a distribution."""
+"""Plot a comparison query by query: sorted differences, values as a distribution, run against run."""
 
 from __future__ import annotations
 
@@ -7,14 +7,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from ir_measures.measures import Measure
-from rich.cells import cell_len
 
+from permed_measures.errors import InputError
 from permed_measures.markup import counted
-from permed_measures.plots.arguments import measure_of, pair_of, runs_of
-from permed_measures.plots.fonts import PlotText
-from permed_measures.plots.style import GAIN, LOSS, add_legend, axes_for, set_title, styles_of, wrapped
+from permed_measures.plots.arguments import group_word, measure_of, pair_of, runs_of
+from permed_measures.plots.style import (
+    AS_WRITTEN,
+    COLOURS,
+    LOSS,
+    WIN,
+    add_legend,
+    axes_for,
+    set_title,
+    shown_name,
+    styles_of,
+    wrapped,
+)
 from permed_measures.statistics.results import ComparisonResult
-from permed_measures.statistics.significance import Floats, zero_rounding_noise
+from permed_measures.statistics.significance import Floats, Ints, zero_rounding_noise
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,11 +58,6 @@ def plot_differences(
     InputError
         As in `plot_by_group`; also if the two runs are the same.
 
-    Warns
-    -----
-    PermedWarning
-        If no installed font has a character of a name.
-
     Notes
     -----
     Values that differ by no more than 1e-12 are equal, as in `compare`. The area is the mean difference times
@@ -73,20 +78,17 @@ def plot_differences(
     differences = zero_rounding_noise(paired.values[run][index] - paired.values[against][index])
     descending = np.sort(differences)[::-1]
     n, mean = len(descending), float(differences.mean())
-    texts = PlotText.of([run, against, title])
-    ax, _ = axes_for(ax)
+    ax = axes_for(ax)
     edges = np.arange(n + 1)
-    for part, colour in ((np.maximum(descending, 0.0), GAIN), (np.minimum(descending, 0.0), LOSS)):
+    for part, colour in ((np.maximum(descending, 0.0), WIN), (np.minimum(descending, 0.0), LOSS)):
         ax.stairs(part, edges, fill=True, facecolor=colour, edgecolor=colour, linewidth=0.3)
     ax.axhline(0.0, color="black", linewidth=0.8)
     ax.axhline(mean, color="black", linewidth=1.2, linestyle=(0, (5, 2)))
     ax.set_xlim(0, n)
-    ax.set_xlabel(f"queries, by difference (n={n:,})", **texts.style)
-    ax.set_ylabel(wrapped(texts.shown(f"difference in {title}")), **texts.style)
-    names = texts.names[run], texts.names[against]
-    between = " " if cell_len("".join(names)) < 45 else "\n"
+    ax.set_xlabel(f"queries, by difference (n={n:,})")
+    ax.set_ylabel(wrapped(f"difference in {title}"), **AS_WRITTEN)
     about = f"{outcomes_of(differences)}; mean {mean + 0.0:+.4f} (dashed)"
-    set_title(ax, texts, f"{names[0]}{between}minus {names[1]}\n{about}")
+    set_title(ax, f"{shown_name(run)} minus {shown_name(against)}\n{about}")
     return ax
 
 
@@ -120,11 +122,6 @@ def plot_distribution(
     InputError
         As in `plot_by_group`.
 
-    Warns
-    -----
-    PermedWarning
-        If no installed font has a character of a name.
-
     Notes
     -----
     This is one minus the empirical distribution function. Nothing is binned or smoothed: the queries that
@@ -145,8 +142,7 @@ def plot_distribution(
     values = {name: paired.values[name][index] for name in names}
     every = np.concatenate([*values.values()])
     low, high = min(0.0, float(every.min())), max(1.0, float(every.max()))
-    texts = PlotText.of([*names, title])
-    ax, own = axes_for(ax)
+    ax = axes_for(ax)
     styles = styles_of(paired.values)
     handles = {}
     for place, (name, scores) in enumerate(values.items()):
@@ -157,15 +153,13 @@ def plot_distribution(
     margin = 0.03 * (high - low)
     ax.set_xlim(low - margin, high + margin)
     ax.set_ylim(-2, 102)
-    ax.set_xlabel(wrapped(texts.shown(f"{title} of a query")), **texts.style)
-    ax.set_ylabel("queries with at least this value (%)", **texts.style)
-    if low < 0 or high > 1:
-        add_legend(ax, handles, texts, own)
-        return ax
+    ax.set_xlabel(wrapped(f"{title} of a query"), **AS_WRITTEN)
+    ax.set_ylabel("queries with at least this value (%)")
     ends = {
         name: f"{np.mean(scores == 0):.1%} | {np.mean(scores == 1):.1%}" for name, scores in values.items()
     }
-    add_legend(ax, handles, texts, own, notes=ends, heading="queries at 0 | at 1")
+    counts = low < 0 or high > 1
+    add_legend(ax, handles, {} if counts else ends, "" if counts else "queries at 0 | at 1")
     return ax
 
 
@@ -182,3 +176,98 @@ def _marks(x: Floats, shift: float) -> list[int]:
     targets = x[0] + (x[-1] - x[0]) * (np.arange(4) + shift) / 4
     nearest_to = np.abs(x - targets[:, None]).argmin(axis=1)
     return sorted({*nearest_to.tolist(), len(x) - 1} - {0})
+
+
+def plot_scatter(
+    comparison: ComparisonResult,
+    measure: Measure | str | None = None,
+    run: str | None = None,
+    against: str | None = None,
+    ax: Axes | None = None,
+    *,
+    groups: bool = False,
+) -> Axes:
+    """Plot the value of one run against that of another on each query.
+
+    Parameters
+    ----------
+    comparison, measure, run, against, ax
+        As in `plot_differences`.
+    groups : bool, default False
+        Whether to colour the queries by the groups of the comparison, of which there may be eight.
+
+    Returns
+    -------
+    matplotlib Axes
+        A circle for each pair of values, its area by the number of queries that have them: those above the
+        diagonal are wins of `run`. The title counts wins, ties and losses. With groups there is a circle for
+        each pair of values and group, the smaller ones on top.
+
+    Raises
+    ------
+    InputError
+        As in `plot_differences`; also if `groups` is asked for and the comparison has none, or more than
+        eight.
+
+    Notes
+    -----
+    Values that differ by no more than 1e-12 are equal, as in `compare`. A circle is never smaller than can be
+    seen, so that the area of one query among very many is too large.
+
+    Examples
+    --------
+    >>> from permed_measures.comparisons.compare import compare
+    >>> qrels = {f"q{i}": {"a": 1} for i in range(3)}
+    >>> runs = {"old": {"q0": {"a": 1.0}}, "new": {"q1": {"a": 1.0}, "q2": {"a": 1.0}}}
+    >>> ax = plot_scatter(compare(qrels, runs, "RR", baseline="old", tests="bootstrap"))
+    >>> ax.get_title(loc="left"), ax.get_xlabel(), ax.get_ylabel()
+    ('2 wins, 0 ties, 1 loss', 'RR of old', 'RR of new')
+    """
+    (index, title), paired = measure_of(comparison, measure), comparison.paired
+    run, against = pair_of(comparison, run, against)
+    x, y = paired.values[against][index], paired.values[run][index]
+    differences = zero_rounding_noise(y - x)
+    colours, part = _group_colours(comparison) if groups else _outcome_colours(differences)
+    ax = axes_for(ax, (5.2, 4.0) if groups else (4.0, 4.0))
+    places = np.column_stack([x, y, part]).round(10)
+    at, counts = np.unique(places, axis=0, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    drawn = np.array(list(colours.values()))[at[order, 2].astype(int)]
+    sizes = np.maximum(counts[order] * min(16.0, _LARGEST / counts.max()), _SMALLEST)
+    low, high = min(0.0, x.min(), y.min()), max(x.max(), y.max())
+    high = high if high > low else low + 1.0
+    ax.plot([low, high], [low, high], color="0.6", linewidth=0.8, zorder=1)
+    ax.scatter(at[order, 0], at[order, 1], sizes, c=drawn, alpha=0.65, linewidth=0, clip_on=False, zorder=2)
+    ax.set_aspect("equal")
+    margin = 0.04 * (high - low)
+    ax.set(xlim=(low - margin, high + margin), ylim=(low - margin, high + margin))
+    ax.set_xlabel(wrapped(f"{title} of {shown_name(against)}"), **AS_WRITTEN)
+    ax.set_ylabel(wrapped(f"{title} of {shown_name(run)}"), **AS_WRITTEN)
+    set_title(ax, outcomes_of(differences))
+    if groups:
+        key = {name: ax.plot([], [], "o", color=colour)[0] for name, colour in colours.items()}
+        add_legend(ax, key, {}, group_word(comparison))
+    return ax
+
+
+_LARGEST, _SMALLEST = 600.0, 8.0
+"""Square points of the largest circle, and of one that can be seen."""
+
+
+def _outcome_colours(differences: Floats) -> tuple[dict[str, str], Ints]:
+    """Return the colour of each outcome, and the number of that of each query."""
+    return {"win": WIN, "tie": "0.45", "loss": LOSS}, 1 - np.sign(differences).astype(np.int64)
+
+
+def _group_colours(comparison: ComparisonResult) -> tuple[dict[str, str], Ints]:
+    """Return the colour of each group, and the number of that of each query."""
+    part, n = comparison.paired.group, len(comparison.groups)
+    if part is None or not 0 < n <= len(COLOURS):
+        raise InputError(
+            f"groups=True needs a comparison with 1 to {len(COLOURS)} groups (found {n})",
+            hint="Leave it out, or compare with by= and so many groups",
+        )
+    colours = dict(zip(map(str, comparison.groups), COLOURS, strict=False))
+    if (part < 0).any():
+        colours["in no group"] = "0.6"
+    return colours, np.where(part < 0, n, part)

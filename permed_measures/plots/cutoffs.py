@@ -15,8 +15,7 @@ from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError
 from permed_measures.measures.headings import heading
 from permed_measures.measures.parsing import MeasureLike, parse_measure
-from permed_measures.plots.fonts import PlotText
-from permed_measures.plots.style import add_legend, axes_for, label_numbers, styles_of, wrapped
+from permed_measures.plots.style import AS_WRITTEN, add_legend, axes_for, label_numbers, styles_of, wrapped
 from permed_measures.statistics.differences import naming
 from permed_measures.statistics.results import ComparisonResult
 
@@ -59,7 +58,7 @@ def plot_cutoffs(
     Warns
     -----
     PermedWarning
-        As for an evaluation, naming the run; also if no installed font has a character of a name.
+        As for an evaluation, naming the run.
 
     Notes
     -----
@@ -91,16 +90,15 @@ def plot_cutoffs(
     for name, run in runs.items():
         with naming(name):
             means[name] = evaluator.evaluate(run).values.mean(axis=1)
-    texts = PlotText.of(runs)
-    ax, own = axes_for(ax)
+    ax = axes_for(ax)
     styles, x = styles_of(runs), list(at)
     handles = {name: ax.plot(x, y, label=name, **styles[name])[0] for name, y in means.items()}
     ax.set_xscale("log")
     ax.minorticks_off()
-    ax.set_xlabel("cutoff k (logarithmic)", **texts.style)
-    ax.set_ylabel(wrapped(f"mean {heading(base)}@k"), **texts.style)
-    add_legend(ax, handles, texts, own)
-    label_numbers(ax, own, x, [f"{cutoff:,}" for cutoff in x], np.log(x))
+    ax.set_xlabel("cutoff k (logarithmic)")
+    ax.set_ylabel(wrapped(f"mean {heading(base)}@k"), **AS_WRITTEN)
+    add_legend(ax, handles, {})
+    label_numbers(ax, x, [f"{cutoff:,}" for cutoff in x], np.log(x))
     return ax
 
 

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 from ir_measures.measures import Measure
-from rich.cells import cell_len
 
 from permed_measures.errors import InputError
 from permed_measures.markup import counted, plural
 from permed_measures.plots.arguments import group_word, measure_of, runs_of
-from permed_measures.plots.fonts import PlotText, on_one_line, shortened
 from permed_measures.plots.style import (
-    GAIN,
-    LETTER,
+    AS_WRITTEN,
     LOSS,
+    WIN,
     checked_axes,
-    font_scale,
-    new_figure,
+    matplotlib,
     set_title,
+    shown_name,
     wrapped,
 )
 from permed_measures.statistics.intervals import FEW
@@ -31,6 +28,7 @@ from permed_measures.statistics.significance import LEVELS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def plot_forest(
@@ -50,7 +48,7 @@ def plot_forest(
     ----------
     comparison : Comparison
     measures : Measure or str, or an iterable of them, optional
-        Of the comparison's; all if left out. Each has its own Axes and its own order.
+        Of the comparison's; all if left out. Each has its own Axes; the runs are in the order of the first.
     ax : matplotlib Axes, or an iterable of them, optional
         Where to draw, one for each measure, with 0.15 inches and more for each row; a new Figure if left out.
     runs : iterable of str, optional
@@ -71,17 +69,11 @@ def plot_forest(
         As in `plot_by_group`; also if there are more or fewer Axes than measures, or `groups` is asked for
         and the comparison has none.
 
-    Warns
-    -----
-    PermedWarning
-        If no installed font has a character of a name.
-
     Notes
     -----
     The intervals are those of the comparison's rows: ``interval`` of a difference, ``intervals["mean"]`` of a
-    mean. With max-T those of the differences hold for all differences at once, and a point is filled where
-    Those of means are of each run alone: that two of them overlap does
-    not say that the runs do not differ.
+    mean. With max-T those of the differences hold for all differences at once. Those of means are of each run
+    alone: that two of them overlap does not say that the runs do not differ.
 
     References
     ----------
@@ -101,26 +93,20 @@ def plot_forest(
         raise InputError(
             "groups=True, but the comparison has no groups", hint="Compare with by=, or leave it out"
         )
-    panels = [_panel(comparison, index, names, groups) for index, _ in chosen]
+    panels = panels_of(comparison, [index for index, _ in chosen], names, groups)
     if not panels[0]:
         raise InputError("no run to draw is compared with a baseline", hint="Name others in runs=")
-    note, titles = _note(comparison, panels), [title for _, title in chosen]
-    labels = dict.fromkeys(point.label for point in panels[0])
-    texts = PlotText.of([*labels, *titles, note])
-    longest = max(cell_len(_label(point, texts) + point.marks) for point in chain(*panels))
-    axes = _axes_of(ax, panels, longest)
-    what = "difference in" if comparison.baselines else "mean"
-    for panel, title, each in zip(panels, titles, axes, strict=True):
-        _draw(each, panel, texts)
+    axes = _axes_of(ax, panels)
+    for each, panel, (_, title) in zip(axes, panels, chosen, strict=True):
+        draw_panel(each, panel, f"{'difference in' if comparison.baselines else 'mean'} {title}")
         if comparison.baselines:
             each.axvline(0.0, color="black", linewidth=0.8, zorder=1)
-        each.set_xlabel(wrapped(texts.shown(f"{what} {title}")), **texts.style)
-    set_title(axes[0], texts, note)
+    set_title(axes[0], _note(comparison, panels))
     return axes
 
 
-class _Point(NamedTuple):
-    """A row of a panel; without a value it is the heading of a section.
+class Point(NamedTuple):
+    """A row of a panel; without an outcome it is the heading of a section.
 
     `outcome` is one of `_LOOKS`, `marks` the letters of the runs that it is better than.
     """
@@ -133,14 +119,8 @@ class _Point(NamedTuple):
     marks: str = ""
 
 
-_LOOKS = {
-    "better": (GAIN, GAIN),
-    "worse": (LOSS, LOSS),
-    "open": ("0.35", "white"),
-    "mean": ("black", "black"),
-}
+_LOOKS = {"better": (WIN, WIN), "worse": (LOSS, LOSS), "open": ("0.35", "white"), "mean": ("black", "black")}
 """The colour of each outcome, and what fills its point."""
-_ROW, _HIGHEST = 0.19, 11.0  # inches
 
 
 # --- what is drawn -----------------------------------------------------------------------------------
@@ -157,125 +137,124 @@ def _measures_of(comparison: ComparisonResult, measures: Any) -> list[tuple[int,
     return list(dict.fromkeys(measure_of(comparison, each) for each in chosen))
 
 
-def _panel(comparison: ComparisonResult, index: int, runs: list[str], groups: bool) -> list[_Point]:
-    """Return the rows of a measure, section by section, each from the greatest value to the least."""
-    rows: list[_Point] = []
+def panels_of(
+    comparison: ComparisonResult, measures: Sequence[int], runs: Sequence[str], groups: bool = False
+) -> list[list[Point]]:
+    """Return the rows of each measure, section by section; of each section in the order of the first."""
+    panels: list[list[Point]] = [[] for _ in measures]
     for heading, section, baseline in _sections(comparison, groups):
-        points = _differences(section, index, baseline) if baseline else _means(section, index, runs)
-        points = [point for point in points if point.label in runs]
-        if section.n_clusters < FEW:
-            points = [point._replace(interval=None) for point in points]
-        rows += [_Point(heading)] * bool(heading and points)
-        rows += sorted(points, key=lambda point: -point.value)
-    return rows
+        of_measures = [
+            {point.label: point for point in _points(section, index, baseline, runs)} for index in measures
+        ]
+        order = sorted(of_measures[0].values(), key=lambda point: -point.value)
+        for panel, points in zip(panels, of_measures, strict=True):
+            panel += [Point(heading)] * bool(heading and order)
+            panel += [points[first.label] for first in order]
+    return panels
 
 
 def _sections(comparison: ComparisonResult, groups: bool) -> Iterator[tuple[str, ComparisonResult, str]]:
     """Yield what is drawn apart: a heading, the comparison on some queries, and the baseline, if any."""
     for label, section in comparison.sections() if groups else [("", comparison)]:
         none = ", no bars" * (section.n_clusters < FEW)
-        value = shortened(on_one_line(label))
-        name = "all queries" if section is comparison else f"{group_word(comparison)} {value}"
+        name = "all queries" if section is comparison else f"{group_word(comparison)} {shown_name(label)}"
         for baseline in comparison.baselines or [""]:
             group = [f"{name} (n={section.n_queries:,}{none})"] * groups
-            minus = [f"minus {shortened(on_one_line(baseline))}"] * (len(comparison.baselines) > 1)
+            minus = [f"minus {shown_name(baseline)}"] * (len(comparison.baselines) > 1)
             yield ": ".join([*group, *minus]), section, baseline
 
 
-def _rows_of(section: ComparisonResult, index: int) -> list[ComparisonRow]:
-    """Return the rows of a measure."""
+def _points(section: ComparisonResult, index: int, baseline: str, runs: Sequence[str]) -> Iterator[Point]:
+    """Yield the difference of each run to a baseline, or its mean where there is none."""
     n_pairs = len(section.paired.pairs)
-    return section.rows[index * n_pairs : (index + 1) * n_pairs]
+    rows = section.rows[index * n_pairs : (index + 1) * n_pairs]
+    points = _differences(rows, baseline) if baseline else _means(section, rows, index, runs)
+    for point in points:
+        if point.label in runs:
+            yield point._replace(interval=None) if section.n_clusters < FEW else point
 
 
-def _differences(section: ComparisonResult, index: int, baseline: str) -> list[_Point]:
-    """Return the difference of each run to a baseline."""
-    rows = [row for row in _rows_of(section, index) if row.baseline == baseline]
-    points = []
+def _differences(rows: Sequence[ComparisonRow], baseline: str) -> Iterator[Point]:
     for row in rows:
-        significant = is_significant(row, deciding(row.tests))
-        outcome = ("better" if row.difference > 0 else "worse") if significant else "open"
-        points.append(_Point(row.run, "", row.difference, row.interval, outcome))
-    return points
+        if row.baseline == baseline:
+            outcome = "better" if row.difference > 0 else "worse"
+            marked = outcome if is_significant(row, deciding(row.tests)) else "open"
+            yield Point(row.run, "", row.difference, row.interval, marked)
 
 
-def _means(section: ComparisonResult, index: int, runs: list[str]) -> list[_Point]:
-    """Return the mean of each run, and the runs that it is significantly better than."""
-    rows, values = _rows_of(section, index), section.paired.values
-    test = deciding(rows[0].tests)
-    better, numbered = better_pairs(rows, test), len(values) > _MOST_LETTERS
+def _means(
+    section: ComparisonResult, rows: Sequence[ComparisonRow], index: int, runs: Sequence[str]
+) -> Iterator[Point]:
+    """Yield the mean of each run, and the runs that it is significantly better than."""
+    values, test = section.paired.values, deciding(rows[0].tests)
+    better, many = better_pairs(rows, test), len(values) > _MOST_LETTERS
     intervals = {row.baseline: row.intervals["baseline_mean"] for row in rows}
     intervals |= {row.run: row.intervals["mean"] for row in rows}
     letters = dict(zip(values, letters_of(len(values)), strict=True))
-    points = []
     for run in runs:
-        beaten = [letters[other] for other in runs if (run, other) in better]
-        marks = f"> {len(beaten)}" * bool(beaten) if numbered else "".join(beaten)
-        letter = "" if numbered or not test else letters[run]
-        points.append(_Point(run, letter, float(values[run][index].mean()), intervals[run], "mean", marks))
-    return points
+        worse = [letters[other] for other in runs if (run, other) in better]
+        marks = f"> {len(worse)}" * bool(worse) if many else "".join(worse)
+        letter = letters[run] if test and not many else ""
+        yield Point(run, letter, float(values[run][index].mean()), intervals[run], "mean", marks)
 
 
 _MOST_LETTERS = 26
 """Of more runs, how many a run is better than stands beside it instead of their letters."""
 
 
-def _note(comparison: ComparisonResult, panels: list[list[_Point]]) -> str:
+def _note(comparison: ComparisonResult, panels: list[list[Point]]) -> str:
     """Explain bars, points and letters."""
     test, of = deciding(comparison.rows[0].tests), " of the mean"
     n_rows = sum(len(section.rows) for _, section in comparison.sections())
     adjusted = f"p < {LEVELS[0]} ({test}{', adjusted' * (comparison.correction != 'none')})"
-    lettered = "> n" if len(comparison.paired.values) > _MOST_LETTERS else "letters"
-    these = "n runs" if lettered == "> n" else "these runs"
+    many = len(comparison.paired.values) > _MOST_LETTERS
+    lettered, these = ("> n", "n runs") if many else ("letters", "these runs")
     marks = f"{lettered}: significantly better than {these},\n{adjusted}"
     if comparison.baselines:
         each = " of each measure" * (comparison.family == "measure")
-        all_of_them = comparison.interval == "simultaneous" and n_rows > 1
-        of = f", for all differences{each} at once" * all_of_them
+        at_once = comparison.interval == "simultaneous" and n_rows > 1
+        of = f", for all differences{each} at once" * at_once
         marks = f"filled: {adjusted}"
-    minus = [f"minus {shortened(on_one_line(each))}" for each in comparison.baselines]
-    bar = f"bar: {comparison.level_in_percent} interval{of}"
+    bar = f"bar: {comparison.level_in_percent} CI{of}"
     bars = {point.interval is not None for point in chain(*panels) if point.outcome}
     if False in bars:
         few = f"fewer than {FEW} {plural(comparison.paired.unit)}, or no variance"
-        bar = f"{bar}\nno bar: {few}" if True in bars else f"no intervals: {few}"
-    return "\n".join(
-        [
-            *(minus if len(minus) == 1 else []),
-            bar,
-            marks if test else "no significance test was run that is valid here",
-        ]
-    )
+        bar = f"{bar}\nno bar: {few}" if True in bars else f"no CI: {few}"
+    minus = [f"minus {shown_name(each)}" for each in comparison.baselines]
+    tested = marks if test else "no significance test was run that is valid here"
+    return "\n".join([*(minus if len(minus) == 1 else []), bar, tested])
 
 
 # --- drawing -----------------------------------------------------------------------------------------
 
 
-def _axes_of(ax: Any, panels: list[list[_Point]], longest: int) -> list[Axes]:
-    """Return an Axes for each panel, of a new figure if none are given."""
-    n, n_rows = len(panels), len(panels[0])
-    if ax is not None:
-        given = [checked_axes(each) for each in np.array(ax, dtype=object).ravel()]
-        if len(given) != n:
-            hint = f"figure.subplots({n}) has as many; or name one measure" if n > 1 else ""
-            raise InputError(
-                f"ax must be one Axes for each of {counted(n, 'measure')} (found {len(given)})", hint=hint
-            )
-        return given
-    height = _ROW * n_rows + 0.6
-    columns = next(c for c in range(1, n + 1) if -(-n // c) * height <= _HIGHEST or c == n)
-    lines = -(-n // columns)
-    figure = new_figure((columns * (3.1 + longest * 0.8 * LETTER), lines * height + 0.5))
-    return [figure.add_subplot(lines, columns, place + 1) for place in range(n)]
+def _axes_of(ax: Any, panels: list[list[Point]]) -> list[Axes]:
+    """Return an Axes for each panel, side by side in a new figure if none are given."""
+    n = len(panels)
+    if ax is None:
+        figure: Figure = matplotlib(".pyplot").figure(
+            figsize=(1.6 + 2.3 * n, 0.19 * len(panels[0]) + 1.2), layout="constrained"
+        )
+        return list(figure.subplots(1, n, sharey=True, sharex=one_scale(panels), squeeze=False)[0])
+    given = list(ax.flat if hasattr(ax, "flat") else ax if isinstance(ax, Iterable) else [ax])
+    given = [checked_axes(each) for each in ([ax] if isinstance(ax, str) else given)]
+    if len(given) != n:
+        hint = f"figure.subplots({n}) has as many; or name one measure" if n > 1 else ""
+        raise InputError(
+            f"ax must be one Axes for each of {counted(n, 'measure')} (found {len(given)})", hint=hint
+        )
+    return given
 
 
-def _label(point: _Point, texts: PlotText) -> str:
-    """Return what stands beside a row; a heading is not shortened."""
-    name = texts.names[point.label] if point.outcome else texts.shown(point.label)
-    return f"{name}  {point.letter}".rstrip()
+def one_scale(panels: Iterable[Iterable[Point]]) -> bool:
+    """Return whether measures can have one scale: all values are between -1 and 1."""
+    points = chain.from_iterable(panels)
+    return all(
+        abs(x) <= 1 for point in points if point.outcome for x in (point.value, *(point.interval or ()))
+    )
 
 
-def _draw(ax: Axes, panel: list[_Point], texts: PlotText) -> None:
+def draw_panel(ax: Axes, panel: Sequence[Point], about: str) -> None:
     """Draw the points of a measure with their bars, a row for each."""
     for outcome, (colour, filling) in _LOOKS.items():
         here = [(y, point) for y, point in enumerate(panel) if point.outcome == outcome]
@@ -284,24 +263,21 @@ def _draw(ax: Axes, panel: list[_Point], texts: PlotText) -> None:
             at, low, high = zip(*bars, strict=True)
             ax.hlines(at, low, high, colors=colour, linewidth=1.4)
         if here:
-            look: dict[str, Any] = {
-                "marker": "o",
-                "markersize": 5.5 * font_scale(),
-                "color": colour,
-                "markerfacecolor": filling,
-            }
-            x = [point.value for _, point in here]
-            ax.plot(x, [y for y, _ in here], linestyle="none", label=outcome, zorder=3, **look)
-    ax.set_yticks(
-        range(len(panel)), [_label(point, texts) for point in panel], fontsize="small", **texts.style
-    )
+            look: dict[str, Any] = {"color": colour, "markerfacecolor": filling, "markersize": 5.5}
+            places, x = zip(*((place, point.value) for place, point in here), strict=True)
+            ax.plot(x, places, "o", linestyle="none", label=outcome, zorder=3, **look)
+    names = [shown_name(point.label) if point.outcome else point.label for point in panel]
+    labels = [f"{name}  {point.letter}".rstrip() for name, point in zip(names, panel, strict=True)]
+    ax.set_yticks(range(len(panel)), labels, fontsize="small", **AS_WRITTEN)
     ax.set_ylim(len(panel) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     ax.tick_params(axis="x", labelsize="small")
     ax.locator_params(axis="x", nbins=5)
     ax.grid(axis="y", color="0.92", linewidth=0.6)
     ax.set_axisbelow(True)
+    ax.set_xlabel(wrapped(about), **AS_WRITTEN)
     right = ax.get_yaxis_transform()
-    for y, (point, label) in enumerate(zip(panel, ax.get_yticklabels(), strict=True)):
+    for y, point in enumerate(panel):
+        ax.text(1.01, y, point.marks, transform=right, va="center", fontsize="small", **AS_WRITTEN)
+    for point, label in zip(panel, ax.get_yticklabels(), strict=False):  # the first of a row of Axes has them
         label.set_fontweight("normal" if point.outcome else "bold")
-        ax.text(1.01, y, point.marks, transform=right, va="center", fontsize="small", **texts.style)

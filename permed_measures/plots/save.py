@@ -1,16 +1,17 @@
-"""Plots as files."""
+"""Plots as files, and as SVG within a page."""
 
 from __future__ import annotations
 
 import io
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
 
 from permed_measures.errors import InputError
 from permed_measures.files.whole import write_whole
-from permed_measures.plots.fonts import matplotlib
-from permed_measures.plots.style import checked_axes
+from permed_measures.plots.style import COLOURS, LOSS, WIN, checked_axes, matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,14 +53,16 @@ def save_plot(ax: Axes | list[Axes], path: str | os.PathLike[str]) -> None:
     ...     Path(f"{folder}/precision.pdf").read_bytes()[:5]
     b'%PDF-'
     """
-    figure = _figure_of(ax)
+    figure: Any = checked_axes(ax[0] if isinstance(ax, list) and ax else ax).figure
+    if figure is None:
+        raise InputError("ax is no longer in a figure: it was removed or its figure cleared")
     path = Path(path)
     ending = path.suffix.lower()
     if ending not in PLOT_ENDINGS:
         raise InputError(
             f"a plot is saved as {', '.join(PLOT_ENDINGS)} (found the ending {ending!r})", where=str(path)
         )
-    write_whole(path, _drawn(figure, ending[1:]))
+    write_whole(path, _drawn(figure.figure, ending[1:]))  # of a part of a figure, the whole
 
 
 _KEYWORDS: dict[str, dict[str, Any]] = {
@@ -67,41 +70,61 @@ _KEYWORDS: dict[str, dict[str, Any]] = {
     "svg": {"metadata": {"Date": None, "Creator": None, "Format": None, "Type": None}},
     "png": {"dpi": 200},
 }
-
 _SAVING = {
     "svg.hashsalt": "permed-measures",
-    "svg.fonttype": "path",
     "pdf.fonttype": 42,
     "savefig.bbox": "tight",
     "savefig.pad_inches": 0.05,
 }
 
 
-def _figure_of(ax: Axes | list[Axes]) -> Figure:
-    """Return the whole figure, also where the axes are in a part of it."""
-    ax = ax[0] if isinstance(ax, list) and ax else ax
-    figure: Any = checked_axes(ax).figure
-    if figure is None:
-        raise InputError("ax is no longer in a figure: it was removed or its figure cleared")
-    whole: Figure = figure.figure
-    return whole
-
-
-def _drawn(figure: Figure, ending: str) -> bytes:
+def _drawn(figure: Figure, ending: str, **settings: Any) -> bytes:
     """Draw a figure into the bytes of a file."""
     content = io.BytesIO()
-    _start_again(figure)
-    with matplotlib().rc_context(_SAVING):
+    with matplotlib().rc_context({**_SAVING, **settings}):
         figure.savefig(content, format=ending, **_KEYWORDS[ending])
     return content.getvalue()
 
 
-def _start_again(figure: Figure) -> None:
-    """Put axes back where the layout began: the last digits of a layout depend on the one before."""
-    if not isinstance(figure.get_layout_engine(), matplotlib(".layout_engine").ConstrainedLayoutEngine):
-        return
-    for ax in figure.get_axes():
-        spec = ax.get_subplotspec()
-        if spec is not None and ax.get_in_layout():
-            ax.set_position(spec.get_position(figure))
-            ax.set_in_layout(True)  # which set_position ends
+# --- in pages ----------------------------------------------------------------------------------------
+
+
+_INK, _PAPER = "var(--ink, currentColor)", "var(--paper, transparent)"
+_ON_PAGES = {
+    **{colour: f"var(--run{number}, {colour})" for number, colour in enumerate(COLOURS)},
+    "#000000": _INK,
+    "#262626": _INK,
+    "#404040": _INK,
+    "#595959": _INK,
+    "#999999": _INK,
+    "#ebebeb": "var(--grid, #8884)",
+    "#ffffff": _PAPER,
+    WIN: f"var(--win, {WIN})",
+    LOSS: f"var(--loss, {LOSS})",
+}
+"""What the colours of plots are on a page, which may be dark."""
+_SVG, _LINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
+
+
+def inline_svg(figure: Figure) -> str:
+    """Draw a figure as SVG for a page: with the page's colours and letters, and as wide as its place."""
+    ElementTree.register_namespace("", _SVG)
+    root = ElementTree.fromstring(_drawn(figure, "svg", **{"svg.fonttype": "none"}))
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
+                parent.remove(child)  # a style would be one of the whole page
+    used = set(re.findall(r"#(\w+)", " ".join(" ".join(each.attrib.values()) for each in root.iter())))
+    for each in root.iter():
+        if each.get("id") not in used:
+            each.attrib.pop("id", None)
+        if _LINK in each.attrib:
+            each.set("href", each.attrib.pop(_LINK))
+        style = re.sub(
+            r"#[0-9a-f]{6}", lambda found: _ON_PAGES.get(found[0], found[0]), each.get("style", "")
+        )
+        if style:
+            each.set("style", re.sub(r"(font: [^;']*?px )[^;]*", r"\1system-ui, sans-serif", style))
+    root.attrib.pop("width")
+    root.attrib.pop("height")
+    return ElementTree.tostring(root, encoding="unicode", short_empty_elements=True)

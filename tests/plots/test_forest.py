@@ -1,18 +1,14 @@
 """Forest plots: what is drawn, against the comparison's rows and its table."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from plotting import CONVERSATION, HARD, QRELS, TURN, made, made_runs, per_query
+from plotting import CONVERSATION, QRELS, TURN, made, made_runs, per_query
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
-from permed_measures.plots.fonts import _chinese_fonts
 from permed_measures.plots.forest import plot_forest
-from permed_measures.plots.save import save_plot
 from permed_measures.reports.paper_table import paper_table
 from permed_measures.statistics.proportions import measure_intervals
 
@@ -42,7 +38,8 @@ def without_baseline():
 
 def drawn(ax):
     """Return label, value, bar, and whether it is filled, of each row from the top."""
-    rows = [[text.get_text(), None, None, None] for text in ax.get_yticklabels()]
+    labels = ax.figure.axes[0].get_yticklabels()  # which a row of Axes shares
+    rows = [[text.get_text(), None, None, None] for text in labels]
     for points in ax.lines:
         if points.get_marker() == "o":
             filled = to_hex(points.get_markerfacecolor()) == to_hex(points.get_color())
@@ -64,10 +61,11 @@ def expected(rows):
 
 def test_the_rows_of_each_measure_are_drawn_sorted(against_old):
     axes = plot_forest(against_old)
+    order = [row[0] for row in expected(against_old.rows[:4])]  # of the first measure
     assert len(axes) == len(axes[0].figure.axes) == 2
     for ax, measure in zip(axes, against_old.measures, strict=True):
         rows = [row for row in against_old.rows if row.measure == measure]
-        assert drawn(ax) == expected(rows)
+        assert drawn(ax) == sorted(expected(rows), key=lambda row: order.index(row[0]))
         assert ax.get_xlabel() == f"difference in {measure}"
         assert ax.get_ylim()[0] > 3 > 0 > ax.get_ylim()[1]  # the first row is on top
         low, high = ax.get_xlim()
@@ -76,25 +74,24 @@ def test_the_rows_of_each_measure_are_drawn_sorted(against_old):
         assert [0, 0] in [list(each.get_xdata()) for each in ax.lines]
         assert {each.get_label() for each in ax.lines} >= {"better", "worse", "open"}
     assert axes[0].get_title(loc="left") == (
-        "minus old\nbar: 95% interval, for all differences at once\n"
-        "filled: p < 0.05 (randomization, adjusted)"
+        "minus old\nbar: 95% CI, for all differences at once\nfilled: p < 0.05 (randomization, adjusted)"
     )
 
 
 @pytest.mark.parametrize(
     ("options", "note"),
     [
-        ({"correction": "none", "level": 0.8}, "bar: 80% interval\nfilled: p < 0.05 (randomization)"),
+        ({"correction": "none", "level": 0.8}, "bar: 80% CI\nfilled: p < 0.05 (randomization)"),
         (
             {"correction": "holm", "resamples": 999},
-            "bar: 95% interval\nfilled: p < 0.05 (randomization, adjusted)",
+            "bar: 95% CI\nfilled: p < 0.05 (randomization, adjusted)",
         ),
-        ({"family": "measure"}, "bar: 95% interval, for all differences of each measure at once\nfilled: p"),
-        ({"tests": "t-test"}, "bar: 95% interval\nfilled: p < 0.05 (t-test, adjusted)"),
-        ({"tests": "bootstrap"}, "bar: 95% interval\nno significance test was run that is valid here"),
+        ({"family": "measure"}, "bar: 95% CI, for all differences of each measure at once\nfilled: p"),
+        ({"tests": "t-test"}, "bar: 95% CI\nfilled: p < 0.05 (t-test, adjusted)"),
+        ({"tests": "bootstrap"}, "bar: 95% CI\nno significance test was run that is valid here"),
         (
             {"tests": "wilcoxon", "clusters": CONVERSATION},
-            "bar: 95% interval\nno significance test was run that is valid here",
+            "bar: 95% CI\nno significance test was run that is valid here",
         ),
     ],
 )
@@ -108,6 +105,7 @@ def test_the_note_says_what_bars_and_points_are(options, note):
 def test_means_have_their_intervals_and_the_letters_of_the_table(without_baseline):
     axes = plot_forest(without_baseline)
     [block] = paper_table(without_baseline).blocks
+    order = []
     for number, (ax, measure) in enumerate(zip(axes, MEASURES, strict=True)):
         table = {row.labels[1]: (row.labels[0], row.cells[number].mark) for row in block}
         means = {}
@@ -116,7 +114,8 @@ def test_means_have_their_intervals_and_the_letters_of_the_table(without_baselin
             asked = [pm.parse_measure(measure)]
             [interval] = measure_intervals(asked, values[:, None], np.arange(len(values)))
             means[name] = [f"{name}  {table[name][0]}", values.mean(), interval.value, True]
-        rows = sorted(means.values(), key=lambda row: -row[1])
+        order = order if number else sorted(means, key=lambda name: -means[name][1])
+        rows = [means[name] for name in order]
         assert [row[0] for row in drawn(ax)] == [row[0] for row in rows]
         for row, (_, value, interval, filled) in zip(drawn(ax), rows, strict=True):
             assert row[1] == pytest.approx(value)
@@ -126,7 +125,7 @@ def test_means_have_their_intervals_and_the_letters_of_the_table(without_baselin
         assert any(text.get_text() for text in ax.texts)
         assert ax.get_xlabel() == f"mean {measure}"
     assert axes[0].get_title(loc="left") == (
-        "bar: 95% interval of the mean\n"
+        "bar: 95% CI of the mean\n"
         "letters: significantly better than these runs,\n"
         "p < 0.05 (randomization, adjusted)"
     )
@@ -190,7 +189,7 @@ def test_too_few_queries_for_any_interval():
     result = compare({"q": {"a": 1}, "r": {"a": 1}}, {"x": {}, "y": {"q": {"a": 1.0}}}, "RR", baseline="x")
     [ax] = plot_forest(result, ax=Figure().subplots())
     assert drawn(ax) == [["y", 0.5, None, False]]
-    assert "\nno intervals: fewer than 5 queries, or no variance\n" in ax.get_title(loc="left")
+    assert "\nno CI: fewer than 5 queries, or no variance\n" in ax.get_title(loc="left")
 
 
 def test_measures_and_axes_are_chosen(against_old):
@@ -221,26 +220,11 @@ def test_what_cannot_be_drawn(options, message, against_old):
         plot_forest(against_old, **options)
 
 
-def test_names_are_drawn_letter_for_letter(tmp_path):
-    [ax] = plot_forest(made(HARD, ["RR"]))
-    names = {row[0] for row in drawn(ax)}
-    assert names == {*HARD[1:3], "two lines", HARD[4]}
-    assert ax.get_title(loc="left").startswith(f"minus {HARD[0]}\n")
-    save_plot([ax], tmp_path / "plot.svg")
-    assert (tmp_path / "plot.svg").stat().st_size > 1000
-
-
-@pytest.mark.parametrize("n", [2, pytest.param(50, marks=pytest.mark.thorough)])
-def test_labels_do_not_overlap_and_nothing_is_cut(n):
-    chinese = "记忆消融 " if _chinese_fonts() else ""
-    names = [chinese + f"{i} of the runs, with a long and winded name {i}" for i in range(n)]
-    axes = plot_forest(made(names, clusters="none"))
-    figure = axes[0].figure
-    figure.draw_without_rendering()
-    for ax in axes:
-        boxes = [text.get_window_extent() for text in ax.get_yticklabels()]
-        assert all(above.y0 > below.y1 for above, below in pairwise(boxes))
-        assert ax.get_window_extent().width > 2.5 * figure.dpi
-        tight, whole = ax.get_tightbbox(), figure.bbox
-        assert min(tight.x0 - whole.x0, whole.x1 - tight.x1, tight.y0 - whole.y0, whole.y1 - tight.y1) > -3
-    assert figure.get_size_inches()[1] < 12
+def test_measures_share_a_scale_where_they_can():
+    left, right = plot_forest(compared())
+    assert left.get_xlim() == right.get_xlim()
+    left, right = plot_forest(made(measures=("NumRet", "P@1"), tests="randomization"))
+    assert left.get_xlim() == right.get_xlim()  # no difference in the number of documents
+    runs = {"none": {}, "all": {query: dict.fromkeys("abcdef", 1.0) for query in QRELS}}
+    left, right = plot_forest(compare(QRELS, runs, ("NumRet", "P@1"), baseline="none"))
+    assert left.get_xlim()[1] > 6 > right.get_xlim()[1]

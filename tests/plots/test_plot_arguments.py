@@ -10,11 +10,10 @@ from plotting import QRELS, TURN, made, made_runs
 import permed_measures as pm
 from permed_measures.plots.arguments import measure_of
 from permed_measures.plots.by_group import plot_by_group
-from permed_measures.plots.by_query import plot_differences, plot_distribution
+from permed_measures.plots.by_query import plot_differences, plot_distribution, plot_scatter
 from permed_measures.plots.cutoffs import plot_cutoffs
 from permed_measures.plots.forest import plot_forest
 from permed_measures.plots.save import save_plot
-from permed_measures.plots.scatter import plot_scatter
 
 
 @pytest.mark.parametrize(
@@ -122,7 +121,8 @@ def test_cutoffs_that_cannot_be_drawn(options, message):
 
 def test_matplotlib_is_missing(monkeypatch):
     compared = made(by=TURN)
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for name in ("matplotlib", "matplotlib.pyplot", "matplotlib.axes"):
+        monkeypatch.setitem(sys.modules, name, None)
     for plot in (
         plot_by_group,
         plot_differences,

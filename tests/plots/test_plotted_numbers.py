@@ -48,19 +48,19 @@ def test_bars_are_intervals_of_the_means_of_the_group_by_whole_clusters(clusters
             cluster = np.unique(of, return_inverse=True)[1]
             [expected] = measure_intervals(compared.measures[:1], np.array(values)[:, None], cluster, 0.8)
             assert drawn[:, 1].tolist() == pytest.approx(expected.value, abs=1e-12)
-    units = "whole clusters" if clusters != "none" else "queries"
-    assert f"80% interval of the mean by {units}" in ax.get_title(loc="left")
+    units = "clusters" if clusters != "none" else "queries"
+    assert f"80% CI of the mean, by {units}" in ax.get_title(loc="left")
 
 
 def test_a_group_of_one_cluster_has_no_interval():
     compared = made(clusters=CONVERSATION)
     ax = plot_by_group(compared, CONVERSATION)
-    assert ax.get_title(loc="left") == "no intervals: no group has 5 clusters whose values vary"
+    assert ax.get_title(loc="left") == "no CI: no group has 5 clusters whose values vary"
     assert not ax.collections
     alone = plot_by_group(made(), "(.*)")
-    assert alone.get_title(loc="left") == "no intervals: no group has 5 queries whose values vary"
+    assert alone.get_title(loc="left") == "no CI: no group has 5 queries whose values vary"
     ax = plot_by_group(compared, lambda query_id: query_id[0] == "u")
-    assert ax.get_title(loc="left").endswith("\nno bar where they are fewer than 5 or do not vary")
+    assert ax.get_title(loc="left").endswith("\nno bar: fewer than 5 clusters, or no variance")
     assert labels_of_x(ax) == ["False\nn=15", "True\nn=3\nno bar"]
     [first, _] = ax.collections
     low, high = next(segment[:, 1] for segment in first.get_segments() if np.isfinite(segment).all())
@@ -75,7 +75,7 @@ def test_a_group_of_few_has_no_bar_and_says_so(clusters):
     for groups, label in ((few, "2\nn=4\nno bar"), (one_more, "2\nn=5")):
         ax = plot_by_group(compared, {query_id: groups.get(query_id, 1) for query_id in QRELS})
         assert labels_of_x(ax)[1] == label
-        assert ("no bar where they are fewer than 5" in ax.get_title(loc="left")) == (groups is few)
+        assert ("no bar: fewer than 5" in ax.get_title(loc="left")) == (groups is few)
         for bars in ax.collections:
             first, second = bars.get_segments()
             assert len(first) == 2
@@ -131,7 +131,7 @@ def test_a_field_of_a_data_set():
     runs = {name: pm.read_run(path) for name, path in SAMPLES[0].runs.items()}
     ax = plot_by_group(compare(dataset, runs, "P@1", tests="bootstrap"), "turn_number", dataset)
     assert ax.get_xlabel() == "turn_number (n: queries)"
-    assert "whole clusters (conversation_id)" in ax.get_title(loc="left")
+    assert "by clusters" in ax.get_title(loc="left")
 
 
 def test_groups_that_are_not_whole_are_said():
@@ -145,7 +145,7 @@ def test_bars_of_many_runs_are_left_out_unless_asked_for():
     compared = made([f"run {i}" for i in range(9)])
     ax = plot_by_group(compared, TURN)
     assert not ax.collections
-    assert ax.get_title(loc="left") == "no intervals: those of more than 8 runs would hide the lines"
+    assert ax.get_title(loc="left") == "no CI: those of more than 8 runs would hide the lines"
     assert len(plot_by_group(compared, TURN, intervals=True).collections) == 9
     assert len(plot_by_group(compared, TURN, runs=["run 3", "run 1"]).collections) == 2
     ax = plot_by_group(made(), TURN, intervals=False)
