@@ -45,7 +45,7 @@ def _objects(path: Path, shape: str, read: Callable[[dict[str, Any]], T]) -> Ite
             reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
             raise InputError(
                 f"{reason} in {line!r:.80}; expected {shape}",
-                where=source.place(number),
+                where=source.location(number),
                 hint="Correct or remove this line",
             ) from None
 

@@ -52,15 +52,22 @@ class Header:
         """Return whether the table has these of our columns."""
         return set(ours) <= self.columns.keys()
 
+    @property
+    def has_ranks_only(self) -> bool:
+        """Whether documents are ranked by the column rank, as there are neither scores nor labels."""
+        return self.has("rank") and not self.has("score") and not self.has("relevance")
+
 
 Number = float | int | None
 """A relevance or score; None where a list has no scores."""
+NO_RANK = -1
+"""Where a file has no column of ranks, or no number in it."""
 Parse = Callable[[Any, int], tuple[Any, ...]]
 """Reads an entry: a JSON object, columns, the row of a table as a dict, or a query of a JSON file.
 
 It gets the number of the line, which is 0 where an empty line or a comment stands above. It returns query,
-document, number and the text of the column of ranks; of a format that has all documents of a query together
-the query, and pairs of document and number. It raises KeyError, TypeError or ValueError for what it cannot
+document, number and rank; of a format that has all documents of a query together the query, and pairs of
+document and number. It raises KeyError, TypeError or ValueError for what it cannot
 read.
 """
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from permed_measures.engine.inputs import location, repeated_rows
 from permed_measures.files.formats import VALUE_COLUMNS, Kind
-from permed_measures.files.order import FileOrder
+from permed_measures.files.order import FileOrder, disordered
 from permed_measures.files.parquet import parquet_run, read_parquet_qrels
 from permed_measures.files.read import before_reranking, kind_of
 from permed_measures.files.sources import ProgressCallback, Source
@@ -59,7 +59,7 @@ def inspect_file(path: str | os.PathLike[str], progress: ProgressCallback | None
     holds = kind_of(source)
     facts: dict[str, str] = {}
     for each in (holds,) if holds else VALUE_COLUMNS:
-        name, lists, frame, queries = _rows(source, each)
+        name, lists, frame, queries = _rows_of(source, each)
         facts |= _counts(frame, queries)
         again = repeated_rows(frame)
         first = f" (first: {location(*again.row(0)[:2])})" if len(again) else ""
@@ -70,40 +70,25 @@ def inspect_file(path: str | os.PathLike[str], progress: ProgressCallback | None
     return Inspection(Path(path), name, holds or "qrels or run", facts)
 
 
-def _rows(source: Source, holds: Kind) -> tuple[str, bool, pl.DataFrame, list[str]]:
+def _rows_of(source: Source, holds: Kind) -> tuple[str, bool, pl.DataFrame, list[str]]:
     """Return the format, whether it has lists, its rows, and all queries, in the order of the file."""
     import polars as pl
 
     schema = {"query_id": pl.String, "doc_id": pl.String, "value": pl.Float64, "rank": pl.Int64}
-    if source.is_parquet:
-        is_run = holds == "run"
-        frames = parquet_run(source).rows() if is_run else [read_parquet_qrels(source, may_repeat=True)]
-        name, lists = "Parquet", False
-    else:
-        file = TextFile.recognised(source, holds)
-        name, lists = file.format.name, file.format.lists
-        if file.format.is_whole:
-            return name, lists, *_listed(file, schema)
+    file = None if source.is_parquet else TextFile.recognised(source, holds)
+    if file is not None:
         frames = text_frames(file)
+    else:
+        is_run = holds == "run"
+        frames = parquet_run(source).rows() if is_run else iter([read_parquet_qrels(source, may_repeat=True)])
     renamed = (frame.rename({VALUE_COLUMNS[holds]: "value"}) for frame in frames)
     frame = pl.concat([pl.DataFrame(schema=schema), *renamed], how="diagonal_relaxed")
-    return name, lists, frame, _queries(frame)
-
-
-def _listed(file: TextFile, schema: dict[str, Any]) -> tuple[pl.DataFrame, list[str]]:
-    """Return the rows of lists, and all queries, some of which may have none."""
-    import polars as pl
-
-    entries = list(file.entries())
-    rows = [
-        (query_id, doc_id, value, None) for _, query_id, documents in entries for doc_id, value in documents
-    ]
-    frame = pl.DataFrame(rows, schema=schema, orient="row", strict=False)
-    return frame, list(dict.fromkeys(query_id for _, query_id, _ in entries))
-
-
-def _queries(frame: pl.DataFrame) -> list[str]:
-    return frame["query_id"].unique(maintain_order=True).to_list()
+    ids = frame["query_id"].unique(maintain_order=True).to_list()
+    if file is None:
+        return "Parquet", False, frame, ids
+    if file.format.is_whole:  # some queries may have no documents
+        ids = list(dict.fromkeys(row[1] for row in file.rows()))
+    return file.format.name, file.format.lists, frame, ids
 
 
 def _counts(frame: pl.DataFrame, queries: list[str]) -> dict[str, str]:
@@ -152,14 +137,14 @@ def _scores(frame: pl.DataFrame, lists: bool) -> dict[str, str]:
     if tied > exactly:
         facts["ties"] += f", {tied - exactly:,} of them only as float32"
     order = FileOrder()
-    if lists:
-        order.add_lists(_first_scores(scored))
-    else:
+    if not lists:
         order.add_frame(scored.rename({"value": "score"}))
-    disordered = counted(len((order.by_rank if lists else order.by_line).queries), "query")
-    facts["order"] = f"{disordered} whose documents stand in another order than their scores"
-    if not lists and order.by_rank.queries:
-        facts["ranks"] = f"{counted(len(order.by_rank.queries), 'query')} whose ranks contradict their scores"
+    found = disordered(_first_scores(scored)) if lists else order.by_line
+    facts["order"] = (
+        f"{counted(len(found), 'query')} whose documents stand in another order than their scores"
+    )
+    if order.by_rank:
+        facts["ranks"] = f"{counted(len(order.by_rank), 'query')} whose ranks contradict their scores"
     return facts
 
 

@@ -9,6 +9,7 @@ rise from line to line and never fall, they look like distances, or like ranks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,19 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.engine.inputs import block_starts, location
+from permed_measures.files.formats import NO_RANK
 from permed_measures.markup import counted
 
 if TYPE_CHECKING:
     import polars as pl
 
-NO_RANK = -1
 _CHANCE = 3
 """As many scores may rise, and none fall, by chance."""
-
-
-def rank_of(text: str) -> int:
-    """Return the number in a column of ranks; NO_RANK if it is none."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else NO_RANK
 
 
 def scores_by_order(documents: Iterable[str], ranks: Sequence[int] = ()) -> dict[str, float]:
@@ -62,64 +58,71 @@ class _Rows(NamedTuple):
         above[self.starts] = False
         return above
 
+    def firsts(self, rows: NDArray[np.int64]) -> dict[str, str]:
+        """Return the queries of some of the rows, in their order, with the document of the first of each."""
+        queries = np.searchsorted(self.starts, rows, side="right") - 1
+        found, first = np.unique(queries, return_index=True)
+        return {
+            self.query_ids[query]: self.doc_ids[row]
+            for query, row in zip(found.tolist(), rows[first].tolist(), strict=True)
+        }
 
-class _Contradictions:
-    """The queries in which an order contradicts the scores, and the first document that shows it."""
 
-    def __init__(self) -> None:
-        self.queries: set[str] = set()
-        self.first = ""
-
-    def add(self, rows: _Rows, found: NDArray[np.int64]) -> None:
-        """Add the queries of some of the rows."""
-        if len(found):
-            queries = np.unique(np.searchsorted(rows.starts, found, side="right") - 1).tolist()
-            self.first = self.first or location(rows.query_ids[queries[0]], rows.doc_ids[int(found[0])])
-            self.queries.update(rows.query_ids[query] for query in queries)
+def disordered(lists: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
+    """Return the queries whose lists are not in the order of evaluation, each with the first document."""
+    found = {}
+    for query_id, documents in lists.items():
+        positions = {doc_id: position for position, doc_id in enumerate(ranked(documents))}
+        rises = (after for before, after in pairwise(documents) if positions[after] < positions[before])
+        first = next(rises, None)
+        if first is not None:
+            found[query_id] = first
+    return found
 
 
 class FileOrder:
-    """Finds the queries in which the order of a file contradicts the scores."""
+    """Finds the queries in which the ranks or the lines of a file contradict the scores.
+
+    Attributes
+    ----------
+    by_rank, by_line : dict of str to str
+        These queries, each with the first document whose score is above the one before it.
+    """
 
     def __init__(self) -> None:
-        self.by_rank, self.by_line = _Contradictions(), _Contradictions()
+        self.by_rank: dict[str, str] = {}
+        self.by_line: dict[str, str] = {}
         self._is_ranked = self._falls = False
         self._n_rises = 0
 
     def add_frame(self, frame: pl.DataFrame) -> list[str]:
         """Look at query_id, doc_id, score and rank of rows; return the queries of the blocks of rows."""
         starts = block_starts(frame["query_id"])
-        query_ids = named = frame["query_id"].gather(starts).to_list()
+        query_ids = queries = frame["query_id"].gather(starts).to_list()
         if len(set(query_ids)) < len(query_ids):  # their rows do not stand together
             frame = frame.sort("query_id", maintain_order=True)
             starts = block_starts(frame["query_id"])
             query_ids = frame["query_id"].gather(starts).to_list()
         ranks = frame["rank"].fill_null(NO_RANK).to_numpy()
         self._add(_Rows(query_ids, starts, frame["doc_id"], _as_float32(frame["score"].to_numpy()), ranks))
-        return named
+        return queries
 
     def add_table(self, table: Mapping[str, Mapping[str, float]], ranks: Mapping[str, Sequence[int]]) -> None:
-        """Look at a run of which the ranks are known, or some of them."""
+        """Look at a run, of each query of which the ranks are known."""
         filled = {query_id: documents for query_id, documents in table.items() if documents}
         if not filled:
             return
         starts = np.cumsum([0, *map(len, filled.values())])[:-1]
         doc_ids = [doc_id for documents in filled.values() for doc_id in documents]
         scores = np.array([score for documents in filled.values() for score in documents.values()], float)
-        all_ranks = [rank for q, docs in filled.items() for rank in ranks.get(q, [NO_RANK] * len(docs))]
-        self._add(_Rows(list(filled), starts, doc_ids, _as_float32(scores), np.array(all_ranks, np.int64)))
-
-    def add_lists(self, table: Mapping[str, Mapping[str, float]]) -> None:
-        """Look at lists, whose places are the ranks; tied documents are in the order of evaluation."""
-        places = {query_id: scores_by_order(ranked(documents)) for query_id, documents in table.items()}
-        in_order = {q: {doc_id: places[q][doc_id] for doc_id in documents} for q, documents in table.items()}
-        self.add_table(in_order, {q: range(1, len(documents) + 1) for q, documents in table.items()})
+        all_ranks = np.array([rank for query_id in filled for rank in ranks[query_id]], np.int64)
+        self._add(_Rows(list(filled), starts, doc_ids, _as_float32(scores), all_ranks))
 
     def _add(self, rows: _Rows) -> None:
         rises = rows.above_last(rows.scores)
         self._falls = self._falls or bool(rows.above_last(-rows.scores).any())
         self._n_rises += int(np.count_nonzero(rises))
-        self.by_line.add(rows, np.flatnonzero(rises))
+        self.by_line |= rows.firsts(np.flatnonzero(rises))
         if (rows.ranks != rows.ranks[0]).any():
             self._add_ranked(rows, rises)
 
@@ -132,21 +135,26 @@ class FileOrder:
         n_above = np.add.reduceat(rows.above_last(ranks), rows.starts, dtype=np.int64)
         is_ranked = (n_above == sizes - 1) & (sizes > 1) & (ranks[rows.starts] >> 1 == 0)
         self._is_ranked = self._is_ranked or bool(is_ranked.any())
-        self.by_rank.add(rows, order[rises & np.repeat(is_ranked, sizes)])
+        self.by_rank |= rows.firsts(order[rises & np.repeat(is_ranked, sizes)])
 
-    def note(self, path: Path, n_queries: int, lines: str = "lines", ranks: str = "the rank column") -> str:
+    def note(self, path: Path, n_queries: int, lines: str = "lines") -> str:
         """Return a note for the user; empty if nothing contradicts the scores."""
-        found, order = self.by_rank, ranks
         if not self._is_ranked and not self._falls and self._n_rises > _CHANCE:
-            found, order = self.by_line, f"the {lines}"
-        if not found.queries:
-            return ""
-        verb = "do" if order.endswith("s") else "does"
-        return (
-            f"{path}: in {len(found.queries):,} of {counted(n_queries, 'query')} the scores rank documents "
-            f"in another order than {order} {verb} (first: {found.first}); the scores are used; --order list "
-            f"takes {order} on the command line, permed_measures.read_run(path, order='list') in Python"
-        )
+            return note_of(path, self.by_line, n_queries, f"the {lines}")
+        return note_of(path, self.by_rank, n_queries, "the rank column")
+
+
+def note_of(path: Path, found: Mapping[str, str], n_queries: int, order: str) -> str:
+    """Return a note for the user on the queries in which an order contradicts the scores; empty for none."""
+    if not found:
+        return ""
+    verb = "do" if order.endswith("s") else "does"
+    first = location(*next(iter(found.items())))
+    return (
+        f"{path}: in {len(found):,} of {counted(n_queries, 'query')} the scores rank documents "
+        f"in another order than {order} {verb} (first: {first}); the scores are used; --order list takes "
+        f"{order} on the command line, permed_measures.read_run(path, order='list') in Python"
+    )
 
 
 def _as_float32(scores: NDArray[np.float64]) -> NDArray[np.float32]:

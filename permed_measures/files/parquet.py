@@ -22,23 +22,17 @@ _ROWS = 1 << 19
 """Rows of a batch."""
 
 
-def parquet_columns(source: Source) -> list[str]:
+def parquet_header(source: Source) -> Header:
     """Return the names of the columns of a Parquet file."""
-    with _named(source):
-        return _lazy(source).collect_schema().names()
-
-
-def has_ranks_only(columns: list[str]) -> bool:
-    """Return whether documents are ranked by the column rank, as a table has neither scores nor labels."""
-    header = Header(columns, "")
-    return header.has("rank") and not header.has("score") and not header.has("relevance")
+    with _located(source):
+        return Header(_lazy(source).collect_schema().names(), "")
 
 
 def read_parquet_qrels(source: Source, may_repeat: bool = False) -> pl.DataFrame:
     """Return query_id, doc_id and relevance, perhaps as integers, of each row of a Parquet file."""
     import polars as pl
 
-    with _named(source):
+    with _located(source):
         rows = _lazy(source).collect()
         frame = checked_frame(rows, "relevance")
         wrong = frame.filter(~pl.col("relevance").is_finite())
@@ -52,7 +46,7 @@ def read_parquet_qrels(source: Source, may_repeat: bool = False) -> pl.DataFrame
 
 
 @contextmanager
-def _named(source: Source) -> Iterator[None]:
+def _located(source: Source) -> Iterator[None]:
     """Name the file in what goes wrong with a Parquet file."""
     import polars as pl
 
@@ -76,25 +70,25 @@ def _lazy(source: Source) -> pl.LazyFrame:
 
 def parquet_run(source: Source) -> ScannedRun:
     """Return a run in a Parquet file with the columns query_id, doc_id and score."""
-    return ScannedRun(source, "Parquet", lambda: _rows(source), lambda *pair: _duplicate_error(source, *pair))
+    return ScannedRun(source, lambda: _rows(source), lambda *pair: _duplicate_error(source, *pair))
 
 
 def _rows(source: Source) -> Iterator[pl.DataFrame]:
     """Yield the rows in the order of the file, as frames that have a column rank too."""
     import polars as pl
 
-    with _named(source):
+    with _located(source):
         lazy = _lazy(source)
         schema = lazy.collect_schema()
         rank = pl.col("rank") if schema.get("rank", pl.String()).is_integer() else pl.lit(None)
         rank = rank.cast(pl.Int64, strict=False)
-        if has_ranks_only(schema.names()):
+        if Header(schema.names(), "").has_ranks_only:
             lazy = lazy.with_columns(score=-pl.col("rank").cast(pl.Float64))
             schema = lazy.collect_schema()
         lazy = lazy.select(*columns_of(schema.names(), "score").values(), rank.alias("rank"))
         n_rows = lazy.select(pl.len()).collect().item()
     for start in range(0, n_rows, _ROWS):
-        with _named(source):
+        with _located(source):
             rows = lazy.slice(start, _ROWS).collect()
             frame = checked_frame(rows, "score", first_row=start).with_columns(rows["rank"])
         yield frame

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from permed_measures.engine.inputs import Batches, location, number, string_id
-from permed_measures.errors import InputError, PermedWarning, RepeatedDocumentError
-from permed_measures.files.formats import VALUE_COLUMNS, Header, Kind, Layout
-from permed_measures.files.order import NO_RANK, FileOrder, rank_of, scores_by_order
-from permed_measures.files.parquet import has_ranks_only, parquet_columns, parquet_run, read_parquet_qrels
+from permed_measures.errors import InputError, PermedWarning, RepeatedDocumentError, shown
+from permed_measures.files.formats import NO_RANK, VALUE_COLUMNS, Kind, Layout
+from permed_measures.files.order import FileOrder, disordered, note_of, scores_by_order
+from permed_measures.files.parquet import parquet_header, parquet_run, read_parquet_qrels
 from permed_measures.files.sources import ProgressCallback, Source
-from permed_measures.files.streams import ScannedRun, read_repeating, text_run
-from permed_measures.files.text import TextFile
+from permed_measures.files.streams import text_run, with_repeats
+from permed_measures.files.text import TextFile, table_of
 from permed_measures.files.text_formats import RANKS_ONLY
 
 if TYPE_CHECKING:
@@ -139,22 +140,17 @@ def scan_run(path: str | os.PathLike[str]) -> Batches:
     ...     pm.calc_aggregate(["RR"], {"q": {"b": 1}}, scan_run(f"{folder}/run.trec.gz"))
     {RR: 0.5}
     """
-    run = scanned(Source(Path(path)))
-    if isinstance(run, ScannedRun):
-        return run
+    source = Source(Path(path))
+    if source.is_parquet:
+        return parquet_run(source)
+    file = TextFile.recognised(source, "run")
+    if file.is_scannable:
+        return text_run(file)
     raise InputError(
         "a run that is read while it is evaluated must be a TREC, CSV or TSV run or a Parquet file",
         where=str(path),
         hint="Read it with read_run",
     )
-
-
-def scanned(source: Source) -> ScannedRun | TextFile:
-    """Return a run that can be read in batches, or the text file that holds one that cannot."""
-    if source.is_parquet:
-        return parquet_run(source)
-    file = TextFile.recognised(source, "run")
-    return file if file.format.is_whole or file.format.kind == "qrels" else text_run(file)
 
 
 _LARGE = 1 << 22
@@ -164,16 +160,21 @@ _LARGE = 1 << 22
 def kind_of(source: Source) -> Kind | None:
     """Return the kind of a file; None if it can be read as both."""
     if source.is_parquet:
-        columns = parquet_columns(source)
-        header = Header(columns, "")
+        header = parquet_header(source)
         could_be = [kind for kind, value in VALUE_COLUMNS.items() if header.has("query_id", "doc_id", value)]
-        if has_ranks_only(columns):
+        if header.has_ranks_only:
             return "run"
         return could_be[0] if len(could_be) == 1 else None
     file = TextFile.recognised(source)
     if file.format.layout is Layout.JSON:
-        return None if all(float(row[3] or 0).is_integer() for row in file.rows()) else "run"
+        return None if _first_fraction(file.table()[0]) is None else "run"
     return file.format.kind if file.is_certain else None
+
+
+def _first_fraction(table: Mapping[str, Mapping[str, float]]) -> float | None:
+    """Return the first number that is no integer, as a score may be."""
+    values = (value for documents in table.values() for value in documents.values())
+    return next((value for value in values if not float(value).is_integer()), None)
 
 
 def load(
@@ -202,7 +203,10 @@ def load(
 
 def before_reranking(source: Source) -> TextFile | None:
     """Return LitSearch results, to be read as they were before a reranking, if they say that."""
-    return None if source.is_parquet else TextFile.recognised(source).before_reranking()
+    file = None if source.is_parquet else TextFile.recognised(source)
+    if file is None or file.format.before_reranking is None or '"pre_reranked"' not in file.first_line:
+        return None
+    return replace(file, parse=file.format.before_reranking, kind="run")
 
 
 def _load_before_reranking(source: Source) -> Loaded:
@@ -213,29 +217,37 @@ def _load_before_reranking(source: Source) -> Loaded:
             where=str(source.path),
             hint="Name two runs: that before the reranking, and that after it",
         )
-    return Loaded({query_id: scores_by_order(documents) for query_id, documents in file.table().items()})
+    return Loaded({query_id: scores_by_order(documents) for query_id, documents in file.table()[0].items()})
 
 
 def _load_qrels(source: Source) -> Qrels | pl.DataFrame:
     if source.is_parquet:
         return read_parquet_qrels(source)
-    return TextFile.recognised(source, "qrels").table()
+    file = TextFile.recognised(source, "qrels")
+    table, _ = file.table()
+    # Without this check a run given as qrels by mistake would be read as such.
+    if file.format.layout is Layout.JSON and (value := _first_fraction(table)) is not None:
+        raise InputError(
+            "expected qrels, but this file seems to hold a run: grades in JSON are integers "
+            f"(found {shown(value)})",
+            where=str(source.path),
+            hint="The qrels come first, then the runs; qrels with such grades can be TREC, CSV or Parquet",
+        )
+    return table
 
 
 def _load_run(source: Source, by_list: bool, may_repeat: bool) -> Loaded:
     if source.is_parquet:
         return _load_parquet_run(source, by_list)
     file = TextFile.recognised(source, "run")
-    if not (by_list or file.format.is_whole or file.format.kind == "qrels") and source.size > _LARGE:
+    if file.is_scannable and not by_list and source.size > _LARGE:
         return Loaded(text_run(file), _notes(file))
-    texts: dict[str, list[str]] = {}
     try:
-        table = file.table(texts if file.format.kind == "run" else None)
+        table, ranks = file.table()
     except RepeatedDocumentError:
         if not may_repeat:
             raise
-        return Loaded(read_repeating(file, by_list), _notes(file))
-    ranks = {query_id: list(map(rank_of, some)) for query_id, some in texts.items()}
+        return Loaded(with_repeats(text_run(file), by_list), _notes(file))
     labels = ""
     if file.format.kind == "qrels":
         labels = _note_of_labels(source, file.format.name, "lists" if file.format.lists else "lines")
@@ -258,22 +270,13 @@ def _load_parquet_run(source: Source, by_list: bool) -> Loaded:
         table = {query_id: scores_by_order(documents) for query_id, documents in nested.items()}
         return Loaded(table, labels=_note_of_labels(source, "Parquet qrels", "rows"))
     run = parquet_run(source)
-    notes = [f"{source.path}: {RANKS_ONLY}"] if has_ranks_only(parquet_columns(source)) else []
-    return Loaded(_by_order(run) if by_list else run, notes)
-
-
-def _by_order(run: ScannedRun) -> Run:
-    """Return a run with scores by its order."""
-    table: Run = {}
-    ranks: dict[str, list[int]] = {}
-    for frame in run.rows():
-        for query_id, doc_id, score, rank in frame.iter_rows():
-            documents = table.setdefault(query_id, {})
-            if doc_id in documents:
-                raise run.duplicate_error(query_id, doc_id)
-            documents[doc_id] = score
-            ranks.setdefault(query_id, []).append(NO_RANK if rank is None else rank)
-    return {query_id: scores_by_order(docs, ranks[query_id]) for query_id, docs in table.items()}
+    notes = [f"{source.path}: {RANKS_ONLY}"] if parquet_header(source).has_ranks_only else []
+    if not by_list:
+        return Loaded(run, notes)
+    rows = ((None, *row) for frame in run.rows() for row in frame.fill_null(NO_RANK).iter_rows())
+    table, ranks = table_of(rows, run.duplicate_error)
+    _score_by_order(table, ranks, source, by_list)
+    return Loaded(table, notes)
 
 
 def _score_by_order(table: Run, ranks: Mapping[str, list[int]], source: Source, force: bool) -> Run:
@@ -291,7 +294,7 @@ def _score_by_order(table: Run, ranks: Mapping[str, list[int]], source: Source, 
                 where=f"{source.path}: {location(query_id, without[0])}",
                 hint="Add the missing score, or leave out all scores",
             )
-        table[query_id] = scores_by_order(documents, ranks.get(query_id, ()))
+        table[query_id] = scores_by_order(documents, ranks[query_id])
     return given
 
 
@@ -299,10 +302,9 @@ def _note_of_order(file: TextFile, run: Run, ranks: Mapping[str, list[int]], n_q
     """Return a note if the order of the file contradicts the scores that it has."""
     if file.format.layout is Layout.JSON:
         return ""  # an object has no order
-    order = FileOrder()
     if file.format.lists:
-        order.add_lists(run)
-        return order.note(file.source.path, n_queries, ranks="the list")
+        return note_of(file.source.path, disordered(run), n_queries, "the list")
+    order = FileOrder()
     order.add_table(run, ranks)
     return order.note(file.source.path, n_queries)
 

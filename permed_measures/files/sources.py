@@ -126,19 +126,16 @@ class Source:
         """Return the whole content."""
         return b"".join(self.chunks())
 
-    def lines(self) -> Iterator[tuple[int, str]]:
+    def lines(self, size: int | None = None, longest: int = -1) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each line."""
         first = 1
-        for chunk in self.chunks():
-            yield from self.lines_of(chunk, first)
+        for chunk in self.chunks(size, longest):
+            yield from self.lines_of(chunk, first, longest >= 0)
             first += chunk.count(b"\n")
 
     def head(self) -> Iterator[tuple[int, str]]:
         """Yield the lines as `lines` does, to look at the first; one of many megabytes may be cut."""
-        first = 1
-        for chunk in self.chunks(_HEAD, _LONGEST_HEAD):
-            yield from self.lines_of(chunk, first, is_cut=True)
-            first += chunk.count(b"\n")
+        return self.lines(_HEAD, _LONGEST_HEAD)
 
     def lines_of(self, chunk: bytes, first: int, is_cut: bool = False) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each line of a chunk that begins with line `first`."""
@@ -146,9 +143,9 @@ class Source:
             text, _ = codecs.utf_8_decode(chunk, "strict", not is_cut)
         except UnicodeDecodeError as error:
             line = first + chunk.count(b"\n", 0, error.start)
-            raise InputError(f"not UTF-8 text ({error.reason})", where=self.place(line)) from None
+            raise InputError(f"not UTF-8 text ({error.reason})", where=self.location(line)) from None
         yield from enumerate(text.removesuffix("\n").split("\n"), start=first)
 
-    def place(self, line: int | None) -> str:
+    def location(self, line: int | None) -> str:
         """Return ``file:line`` for the line of this number, or the file if it is about no line."""
         return f"{self.path}" if line is None else f"{self.path}:{line}"

@@ -11,9 +11,9 @@ from permed_measures.engine.forks import check_not_forked
 from permed_measures.engine.inputs import Batches, whole_queries
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.formats import VALUE_COLUMNS
-from permed_measures.files.order import FileOrder, rank_of
+from permed_measures.files.order import FileOrder
 from permed_measures.files.sources import Source
-from permed_measures.files.text import Entries, TextFile, first_again
+from permed_measures.files.text import Rows, TextFile
 from permed_measures.files.trec import frame_of_lines
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ class ScannedRun(Batches):
     Parameters
     ----------
     source : Source
-    format_name : str
     rows : callable
         Returns all rows in the order of the file, as frames that have a column rank too.
     duplicate_error : callable
@@ -39,12 +38,11 @@ class ScannedRun(Batches):
     def __init__(
         self,
         source: Source,
-        format_name: str,
         rows: Callable[[], Iterator[pl.DataFrame]],
         duplicate_error: Callable[[str, str], InputError],
     ) -> None:
         super().__init__()
-        self.source, self.format_name, self.rows = source, format_name, rows
+        self.source, self.rows = source, rows
         self._error = duplicate_error
         self._is_read = False
 
@@ -76,28 +74,20 @@ class RepeatingRun(Batches):
     """A run with documents that are listed twice, as audits read it: one frame, rows as they stand."""
 
 
-def with_repeats(run: ScannedRun) -> RepeatingRun:
-    """Return all rows of a run."""
+def with_repeats(run: ScannedRun, by_list: bool = False) -> RepeatingRun:
+    """Return all rows of a run; where scores are missing or not wanted, the order gives them."""
     import polars as pl
 
-    return RepeatingRun([pl.concat([frame.drop("rank") for frame in run.rows()])], run.path)
-
-
-def read_repeating(file: TextFile, by_list: bool) -> RepeatingRun:
-    """Return all rows of a text file; where scores are missing or not wanted, the order gives them."""
-    import polars as pl
-
-    if file.format.is_whole and (query_id := first_again(entry[1] for entry in file.entries())) is not None:
-        raise file.duplicate_error(query_id, None)
-    frame = pl.concat(text_frames(file)).drop("rank")
+    frame = pl.concat([frame.drop("rank") for frame in run.rows()])
     in_order = pl.lit(by_list) | pl.col("score").is_null().any().over("query_id")
     position = pl.int_range(1, pl.len() + 1).over("query_id").cast(pl.Float64)
-    return RepeatingRun([frame.with_columns(score=pl.when(in_order).then(-position).otherwise("score"))])
+    frame = frame.with_columns(score=pl.when(in_order).then(-position).otherwise("score"))
+    return RepeatingRun([frame], run.path)
 
 
 def text_run(file: TextFile) -> ScannedRun:
-    """Return a run in a text file with a row per line."""
-    return ScannedRun(file.source, file.format.name, lambda: text_frames(file), file.duplicate_error)
+    """Return a run in a text file."""
+    return ScannedRun(file.source, lambda: text_frames(file), file.duplicate_error)
 
 
 def text_frames(file: TextFile) -> Iterator[pl.DataFrame]:
@@ -116,12 +106,12 @@ def text_frames(file: TextFile) -> Iterator[pl.DataFrame]:
         first += chunk.count(b"\n")
 
 
-def _as_frames(rows: Entries, value: str) -> Iterator[pl.DataFrame]:
+def _as_frames(rows: Rows, value: str) -> Iterator[pl.DataFrame]:
     """Yield parsed lines as frames; lists without scores have none."""
     import polars as pl
 
     schema = {"query_id": pl.String, "doc_id": pl.String, value: pl.Float64, "rank": pl.Int64}
-    while some := list(islice(rows, _LINES)):
-        _, query_ids, doc_ids, values, ranks = zip(*some, strict=True)
-        columns = [query_ids, doc_ids, values, list(map(rank_of, ranks))]
+    listed = (row for row in rows if row[2] is not None)
+    while some := list(islice(listed, _LINES)):
+        _, *columns = zip(*some, strict=True)
         yield pl.DataFrame(dict(zip(schema, columns, strict=True)), schema=schema, strict=False)

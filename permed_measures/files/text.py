@@ -6,17 +6,17 @@ import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, cast
 
 from permed_measures.engine.inputs import STDIN
 from permed_measures.errors import InputError, RepeatedDocumentError, shown
-from permed_measures.files.formats import Format, Header, Kind, Layout, Parse
+from permed_measures.files.formats import NO_RANK, Format, Header, Kind, Layout, Number, Parse
 from permed_measures.files.sources import Source
-from permed_measures.files.text_formats import BLANKS, TEXT_FORMATS, RunAsQrelsError, columns_of
+from permed_measures.files.text_formats import BLANKS, TEXT_FORMATS, columns_of
 
 _DELIMITERS = "\t,;"
 _WRONG = (KeyError, TypeError, ValueError, OverflowError, RecursionError, csv.Error)
@@ -25,6 +25,8 @@ _WRONG = (KeyError, TypeError, ValueError, OverflowError, RecursionError, csv.Er
 Lines = Iterable[tuple[int, str]]
 Entries = Iterator[tuple[Any, ...]]
 """The number of a line (None in a JSON file), and what `Format.parse` returns of it."""
+Rows = Iterator[tuple[int | None, str, Any, Number, int]]
+"""The number of a line (None in a JSON file), query, document (None if the query has none), number, rank."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class TextFile:
     source: Source
     format: Format
     kind: Kind  # what it is read as
+    parse: Parse  # reads an entry
     first_line: str  # the first that is neither empty nor a comment
     is_certain: bool  # it can be read as this kind only
 
@@ -55,27 +58,35 @@ class TextFile:
                 hint="The qrels come first, then the runs",
             )
         is_certain = len({each.kind for each in fitting}) == 1
-        return cls(source, taken, kind or taken.kind, line, is_certain)
+        parse = cast(Parse, taken.parse(kind or taken.kind))  # it can be this kind
+        return cls(source, taken, kind or taken.kind, parse, line, is_certain)
 
-    def before_reranking(self) -> TextFile | None:
-        """Return the file to be read as it was before a reranking, if it says that."""
-        parse = self.format.before_reranking
-        if parse is None or '"pre_reranked"' not in self.first_line:
-            return None
-        return replace(self, format=replace(self.format, as_run=parse), kind="run")
+    @property
+    def is_scannable(self) -> bool:
+        """Whether this is a run with a row for each document, which can be read in parts."""
+        return not self.format.is_whole and self.format.kind == "run"
 
-    def entries(self, lines: Lines | None = None) -> Entries:
-        """Yield what each entry says, after the number of its line; `lines` may be those of a part."""
-        parse = cast(Parse, self.format.parse(self.kind))  # the file was recognised as one that has it
-        if self.format.layout is Layout.JSON:
-            return self._queries(parse)
+    def rows(self, lines: Lines | None = None) -> Rows:
+        """Yield the rows of the file, or of a part that has these lines."""
         lines = self.source.lines() if lines is None else lines
-        return self._rows(lines, parse) if self.format.layout is Layout.TABLE else self._lines(lines, parse)
+        entries = _ENTRIES[self.format.layout](self, lines)
+        return self._rows_of_lists(entries) if self.format.is_whole else entries
 
-    def _lines(self, lines: Lines, parse: Parse) -> Entries:
+    def _rows_of_lists(self, entries: Entries) -> Rows:
+        """Yield a row for each document of a list, or for the query if it is empty."""
+        seen: dict[str, int | None] = {}
+        for line, query_id, documents in entries:
+            if query_id in seen:
+                first = "" if line is None else f"on line {seen[query_id]}"
+                raise twice_error(query_id, None, first, self.source.location(line))
+            seen[query_id] = line
+            for doc_id, value in documents or [(None, None)]:
+                yield line, query_id, doc_id, value, NO_RANK
+
+    def _entries_of_lines(self, lines: Lines) -> Entries:
         """Read JSON objects or columns, one in each line that is not empty."""
         is_json = self.format.layout is Layout.JSON_LINES
-        content_of = json_object if is_json else columns_of
+        content_of, parse = json_object if is_json else columns_of, self.parse
         is_first = True  # no line above was left out
         for number, line in lines:
             text = line.strip(BLANKS)
@@ -88,7 +99,7 @@ class TextFile:
                 raise self._refused(error, number, text) from None
             yield number, *entry
 
-    def _rows(self, lines: Lines, parse: Parse) -> Entries:
+    def _entries_of_table(self, lines: Lines) -> Entries:
         """Read the rows of a table under the header, as dicts by our names; a cell may hold line ends."""
         taken: list[tuple[int, str]] = []  # the lines that the CSV reader took for the current row
 
@@ -107,7 +118,7 @@ class TextFile:
                 row = next(rows, None)
                 if row and len(row) != len(header.names):
                     raise ValueError(f"{len(row)} columns instead of {len(header.names)}")
-                entry = parse({ours: row[place] for ours, place in places}, 0) if row else ()
+                entry = self.parse({ours: row[place] for ours, place in places}, 0) if row else ()
             except _WRONG as error:
                 raise self._refused(error, taken[0][0], "\n".join(text for _, text in taken)) from None
             if row is None:
@@ -115,14 +126,14 @@ class TextFile:
             if row:
                 yield taken[0][0], *entry
 
-    def _queries(self, parse: Parse) -> Entries:
+    def _entries_of_json(self, lines: Lines) -> Entries:
         """Read the queries of a JSON file, with their documents as pairs, so that no repeated key is lost."""
-        text = "\n".join(line for _, line in self.source.lines())
+        text = "\n".join(line for _, line in lines)
         line, wrong = None, text[:100]
         try:
             for query in _json_queries(text):
                 line, wrong = None, str(query[0])
-                yield None, *parse(query, 0)
+                yield None, *self.parse(query, 0)
         except _WRONG as error:
             if isinstance(error, json.JSONDecodeError):
                 line, wrong = error.lineno, text.split("\n")[error.lineno - 1]
@@ -130,8 +141,6 @@ class TextFile:
 
     def _refused(self, error: Exception, number: int | None, text: str) -> InputError:
         """Return the error for an entry that cannot be read."""
-        if isinstance(error, RunAsQrelsError):
-            return InputError(error.problem, where=str(self.source.path), hint=error.hint)
         reason = error.problem if isinstance(error, InputError) else str(error)
         if isinstance(error, KeyError):
             reason = f"{error} is missing"
@@ -142,62 +151,46 @@ class TextFile:
         advice = "correct this file" if number is None else "correct or remove this line"
         return InputError(
             f"not {line}{self.format.with_article}: {reason}{f' in {shown(text)}' if text else ''}",
-            where=self.source.place(number),
+            where=self.source.location(number),
             hint=f"Expected {self.format.shape}; {advice}",
         )
 
-    def rows(self, lines: Lines | None = None) -> Entries:
-        """Yield the number of a line, query, document, number and the text of a rank, one row each."""
-        if not self.format.is_whole:
-            return self.entries(lines)
-        entries = self.entries(lines)
-        return ((line, query, *each, "") for line, query, documents in entries for each in documents)
+    def table(self) -> tuple[dict[str, dict[str, Any]], dict[str, list[int]]]:
+        """Return ``{query_id: {doc_id: number or None}}`` in the order of the file, and the ranks."""
+        return table_of(self.rows(), self.duplicate_error)
 
-    def table(self, ranks: dict[str, list[str]] | None = None) -> dict[str, dict[str, Any]]:
-        """Read the file into ``{query_id: {doc_id: number or None}}``, in its order, and the texts of ranks.
-
-        An entry without documents is a query without documents.
-        """
-        table: dict[str, dict[str, Any]] = {}
-        if self.format.is_whole:
-            for _, query_id, documents in self.entries():
-                if query_id in table:
-                    raise self.duplicate_error(query_id, None)
-                table[query_id] = dict(documents)
-                if len(table[query_id]) < len(documents):
-                    raise self.duplicate_error(query_id, first_again(doc_id for doc_id, _ in documents))
-            return table
-        for _, query_id, doc_id, value, rank in self.entries():
-            if query_id not in table:
-                table[query_id] = {}
-            elif doc_id in table[query_id]:
-                raise self.duplicate_error(query_id, doc_id)
-            table[query_id][doc_id] = value
-            if ranks is not None:
-                ranks.setdefault(query_id, []).append(rank)
-        return table
-
-    def duplicate_error(self, query_id: str, doc_id: str | None) -> InputError:
-        """Return the error for a document, or without `doc_id` a query, that is in the file twice.
+    def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
+        """Return the error for a document that is in the file twice.
 
         The file is read again up to the second time, as line numbers are not kept.
         """
-        rows = self.entries() if doc_id is None else self.rows()
-        places = (row[0] for row in rows if row[1] == query_id and (doc_id is None or row[2] == doc_id))
-        first, second = next(places), next(places)
+        lines = (row[0] for row in self.rows() if row[1:3] == (query_id, doc_id))
+        first, second = next(lines), next(lines)
         return twice_error(
-            query_id, doc_id, "" if first is None else f"on line {first}", self.source.place(second)
+            query_id, doc_id, "" if first is None else f"on line {first}", self.source.location(second)
         )
 
 
-def first_again(ids: Iterable[str]) -> str | None:
-    """Return the first id that has stood before; None if all are different."""
-    seen: set[str] = set()
-    for each in ids:
-        if each in seen:
-            return each
-        seen.add(each)
-    return None
+def table_of(
+    rows: Rows, duplicate_error: Callable[[str, str], InputError]
+) -> tuple[dict[str, dict[str, Any]], dict[str, list[int]]]:
+    """Return rows as ``{query_id: {doc_id: number or None}}`` in their order, and the ranks by query.
+
+    A row without a document is a query without documents.
+    """
+    table: dict[str, dict[str, Any]] = {}
+    ranks: dict[str, list[int]] = {}
+    for _, query_id, doc_id, value, rank in rows:
+        documents = table.get(query_id)
+        if documents is None:
+            documents = table[query_id] = {}
+            ranks[query_id] = []
+        if doc_id in documents:
+            raise duplicate_error(query_id, doc_id)
+        if doc_id is not None:
+            documents[doc_id] = value
+            ranks[query_id].append(rank)
+    return table, ranks
 
 
 def twice_error(query_id: str, doc_id: str | None, first: str, second: str) -> InputError:
@@ -209,6 +202,14 @@ def twice_error(query_id: str, doc_id: str | None, first: str, second: str) -> I
         where=second,
         hint="Remove one of the two",
     )
+
+
+_ENTRIES = {
+    Layout.JSON_LINES: TextFile._entries_of_lines,
+    Layout.COLUMNS: TextFile._entries_of_lines,
+    Layout.TABLE: TextFile._entries_of_table,
+    Layout.JSON: TextFile._entries_of_json,
+}
 
 
 # --- the first line ----------------------------------------------------------------------------------
@@ -268,7 +269,7 @@ def _unknown(source: Source, number: int, text: str, kind: Kind | None) -> Input
     shapes = " or ".join(f"{each.with_article} ({each.shape})" for each in near[:2])
     return InputError(
         f"unknown format: expected {_wanted(kind)} (found {shown(text)})",
-        where=source.place(number),
+        where=source.location(number),
         hint=f"Nearest to it: {shapes}. The guide lists all: Files and frames",
     )
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 from permed_measures.engine.inputs import number, string_id
-from permed_measures.errors import InputError, shown
-from permed_measures.files.formats import Format, Header, Layout, Number, Parse
+from permed_measures.errors import shown
+from permed_measures.files.formats import NO_RANK, Format, Header, Layout, Number, Parse
 
 BLANKS = " \t\v\f\r"
 _BETWEEN = re.compile(f"[{BLANKS}]+")
 
-Row = tuple[str, str, Number, str]
+Row = tuple[str, str, Number, int]
 List = tuple[str, list[tuple[str, Number]]]
 
 
@@ -22,6 +22,26 @@ def columns_of(text: str) -> list[str]:
     """Split a line at blanks and tabs, and at no other character."""
     plain = text.replace("\t", " ")
     return plain.split() if plain.isprintable() else _BETWEEN.split(text)
+
+
+def _row_order(parse: Parse) -> Parse:
+    """Return how qrels with a document per entry are read as a run: the order counts, not the relevance."""
+
+    def parsed(entry: Any, line: int) -> Row:
+        query_id, doc_id, *_ = parse(entry, line)
+        return query_id, doc_id, None, NO_RANK
+
+    return parsed
+
+
+def _list_order(parse: Parse) -> Parse:
+    """Return how qrels with all documents of a query in an entry are read as a run."""
+
+    def parsed(entry: Any, line: int) -> List:
+        query_id, documents = parse(entry, line)
+        return query_id, [(doc_id, None) for doc_id, _ in documents]
+
+    return parsed
 
 
 # --- numbers -----------------------------------------------------------------------------------------
@@ -67,30 +87,30 @@ def _json_number(value: Any, name: str) -> float | int:
     return number(value, name, where="")
 
 
+def _rank(text: str) -> int:
+    """Return the number in a column of ranks; NO_RANK if it is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else NO_RANK
+
+
 # --- columns and tables ------------------------------------------------------------------------------
 
 
 def _trec_qrels(columns: list[str], _: int) -> Row:
     _check_columns(columns, len(columns) == 4)
     query_id, _iteration, doc_id, relevance = columns
-    return query_id, doc_id, _grade(relevance), ""
-
-
-def _trec_qrels_as_run(columns: list[str], line: int) -> Row:
-    query_id, doc_id, *_ = _trec_qrels(columns, line)
-    return query_id, doc_id, None, ""
+    return query_id, doc_id, _grade(relevance), NO_RANK
 
 
 def _trec_run(columns: list[str], _: int) -> Row:
     _check_columns(columns, len(columns) > 5)  # trec_eval too ignores what follows the sixth
     query_id, _q0, doc_id, rank, score = columns[:5]
-    return query_id, doc_id, _score(score), rank
+    return query_id, doc_id, _score(score), _rank(rank)
 
 
 def _ms_marco(columns: list[str], _: int) -> Row:
     _check_columns(columns, len(columns) == 3)
     query_id, doc_id, rank = columns
-    return query_id, doc_id, _score_of_rank(rank), rank
+    return query_id, doc_id, _score_of_rank(rank), _rank(rank)
 
 
 def _score_of_rank(rank: str) -> float:
@@ -105,22 +125,22 @@ def _check_columns(columns: list[str], fits: bool) -> None:
 
 
 def _table_qrels(row: dict[str, str], _: int) -> Row:
-    return row["query_id"], row["doc_id"], _grade(row["relevance"]), ""
+    return row["query_id"], row["doc_id"], _grade(row["relevance"]), NO_RANK
 
 
 def _table_qrels_as_run(row: dict[str, str], _: int) -> Row:
     if _grade(row["relevance"]) % 1:
         problem = "the relevance must be an integer where qrels are read as a run"
         raise ValueError(f"{problem} (found {shown(row['relevance'])}; are these scores?)")
-    return row["query_id"], row["doc_id"], None, ""
+    return row["query_id"], row["doc_id"], None, NO_RANK
 
 
 def _table_run(row: dict[str, str], _: int) -> Row:
-    return row["query_id"], row["doc_id"], _score(row["score"]), row.get("rank", "")
+    return row["query_id"], row["doc_id"], _score(row["score"]), _rank(row.get("rank", ""))
 
 
 def _table_ranks(row: dict[str, str], _: int) -> Row:
-    return row["query_id"], row["doc_id"], _score_of_rank(row["rank"]), row["rank"]
+    return row["query_id"], row["doc_id"], _score_of_rank(row["rank"]), _rank(row["rank"])
 
 
 # --- JSON --------------------------------------------------------------------------------------------
@@ -133,11 +153,7 @@ def _text(value: Any) -> str:
 
 
 def _medcorpus(content: dict[str, Any], _: int) -> Row:
-    return _turn(content), _text(content["doc_id"]), _json_relevance(content["rel"]), ""
-
-
-def _medcorpus_as_run(content: dict[str, Any], _: int) -> Row:
-    return _turn(content), _text(content["doc_id"]), None, ""
+    return _turn(content), _text(content["doc_id"]), _json_relevance(content["rel"]), NO_RANK
 
 
 def _turn(content: dict[str, Any]) -> str:
@@ -194,31 +210,18 @@ def _levels(content: dict[str, Any], _: int) -> List:
 
 
 def _relevance_list(content: dict[str, Any], _: int) -> List:
+    """Name the documents of a list by their positions; one without a grade is not judged."""
     grades = [grade if grade is None else _json_relevance(grade) for grade in _list(content, "relevance")]
-    return _text(content["query_id"]), _graded(grades)
+    return _text(content["query_id"]), [(f"d{position}", grade) for position, grade in enumerate(grades, 1)]
 
 
-def _relevance_list_as_run(content: dict[str, Any], line: int) -> List:
-    query_id, _ = _relevance_list(content, line)
-    return query_id, _unscored(len(content["relevance"]))
+def _judged_list(content: dict[str, Any], line: int) -> List:
+    query_id, documents = _relevance_list(content, line)
+    return query_id, [(doc_id, grade) for doc_id, grade in documents if grade is not None]
 
 
 def _relevance_row(columns: list[str], line: int) -> List:
-    return _line_number(line), _graded(list(map(_grade, columns)))
-
-
-def _relevance_row_as_run(columns: list[str], line: int) -> List:
-    query_id, documents = _relevance_row(columns, line)
-    return query_id, _unscored(len(documents))
-
-
-def _graded(grades: list[Number]) -> list[tuple[str, Number]]:
-    """Name the documents of a list by their positions; one without a grade is not judged."""
-    return [(f"d{position}", grade) for position, grade in enumerate(grades, start=1) if grade is not None]
-
-
-def _unscored(n_documents: int) -> list[tuple[str, Number]]:
-    return [(f"d{position}", None) for position in range(1, n_documents + 1)]
+    return _line_number(line), [(f"d{rank}", _grade(text)) for rank, text in enumerate(columns, 1)]
 
 
 def _permed_results(content: dict[str, Any], _: int) -> List:
@@ -233,36 +236,16 @@ def _result(item: Any) -> tuple[str, float | None]:
     return _text(item["text_id"]), None if score is None else _json_score(score)
 
 
-def _json_run(entry: Any, _: int) -> List:
-    return _json_query(entry, _json_score)
+def _json_query(read: Callable[[Any], Number]) -> Parse:
+    """Return how a query is read that has its documents as a tuple of pairs."""
 
+    def parse(entry: tuple[str, Any], _: int) -> List:
+        query_id, documents = entry
+        if not isinstance(documents, tuple):
+            raise ValueError(f"query {shown(query_id)} must have an object of documents")
+        return query_id, [(doc_id, read(value)) for doc_id, value in documents]
 
-def _json_qrels(entry: Any, _: int) -> List:
-    return _json_query(entry, _json_grade)
-
-
-def _json_query(entry: tuple[str, Any], read: Callable[[Any], Number]) -> List:
-    """Read a query, its documents as a tuple of pairs."""
-    query_id, documents = entry
-    if not isinstance(documents, tuple):
-        raise ValueError(f"query {shown(query_id)} must have an object of documents")
-    return query_id, [(doc_id, read(value)) for doc_id, value in documents]
-
-
-class RunAsQrelsError(InputError):
-    """A file that is read as qrels, and seems to be a run."""
-
-
-def _json_grade(value: Any) -> float | int:
-    """Return an integer; without this check a run given as qrels by mistake would be read as such."""
-    grade = _json_relevance(value)
-    if grade != int(grade):
-        raise RunAsQrelsError(
-            "expected qrels, but this file seems to hold a run: grades in JSON are integers "
-            f"(found {shown(value)})",
-            hint="The qrels come first, then the runs; qrels with such grades can be TREC, CSV or Parquet",
-        )
-    return grade
+    return parse
 
 
 # --- how each is recognised --------------------------------------------------------------------------
@@ -293,7 +276,7 @@ TEXT_FORMATS = (
         '{"conversation_id": ..., "turn_id": ..., "doc_id": ..., "rel": ...}',
         _has("conversation_id", "turn_id", "doc_id", "rel"),
         as_qrels=_medcorpus,
-        as_run=_medcorpus_as_run,
+        as_run=_row_order(_medcorpus),
     ),
     Format(
         "PerMed ground truth or LitSearch labels",
@@ -302,7 +285,7 @@ TEXT_FORMATS = (
         '{"query_id": ..., "relevant_texts": [ids]}',
         _has("query_id", "relevant_texts"),
         as_qrels=_listed("relevant_texts", 1, _named),
-        as_run=_listed("relevant_texts", None, _named),
+        as_run=_list_order(_listed("relevant_texts", 1, _named)),
         lists=True,
     ),
     Format(
@@ -320,8 +303,8 @@ TEXT_FORMATS = (
         "qrels",
         '{"query_id": ..., "relevance": [grades in the order of the ranking]}',
         _has("query_id", "relevance"),
-        as_qrels=_relevance_list,
-        as_run=_relevance_list_as_run,
+        as_qrels=_judged_list,
+        as_run=_list_order(_relevance_list),
         lists=True,
     ),
     Format(
@@ -352,7 +335,7 @@ TEXT_FORMATS = (
         "query iteration document relevance",
         lambda text: len(columns_of(text)) == 4,
         as_qrels=_trec_qrels,
-        as_run=_trec_qrels_as_run,
+        as_run=_row_order(_trec_qrels),
     ),
     Format(
         "TREC run",
@@ -379,7 +362,7 @@ TEXT_FORMATS = (
         "grades in the order of the ranking",
         _is_relevance_row,
         as_qrels=_relevance_row,
-        as_run=_relevance_row_as_run,
+        as_run=_list_order(_relevance_row),
         lists=True,
     ),
     Format(
@@ -413,7 +396,7 @@ TEXT_FORMATS = (
         Layout.TABLE,
         "run",
         "query_id, doc_id, rank under a header",
-        lambda header: header.has("rank") and not header.has("score") and not header.has("relevance"),
+        lambda header: header.has_ranks_only,
         as_run=_table_ranks,
         note=RANKS_ONLY,
     ),
@@ -423,8 +406,8 @@ TEXT_FORMATS = (
         "run",
         "{query_id: {doc_id: number}}",
         lambda _: True,
-        as_qrels=_json_qrels,
-        as_run=_json_run,
+        as_qrels=_json_query(_json_relevance),
+        as_run=_json_query(_json_score),
     ),
 )
 """The text formats, recognised by the first line that is neither empty nor a comment.
