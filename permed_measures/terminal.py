@@ -50,7 +50,6 @@ def terminal_table(
     n_labels: int,
     block: int | Collection[int] = 0,
     spare: Collection[str] = (),
-    hint: str = "",
     goes_on: bool = False,
 ) -> str:
     """Lay out a table with a line below its headings; values are never cut or folded.
@@ -69,8 +68,6 @@ def terminal_table(
         The number of rows after which there is an empty line, 0 for none; or the rows that one stands before.
     spare : collection of str
         The headings of columns of numbers that can be left out, in this order.
-    hint : str
-        What follows the names of the columns that were left out.
     goes_on : bool
         Whether columns of numbers that do not fit stand in a second table below, beside the same labels.
     """
@@ -85,7 +82,7 @@ def terminal_table(
         lines += [""] if lines else []
         lines += _laid_out(part, block, width)
     gone = ", ".join(column.heading for column in columns if column not in kept)
-    note = f"\n{paragraph(f'too wide for this terminal: {gone}{hint}')}\n" if gone else ""
+    note = f"\n{paragraph(f'hidden (terminal too narrow): {gone}')}\n" if gone else ""
     return "".join(f"{line.rstrip()}\n" for line in lines) + note
 
 

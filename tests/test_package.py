@@ -29,15 +29,15 @@ files: sources formats order text_formats text trec streams parquet
 files: read inspection columns whole output_formats write provenance
 datasets: import_hook records samples readers downloads handlers catalogue __init__
 datasets: titles pyterrier loading
-results: table report
+results: table report findings run_notes own_columns how evaluations evaluation_report
 spark
 statistics: significance signed_ranks columns randomization bootstrap intervals proportions power interactions
 statistics: differences results contrasts letters estimates families cautions
 papers: cells grids html_tables latex markdown delimited read
 plots: style arguments by_group by_query cutoffs forest save
 pages: words charts bundle display
-reports: tables latex_layout latex html wording findings result_page run_notes evaluation evaluation_table
-reports: evaluation_page evaluation_formats differences judged paper_table
+reports: tables latex_layout latex html wording findings result_page report_page
+reports: differences judged paper_table
 reports: ranked_documents query_details comparison_page comparison
 crosschecks: pytrec same results check
 audits: options query_sets rare_gains choices levels claim_names claims

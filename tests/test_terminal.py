@@ -79,7 +79,7 @@ def test_columns_that_can_be_spared_are_named(terminal):
         ["run", "P@1", "seldom asked"], [["a", "0.5000", "0.1234"]], 1, spare=["seldom asked"]
     )
     assert "0.1234" not in text
-    assert text.endswith("\ntoo wide for\nthis terminal:\nseldom asked\n")
+    assert text.endswith("\nhidden (terminal\ntoo narrow):\nseldom asked\n")
 
 
 def test_what_is_in_cells_controls_no_terminal():

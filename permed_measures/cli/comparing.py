@@ -119,8 +119,8 @@ def compare(
     from permed_measures.engine.groups import Groups
     from permed_measures.files.columns import read_columns
     from permed_measures.reports.comparison import COMPARISON_FORMATS
-    from permed_measures.reports.evaluation import Report, with_judged
-    from permed_measures.reports.tables import check_texts
+    from permed_measures.results.evaluations import Evaluations, with_judged
+    from permed_measures.results.own_columns import check_texts
     from permed_measures.statistics.results import TESTS as DEFAULT_TESTS
 
     files = find_runs(runs)
@@ -156,10 +156,10 @@ def compare(
     result = replace(result, origin=origin, digits=digits, texts=texts, caption=caption or "")
     put(lambda: COMPARISON_FORMATS[form](result), output, f"{form} of {len(files):,} runs")
     if record is not None:
-        report = Report(chosen, recorded, groups=groups, origin=origin)
+        evaluated = Evaluations(chosen, recorded, groups=groups, origin=origin)
         how: dict[str, Any] = {"by": by, "macro": False, "order": order, "query_ids": query_ids}
         how["comparison"] = {name: value for name, value in asked.items() if value not in (None, [], ())}
-        write_record(record, report, how, result)
+        write_record(record, evaluated, how, result)
     for note in result.notes if form == "csv" else ():  # the other formats have them
         tell(f"note: {note}")
 
@@ -169,7 +169,7 @@ def with_p_imp(
 ) -> dict[str, dict[str, str]]:
     """Add the column of P-imp: each run as a reranking of the baseline."""
     from permed_measures.comparisons.reranking import reranking as pm_reranking
-    from permed_measures.reports.tables import headings_of_texts, texts_of
+    from permed_measures.results.own_columns import headings_of_texts, texts_of
 
     found = {}
     for name in inputs.runs:

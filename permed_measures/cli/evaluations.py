@@ -66,12 +66,21 @@ def evaluate(
         origin_of,
         reading,
     )
-    from permed_measures.cli.output import format_of, put, refuse_caption, refuse_record, write_record
+    from permed_measures.cli.output import (
+        format_of,
+        put,
+        refuse_caption,
+        refuse_digits,
+        refuse_record,
+        write_record,
+    )
     from permed_measures.engine.evaluator import PermedEvaluator
     from permed_measures.engine.groups import Groups
-    from permed_measures.reports.evaluation import Report, with_judged
-    from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
-    from permed_measures.reports.run_notes import run_notes
+    from permed_measures.reports.report_page import report_page
+    from permed_measures.results.evaluation_report import evaluation_report
+    from permed_measures.results.evaluations import Evaluations, with_judged
+    from permed_measures.results.report import FORMATS
+    from permed_measures.results.run_notes import run_notes
 
     if by is not None and by_query:
         raise InputError("--by and --by-query exclude each other", hint="Leave out one of them")
@@ -79,8 +88,9 @@ def evaluate(
         raise InputError("--macro needs --by", hint="Name the groups, such as --by conversation_id")
     files = find_runs(runs)
     refuse_record(record, output, [Path(qrels), *files.values()])
-    form = format_of(format_, output, EVALUATION_FORMATS, [Path(qrels), *files.values()])
+    form = format_of(format_, output, FORMATS, [Path(qrels), *files.values()])
     refuse_caption(caption, form)
+    refuse_digits(digits, form)
     headings, texts = columns_of(columns)
     if texts and (by_query or by is not None):
         hint = "Leave out --by and --by-query"
@@ -106,12 +116,12 @@ def evaluate(
     for note in groups.notes() if groups else ():
         tell(f"note: {note}")
     origin = origin_of(context, files)
-    report = Report(
-        chosen, evaluations, by_query, groups, macro, origin, digits, headings, texts, caption or "", notes
-    )
-    for note in report.notes_above() if form in _WITHOUT_NOTES else ():
+    result = Evaluations(chosen, evaluations, by_query, groups, macro, origin, texts, notes)
+    report = evaluation_report(result, digits, headings, caption or "")
+    report = replace(report, page=lambda: report_page(report))
+    for note in [*result.all_notes(), *report.notes] if form in _WITHOUT_NOTES else ():
         tell(f"note: {note}")
-    put(lambda: EVALUATION_FORMATS[form](report), output, f"{form} of {counted(len(files), 'run')}")
+    put(lambda: report.to(form), output, f"{form} of {counted(len(files), 'run')}")
     if record is not None:
         how = {"by": by, "macro": macro, "order": order, "query_ids": query_ids}
-        write_record(record, report, how)
+        write_record(record, result, how)

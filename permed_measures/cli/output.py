@@ -13,11 +13,11 @@ from permed_measures.cli.messages import tell, warnings_as_notes
 from permed_measures.errors import InputError
 from permed_measures.files.whole import write_whole
 from permed_measures.markup import counted
-from permed_measures.reports.tables import CAPTIONED, ENDINGS
+from permed_measures.results.report import CAPTIONED, ENDINGS
 
 if TYPE_CHECKING:
     from permed_measures.comparisons.compare import Comparison
-    from permed_measures.reports.evaluation import Report
+    from permed_measures.results.evaluations import Evaluations
 
 
 def format_of(given: str | None, output: Path | None, formats: Collection[str], read: Iterable[Path]) -> str:
@@ -39,6 +39,12 @@ def format_of(given: str | None, output: Path | None, formats: Collection[str], 
         raise InputError("the output would overwrite the qrels or a run", where=str(output))
     check_page(form)
     return form
+
+
+def refuse_digits(digits: int | None, form: str) -> None:
+    """Refuse a number of decimals where the format has all."""
+    if digits is not None and form in ("csv", "tsv", "jsonl", "json"):
+        raise InputError(f"--digits is for tables; {form} has all digits", hint="Leave it out")
 
 
 def refuse_caption(caption: str | None, form: str) -> None:
@@ -74,13 +80,13 @@ def refuse_record(record: Path | None, output: Path | None, read: Iterable[Path]
 
 
 def write_record(
-    record: Path, report: Report, options: Mapping[str, Any], compared: Comparison | None = None
+    record: Path, found: Evaluations, options: Mapping[str, Any], compared: Comparison | None = None
 ) -> None:
     """Write a record of an evaluation or a comparison, and say so."""
     from permed_measures.records.record import assembled
 
-    assembled(report, options, compared, created=True).write(record)
-    tell(f"{record}: record of {counted(len(report.evaluations), 'run')}")
+    assembled(found, options, compared, created=True).write(record)
+    tell(f"{record}: record of {counted(len(found.evaluations), 'run')}")
 
 
 def put(write: Callable[[], str], output: Path | None, about: str) -> None:

@@ -28,7 +28,6 @@ from permed_measures.pages.words import page_words
 from permed_measures.records.changes import values_to_compare
 from permed_measures.records.gate import least_p
 from permed_measures.records.record import Record, as_record
-from permed_measures.reports.evaluation import with_judged
 from permed_measures.reports.html import html_means
 from permed_measures.reports.result_page import PageTable, Part, copies_of, how_made, result_page
 from permed_measures.reports.tables import (
@@ -44,6 +43,7 @@ from permed_measures.reports.tables import (
     styled_rows,
     texts_of,
 )
+from permed_measures.results.evaluations import with_judged
 from permed_measures.statistics.differences import PairedRuns, clusters_of, naming
 from permed_measures.statistics.results import MAX_T, Options
 from permed_measures.terminal import paragraph, terminal_table

@@ -30,7 +30,7 @@ from permed_measures.measures.parameters import with_alias
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
 from permed_measures.records.fields import check_fields, schema
 from permed_measures.reports.comparison import comparison_content
-from permed_measures.reports.evaluation import Report, with_judged
+from permed_measures.results.evaluations import Evaluations, objects, with_judged
 
 FORM = "permed-measures record 2"
 """How a record begins; the number changes when other versions could not read it."""
@@ -160,19 +160,19 @@ def record(
     judgments = evaluator.judgments
     groups = Groups.of(judgments.query_ids, by, loaded) if by is not None else None
     evaluations = {name: evaluator.evaluate(read[name]) for name in read}
-    report = Report(asked, evaluations, groups=groups, macro=macro, origin=origin)
+    found = Evaluations(asked, evaluations, groups=groups, macro=macro, origin=origin)
     compared = None if comparison is None else compare(loaded, read, asked, by=by, **comparison)
-    return assembled(report, options, compared, created)
+    return assembled(found, options, compared, created)
 
 
 def assembled(
-    report: Report, options: Mapping[str, Any], compared: Comparison | None, created: bool
+    found: Evaluations, options: Mapping[str, Any], compared: Comparison | None, created: bool
 ) -> Record:
     """Put a record together.
 
     Parameters
     ----------
-    report : Report
+    found : Evaluations
     options : mapping
         ``by``, ``macro``, ``order`` and ``query_ids``, and as ``comparison`` those of `compare`.
     compared : Comparison or None
@@ -180,9 +180,9 @@ def assembled(
     created : bool
         Whether to say when it was made.
     """
-    origin = report.origin or Origin()
-    about = provenance(report.measures, origin)
-    judgments = next(iter(report.evaluations.values())).rankings.judgments
+    origin = found.origin or Origin()
+    about = provenance(found.measures, origin)
+    judgments = next(iter(found.evaluations.values())).rankings.judgments
     content = {
         "record": FORM,
         "versions": {name: version for name, version in about["versions"].items() if version},
@@ -192,7 +192,7 @@ def assembled(
         "measures": about["measures"],
         "conventions": about["conventions"],
         "query_ids": judgments.query_ids,
-        "runs": list(_runs(report)),
+        "runs": list(_runs(found)),
         **({"comparison": comparison_content(compared)} if compared else {}),
     }
     made = Record(json.loads(json.dumps(content)))  # as it will be when it has been written and read again
@@ -237,13 +237,13 @@ def _described(given: dict[str, Any]) -> dict[str, Any]:
     return {**given, "format": form, **({"ir_metadata": header} if header else {})}
 
 
-def _runs(report: Report) -> Iterator[dict[str, Any]]:
+def _runs(found: Evaluations) -> Iterator[dict[str, Any]]:
     """Yield the values of each run."""
-    for content in report.objects():
-        evaluation = report.evaluations[content["run"]]
+    for content in objects(found):
+        evaluation = found.evaluations[content["run"]]
         rows = zip(evaluation.measures, evaluation.values.tolist(), strict=True)
         content.pop("columns", None)  # the user's own
-        yield {**content, "values": {name_of(m): row for m, row in rows if m in report.measures}}
+        yield {**content, "values": {name_of(m): row for m, row in rows if m in found.measures}}
 
 
 # --- reading -----------------------------------------------------------------------------------------

@@ -88,7 +88,8 @@ class Table:
         ranks = {cell.rank for row in self.rows for cell in row} if styled else set()
         emphasis = [text for rank, text in _EMPHASIS.items() if rank in ranks]
         first = "; ".join([*filter(None, [self.caption]), *([", ".join(emphasis)] if emphasis else [])])
-        return [f"{text[0].upper()}{text[1:].rstrip('.')}." for text in [first, *self.notes] if text]
+        first = first if self.caption else first.capitalize()
+        return [f"{text.rstrip('.')}." for text in [first, *self.notes] if text]
 
     def to(self, form: str) -> str:
         """Write the table in one of `FORMATS`."""
@@ -111,6 +112,22 @@ def ranked(texts: Sequence[str]) -> list[int]:
     printed = sorted({float(text.replace(",", "")) for text in texts}, reverse=True)
     ranks = [printed.index(float(text.replace(",", ""))) + 1 for text in texts]
     return [rank if rank <= 2 and len(printed) > 1 else 0 for rank in ranks]
+
+
+_ENDS = (".", "!", "?", "\u3002", "\uff01", "\uff1f")
+"""How a sentence may end, in English and in Chinese."""
+
+
+def captioned(title: str, about: str) -> str:
+    """Begin a caption with the user's own.
+
+    Examples
+    --------
+    >>> captioned("Our runs", "Means over 12 queries"), captioned("", "Means over 12 queries")
+    ('Our runs. Means over 12 queries', 'Means over 12 queries')
+    """
+    title = title.strip()
+    return f"{title}{'' if title.endswith(_ENDS) else '.'} {about}" if title else about
 
 
 # --- terminal --------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from permed_measures.files.write import FORMATS
 from permed_measures.limits.reports import POSSIBLE_FORMATS
 from permed_measures.records.leaderboard import LEADERBOARD_FORMATS
 from permed_measures.reports.comparison import COMPARISON_FORMATS
-from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
+from permed_measures.results.report import FORMATS as REPORT_FORMATS
 from permed_measures.statistics.results import MAX_T, VARIANTS
 from permed_measures.statistics.significance import CORRECTIONS
 
@@ -65,7 +65,7 @@ def _values(choices):
 @pytest.mark.parametrize(
     ("choices", "known"),
     [
-        (evaluations.Format, EVALUATION_FORMATS),
+        (evaluations.Format, REPORT_FORMATS),
         (comparing.Format, COMPARISON_FORMATS),
         (comparing.Correction, [MAX_T, *CORRECTIONS]),
         (comparing.TESTS, VARIANTS),

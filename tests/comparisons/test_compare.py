@@ -585,7 +585,7 @@ def test_at_80_columns_difference_interval_and_adjusted_p_stay(monkeypatch, samp
         assert {"Δ", "CI", "p", "(adj.)"} <= set(words), options
         assert "%" not in words
         assert max(map(len, table.splitlines())) <= 80
-    gone = re.search(r"too wide for this terminal: (.*?)\n\n", text, re.DOTALL)[1]
+    gone = re.search(r"hidden \(terminal too narrow\): (.*?)\n\n", text, re.DOTALL)[1]
     assert {"p", "Δ %"} <= set(gone.replace("\n", " ").split(", "))
 
 

@@ -30,9 +30,9 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.judgments import Judgments
 from permed_measures.markup import as_cell, as_html, as_latex, as_markdown, one_line
-from permed_measures.reports.evaluation import Report
-from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
 from permed_measures.reports.paper_table import sentences
+from permed_measures.results.evaluation_report import evaluation_report
+from permed_measures.results.evaluations import Evaluations
 
 
 @pytest.mark.parametrize(("text", "latex", "markdown", "html"), MARKUP)
@@ -137,7 +137,8 @@ def test_values_for_other_programs_are_harmless(form, kind):
     evaluate = PermedEvaluator(["RR"], judgments).evaluate
     evaluations = {name: evaluate({name: {"d": 1.0}}) for name in names}
     groups = Groups.of(judgments.query_ids, {name: name for name in names}) if kind == "groups" else None
-    text = EVALUATION_FORMATS[form](Report([pm.parse_measure("RR")], evaluations, kind == "queries", groups))
+    found = Evaluations([pm.parse_measure("RR")], evaluations, kind == "queries", groups)
+    text = evaluation_report(found).to(form)
     if form == "tsv":
         assert_harmless(text)
         assert {line.partition("\t")[0] for line in text.splitlines()[1:]} == {*map(as_cell, names)}

@@ -23,8 +23,9 @@ from permed_measures.errors import InputError
 from permed_measures.markup import one_line
 from permed_measures.measures.parsing import measures_of
 from permed_measures.pages import bundle, display
-from permed_measures.reports.evaluation import Report, with_judged
-from permed_measures.reports.evaluation_formats import EVALUATION_FORMATS
+from permed_measures.reports.report_page import report_page
+from permed_measures.results.evaluation_report import evaluation_report
+from permed_measures.results.evaluations import Evaluations, with_judged
 
 QRELS = {f"q_{number}": {"a": 1, "b": 1} for number in range(8)}
 NAMES = ["<script>alert(1)</script>", "</style>\x1b\u202e", 'a" onload="b', "{words}", "研究"]
@@ -46,7 +47,7 @@ def evaluated(runs, measures=("P@1", "RR", "P@3"), by=None, macro=False):
     evaluate = PermedEvaluator(with_judged(asked), judgments).evaluate
     groups = Groups.of(judgments.query_ids, by) if by else None
     evaluations = {name: evaluate(run) for name, run in runs.items()}
-    return EVALUATION_FORMATS["html"](Report(asked, evaluations, groups=groups, macro=macro))
+    return report_page(evaluation_report(Evaluations(asked, evaluations, groups=groups, macro=macro)))
 
 
 def audited(runs):
@@ -135,20 +136,6 @@ def test_the_table_of_an_evaluation_can_be_copied():
     assert text.count('data-copies="1"') == 1
 
 
-@pytest.mark.parametrize("made", [by_group])
-def test_plots_have_the_colours_of_the_page(made):
-    drawn = "".join(re.findall(r"<svg.*?</svg>", made(PLAIN), re.DOTALL))
-    texts = re.findall(r"<text[^>]*>", drawn)
-    assert all('fill="var(--ink' in each for each in texts)
-    colours = set(re.findall(r'(?:fill|stroke)="([^"]*)"', drawn))
-    assert {each for each in colours if not each.startswith("var(--")} <= {"none", "transparent"}
-
-
-@pytest.mark.parametrize(("by", "n_plots"), [(None, 0), ("_([0-3])?", 1), ("^(q)", 0)])
-def test_groups_are_plotted_where_there_are_some(by, n_plots):
-    assert [tag for tag, _ in Page(evaluated(PLAIN, measures=["P@1"], by=by)).tags].count("figure") == n_plots
-
-
 def test_an_audit_says_its_verdict():
     result = pm.audit(QRELS, PLAIN, {"first": {"P@1": "1.000"}, "second": {"P@1": "0.000"}})
     said = finding(AUDIT_FORMATS["html"](result))
@@ -159,7 +146,7 @@ def test_an_audit_says_its_verdict():
 
 @pytest.mark.parametrize(
     ("made", "module"),
-    [*((each, "jinja2") for each in PAGES), (by_group, "vl_convert")],
+    [(each, "jinja2") for each in PAGES],
 )
 def test_a_page_without_its_packages_says_what_to_install(made, module, monkeypatch):
     bundle._environment.cache_clear()

@@ -14,7 +14,7 @@ def test_a_terminal_cuts_no_value_and_says_which_columns_it_has_no_room_for(agai
     assert max(map(cell_len, lines)) <= width
     means, _, differences, *others = blocks_of(lines)
     said = " ".join(itertools.chain(*(block for block in others if block[0].startswith("too wide"))))
-    gone = said.removeprefix("too wide for this terminal: ").split(", ") if said else []
+    gone = said.removeprefix("hidden (terminal too narrow): ").split(", ") if said else []
     content = loaded(against_bm25)
     assert [line.split() for line in means if re.match("bm25|lsa|tfidf", line)] == [
         [run, *(f"{value:.4f}" for value in [*values.values(), *content["judged"][run].values()])]

@@ -1,4 +1,4 @@
-"""Evaluations as rows of numbers, of texts, and as objects."""
+"""Evaluations of several runs by the same measures and qrels: their numbers by run, query and group."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from ir_measures.measures import Measure
 
 from permed_measures.engine.evaluator import Evaluation, has_ceiling, ideal_evaluation
 from permed_measures.engine.groups import Groups
-from permed_measures.files.provenance import Origin
+from permed_measures.errors import InputError
+from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.measures.headings import check_headings, name_of
 from permed_measures.measures.parameters import cutoff_of, values_of
-from permed_measures.reports.tables import Texts, check_texts, headings_of_texts, texts_of
-from permed_measures.reports.wording import NONE
-from permed_measures.statistics.differences import notes_of
+from permed_measures.results.own_columns import Texts, check_texts, headings_of_texts, texts_of
+from permed_measures.results.run_notes import notes_of
+
+MACRO = "(macro)"
 
 
 def with_judged(measures: Iterable[Measure]) -> list[Measure]:
@@ -35,22 +37,8 @@ def with_judged(measures: Iterable[Measure]) -> list[Measure]:
     return list(dict.fromkeys([*measures, *judged]))
 
 
-BEST = "best possible"
-MACRO = "(macro)"
-COUNTS = ("NumQ", "NumRet", "NumRel")
-
-
-class TextRow(NamedTuple):
-    """The cells of a row; `ideal` says whether it is what an ideal ranking scores."""
-
-    labels: list[str]
-    values: list[str]
-    queries: list[str]
-    ideal: bool = False
-
-
 class Row(NamedTuple):
-    """A row of a table: the run, and the query or the group; its values; how many queries there are."""
+    """The run, and the query or the group; the values; how many queries there are."""
 
     labels: list[str]
     values: list[float]
@@ -58,7 +46,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Report:
+class Evaluations:
     """Evaluations of several runs by the same measures and qrels.
 
     Parameters
@@ -75,15 +63,8 @@ class Report:
         Give the mean of the groups' means in place of each.
     origin : Origin, optional
         Where the qrels and the runs come from.
-    digits : int, optional
-        Number of decimals; if left out, four in tables, and all in CSV and TSV. JSON always has all.
-    only : sequence of str
-        Headings of the columns of the table, commas between them, or ``all``; by default those that say
-        something and fit.
     texts : mapping of str to mapping
         The cells of other columns by run and heading; not with `by_query` or `groups`.
-    caption : str
-        With what the caption of a table for a paper begins.
     notes : mapping of str to sequence of str
         What `run_notes` says of each run.
     """
@@ -94,10 +75,7 @@ class Report:
     groups: Groups | None = None
     macro: bool = False
     origin: Origin | None = None
-    digits: int | None = None
-    only: Sequence[str] = ()
     texts: Texts = field(default_factory=dict)
-    caption: str = ""
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -178,42 +156,13 @@ class Report:
                 yield Row([name, str(value)], list(by_measure.values()), {"judged": size})
         yield Row([name, "(all)"], every, {"judged": evaluation.rankings.n_queries})
 
-    def notes_above(self) -> list[str]:
-        """Return what must be seen before the values; unless there are groups, columns count the queries."""
-        if self.groups is not None:
-            return self.all_notes()
-        return [note for name in self.evaluations for note in self.notes.get(name, ())]
-
     def notes_on(self, name: str) -> list[str]:
         """Return what is to be known about a run."""
         return [*self.notes.get(name, ()), *notes_of(name, self.evaluations[name].rankings)]
 
     def all_notes(self) -> list[str]:
-        """Return what is to be known about each run."""
-        return [note for name in self.evaluations for note in self.notes_on(name)]
-
-    def cells(self) -> Iterator[TextRow]:
-        """Yield the rows as text; the last are those of an ideal ranking, where that is below 1."""
-        for row in self.rows():
-            texts = [self.shown(*pair) for pair in zip(self.columns, row.values, strict=True)]
-            yield TextRow(row.labels, texts, _shown_queries(row.queries))
-        if not self.ceilings or self.by_query:
-            return
-        for row in self.means(BEST, self.ideal, {}):
-            best = dict(zip(self.measures, row.values, strict=True))
-            texts = [self._best(measure, best.get(measure)) for measure in self.columns]
-            yield TextRow(row.labels, texts, _shown_queries(row.queries) or ["", ""], ideal=True)
-
-    def _best(self, measure: Measure, value: float | None) -> str:
-        """Write a ceiling: nothing where it is 1 or more, a dash where there is none."""
-        if value is not None and math.isnan(value):
-            return NONE
-        return "" if value is None or measure not in self.ceilings else self.shown(measure, value)
-
-    def shown(self, measure: Measure, value: float) -> str:
-        """Write a value of a measure."""
-        decimals = 4 if self.digits is None else self.digits
-        return f"{value:,.0f}" if measure.NAME in COUNTS else f"{value:.{decimals}f}"
+        """Return what `run_notes` says of all runs, which is to be seen before their values."""
+        return [note for run in self.evaluations for note in self.notes.get(run, ())]
 
     def about(self) -> str:
         """Say what the queries are."""
@@ -226,47 +175,69 @@ class Report:
             return f"{judged}, {'each ' if queries['judged'] > 1 else ''}with {documents}"
         return f"{judged}, {without:,} of them without {documents}"
 
-    def objects(self) -> Iterator[dict[str, Any]]:
-        """Yield a JSON object per run."""
-        for name, evaluation in self.evaluations.items():
-            means = self.named(evaluation.measures, evaluation.aggregated.values())
-            content: dict[str, Any] = {
-                "run": name,
-                "metrics": {name_of(measure): means[name_of(measure)] for measure in self.measures},
-                "judged": {name_of(m): means[name_of(m)] for m in evaluation.measures if m.NAME == "Judged"},
-                "ceilings": self.named(self.ceilings, self.ceilings.values()),
-                "queries": self.queries(name),
-                **({"columns": dict(self.texts.get(name, {}))} if self.texts else {}),
+
+# --- other programs ------------------------------------------------------------------------------------
+
+
+def objects(found: Evaluations) -> Iterator[dict[str, Any]]:
+    """Yield a JSON object per run."""
+    for name, evaluation in found.evaluations.items():
+        means = _named(evaluation.measures, evaluation.aggregated.values())
+        content: dict[str, Any] = {
+            "run": name,
+            "metrics": {name_of(measure): means[name_of(measure)] for measure in found.measures},
+            "judged": {name_of(m): means[name_of(m)] for m in evaluation.measures if m.NAME == "Judged"},
+            "ceilings": _named(found.ceilings, found.ceilings.values()),
+            "queries": found.queries(name),
+            **({"columns": dict(found.texts.get(name, {}))} if found.texts else {}),
+        }
+        if found.by_query:
+            content["by_query"] = {
+                query_id: _named(evaluation.measures, values) for query_id, values in evaluation.per_query()
             }
-            if self.by_query:
-                content["by_query"] = {
-                    query_id: self.named(evaluation.measures, values)
-                    for query_id, values in evaluation.per_query()
-                }
-            if self.groups is not None:
-                content |= {"by": self.groups.name, "groups": list(self.objects_of_groups(self.groups, name))}
-            yield content
-
-    def objects_of_groups(self, groups: Groups, name: str) -> Iterator[dict[str, Any]]:
-        """Yield a JSON object for each group of a run, with the best possible values below 1."""
-        ideal = {MACRO: groups.macro(self.ideal)} if self.macro else groups.means(self.ideal)
-        evaluation = self.evaluations[name]
-        for value, row in zip(ideal, self.means(name, evaluation, {}), strict=False):  # without (all)
-            best = {measure: each for measure, each in ideal[value].items() if each < 1 - 1e-12}
-            yield {
-                "group": value if type(value) in (int, str) else str(value),
-                "queries": row.queries["judged"],
-                "metrics": self.named(evaluation.measures, row.values),
-                "ceilings": self.named(best, best.values()),
-            }
-
-    def named(self, measures: Iterable[Measure], values: Iterable[float]) -> dict[str, float | None]:
-        """Return the values by the names of the measures; NaN, which JSON does not have, is null."""
-        known = [None if math.isnan(value) else value for value in values]
-        return dict(zip(map(name_of, measures), known, strict=True))
+        if found.groups is not None:
+            groups = _objects_of_groups(found, found.groups, name)
+            content |= {"by": found.groups.name, "groups": list(groups)}
+        yield content
 
 
-def _shown_queries(queries: dict[str, int]) -> list[str]:
-    if "in_run" in queries:
-        return [f"{queries['in_run']:,} of {queries['judged']:,}", f"{queries['ignored']:,}"]
-    return [f"{count:,}" for count in queries.values()]
+def _objects_of_groups(found: Evaluations, groups: Groups, name: str) -> Iterator[dict[str, Any]]:
+    """Yield a JSON object for each group of a run, with the best possible values below 1."""
+    ideal = {MACRO: groups.macro(found.ideal)} if found.macro else groups.means(found.ideal)
+    evaluation = found.evaluations[name]
+    for value, row in zip(ideal, found.means(name, evaluation, {}), strict=False):  # without (all)
+        best = {measure: each for measure, each in ideal[value].items() if each < 1 - 1e-12}
+        yield {
+            "group": value if type(value) in (int, str) else str(value),
+            "queries": row.queries["judged"],
+            "metrics": _named(evaluation.measures, row.values),
+            "ceilings": _named(best, best.values()),
+        }
+
+
+def _named(measures: Iterable[Measure], values: Iterable[float]) -> dict[str, float | None]:
+    """Return the values by the names of the measures; NaN, which JSON does not have, is null."""
+    known = [None if math.isnan(value) else value for value in values]
+    return dict(zip(map(name_of, measures), known, strict=True))
+
+
+def content_of(found: Evaluations) -> list[dict[str, Any]]:
+    """Return what the JSON holds: an object per run, with its notes and the provenance of its values."""
+    origin, content = provenance(found.columns, found.origin), []
+    for each in objects(found):
+        inputs = [file for file in origin.get("inputs", []) if file.get("name", each["run"]) == each["run"]]
+        about = {**origin, "inputs": inputs} if inputs else origin
+        content.append({**each, "notes": found.notes_on(each["run"]), "provenance": about})
+    return content
+
+
+def records_of(found: Evaluations) -> Iterator[dict[str, Any]]:
+    """Yield the lines of CSV, TSV and JSONL: labels, values by name of the measure, counts of queries."""
+    names = [*found.labels, *map(name_of, found.columns)]
+    for row in found.rows():
+        counts = {f"queries_{key}": count for key, count in row.queries.items()}
+        if twice := [name for name in names if names.count(name) > 1 or name in counts]:
+            hint = "Give the measure another name: NAME=MEASURE"
+            raise InputError(f"two columns would be named {twice[0]!r}", hint=hint)
+        values = [None if math.isnan(value) else value for value in row.values]
+        yield {**dict(zip(names, [*row.labels, *values], strict=True)), **counts}

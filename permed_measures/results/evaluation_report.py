@@ -1,0 +1,266 @@
+"""The report of evaluations: which run is highest, and a table of means or of the values of each query."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
+
+from ir_measures.measures import Measure
+
+from permed_measures.errors import InputError, MeasureError, nearest
+from permed_measures.markup import counted, listed
+from permed_measures.measures.headings import explained, headings_of
+from permed_measures.measures.parameters import cutoff_of
+from permed_measures.measures.parsing import parse_measure
+from permed_measures.results.evaluations import MACRO, Evaluations, Row, content_of, records_of
+from permed_measures.results.findings import highest
+from permed_measures.results.how import how_made, titled
+from permed_measures.results.report import Report, Section
+from permed_measures.results.run_notes import notes_of
+from permed_measures.results.table import NONE, Cell, Table, captioned, ranked
+
+BEST = "best possible"
+COUNTS = ("NumQ", "NumRet", "NumRel")
+
+
+def evaluation_report(
+    found: Evaluations, digits: int | None = None, only: Sequence[str] = (), caption: str = ""
+) -> Report:
+    """Report evaluations.
+
+    Parameters
+    ----------
+    found : Evaluations
+    digits : int, optional
+        Number of decimals in tables, four if left out.
+    only : sequence of str
+        Headings of the columns of the table, commas between them, or ``all``; by default those that say
+        something.
+    caption : str
+        What the caption begins with.
+
+    Raises
+    ------
+    InputError
+        If the table has no column of this heading.
+    """
+    decimals = 4 if digits is None else digits
+    n_queries = found.queries(next(iter(found.evaluations)))["judged"]
+    table = _table(found, decimals, only, caption)
+    return Report(
+        titled(found.origin, len(found.evaluations), n_queries),
+        [*_finding(found, decimals), *(f"Note: {note}." for note in found.all_notes())],
+        [Section(tables=[table])],
+        _notes(found, table),
+        partial(content_of, found),
+        partial(records_of, found),
+        partial(how_made, found.columns, found.origin),
+    )
+
+
+def _finding(found: Evaluations, decimals: int) -> list[str]:
+    """Say which run is highest on each measure, or what the only one scores."""
+    runs = {name: _overall(found, name, decimals) for name in found.evaluations}
+    headings = headings_of(found.measures)
+    if found.macro:
+        headings = [f"{heading} {MACRO}" for heading in headings]
+    if len(runs) == 1:
+        [(run, values)] = runs.items()
+        return [f"{run} has {listed(map(' '.join, zip(headings, values, strict=True)))}."]
+    said = highest(headings, runs)
+    return [*said, "No significance test was run."] if said else []
+
+
+def _overall(found: Evaluations, run: str, decimals: int) -> list[str]:
+    """Return what is printed for a run as a whole: its means, or the means of the groups' means."""
+    rows = list(found.means(run, found.evaluations[run], {}))
+    values = dict(zip(found.columns, rows[0 if found.macro else -1].values, strict=True))
+    return [_shown(measure, values[measure], decimals) for measure in found.measures]
+
+
+def _notes(found: Evaluations, table: Table) -> list[str]:
+    """Return what runs lack and have besides, where no columns count it."""
+    if {"queries in run", "ignored"} & {*table.headings}:
+        return []
+    return [note for run, each in found.evaluations.items() for note in notes_of(run, each.rankings)]
+
+
+# --- the table -------------------------------------------------------------------------------------------
+
+
+class _Column(NamedTuple):
+    """A column; `need` is 0 where it says nothing, and the least needed is left out first.
+
+    `kind` is ``measure``, ``count`` (a measure that counts documents), ``judged`` or ``queries``.
+    """
+
+    heading: str
+    cells: list[str]
+    need: int
+    kind: str
+
+
+class _TextRow(NamedTuple):
+    labels: list[str]
+    values: list[str]
+    queries: list[str]
+    block: str
+
+
+def _table(found: Evaluations, decimals: int, only: Sequence[str], caption: str) -> Table:
+    """Build the table: a block for each group of queries, or for each run with all its queries."""
+    rows = list(_rows(found, decimals))
+    columns = list(_columns(found, rows))
+    chosen = _chosen(columns, found, only) if only else [each for each in columns if each.need]
+    turned = -1 if found.groups else 1  # a group, then the runs
+    blocks: dict[str, list[int]] = {}
+    for number, row in enumerate(rows):
+        blocks.setdefault(row.block, []).append(number)
+    others = sorted(chosen, key=lambda column: column.need)
+    return Table(
+        [*found.labels[::turned], *(column.heading for column in chosen)],
+        [
+            [
+                [*map(Cell, rows[number].labels[::turned]), *cells]
+                for number, *cells in zip(numbers, *_cells(found, rows, numbers, chosen), strict=True)
+            ]
+            for numbers in blocks.values()
+        ],
+        len(found.labels),
+        captioned(caption, f"{'Values by query' if found.by_query else 'Means'} over {_queries(found)}"),
+        list(_explanations(found, columns, chosen)),
+        [column.heading for column in others if column.kind in ("judged", "queries") and not only],
+        "evaluation",
+    )
+
+
+def _cells(
+    found: Evaluations, rows: list[_TextRow], numbers: list[int], columns: list[_Column]
+) -> Iterator[list[Cell]]:
+    """Yield the cells of a block by column; the best means are marked, among the runs."""
+    n_runs = sum(rows[number].labels[0] in found.evaluations for number in numbers)
+    for column in columns:
+        texts = [column.cells[number] for number in numbers]
+        ranks = ranked(texts[:n_runs]) if column.kind == "measure" and not found.by_query else []
+        yield [*map(Cell, texts, [*ranks, *[0] * (len(texts) - len(ranks))])]
+
+
+def _rows(found: Evaluations, decimals: int) -> Iterator[_TextRow]:
+    """Yield the rows; the last are those of an ideal ranking, where that is below 1."""
+    for row in found.rows():
+        texts = [
+            _shown(measure, value, decimals) for measure, value in zip(found.columns, row.values, strict=True)
+        ]
+        block = row.labels[1] if found.groups else row.labels[0] if found.by_query else ""
+        yield _TextRow(row.labels, texts, _counts(row), block)
+    if not found.ceilings or found.by_query:
+        return
+    for row in found.means(BEST, found.ideal, {}):
+        best = dict(zip(found.measures, row.values, strict=True))
+        texts = [_ceiling(found, measure, best.get(measure), decimals) for measure in found.columns]
+        yield _TextRow(row.labels, texts, _counts(row) or ["", ""], row.labels[1] if found.groups else BEST)
+
+
+def _shown(measure: Measure, value: float, decimals: int) -> str:
+    return f"{value:,.0f}" if measure.NAME in COUNTS else f"{value:.{decimals}f}"
+
+
+def _ceiling(found: Evaluations, measure: Measure, value: float | None, decimals: int) -> str:
+    """Write a ceiling: nothing where it is 1 or more, a dash where there is none."""
+    if value is not None and math.isnan(value):
+        return NONE
+    return "" if value is None or measure not in found.ceilings else _shown(measure, value, decimals)
+
+
+def _counts(row: Row) -> list[str]:
+    if "in_run" in row.queries:
+        return [f"{row.queries['in_run']:,} of {row.queries['judged']:,}", f"{row.queries['ignored']:,}"]
+    return [f"{count:,}" for count in row.queries.values()]
+
+
+# --- columns ---------------------------------------------------------------------------------------------
+
+
+def _columns(found: Evaluations, rows: list[_TextRow]) -> Iterator[_Column]:
+    """Yield the measures, then Judged by cutoff, then the counts of queries."""
+    n = len(found.columns)
+    headings = headings_of(found.columns)
+    for place, measure in enumerate(_in_order(found)):
+        number = found.columns.index(measure)
+        values = [each.aggregated[measure] for each in found.evaluations.values()]
+        asked, whole = measure in found.measures, all(value >= 1 - 1e-12 for value in values)
+        # Judged at the cutoff of the first measure is the most needed, wherever its column stands.
+        need = 3 * n - place if asked else 0 if whole or found.all_relevant else n - number
+        kind = "judged" if not asked else "count" if measure.NAME in COUNTS else "measure"
+        yield _Column(headings[number], [row.values[number] for row in rows], need, kind)
+    if found.by_query:
+        return
+    queries = [found.queries(run) for run in found.evaluations]
+    partly = any(each["in_run"] < each["judged"] for each in queries)
+    counts = {"queries in run": partly, "ignored": any(each["ignored"] for each in queries)}
+    for number, (heading, says) in enumerate(({"queries": True} if found.groups else counts).items()):
+        yield _Column(
+            heading, [row.queries[number] for row in rows], 2 * n - number if says else 0, "queries"
+        )
+
+
+def _in_order(found: Evaluations) -> list[Measure]:
+    """Return the measures as they were asked for, then Judged by cutoff."""
+    asked = [measure for measure in found.columns if measure in found.measures]
+    judged = [measure for measure in found.columns if measure not in asked]
+    return [*asked, *sorted(judged, key=lambda measure: cutoff_of(measure) or math.inf)]
+
+
+def _chosen(columns: list[_Column], found: Evaluations, only: Sequence[str]) -> list[_Column]:
+    """Return the columns that are asked for."""
+    if list(only) == ["all"]:
+        return columns
+    by_name = {str(measure).lower(): each for measure, each in zip(_in_order(found), columns, strict=False)}
+    by_name |= {column.heading.lower(): column for column in columns}
+    # A heading or a measure may have commas too.
+    names = list(chain(*([text] if _named(text, by_name) else text.split(",") for text in only)))
+    for name in names:
+        if not _named(name, by_name):
+            headings = [column.heading for column in columns]
+            hint = nearest(name, headings) or f"It has {', '.join(headings)}"
+            raise InputError(f"the table has no column {name!r}", hint=hint)
+    return list(chain(*(_named(name, by_name) for name in names)))
+
+
+def _named(text: str, by_name: dict[str, _Column]) -> list[_Column]:
+    """Return the column with this heading, or that of the measure with this name."""
+    if text.lower() not in by_name:
+        with suppress(MeasureError):
+            text = str(parse_measure(text))
+    return [by_name[text.lower()]] if text.lower() in by_name else []
+
+
+# --- what the caption says -------------------------------------------------------------------------------
+
+
+def _queries(found: Evaluations) -> str:
+    """Say what the queries are, and whether the runs have them all."""
+    every = "every run" if len(found.evaluations) > 1 else "the run"
+    partly = any((each.rankings.retrieved == 0).any() for each in found.evaluations.values())
+    return f"{found.about()}; {'a query without results scores 0' if partly else f'all are in {every}'}"
+
+
+def _explanations(found: Evaluations, columns: list[_Column], chosen: list[_Column]) -> Iterator[str]:
+    """Say what the headings and labels stand for, and why Judged@k is not there."""
+    judged = [column for column in columns if column.kind == "judged" and column not in chosen]
+    if found.all_relevant and judged:
+        yield "Judged@k is left out: all labels are relevant"
+    elif judged and all(column.kind != "judged" or not column.need for column in columns):
+        yield "Every document that counts is judged"
+    if found.ceilings and not found.by_query:
+        yield f"{BEST.capitalize()}: what an ideal ranking scores, where that is below 1"
+    headings = {column.heading for column in chosen}
+    measures = zip(headings_of(found.columns), found.columns, strict=True)
+    yield from explained(measure for heading, measure in measures if heading in headings)
+    if found.groups is not None and found.macro:
+        of_groups = f"{counted(len(found.groups.values), 'group')} by {found.groups.name}"
+        yield f"{MACRO}: the mean of the means of {of_groups}, each counting once"

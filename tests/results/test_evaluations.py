@@ -1,0 +1,280 @@
+"""The report of evaluations: its marks, its columns and what it says are those of the numbers."""
+
+import csv
+import io
+import json
+import math
+from dataclasses import replace
+
+import pytest
+from commands import run_cli, run_main
+
+import permed_measures as pm
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.groups import Groups
+from permed_measures.engine.judgments import Judgments
+from permed_measures.errors import InputError
+from permed_measures.measures.parsing import measures_of
+from permed_measures.results.evaluation_report import evaluation_report
+from permed_measures.results.evaluations import Evaluations, with_judged
+from permed_measures.results.report import ENDINGS, FORMATS
+
+QRELS = {"a_1": {"d": 2, "e": 1}, "a_2": {"d": 1}, "b_1": {"d": 1}}
+RUNS = {
+    "old": {q: {"x": 2.0, "d": 1.0} for q in QRELS},
+    "new": {q: {"d": 1.0, "x": 0.5} for q in QRELS},
+    "mid": {q: {"d": 1.0 + (q == "a_1"), "x": 1.5} for q in QRELS},
+}
+SAMPLE = ("evaluate", "permed-sample", "permed-sample/runs")
+
+
+def evaluations(runs, measures="RR", by=None, qrels=QRELS, **options):
+    """Evaluate runs by some measures."""
+    judgments = Judgments.of(qrels)
+    measures = measures_of(measures.split() if isinstance(measures, str) else measures)
+    evaluate = PermedEvaluator(with_judged(measures), judgments).evaluate
+    groups = Groups.of(judgments.query_ids, by) if by else None
+    return Evaluations(
+        measures, {name: evaluate(run) for name, run in runs.items()}, groups=groups, **options
+    )
+
+
+def report(*arguments, only=(), caption="", **options):
+    return evaluation_report(evaluations(*arguments, **options), only=only, caption=caption)
+
+
+def table(*arguments, **options):
+    [section] = report(*arguments, **options).sections
+    return section.tables[0]
+
+
+def cells(table):
+    return [[(cell.text, cell.rank) if cell.rank else cell.text for cell in row] for row in table.rows]
+
+
+# --- the table -------------------------------------------------------------------------------------------
+
+
+def test_the_best_runs_are_marked_but_not_the_ideal_ranking():
+    found = table(
+        RUNS, "RR P@1 NumRet GradedAP(max_rel=9)", only=["RR", "P@1", "NumRet", "GradedAP(max_rel=9)"]
+    )
+    assert cells(found) == [
+        ["old", "0.5000", "0.0000", "6", "0.0556"],
+        ["new", ("1.0000", 1), ("1.0000", 1), "6", ("0.1111", 1)],
+        ["mid", ("0.6667", 2), ("0.3333", 2), "6", ("0.0741", 2)],
+        ["best possible", "", "", "—", "0.1296"],
+    ]
+    assert [len(block) for block in found.blocks] == [3, 1]
+
+
+def test_groups_are_blocks_with_their_own_best():
+    found = table(RUNS, "P@1", by="_([0-9])$")
+    assert found.headings == ["_([0-9])$", "run", "P@1", "queries"]
+    assert [[row[:3] for row in block] for block in cells_of_blocks(found)][:2] == [
+        [["1", "old", "0.0000"], ["1", "new", ("1.0000", 1)], ["1", "mid", ("0.5000", 2)]],
+        [["2", "old", ("0.0000", 2)], ["2", "new", ("1.0000", 1)], ["2", "mid", ("0.0000", 2)]],
+    ]
+    assert len(found.blocks) == 3
+
+
+def cells_of_blocks(found):
+    return [cells(replace(found, blocks=[block])) for block in found.blocks]
+
+
+def test_values_by_query_have_a_block_for_each_run_and_no_marks():
+    found = table(RUNS, "P@1", by_query=True)
+    assert [len(block) for block in found.blocks] == [3, 3, 3]
+    assert cells(found)[2:4] == [["old", "b_1", "0.0000"], ["new", "a_1", "1.0000"]]
+    assert found.caption.startswith(
+        "Values by query over 3 judged queries, each with relevant documents; all"
+    )
+
+
+def test_columns_that_say_nothing_are_left_out():
+    whole = {"mine": {query: {"d": 1.0} for query in QRELS}}
+    assert table(whole, "RR P@1").headings == ["run", "RR", "P@1"]
+    partly = {**RUNS, "part": {"a_1": {"d": 1.0}, "c": {"d": 1.0}}}
+    headings = ["run", "P@1", "Judged@1", "queries in run", "ignored"]
+    found = table(partly, "P@1", qrels={**QRELS, "a_1": {"d": 0, "e": 1}})
+    assert found.headings == headings
+    assert found.spare == ["Judged@1", "ignored", "queries in run"]
+
+
+def test_columns_are_chosen_by_heading_or_measure():
+    asked = "GradedAP(norm='ideal')@10 P@1 nDCG@5"
+    for only, headings in {
+        "ignored,p@1": ["ignored", "P@1"],
+        "gradedap(norm=ideal)@10": ["GradedAP(norm='ideal')@10"],
+        "ndcg_cut_5": ["nDCG@5"],
+        "Judged@10": ["Judged@10"],
+    }.items():
+        found = table(RUNS, asked, only=[only])
+        assert found.headings == ["run", *headings]
+        assert found.spare == []
+    comma = "GradedAP(gains={0:0,1:1,2:1})@1"
+    assert table(RUNS, [comma, "RR"], only=[comma, "RR"]).headings == ["run", comma, "RR"]
+    every = ["RR", "Judged", "queries in run", "ignored"]
+    assert table(RUNS, "RR", only=["all"]).headings == ["run", *every]
+    with pytest.raises(InputError, match=r"the table has no column 'P@2'. Did you mean 'P@1'\?"):
+        table(RUNS, "P@1", only=["P@2"])
+    with pytest.raises(
+        InputError, match=r"the table has no column '\?'. It has P@1, Judged@1, queries in run"
+    ):
+        table(RUNS, "P@1", only=["?"])
+
+
+# --- what is said ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("qrels", "measures", "said"),
+    [
+        ({"q": {"a": 2, "b": 0}}, "AP", "1 judged query, with relevant documents"),
+        ({"q": {"a": 1}, "r": {"a": 0}}, "AP", "2 judged queries, 1 of them without relevant documents"),
+        ({"q": {"a": 1}}, "AP(rel=2)", "1 judged query, none with relevant documents: no label reaches 2"),
+        (
+            {"q": {"a": 2}, "r": {"a": 1}},
+            "AP(rel=2)",
+            "2 judged queries, 1 of them without relevant documents (labels of 2 or more)",
+        ),
+        ({"q": {"a": 1}}, "nDCG", "1 judged query, with relevant documents"),
+    ],
+)
+def test_queries_without_relevant_documents_are_counted_at_the_level_of_the_measures(qrels, measures, said):
+    runs = {"mine": {query: {"a": 1.0} for query in qrels}}
+    assert table(runs, measures, qrels=qrels).caption == f"Means over {said}; all are in the run"
+
+
+def test_a_query_without_results_is_said():
+    found = table({"a": {"a_1": {"d": 1.0}}}, "P@1")
+    assert found.caption.endswith("; a query without results scores 0")
+    assert table(RUNS, "P@1").caption.endswith("; all are in every run")
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "said", "judged"),
+    [
+        ({"q": {"a": 1, "b": 0}}, {"q": {"a": 2.0, "b": 1.0}}, "Every document that counts is judged", False),
+        ({"q": {"a": 1, "b": 0}}, {"q": {"a": 2.0, "x": 1.0}}, "", True),
+        (
+            {"q": {"a": 1}},
+            {"q": {"a": 2.0, "x": 1.0}},
+            "Judged@k is left out: all labels are relevant",
+            False,
+        ),
+    ],
+)
+def test_what_is_judged_is_said_where_it_has_no_column(qrels, run, said, judged):
+    found = table({"mine": run}, "P@1 P@3", qrels=qrels)
+    assert [note for note in found.notes if "udged" in note] == [said] * bool(said)
+    assert ("Judged@3" in found.headings) == judged
+
+
+def test_the_finding_is_that_of_the_means():
+    assert report(RUNS, "RR P@1 NumRet").finding == [
+        "new has the highest RR: 1.0000.",
+        "Highest on P@1: new; on NumRet: old, new and mid.",
+        "No significance test was run.",
+    ]
+    assert report({"old": RUNS["old"]}, "RR P@1").finding == ["old has RR 0.5000 and P@1 0.0000."]
+    found = report(RUNS, "P@1", by=lambda query: query[0], macro=True)
+    assert found.finding[0] == "new has the highest P@1 (macro): 1.0000."
+    assert report(RUNS, "RR", qrels={}).finding == []
+
+
+def test_notes_stand_below_unless_columns_count_them():
+    runs = {"old": {"a_1": {"d": 1.0}, "z": {"d": 1.0}}}
+    lacking = "run 'old' retrieves nothing for 2 of 3 queries (first: 'a_2'); they score 0"
+    found = evaluations(runs, "P@1", by="([0-9])$", notes={"old": ["run 'old': a note"]})
+    ignored = "run 'old' has 1 query without judgments (ignored)"
+    assert evaluation_report(found).notes == [lacking, ignored]
+    assert evaluation_report(found).finding[-1] == "Note: run 'old': a note."
+    assert report(runs, "P@1").notes == []
+    assert lacking in report(runs, "P@1", only=["P@1"]).notes
+
+
+# --- numbers ---------------------------------------------------------------------------------------------
+
+
+def test_csv_and_json_have_the_numbers_as_they_were_computed():
+    found = report(RUNS, "RR P@1")
+    lines = list(csv.DictReader(io.StringIO(found.to("csv"))))
+    assert [float(line["RR"]) for line in lines] == [0.5, 1.0, 2 / 3]
+    assert lines[0]["queries_in_run"] == "3"
+    assert [each["metrics"]["RR"] for each in json.loads(found.to("json"))] == [0.5, 1.0, 2 / 3]
+    assert [json.loads(line)["RR"] for line in found.to("jsonl").splitlines()] == [0.5, 1.0, 2 / 3]
+
+
+def test_json_of_groups_has_their_own_ceilings():
+    path = pm.datasets.SAMPLES[0].runs["bm25"]
+    arguments = ["-m", "GradedAP@10", "--by", "turn_number", "--format", "json"]
+    groups = json.loads(run_cli("evaluate", "permed-sample", path, *arguments)[0])[0]["groups"]
+    assert [group["group"] for group in groups] == [1, 2, 3, 4, 5]
+    qrels = pm.read_qrels(pm.datasets.SAMPLES[0].qrels)
+    for group in groups:
+        part = {q: docs for q, docs in qrels.items() if q.endswith(f"_{group['group']}")}
+        assert math.isclose(group["ceilings"]["GradedAP@10"], pm.ceiling("GradedAP@10", part), abs_tol=1e-15)
+
+
+def test_a_name_of_the_users_own_is_no_other_column():
+    for name in ("run", "ignored"):
+        with pytest.raises(InputError, match=f"two columns would be named '{name}'"):
+            report(RUNS, {name: "P@1"})
+    with pytest.raises(InputError, match="two columns would be named 'queries_judged'"):
+        report(RUNS, {"queries_judged": "P@1"}).to("csv")
+    [content, *_] = json.loads(report(RUNS, {"Judged well": "P@1"}).to("json"))
+    assert content["metrics"] == {"Judged well": 0.0}
+    assert list(content["judged"]) == ["Judged@1"]
+
+
+def test_where_there_is_no_ceiling_there_is_a_dash():
+    text, _ = run_cli(*SAMPLE, "-m", "NumRet", "-m", "P@5", "--columns", "NumRet,P@5")
+    assert ["best", "possible", "—"] in [line.split()[:3] for line in text.splitlines()]
+    assert json.loads(run_cli(*SAMPLE, "-m", "NumRet", "--format", "json")[0])[0]["ceilings"] == {}
+
+
+# --- the command -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_ending_of_a_file_tells_the_format_that_is_printed_too(ending, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    form, output = ENDINGS[ending], f"out{ending.upper()}"
+    arguments = ("evaluate", "permed-sample", "permed-sample/runs/bm25", "-m", "P@1")
+    _, printed, _ = run_main(*arguments, "--format", form)
+    assert run_main(*arguments, "--output", output) == (0, "", f"{output}: {form} of 1 run\n")
+    assert (tmp_path / output).read_text() == printed
+
+
+def test_every_format_has_an_ending():
+    assert {*ENDINGS.values()} == {*FORMATS}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("--output out.pdf", "out.pdf: the ending '.pdf' means no format. End the name in .txt, .md,"),
+        ("--output no/out.csv", "no/out.csv: there is no folder 'no' to write into"),
+        ("--output run --format csv", "run: the output would overwrite the qrels or a run"),
+        ("--digits -1", "'--digits'"),
+        ("--digits 3 --format csv", "--digits is for tables; csv has all digits"),
+        ("--caption Ours --format csv", "--caption is for the tables of papers, not for the format csv"),
+        ("--columns P@1 --format tsv", "--columns chooses the columns of a table. Leave it out"),
+    ],
+)
+def test_what_is_refused_is_one_message_and_nothing_is_written(line, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run").write_text("sample_01_1 Q0 a 1 1.0 t\n")
+    status, out, err = run_main("evaluate", "permed-sample", "run", "-m", "P@1", *line.split())
+    assert (status, out) == (2, "")
+    assert message in " ".join(err.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_digits_and_captions_are_those_of_tables():
+    arguments = ("evaluate", "permed-sample", "permed-sample/runs/bm25", "-m", "P@1")
+    assert "| bm25 | 0.7 |" in run_cli(*arguments, "--digits", 1, "--format", "markdown")[0].replace("6", "7")
+    assert "bm25 & 0.646 &" in run_cli(*arguments, "--digits", 3, "--format", "latex")[0]
+    text, _ = run_cli(*arguments, "--caption", "A&B", "--format", "latex")
+    assert r"\caption{A\&B. Means over 48 judged queries" in text

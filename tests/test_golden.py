@@ -1,0 +1,74 @@
+"""What commands print, letter for letter, at 80 columns: read once, and kept in ``golden/``.
+
+``python tests/test_golden.py`` writes what is printed now. Read the differences before they are committed.
+"""
+
+import json
+import os
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from commands import run_main
+
+GOLDEN = Path(__file__).parent / "golden"
+SMALL = "qrels run.trec best=other.trec"
+SAMPLE = "permed-sample permed-sample/runs"
+FEW = "--resamples 999"
+FILES = {
+    "qrels": "q1 0 a 2\nq1 0 b 1\nq1 0 c 0\nq2 0 d 1\nq3 0 e 0\n",
+    "run.trec": "q1 Q0 b 1 3 t\nq1 Q0 x 2 2 t\nq1 Q0 a 3 1 t\nq9 Q0 z 1 1 t\n",
+    "other.trec": "q2 Q0 d 1 3 t\n",
+}
+COMMANDS = {
+    "evaluate.txt": f"evaluate {SAMPLE}",
+    "evaluate.md": f"evaluate {SAMPLE} --format markdown",
+    "evaluate.tex": f"evaluate {SAMPLE} --format latex",
+    "evaluate.csv": f"evaluate {SMALL} -m GradedAP@10 -m P@1 --format csv",
+    "evaluate.json": f"evaluate {SMALL} -m GradedAP@10 --format json",
+    "evaluate.jsonl": f"evaluate {SMALL} -m GradedAP@10 --format jsonl",
+    "evaluate_partly.txt": f"evaluate {SMALL} -m GradedAP@10 -m P@1",
+    "evaluate_by.txt": f"evaluate {SMALL} -m GradedAP@10 --by 'q([12])'",
+    "evaluate_by.json": f"evaluate {SMALL} -m GradedAP@10 --by 'q([12])' --format json",
+    "evaluate_by_query.txt": f"evaluate {SMALL} -m GradedAP@10 -m AP --by-query",
+    "evaluate_by_query.tsv": f"evaluate {SMALL} -m P@1 --by-query --format tsv",
+}
+
+
+def written(name, folder):
+    """Return what a command prints, of JSON without where its numbers come from."""
+    for file, text in FILES.items():
+        (folder / file).write_text(text)
+    status, text, errors = run_main(*shlex.split(COMMANDS[name]))
+    assert status in (0, 1), errors
+    if not name.endswith(".json"):
+        return text
+    content = json.loads(text)
+    for each in content if isinstance(content, list) else [content]:
+        assert each.pop("provenance")["versions"]
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_output_is_as_it_was_read(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert written(name, tmp_path) == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name.endswith(".txt")])
+def test_no_line_is_wider_than_the_terminal(name):
+    lines = (GOLDEN / name).read_text(encoding="utf-8").splitlines()
+    assert max(map(len, lines)) <= 80
+    assert not [line for line in lines if re.search("…$", line)]
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    os.environ["COLUMNS"] = "80"
+    with tempfile.TemporaryDirectory() as place:
+        os.chdir(place)
+        for each in COMMANDS:
+            (GOLDEN / each).write_text(written(each, Path(place)), encoding="utf-8")
