@@ -10,7 +10,6 @@ from ir_measures import Metric
 
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import PermedWarning
-from permed_measures.measures.parameters import by_alias
 from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures_of
 
 if TYPE_CHECKING:
@@ -232,9 +231,12 @@ def evaluate_by(
     for note in groups.notes():
         warnings.warn(note, PermedWarning, stacklevel=2)
     if macro:
-        return Means(by_alias(groups.macro(evaluation)))
-    by_group = groups.means(evaluation)
-    return MeansByGroup({each: Means(by_alias(means)) for each, means in by_group.items()}, groups.name)
+        return Means(zip(evaluation.names, groups.macro(evaluation).values(), strict=True))
+    by_group = {
+        group: Means(zip(evaluation.names, means.values(), strict=True))
+        for group, means in groups.means(evaluation).items()
+    }
+    return MeansByGroup(by_group, groups.name)
 
 
 def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:

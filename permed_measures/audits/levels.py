@@ -13,7 +13,7 @@ from permed_measures.audits.choices import Choice, Floats, MeasureSpec, measure_
 from permed_measures.audits.options import FMean, PrecisionBase, RecallBase, describe
 from permed_measures.audits.query_sets import QuerySets
 from permed_measures.engine.kernels import KERNELS
-from permed_measures.engine.kernels.shared import count, divide
+from permed_measures.engine.kernels.shared import divide
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.measures.definitions import Coverage
 
@@ -71,7 +71,7 @@ class LevelChoice(Choice):
         return sets.ratios(self._found(rankings, spec), total.astype(np.float64))
 
     def _found(self, rankings: JudgedRankings, spec: MeasureSpec) -> Floats:
-        return count(rankings, rankings.relevant(self.level, spec.rank))
+        return rankings.num_rel_ret(self.level, spec.rank)
 
     def sentence(self, measures: set[str], pooled: bool) -> str:
         """Describe these measures for a paper."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.kernels import CHECKS, KERNELS, depth_of
+from permed_measures.engine.kernels import CHECKS, KERNELS
 from permed_measures.engine.kernels.checks import note_on_binary_labels
 from permed_measures.engine.kernels.shared import look_up
 from permed_measures.engine.means import Means, Values
@@ -24,8 +24,7 @@ from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parameters import (
     CheckedMeasure,
     alias_of,
-    by_alias,
-    check_measure,
+    check_parameters,
     values_of,
 )
 from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures_of
@@ -49,9 +48,19 @@ class Evaluation:
     rankings: JudgedRankings
 
     @property
+    def names(self) -> list[Any]:
+        """The name that the user gave each measure, or the measure."""
+        return [alias_of(measure) or measure for measure in self.measures]
+
+    @property
     def aggregated(self) -> dict[Measure, float]:
         """The mean of each measure over all queries of the qrels (NaN without any); of counts, the sum."""
         return aggregated(self.measures, self.values)
+
+    def means(self) -> Means:
+        """Return the mean of each measure, by its name."""
+        values = aggregated(self.measures, self.values).values()
+        return Means(zip(self.names, values, strict=True))
 
     def per_query(self) -> Iterator[tuple[str, list[float]]]:
         """Yield each query id with its values, in the order of the measures."""
@@ -59,7 +68,7 @@ class Evaluation:
 
     def metrics(self) -> Iterator[Metric]:
         """Yield ir_measures' metrics, query by query."""
-        names: list[Any] = [alias_of(measure) or measure for measure in self.measures]
+        names = self.names
         for query_id, values in self.per_query():
             for name, value in zip(names, values, strict=True):
                 yield Metric(query_id, name, value)
@@ -96,7 +105,7 @@ class PermedEvaluator(Evaluator):
         for measure in checked:
             if measure.NAME in CHECKS:
                 CHECKS[measure.NAME](self.judgments, values_of(measure))
-        depths = [depth for measure in checked if (depth := depth_of(measure)) is not None]
+        depths = [depth for measure in checked if (depth := _depth_of(measure)) is not None]
         self._depth = max(depths) if depths and len(depths) == len(checked) else None
         super().__init__(checked, self.judgments.query_ids)
 
@@ -107,25 +116,22 @@ class PermedEvaluator(Evaluator):
         """
         return [note for each in self.measures if (note := note_on_binary_labels(each, self.judgments))]
 
-    def evaluate(self, run: RunLike) -> Evaluation:
-        """Return the values of all measures on a run, as arrays."""
-        return self._evaluate(run)
-
-    def _evaluate(self, run: RunLike, depth: int | None = None) -> Evaluation:
+    def evaluate(self, run: RunLike, depth: int | None = None) -> Evaluation:
+        """Return the values of all measures on a run, as arrays; its rankings may be cut at a depth."""
         return evaluated(list(self.measures), JudgedRankings.of(self.judgments, run, self.ties, depth))
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:
         """Return an iterator over the metrics of each query of the qrels."""
-        return self._evaluate(run, self._depth).metrics()
+        return self.evaluate(run, self._depth).metrics()
 
     def calc_aggregate(self, run: RunLike) -> Means:
         """Return the mean of each measure over all queries of the qrels."""
-        return Means(by_alias(self._evaluate(run, self._depth).aggregated))
+        return self.evaluate(run, self._depth).means()
 
     def calc(self, run: RunLike) -> Values:
         """Return the means, and the metrics of each query."""
-        evaluation = self._evaluate(run, self._depth)
-        return Values(Means(by_alias(evaluation.aggregated)), list(evaluation.metrics()))
+        evaluation = self.evaluate(run, self._depth)
+        return Values(evaluation.means(), list(evaluation.metrics()))
 
 
 _NEAREST = {"SDCG": "nDCG@10", **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NERR11"), "ERR@10")}
@@ -139,7 +145,7 @@ def _checked(measure: Measure) -> Measure:
         near = f"The nearest is {_NEAREST[name]}; " if name in _NEAREST else ""
         hint = f"{near}ir_measures.calc_aggregate may have another provider for it"
         raise MeasureError(f"permed-measures does not compute {measure}", hint=hint)
-    check_measure(measure)
+    check_parameters(measure, complete=True)
     if name == "nDCG" and "gains" in measure.params and measure["dcg"] != "log2":
         hint = "Give the gains themselves: nDCG(gains={1:1,2:3}) has the gains of exp-log2"
         raise MeasureError(f"nDCG takes gains with dcg='log2' only (found {measure})", hint=hint)
@@ -147,6 +153,17 @@ def _checked(measure: Measure) -> Measure:
         problem = f"RBP needs rel (found {measure}): it has no agreed scale for grades"
         raise MeasureError(problem, hint=f"The nearest is {measure(rel=1)}")
     return measure
+
+
+def _depth_of(measure: Measure) -> int | None:
+    """Return the rank below which a measure does not look for judged documents; None if it may look at all.
+
+    That is its cutoff, unless it counts only judged documents or sorts the whole list.
+    """
+    given = measure.params
+    anywhere = given.get("judged_only") or given.get("ideal") == "run"
+    cutoff: int | None = None if anywhere else given.get("cutoff")
+    return cutoff
 
 
 def evaluated(measures: list[Measure], rankings: JudgedRankings) -> Evaluation:

@@ -7,6 +7,7 @@ import os
 import struct
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -212,6 +213,12 @@ def doubles(values: Collection[Any]) -> bytes:
     The text of a number is no number to struct, as it is to numpy; and both are as fast.
     """
     try:
-        return struct.pack(f"{len(values)}d", *values)
+        return _pack(len(values))(*values)
     except (struct.error, TypeError, ValueError, OverflowError):
         return struct.pack("d", math.nan)
+
+
+@cache
+def _pack(n: int) -> Callable[..., bytes]:
+    """Return what packs so many doubles: most queries have as many documents as others."""
+    return struct.Struct(f"{n}d").pack

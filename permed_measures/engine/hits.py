@@ -53,20 +53,18 @@ class Hits(NamedTuple):
     may_be_grades: bool = False
 
 
-def find_hits(judgments: Judgments, run: Nested | Batches, ties: TieBreak, depth: int | None = None) -> Hits:
-    """Find the judged documents of a run, and their ranks; a rank beyond `depth` is any such rank."""
-    if isinstance(run, Mapping):
-        return _of_mapping(judgments, run, ties, depth)
-    return _of_frames(judgments, run, ties, depth)
-
-
 # --- of a mapping ----------------------------------------------------------------------------------
 
 
-def _of_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: int | None) -> Hits:
+def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: int | None) -> Hits:
+    """Find the judged documents of a run, and their ranks; a rank beyond `depth` is any such rank."""
     named = with_string_ids(run, "query ids of the run")
     query = [number for number, query_id in enumerate(judgments.query_ids) if query_id in named]
-    docs = _with_string_ids([judgments.query_ids[each] for each in query], named)
+    query_ids = [judgments.query_ids[each] for each in query]
+    docs = [named[query_id] for query_id in query_ids]
+    # Only the first id of a query is looked at: checking each would cost as much as reading them.
+    if not (set(map(type, docs)) <= {dict} and {type(next(iter(each), "")) for each in docs} <= {str}):
+        docs = list(map(_with_string_ids, query_ids, docs))
     rows = _scores(judgments, query, docs)
     ranks = ranks_of(rows, judgments, ties, depth)
     some_ids = list(islice(chain.from_iterable(docs) if query else named, 2))
@@ -80,21 +78,13 @@ def may_be_grades(run: Nested) -> bool:
     return any(run.values()) and all(score in USUAL_GRADES for score in scores)
 
 
-def _with_string_ids(query_ids: list[str], run: Nested) -> list[Mapping[str, float]]:
-    """Return the documents of each query with string ids.
-
-    Only the first id of a query is looked at: checking the type of each would cost as much as reading them.
-    """
-    found = [run[query_id] for query_id in query_ids]
-    if set(map(type, found)) <= {dict} and {type(next(iter(docs), "")) for docs in found} <= {str}:
-        return found
-    for place, (query_id, docs) in enumerate(zip(query_ids, found, strict=True)):
-        if not isinstance(docs, Mapping):
-            problem = f"the results of a query must be a dict {{doc_id: score}} (found {type(docs).__name__})"
-            raise InputError(problem, where=f"query {shown(query_id)}")
-        if not isinstance(next(iter(docs), ""), str):
-            found[place] = with_string_ids(docs, "document ids", query_id=query_id)
-    return found
+def _with_string_ids(query_id: str, docs: Mapping[Any, float]) -> Mapping[str, float]:
+    """Return the documents of a query with string ids."""
+    if not isinstance(docs, Mapping):
+        problem = f"the results of a query must be a dict {{doc_id: score}} (found {type(docs).__name__})"
+        raise InputError(problem, where=f"query {shown(query_id)}")
+    first_is_string = isinstance(next(iter(docs), ""), str)
+    return docs if first_is_string else with_string_ids(docs, "document ids", query_id=query_id)
 
 
 def _scores(judgments: Judgments, query: list[int], docs: list[Mapping[str, float]]) -> Scores:
@@ -147,8 +137,8 @@ def _no_score(judgments: Judgments, query: Iterable[int], docs: Iterable[Mapping
 # --- of frames -------------------------------------------------------------------------------------
 
 
-def _of_frames(judgments: Judgments, run: Batches, ties: TieBreak, depth: int | None) -> Hits:
-    """Find the hits of one frame after the other, or of all together if a query has rows in two of them."""
+def find_in_frames(judgments: Judgments, run: Batches, ties: TieBreak, depth: int | None) -> Hits:
+    """Find those of one frame after the other, or of all together if a query has rows in two of them."""
     check_not_forked()
     import polars as pl
 

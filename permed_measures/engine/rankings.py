@@ -7,7 +7,7 @@ come first. So a run is never sorted as a whole, and the ids of unjudged documen
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.engine.forms import as_mapping_or_batches, is_spark_frame
-from permed_measures.engine.hits import Hits, find_hits
+from permed_measures.engine.hits import Hits, find_in_frames, find_in_mapping
 from permed_measures.engine.inputs import QRELS_FIRST, RunLike, path_of
 from permed_measures.engine.judgments import Ints, Judgments, offsets_of, position_in_query
 from permed_measures.engine.query_ids import suggestion
@@ -111,14 +111,16 @@ class JudgedRankings:
             found = find_in_spark(judgments, run, ties)
         else:
             run = as_mapping_or_batches(run, "score")
-            found = find_hits(judgments, run, ties, depth)
+            find = find_in_mapping if isinstance(run, Mapping) else find_in_frames
+            found = find(judgments, run, ties, depth)
         order = np.argsort((judgments.query[found.row].astype(np.int64) << 32) | found.rank)
         counts = found.retrieved, len(found.query_ids), found.n_shared
         whole = cls(judgments, found.row[order], found.rank[order].astype(np.int32), *counts)
         rankings = whole.within(depth)
         if found.may_be_grades:
             _warn(SWAPPED, QRELS_FIRST, path_of(run))
-        _warn_if_disjoint(rankings, found, path_of(run))
+        if not len(rankings.row):
+            _warn_if_disjoint(rankings, found, path_of(run))
         return rankings
 
     @classmethod
@@ -165,8 +167,10 @@ class JudgedRankings:
         """The rankings that retrieve all judged documents, by grade descending."""
         return JudgedRankings.ideal(self.judgments, self.judgments.grade)
 
-    def relevant(self, rel: float, cutoff: int | None = None) -> Relevant:
+    def relevant(self, rel: float, cutoff: int | None = None, judged_only: bool = False) -> Relevant:
         """Return the documents within the cutoff with a grade of at least `rel`; many measures share them."""
+        if judged_only:
+            return self.condensed.relevant(rel, cutoff)
         if cutoff is not None:
             return self.within(cutoff).relevant(rel)
         if rel not in self._relevant:
@@ -174,6 +178,13 @@ class JudgedRankings:
             found = position_in_query(rows.query, self.n_queries)
             self._relevant[rel] = Relevant(rows.query, rows.rank, rows.grade, found)
         return self._relevant[rel]
+
+    def num_rel_ret(
+        self, rel: float, cutoff: int | None = None, judged_only: bool = False
+    ) -> NDArray[np.float64]:
+        """Return how many documents with a grade of at least `rel` each query has within the cutoff."""
+        found = self.relevant(rel, cutoff, judged_only).query
+        return np.bincount(found, minlength=self.n_queries).astype(np.float64)
 
     def within(self, cutoff: int | None) -> JudgedRankings:
         """Return the rankings cut at rank k; many measures share them."""

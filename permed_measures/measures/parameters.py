@@ -183,19 +183,6 @@ def cutoff_of(measure: Measure) -> int | None:
     return cutoff
 
 
-def check_measure(measure: Measure) -> None:
-    """Raise MeasureError for a measure with a missing, unknown or impossible parameter.
-
-    ir_measures itself only asserts, and lets a cutoff of 0 through to C code that ends the process.
-    """
-    check_given(measure)
-    for name, param in measure.SUPPORTED_PARAMS.items():
-        if param.required and name not in measure.params:
-            example = {"cutoff": 10, "recall": 0.5}.get(name)
-            whole = measure(**{name: example}) if example else f"{measure.NAME}({name}=...)"
-            raise MeasureError(f"{measure.NAME} needs a {name}", hint=f"Write {whole}")
-
-
 _STANDARD = {
     "cutoff": CUTOFF,
     "rel": REL,
@@ -207,8 +194,11 @@ _STANDARD = {
 """What holds for the parameters of ir_measures' own measures beyond their type."""
 
 
-def check_given(measure: Measure) -> None:
-    """Raise MeasureError for an unknown or impossible parameter."""
+def check_parameters(measure: Measure, *, complete: bool = False) -> None:
+    """Raise MeasureError for an unknown or impossible parameter; if `complete`, also for a missing one.
+
+    ir_measures itself only asserts, and lets a cutoff of 0 through to C code that ends the process.
+    """
     for name, value in measure.params.items():
         if name not in measure.SUPPORTED_PARAMS:
             raise _unknown_parameter(measure, name)
@@ -219,6 +209,11 @@ def check_given(measure: Measure) -> None:
             _converted(measure, name, _STANDARD[name], value)
         if name != "cutoff" and not param.validate(value):  # type: ignore[no-untyped-call]
             raise MeasureError(f"{measure.NAME}: {name} must be {allowed(param)} (found {shown(value)})")
+    for name, param in measure.SUPPORTED_PARAMS.items():
+        if complete and param.required and name not in measure.params:
+            example = {"cutoff": 10, "recall": 0.5}.get(name)
+            whole = measure(**{name: example}) if example else f"{measure.NAME}({name}=...)"
+            raise MeasureError(f"{measure.NAME} needs a {name}", hint=f"Write {whole}")
 
 
 _TYPES = {bool: "True or False", int: "a whole number", float: "a decimal number", str: "a string"}
@@ -246,7 +241,7 @@ def with_rel(measure: Measure, rel: float | None) -> Measure:
     if rel is None or not takes or "rel" in given:
         return measure
     changed: Measure = measure(rel=_converted(measure, "rel", REL, rel))
-    check_given(changed)
+    check_parameters(changed)
     return with_alias(changed, alias_of(measure))
 
 
@@ -261,8 +256,3 @@ def alias_of(measure: Measure) -> str | None:
     """Return the name that the user gave the measure."""
     name: str | None = vars(measure).get("alias")
     return name
-
-
-def by_alias(values: Mapping[Measure, float]) -> dict[Any, float]:
-    """Return values by the names that the user gave the measures, or by the measures."""
-    return {alias_of(measure) or measure: value for measure, value in values.items()}

@@ -15,7 +15,7 @@ from permed_measures.errors import MeasureError, shown
 from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.headings import SHORT
 from permed_measures.measures.names import advice_for, understood
-from permed_measures.measures.parameters import alias_of, check_given, with_alias, with_rel
+from permed_measures.measures.parameters import alias_of, check_parameters, with_alias, with_rel
 
 MeasureLike = Measure | str
 """A measure of ir_measures or of ours, or its name: ``GradedAP@10`` or ``"GradedAP@10"``."""
@@ -30,13 +30,14 @@ def measures_of(measures: MeasuresLike, rel: float | None = None) -> list[Measur
         measures = [measures]
     if not isinstance(measures, Mapping) or all(isinstance(each, Measure) for each in measures):
         # A dict of measure to value is what calc_aggregate returns: its measures are meant.
-        return distinct(with_rel(parse_measure(measure), rel) for measure in measures)
-    for name in measures:
-        if not isinstance(name, str) or not name.strip():
-            raise MeasureError(
-                f"a dict of measures must have names (found {shown(name)})", hint="{'MAP@10': GradedAP @ 10}"
-            )
-    return distinct(with_alias(with_rel(parse_measure(each), rel), name) for name, each in measures.items())
+        found = list(map(parse_measure, measures))
+    else:
+        for name in measures:
+            if not isinstance(name, str) or not name.strip():
+                problem = f"a dict of measures must have names (found {shown(name)})"
+                raise MeasureError(problem, hint="{'MAP@10': GradedAP @ 10}")
+        found = [with_alias(parse_measure(each), name) for name, each in measures.items()]
+    return distinct(found if rel is None else [with_rel(measure, rel) for measure in found])
 
 
 _NAMED = re.compile(r"((?:[^=()]|\([^()]*\))*)=(.*)", re.DOTALL)  # a = in brackets belongs to a parameter
@@ -126,7 +127,7 @@ def parse_measure(text: MeasureLike) -> Measure:
     if at is not None:
         params[measure.AT_PARAM] = at
     measure = measure(**params)
-    check_given(measure)
+    check_parameters(measure)
     return measure
 
 

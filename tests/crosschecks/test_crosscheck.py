@@ -18,7 +18,7 @@ import permed_measures as pm
 from permed_measures.crosschecks.check import DEFAULT_MEASURES
 from permed_measures.engine import ranks
 from permed_measures.engine.kernels import KERNELS
-from permed_measures.engine.kernels.shared import divide, relevant, sums
+from permed_measures.engine.kernels.shared import divide, sums
 from permed_measures.engine.ranks import TieBreak
 
 QRELS = {"q1": {"a": 2, "b": 1, "c": 0, "d": 1}, "q2": {"a": 1, "e": 0}}
@@ -109,7 +109,7 @@ def test_grades_that_would_take_trec_eval_s_memory_are_not_given_to_it():
 
 def test_a_wrong_denominator_is_named(monkeypatch):
     def over_found(rankings, *, cutoff, rel, judged_only):
-        hits = relevant(rankings, cutoff, rel, judged_only)
+        hits = rankings.relevant(rel, cutoff, judged_only)
         found = sums(hits.query, None, rankings.n_queries)
         return divide(sums(hits.query, hits.found / hits.rank, rankings.n_queries), found)
 

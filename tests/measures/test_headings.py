@@ -11,7 +11,7 @@ from effort import effort
 import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.measures.headings import explained, heading, headings_of
-from permed_measures.measures.parameters import CheckedMeasure, check_given, values_of, with_alias
+from permed_measures.measures.parameters import CheckedMeasure, check_parameters, values_of, with_alias
 from permed_measures.measures.parsing import named_measure, parse_measure
 
 EXP = "nDCG(dcg='exp-log2')@10"
@@ -95,7 +95,7 @@ def test_a_heading_is_read_back():
     for _ in range(effort(1_000, 10_000)):
         measure = drawn(rng)
         with contextlib.suppress(pm.MeasureError):  # one that ir_measures makes, and nobody can compute
-            check_given(measure)
+            check_parameters(measure)
             measures[heading(measure)] = measure
     for short, measure in measures.items():
         assert parse_measure(short) == measure

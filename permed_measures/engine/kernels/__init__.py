@@ -61,14 +61,3 @@ SUPPORTED = [
 
 KERNELS: dict[str, Kernel] = {str(each.measure.NAME): each.kernel for each in SUPPORTED}
 CHECKS: dict[str, Check] = {str(each.measure.NAME): each.check for each in SUPPORTED if each.check}
-
-
-def depth_of(measure: Measure) -> int | None:
-    """Return the rank below which a measure does not look for judged documents; None if it may look at all.
-
-    That is its cutoff, unless it counts only judged documents or sorts the whole list.
-    """
-    given = measure.params
-    anywhere = given.get("judged_only") or given.get("ideal") == "run"
-    cutoff: int | None = None if anywhere else given.get("cutoff")
-    return cutoff

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from permed_measures.engine.judgments import position_in_query
-from permed_measures.engine.kernels.shared import Floats, count, divide, relevant, running_sum, sums
+from permed_measures.engine.kernels.shared import Floats, divide, running_sum, sums
 from permed_measures.engine.rankings import JudgedRankings
 
 _INFAP_EPSILON = 1e-5
@@ -21,23 +21,23 @@ _INFAP_EPSILON = 1e-5
 
 def precision(rankings: JudgedRankings, *, cutoff: int, rel: float, judged_only: bool) -> Floats:
     """Relevant documents within the first k, over k (also where fewer than k were retrieved)."""
-    return count(rankings, relevant(rankings, cutoff, rel, judged_only)) / cutoff
+    return rankings.num_rel_ret(rel, cutoff, judged_only) / cutoff
 
 
 def recall(rankings: JudgedRankings, *, cutoff: int, rel: float, judged_only: bool) -> Floats:
     """Relevant documents within the first k, over all relevant documents of the qrels."""
-    found = count(rankings, relevant(rankings, cutoff, rel, judged_only))
+    found = rankings.num_rel_ret(rel, cutoff, judged_only)
     return divide(found, rankings.judgments.num_rel(rel))
 
 
 def success(rankings: JudgedRankings, *, cutoff: int | None, rel: float, judged_only: bool) -> Floats:
     """1 if a relevant document is within the first k, else 0: Success and Coverage."""
-    return (count(rankings, relevant(rankings, cutoff, rel, judged_only)) > 0).astype(np.float64)
+    return (rankings.num_rel_ret(rel, cutoff, judged_only) > 0).astype(np.float64)
 
 
 def reciprocal_rank(rankings: JudgedRankings, *, cutoff: int | None, rel: float, judged_only: bool) -> Floats:
     """One over the rank of the first relevant document, 0 if there is none within the first k."""
-    hits = relevant(rankings, cutoff, rel, judged_only)
+    hits = rankings.relevant(rel, cutoff, judged_only)
     first = hits.found == 1
     return sums(hits.query[first], 1 / hits.rank[first], rankings.n_queries)
 
@@ -46,14 +46,14 @@ def average_precision(
     rankings: JudgedRankings, *, cutoff: int | None, rel: float, judged_only: bool
 ) -> Floats:
     """Sum of the precision at each relevant document within the first k, over all relevant documents."""
-    hits = relevant(rankings, cutoff, rel, judged_only)
+    hits = rankings.relevant(rel, cutoff, judged_only)
     total = sums(hits.query, hits.found / hits.rank, rankings.n_queries)
     return divide(total, rankings.judgments.num_rel(rel))
 
 
 def r_precision(rankings: JudgedRankings, *, rel: float, judged_only: bool) -> Floats:
     """Precision at R, the number of relevant documents of the query."""
-    hits = relevant(rankings, None, rel, judged_only)
+    hits = rankings.relevant(rel, None, judged_only)
     num_rel = rankings.judgments.num_rel(rel)
     return divide(sums(hits.query[hits.rank <= num_rel[hits.query]], None, rankings.n_queries), num_rel)
 
@@ -66,7 +66,7 @@ def interpolated_precision(
     It is reached with int(recall * R + 0.9) relevant documents: trec_eval 9 truncates, trec_eval 10 rounds.
     Where nothing was retrieved the value is 0 (pytrec_eval has 0/0 there at recall 0).
     """
-    hits = relevant(rankings, None, rel, judged_only)
+    hits = rankings.relevant(rel, None, judged_only)
     needed = (recall * rankings.judgments.num_rel(rel) + 0.9).astype(np.int64)
     reached = hits.found >= needed[hits.query]
     value = np.zeros(rankings.n_queries)
@@ -76,7 +76,7 @@ def interpolated_precision(
 
 def rank_biased_precision(rankings: JudgedRankings, *, cutoff: int | None, p: float, rel: float) -> Floats:
     """(1 - p) times the sum of p^(rank - 1) over the relevant documents within the first k, as cwl_eval."""
-    hits = relevant(rankings, cutoff, rel)
+    hits = rankings.relevant(rel, cutoff)
     return (1 - p) * sums(hits.query, p ** (hits.rank - 1.0), rankings.n_queries)
 
 
@@ -95,7 +95,7 @@ def binary_preference(rankings: JudgedRankings, *, rel: float) -> Floats:
     N is the number of all judged documents that are not relevant. Unjudged documents are left out of n and
     N, and so are negative grades: to trec_eval they are in the pool, but not judged.
     """
-    hits = relevant(rankings, None, rel, judged_only=True)
+    hits = rankings.relevant(rel, None, judged_only=True)
     num_rel = rankings.judgments.num_rel(rel)
     num_nonrel = rankings.judgments.num_rel(0) - num_rel
     above = np.minimum(hits.rank - hits.found, num_rel[hits.query])
@@ -114,7 +114,7 @@ def inferred_average_precision(rankings: JudgedRankings, *, rel: float) -> Float
     judged_above = running_sum(rankings.query, (rankings.grade >= 0).astype(np.float64), n_queries) - 1
     rows = rankings.grade >= rel
     rank, query = rankings.rank[rows], rankings.query[rows]
-    relevant_above = relevant(rankings, None, rel).found - 1.0
+    relevant_above = rankings.relevant(rel).found - 1.0
     share = (relevant_above + _INFAP_EPSILON) / (judged_above[rows] + 2 * _INFAP_EPSILON)
     expected = (1 + pooled[rows] * share) / rank
     return divide(sums(query, expected, n_queries), rankings.judgments.num_rel(rel))
@@ -127,12 +127,12 @@ def set_precision(rankings: JudgedRankings, *, rel: float, relative: bool, judge
     """Relevant documents retrieved, over all retrieved; `relative`: over the most possible, min(that, R)."""
     retrieved = (rankings.condensed if judged_only else rankings).retrieved
     limit = np.minimum(retrieved, rankings.judgments.num_rel(rel)) if relative else retrieved
-    return divide(count(rankings, relevant(rankings, None, rel, judged_only)), limit)
+    return divide(rankings.num_rel_ret(rel, None, judged_only), limit)
 
 
 def set_recall(rankings: JudgedRankings, *, rel: float) -> Floats:
     """Relevant documents retrieved, over all relevant documents of the qrels."""
-    return divide(count(rankings, relevant(rankings, None, rel)), rankings.judgments.num_rel(rel))
+    return divide(rankings.num_rel_ret(rel), rankings.judgments.num_rel(rel))
 
 
 def set_f(rankings: JudgedRankings, *, rel: float, beta: float, judged_only: bool) -> Floats:
@@ -163,4 +163,4 @@ def num_ret(rankings: JudgedRankings, *, rel: float | None) -> Floats:
     """Documents retrieved; with `rel` the relevant ones."""
     if rel is None:
         return rankings.retrieved.astype(np.float64)
-    return count(rankings, relevant(rankings, None, rel))
+    return rankings.num_rel_ret(rel)

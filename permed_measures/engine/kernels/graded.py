@@ -12,10 +12,8 @@ from permed_measures.engine.judgments import Judgments, position_in_query
 from permed_measures.engine.kernels.shared import (
     Floats,
     Gains,
-    count,
     divide,
     look_up,
-    relevant,
     running_sum,
     sums,
 )
@@ -40,7 +38,7 @@ def relevance_weighted_average_precision(
     judged_only: bool,
 ) -> Floats:
     """Average precision with a weight for each grade; see `GradedAP` for the formula."""
-    hits = relevant(rankings, cutoff, rel, judged_only)
+    hits = rankings.relevant(rel, cutoff, judged_only)
     weight = weight_of_grade(hits.grade, max_rel=max_rel, gains=gains)
     total = sums(hits.query, hits.found / hits.rank * weight, rankings.n_queries)
     judgments, n_queries = rankings.judgments, rankings.n_queries
@@ -48,7 +46,7 @@ def relevance_weighted_average_precision(
     counts = {
         "num_rel": num_rel,
         "min": num_rel if cutoff is None else np.minimum(num_rel, cutoff),
-        "num_rel_ret": count(rankings, hits),
+        "num_rel_ret": sums(hits.query, None, n_queries),
         "none": np.ones(n_queries),
     }
     if norm in counts:
@@ -167,7 +165,7 @@ def graded_average_precision(
     thresholds = g or dict.fromkeys(range(1, max_rel + 1), 1 / max_rel)
     total, norm = np.zeros(rankings.n_queries), np.zeros(rankings.n_queries)
     for rel, probability in thresholds.items():
-        hits = relevant(rankings, cutoff, rel)
+        hits = rankings.relevant(rel, cutoff)
         total += probability * sums(hits.query, hits.found / hits.rank, rankings.n_queries)
         norm += probability * rankings.judgments.num_rel(rel)
     return divide(total, norm)
@@ -175,7 +173,7 @@ def graded_average_precision(
 
 def q_measure(rankings: JudgedRankings, *, cutoff: int | None, beta: float, gains: Gains | None) -> Floats:
     """Blended ratio (C + beta cg) / (i + beta cg*) at each relevant document, over R or min(R, k)."""
-    hits = relevant(rankings, cutoff, 1)
+    hits = rankings.relevant(1, cutoff)
     judgments, n_queries = rankings.judgments, rankings.n_queries
     num_rel = judgments.num_rel(1)
     gain = hits.grade if gains is None else look_up(hits.grade, gains)

@@ -1,4 +1,4 @@
-"""What several kernels need: relevant documents with running counts, sums per query, safe division."""
+"""What several kernels need: sums per query, running sums, safe division, gains of grades."""
 
 from __future__ import annotations
 
@@ -9,25 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import offsets_of
-from permed_measures.engine.rankings import JudgedRankings, Relevant
 
 Floats = NDArray[np.float64]
 Gains = Mapping[float, float]
 
 
-def relevant(rankings: JudgedRankings, cutoff: int | None, rel: float, judged_only: bool = False) -> Relevant:
-    """Return the relevant documents within the cutoff."""
-    return (rankings.condensed if judged_only else rankings).relevant(rel, cutoff)
-
-
 def sums(query: NDArray[np.int32], values: NDArray[np.floating[Any]] | None, n_queries: int) -> Floats:
     """Return the sum of the values (without values: the number of rows) per query."""
     return np.bincount(query, values, minlength=n_queries).astype(np.float64)
-
-
-def count(rankings: JudgedRankings, hits: Relevant) -> Floats:
-    """Return how many of these documents each query has."""
-    return sums(hits.query, None, rankings.n_queries)
 
 
 def running_sum(query: NDArray[np.int32], values: Floats, n_queries: int) -> Floats:
