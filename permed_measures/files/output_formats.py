@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections import Counter
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from permed_measures.engine.inputs import BEIR_COLUMNS, Batches, Nested, first_repeated, location
-from permed_measures.errors import InputError
+from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.order import ranked
 
 if TYPE_CHECKING:
@@ -39,57 +39,52 @@ class Output:
         return InputError(problem, where=str(self.path), hint=hint)
 
 
-def without_documents(nested: Nested) -> list[str]:
-    """Return the queries that have no documents."""
-    return [query_id for query_id, documents in nested.items() if not documents]
-
-
-def _rows(output: Output, nested: Nested) -> Iterator[tuple[str, str, float]]:
-    """Yield the rows of a file that has one per document."""
-    empty = without_documents(nested)
+def _rows(output: Output, nested: Nested) -> list[tuple[str, str, float]]:
+    """Return the rows of a file that has one per document, in which a query without documents is lost."""
+    empty = [query_id for query_id, documents in nested.items() if not documents]
     if empty and not output.is_run:
         raise output.error(
             f"this format has a row per judgment, so that {len(empty)} queries without any would be lost "
             f"(first: {empty[0]!r})",
             "Write them as .json",
         )
-    for query_id, documents in nested.items():
-        for doc_id, value in documents.items():
-            yield query_id, doc_id, value
+    if empty:
+        problem = f"{output.path}: {len(empty)} queries without documents are not in the file"
+        warnings.warn(f"{problem} (first: {empty[0]!r})", PermedWarning, stacklevel=6)
+    return [(q, doc_id, value) for q, documents in nested.items() for doc_id, value in documents.items()]
 
 
 def _trec(output: Output, nested: Nested) -> str:
+    _rows(output, nested)  # says what would be lost
     if output.is_run:
-        _refuse_white_space(output.tag, "tag", output.tag)
+        _check_column(output.tag, "tag", output.tag)
         nested = {q: {d: documents[d] for d in ranked(documents)} for q, documents in nested.items()}
     lines = []
-    rank: Counter[str] = Counter()
-    for query_id, doc_id, value in _rows(output, nested):
-        rank[query_id] += 1
-        if rank[query_id] == 1:
-            _refuse_white_space(query_id, "query id", f"query {query_id!r}")
-        _refuse_white_space(doc_id, "document id", location(query_id, doc_id))
-        run = f"Q0 {doc_id} {rank[query_id]} {value!r} {output.tag}"
-        lines.append(f"{query_id} {run if output.is_run else f'0 {doc_id} {value!r}'}\n")
-    marked = next((query_id for query_id in rank if query_id.startswith(("#", "{", "\ufeff"))), None)
-    if marked is not None:
-        raise output.error(f"a line of a TREC file may not begin with {marked[0]!r} (found query {marked!r})")
+    for query_id, documents in nested.items():
+        if documents:
+            _check_column(query_id, "query id", f"query {query_id!r}")
+        if documents and query_id.startswith(("#", "{", "\ufeff")):
+            problem = f"a line of a TREC file may not begin with {query_id[0]!r} (found query {query_id!r})"
+            raise output.error(problem)
+        for rank, (doc_id, value) in enumerate(documents.items(), start=1):
+            _check_column(doc_id, "document id", location(query_id, doc_id))
+            run = f"Q0 {doc_id} {rank} {value!r} {output.tag}"
+            lines.append(f"{query_id} {run if output.is_run else f'0 {doc_id} {value!r}'}\n")
     return "".join(lines)
 
 
-def _refuse_white_space(text: str, what: str, place: str) -> None:
+def _check_column(text: str, what: str, where: str) -> None:
     if text.split() != [text]:
-        raise InputError(
-            f"a {what} in a TREC file may not be empty or have white space (found {text!r})", where=place
-        )
+        problem = f"a {what} in a TREC file may not be empty or have white space (found {text!r})"
+        raise InputError(problem, where=where)
 
 
 def _table(output: Output, nested: Nested, delimiter: str) -> str:
     text = io.StringIO()
-    rows = list(_rows(output, nested))
-    long = max((len(name) for row in rows for name in row[:2]), default=0)
-    if long > csv.field_size_limit():
-        raise output.error(f"a cell has {csv.field_size_limit()} characters at most (found {long})")
+    rows = _rows(output, nested)
+    longest = max((len(name) for row in rows for name in row[:2]), default=0)
+    if longest > csv.field_size_limit():
+        raise output.error(f"a cell has {csv.field_size_limit()} characters at most (found {longest})")
     returns = any("\r" in query_id or "\r" in doc_id for query_id, doc_id, _ in rows)
     # Where only what needs it is quoted, a \r alone is not.
     quoting: Literal[0, 1] = csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL
@@ -159,7 +154,7 @@ def frame_of(output: Output, data: Nested | Batches) -> pl.DataFrame:
         if (pair := first_repeated(frame)) is not None:
             raise data.duplicate_error(*pair)
         return frame
-    rows = list(_rows(output, data))
+    rows = _rows(output, data)
     whole = not output.is_run and all(
         isinstance(value, int) and -(2**63) <= value < 2**63 for _, _, value in rows
     )

@@ -6,7 +6,6 @@ import codecs
 import gzip
 import io
 import os
-import shutil
 import stat
 import sys
 import tempfile
@@ -32,6 +31,8 @@ ProgressCallback = Callable[[float], None]
 MARK = b"\xef\xbb\xbf"
 """The byte order mark; it is one only at the start of a file."""
 _CHUNK = 1 << 23
+_LARGEST_PIPE = 16 * 10**9
+"""Bytes of a pipe that are kept in a temporary file: one that never ends may not fill the disk."""
 _HEAD = 1 << 16
 """Bytes that are enough to recognise most formats."""
 _LONGEST_HEAD = 1 << 24
@@ -83,7 +84,12 @@ class Source:
         pipe = os.dup(0) if self.path == STDIN else os.open(self.path, os.O_RDONLY)
         try:
             with os.fdopen(pipe, "rb") as content, os.fdopen(copied, "wb") as copy:
-                shutil.copyfileobj(content, copy)
+                while chunk := content.read(_CHUNK):
+                    if copy.tell() + len(chunk) > _LARGEST_PIPE:
+                        problem = f"more than {_LARGEST_PIPE / 10**9:g} GB came from a pipe"
+                        hint = "Write it to a file, and name that"
+                        raise InputError(problem, where=str(self.path), hint=hint)
+                    copy.write(chunk)
         except OSError as error:
             place = f"{error.strerror} in {tempfile.gettempdir()}, where a pipe is kept while it is read"
             raise OSError(error.errno, place, str(self.path)) from None

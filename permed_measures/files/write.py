@@ -5,14 +5,13 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import warnings
 from pathlib import Path
 from typing import Any
 
 from permed_measures.engine.forms import as_mapping, with_string_ids
 from permed_measures.engine.inputs import Batches, QrelsLike, RunLike, location, number
-from permed_measures.errors import InputError, PermedWarning
-from permed_measures.files.output_formats import TEXT_WRITERS, Output, frame_of, without_documents
+from permed_measures.errors import InputError
+from permed_measures.files.output_formats import TEXT_WRITERS, Output, frame_of
 from permed_measures.files.whole import write_whole
 
 FORMATS = (*TEXT_WRITERS, "parquet")
@@ -136,14 +135,13 @@ _TREC_ENDINGS = ("", ".run", ".res", ".txt", ".qrels", ".qrel")
 
 def _as_parquet(output: Output, data: Any) -> bytes:
     content = io.BytesIO()
-    data = data if isinstance(data, Batches) else _checked(output, data, "parquet")
+    data = data if isinstance(data, Batches) else _checked(output, data)
     frame_of(output, data).write_parquet(content)
     return content.getvalue()
 
 
 def _as_text(output: Output, name: str, data: Any) -> bytes:
-    nested = _checked(output, data, name)
-    text = TEXT_WRITERS[name](output, nested)
+    text = TEXT_WRITERS[name](output, _checked(output, data))
     if not text:
         raise output.error("without any query the file would be empty", "Write .json, .csv or .parquet")
     try:
@@ -152,8 +150,8 @@ def _as_text(output: Output, name: str, data: Any) -> bytes:
         raise output.error(f"ids must be Unicode text (found {error.object[error.start]!r})") from None
 
 
-def _checked(output: Output, data: Any, name: str) -> dict[str, dict[str, float]]:
-    """Return the data with text ids and checked numbers; warn of queries that the file leaves out."""
+def _checked(output: Output, data: Any) -> dict[str, dict[str, float]]:
+    """Return the data with text ids and checked numbers."""
     nested: dict[str, dict[str, float]] = {}
     for query_id, documents in with_string_ids(as_mapping(data, output.value), "query ids").items():
         named = with_string_ids(documents, "document ids", query_id=query_id)
@@ -163,8 +161,4 @@ def _checked(output: Output, data: Any, name: str) -> dict[str, dict[str, float]
             d: float(value) if output.is_run or value != int(value) else int(value)
             for d, value in named.items()
         }
-    empty = without_documents(nested)
-    if empty and output.is_run and name not in ("json", "jsonl"):
-        text = f"{output.path}: {len(empty)} queries without documents are not in the file"
-        warnings.warn(f"{text} (first: {empty[0]!r})", PermedWarning, stacklevel=5)
     return nested

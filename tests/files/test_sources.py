@@ -1,14 +1,15 @@
 """Files as bytes: marks, compression, files that change, lines without end, pipes and devices."""
 
-import errno
 import gc
 import gzip
+import itertools
 import os
 import random
 import socket
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -198,13 +199,24 @@ def test_what_is_not_utf_16_is_refused(tmp_path, wrong):
         pm.read_run(tmp_path / "run")
 
 
-def test_a_full_disk_is_named_where_a_pipe_is_kept(pipe, monkeypatch):
-    def full(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+def test_a_full_disk_is_named_where_a_pipe_is_kept(pipe, tmp_path, monkeypatch):
+    def full(**_):
+        return os.open("/dev/full", os.O_WRONLY), str(tmp_path / "copy")
 
-    monkeypatch.setattr("shutil.copyfileobj", full)
+    monkeypatch.setattr("tempfile.mkstemp", full)
     with pytest.raises(OSError, match=r"No space left on device in .*, where a pipe is kept.*pipe'$"):
         pm.read_run(pipe([b"q1 Q0 a 1 1 t\n"]))
+
+
+def test_a_pipe_that_does_not_end_is_refused(pipe, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(sources, "_LARGEST_PIPE", 5 * 10**7)
+    endless = itertools.repeat(b"q1 Q0 a 1 1 t\n" * 10**5)
+    with pytest.raises(pm.InputError, match=r"pipe: more than 0\.05 GB came from a pipe. Write it to a file"):
+        pm.read_run(pipe(endless))
+    gc.collect()
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
 def test_a_pipe_leaves_no_copy(pipe, tmp_path, monkeypatch):
