@@ -1,7 +1,6 @@
 """A server on this machine."""
 
 import contextlib
-import gzip
 import http.server
 import threading
 
@@ -12,55 +11,29 @@ class FileServer:
     Attributes
     ----------
     files : dict of str to bytes
-    statuses : dict of str to list of int
-        The errors that the next requests get, before the file is served.
     cut : dict of str to list of int
         How many bytes the next requests get.
-    compresses : bool
-        Whether it compresses the file for a client that can decompress it, as GitHub does.
     together : threading.Barrier, optional
         Let so many requests wait for each other.
-    endless : bool
-        Whether it sends the file again and again, as long as the client reads, up to 256 MB.
     """
 
     def __init__(self):
-        self.files, self.statuses, self.cut, self.asked, self.n_sent = {}, {}, {}, [], 0
-        self.compresses, self.together, self.endless = False, None, False
+        self.files, self.cut, self.asked, self.together = {}, {}, [], None
         server = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 server.asked.append(self.path)
                 body = server.files.get(self.path)
-                statuses = server.statuses.get(self.path)
-                if statuses or body is None:
-                    self.refuse(statuses.pop(0) if statuses else 404)
-                    return
-                compressed = server.compresses and "gzip" in self.headers.get("Accept-Encoding", "")
-                body = gzip.compress(body) if compressed else body
-                self.send_response(200)
-                if not server.endless:
-                    self.send_header("Content-Length", str(len(body)))
-                if compressed:
-                    self.send_header("Content-Encoding", "gzip")
+                self.send_response(404 if body is None else 200)
+                body = b"an error\n" if body is None else body
+                self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 cuts = server.cut.get(self.path)
                 if server.together is not None:
                     with contextlib.suppress(threading.BrokenBarrierError):  # one may wait for the other
                         server.together.wait(1)
-                sent = body[: cuts.pop(0)] if cuts else body
-                self.wfile.write(sent)
-                with contextlib.suppress(OSError):  # the client closes the connection
-                    while server.endless and server.n_sent < 1 << 28:
-                        self.wfile.write(body)
-                        server.n_sent += len(body)
-
-            def refuse(self, status):
-                self.send_response(status)
-                self.send_header("Content-Length", "9")
-                self.end_headers()
-                self.wfile.write(b"an error\n")
+                self.wfile.write(body[: cuts.pop(0)] if cuts else body)
 
             def log_message(self, *_):
                 pass

@@ -27,8 +27,8 @@ engine: means evaluator ties groups
 provider evaluation
 files: sources formats order text_formats text trec streams parquet
 files: read inspection columns whole output_formats write provenance
-datasets: import_hook records samples readers downloads handlers catalogue __init__
-datasets: titles pyterrier loading
+datasets: samples records readers downloads handlers catalogue import_hook loading __init__
+datasets: titles pyterrier
 results: table report findings run_notes own_columns how evaluations evaluation_report
 spark
 statistics: significance signed_ranks columns randomization bootstrap intervals proportions power interactions

@@ -127,7 +127,7 @@ def compare(
     refuse_record(record, output, [Path(qrels), *files.values()])
     if p_imp is not None and len(baseline or ()) != 1:
         raise InputError("--p-imp needs one --baseline", hint="Name the run that the others rerank")
-    texts = read_columns(existing(columns, only_files=True)) if columns else {}
+    texts = read_columns(existing(columns)) if columns else {}
     check_texts(texts, files)
     form = format_of(format_, output, COMPARISON_FORMATS, [Path(qrels), *files.values()])
     refuse_caption(caption, form)

@@ -42,7 +42,7 @@ def convert(
     from permed_measures.files.write import write_qrels, write_run
 
     packaged = packaged_runs(str(source))
-    [source] = packaged.values() if len(packaged) == 1 else [existing(source, only_files=True)]
+    [source] = packaged.values() if len(packaged) == 1 else [existing(source)]
     target = STDOUT if str(target) == "-" else target
     refuse_without_folder(target)
     if target.is_file() and source.is_file() and target.samefile(source):
@@ -74,5 +74,5 @@ def inspect(
     with closing(ProgressBar()) as bar:
         files = [file for path in paths for file in packaged_runs(str(path)).values() or [path]]
         for number, file in enumerate(files, start=1):
-            description = inspect_file(existing(file, only_files=True), bar.of(file.name))
+            description = inspect_file(existing(file), bar.of(file.name))
             print(description, end="\n\n" if number < len(files) else "\n")

@@ -16,8 +16,9 @@ from ir_measures.measures import Measure
 
 from permed_measures.cli.messages import tell, warnings_as_notes
 from permed_measures.cli.progress import ProgressBar
-from permed_measures.datasets import NAMES, SAMPLES, qrels_of
+from permed_measures.datasets import NAMES, SAMPLES
 from permed_measures.datasets.loading import existing, loaded_qrels, run_name, with_path
+from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.hits import may_be_grades
 from permed_measures.engine.inputs import QRELS_FIRST, Batches, FileRun
 from permed_measures.engine.judgments import Judgments
@@ -43,7 +44,7 @@ def columns_of(given: list[str] | None) -> tuple[list[str], dict[str, dict[str, 
     files = [each for each in given or () if each.lower().endswith(".csv")]
     if len(files) > 1:
         raise InputError(f"one file of columns can be given (found {', '.join(files)})")
-    texts = read_columns(existing(files[0], only_files=True)) if files else {}
+    texts = read_columns(existing(files[0])) if files else {}
     return [each for each in given or () if each not in files], texts
 
 
@@ -299,4 +300,4 @@ def _load_qrels(argument: str) -> tuple[Any, Any]:
     if argument in NAMES and path.is_file():
         tell(f"note: {argument} is a file here, and is used instead of the data set of this name")
     loaded = loaded_qrels(argument)
-    return (qrels_of(loaded, argument), loaded) if hasattr(loaded, "qrels_iter") else (loaded, None)
+    return (as_mapping(loaded, "relevance"), loaded) if hasattr(loaded, "qrels_iter") else (loaded, None)

@@ -15,17 +15,14 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from permed_measures.datasets.import_hook import register, register_when_imported
-from permed_measures.datasets.samples import SAMPLES, Sample
-from permed_measures.errors import InputError, files_beside, nearest, shown, unloadable
+from permed_measures.datasets.samples import NAMES, SAMPLES, Sample
+from permed_measures.errors import InputError
 
 if TYPE_CHECKING:
     from ir_datasets import Dataset
-
-    from permed_measures.engine.inputs import QrelsLike
 
 __all__ = [
     "NAMES",
@@ -33,20 +30,9 @@ __all__ = [
     "Sample",
     "from_folder",
     "load",
-    "qrels_of",
     "register",
     "register_when_imported",
 ]
-
-NAMES = (
-    "medcorpus",
-    *(f"medcorpus/turn/{turn}" for turn in range(1, 7)),
-    "litsearch",
-    *(f"litsearch/{part}" for part in ("broad", "specific", "inline", "author")),
-    "permed-sample",
-    "permed-sample/literature",
-)
-"""The ids of the data sets."""
 
 _ID = re.compile(r"\w[\w.+-]*(/\w[\w.+-]*)*")
 """The form of ir_datasets' own ids. Each is also the path of a folder, which must stay in ir_datasets'."""
@@ -84,6 +70,7 @@ def from_folder(path: str | os.PathLike[str], id: str) -> Dataset:
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     line = '{"query_id": "t_turn_1", "query": "why?", "history": [], "ground_truth": ["d1"]}'
     ...     _ = Path(folder, "queries.jsonl").write_text(line)
@@ -96,7 +83,6 @@ def from_folder(path: str | os.PathLike[str], id: str) -> Dataset:
             f"{id!r:.100} cannot be the id of a data set",
             hint="Use letters, digits and . _ + - in parts separated by /, such as 'my-topics/test'",
         )
-    register()
     from permed_measures.datasets.catalogue import register_folder
 
     return register_folder(path, id)
@@ -110,39 +96,6 @@ def load(dataset: str) -> Dataset:
     InputError
         If ir_datasets does not know the id, or has no qrels for it.
     """
-    register()
-    import ir_datasets
+    from permed_measures.datasets.loading import load
 
-    if Path(dataset).is_dir() and dataset not in set(ir_datasets.registry):
-        from permed_measures.datasets.catalogue import folder
-
-        return folder(dataset, Path(dataset).resolve().name)
-    try:
-        loaded = ir_datasets.load(dataset)
-    except KeyError:
-        raise InputError(
-            f"{shown(dataset)} is neither a file nor the id of a data set of ir_datasets",
-            hint=nearest(dataset, [*NAMES, *files_beside(Path(dataset))])
-            or "Ours are medcorpus, litsearch, permed-sample and parts of them",
-        ) from None
-    if not loaded.has_qrels():
-        raise InputError(f"the data set {dataset!r} of ir_datasets has no qrels", hint="Name a file of qrels")
-    return loaded
-
-
-def qrels_of(dataset: Dataset, name: str) -> QrelsLike:
-    """Return the qrels of a data set, with queries that have none.
-
-    Raises
-    ------
-    InputError
-        If they cannot be loaded.
-    """
-    from permed_measures.datasets.downloads import without_logs
-
-    try:
-        with without_logs():
-            nested = getattr(dataset, "qrels_nested", None)
-            return nested() if nested else list(dataset.qrels_iter())
-    except (RuntimeError, OSError) as error:
-        raise unloadable(name, error) from error
+    return load(dataset)

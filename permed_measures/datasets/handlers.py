@@ -11,7 +11,9 @@ import ir_datasets
 from ir_datasets.formats import BaseDocs, BaseQrels, BaseQueries, GenericQrel
 from ir_datasets.indices import DEFAULT_DOCSTORE_OPTIONS, PickleLz4FullStore
 
-from permed_measures.datasets.downloads import home
+from permed_measures.datasets.downloads import files_of, home
+from permed_measures.datasets.readers import read_papers, read_titles
+from permed_measures.datasets.records import LitSearchDoc
 from permed_measures.engine.inputs import Nested
 
 
@@ -34,7 +36,10 @@ class Queries(BaseQueries):  # type: ignore[misc]
 
     def queries_complete(self) -> Sequence[Any]:
         """Return the queries with every field filled."""
-        return self._complete()
+        return list(self._complete())
+
+    def queries_count(self) -> int:
+        return len(self._read())
 
     def queries_cls(self) -> type:
         return self._kind
@@ -42,9 +47,11 @@ class Queries(BaseQueries):  # type: ignore[misc]
     def queries_lang(self) -> str:
         return "en"
 
-    def where(self, keep: Callable[[Any], bool]) -> Queries:
-        """Return some of the queries, with every field filled."""
-        return Queries(self._kind, lambda: [query for query in self._complete() if keep(query)])
+    def where(self, field: str, values: list[str]) -> Queries:
+        """Return the queries that have one of these values, with every field filled."""
+        return Queries(
+            self._kind, lambda: [query for query in self._complete() if str(getattr(query, field)) in values]
+        )
 
 
 class Qrels(BaseQrels):  # type: ignore[misc]
@@ -71,8 +78,8 @@ class Qrels(BaseQrels):  # type: ignore[misc]
     def qrels_defs(self) -> dict[int, str]:
         return dict(self._definitions)
 
-    def qrels_cls(self) -> type:
-        return GenericQrel  # type: ignore[no-any-return]
+    def qrels_count(self) -> int:
+        return sum(map(len, self._read().values()))
 
     def qrels_path(self) -> Path:
         """Return the file of all judgments."""
@@ -94,8 +101,7 @@ class Docs(BaseDocs):  # type: ignore[misc]
 
     `name` is the data set, in whose folder the index is kept. `files` returns the files, or raises an error
     that says how to get them; `read` yields their documents. A `lang` of None means several languages.
-    `titles` yields id, title and text of each document, and `here` returns the files if they are on this
-    machine, where `read` and `files` would do more than that.
+    `n_documents` is their number, where it is known without the files.
     """
 
     def __init__(
@@ -105,24 +111,28 @@ class Docs(BaseDocs):  # type: ignore[misc]
         files: Callable[[], list[Path]],
         read: Callable[[list[Path]], Iterator[Any]],
         lang: str | None = None,
-        titles: Callable[[list[Path]], Iterator[tuple[str, str, str]]] | None = None,
-        here: Callable[[], list[Path]] | None = None,
+        n_documents: int | None = None,
     ) -> None:
-        self._name, self._kind, self._files, self._read, self._lang = name, kind, files, read, lang
-        self._titles, self._here = titles or read, here or files
+        self._name, self._kind, self._files, self._read = name, kind, files, read
+        self._lang, self._n_documents = lang, n_documents
 
     @ir_datasets.util.use_docstore  # type: ignore[untyped-decorator]
     def docs_iter(self) -> Iterator[Any]:
         """Yield the documents; ``[start:stop]`` gives some of them."""
         return self._read(self._files())
 
+    def docs_count(self) -> int:
+        return self._n_documents or sum(1 for _ in self.docs_iter())
+
     def docs_store(
         self, field: str = "doc_id", options: Any = DEFAULT_DOCSTORE_OPTIONS
     ) -> PickleLz4FullStore:
-        """Return the index that finds documents by id."""
+        """Return the index that finds documents by id; files that were replaced get another one."""
         files = self._files()
+        states = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+        version = hashlib.sha256(repr(states).encode()).hexdigest()[:12]
         return PickleLz4FullStore(
-            path=str(home() / self._name / f"docs-{_fingerprint(files)}.pklz4"),
+            path=str(home() / self._name / f"docs-{version}.pklz4"),
             init_iter_fn=lambda: self._read(files),
             data_cls=self._kind,
             lookup_field=field,
@@ -131,8 +141,8 @@ class Docs(BaseDocs):  # type: ignore[misc]
         )
 
     def titles(self) -> Iterator[tuple[str, str, str]]:
-        """Yield id, title and text of each document, if that needs no download: else none, or an error."""
-        return self._titles(self._here())
+        """Yield id, title and text of each document, if that needs no download: else an error."""
+        return ((doc_id, title, text) for doc_id, title, text, *_ in self._read(self._files()))
 
     def docs_cls(self) -> type:
         return self._kind
@@ -145,26 +155,15 @@ class Docs(BaseDocs):  # type: ignore[misc]
         return self._lang
 
 
-def _fingerprint(files: list[Path]) -> str:
-    """Return a hash of samples of the files, so that the index of files that were replaced is not used."""
-    digest = hashlib.md5(usedforsecurity=False)
-    for path in files:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            for start in (0, size // 2, max(size - _SAMPLE_SIZE, 0)):
-                file.seek(start)
-                digest.update(file.read(_SAMPLE_SIZE))
-        digest.update(str(size).encode())
-    return digest.hexdigest()[:12]
+class Papers(Docs):
+    """The documents of LitSearch."""
 
+    def __init__(self) -> None:
+        super().__init__("litsearch", LitSearchDoc, self._downloaded, read_papers, "en", 64_183)
 
-_SAMPLE_SIZE = 1 << 16
-"""Bytes that are read at the beginning, in the middle and at the end of a file."""
+    def _downloaded(self) -> list[Path]:
+        return [file.path() for file in files_of("litsearch/corpus_clean")]
 
-
-def count(dataset: Any, known: dict[str, int], _: str, entity: Any) -> dict[str, int]:
-    """Return the number of records as ir_datasets' metadata have it, counted if it is not known."""
-    kind = str(ir_datasets.EntityType(entity).value)
-    if kind in known:
-        return {"count": known[kind]}
-    return {"count": sum(1 for _ in getattr(dataset, f"{kind}_iter")())}
+    def titles(self) -> Iterator[tuple[str, str, str]]:
+        """Yield id, title and abstract of each paper, without its full text."""
+        return read_titles(file.cache_path() for file in files_of("litsearch/corpus_clean"))

@@ -1,4 +1,7 @@
-"""Registration with ir_datasets, without importing it: the data sets are there once anything imports it."""
+"""Registration with ir_datasets, without importing it: the data sets are there once anything imports it.
+
+The import of ir_datasets takes longer than that of all the rest, and it has no entry points: hence a hook.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ def register_when_imported() -> None:
     module = sys.modules.get("ir_datasets")
     if module is not None and hasattr(module, "main_cli"):  # defined at its end: it is imported as a whole
         _register_or_warn()
-    elif not any(hasattr(finder, "registers_permed_measures") for finder in sys.meta_path):
+    else:
         sys.meta_path.insert(0, _ImportHook())
 
 
@@ -44,8 +47,6 @@ def _register_or_warn() -> None:
 
 class _ImportHook:
     """Leave finding ir_datasets to the other finders, and register the data sets once it is loaded."""
-
-    registers_permed_measures = True  # tells the hook: its class is another one after a reload of this module
 
     def __init__(self) -> None:
         self._thread = threading.local()
@@ -66,8 +67,6 @@ class _ImportHook:
         def execute_and_register(module: ModuleType) -> None:
             execute(module)
             if module.__name__ == fullname:  # the loader of a zip file loads other modules as well
-                if self in sys.meta_path:
-                    sys.meta_path.remove(self)
                 _register_or_warn()
 
         spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]

@@ -6,20 +6,41 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from permed_measures.datasets import NAMES
-from permed_measures.datasets import load as load_dataset
+from permed_measures.datasets.samples import NAMES
 from permed_measures.engine.forms import as_mapping_or_batches, is_spark_frame
 from permed_measures.engine.inputs import STDIN, Batches, FileRun, QrelsLike, RunLike
-from permed_measures.errors import InputError, MeasureError, PermedWarning, files_beside, nearest
+from permed_measures.errors import InputError, MeasureError, PermedWarning, files_beside, nearest, shown
 from permed_measures.measures.parsing import parse_measure
 
 if TYPE_CHECKING:
+    from ir_datasets import Dataset
+
     from permed_measures.engine.judgments import Judgments
+
+
+def load(dataset: str) -> Dataset:
+    """Load a data set; see `permed_measures.datasets.load`."""
+    import ir_datasets
+
+    from permed_measures.datasets.catalogue import folder  # which registers the data sets
+
+    if Path(dataset).is_dir() and dataset not in set(ir_datasets.registry):
+        return folder(dataset, Path(dataset).resolve().name)
+    try:
+        loaded = ir_datasets.load(dataset)
+    except KeyError:
+        raise InputError(
+            f"{shown(dataset)} is neither a file nor the id of a data set of ir_datasets",
+            hint=nearest(dataset, [*NAMES, *files_beside(Path(dataset))])
+            or "Ours are medcorpus, litsearch, permed-sample and parts of them",
+        ) from None
+    if not loaded.has_qrels():
+        raise InputError(f"the data set {dataset!r} of ir_datasets has no qrels", hint="Name a file of qrels")
+    return loaded
 
 
 def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
@@ -30,26 +51,29 @@ def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
         return qrels
     path = _path(qrels)
     if path.is_dir() or not _exists(path):
-        try:
-            return load_dataset(os.fspath(qrels))
-        except InputError as error:
-            if _is_measure(os.fspath(qrels)):
-                raise InputError(f"expected qrels (found the measure {qrels})", hint=_ORDER) from None
-            raise _no_file(path) if path.suffix and not path.is_dir() else error from None
+        return _loaded_dataset(os.fspath(qrels), path)
     from permed_measures.files.read import load
 
     return load(path, "qrels").table
 
 
-_LONGEST = 256
-"""What is longer is no name of a file or a measure."""
+def _loaded_dataset(name: str, path: Path) -> Dataset:
+    try:
+        return load(name)
+    except InputError:
+        if _is_measure(name):
+            raise InputError(f"expected qrels (found the measure {name})", hint=_ORDER) from None
+        if (path.suffix or ":" in name) and not path.is_dir():
+            raise _no_file(path) from None
+        raise
+
 
 _ORDER = "calc_aggregate takes measures, qrels and a run, others take compare(qrels, runs, measures)"
 
 
 def _is_measure(text: str) -> bool:
     try:
-        return len(text) < _LONGEST and bool(parse_measure(text))
+        return bool(parse_measure(text))
     except MeasureError:
         return False
 
@@ -161,53 +185,30 @@ def with_path(run: Any, path: Path) -> FileRun | Batches:
     return run
 
 
-def existing(name: str | os.PathLike[str], only_files: bool = False) -> Path:
-    """Return the path of a file, or raise an error that says what else may have been meant.
-
-    With `only_files` there is no place for the id of a data set beside it.
-    """
+def existing(name: str | os.PathLike[str]) -> Path:
+    """Return the path of a file, or raise an error that says what else may have been meant."""
     path = _path(name)
     if not _exists(path):
-        raise _no_file(path, only_files)
+        raise _no_file(path)
     return path
 
 
-def _no_file(path: Path, only_files: bool = False) -> InputError:
-    hint = nearest(
-        path.name, (name for each in files_beside(path) if _is_like(name := Path(each).name, path))
-    )
+def _no_file(path: Path) -> InputError:
+    """Return the error for a file that is not there; an ending alone, which many share, is not alike."""
+    beside = map(Path, files_beside(path))
+    hint = nearest(path.name, (each.name for each in beside if nearest(path.stem[:100], [each.stem])))
     if path.as_posix() in NAMES:
-        hint = "This is the id of a data set"
-        hint += ", and here only files are taken" if only_files else ": its qrels come first, then the run"
-    return InputError("No such file or directory", where=f"{path!s:.200}", hint=hint)
-
-
-def _is_like(name: str, path: Path) -> bool:
-    """Return whether names are alike without their endings, which many files share."""
-    ours, theirs = path.stem.lower(), Path(name).stem.lower()
-    return len(ours) < _LONGEST and SequenceMatcher(None, theirs, ours).ratio() >= _ALIKE
-
-
-_ALIKE = 0.6
-"""What difflib takes for a close match."""
+        hint = "This is the id of a data set, and only qrels can be one"
+    where = str(path)
+    if re.match("[a-z][a-z0-9+]+:/", where, re.IGNORECASE):  # one letter is a drive of Windows
+        where, hint = where.replace(":/", "://", 1), "Only files are read: download it first"
+    return InputError("No such file or directory", where=f"{where:.200}", hint=hint)
 
 
 def _path(name: str | os.PathLike[str]) -> Path:
-    """Return the path that a name means: ``-`` is standard input, and a URL is refused."""
-    if str(name) == "-":
-        return STDIN
-    if _URL.match(os.fspath(name)):
-        raise InputError(
-            "this is a URL, and only files are read",
-            where=re.sub(":/+", "://", os.fspath(name), count=1),
-            hint="Download it first, such as by curl -LO URL",
-        )
-    return Path(name)
+    """Return the path that a name means: ``-`` is standard input."""
+    return STDIN if str(name) == "-" else Path(name)
 
 
 def _exists(path: Path) -> bool:
     return path == STDIN or os.path.lexists(path)
-
-
-_URL = re.compile("[a-z][a-z0-9+]+:/", re.IGNORECASE)
-"""A path loses the second slash; one letter is a drive of Windows."""

@@ -1,9 +1,19 @@
-"""The packaged sample: synthetic, written for this package, no medical evidence."""
+"""The ids of the data sets, and the files of the packaged sample."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import NamedTuple
+
+NAMES = (
+    "medcorpus",
+    *(f"medcorpus/turn/{turn}" for turn in range(1, 7)),
+    "litsearch",
+    *(f"litsearch/{part}" for part in ("broad", "specific", "inline", "author")),
+    "permed-sample",
+    "permed-sample/literature",
+)
+"""The ids of the data sets."""
 
 SAMPLE_FOLDER = Path(__file__).parent / "sample"
 
@@ -15,13 +25,14 @@ class Sample(NamedTuple):
     ----------
     name : str
         ``medical`` (turns of conversations, grades -1 to 2) or ``literature`` (single questions, binary).
-    qrels : Path
-        Its label file.
+    queries, qrels : Path
+        The files of its queries and its labels.
     runs : dict of str to Path
         Rankings of it by BM25, TF-IDF and LSA.
     """
 
     name: str
+    queries: Path
     qrels: Path
     runs: dict[str, Path]
 
@@ -29,6 +40,7 @@ class Sample(NamedTuple):
 SAMPLES = tuple(
     Sample(
         name,
+        SAMPLE_FOLDER / name / "queries.jsonl",
         SAMPLE_FOLDER / name / "query_to_texts.jsonl",
         {system: SAMPLE_FOLDER / "runs" / f"{name}-{system}.jsonl" for system in ("bm25", "tfidf", "lsa")},
     )

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.datasets.downloads import without_logs
 from permed_measures.datasets.titles import titles_of
 from permed_measures.engine.groups import Groups
 from permed_measures.errors import InputError
@@ -132,8 +131,7 @@ def _of_dataset(qrels: Any) -> list[Any]:
     """Return the queries of a data set; none if it has none, or they cannot be read."""
     dataset = qrels.irds_ref() if hasattr(qrels, "irds_ref") else qrels
     try:
-        with without_logs():
-            return list(dataset.queries_iter()) if hasattr(dataset, "queries_iter") else []
+        return list(dataset.queries_iter()) if hasattr(dataset, "queries_iter") else []
     except Exception:  # of any data set of ir_datasets: the page is worth having without
         return []
 

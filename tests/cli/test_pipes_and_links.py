@@ -189,5 +189,5 @@ def test_a_pattern_that_no_shell_expanded_is_expanded(files):
 def test_a_url_is_said_to_be_one(arguments):
     url = "https://example.org/run.trec"
     status, _, stderr = run_main(*arguments.format(url=url).split())
-    message = "this is a URL, and only files are read. Download it first, such as by curl -LO URL"
+    message = "No such file or directory. Only files are read: download it first"
     assert (status, stderr.splitlines()[-1]) == (2, f"error: {url}: {message}")

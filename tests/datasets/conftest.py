@@ -16,7 +16,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("IR_DATASETS_DL_DISABLE_PBAR", "true")
     monkeypatch.setenv("IR_DATASETS_DL_TRIES", "1")
     monkeypatch.setenv("IR_DATASETS_DL_TIMEOUT", "5")
-    monkeypatch.delenv("PERMED_LITSEARCH_DIR", raising=False)
+    monkeypatch.delenv("HF_ENDPOINT", raising=False)
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.setenv(name, "127.0.0.1,localhost")
     return folder

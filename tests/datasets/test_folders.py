@@ -1,8 +1,6 @@
 """Folders of the user's as data sets."""
 
-import gzip
 import re
-import time
 
 import ir_datasets
 import pytest
@@ -91,7 +89,7 @@ def test_conversation_and_turn_come_from_the_id_where_the_line_does_not_say_them
     lines = [
         {"query_id": "a_turn_3", "query": "x", "history": ["u"], "ground_truth": []},
         {"query_id": "b", "text": "y", "history": ["u", "v"], "ground_truth": ["d"]},
-        {"query_id": 5, "query": "z"},
+        {"query_id": 5, "query": "z", "ground_truth": None},
     ]
     dataset = from_folder(write_folder(tmp_path, lines), new_id)
     assert [query[2:] for query in dataset.queries_iter()] == [
@@ -151,41 +149,42 @@ def test_the_index_of_a_folder_stays_in_the_folder_of_ir_datasets(tmp_path, home
     assert kept(home / new_id)
 
 
+QUERIES = '{{"conversation_id": ..., "turns": [{{"turn_id": ..., "text": ...}}]}} or {{"query_id": ..., '
 BAD_FOLDERS = [
     (None, None, "{folder}: this folder is no data set: it has no file queries.jsonl"),
-    (
-        CONVERSATIONS,
-        None,
-        "{folder}/queries.jsonl: there are no labels: neither a file query_to_texts.jsonl nor",
-    ),
-    (
-        [{key: line[key] for key in ("query_id", "query")} for line in SINGLE],
-        None,
-        "{folder}/queries.jsonl: there are no labels: neither a file query_to_texts.jsonl nor",
-    ),
-    ([*SINGLE, {"query": "x"}], None, "{folder}/queries.jsonl:3: 'query_id' is missing in "),
+    (CONVERSATIONS, None, "/queries.jsonl:1: not a line of queries with ground truth: 'ground_truth' is"),
+    (CONVERSATIONS, None, '"ground_truth": [ids]}}, or a file query_to_texts.jsonl beside it; correct or'),
     (
         [*SINGLE, {"query": "x"}],
         None,
-        '"query": "x"}}\'; expected {{"conversation_id": ..., "turns": [{{"turn_id": ..., "text": ...}}]}}',
+        "{folder}/queries.jsonl:3: not a line of queries: 'query_id'",
     ),
-    ([SINGLE[0], {"query_id": "x", "query": 5}], None, "/queries.jsonl:2: "),
-    ([SINGLE[0], {"query_id": "x", "query": 5}], None, "5 is not a text in "),
+    (
+        [*SINGLE, {"query": "x"}],
+        None,
+        f"'query_id' is missing in '{{{{\"query\": \"x\"}}}}'. Expected {QUERIES}",
+    ),
+    (
+        [SINGLE[0], {"query_id": "x", "query": 5}],
+        None,
+        "/queries.jsonl:2: not a line of queries: 5 is n",
+    ),
     (
         [SINGLE[0], {"query_id": "x", "query": "y", "turn_id": "two"}],
         None,
         "turn_id 'two' is not an integer in ",
     ),
-    ([SINGLE[0], ["list"]], None, "/queries.jsonl:2: no JSON object in "),
+    ([SINGLE[0], ["list"]], None, "/queries.jsonl:2: not a line of queries: no JSON object in "),
     (
         [CONVERSATIONS[0], {"conversation_id": "x", "turns": [{"text": "y"}]}],
         CONVERSATION_LABELS,
-        "/queries.jsonl:2: 'turn_id' is missing in ",
+        "/queries.jsonl:2: not a line of queries: 'turn_id' is missing in ",
     ),
+    ([*SINGLE, SINGLE[0]], None, "{folder}/queries.jsonl: query 'topic_001_turn_1' is listed twice"),
     (
-        [*SINGLE, SINGLE[0]],
+        [{**SINGLE[0], "ground_truth": ["a", "a"]}],
         None,
-        "{folder}/queries.jsonl: query 'topic_001_turn_1' is listed twice",
+        "/queries.jsonl:1: document 'a' of query 'topic_001_turn_1' is listed twice, first on line 1",
     ),
     (
         CONVERSATIONS[:1],
@@ -193,7 +192,7 @@ BAD_FOLDERS = [
         "{folder}/query_to_texts.jsonl: 1 of 3 judged queries are not among the queries, such as '2_1' ",
     ),
     (CONVERSATIONS, [*CONVERSATION_LABELS, {"conversation_id": "c1"}], "{folder}/query_to_texts.jsonl:4: "),
-    ([], CONVERSATION_LABELS, "3 of 3 judged queries are not among the queries, such as 'c1_1'. "),
+    ([], CONVERSATION_LABELS, "3 of 3 judged queries are not among the queries, such as '2_1'. "),
 ]
 
 
@@ -212,29 +211,17 @@ def test_a_line_that_is_not_json_is_named(tmp_path, new_id):
     folder = write_folder(tmp_path, SINGLE)
     path = folder / "queries.jsonl"
     path.write_text(path.read_text() + "\n{not json\n")
-    with pytest.raises(pm.InputError, match=r"queries\.jsonl:4: Expecting property name .* in .*not json"):
+    with pytest.raises(pm.InputError, match=r"queries\.jsonl:4: .*: not valid JSON .* in '\{not json'"):
         from_folder(folder, new_id)
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
-    [("ground_truth", "permed-1"), ("history", "permed-1"), ("ground_truth", {"permed-1": 2, "permed-2": 0})],
+    ("field", "value"), [("history", "permed-1"), ("ground_truth", {"permed-1": 2, "permed-2": 0})]
 )
 def test_what_is_no_list_where_a_list_belongs_is_refused_not_taken_apart(tmp_path, new_id, field, value):
     folder = write_folder(tmp_path, [SINGLE[0], {**SINGLE[1], field: value}])
-    with pytest.raises(pm.InputError, match=r"queries\.jsonl:2: "):
+    with pytest.raises(pm.InputError, match=rf"queries\.jsonl:2: .*{field} is not a list"):
         from_folder(folder, new_id)
-
-
-def test_a_long_ground_truth_is_searched_once_for_a_document_that_stands_twice(tmp_path, new_id):
-    documents = [str(number) for number in range(40_000)]
-    folder = write_folder(tmp_path, [{"query_id": "q", "query": "?", "ground_truth": [*documents, "39999"]}])
-    start = time.perf_counter()
-    with pytest.raises(
-        pm.InputError, match=r"queries\.jsonl:1: document '39999' is listed twice in ground_truth"
-    ):
-        from_folder(folder, new_id)
-    assert time.perf_counter() - start < 5
 
 
 def test_a_turn_and_a_conversation_that_are_0_are_kept(tmp_path, new_id):
@@ -244,29 +231,6 @@ def test_a_turn_and_a_conversation_that_are_0_are_kept(tmp_path, new_id):
     ]
     dataset = from_folder(write_folder(tmp_path, lines), new_id)
     assert [query[2:4] for query in dataset.queries_iter()] == [("0", 0), ("0", 1)]
-
-
-@pytest.mark.parametrize(
-    ("name", "change", "message"),
-    [
-        ("queries.jsonl", lambda content: content.replace(b'"query"', b'"qu\xe9ry"'), ":1: not UTF-8 text"),
-        ("queries.jsonl.gz", lambda content: gzip.compress(content)[:-9], ": cannot be decompressed as gzip"),
-    ],
-)
-def test_queries_that_are_no_text_are_refused(tmp_path, new_id, name, change, message):
-    path = write_folder(tmp_path, SINGLE) / "queries.jsonl"
-    content = path.read_bytes()
-    path.unlink()
-    (tmp_path / name).write_bytes(change(content))
-    with pytest.raises(pm.InputError) as error:
-        from_folder(tmp_path, new_id)
-    assert str(error.value).startswith(f"{tmp_path / name}{message}")
-
-
-def test_a_byte_order_mark_is_no_part_of_the_queries(tmp_path, new_id):
-    path = write_folder(tmp_path, SINGLE) / "queries.jsonl"
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    assert from_folder(tmp_path, new_id).queries_count() == 2
 
 
 def test_files_that_change_are_read_again(tmp_path, new_id):

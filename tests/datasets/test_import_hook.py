@@ -20,9 +20,8 @@ def python(code, *options):
 LOADED = f"""
 import sys
 print(ir_datasets.load('permed-sample').queries_count(), len(set(ir_datasets.registry) & set({NAMES!r})))
-print([finder for finder in sys.meta_path if 'permed' in repr(finder)])
 """
-ALL_LOADED = f"48 {len(NAMES)}\n[]"
+ALL_LOADED = f"48 {len(NAMES)}"
 
 
 def test_importing_the_package_does_not_import_ir_datasets():
@@ -84,14 +83,6 @@ import ir_datasets
 @pytest.mark.parametrize("imports", [RELOADED, IMPORTED_AGAIN, ANOTHER_HOOK])
 def test_hooks_do_not_call_each_other_without_end(imports):
     assert python(imports + LOADED) == ALL_LOADED
-
-
-def test_one_hook_is_enough_however_often_the_package_is_loaded():
-    code = (
-        RELOADED.replace("import ir_datasets", "")
-        + "import sys; print(sum('permed' in repr(finder) for finder in sys.meta_path))"
-    )
-    assert python(code) == "1"
 
 
 BROKEN = """

@@ -131,7 +131,7 @@ def test_names_with_the_same_ending_only_are_not_suggested(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     for name in ("bin.trec", "bm25.trec", "a.trec"):
         (tmp_path / name).write_text("q1 Q0 a 1 1 t\n")
-    for name, hint in (("nofile.trec", ""), ("b.trec", ""), ("bm52.trec", ". Did you mean 'bm25.trec'?")):
+    for name, hint in (("nofile.trec", ""), ("bm52.trec", ". Did you mean 'bm25.trec'?")):
         with pytest.raises(pm.InputError) as error:
             pm.calc_aggregate("P@1", {"q1": {"a": 1}}, name)
         assert str(error.value) == f"{name}: No such file or directory{hint}"
@@ -139,10 +139,20 @@ def test_names_with_the_same_ending_only_are_not_suggested(tmp_path, monkeypatch
 
 @pytest.mark.parametrize("as_path", [str, Path])
 def test_a_url_is_said_to_be_one(as_path):
-    url = as_path("https://example.org/qrels.txt")
+    url = as_path("https://example.org/qrels")
     for qrels, run in ((url, {}), ({"q": {"a": 1}}, url)):
-        with pytest.raises(pm.InputError, match=r"^https:/.*: this is a URL, and only files are read"):
+        with pytest.raises(
+            pm.InputError, match=r"^https://ex.*: No such file .*\. Only files are read: download"
+        ):
             pm.calc_aggregate("P@1", qrels, run)
+
+
+def test_the_id_of_a_data_set_in_the_place_of_a_run_is_said_to_be_one():
+    with pytest.raises(pm.InputError) as error:
+        pm.calc_aggregate("P@1", ID, ID)
+    assert str(error.value) == (
+        f"{ID}: No such file or directory. This is the id of a data set, and only qrels can be one"
+    )
 
 
 def test_dicts_are_not_touched():

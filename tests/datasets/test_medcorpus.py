@@ -180,7 +180,7 @@ def test_medcorpus_by_turn_as_a_table_and_as_lines(real, data):
     )
     expected = plain_groups(real, lambda _, turn: turn)
     for turn, (precision, size) in expected.items():
-        assert re.search(rf"^query_to_texts +{turn} .*{precision:.4f}.* {size}\b", table, re.M), table
+        assert re.search(rf"^{turn} +query_to_texts .*{precision:.4f}.* {size}\b", table, re.M), table
     records = [json.loads(line) for line in lines.splitlines()]
     assert [record["queries"] for record in records] == [n for _, n in expected.values()]
 
@@ -223,7 +223,7 @@ def test_the_documents_of_medcorpus_are_read_from_where_they_were_put(home):
         ('{"text_id": "d", "title": "T"}', "'text' is missing"),
         ('{"text_id": "d", "text": null}', "None is not a text"),
         ("[1]", "no JSON object"),
-        ("{", "Expecting property name"),
+        ("{", "not valid JSON (Expecting property name"),
     ],
 )
 @pytest.mark.usefixtures("offline")
@@ -232,5 +232,5 @@ def test_a_broken_line_of_the_documents_is_named(home, line, reason):
     place.write_text(f"{place.read_text()}{line}\n")
     with pytest.raises(pm.InputError) as error:
         list(ir_datasets.load("medcorpus").docs_iter())
-    assert str(error.value).startswith(f"{place}:2: {reason}")
-    assert '; expected {"text_id" or "doc_id": ..., "title": ..., "text": ...}' in str(error.value)
+    assert str(error.value).startswith(f"{place}:2: not a line of documents: {reason}")
+    assert '. Expected {"text_id" or "doc_id": ..., "title": ..., "text": ...}' in str(error.value)

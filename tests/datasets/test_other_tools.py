@@ -70,19 +70,6 @@ def test_a_query_without_judgments_counts_in_a_data_set_as_in_its_file(tmp_path,
     assert json.loads(stdout)[0]["metrics"]["AP"] == 0.5
 
 
-def test_a_document_that_stands_twice_in_the_ground_truth_is_refused(tmp_path):
-    (tmp_path / "queries.jsonl").write_text('{"query_id": "q", "query": "?", "ground_truth": ["a", "a"]}\n')
-    with pytest.raises(pm.InputError, match=r"queries.jsonl:1: document 'a' is listed twice in ground_"):
-        pm.datasets.from_folder(tmp_path, "edge-twice")
-    (tmp_path / "queries.jsonl").write_text(
-        '{"query_id": "q", "query": "?", "query": "!", "ground_truth": ["a"]}\n'
-    )
-    with pytest.raises(pm.InputError, match="'query' is listed twice"):
-        pm.datasets.from_folder(tmp_path, "edge-twice")
-    with pytest.raises(pm.InputError, match="'' cannot be the id of a data set"):
-        pm.datasets.from_folder(tmp_path, "")
-
-
 def test_the_grades_of_the_literature_sample_are_binary():
     assert ir_datasets.load("permed-sample/literature").qrels_defs().keys() == {1}
     assert ir_datasets.load("permed-sample").qrels_defs().keys() == {2, 1, 0, -1}

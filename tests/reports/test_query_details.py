@@ -209,16 +209,13 @@ def test_a_conversation_has_the_turns_before_it_and_documents_their_titles():
 
 def test_turns_that_are_known_by_their_texts_alone_and_turns_without_judgments(tmp_path):
     lines = [
-        {
-            "query_id": "t_turn_2",
-            "query": "and <then>?",
-            "history": ["first\n question"],
-            "ground_truth": ["d"],
-        },
+        {"query_id": "t_turn_2", "query": "and <then>?", "history": ["first\n question"]},
         {"query_id": "u_turn_1", "query": "one", "history": []},
-        {"query_id": "u_turn_2", "query": "two", "history": ["one"], "ground_truth": ["d"]},
+        {"query_id": "u_turn_2", "query": "two", "history": ["one"]},
     ]
-    (tmp_path / "queries.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    labels = [{"query_id": each, "relevant_texts": ["d"]} for each in ("t_turn_2", "u_turn_2")]
+    for name, content in (("queries", lines), ("query_to_texts", labels)):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, content)))
     dataset = from_folder(tmp_path, "turns-of-a-test")
     details = query_details(compared({"old": {}, "new": {}}, dataset, by={"u_turn_2": 1}, clusters="none"))
     assert details["n"] == 2
