@@ -16,7 +16,7 @@ from permed_measures.budgets.unjudged import Floats, check_scale, over_gradings,
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator, evaluated
 from permed_measures.engine.forms import as_mapping_or_batches, is_spark_frame
-from permed_measures.engine.groups import By
+from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.kernels.binary import judged
@@ -25,14 +25,13 @@ from permed_measures.engine.ties import over_ties
 from permed_measures.errors import InputError, check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.frames import Tabular
+from permed_measures.intervals import Estimate, measure_intervals
 from permed_measures.markup import counted, one_line
 from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
+from permed_measures.named_runs import naming, notes_of
 from permed_measures.pages.display import Shown
-from permed_measures.statistics.differences import clusters_of, naming, notes_of
-from permed_measures.statistics.proportions import measure_intervals
-from permed_measures.statistics.significance import Estimate
 from permed_measures.terminal import aligned
 
 

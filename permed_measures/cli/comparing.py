@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from permed_measures.cli.inputs import Inputs
 
 Correction = Literal["max-t", "holm", "bonferroni", "benjamini-hochberg", "none"]
-TESTS = ("t-test", "wilcoxon", "randomization", "bootstrap")
+TESTS = ("randomization", "t-test", "wilcoxon")
 Test = StrEnum("Test", {name: name for name in TESTS})  # type: ignore[misc]  # typer has no lists of Literal
 Format = Literal["table", "markdown", "latex", "html", "csv", "json"]
 RerankingFormat = Literal["table", "json"]
@@ -70,7 +70,7 @@ def compare(
         float | None,
         typer.Option(
             metavar="D",
-            help="Report how many queries (or clusters) a difference of D needs, and which one these find.",
+            help="Report how many queries (or clusters) a difference of D needs.",
             rich_help_panel=arguments.STATISTICS,
         ),
     ] = None,
@@ -78,8 +78,7 @@ def compare(
         list[Test] | None,
         typer.Option(
             metavar="NAME",
-            help="A test to run: t-test, wilcoxon, randomization; or the bootstrap for intervals. Can be "
-            "repeated; by default randomization.",
+            help="A test to run: randomization (by default), t-test or wilcoxon. Can be repeated.",
             rich_help_panel=arguments.STATISTICS,
         ),
     ] = None,
@@ -121,7 +120,6 @@ def compare(
     from permed_measures.reports.comparison import COMPARISON_FORMATS
     from permed_measures.results.evaluations import Evaluations, with_judged
     from permed_measures.results.own_columns import check_texts
-    from permed_measures.statistics.results import TESTS as DEFAULT_TESTS
 
     files = find_runs(runs)
     refuse_record(record, output, [Path(qrels), *files.values()])
@@ -132,7 +130,7 @@ def compare(
     form = format_of(format_, output, COMPARISON_FORMATS, [Path(qrels), *files.values()])
     refuse_caption(caption, form)
     asked: dict[str, Any] = {"baseline": baseline, "clusters": clusters, "correction": correction}
-    asked |= {"tests": [*map(str, tests or DEFAULT_TESTS)], "resamples": resamples, "seed": seed}
+    asked |= {"tests": [*map(str, tests or TESTS[:1])], "resamples": resamples, "seed": seed}
     asked |= {"level": level, "family": family, "detect": detect}
     asked |= {"equivalence_margin": equivalence_margin}
     with reading(qrels, files, order, query_ids) as inputs:

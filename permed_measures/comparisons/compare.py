@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from permed_measures.comparisons.corrections import MAX_T
+from permed_measures.comparisons.paired import PairedRuns
+from permed_measures.comparisons.results import LEVELS, ComparisonResult, ComparisonRow, Options
+from permed_measures.comparisons.rows import rows_of
+from permed_measures.comparisons.tests import least_p
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
@@ -20,13 +25,6 @@ from permed_measures.reports.comparison import COMPARISON_FORMATS, comparison_re
 from permed_measures.reports.differences import differences_table, legend
 from permed_measures.reports.judged import every_label_is_relevant, judged_notes
 from permed_measures.reports.tables import CAPTIONED
-from permed_measures.statistics.cautions import cautions, disputed
-from permed_measures.statistics.contrasts import contrasts
-from permed_measures.statistics.differences import PairedRuns
-from permed_measures.statistics.estimates import doubtful, estimated
-from permed_measures.statistics.families import corrected, randomized
-from permed_measures.statistics.results import MAX_T, TESTS, ComparisonResult, Options
-from permed_measures.statistics.significance import LEVELS
 from permed_measures.terminal import aligned
 
 
@@ -93,7 +91,7 @@ def compare(
     baseline: str | Iterable[str] | None = None,
     clusters: By | None = None,
     correction: str | None = None,
-    tests: Iterable[str] | str = TESTS,
+    tests: Iterable[str] | str = "randomization",
     resamples: int = 50_000,
     seed: int = 0,
     level: float = 0.95,
@@ -125,11 +123,10 @@ def compare(
         of the randomization test by what random signs give to all differences at once, and has the intervals
         from them too, which then hold for all differences at once; the other tests have Holm's correction.
         If left out, ``max-t``, or ``holm`` without the randomization test.
-    tests : iterable of {'t-test', 'wilcoxon', 'randomization', 'bootstrap'}, or one of these
+    tests : iterable of {'randomization', 't-test', 'wilcoxon'}, or one of these
         The randomization test if left out.
-        With ``bootstrap`` the intervals of the differences are percentile bootstrap intervals.
     resamples : int, at least 1
-        Number of resamples of the randomization test and the bootstrap.
+        Number of resamples of the randomization test.
     seed : int, at least 0
         Seed of numpy.random.default_rng.
     level : float, between 0 and 1
@@ -145,7 +142,7 @@ def compare(
         Also test whether the difference is within ± this, by two one-sided tests: ``equivalence``.
     detect : number above 0, optional
         A difference; `ComparisonRow.needed` says how many queries (or clusters) one uncorrected t-test needs
-        to find it, and `ComparisonRow.detectable` which difference it finds with those that there are.
+        to find it.
 
     Returns
     -------
@@ -169,16 +166,14 @@ def compare(
     many it does.
 
     Turns of a conversation are not independent. With clusters the randomization test changes the sign of
-    whole clusters, the bootstrap draws whole clusters, and a cluster-robust t-test joins the paired one;
-    tests that treat queries as independent are marked ``naive``. Effect size, wins and losses are over
-    queries.
+    whole clusters, and the t-test and the intervals are cluster-robust. Wilcoxon's test treats queries as
+    independent, and is marked ``naive``. Effect size, wins and losses are over queries.
 
-    Where all differences are 0, every p is 1 and the effect size 0. Whatever is undefined is None with a
-    reason: an interval or a t-test of one query or of differences that do not vary, a relative difference to
-    0. Without max-T intervals are not corrected for their number. An interval need not agree with p, which
-    comes from another method: it may have 0 where p is below 1 - level. With fewer than 20 clusters, or where
-    fewer than five differ, its coverage may be lower, which the notes say. `significance`, `signed_ranks`,
-    `randomization` and `intervals` have formulas and sources, Holm 1979 and Benjamini & Hochberg 1995 the
+    Where all differences are 0, every p is 1 and the effect size 0. Whatever is undefined is None: a relative
+    difference to 0; an interval or a t-test of one query or of differences that do not vary, with a reason.
+    Without max-T intervals are not corrected for their number. An interval need not agree with p: max-T steps
+    down, and its intervals do not. With fewer than 20 clusters coverage may be lower, which the notes say.
+    `tests`, `wilcoxon` and `intervals` have formulas and sources, Holm 1979 and Benjamini & Hochberg 1995 the
     other corrections.
 
     Examples
@@ -205,7 +200,7 @@ def compare(
     whole = compared([paired if groups is None else replace(paired, group=groups.group)], options, baselines)[
         0
     ]
-    notes = [*whole.notes, *disputed(paired.measures), *judged_notes(paired)]
+    notes = [*whole.notes, *judged_notes(paired)]
     whole = replace(whole, origin=origin, notes=notes, qrels=qrels, runs=runs)
     if groups is None:
         return whole
@@ -234,32 +229,18 @@ def _notes_of_groups(name: str, groups: Mapping[Any, Comparison]) -> list[str]:
 
 def compared(parts: list[PairedRuns], options: Options, baselines: list[str]) -> list[Comparison]:
     """Compare on each set of queries, with one correction over all p-values."""
-    baseline = baselines[0] if len(baselines) == 1 else None
-    tests, critical = randomized(parts, options)
-    found = [contrasts(paired, options, each) for paired, each in zip(parts, tests, strict=True)]
-    found, families = corrected(found, options)
-    found = [
-        estimated(rows, paired, options, times)
-        for rows, paired, times in zip(found, parts, critical, strict=True)
-    ]
-    levels = LEVELS[:1] if baseline is None else LEVELS  # letters have the first level only
-    n_tests = families.get("randomization", 1)
-    n_here = n_tests // len(parts)  # on one set of queries
+    rows, families = rows_of(parts, options)
     return [
         Comparison(
-            rows,
+            of_part,
             paired.measures,
-            baseline,
+            baselines[0] if len(baselines) == 1 else None,
             options.correction,
             families,
             options.resamples,
             options.seed,
             options.level,
-            [
-                *paired.notes,
-                *cautions(paired, options, n_tests, n_here, min(levels)),
-                *doubtful(rows, paired, options),
-            ],
+            [*paired.notes, *_cautions(paired, options, of_part)],
             paired,
             family=options.family,
             interval=options.interval,
@@ -267,5 +248,23 @@ def compared(parts: list[PairedRuns], options: Options, baselines: list[str]) ->
             detect=options.detect,
             baselines=baselines,
         )
-        for rows, paired in zip(found, parts, strict=True)
+        for of_part, paired in zip(rows, parts, strict=True)
     ]
+
+
+_SMALL = 20
+"""Of fewer units Student's interval of skewed differences may have the truth less often than it says."""
+
+_MANY = 10_000
+"""So many random sign patterns never give a p-value below 0.05 where all of them give 0.0625 or more."""
+
+
+def _cautions(paired: PairedRuns, options: Options, rows: list[ComparisonRow]) -> Iterator[str]:
+    """Note where there are too few clusters for what was asked."""
+    units = counted(paired.n_clusters, paired.unit)
+    is_tested = "randomization" in options.tests and options.resamples >= _MANY
+    if is_tested and least_p(paired.n_clusters, options.resamples) >= LEVELS[0]:
+        yield f"randomization: with {units} no p-value is below {LEVELS[0]}, whatever the runs"
+    if paired.n_clusters < _SMALL and any(row.interval for row in rows):
+        level = f"{100 * options.level:.10g}%"
+        yield f"interval: with {units} coverage may be below {level} where differences are skewed"

@@ -29,7 +29,7 @@ from permed_measures.errors import InputError, check_whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
-from permed_measures.statistics.differences import naming, notes_of
+from permed_measures.named_runs import naming, notes_of
 
 
 def reranking(

@@ -153,3 +153,34 @@ def _no_group(by: str, reason: str, fields: list[str]) -> InputError:
         f"'_([0-9]+)$' (found {shown(by)}, {reason})",
         hint=nearest(by, fields) if fields else "Fields such as turn_number need a data set as qrels",
     )
+
+
+# --- clusters ------------------------------------------------------------------------------------------
+
+
+def clusters_of(query_ids: list[str], by: By | None, qrels: Any) -> tuple[str, NDArray[np.int64], list[str]]:
+    """Return the name of the clusters, the cluster of each query, and notes."""
+    if by is None:
+        dataset = qrels.irds_ref() if hasattr(qrels, "irds_ref") else qrels  # PyTerrier holds a data set
+        queries = dataset.queries_cls() if hasattr(dataset, "queries_cls") else None
+        by = "conversation_id" if "conversation_id" in getattr(queries, "_fields", ()) else "none"
+    n = len(query_ids)
+    if isinstance(by, str) and by == "none":
+        return "", np.arange(n), []
+    groups = Groups.of(query_ids, by, qrels)
+    name = "clusters" if groups.name == "group" else groups.name
+    notes = []
+    if groups.n_outside:
+        outside = f"{groups.n_outside:,} of {counted(n, 'query')} {'is' if groups.n_outside == 1 else 'are'}"
+        notes.append(f"{name}: {outside} in no cluster; each counts as its own")
+    cluster = numbered(np.where(groups.group < 0, len(groups.values) + np.arange(n), groups.group))
+    if cluster.max() + 1 == n:
+        notes.append(f"{name}: no cluster has two queries; queries are treated as independent")
+        return "", np.arange(n), notes
+    return name, cluster, notes
+
+
+def numbered(label: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Renumber the labels from 0 by first appearance, so that clusters of one are in query order."""
+    numbers: dict[int, int] = {}
+    return np.array([numbers.setdefault(each, len(numbers)) for each in label.tolist()], np.int64)

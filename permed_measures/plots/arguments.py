@@ -8,10 +8,10 @@ from typing import Any
 
 from ir_measures.measures import Measure
 
+from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.errors import InputError, check_choice
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.statistics.results import ComparisonResult
 
 
 def measure_of(comparison: Any, measure: Measure | str | None) -> tuple[int, str]:

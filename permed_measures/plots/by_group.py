@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
+from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.engine.groups import By, Groups
 from permed_measures.errors import InputError, PermedWarning
+from permed_measures.intervals import FEW, Floats, measure_intervals
 from permed_measures.markup import counted, plural
 from permed_measures.plots.arguments import measure_of, runs_of
 from permed_measures.plots.style import (
@@ -25,10 +27,6 @@ from permed_measures.plots.style import (
     styles_of,
     wrapped,
 )
-from permed_measures.statistics.intervals import FEW
-from permed_measures.statistics.proportions import measure_intervals
-from permed_measures.statistics.results import ComparisonResult
-from permed_measures.statistics.significance import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,7 +93,7 @@ def plot_by_group(
     >>> qrels = {"a_1": {"d": 1}, "a_2": {"d": 1}, "b_1": {"d": 1}, "b_2": {"d": 1}}
     >>> new = {query: {"d": 1.0} for query in qrels}
     >>> old = {**new, "a_2": {"d": 1.0, "e": 2.0}}
-    >>> compared = compare(qrels, {"old": old, "new": new}, "RR", baseline="old", tests="bootstrap")
+    >>> compared = compare(qrels, {"old": old, "new": new}, "RR", baseline="old")
     >>> ax = plot_by_group(compared, "_([0-9]+)$")
     >>> ax.lines[0].get_ydata().tolist()
     [1.0, 0.75]

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from ir_measures.measures import Measure
 
+from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.errors import InputError
+from permed_measures.intervals import Floats, Ints, zero_rounding_noise
 from permed_measures.markup import counted
 from permed_measures.plots.arguments import group_word, measure_of, pair_of, runs_of
 from permed_measures.plots.style import (
@@ -23,8 +25,6 @@ from permed_measures.plots.style import (
     styles_of,
     wrapped,
 )
-from permed_measures.statistics.results import ComparisonResult
-from permed_measures.statistics.significance import Floats, Ints, zero_rounding_noise
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +68,7 @@ def plot_differences(
     >>> from permed_measures.comparisons.compare import compare
     >>> qrels = {f"q{i}": {"a": 1} for i in range(3)}
     >>> runs = {"old": {"q0": {"a": 1.0}}, "new": {"q1": {"a": 1.0}, "q2": {"b": 2.0, "a": 1.0}}}
-    >>> ax = plot_differences(compare(qrels, runs, "RR", baseline="old", tests="bootstrap"))
+    >>> ax = plot_differences(compare(qrels, runs, "RR", baseline="old"))
     >>> print(ax.get_title(loc="left"))
     new minus old
     2 wins, 0 ties, 1 loss; mean +0.1667 (dashed)
@@ -133,7 +133,7 @@ def plot_distribution(
     >>> from permed_measures.comparisons.compare import compare
     >>> qrels = {f"q{i}": {"a": 1} for i in range(4)}
     >>> runs = {"old": {"q0": {"a": 1.0}}, "new": {"q1": {"a": 1.0}, "q2": {"b": 2.0, "a": 1.0}}}
-    >>> ax = plot_distribution(compare(qrels, runs, "RR", baseline="old", tests="bootstrap"))
+    >>> ax = plot_distribution(compare(qrels, runs, "RR", baseline="old"))
     >>> ax.lines[1].get_xydata().tolist()  # at least 0: 100 %; at least 0.5: 50 %; at least 1: 25 %
     [[0.0, 100.0], [0.5, 50.0], [1.0, 25.0]]
     """
@@ -219,7 +219,7 @@ def plot_scatter(
     >>> from permed_measures.comparisons.compare import compare
     >>> qrels = {f"q{i}": {"a": 1} for i in range(3)}
     >>> runs = {"old": {"q0": {"a": 1.0}}, "new": {"q1": {"a": 1.0}, "q2": {"a": 1.0}}}
-    >>> ax = plot_scatter(compare(qrels, runs, "RR", baseline="old", tests="bootstrap"))
+    >>> ax = plot_scatter(compare(qrels, runs, "RR", baseline="old", tests=()))
     >>> ax.get_title(loc="left"), ax.get_xlabel(), ax.get_ylabel()
     ('2 wins, 0 ties, 1 loss', 'RR of old', 'RR of new')
     """

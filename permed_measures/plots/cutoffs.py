@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from ir_measures.measures import Measure
 
+from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError
 from permed_measures.measures.headings import heading
 from permed_measures.measures.parsing import MeasureLike, parse_measure
+from permed_measures.named_runs import naming
 from permed_measures.plots.style import AS_WRITTEN, add_legend, axes_for, label_numbers, styles_of, wrapped
-from permed_measures.statistics.differences import naming
-from permed_measures.statistics.results import ComparisonResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ir_measures.measures import Measure
 
+from permed_measures.comparisons.results import (
+    LEVELS,
+    ComparisonResult,
+    ComparisonRow,
+    better_pairs,
+    deciding,
+    is_significant,
+    letters_of,
+)
 from permed_measures.errors import InputError
+from permed_measures.intervals import FEW
 from permed_measures.markup import counted, plural
 from permed_measures.plots.arguments import group_word, measure_of, runs_of
 from permed_measures.plots.style import (
@@ -21,10 +31,6 @@ from permed_measures.plots.style import (
     shown_name,
     wrapped,
 )
-from permed_measures.statistics.intervals import FEW
-from permed_measures.statistics.letters import better_pairs, is_significant, letters_of
-from permed_measures.statistics.results import ComparisonResult, ComparisonRow, deciding
-from permed_measures.statistics.significance import LEVELS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

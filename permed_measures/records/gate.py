@@ -12,11 +12,13 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
+from permed_measures.comparisons.tests import least_p, randomization_test
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.groups import By
+from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError
+from permed_measures.intervals import mean_intervals
 from permed_measures.markup import as_json, counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parsing import distinct, named_measure
@@ -25,9 +27,6 @@ from permed_measures.records.fields import check_fields
 from permed_measures.records.record import Record, as_record
 from permed_measures.records.rules import RULES
 from permed_measures.reports.tables import PaperTable, TableRow, markdown
-from permed_measures.statistics.differences import clusters_of
-from permed_measures.statistics.intervals import mean_intervals
-from permed_measures.statistics.randomization import randomization_test
 from permed_measures.terminal import paragraph, terminal_table
 
 LEVEL = 0.05
@@ -314,8 +313,7 @@ class _Judge:
 
     def _test(self, change: Floats) -> tuple[bool, str]:
         """Return whether a drop is not significant."""
-        [tested] = randomization_test(change[:, None], self.cluster, self.resamples, self.seed)
-        p = 1.0 if tested.p is None else tested.p
+        p = float(randomization_test(change[:, None], self.cluster, self.resamples, self.seed).p[0])
         n_differ = int((np.abs(np.bincount(self.cluster, change)) > 1e-12).sum())
         is_lost = least_p(n_differ, self.resamples) >= LEVEL
         few = f", {n_differ} that differ give none below {LEVEL:g}" if is_lost else ""
@@ -328,19 +326,6 @@ class _Judge:
         excused = any(rule.ok and rule.note.startswith("p = ") for rule in rules)
         said = f"; {_NO_EVIDENCE}" if excused else "; [95% CI of the change]" if self.non_inferior else ""
         return (f", by {clusters}" if clusters else "") + said
-
-
-def least_p(n_units: int, resamples: int) -> float:
-    """Return the smallest two-sided p-value that the randomization test of so many clusters can give.
-
-    It is that of 2 of 2^n patterns of signs, or with random patterns of 1 of 1 + `resamples`.
-
-    Examples
-    --------
-    >>> least_p(5, 50_000), least_p(6, 50_000), least_p(100, 9)
-    (0.0625, 0.03125, 0.1)
-    """
-    return float(min(1.0, max(2.0 ** (1 - n_units), 1 / (1 + resamples))))
 
 
 def assert_no_regression(

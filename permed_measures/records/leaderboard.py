@@ -14,9 +14,13 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.comparisons.compare import compared
+from permed_measures.comparisons.corrections import MAX_T
+from permed_measures.comparisons.paired import PairedRuns
+from permed_measures.comparisons.results import Options
+from permed_measures.comparisons.tests import least_p
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import PermedEvaluator, aggregated
-from permed_measures.engine.groups import By
+from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin
@@ -24,9 +28,9 @@ from permed_measures.frames import Tabular
 from permed_measures.markup import as_cell, as_json, counted
 from permed_measures.measures.headings import check_headings, explained, headings_of, name_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
+from permed_measures.named_runs import naming
 from permed_measures.pages.words import page_words
 from permed_measures.records.changes import values_to_compare
-from permed_measures.records.gate import least_p
 from permed_measures.records.record import Record, as_record
 from permed_measures.reports.html import html_means
 from permed_measures.reports.result_page import PageTable, Part, copies_of, how_made, result_page
@@ -44,8 +48,6 @@ from permed_measures.reports.tables import (
     texts_of,
 )
 from permed_measures.results.evaluations import with_judged
-from permed_measures.statistics.differences import PairedRuns, clusters_of, naming
-from permed_measures.statistics.results import MAX_T, Options
 from permed_measures.terminal import paragraph, terminal_table
 
 LEVEL = 0.05

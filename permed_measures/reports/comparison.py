@@ -7,6 +7,7 @@ from dataclasses import asdict
 from importlib.util import find_spec
 from typing import Any
 
+from permed_measures.comparisons.results import EQUIVALENCE, INTERACTION, ComparisonResult, ComparisonRow
 from permed_measures.files.provenance import provenance
 from permed_measures.markup import as_cell, as_html, as_json, finite
 from permed_measures.measures.headings import name_of
@@ -25,7 +26,6 @@ from permed_measures.reports.latex import latex
 from permed_measures.reports.paper_table import deciding_test, deciding_tests, paper_table, sentences
 from permed_measures.reports.tables import markdown, separated, styled_rows
 from permed_measures.reports.wording import interval_method
-from permed_measures.statistics.results import EQUIVALENCE, INTERACTION, ComparisonResult, ComparisonRow
 from permed_measures.terminal import paragraph, terminal_table
 
 # --- terminal and paper ----------------------------------------------------------------------------
@@ -47,7 +47,7 @@ def _differences(result: ComparisonResult) -> tuple[str, list[str]]:
     tests, others = deciding_tests(result)
     if not deciding_test(result):
         return terminal_table(*differences_table(result)), legend(result)
-    headings = dict(zip(tests, ("p", "naive p"), strict=False))  # short, so that more has room
+    headings = dict(zip(tests, ("p",), strict=True))  # short, so that more has room
     answered = {name for row in result.rows for name, test in row.tests.items() if test.p is not None}
     asked = [name for name in others if name in (EQUIVALENCE, INTERACTION) and name in answered]
     headings.update(zip(asked, asked, strict=True))
@@ -101,7 +101,7 @@ _MEANS = ("mean", "baseline_mean", "difference", "relative")
 _COUNTS = ("wins", "ties", "losses", "effect_size")
 _HOW = ("correction", "family", "level", "resamples", "seed")
 _BOUNDS = ("low", "high")
-_OTHERS = ("measure", "run", "baseline", "detectable", "needed", "clusters", "reasons")
+_OTHERS = ("measure", "run", "baseline", "needed", "clusters", "reasons")
 
 
 def comparison_records(result: ComparisonResult) -> list[dict[str, Any]]:
@@ -126,7 +126,6 @@ def comparison_records(result: ComparisonResult) -> list[dict[str, Any]]:
                 for name in result.rows[0].tests
                 for column in ("p", "adjusted")
             },
-            "detectable": row.detectable,
             "needed": row.needed,
             "clusters": result.paired.clusters or None,
             **{name: getattr(result, name) for name in _HOW},

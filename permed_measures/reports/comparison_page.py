@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from permed_measures.comparisons.results import INTERACTION, ComparisonResult, ComparisonRow, deciding
+from permed_measures.intervals import FEW
 from permed_measures.markup import as_html, one_line
 from permed_measures.measures.headings import headings_of
 from permed_measures.pages import charts
@@ -27,8 +29,6 @@ from permed_measures.reports.wording import (
     p_or_dash,
     shown,
 )
-from permed_measures.statistics.intervals import FEW
-from permed_measures.statistics.results import INTERACTION, ComparisonResult, ComparisonRow, deciding
 
 _SCRIPTS = ("queries.js", "scatter.js", "details.js", "comparison.js")
 Words = dict[str, str]

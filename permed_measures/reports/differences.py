@@ -8,6 +8,15 @@ from typing import NamedTuple
 
 from ir_measures.measures import Measure
 
+from permed_measures.comparisons.corrections import correction_of
+from permed_measures.comparisons.results import (
+    EQUIVALENCE,
+    INTERACTION,
+    ComparisonResult,
+    ComparisonRow,
+    deciding,
+)
+from permed_measures.comparisons.tests import SignificanceTest
 from permed_measures.markup import counted, plural
 from permed_measures.measures.headings import headings_of
 from permed_measures.reports.wording import (
@@ -26,15 +35,6 @@ from permed_measures.reports.wording import (
     shown,
     signed,
 )
-from permed_measures.statistics.families import correction_of
-from permed_measures.statistics.results import (
-    EQUIVALENCE,
-    INTERACTION,
-    ComparisonResult,
-    ComparisonRow,
-    deciding,
-)
-from permed_measures.statistics.significance import SignificanceTest
 
 _ADJUSTED = "(adj.)"
 """What the heading of an adjusted p-value ends with."""
@@ -85,10 +85,7 @@ def differences_table(result: ComparisonResult, tests: Mapping[str, str] | None 
 def headings_of_tests(result: ComparisonResult) -> dict[str, str]:
     """Return the heading of each test."""
     tests = result.rows[0].tests
-    return {
-        name: f"{name} (naive)" if test.naive and "naive" not in name else name
-        for name, test in tests.items()
-    }
+    return {name: f"{name} (naive)" if test.naive else name for name, test in tests.items()}
 
 
 def _estimates(result: ComparisonResult, row: ComparisonRow, intervals: bool) -> list[str]:
@@ -118,8 +115,7 @@ def legend(result: ComparisonResult, only: Collection[str] | None = None) -> lis
     against = (
         result.baseline if result.baseline is not None else f"the run in column 'against' ({result.against})"
     )
-    drawn = result.interval == "bootstrap" or any(is_random(result, name) for name in tests)
-    seed = f"; seed {result.seed}" if drawn else ""
+    seed = f"; seed {result.seed}" if any(is_random(result, name) for name in tests) else ""
     lines = [f"Δ: row run minus {against}; {counted(result.n_queries, 'query')}{in_clusters(result)}{seed}"]
     if interval_method(result):
         lines += [_about_intervals(result), *_around_zero(result)]
@@ -146,28 +142,21 @@ _ABOUT = {
 
 
 def _about_power(result: ComparisonResult) -> list[str]:
-    """Say how many queries the difference asked for needs, and which one these find."""
+    """Say how many queries the difference asked for needs."""
     if result.detect is None:
         return []
     names = dict(zip(result.measures, headings_of(result.measures), strict=True))
-    lines = []
     units = plural(result.paired.unit)
-    for field, what in (
-        ("detectable", "minimum detectable difference (80% power)"),
-        ("needed", f"{units} needed for a difference of {result.detect:g} (80% power)"),
-    ):
-        ranges = {name: _range(result, measure, field) for measure, name in names.items()}
-        texts = [f"{text} ({name})" for name, text in ranges.items() if text]
-        lines.append(f"{what}, for one uncorrected t-test: {', '.join(texts) or NONE}")
-    return lines
+    what = f"{units} needed for a difference of {result.detect:g} (80% power)"
+    ranges = {name: _range(result, measure) for measure, name in names.items()}
+    texts = [f"{text} ({name})" for name, text in ranges.items() if text]
+    return [f"{what}, for one uncorrected t-test: {', '.join(texts) or NONE}"]
 
 
-def _range(result: ComparisonResult, measure: Measure, name: str) -> str:
-    """Write the least and the most of a field of a measure's rows."""
-    found = [getattr(row, name) for row in result.rows if row.measure == measure]
-    known = sorted(each for each in found if each is not None)
-    texts = [f"{each:,}" if name == "needed" else shown(result, each) for each in known[:1] + known[-1:]]
-    return " to ".join(dict.fromkeys(texts))
+def _range(result: ComparisonResult, measure: Measure) -> str:
+    """Write the least and the most that the rows of a measure need."""
+    known = sorted(row.needed for row in result.rows if row.measure == measure and row.needed is not None)
+    return " to ".join(dict.fromkeys(f"{each:,}" for each in known[:1] + known[-1:]))
 
 
 def _about_intervals(result: ComparisonResult) -> str:
@@ -180,11 +169,10 @@ def _about_intervals(result: ComparisonResult) -> str:
         ]
         return f"simultaneous {heading} (max-T) of {', and of '.join(texts)}"
     units = counted(result.n_clusters, result.paired.unit)
-    drawn = f"{counted(result.resamples, 'resample')} of " if result.interval == "bootstrap" else ""
     of_groups = "; of a group, from its own" if result.by else ""
     several = sum(len(each.rows) for _, each in result.sections()) > 1
     each_alone = "; not adjusted for multiple testing" if several and result.correction != "none" else ""
-    return f"{heading}: {interval_method(result)}, {drawn}{units}{of_groups}{each_alone}"
+    return f"{heading}: {interval_method(result)}, {units}{of_groups}{each_alone}"
 
 
 def _around_zero(result: ComparisonResult) -> list[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from permed_measures.comparisons.results import ComparisonResult, ComparisonRow, deciding
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import headings_of
 from permed_measures.reports.wording import LEVELS, interval_of, p_of_sentences, shown, shown_p
-from permed_measures.statistics.results import ComparisonResult, ComparisonRow, deciding
 
 _LEVEL = LEVELS["†"]
 _MOST_RUNS = 10

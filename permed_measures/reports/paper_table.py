@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from permed_measures.comparisons.corrections import correction_of
+from permed_measures.comparisons.results import (
+    ComparisonResult,
+    ComparisonRow,
+    better_pairs,
+    deciding,
+    letters_of,
+)
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of
 from permed_measures.reports.judged import about_judged, judged_cells, judged_headings
@@ -24,12 +32,6 @@ from permed_measures.reports.wording import (
     shown_p,
     signed,
 )
-from permed_measures.statistics.families import correction_of
-from permed_measures.statistics.letters import better_pairs, letters_of
-from permed_measures.statistics.results import ComparisonResult, ComparisonRow, deciding
-
-_NAIVE = {"randomization": "naive randomization", "clustered t-test": "t-test"}
-"""The naive counterpart of a test."""
 
 
 def paper_table(result: ComparisonResult) -> PaperTable:
@@ -119,13 +121,10 @@ def deciding_test(comparison: ComparisonResult) -> str:
 
 
 def deciding_tests(comparison: ComparisonResult) -> tuple[list[str], list[str]]:
-    """Return the deciding test with its naive counterpart, and the other tests.
-
-    If none decides, there are no others.
-    """
+    """Return the deciding test, if there is one, and the other tests."""
     name, made = deciding_test(comparison), list(comparison.rows[0].tests)
-    first = [each for each in made if each in (name, _NAIVE.get(name))] if name else made
-    return sorted(first, key=lambda each: each != name), [each for each in made if each not in first]
+    first = [name] if name else made
+    return first, [each for each in made if each not in first]
 
 
 # --- what the marks mean ---------------------------------------------------------------------------

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.datasets.titles import titles_of
 from permed_measures.engine.groups import Groups
 from permed_measures.errors import InputError
+from permed_measures.intervals import zero_rounding_noise
 from permed_measures.markup import one_line
 from permed_measures.measures.headings import headings_of
 from permed_measures.reports.ranked_documents import Documents, graded, shown_rankings
-from permed_measures.statistics.results import ComparisonResult
-from permed_measures.statistics.significance import zero_rounding_noise
 
 DEPTH = 10
 """Documents of each ranking that are shown."""

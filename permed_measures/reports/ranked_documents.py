@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.engine.first_documents import first_documents
 from permed_measures.engine.forms import is_spark_frame
 from permed_measures.engine.inputs import STDIN
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.statistics.results import ComparisonResult
 
 
 class Documents:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from permed_measures.markup import counted, plural
-from permed_measures.statistics.families import correction_of
-from permed_measures.statistics.results import MAX_T, ComparisonResult, ComparisonRow
+from permed_measures.comparisons.corrections import MAX_T, correction_of
+from permed_measures.comparisons.results import ComparisonResult, ComparisonRow
+from permed_measures.markup import counted
 
 NONE = "—"
 LEVELS = {"‡": 0.01, "†": 0.05}
@@ -72,7 +72,6 @@ def interval_method(result: ComparisonResult) -> str:
 _INTERVALS = {
     "t": "Student's t",
     "simultaneous": "simultaneous, max-T",
-    "bootstrap": "percentile bootstrap",
 }
 
 
@@ -101,30 +100,9 @@ def in_clusters(result: ComparisonResult) -> str:
 
 
 def method_of(result: ComparisonResult, name: str) -> str:
-    """Say how a test was computed, for all rows and groups.
-
-    With max-T it says how many sign patterns the adjusted p-values, and so the marks, are of.
-    """
-    rows = [row for _, part in result.sections() for row in part.rows]
-    if name == "randomization" and result.correction == MAX_T:
-        units = counted(result.n_clusters, result.paired.unit)
-        if is_random(result, name):  # groups share the signs of the clusters of all queries
-            return f"{counted(result.resamples, 'random sign pattern')} of {units}"
-        return f"all {2**result.n_clusters:,} sign patterns of {units}"
-    methods = {row.tests[name].method for row in rows}
-    if len(methods) == 1:
-        return methods.pop()
-    if "randomization" in name:
-        units = plural("query" if result.rows[0].tests[name].naive else result.paired.unit)
-        return f"all sign patterns of the {units} that differ, or {result.resamples:,} random ones"
-    return _METHODS[name]
-
-
-_METHODS = {
-    "t-test": "paired",
-    "clustered t-test": "cluster-robust",
-    "wilcoxon": "signed ranks, exact or normal approximation",
-}
+    """Say how a test was computed, for all rows and groups."""
+    methods = {row.tests[name].method for row in result.rows}
+    return methods.pop() if len(methods) == 1 else "signed ranks, exact or normal approximation"
 
 
 def is_random(result: ComparisonResult, name: str) -> bool:

@@ -16,11 +16,11 @@ from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import explained, headings_of
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import parse_measure
+from permed_measures.named_runs import notes_of
 from permed_measures.results.evaluations import MACRO, Evaluations, Row, content_of, records_of
 from permed_measures.results.findings import highest
 from permed_measures.results.how import how_made, titled
 from permed_measures.results.report import Report, Section
-from permed_measures.results.run_notes import notes_of
 from permed_measures.results.table import NONE, Cell, Table, captioned, ranked
 
 BEST = "best possible"

@@ -19,8 +19,8 @@ from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.measures.headings import check_headings, name_of
 from permed_measures.measures.parameters import cutoff_of, values_of
+from permed_measures.named_runs import notes_of
 from permed_measures.results.own_columns import Texts, check_texts, headings_of_texts, texts_of
-from permed_measures.results.run_notes import notes_of
 
 MACRO = "(macro)"
 

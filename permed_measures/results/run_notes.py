@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from permed_measures.engine.forms import as_mapping_or_batches
 from permed_measures.engine.inputs import Batches, RunLike
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.markup import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,21 +53,6 @@ def run_notes(name: str, run: RunLike, rankings: JudgedRankings) -> list[str]:
     """
     said = [*_equal_scores(run), *_few_judged(rankings), *_like_qrels(rankings)]
     return [f"run {name!r}: {each}" for each in said]
-
-
-def notes_of(name: str, rankings: JudgedRankings) -> list[str]:
-    """Note how many queries a run retrieves nothing for, and how many have no judgments."""
-    query_ids, notes = rankings.judgments.query_ids, []
-    lacking = np.flatnonzero(rankings.retrieved == 0)
-    if len(lacking):
-        notes.append(
-            f"run {name!r} retrieves nothing for {len(lacking):,} of {counted(len(query_ids), 'query')} "
-            f"(first: {query_ids[lacking[0]]!r}); {'it scores' if len(lacking) == 1 else 'they score'} 0"
-        )
-    beyond = rankings.n_run_queries - rankings.n_shared
-    if beyond:
-        notes.append(f"run {name!r} has {counted(beyond, 'query')} without judgments (ignored)")
-    return notes
 
 
 def _equal_scores(run: RunLike) -> Iterator[str]:

@@ -1,10 +1,10 @@
-"""Time of the tests on paired differences beside scipy's, on the same arrays, in turns.
+"""Time of the randomization test beside scipy's, on the same arrays, in turns.
 
 The data: normal differences of 3,440 queries in 860 clusters, 16 columns (4 runs against a baseline, 4
 measures), 10,000 resamples. scipy resamples queries only, so ours is timed with and without clusters.
 
 scipy holds all resamples of all columns at once if it is not told otherwise; here in batches of 100. Ours is
-a product of a matrix of signs, or of counts, with the sums of the clusters: what is left is drawing them.
+a product of a matrix of signs with the sums of the clusters: what is left is drawing them.
 """
 
 from collections.abc import Iterator
@@ -15,9 +15,7 @@ import numpy as np
 from measuring import in_turns
 from scipy import stats
 
-from permed_measures.statistics.bootstrap import bootstrap_intervals
-from permed_measures.statistics.columns import Columns
-from permed_measures.statistics.randomization import randomization_test
+from permed_measures.comparisons.tests import randomization_test
 
 N_QUERIES, N_COLUMNS, RESAMPLES = 3440, 16, 10_000
 
@@ -36,39 +34,16 @@ def scipy_randomization(d):
     )
 
 
-def scipy_bootstrap(d):
-    """Return scipy's percentile intervals."""
-    stats.bootstrap(
-        (d,),
-        lambda x, axis: x.mean(axis=axis),
-        n_resamples=RESAMPLES,
-        batch=100,
-        vectorized=True,
-        axis=0,
-        method="percentile",
-        rng=np.random.default_rng(0),
-    )
-
-
 def resampling(rounds: int, share: float) -> Iterator[dict[str, Any]]:
-    """Yield a row for each of the two tests."""
+    """Yield the row of the test."""
     d = np.random.default_rng(0).normal(size=(max(8, int(N_QUERIES * share)), N_COLUMNS))
-    alone, cluster = np.arange(len(d)), np.arange(len(d)) // 4
-
-    def intervals(cluster):
-        return bootstrap_intervals(Columns.of(d, cluster), RESAMPLES, 0, 0.95)
-
     test = partial(randomization_test, d, resamples=RESAMPLES, seed=0)
-    for what, ours, theirs in (
-        ("randomization test", test, scipy_randomization),
-        ("bootstrap", intervals, scipy_bootstrap),
-    ):
-        calls = {
-            "ours": partial(ours, alone),
-            "clusters": partial(ours, cluster),
-            "scipy": partial(theirs, d),
-        }
-        yield {"table": "tests", "what": what, "seconds": in_turns(calls, rounds)}
+    calls = {
+        "ours": partial(test, np.arange(len(d))),
+        "clusters": partial(test, np.arange(len(d)) // 4),
+        "scipy": partial(scipy_randomization, d),
+    }
+    yield {"table": "tests", "what": "randomization test", "seconds": in_turns(calls, rounds)}
 
 
 ROWS = {"resampling": resampling}

@@ -42,7 +42,7 @@ REPORT = {
             "what": "10 each",
             "seconds": {"dict": [0.001], "pandas": [0.02], "TREC file": [3]},
         },
-        {"table": "tests", "what": "bootstrap", "seconds": {"ours": [1]}},
+        {"table": "tests", "what": "randomization test", "seconds": {"ours": [1]}},
     ],
 }
 DRAWN = """

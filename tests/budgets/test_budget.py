@@ -13,7 +13,7 @@ from commands import run_cli, run_main
 import permed_measures as pm
 from permed_measures.budgets.label_errors import LabelErrors, cohens_kappa
 from permed_measures.engine.judgments import Judgments
-from permed_measures.statistics.proportions import measure_intervals
+from permed_measures.intervals import measure_intervals
 
 MEASURES = ["nDCG@3", "AP@3", "P@1"]
 
@@ -80,7 +80,7 @@ def test_hits_on_all_queries_leave_an_interval_and_other_values_without_variance
     assert row.interval == pytest.approx((0.025 ** (1 / 50), 1))
     [row] = pm.uncertainty(qrels, late, "RR").rows
     assert (row.value, row.interval) == (0.5, None)
-    assert row.reasons["interval"] == "an interval needs values that vary between queries"
+    assert row.reasons["interval"] == "no variance between queries"
 
 
 def test_an_interval_stays_within_what_the_measure_can_be():

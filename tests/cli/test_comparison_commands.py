@@ -149,7 +149,7 @@ def test_the_output_is_not_the_judgments(command, tmp_path):
         ),
         ("--family measure", " max-T correction over 1 test of each measure."),
         (
-            "--tests bootstrap --tests wilcoxon",
+            "--tests wilcoxon",
             "No significance marks: the tests treat the queries of a cluster",
         ),
         ("--level 0.9", " 90% CI "),
@@ -234,7 +234,7 @@ def test_decimals_as_asked_for(command, form):
 
 
 def test_a_caption_is_for_the_tables_of_papers(command):
-    line = "compare permed-sample bm25 lsa -m P@1 --tests bootstrap --resamples 9 --caption Ours --format"
+    line = "compare permed-sample bm25 lsa -m P@1 --resamples 9 --caption Ours --format"
     assert r"\caption{Ours. Means over 48 queries" in command(f"{line} latex")[1]
     assert "\nOurs. Means over 48 queries" in command(f"{line} markdown")[1]
     status, out, err = command(f"{line} json")

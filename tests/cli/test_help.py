@@ -28,6 +28,8 @@ from permed_measures.cli import (
     recording,
 )
 from permed_measures.cli.commands import EXAMPLES
+from permed_measures.comparisons.corrections import CORRECTIONS, MAX_T
+from permed_measures.comparisons.results import TESTS
 from permed_measures.crosschecks.results import CROSSCHECK_FORMATS
 from permed_measures.engine.query_ids import REWRITINGS
 from permed_measures.files.write import FORMATS
@@ -35,8 +37,6 @@ from permed_measures.limits.reports import POSSIBLE_FORMATS
 from permed_measures.records.leaderboard import LEADERBOARD_FORMATS
 from permed_measures.reports.comparison import COMPARISON_FORMATS
 from permed_measures.results.report import FORMATS as REPORT_FORMATS
-from permed_measures.statistics.results import MAX_T, VARIANTS
-from permed_measures.statistics.significance import CORRECTIONS
 
 COMMANDS = typer.main.get_command(cli.app).commands
 
@@ -68,7 +68,7 @@ def _values(choices):
         (evaluations.Format, REPORT_FORMATS),
         (comparing.Format, COMPARISON_FORMATS),
         (comparing.Correction, [MAX_T, *CORRECTIONS]),
-        (comparing.TESTS, VARIANTS),
+        (comparing.TESTS, TESTS),
         (budgets.Format, BUDGET_FORMATS),
         (checks.CrossCheckFormat, CROSSCHECK_FORMATS),
         (checks.AuditFormat, AUDIT_FORMATS),

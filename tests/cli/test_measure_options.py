@@ -214,7 +214,7 @@ def test_who_set_max_rel_is_told_nothing(measure):
 
 def test_comparisons_have_the_note_in_python_too():
     qrels, runs = pm.read_qrels("binary"), [pm.read_run("run.trec"), pm.read_run("other.trec")]
-    result = pm.compare(qrels, dict(zip("ab", runs, strict=True)), "GradedAP@10", tests="bootstrap")
+    result = pm.compare(qrels, dict(zip("ab", runs, strict=True)), "GradedAP@10", tests=())
     assert HALF in result.notes
     assert HALF in pm.reranking(qrels, *runs, "GradedAP@10").notes
     assert pm.evaluator("GradedAP@10", qrels).notes() == [HALF]

@@ -8,9 +8,9 @@ from plotting import CONVERSATION, QRELS, TURN, made, made_runs, per_query
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
+from permed_measures.intervals import measure_intervals
 from permed_measures.plots.forest import plot_forest
 from permed_measures.reports.paper_table import paper_table
-from permed_measures.statistics.proportions import measure_intervals
 
 MEASURES = ("RR", "P@1")
 
@@ -88,7 +88,7 @@ def test_the_rows_of_each_measure_are_drawn_sorted(against_old):
         ),
         ({"family": "measure"}, "bar: 95% CI, for all differences of each measure at once\nfilled: p"),
         ({"tests": "t-test"}, "bar: 95% CI\nfilled: p < 0.05 (t-test, adjusted)"),
-        ({"tests": "bootstrap"}, "bar: 95% CI\nno significance test was run that is valid here"),
+        ({"tests": ()}, "bar: 95% CI\nno significance test was run that is valid here"),
         (
             {"tests": "wilcoxon", "clusters": CONVERSATION},
             "bar: 95% CI\nno significance test was run that is valid here",
@@ -174,13 +174,13 @@ def test_groups_have_a_section_each_and_small_ones_no_bars():
     assert rows[10][0] == "all queries (n=18)"
     assert rows[11:] == expected(result.rows[4:])
     assert drawn(plot_forest(result, "P@1", Figure().subplots())[0]) == rows[11:]
-    several = compared(by=TURN, baseline=["old", "new"], tests="bootstrap", resamples=20)
+    several = compared(by=TURN, baseline=["old", "new"], tests=(), resamples=20)
     [ax] = plot_forest(several, "P@1", Figure().subplots(), groups=True)
     assert [row[0] for row in drawn(ax) if row[1] is None][1:3] == [
         "group 1 (n=6): minus new",
         "group 2 (n=6): minus old",
     ]
-    few = compared(by=lambda query_id: "x" * 40 + query_id[-2:], tests="bootstrap", resamples=20)
+    few = compared(by=lambda query_id: "x" * 40 + query_id[-2:], tests=(), resamples=20)
     heading = plot_forest(few, "P@1", Figure().subplots(), groups=True)[0].get_yticklabels()[0].get_text()
     assert heading == f"group {'x' * 21}…{'x' * 10}_1 (n=6)"  # a heading is long where it has to be
 

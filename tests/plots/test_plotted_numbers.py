@@ -10,10 +10,10 @@ from plotting import CONVERSATION, QRELS, TURN, labels_of_x, line, made, made_ru
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.datasets import SAMPLES
+from permed_measures.intervals import measure_intervals
 from permed_measures.plots.by_group import plot_by_group
 from permed_measures.plots.by_query import plot_differences, plot_distribution
 from permed_measures.plots.cutoffs import plot_cutoffs
-from permed_measures.statistics.proportions import measure_intervals
 
 
 def test_means_by_turn_are_those_of_a_loop(sample):
@@ -129,7 +129,7 @@ def test_a_field_of_a_data_set():
 
     dataset = ir_datasets.load("permed-sample")
     runs = {name: pm.read_run(path) for name, path in SAMPLES[0].runs.items()}
-    ax = plot_by_group(compare(dataset, runs, "P@1", tests="bootstrap"), "turn_number", dataset)
+    ax = plot_by_group(compare(dataset, runs, "P@1", tests=()), "turn_number", dataset)
     assert ax.get_xlabel() == "turn_number (n: queries)"
     assert "by clusters" in ax.get_title(loc="left")
 
@@ -216,7 +216,7 @@ def test_distribution_is_that_of_a_loop(sample):
 
 def test_distribution_of_a_count_goes_to_its_maximum():
     runs = {"short": {"u_1": {"a": 1.0}}, "long": {"u_1": dict.fromkeys("abcd", 1.0)}}
-    ax = plot_distribution(compare({"u_1": {"a": 1}}, runs, "NumRet", tests="bootstrap"))
+    ax = plot_distribution(compare({"u_1": {"a": 1}}, runs, "NumRet", tests=()))
     assert line(ax, "short").get_xydata().tolist() == [[0, 100], [1, 100], [4, 0]]
     assert line(ax, "long").get_xydata().tolist() == [[0, 100], [4, 100]]
     assert texts(ax) == ["short", "long"]

@@ -177,7 +177,7 @@ def rounded(row, interaction=False):
     texts = [f"{row['mean']:.4f}", f"{row['baseline_mean']:.4f}", f"{row['difference']:+.4f}"]
     texts += [sign(row["relative"] and 100 * row["relative"], "+.1f"), f"[{bounds}]" if bounds else "—"]
     texts += [f"{row['wins']}/{row['ties']}/{row['losses']}", sign(row["effect_size"], "+.2f")]
-    shown = "randomization", "naive randomization", "clustered t-test", "t-test", "wilcoxon"
+    shown = "randomization", "t-test", "wilcoxon"
     for name in (each for each in shown if each in tests):
         made = tests[name]
         texts += [p(made["p"])] if made["naive"] else [p(made["p"]), p(made["adjusted"])]

@@ -20,7 +20,6 @@ from reporting import (
     pair,
     rounded,
 )
-from scipy import stats
 
 import permed_measures as pm
 from permed_measures.errors import InputError
@@ -77,7 +76,7 @@ def test_csv_and_json_have_every_number_as_it_was_computed(sample):
             "resamples": "499",
         }
         how |= {"seed": "0"}
-        numbers |= {"detectable": row.detectable, "needed": row.needed}
+        numbers |= {"needed": row.needed}
         assert line.keys() == {**labels, **numbers, **how, "reasons": ""}.keys()
         assert {name: line[name] for name in how} == how
         assert {name: line[name] for name in labels} == labels
@@ -85,7 +84,7 @@ def test_csv_and_json_have_every_number_as_it_was_computed(sample):
         assert each == json.loads(json.dumps(dataclasses.asdict(row), default=str))
 
 
-def test_csv_and_json_have_the_numbers_of_numpy_and_scipy(sample, dataset, sample_runs):
+def test_csv_and_json_have_the_numbers_of_numpy(sample, dataset, sample_runs):
     lines = iter(csv.DictReader(io.StringIO(sample.to("csv"))))
     content = loaded(sample)
     by_measure = [values_by_turn(dataset, sample_runs, measure) for measure in sample.measures]
@@ -100,8 +99,6 @@ def test_csv_and_json_have_the_numbers_of_numpy_and_scipy(sample, dataset, sampl
                 assert float(line["difference"]) == pytest.approx(d.mean(), abs=1e-15)
                 counts = [int(line[name]) for name in ("wins", "ties", "losses")]
                 assert counts == [(d > 1e-12).sum(), (abs(d) <= 1e-12).sum(), (d < -1e-12).sum()]
-                if np.ptp(d) > 1e-12:
-                    assert float(line["t-test p"]) == pytest.approx(stats.ttest_rel(new, old).pvalue)
 
 
 def test_json_says_how_it_was_made(sample):
@@ -161,15 +158,10 @@ def test_what_has_no_value_is_empty_in_csv_and_null_in_json():
     [line] = csv.DictReader(io.StringIO(result.to("csv")))
     names = ("relative", "low", "effect_size", "high", "t-test p", "t-test adjusted")
     assert [line[name] for name in names] == [""] * len(names)
-    assert line["reasons"] == (
-        "relative: the mean of the baseline is 0; "
-        "effect_size: an effect size needs differences that vary between queries; "
-        "interval: an interval needs differences that vary between queries; "
-        "t-test: a t-test needs differences that vary between queries"
-    )
+    assert line["reasons"] == "interval: no variance between queries; t-test: no variance between queries"
     [row] = loaded(result)["rows"]
     assert [row["relative"], row["effect_size"], row["tests"]["t-test"]["p"]] == [None] * 3
-    assert row["tests"]["t-test"]["reason"] == "a t-test needs differences that vary between queries"
+    assert row["tests"]["t-test"]["reason"] == "no variance between queries"
 
 
 def test_a_page_stands_alone_and_has_the_numbers_of_json(sample):
@@ -189,8 +181,8 @@ def test_a_page_stands_alone_and_has_the_numbers_of_json(sample):
         for row in part["rows"]
     ]
     heading = ["turn_number", "measure", "run", "against", "mean", "base", "Δ", "Δ %", "95% CI"]
-    heading += ["win/tie/loss", "d_z", "randomization", "randomization (adj.)", "naive randomization"]
-    heading += ["clustered t-test", "clustered t-test (adj.)", "t-test (naive)", "wilcoxon (naive)"]
+    heading += ["win/tie/loss", "d_z", "randomization", "randomization (adj.)"]
+    heading += ["t-test", "t-test (adj.)", "wilcoxon (naive)"]
     heading += ["interaction", "interaction (adj.)"]
     names = ["turn_number", "", "run", "nDCG@10", "GradedAP@10", "P@1", "Judged@1", "Judged@10"]
     n_runs = len(sample.paired.values)

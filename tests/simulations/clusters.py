@@ -11,8 +11,7 @@ import sys
 
 import numpy as np
 
-from permed_measures.statistics.randomization import randomization_test
-from permed_measures.statistics.significance import effective_clusters, t_test
+from permed_measures.comparisons.tests import randomization_test, t_test
 
 LEVEL = 0.05
 CORRELATIONS = (0.0, 0.1, 0.3, 0.6)
@@ -37,13 +36,13 @@ def rejections(correlation, trials, n_clusters=60, resamples=2000, seed=0):
         d = differences(rng, cluster, correlation, min(COLUMNS, trials - start))
         alone, signs = np.arange(len(cluster)), int(rng.integers(2**31))
         outcomes = (
-            randomization_test(d, alone, resamples, signs),
-            randomization_test(d, cluster, resamples, signs),
-            t_test(d, alone),
-            t_test(d, cluster),
+            randomization_test(d, alone, resamples, signs).p,
+            randomization_test(d, cluster, resamples, signs).p,
+            [each.p for each in t_test(d, alone)],
+            [each.p for each in t_test(d, cluster)],
         )
         for name, columns in zip(TESTS, outcomes, strict=True):
-            counts[name] += sum(outcome.p <= LEVEL for outcome in columns)
+            counts[name] += sum(p <= LEVEL for p in columns)
     return counts
 
 
@@ -52,16 +51,16 @@ LAYOUTS = ((30, 2), (30, 6), (30, 10), (30, 20), (30, 40), (10, 40), (100, 40), 
 
 
 def rejections_with_one_of(turns, n_clusters, trials, icc=0.6, resamples=999):
-    """Return in how many trials each clustered test rejects, and the effective number of clusters."""
+    """Return in how many trials each clustered test rejects."""
     rng = np.random.default_rng([n_clusters, turns])
     cluster = np.repeat(np.arange(n_clusters + 1), [turns, *[2] * n_clusters])
     counts = dict.fromkeys(TESTS[1::2], 0)
     for start in range(0, trials, COLUMNS):
         d = differences(rng, cluster, icc, min(COLUMNS, trials - start))
         randomized = randomization_test(d, cluster, resamples, int(rng.integers(2**31)))
-        for name, outcomes in zip(counts, (randomized, t_test(d, cluster)), strict=True):
-            counts[name] += sum(outcome.p <= LEVEL for outcome in outcomes)
-    return counts, effective_clusters(cluster)
+        for name, p in zip(counts, (randomized.p, [each.p for each in t_test(d, cluster)]), strict=True):
+            counts[name] += sum(each <= LEVEL for each in p)
+    return counts
 
 
 def main(trials=5000):
@@ -74,11 +73,11 @@ def main(trials=5000):
         shares = [f"{counts[name] / trials:.4f}".rjust(len(name)) for name in TESTS]
         print("  ".join([f"{correlation:.2f}", *shares]))
     print("\nThe same with icc 0.6, and conversations of 2 turns but for one.\n")
-    print("  ".join(["conversations       ", "effective", *TESTS[1::2]]))
+    print("  ".join(["conversations       ", *TESTS[1::2]]))
     for n_clusters, turns in LAYOUTS:
-        counts, effective = rejections_with_one_of(turns, n_clusters, trials)
+        counts = rejections_with_one_of(turns, n_clusters, trials)
         shares = [f"{count / trials:.4f}".rjust(len(name)) for name, count in counts.items()]
-        print("  ".join([f"{n_clusters:3} of 2 and 1 of {turns:<2}", f"{effective:9.1f}", *shares]))
+        print("  ".join([f"{n_clusters:3} of 2 and 1 of {turns:<2}", *shares]))
 
 
 if __name__ == "__main__":

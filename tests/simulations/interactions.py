@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 
-from permed_measures.statistics.interactions import interaction_test
+from permed_measures.comparisons.groups import interaction_test
 
 LEVEL = 0.05
 COLUMNS = 200

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from permed_measures.statistics.intervals import FEW, mean_intervals
-from permed_measures.statistics.significance import sums_of
+from permed_measures.intervals import FEW, mean_intervals, sums_of
 
 LEVEL = 0.95
 SIZES = (10, 20, 30, 50, 100)

@@ -13,10 +13,9 @@ from itertools import combinations
 
 import numpy as np
 
-from permed_measures.statistics.columns import Columns
-from permed_measures.statistics.intervals import bounds
-from permed_measures.statistics.randomization import as_student, randomize
-from permed_measures.statistics.significance import CORRECTIONS, mean_and_error, t_test
+from permed_measures.comparisons.corrections import CORRECTIONS
+from permed_measures.comparisons.tests import as_student, randomize, t_test
+from permed_measures.intervals import mean_intervals, sums_of
 
 LEVEL = 0.05
 N_RUNS = 20
@@ -44,9 +43,10 @@ def trial(rng, kind, n_better, resamples):
     """Return for max-T and Holm false rejections and the share of true ones; whether all intervals hold."""
     values, cluster, truth = values_of(rng, kind, n_better)
     differences = values[:, FIRST] - values[:, SECOND]
-    columns = Columns.of_pairs(values, FIRST, SECOND, cluster)
-    outcome = randomize(columns, resamples, int(rng.integers(2**31)), 1 - LEVEL)
-    low, high = bounds(*mean_and_error(differences, cluster), as_student(outcome.critical, 60))
+    sums, pairs = sums_of(values, cluster), np.stack([FIRST, SECOND], axis=1)
+    outcome = randomize(sums, pairs, resamples, int(rng.integers(2**31)), 1 - LEVEL)
+    intervals = mean_intervals(differences, cluster, critical=as_student(outcome.critical, 60))
+    low, high = np.transpose([each.value for each in intervals])
     holm = CORRECTIONS["holm"](np.array([each.p for each in t_test(differences, cluster)]))
     found = []
     for adjusted in (outcome.adjusted, holm):

@@ -6,29 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 from simulations import interactions as simulate
-from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import DescrStatsW
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
-from permed_measures.statistics.interactions import interaction_test
-from permed_measures.statistics.intervals import mean_intervals
-from permed_measures.statistics.power import detectable, equivalence_test, needed
-
-
-@pytest.mark.parametrize("n", [5, 20, 50, 600, 6980])
-@pytest.mark.parametrize("level", [0.9, 0.95])
-def test_the_detectable_difference_is_statsmodels(n, level):
-    [found] = detectable(np.array([1 / np.sqrt(n)]), n, level)
-    theirs = TTestPower().solve_power(nobs=n, alpha=1 - level, power=0.8)
-    assert found == pytest.approx(theirs, rel=1e-4)
-
-
-def test_the_number_of_queries_is_statsmodels_and_that_of_topic_set_size_design():
-    for effect in (0.1, 0.2, 0.5, 1.0):
-        theirs = np.ceil(TTestPower().solve_power(effect_size=effect, alpha=0.05, power=0.8))
-        assert needed(np.array([0.1]), 100, effect, 0.95) == [theirs]
-    assert needed(np.array([0.1, 0.0]), 100, 0.5, 0.95) == [34, None]  # Sakai 2016: 34 topics
+from permed_measures.comparisons.groups import interaction_test
+from permed_measures.comparisons.tests import equivalence_test
+from permed_measures.intervals import mean_intervals
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -47,9 +31,9 @@ def test_equivalence_is_statsmodels():
     [found] = equivalence_test(d[:, None], np.arange(60), 0.03)
     theirs, *_ = DescrStatsW(d).ttost_mean(-0.03, 0.03)
     assert found.p == pytest.approx(theirs, rel=1e-9)
-    for same in (np.zeros((5, 1)), np.ones((5, 1)), np.array([[1.0]])):
+    for same in (np.zeros((5, 1)), np.ones((5, 1))):
         [none] = equivalence_test(same, np.arange(len(same)), 0.02)
-        assert (none.p, none.reason) == (None, "equivalence needs differences that vary between queries")
+        assert (none.p, none.reason) == (None, "no variance between queries")
 
 
 @pytest.mark.parametrize("wins", [(0, 16), (3, 8), (6, 10), (1, 30)])
@@ -157,25 +141,22 @@ def test_a_comparison_has_power_equivalence_and_interaction():
     assert row.tests["interaction"].adjusted < 0.001
     assert "interaction" not in next(iter(result.groups.values())).rows[0].tests
     assert row.tests["equivalence"].adjusted < 0.05
-    assert 0 < row.detectable < row.difference
     assert row.needed > 60
     text = " ".join(result.to("table").split())
     for part in (
         "equivalence",
         "interaction",
-        "minimum detectable difference (80% power), for one uncorrected t-test:",
         "clusters needed for a difference of 0.02 (80% power), for one uncorrected t-test:",
     ):
         assert part in text
-    assert "RR: a reciprocal rank" in text
     records = result.to_polars()
-    assert {"detectable", "needed", "equivalence p", "interaction adjusted"} <= set(records.columns)
+    assert {"needed", "equivalence p", "interaction adjusted"} <= set(records.columns)
     assert records["interaction p"].null_count() == records.height - 2
 
 
 def test_power_is_reported_only_when_it_is_asked_for():
     result = compare(*runs_that_win_early(), "P@1", baseline="old")
-    assert all(row.detectable is None and row.needed is None for row in result.rows)
+    assert all(row.needed is None for row in result.rows)
     assert not any("80%" in result.to(form) for form in ("table", "latex", "markdown", "html"))
 
 

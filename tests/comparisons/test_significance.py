@@ -12,23 +12,19 @@ from scipy import stats
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.multitest import multipletests
 
-from permed_measures.statistics.bootstrap import bootstrap_intervals as intervals_of_columns
-from permed_measures.statistics.columns import Columns
-from permed_measures.statistics.randomization import randomization_test
-from permed_measures.statistics.signed_ranks import wilcoxon_test
-from permed_measures.statistics.significance import (
-    CORRECTIONS,
+from permed_measures.comparisons.corrections import CORRECTIONS
+from permed_measures.comparisons.tests import (
     effect_sizes,
-    effective_clusters,
+    equivalence_test,
+    least_p,
+    randomization_test,
+    sign_patterns,
     t_test,
-    zero_rounding_noise,
 )
+from permed_measures.comparisons.wilcoxon import wilcoxon_test
+from permed_measures.intervals import zero_rounding_noise
 
 RESAMPLES = 1000
-
-
-def bootstrap_intervals(d, cluster, *how):
-    return intervals_of_columns(Columns.of(d, cluster), *how)
 
 
 def column(values):
@@ -39,15 +35,18 @@ def alone(values):
     return np.arange(len(values))
 
 
+def p_of(values, cluster, resamples=RESAMPLES, seed=0):
+    [p] = randomization_test(column(values), np.array(cluster), resamples, seed).p
+    return p
+
+
 def test_a_pattern_as_far_from_zero_but_for_rounding_counts():
     # 0.1 + 0.2 - 0.3 is 5.6e-17: with the signs of the last one or the first two turned it is as far from 0.
-    [outcome] = randomization_test(column([0.1, 0.2, -0.3]), np.arange(3), RESAMPLES, 0)
-    assert outcome.p == 1
-    [outcome] = randomization_test(column([0.3, 0.1, 0.2]), np.arange(3), RESAMPLES, 0)
-    assert outcome.p == 0.25
+    assert p_of([0.1, 0.2, -0.3], range(3)) == 1
+    assert p_of([0.3, 0.1, 0.2], range(3)) == 0.25
 
 
-@pytest.mark.parametrize("n", [3, 12, 50, 400])
+@pytest.mark.parametrize("n", [3, 12, 50, 500])
 def test_t_test_and_wilcoxon_are_scipys(n):
     rng = np.random.default_rng(n)
     a, b = rng.random((n, 6)), rng.random((n, 6))
@@ -96,64 +95,24 @@ def test_wilcoxon_of_equal_sizes_is_the_sign_test():
     assert outcome.p == pytest.approx(stats.binomtest(14, 19).pvalue, rel=1e-12)
     assert (round(outcome.p, 4), outcome.statistic) == (0.0636, 50.0)
     assert outcome.method == "signed ranks of 19 non-zero differences, exact"
-    [many] = wilcoxon_test(column([0.5] * 520 + [-0.5] * 480))
-    assert many.p == pytest.approx(stats.binomtest(520, 1000).pvalue, rel=1e-9)
+    [many] = wilcoxon_test(column([0.5] * 160 + [-0.5] * 140))
+    assert many.p == pytest.approx(stats.binomtest(160, 300).pvalue, rel=1e-9)
 
 
-@pytest.mark.parametrize("n", [100, 150, 400])
+@pytest.mark.parametrize("n", [100, 150, 301])
 def test_wilcoxon_of_many_is_near_its_normal_approximation(n):
     rng = np.random.default_rng(n)
     for sizes in (np.arange(n), rng.integers(1, 6, n), 1 / rng.integers(1, 11, n)):
         values = (1 + sizes) * np.where(rng.random(n) < 0.42, -1, 1)
         [outcome] = wilcoxon_test(column(values))
         expected = stats.wilcoxon(values, method="approx").pvalue
-        assert outcome.p == pytest.approx(expected, abs=0.002 if n <= 150 else 1e-12)
-        how = "exact" if n <= 150 else "normal approximation"
+        assert outcome.p == pytest.approx(expected, abs=0.002 if n <= 300 else 1e-12)
+        how = "exact" if n <= 300 else "normal approximation"
         assert outcome.method == f"signed ranks of {n} non-zero differences, {how}"
 
 
-def test_wilcoxon_of_many_with_one_common_size_is_exact():
-    values = column([1.0] * 115 + [-1.0] * 85 + [2.0, -3.0])
-    [outcome] = wilcoxon_test(values)
-    assert outcome.method.endswith("exact")
-    chance, p = stats.binom(200, 0.5), 0.0
-    ranks = (100.5, 201, 202)  # the 200 share the mean of theirs
-    observed = 85 * ranks[0] + ranks[2]
-    for others in ((0, 0), (1, 0), (0, 1), (1, 1)):
-        p += chance.cdf((observed - others[0] * ranks[1] - others[1] * ranks[2]) // ranks[0]) / 4
-    assert outcome.p == pytest.approx(2 * p, rel=1e-9)
-
-
-def test_few_that_differ_have_an_exact_p():
-    d = np.zeros((600, 3))
-    d[[7, 99, 300, 599], 0] = 1.0
-    d[:, 1] = np.random.default_rng(0).normal(size=600)
-    d[:5, 2] = [0.5, -0.1, 1.0, 0.25, 0.3]
-    alone = randomization_test(d, np.arange(600), 10_000, 0)
-    assert [alone[0].p, alone[2].p] == [0.125, loop_randomization(d[:5, 2].tolist(), range(5))]
-    assert [o.method for o in alone] == [
-        "all 16 sign patterns of the 4 queries that differ",
-        "10,000 random sign patterns of 600 queries",
-        "all 32 sign patterns of the 5 queries that differ",
-    ]
-    assert alone[1].p == randomization_test(d[:, 1:2], np.arange(600), 10_000, 0)[0].p
-    clustered = randomization_test(d, np.arange(600) // 2, 10_000, 0)
-    assert [clustered[0].p, clustered[2].p] == [
-        0.125,
-        loop_randomization(d[:6, 2].tolist(), [0, 0, 1, 1, 2, 2]),
-    ]
-    assert clustered[2].method == "all 8 sign patterns of the 3 clusters that differ"
-
-
 def test_differences_that_cancel_in_their_clusters_have_p_one():
-    d = column([0.1, 0.2, -0.3, *[0.0] * 57])
-    [outcome] = randomization_test(d, np.arange(60) // 3, 10_000, 0)
-    assert outcome.p == 1
-
-
-def test_the_effective_number_of_clusters():
-    assert effective_clusters(np.arange(12) // 3) == 4
-    assert effective_clusters(np.repeat(np.arange(31), [40, *[2] * 30])) == pytest.approx(1.1554, abs=1e-4)
+    assert p_of([0.1, 0.2, -0.3, *[0.0] * 57], np.arange(60) // 3) == 1
 
 
 def test_wilcoxon_ties_what_differs_by_rounding():
@@ -169,26 +128,29 @@ def test_exact_randomization_is_scipys(seed):
     theirs = stats.permutation_test(
         (a, b), lambda x, y: (x - y).mean(), permutation_type="samples", n_resamples=np.inf
     )
-    [ours] = randomization_test(column(a - b), alone(a), RESAMPLES, 0)
-    assert ours.p == pytest.approx(theirs.pvalue, abs=1e-12)
-
-
-def test_the_bootstrap_is_scipys_within_chance():
-    d = np.random.default_rng(5).exponential(size=80) - 0.7
-    theirs = stats.bootstrap(
-        (d,), np.mean, n_resamples=20_000, method="percentile", rng=1
-    ).confidence_interval
-    [ours] = bootstrap_intervals(column(d), alone(d), 20_000, 2, 0.95)
-    assert ours.value == pytest.approx((theirs.low, theirs.high), abs=0.01)
+    assert p_of(a - b, alone(a)) == pytest.approx(theirs.pvalue, abs=1e-12)
 
 
 def test_random_signs_are_near_the_exact_p():
     d = np.random.default_rng(3).normal(0.3, size=(12, 5))
-    exact = randomization_test(d, np.arange(12), 2**12, 0)
-    drawn = randomization_test(d, np.arange(12), 2**12 - 1, 0)
-    assert exact[0].method == "all 4,096 sign patterns of 12 queries"
-    assert drawn[0].method == "4,095 random sign patterns of 12 queries"
-    np.testing.assert_allclose([o.p for o in exact], [o.p for o in drawn], atol=0.03)
+    exact, drawn = (randomization_test(d, np.arange(12), n, 0) for n in (2**12, 2**12 - 1))
+    assert (exact.p * 2**12 % 1 == 0).all()
+    np.testing.assert_allclose(drawn.p * 2**12 % 1, 0, atol=1e-9)  # 1 + a count, of 1 + 4,095
+    np.testing.assert_allclose(exact.p, drawn.p, atol=0.03)
+    assert (exact.p != drawn.p).any()
+    assert sign_patterns(12, "query", 2**12) == "all 4,096 sign patterns of 12 queries"
+    assert sign_patterns(12, "cluster", 2**12 - 1) == "4,095 random sign patterns of 12 clusters"
+
+
+def test_the_smallest_p_is_that_of_two_patterns_or_of_one_draw():
+    for n, resamples in ((5, 50_000), (12, 50_000), (40, 99)):
+        assert p_of([1.0] * n, range(n), resamples) == least_p(n, resamples)
+
+
+def test_draws_do_not_depend_on_what_is_compared_beside():
+    d = np.random.default_rng(0).normal(0.1, size=(70, 900))
+    together = randomization_test(d, np.arange(70), 9999, 0).p
+    assert [p_of(d[:, i], range(70), 9999) for i in range(5)] == together[:5].tolist()
 
 
 def test_benjamini_hochberg_is_scipys():
@@ -244,9 +206,8 @@ def test_random_signs_by_loop():
     for byte in bits[:, 0].tolist():
         signs = [-1 if byte >> (7 - c) & 1 else 1 for c in range(6)]
         count += abs(math.fsum(signs[c] * x for x, c in zip(d, cluster, strict=True))) >= math.fsum(d) - 1e-12
-    [ours] = randomization_test(column(d), np.array(cluster), resamples, 4)
     assert 0 < count < resamples
-    assert ours.p == (1 + count) / (1 + resamples)
+    assert p_of(d, cluster, resamples, 4) == (1 + count) / (1 + resamples)
 
 
 def loop_cluster_t(d, cluster):
@@ -263,34 +224,11 @@ def test_clusters_against_loops(seed):
     n = int(rng.integers(8, 25))
     cluster = np.concatenate([np.arange(6), rng.integers(0, 6, n - 6)])
     d = np.round(rng.normal(size=n), 1)
-    [randomized], [t] = randomization_test(column(d), cluster, 64, 0), t_test(column(d), cluster)
-    assert randomized.p == loop_randomization(d.tolist(), cluster.tolist())
+    [t] = t_test(column(d), cluster)
+    assert p_of(d, cluster, 64) == loop_randomization(d.tolist(), cluster.tolist())
     expected = loop_cluster_t(d.tolist(), cluster.tolist())
     assert t.statistic == pytest.approx(expected, rel=1e-9)
     assert t.p == pytest.approx(2 * stats.t.sf(abs(expected), 5), rel=1e-9)
-
-
-def test_the_bootstrap_draws_whole_clusters_and_divides_by_the_queries_drawn():
-    d, cluster, resamples = [0.5, -1.0, 2.0, 0.25, 3.0, 1.0], [0, 0, 0, 1, 2, 2], 200
-    draws = np.random.default_rng(7).integers(0, 3, size=(resamples, 3))  # the same draws
-    members = members_of(cluster)
-    means = []
-    for draw in draws.tolist():
-        values = [d[i] for c in draw for i in members[c]]
-        means.append(math.fsum(values) / len(values))
-    [ours] = bootstrap_intervals(column(d), np.array(cluster), resamples, 7, 0.9)
-    assert ours.value == pytest.approx(tuple(np.percentile(means, [5, 95])), abs=1e-12)
-
-
-def test_blocks_change_nothing(monkeypatch):
-    rng = np.random.default_rng(0)
-    d, cluster = rng.normal(0.1, size=(60, 3)), np.arange(60) // 2
-    whole = bootstrap_intervals(d, cluster, 500, 1, 0.95)
-    exact = randomization_test(d[:9], np.arange(9), 512, 1)
-    monkeypatch.setattr("permed_measures.statistics.columns._BLOCK", 100)
-    for ours, one in zip(bootstrap_intervals(d, cluster, 500, 1, 0.95), whole, strict=True):
-        assert ours.value == pytest.approx(one.value, abs=0.1)
-    assert [o.p for o in randomization_test(d[:9], np.arange(9), 512, 1)] == [o.p for o in exact]
 
 
 def loop_holm(p):
@@ -337,7 +275,7 @@ def clustered(draw):
 
 def outcomes_of(d, cluster):
     d = column(d)
-    return [t_test(d, cluster)[0], wilcoxon_test(d)[0], randomization_test(d, cluster, 99, 0)[0]]
+    return [t_test(d, cluster)[0], wilcoxon_test(d)[0], equivalence_test(d, cluster, 0.2)[0]]
 
 
 @settings(max_examples=effort(25, 60), deadline=None)
@@ -347,10 +285,8 @@ def test_swapping_the_runs_negates_and_keeps_p(case):
     for one, other in zip(outcomes_of(d, cluster), outcomes_of(-d, cluster), strict=True):
         assert one.p == pytest.approx(other.p)
         assert one.reason == other.reason
-    one, other = (bootstrap_intervals(column(x), cluster, 99, 0, 0.9)[0].value for x in (d, -d))
-    assert (one is None) == (other is None)
-    assert one is None or one == pytest.approx((-other[1], -other[0]), abs=1e-12)
-    one, other = (effect_sizes(column(x))[0].value for x in (d, -d))
+    assert p_of(d, cluster, 99) == p_of(-d, cluster, 99)
+    [one], [other] = (effect_sizes(column(x)) for x in (d, -d))
     assert (one is None) == (other is None)
     assert one is None or one == pytest.approx(-other)
 
@@ -373,13 +309,13 @@ def test_every_answer_is_a_number_or_has_a_reason(case):
     for outcome in outcomes_of(d, cluster):
         assert (outcome.p is None) == bool(outcome.reason)
         assert outcome.p is None or 0 <= outcome.p <= 1
-    for estimate in (*bootstrap_intervals(column(d), cluster, 99, 0, 0.9), *effect_sizes(column(d))):
-        assert (estimate.value is None) == bool(estimate.reason)
-        assert estimate.value is None or np.isfinite(estimate.value).all()
+    assert 0 < p_of(d, cluster, 99) <= 1
+    [size] = effect_sizes(column(d))
+    assert size is None or np.isfinite(size)
 
 
 def test_equal_differences_of_rounded_values_have_no_variance():
     d = column([0.3 - 0.2, 0.1, 0.4 - 0.3, 0.1])
     assert t_test(d, np.arange(4))[0].p is None
-    assert effect_sizes(d)[0].value is None
+    assert effect_sizes(d) == [None]
     assert not zero_rounding_noise(column([1e-17, -1e-13])).any()

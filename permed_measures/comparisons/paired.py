@@ -1,10 +1,8 @@
-"""From runs to paired differences: the pairs of runs, their queries, and the clusters of queries."""
+"""Runs on the same queries, and the differences of pairs of them."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -14,16 +12,15 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.groups import By, Groups
+from permed_measures.engine.groups import By, clusters_of, numbered
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.kernels.binary import judged as judged_share
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.errors import InputError, PermedWarning, nearest
-from permed_measures.markup import counted
+from permed_measures.errors import InputError, nearest
+from permed_measures.intervals import sums_of, zero_rounding_noise
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike
-from permed_measures.statistics.columns import Columns
-from permed_measures.statistics.significance import zero_rounding_noise
+from permed_measures.named_runs import naming, notes_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +120,7 @@ class PairedRuns:
         """Select some of the queries; the clusters keep their name, even if each has one query left."""
         query_ids = [query_id for query_id, here in zip(self.query_ids, chosen, strict=True) if here]
         values = {name: each[:, chosen] for name, each in self.values.items()}
-        cluster = _numbered(self.cluster[chosen])
+        cluster = numbered(self.cluster[chosen])
         return replace(
             self,
             query_ids=query_ids,
@@ -136,30 +133,21 @@ class PairedRuns:
             group=None,
         )
 
-    def by_measure(self) -> list[PairedRuns]:
-        """Divide the values by measure: all differences at once may be larger than everything else."""
-        return [
-            replace(
-                self, measures=[measure], values={run: each[n : n + 1] for run, each in self.values.items()}
-            )
-            for n, measure in enumerate(self.measures)
-        ]
+    def differences(self, measure: int) -> NDArray[np.float64]:
+        """Return run - baseline on a measure, by its number; shape (n_queries, n_pairs)."""
+        found = [self.values[run][measure] - self.values[baseline][measure] for run, baseline in self.pairs]
+        return zero_rounding_noise(np.stack(found, axis=1))
 
-    def differences(self) -> NDArray[np.float64]:
-        """Return run - baseline; shape (n_queries, n_measures * n_pairs), the pairs of a measure together."""
-        found = np.empty((len(self.measures), len(self.pairs), len(self.query_ids)))
-        for number, (run, baseline) in enumerate(self.pairs):
-            found[:, number] = zero_rounding_noise(self.values[run] - self.values[baseline])
-        return found.reshape(-1, len(self.query_ids)).T
-
-    def columns(self, cluster: NDArray[np.int64], n_clusters: int = 0) -> Columns:
-        """Return the columns of `differences` for tests over these clusters."""
-        runs = list(self.values)
+    def sums(self, n_clusters: int) -> NDArray[np.float64]:
+        """Sum the values of each cluster; shape (n_clusters, n_measures * n_runs), by measure."""
         values = np.stack(list(self.values.values()), axis=1).reshape(-1, len(self.query_ids))
-        start = len(runs) * np.arange(len(self.measures))[:, None]
-        places = [[runs.index(run) for run in each] for each in zip(*self.pairs, strict=True)]
-        first, second = ((start + np.array(each)).ravel() for each in places)
-        return Columns.of_pairs(values.T, first, second, cluster, n_clusters)
+        return sums_of(values.T, self.shared_cluster, n_clusters)
+
+    def places(self) -> NDArray[np.int64]:
+        """Return the columns of `sums` that are compared; shape (n_measures * n_pairs, 2)."""
+        place = {run: number for number, run in enumerate(self.values)}
+        pairs = np.array([[place[run], place[baseline]] for run, baseline in self.pairs])
+        return np.concatenate([pairs + len(place) * number for number in range(len(self.measures))])
 
 
 def _judged(rankings: JudgedRankings, measures: list[Measure]) -> NDArray[np.float64]:
@@ -191,62 +179,3 @@ def _pairs(runs: Any, baselines: Sequence[str]) -> list[tuple[str, str]]:
         for name in runs
         if name not in baselines[: number + 1]  # each pair once
     ]
-
-
-@contextmanager
-def naming(name: str, calls: int = 2) -> Iterator[None]:
-    """Name the run in errors and warnings about it; so many calls above this block is the user's line."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            yield
-        except InputError as error:
-            where = f"run {name!r}" + (f", {error.where}" if error.where else "")
-            raise InputError(error.problem, where=where, hint=error.hint) from error
-    for each in caught:
-        unnamed = isinstance(each.message, PermedWarning) and not each.message.where
-        message = f"run {name!r}: {each.message}" if unnamed else str(each.message)
-        warnings.warn(message, each.category, stacklevel=3 + calls)
-
-
-def notes_of(name: str, rankings: JudgedRankings) -> list[str]:
-    """Note how many queries a run retrieves nothing for, and how many have no judgments."""
-    query_ids, notes = rankings.judgments.query_ids, []
-    lacking = np.flatnonzero(rankings.retrieved == 0)
-    if len(lacking):
-        notes.append(
-            f"run {name!r} retrieves nothing for {len(lacking):,} of {counted(len(query_ids), 'query')} "
-            f"(first: {query_ids[lacking[0]]!r}); {'it scores' if len(lacking) == 1 else 'they score'} 0"
-        )
-    beyond = rankings.n_run_queries - rankings.n_shared
-    if beyond:
-        notes.append(f"run {name!r} has {counted(beyond, 'query')} without judgments (ignored)")
-    return notes
-
-
-def clusters_of(query_ids: list[str], by: By | None, qrels: Any) -> tuple[str, NDArray[np.int64], list[str]]:
-    """Return the name of the clusters, the cluster of each query, and notes."""
-    if by is None:
-        dataset = qrels.irds_ref() if hasattr(qrels, "irds_ref") else qrels  # PyTerrier holds a data set
-        queries = dataset.queries_cls() if hasattr(dataset, "queries_cls") else None
-        by = "conversation_id" if "conversation_id" in getattr(queries, "_fields", ()) else "none"
-    n = len(query_ids)
-    if isinstance(by, str) and by == "none":
-        return "", np.arange(n), []
-    groups = Groups.of(query_ids, by, qrels)
-    name = "clusters" if groups.name == "group" else groups.name
-    notes = []
-    if groups.n_outside:
-        outside = f"{groups.n_outside:,} of {counted(n, 'query')} {'is' if groups.n_outside == 1 else 'are'}"
-        notes.append(f"{name}: {outside} in no cluster; each counts as its own")
-    cluster = _numbered(np.where(groups.group < 0, len(groups.values) + np.arange(n), groups.group))
-    if cluster.max() + 1 == n:
-        notes.append(f"{name}: no cluster has two queries; queries are treated as independent")
-        return "", np.arange(n), notes
-    return name, cluster, notes
-
-
-def _numbered(label: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Renumber the labels from 0 by first appearance, so that clusters of one are in query order."""
-    numbers: dict[int, int] = {}
-    return np.array([numbers.setdefault(each, len(numbers)) for each in label.tolist()], np.int64)

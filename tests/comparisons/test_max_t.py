@@ -9,10 +9,8 @@ from effort import effort
 from scipy import stats
 from simulations import max_t as simulate_max_t
 
-from permed_measures.statistics.columns import Columns
-from permed_measures.statistics.intervals import bounds
-from permed_measures.statistics.randomization import as_student, randomization_test, randomize
-from permed_measures.statistics.significance import mean_and_error, zero_rounding_noise
+from permed_measures.comparisons.tests import as_student, randomization_test, randomize
+from permed_measures.intervals import mean_intervals, sums_of, zero_rounding_noise
 
 PATTERNS = 10_000
 
@@ -52,38 +50,23 @@ def test_all_patterns_by_loop(seed):
     d = rng.choice([-1.0, -0.5, 0, 0, 0.5, 1, 1], (n, 5))
     d[:, 4] = d[:, 3]  # counts once
     d[:, 0] *= seed % 2  # all 0
-    found = randomize(Columns.of(d, cluster), PATTERNS, 0)
+    found = randomization_test(d, cluster, PATTERNS, 0)
     np.testing.assert_allclose(found.adjusted, loop_max_t(d, cluster), rtol=1e-12)
 
 
 def test_one_column_has_the_p_of_the_randomization_test():
     d = np.random.default_rng(0).normal(0.3, size=(40, 1))
     for cluster in (np.arange(40), np.arange(40) // 4):
-        [alone] = randomization_test(d, cluster, 999, 3)
-        assert randomize(Columns.of(d, cluster), 999, 3).adjusted.tolist() == [alone.p]
+        found = randomization_test(d, cluster, 999, 3)
+        assert found.adjusted.tolist() == found.p.tolist()
 
 
 def test_columns_that_are_there_twice_count_once():
     d = np.random.default_rng(1).normal(0.2, size=(60, 4))
-    once = randomize(Columns.of(d, np.arange(60)), 999, 0)
-    twice = randomize(Columns.of(np.repeat(d, 3, axis=1), np.arange(60)), 999, 0)
+    once = randomization_test(d, np.arange(60), 999, 0)
+    twice = randomization_test(np.repeat(d, 3, axis=1), np.arange(60), 999, 0)
     assert twice.adjusted.tolist() == np.repeat(once.adjusted, 3).tolist()
     assert twice.critical == once.critical
-
-
-def test_columns_together_and_apart():
-    # Joined, the columns of two groups of queries share the signs of the clusters that both have.
-    rng = np.random.default_rng(2)
-    d, cluster = rng.normal(0.4, size=(9, 2)), np.array([0, 0, 1, 1, 2, 3, 3, 4, 4])
-    early = np.array([True, False, True, False, True, True, False, True, True])
-    values = np.concatenate([d, np.zeros((9, 1))], axis=1)
-    pairs = np.arange(2), np.array([2, 2])
-    parts = [Columns.of_pairs(values[here], *pairs, cluster[here], 5) for here in (early, ~early)]
-    wide = np.concatenate([d * early[:, None], d * ~early[:, None]], axis=1)
-    together = randomize(Columns.joined(parts), PATTERNS, 0)
-    np.testing.assert_allclose(together.adjusted, loop_max_t(wide, cluster), rtol=1e-12)
-    chosen = randomize(Columns.joined(parts).chosen(np.array([1, 2])), PATTERNS, 0)
-    np.testing.assert_allclose(chosen.adjusted, loop_max_t(wide[:, 1:3], cluster), rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["continuous", "binary", "rounding", "reciprocal ranks"])
@@ -97,8 +80,8 @@ def test_pairs_of_values_have_the_p_of_their_differences(kind):
     }[kind]
     first, second = map(np.array, zip(*itertools.combinations(range(6), 2), strict=True))
     d, cluster = zero_rounding_noise(values[:, first] - values[:, second]), np.arange(80) // 3
-    direct = randomize(Columns.of(d, cluster), 500, 0)
-    found = randomize(Columns.of_pairs(values, first, second, cluster), 500, 0)
+    direct = randomization_test(d, cluster, 500, 0)
+    found = randomize(sums_of(values, cluster), np.stack([first, second], axis=1), 500, 0)
     np.testing.assert_array_equal(found.p, direct.p)
     np.testing.assert_array_equal(found.adjusted, direct.adjusted)
     assert found.critical == pytest.approx(direct.critical)
@@ -107,10 +90,9 @@ def test_pairs_of_values_have_the_p_of_their_differences(kind):
 
 def test_an_interval_has_the_differences_that_the_test_would_not_reject():
     d = np.random.default_rng(4).normal(0.2, size=(50, 1))
-    c = randomize(Columns.of(d, np.arange(50)), 999, 0).critical
-    mean, error = mean_and_error(d, np.arange(50))
-    np.testing.assert_allclose(error, stats.sem(d), rtol=1e-12)
-    for bound in bounds(mean, error, as_student(c, 50)):
+    c = randomization_test(d, np.arange(50), 999, 0).critical
+    [interval] = mean_intervals(d, np.arange(50), critical=as_student(c, 50))
+    for bound in interval.value:
         moved = d[:, 0] - bound
         assert statistic(moved) == pytest.approx(c, rel=1e-6)
 
@@ -118,10 +100,10 @@ def test_an_interval_has_the_differences_that_the_test_would_not_reject():
 def test_too_few_clusters_have_no_critical_value():
     d = np.ones((3, 2))
     d[:, 1] = 0
-    outcome = randomize(Columns.of(d, np.arange(3)), PATTERNS, 0)
+    outcome = randomization_test(d, np.arange(3), PATTERNS, 0)
     assert outcome.adjusted.tolist() == [0.25, 1.0]
     assert as_student(outcome.critical, 3) == math.inf
-    few = randomize(Columns.of(np.random.default_rng(0).normal(size=(50, 1)), np.arange(50)), 10, 0)
+    few = randomization_test(np.random.default_rng(0).normal(size=(50, 1)), np.arange(50), 10, 0)
     assert few.critical == as_student(few.critical, 50) == math.inf
 
 

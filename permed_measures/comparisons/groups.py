@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from permed_measures.comparisons.tests import SignificanceTest
+from permed_measures.intervals import Floats, Ints, sums_of
 from permed_measures.markup import counted
-from permed_measures.statistics.significance import Floats, Ints, SignificanceTest, sums_of
 
 _MOST = 10_000
 """No more permutations than this are drawn: a p near 0.05 then has an error of 0.002."""

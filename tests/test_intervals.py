@@ -5,15 +5,23 @@ import math
 import ir_measures
 import numpy as np
 import pytest
+from effort import effort
 from ir_measures import AP, NumRet, P, nDCG
 from scipy import stats
+from scipy.stats import binomtest
 from simulations import intervals as simulate
 from statsmodels.regression.linear_model import OLS
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
+from permed_measures.intervals import (
+    difference_range,
+    mean_intervals,
+    measure_intervals,
+    proportion_interval,
+    range_of,
+)
 from permed_measures.measures.definitions import GradedAP, VariantNDCG
-from permed_measures.statistics.intervals import difference_range, mean_intervals, range_of
 
 
 def test_independent_queries_have_students_interval():
@@ -39,12 +47,12 @@ def test_clusters_have_the_cluster_robust_interval_of_statsmodels():
 @pytest.mark.parametrize("values", [np.ones((20, 1)), np.full((3, 1), 0.25), np.zeros((4, 1))])
 def test_values_that_are_all_the_same_have_no_interval(values):
     [found] = mean_intervals(values, np.arange(len(values)))
-    assert (found.value, found.reason) == (None, "an interval needs values that vary between queries")
+    assert (found.value, found.reason) == (None, "no variance between queries")
 
 
 def test_one_unit_has_no_interval():
     [found] = mean_intervals(np.arange(3.0)[:, None], np.zeros(3, int))
-    assert (found.value, found.reason) == (None, "an interval needs at least two clusters")
+    assert (found.value, found.reason) == (None, "a single cluster")
 
 
 @pytest.mark.parametrize(
@@ -77,25 +85,18 @@ def test_intervals_stay_within_what_the_measure_can_be():
     assert counts.interval[1] > 2
 
 
-@pytest.mark.parametrize("interval", ["simultaneous", "t", "bootstrap"])
-def test_differences_that_do_not_vary_have_no_interval_in_any_format(interval):
+@pytest.mark.parametrize(("correction", "interval"), [("max-t", "simultaneous"), ("none", "t")])
+def test_differences_that_do_not_vary_have_no_interval(correction, interval):
     qrels, runs = runs_with_wins(20, 20)
-    how = {"correction": "max-t"} if interval == "simultaneous" else {"correction": "none"}
-    tests = ("randomization", "bootstrap") if interval == "bootstrap" else "randomization"
     for baseline in ({}, runs["new"]):  # 20 wins, 20 ties
         given = {"old": baseline, "new": runs["new"], "other": runs_with_wins(20, 9)[1]["new"]}
-        result = compare(qrels, given, "P@1", baseline="old", tests=tests, **how)
+        result = compare(qrels, given, "P@1", baseline="old", correction=correction)
         assert result.interval == interval
         [row, other] = result.rows
-        assert row.interval is None
-        assert row.reasons["interval"] == "an interval needs differences that vary between queries"
+        assert (row.interval, row.reasons) == (None, {"interval": "no variance between queries"})
         assert other.interval is not None
-        said = "— interval: an interval needs differences that vary between queries (1 of 2 rows)"
-        assert said in result.to("table")
-        assert said in str(result)
-        assert said in result.to("html")
+        assert "interval: no variance between queries (1 of 2 rows)" in result.to("table")
         assert "[+0.0000, +0.0000]" not in "".join(map(result.to, ("table", "latex", "markdown", "html")))
-        assert result.to_polars()["low"].null_count() == 1
 
 
 def test_two_equal_differences_of_a_group_have_no_interval():
@@ -107,15 +108,11 @@ def test_two_equal_differences_of_a_group_have_no_interval():
     assert "[-1.0000, +0.0000]" not in result.to("table")
 
 
-def test_a_note_where_few_units_differ_or_there_are_few():
-    qrels, runs = runs_with_wins(40, 4)
-    [*_, note] = compare(qrels, runs, "P@1").notes
-    assert note == (
-        "interval: 1 of 1 difference is 0 but on fewer than 5 queries; there coverage may be below 95%"
-    )
-    assert not any("interval" in note for note in compare(qrels, runs_with_wins(40, 16)[1], "P@1").notes)
+def test_a_note_where_there_are_few_units():
+    qrels, runs = runs_with_wins(40, 16)
+    assert not any("interval" in note for note in compare(qrels, runs, "P@1").notes)
     in_ten = {q: str(i // 4) for i, q in enumerate(qrels)}
-    notes = compare(qrels, runs_with_wins(40, 16)[1], "P@1", clusters=in_ten).notes
+    notes = compare(qrels, runs, "P@1", clusters=in_ten).notes
     assert "interval: with 10 clusters coverage may be below 95% where differences are skewed" in notes
 
 
@@ -139,3 +136,60 @@ def test_the_simulation_prints_its_table(capsys, monkeypatch):
     lines = capsys.readouterr().out.splitlines()
     assert lines[3].startswith("shape")
     assert len(lines) == 4 + len(simulate.SHAPES)
+
+
+# --- proportions ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [2, 5, 50])
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_of_independent_queries_it_is_clopper_and_pearson_s(n, level):
+    for hits in range(n + 1):
+        expected = binomtest(hits, n).proportion_ci(level, "exact")
+        values = np.array([1.0] * hits + [0.0] * (n - hits))
+        assert proportion_interval(values, np.arange(n), level) == pytest.approx(expected, abs=1e-12)
+
+
+def test_clusters_of_equal_values_count_once_at_most_and_others_as_their_queries_at_most():
+    once = np.array([1.0, 0, 1, 1, 0, 1, 1, 0, 1, 1])
+    repeated, cluster = np.repeat(once, 4), np.repeat(np.arange(10), 4)
+    alone, copied = proportion_interval(once, np.arange(10)), proportion_interval(repeated, cluster)
+    assert copied[0] < alone[0] < alone[1] < copied[1]
+    assert proportion_interval(np.ones(40), cluster) == pytest.approx((0.025**0.1, 1))
+    mixed = np.tile([1.0, 1, 0, 1], 10)  # no variance between clusters: as 40 queries, not more
+    expected = binomtest(30, 40).proportion_ci(0.95, "exact")
+    assert proportion_interval(mixed, cluster) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.98])
+@pytest.mark.parametrize("icc", [0, 0.3, 1])
+def test_it_holds_the_truth_as_often_as_it_says(share, icc):
+    """Student's holds 0.98 in a third of the samples of 20 clusters."""
+    rng, held = np.random.default_rng(1), []
+    for _ in range(effort(200, 2000)):
+        cluster = np.repeat(np.arange(20), rng.integers(1, 6, 20))
+        if 0 < icc < 1:
+            chance = rng.beta(share * (1 / icc - 1), (1 - share) * (1 / icc - 1), 20)
+        else:
+            chance = (rng.random(20) < share).astype(float) if icc else np.full(20, share)
+        low, high = proportion_interval((rng.random(len(cluster)) < chance[cluster]).astype(float), cluster)
+        held.append(low <= share <= high)
+    assert np.mean(held) > 0.95 - 3 * (0.95 * 0.05 / len(held)) ** 0.5
+
+
+def test_only_values_of_0_and_1_are_a_proportion():
+    measures, cluster = [P @ 1, nDCG @ 10, pm.parse_measure("NumRel")], np.arange(8)
+    values = np.array([[1, 0.5, 1]] * 6 + [[0, 1, 0]] * 2, float)
+    hits, graded, counts = measure_intervals(measures, values, cluster)
+    assert hits.value == proportion_interval(values[:, 0], cluster)
+    assert graded.value == mean_intervals(values[:, 1:2], cluster, within=[(0, 1)])[0].value
+    assert counts.value == mean_intervals(values[:, 2:], cluster)[0].value
+    assert measure_intervals([P @ 1], np.ones((3, 1)), np.zeros(3, int))[0].value is None
+
+
+def test_compare_has_them_for_its_means():
+    qrels = {f"q{n}": {"a": 1} for n in range(20)}
+    runs = {"all": {q: {"a": 1.0} for q in qrels}, "none": {q: {"x": 2.0, "a": 1.0} for q in qrels}}
+    [row] = pm.compare(qrels, runs, "P@1", baseline="none").rows
+    assert row.intervals["mean"] == pytest.approx((0.025 ** (1 / 20), 1))
+    assert row.intervals["baseline_mean"] == pytest.approx((0, 1 - 0.025 ** (1 / 20)))

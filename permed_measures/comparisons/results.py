@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from string import ascii_lowercase
 from typing import Any, Self
 
 from ir_measures.measures import Measure
 
+from permed_measures.comparisons.corrections import CORRECTIONS, MAX_T
+from permed_measures.comparisons.paired import PairedRuns
+from permed_measures.comparisons.tests import SignificanceTest
 from permed_measures.errors import InputError, check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
-from permed_measures.statistics.differences import PairedRuns
-from permed_measures.statistics.significance import (
-    CORRECTIONS,
-    SignificanceTest,
-)
 
 
 @dataclass(frozen=True)
@@ -39,16 +38,15 @@ class ComparisonRow:
     effect_size : float or None
         Cohen's d_z: the difference over the standard deviation of the queries' differences.
     tests : dict of str to SignificanceTest
-        By name: those that were asked for; with clusters also ``clustered t-test`` and
-        ``naive randomization``, and with `equivalence_margin` and groups ``equivalence`` and ``interaction``.
+        By name: those that were asked for; with `equivalence_margin` and groups also ``equivalence`` and
+        ``interaction``.
     reasons : dict of str to str
         Why a field is None: by ``relative``, ``interval``, ``effect_size``.
     intervals : dict of str to (float, float) or None
         Confidence intervals of ``mean`` and ``baseline_mean``, each by itself.
-    detectable : float or None
-        With `detect`, the difference that one uncorrected t-test at 1 - level finds with a power of 0.8.
     needed : int or None
-        With `detect`, how many queries (or clusters) that test needs to find it, with the same power.
+        With `detect`, how many queries (or clusters) one uncorrected t-test at 1 - level needs to find that
+        difference with a power of 0.8.
     """
 
     run: str
@@ -66,7 +64,6 @@ class ComparisonRow:
     tests: dict[str, SignificanceTest]
     reasons: dict[str, str]
     intervals: dict[str, tuple[float, float] | None] = field(default_factory=dict)
-    detectable: float | None = None
     needed: int | None = None
 
 
@@ -105,7 +102,7 @@ class ComparisonResult:
         Number of decimals of means and differences; if None, four in tables and all in CSV.
     family : {'all', 'measure'}
         Which p-values of a test were corrected together.
-    interval : {'t', 'simultaneous', 'bootstrap'}
+    interval : {'t', 'simultaneous'}
         How the intervals of the differences were computed.
     equivalence_margin, detect : float or None
         As they were asked for.
@@ -172,34 +169,43 @@ class ComparisonResult:
         yield ("(all)" if self.by else "", self)
 
 
-MAX_T = "max-t"
+LEVELS = (0.05, 0.01)
+"""The levels of significance that papers use: a result is significant where p is below."""
+
 FAMILIES = ("all", "measure")
 """Which p-values of a test are corrected together: all, or those of a measure."""
 
-VARIANTS = {
-    "t-test": {"clustered t-test": False, "t-test": True},
-    "wilcoxon": {"wilcoxon": True},
-    "randomization": {"randomization": False, "naive randomization": True},
-    "bootstrap": {},
-}
-"""The variants of each test, and whether they treat queries as independent.
-
-Without clusters there is only the one of its name. The bootstrap gives an interval.
-"""
-
-TESTS = ("randomization",)
-"""What is run where nothing is asked for."""
+TESTS = ("randomization", "t-test", "wilcoxon")
+"""The tests, in the order in which they decide about marks."""
 
 EQUIVALENCE = "equivalence"
 INTERACTION = "interaction"
 """The tests that other options ask for: that there is no difference, and that groups have the same."""
 
-_DECIDING = ("randomization", "clustered t-test", "t-test", "wilcoxon")
-
 
 def deciding(tests: Mapping[str, SignificanceTest]) -> str:
     """Return the test that decides, if any: the first of these that was run and knows of the clusters."""
-    return next((name for name in _DECIDING if name in tests and not tests[name].naive), "")
+    return next((name for name in TESTS if name in tests and not tests[name].naive), "")
+
+
+def letters_of(n: int) -> list[str]:
+    """Return a letter for each of n runs; numbers where there are more runs than letters."""
+    return list(ascii_lowercase[:n]) if n <= len(ascii_lowercase) else [str(i) for i in range(1, n + 1)]
+
+
+def is_significant(row: ComparisonRow, test: str) -> bool:
+    """Tell whether the adjusted p-value of a test is below the first level; not if there is no test."""
+    p = row.tests[test].adjusted if test else None
+    return p is not None and p < LEVELS[0]
+
+
+def better_pairs(rows: Iterable[ComparisonRow], test: str) -> set[tuple[str, str]]:
+    """Return the pairs of a run and one that it is significantly better than, of the rows of a measure."""
+    return {
+        (row.run, row.baseline) if row.difference > 0 else (row.baseline, row.run)
+        for row in rows
+        if is_significant(row, test)
+    }
 
 
 @dataclass(frozen=True)
@@ -218,13 +224,12 @@ class Options:
     @property
     def interval(self) -> str:
         """How the intervals of the differences are computed."""
-        simultaneous = "simultaneous" if self.correction == MAX_T else "t"
-        return "bootstrap" if "bootstrap" in self.tests else simultaneous
+        return "simultaneous" if self.correction == MAX_T else "t"
 
     def __post_init__(self) -> None:
         """Raise InputError for an invalid option."""
         for name in self.tests:
-            check_choice("a test", name, VARIANTS)
+            check_choice("a test", name, TESTS)
         check_choice("correction", self.correction, [*CORRECTIONS, MAX_T])
         check_choice("family", self.family, FAMILIES)
         if self.correction == MAX_T and "randomization" not in self.tests:

@@ -1,0 +1,39 @@
+"""Corrections of p-values for their number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from permed_measures.intervals import Floats
+
+MAX_T = "max-t"
+"""The correction of the randomization test by itself."""
+
+
+def _holm(p: Floats) -> Floats:
+    order = np.argsort(p, kind="stable")
+    adjusted = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    return np.minimum(adjusted, 1)[np.argsort(order)]
+
+
+def _benjamini_hochberg(p: Floats) -> Floats:
+    order = np.argsort(-p, kind="stable")
+    adjusted = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1))
+    return np.minimum(adjusted, 1)[np.argsort(order)]
+
+
+CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
+    "holm": _holm,
+    "bonferroni": lambda p: np.minimum(p * len(p), 1),
+    "benjamini-hochberg": _benjamini_hochberg,
+    "none": lambda p: p,
+}
+"""How the p-values of a family are adjusted. Holm 1979 and Bonferroni control the probability of any false
+rejection, Benjamini & Hochberg 1995 the expected share of false rejections."""
+
+
+def correction_of(correction: str, test: str) -> str:
+    """Return how the p-values of a test are adjusted: where others have max-T's, by Holm's correction."""
+    return "holm" if correction == MAX_T and test != "randomization" else correction

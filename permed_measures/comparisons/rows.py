@@ -1,0 +1,199 @@
+"""The rows of a comparison: estimates, tests, their correction, and intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from permed_measures.comparisons.corrections import CORRECTIONS, MAX_T, correction_of
+from permed_measures.comparisons.groups import interaction_test
+from permed_measures.comparisons.paired import PairedRuns
+from permed_measures.comparisons.power import needed
+from permed_measures.comparisons.results import EQUIVALENCE, INTERACTION, ComparisonRow, Options
+from permed_measures.comparisons.tests import (
+    SignificanceTest,
+    as_student,
+    effect_sizes,
+    equivalence_test,
+    n_patterns,
+    randomize,
+    sign_patterns,
+    t_test,
+)
+from permed_measures.comparisons.wilcoxon import wilcoxon_test
+from permed_measures.intervals import (
+    Estimate,
+    Floats,
+    Ints,
+    difference_range,
+    mean_and_error,
+    mean_intervals,
+    measure_intervals,
+)
+
+Tests = dict[str, list[SignificanceTest]]
+"""The outcomes of each test, by its name: a list with those of each row."""
+
+
+def rows_of(
+    parts: Sequence[PairedRuns], options: Options
+) -> tuple[list[list[ComparisonRow]], dict[str, int]]:
+    """Compare on each set of queries, with one correction over the p-values of all.
+
+    Returns
+    -------
+    list of lists of ComparisonRow
+        For each set of queries: measures in their order, then pairs.
+    dict of str to int
+        The number of p-values that were corrected together by test; where the families are measures, of one.
+    """
+    n_measures, n_rows = len(parts[0].measures), len(parts[0].measures) * len(parts[0].pairs)
+    families = np.arange(n_rows).reshape(1 if options.family == "all" else n_measures, -1)
+    tests = [_tests(paired, options) for paired in parts]
+    critical = np.full(n_rows, np.nan)
+    if "randomization" in options.tests:
+        critical = _randomize(parts, options, families, tests)
+    sizes = {}
+    for name in tests[0]:
+        known = _corrected(name, options, families, tests)
+        sizes[name] = max(int(known[:, family].sum()) for family in families)
+    return [_rows(*each, options, critical) for each in zip(parts, tests, strict=True)], sizes
+
+
+# --- tests -----------------------------------------------------------------------------------------------
+
+_TESTS: dict[str, Callable[[Floats, PairedRuns], list[SignificanceTest]]] = {
+    "t-test": lambda differences, paired: t_test(differences, paired.cluster),
+    "wilcoxon": lambda differences, paired: [
+        replace(each, naive=bool(paired.clusters)) for each in wilcoxon_test(differences)
+    ],
+}
+"""The tests that take the differences of one measure on one set of queries."""
+
+
+def _tests(paired: PairedRuns, options: Options) -> Tests:
+    """Run all tests but the randomization test; its place is kept."""
+    found: Tests = {name: [] for name in options.tests}
+    for number in range(len(paired.measures)):
+        differences = paired.differences(number)
+        for name in _TESTS.keys() & found.keys():
+            found[name] += _TESTS[name](differences, paired)
+        if options.equivalence_margin is not None:
+            equivalent = equivalence_test(differences, paired.cluster, options.equivalence_margin)
+            found.setdefault(EQUIVALENCE, []).extend(equivalent)
+        if paired.group is not None and paired.group.max(initial=-1) > 0:
+            how = paired.cluster, paired.group, options.resamples, options.seed
+            found.setdefault(INTERACTION, []).extend(interaction_test(differences, *how))
+    return found
+
+
+def _randomize(
+    parts: Sequence[PairedRuns], options: Options, families: Ints, tests: Sequence[Tests]
+) -> Floats:
+    """Run the randomization test on all sets of queries at once, since they may share clusters.
+
+    Return the critical value of each row; NaN where its interval is not simultaneous.
+    """
+    n_clusters = 1 + max(int(paired.shared_cluster.max()) for paired in parts)
+    of_parts = [paired.sums(n_clusters) for paired in parts]
+    sums, starts = np.concatenate(of_parts, axis=1), of_parts[0].shape[1] * np.arange(len(parts))
+    places = parts[0].places() + starts[:, None, None]  # the same pairs in each part
+    p, adjusted = np.empty((2, *places.shape[:2]))
+    critical = np.full(places.shape[1], np.nan)
+    for family in families:
+        used, pairs = np.unique(places[:, family], return_inverse=True)
+        outcome = randomize(
+            sums[:, used], pairs.reshape(-1, 2), options.resamples, options.seed, options.level
+        )
+        p[:, family] = outcome.p.reshape(len(parts), -1)
+        adjusted[:, family] = outcome.adjusted.reshape(len(parts), -1)
+        if options.correction == MAX_T:
+            critical[family] = outcome.critical
+    draws = None if n_patterns(n_clusters, options.resamples) else options.resamples
+    is_adjusted = options.correction == MAX_T
+    for paired, found, columns in zip(parts, tests, zip(p, adjusted, strict=True), strict=True):
+        method = sign_patterns(n_clusters, paired.unit, options.resamples)
+        found["randomization"] = [
+            SignificanceTest(p=each, adjusted=by_max_t if is_adjusted else None, method=method, draws=draws)
+            for each, by_max_t in zip(*(column.tolist() for column in columns), strict=True)
+        ]
+    return critical
+
+
+def _corrected(name: str, options: Options, families: Ints, tests: Sequence[Tests]) -> Ints:
+    """Adjust the p-values of a test, but those that max-T has adjusted; return where there is one."""
+    p = np.array([[np.nan if each.p is None else each.p for each in found[name]] for found in tests])
+    known: Ints = ~np.isnan(p)
+    method = correction_of(options.correction, name)
+    if method != MAX_T:
+        for family in families:
+            of_family = p[:, family]
+            of_family[known[:, family]] = CORRECTIONS[method](of_family[known[:, family]])
+            p[:, family] = of_family
+        for found, adjusted in zip(tests, p.tolist(), strict=True):
+            found[name] = [
+                replace(each, adjusted=None if each.p is None else value)
+                for each, value in zip(found[name], adjusted, strict=True)
+            ]
+    return known
+
+
+# --- estimates -------------------------------------------------------------------------------------------
+
+
+def _rows(paired: PairedRuns, tests: Tests, options: Options, critical: Floats) -> list[ComparisonRow]:
+    """Build the rows of a set of queries."""
+    means = {
+        run: measure_intervals(paired.measures, values.T, paired.cluster, options.level)
+        for run, values in paired.values.items()
+    }
+    rows: list[ComparisonRow] = []
+    for number, measure in enumerate(paired.measures):
+        differences = paired.differences(number)
+        reach = critical[len(rows)]
+        simultaneous = None if np.isnan(reach) else as_student(float(reach), paired.n_clusters)
+        within = [difference_range(measure)] * len(paired.pairs)
+        intervals = mean_intervals(differences, paired.cluster, options.level, within, simultaneous)
+        effects, errors = effect_sizes(differences), mean_and_error(differences, paired.cluster)[1]
+        for column, (run, baseline) in enumerate(paired.pairs):
+            own = {name: each[len(rows)] for name, each in tests.items()}
+            of_means = {"mean": means[run][number].value, "baseline_mean": means[baseline][number].value}
+            estimates = {"interval": intervals[column], "effect_size": effects[column]}
+            row = _row(paired, number, (run, baseline), differences[:, column], estimates, own)
+            units = None
+            if options.detect is not None:
+                units = needed(float(errors[column]), paired.n_clusters, options.detect, options.level)
+            rows.append(replace(row, intervals=of_means, needed=units))
+    return rows
+
+
+def _row(
+    paired: PairedRuns,
+    number: int,
+    pair: tuple[str, str],
+    differences: Floats,
+    estimates: dict[str, Any],
+    tests: dict[str, SignificanceTest],
+) -> ComparisonRow:
+    mean, baseline_mean = (float(paired.values[run][number].mean()) for run in pair)
+    difference = float(differences.mean())
+    interval: Estimate = estimates["interval"]
+    wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
+    return ComparisonRow(
+        *pair,
+        paired.measures[number],
+        mean,
+        baseline_mean,
+        difference=difference,
+        relative=difference / abs(baseline_mean) if baseline_mean else None,
+        wins=wins,
+        ties=len(differences) - wins - losses,
+        losses=losses,
+        interval=interval.value,
+        effect_size=estimates["effect_size"],
+        tests=tests,
+        reasons={} if interval.value else {"interval": interval.reason},
+    )

@@ -1,0 +1,44 @@
+"""Runs by name: errors and warnings that name them, and notes on them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.errors import InputError, PermedWarning
+from permed_measures.markup import counted
+
+
+@contextmanager
+def naming(name: str, calls: int = 2) -> Iterator[None]:
+    """Name the run in errors and warnings about it; so many calls above this block is the user's line."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        except InputError as error:
+            where = f"run {name!r}" + (f", {error.where}" if error.where else "")
+            raise InputError(error.problem, where=where, hint=error.hint) from error
+    for each in caught:
+        unnamed = isinstance(each.message, PermedWarning) and not each.message.where
+        message = f"run {name!r}: {each.message}" if unnamed else str(each.message)
+        warnings.warn(message, each.category, stacklevel=3 + calls)
+
+
+def notes_of(name: str, rankings: JudgedRankings) -> list[str]:
+    """Note how many queries a run retrieves nothing for, and how many have no judgments."""
+    query_ids, notes = rankings.judgments.query_ids, []
+    lacking = np.flatnonzero(rankings.retrieved == 0)
+    if len(lacking):
+        notes.append(
+            f"run {name!r} retrieves nothing for {len(lacking):,} of {counted(len(query_ids), 'query')} "
+            f"(first: {query_ids[lacking[0]]!r}); {'it scores' if len(lacking) == 1 else 'they score'} 0"
+        )
+    beyond = rankings.n_run_queries - rankings.n_shared
+    if beyond:
+        notes.append(f"run {name!r} has {counted(beyond, 'query')} without judgments (ignored)")
+    return notes

@@ -1,1 +1,0 @@
-"""Paired differences of runs: tests, corrections, intervals."""
