@@ -39,7 +39,7 @@ pages: words charts bundle display
 reports: tables latex_layout latex html wording findings result_page report_page
 reports: differences judged paper_table
 reports: ranked_documents query_details comparison_page comparison
-crosschecks: pytrec same results check
+crosschecks: pytrec results check
 audits: options query_sets rare_gains choices levels claim_names claims
 audits: claim_columns claim_tables claim_files conventions tried
 audits: run_tables run_variants

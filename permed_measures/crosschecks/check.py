@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from permed_measures.crosschecks.pytrec import can_take, pytrec_values
+from permed_measures.crosschecks.pytrec import Equivalent, can_take, equivalent_of, pytrec_values
 from permed_measures.crosschecks.results import CrossCheck, Row
-from permed_measures.crosschecks.same import Same, same_measure
 from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggregated
 from permed_measures.engine.forms import as_mapping, with_string_ids
@@ -81,11 +80,11 @@ def crosscheck(
     rows = []
     for (measure, value), known in zip(evaluation.aggregated.items(), exact, strict=True):
         row = Row(measure, value, (low[measure], high[measure]), known)
-        same = same_measure(measure, grades, longest)
-        if isinstance(same, str):
-            rows.append(replace(row, reason=same))
+        equivalent = equivalent_of(measure, grades, longest)
+        if isinstance(equivalent, str):
+            rows.append(replace(row, reason=equivalent))
         else:
-            rows.append(_compared(row, same, evaluation, labels, scores))
+            rows.append(_compared(row, equivalent, evaluation, labels, scores))
     both = sum(can_take(documents, scores.get(query_id, {})) for query_id, documents in labels.items())
     return CrossCheck(rows, len(labels), len(labels) - both)
 
@@ -95,13 +94,15 @@ def _with_string_ids(nested: Mapping[Any, Mapping[Any, Any]]) -> dict[str, dict[
     return {q: dict(with_string_ids(docs, "document ids", query_id=q)) for q, docs in named.items()}
 
 
-def _compared(row: Row, same: Same, evaluation: Evaluation, qrels: Grades, run: Scores) -> Row:
+def _compared(row: Row, equivalent: Equivalent, evaluation: Evaluation, qrels: Grades, run: Scores) -> Row:
     """Return the row with what pytrec_eval has."""
     values = evaluation.values[evaluation.measures.index(row.measure)].tolist()
     ours = dict(zip(evaluation.rankings.judgments.query_ids, values, strict=True))
-    gains = {q: {d: same.gains.get(int(g), int(g)) for d, g in docs.items()} for q, docs in qrels.items()}
-    found = pytrec_values(same.measure, gains, run).items()
-    theirs = {query_id: value if value >= same.lowest else 0.0 for query_id, value in found}
+    gains = {
+        q: {d: equivalent.gains.get(int(g), int(g)) for d, g in docs.items()} for q, docs in qrels.items()
+    }
+    found = pytrec_values(equivalent.measure, gains, run).items()
+    theirs = {query_id: value if value >= equivalent.threshold else 0.0 for query_id, value in found}
     differences = {query_id: abs(ours[query_id] - value) for query_id, value in theirs.items()}
     differing = sum(difference > TOLERANCE for difference in differences.values())
     return replace(

@@ -5,7 +5,6 @@ import random
 import subprocess
 import sys
 import warnings
-from importlib.metadata import version
 
 import ir_measures
 import numpy as np
@@ -130,15 +129,6 @@ def test_a_wrong_order_of_ties_differs(monkeypatch):
     assert (row.verdict, row.query_id) == ("differs", "q1")
 
 
-def test_a_gain_off_by_one_differs(monkeypatch):
-    from permed_measures.engine.kernels import graded
-
-    monkeypatch.setitem(graded.GAINS, "exp", lambda grade: np.exp2(grade + 1) - 1)
-    result = pm.crosscheck(QRELS, RUN, ["nDCG(dcg='exp-log2')@10", "nDCG@10"])
-    assert [row.verdict for row in result.rows] == ["differs", "agrees"]
-    assert result.rows[0].query_id == "q2"
-
-
 # --- ties ------------------------------------------------------------------------------------------
 
 
@@ -219,31 +209,6 @@ def test_no_known_hazard_ends_the_process():
     assert (result.returncode, result.stdout) == (0, "12\n"), result.stderr
 
 
-@pytest.mark.skipif(
-    version("pytrec-eval-terrier") != "0.5.11",
-    reason="seen with pytrec-eval-terrier 0.5.11, not the one here",
-)
-@pytest.mark.parametrize(
-    "call",
-    [
-        "R({'q': {'d': 1}}, ['P_0']).evaluate({'q': {'d': 1.0}})",
-        "R({'q': {'d': -1}}, ['map', 'ndcg', 'bpref']).evaluate({'q': {'d': 1.0}})",
-        "R({'q': {'d': 1}}, ['map', 'bpref']).evaluate({'q': {}})",
-        "R({'no query': {'d': 1}}, ['bpref']).evaluate({'no query': {'d': 1.0}})",
-        "R({'q': {'d': 1}}, ['map']).evaluate({'q': {'\\ud800': 1.0}})",
-    ],
-)
-def test_the_hazards_are_real(call):
-    code = f"from pytrec_eval import RelevanceEvaluator as R; {call}; print('alive')"
-    try:
-        result = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=20
-        )
-    except subprocess.TimeoutExpired:
-        return
-    assert "alive" not in result.stdout
-
-
 def test_ids_and_numbers_of_other_types_are_converted():
     qrels = {1: {10: np.int64(1), 11: np.int32(0)}}
     run = pd.DataFrame({"query_id": [1, 1], "doc_id": [10, 11], "score": np.float32([1, 2])})
@@ -267,31 +232,20 @@ def test_an_empty_run_and_empty_qrels_are_no_disagreement():
     assert pm.crosscheck({}, RUN).ok
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "bm25",
-        "single_llm",
-        *(
-            pytest.param(name, marks=pytest.mark.thorough)
-            for name in ("keyword", "neural_embedding", "scholarloop_a")
-        ),
-    ],
-)
+@pytest.mark.parametrize("name", ["bm25", "single_llm"])
 def test_the_litsearch_runs_agree(data, name):
     folder = data / "litsearch"
-    result = pm.crosscheck(
-        pm.read_qrels(folder / "query_to_texts.jsonl"), pm.read_run(folder / "runs" / f"{name}.jsonl")
-    )
-    compared = [row for row in result.rows if row.measure != GRADED]
-    assert all(row.verdict == "agrees" for row in compared), str(result)
-    assert max(row.largest_difference for row in compared) <= 1e-12
+    check_agreement(folder / "query_to_texts.jsonl", folder / "runs" / f"{name}.jsonl", 597)
 
 
 def test_the_medcorpus_labels_agree(data):
     labels = data / "medcorpus" / "query_to_texts.jsonl"
-    result = pm.crosscheck(pm.read_qrels(labels), pm.read_run(labels))
+    check_agreement(labels, labels, 3440)
+
+
+def check_agreement(qrels, run, n_queries):
+    result = pm.crosscheck(pm.read_qrels(qrels), pm.read_run(run))
     compared = [row for row in result.rows if row.measure != GRADED]
     assert all(row.verdict == "agrees" for row in compared), str(result)
     assert max(row.largest_difference for row in compared) <= 1e-12
-    assert {row.queries for row in compared} == {3440}
+    assert {row.queries for row in compared} == {n_queries - result.alone}
