@@ -32,6 +32,8 @@ COMMANDS = {
     "evaluate_by.txt": f"evaluate {SMALL} -m GradedAP@10 --by 'q([12])'",
     "evaluate_by.json": f"evaluate {SMALL} -m GradedAP@10 --by 'q([12])' --format json",
     "evaluate_by_query.txt": f"evaluate {SMALL} -m GradedAP@10 -m AP --by-query",
+    "uncertainty.txt": f"uncertainty {SAMPLE} -m nDCG@10 -m GradedAP@5 --label-error 0.1 --draws 100",
+    "uncertainty.tex": f"uncertainty {SAMPLE} -m P@1 --format latex",
     "evaluate_by_query.tsv": f"evaluate {SMALL} -m P@1 --by-query --format tsv",
 }
 

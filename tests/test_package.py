@@ -46,7 +46,7 @@ audits: run_tables run_variants
 audits: matches other_runs near_numbers chances claim_runs answers searches
 audits: changes suggestions sentences reports page report_formats audit
 limits: query_classes formulas best_rankings bounds counts row_formulas row_conventions rows reports possible
-budgets: unjudged label_errors results reports budget
+budgets: unjudged label_errors results budget
 comparisons: compare
 records: fields record changes verify rules gate leaderboard
 cli: messages progress arguments inputs output evaluations measures checks possible comparing budgets

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from ir_measures.measures import Measure
 
 from permed_measures.budgets.label_errors import LabelErrors, is_label_error, relabelled
-from permed_measures.budgets.reports import BUDGET_FORMATS, budget_records, budget_table, legend
-from permed_measures.budgets.results import BudgetResult, BudgetRow, Range
+from permed_measures.budgets.results import Range, Uncertainty, UncertaintyRow
 from permed_measures.budgets.unjudged import Floats, check_scale, over_gradings, scale_of
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator, evaluated
@@ -22,63 +21,14 @@ from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.kernels.binary import judged
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ties import over_ties
-from permed_measures.errors import InputError, check_choice, check_whole_number
+from permed_measures.errors import InputError, check_whole_number
 from permed_measures.files.provenance import Origin
-from permed_measures.frames import Tabular
 from permed_measures.intervals import Estimate, measure_intervals
-from permed_measures.markup import counted, one_line
-from permed_measures.measures.headings import check_headings, headings_of
+from permed_measures.markup import counted
+from permed_measures.measures.headings import check_headings
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import naming, notes_of
-from permed_measures.pages.display import Shown
-from permed_measures.terminal import aligned
-
-
-class Uncertainty(BudgetResult, Tabular, Shown):
-    """The error budget of numbers; ``print`` shows it as a table.
-
-    ``to_polars`` and ``to_pandas`` give a row for each run and measure.
-    """
-
-    def to(self, form: str, digits: int | None = None) -> str:
-        """Write it in a form for a paper, a browser or another program.
-
-        Parameters
-        ----------
-        form : {'table', 'markdown', 'csv', 'json', 'html'}
-        digits : int, optional
-            Number of decimals. If left out, four in tables, and all in CSV; JSON always has all.
-
-        Raises
-        ------
-        InputError
-            For another form, or digits below 0; for ``html`` if Jinja2 is missing.
-        """
-        check_choice("form", form, BUDGET_FORMATS)
-        if digits is not None:
-            check_whole_number("digits", digits, 0)
-        asked: dict[str, Any] = {} if digits is None else {"digits": digits}
-        return BUDGET_FORMATS[form](replace(self, **asked))
-
-    def __str__(self) -> str:
-        """Return the table, and how it was computed."""
-        headings, rows, n_labels = budget_table(self)
-        table = aligned([headings, *rows], tuple(headings[:n_labels]))
-        return "\n".join(map(one_line, [*table, "", *legend(self)]))
-
-    def __repr__(self) -> str:
-        """Name the runs and the measures."""
-        return f"<Uncertainty of {', '.join(self.runs)}: {', '.join(headings_of(self.measures))}>"
-
-    def _repr_html_(self) -> str:
-        from permed_measures.markup import as_html, html_table
-
-        lines = "".join(f"<li>{as_html(line)}</li>" for line in legend(self))
-        return f"{html_table(*budget_table(self))}\n<ul>{lines}</ul>"
-
-    def _records(self) -> list[dict[str, Any]]:
-        return budget_records(self)
 
 
 def uncertainty(
@@ -186,7 +136,7 @@ def uncertainty(
             check_scale(measure, each)
     clustered_by, cluster, notes = clusters_of(judgments.query_ids, clusters, qrels)
     notes += [*evaluator.notes(), *(errors.notes if errors else []), *_few(cluster, level)]
-    rows: list[BudgetRow] = []
+    rows: list[UncertaintyRow] = []
     for name in runs:
         with naming(name):
             found = _Evaluated.of(asked, judgments, runs[name])
@@ -219,8 +169,8 @@ def _few(cluster: Ints, level: float) -> list[str]:
     if not 1 < n_units < _FEW:
         return []
     units = counted(n_units, "query" if n_units == len(cluster) else "cluster")
-    often = f"less often than {100 * level:.10g}%"
-    return [f"interval: with {units} Student's t interval holds {often} where values are skewed"]
+    percent = f"{100 * level:.10g}%"
+    return [f"with {units} the coverage of the {percent} CI may be below {percent} where values are skewed"]
 
 
 def _loaded(label_error: Any) -> Any:
@@ -266,7 +216,7 @@ def _labels(
 
 def _rows(
     name: str, found: _Evaluated, intervals: list[Estimate], scale: Floats, labels: list[Range]
-) -> Iterator[BudgetRow]:
+) -> Iterator[UncertaintyRow]:
     for i, measure in enumerate(found.measures):
         reasons = {"interval": intervals[i].reason} if intervals[i].reason else {}
         exact, unjudged = {"ties": found.exact[i]}, None
@@ -275,7 +225,7 @@ def _rows(
         else:
             low, high, exact["unjudged"] = over_gradings(measure, found.rankings, scale)
             unjudged = float(low.mean()), float(high.mean())
-        yield BudgetRow(
+        yield UncertaintyRow(
             name,
             measure,
             float(found.values[i].mean()),

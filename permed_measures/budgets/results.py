@@ -1,23 +1,37 @@
-"""The error budget of numbers: a row for each run and measure."""
+"""The uncertainty of means: a row for each run and measure, and its report."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 from ir_measures.measures import Measure
 
 from permed_measures.budgets.label_errors import Floats, LabelErrors
-from permed_measures.files.provenance import Origin
+from permed_measures.engine.ties import ALL_ORDERS
+from permed_measures.files.provenance import Origin, provenance
+from permed_measures.markup import counted
+from permed_measures.measures.headings import explained, headings_of, name_of
+from permed_measures.pages.display import Shown
+from permed_measures.reports.report_page import report_page
+from permed_measures.results.how import how_made, titled
+from permed_measures.results.report import Report, Result, Section
+from permed_measures.results.table import NONE, Cell, Table
 
 Range = tuple[float, float] | None
 
-SOURCES = ("interval", "ties", "unjudged", "labels")
-"""Where the uncertainty of a number comes from."""
+SOURCES = {"interval": "topics", "ties": "ties", "unjudged": "unjudged", "labels": "labels"}
+"""Where the uncertainty of a number comes from, by the name of the pair: the heading of its column."""
+
+INTERVAL = "Student's t; where all values are 0 or 1, Clopper-Pearson"
+"""How the intervals of the means are computed, and with clusters."""
+BY_CLUSTERS = "cluster-robust Student's t; where all values are 0 or 1, Korn-Graubard"
 
 
 @dataclass(frozen=True)
-class BudgetRow:
+class UncertaintyRow:
     """How sure a number is.
 
     Attributes
@@ -57,12 +71,14 @@ class BudgetRow:
 
 
 @dataclass(frozen=True, eq=False)
-class BudgetResult:
-    """The error budget of the means of some runs.
+class Uncertainty(Result, Shown):
+    """The uncertainty of the means of some runs; ``print`` shows it as a table.
+
+    ``to_polars`` and ``to_pandas`` give a row for each run and measure.
 
     Attributes
     ----------
-    rows : list of BudgetRow
+    rows : list of UncertaintyRow
         Runs in their order, then measures.
     measures : list of Measure
     n_queries, n_clusters : int
@@ -78,11 +94,9 @@ class BudgetResult:
     label_errors : LabelErrors or None
     notes : list of str
     origin : Origin or None
-    digits : int or None
-        Number of decimals; if None, four in tables and all in CSV.
     """
 
-    rows: list[BudgetRow]
+    rows: list[UncertaintyRow]
     measures: list[Measure]
     n_queries: int
     n_clusters: int
@@ -94,7 +108,6 @@ class BudgetResult:
     label_errors: LabelErrors | None
     notes: list[str]
     origin: Origin | None = field(default=None, repr=False)
-    digits: int | None = None
 
     @property
     def runs(self) -> list[str]:
@@ -105,3 +118,151 @@ class BudgetResult:
     def sources(self) -> list[str]:
         """The sources of uncertainty that were asked for."""
         return [name for name in SOURCES if name != "labels" or self.label_errors]
+
+    def __repr__(self) -> str:
+        """Name the runs and the measures."""
+        return f"<Uncertainty of {', '.join(self.runs)}: {', '.join(headings_of(self.measures))}>"
+
+    def report(self, digits: int | None = None) -> Report:
+        """Return the table and how it was computed; `digits` is the number of decimals, four if left out."""
+        report = Report(
+            titled(self.origin, len(self.runs), self.n_queries),
+            sections=[Section(tables=[_table(self, 4 if digits is None else digits)])],
+            notes=self.notes,
+            data=partial(_content, self),
+            rows=partial(_records, self),
+            how=partial(how_made, self.measures, self.origin, self.seed),
+        )
+        return replace(report, page=lambda: report_page(report))
+
+
+# --- the table -------------------------------------------------------------------------------------------
+
+
+def _table(result: Uncertainty, digits: int) -> Table:
+    several = len(result.runs) > 1
+    short = dict(zip(result.measures, headings_of(result.measures), strict=True))
+    rows: list[list[str | Cell]] = [
+        [
+            *([row.run] if several else []),
+            short[row.measure],
+            NONE if row.judged is None else f"{row.judged:.2f}",
+            _shown(row.value, digits),
+            *(_range(row, name, digits) for name in result.sources),
+        ]
+        for row in result.rows
+    ]
+    headings = ["measure", "judged", "value", *(SOURCES[name] for name in result.sources)]
+    units = counted(result.n_queries, "query")
+    if result.clusters:
+        units += f" in {counted(result.n_clusters, 'cluster')} ({result.clusters})"
+    return Table.of(
+        [*(["run"] if several else []), *headings],
+        rows,
+        1 + several,
+        caption=f"Means over {units}",
+        notes=list(_explanations(result)),
+        spare=["judged"],
+        label="uncertainty",
+    )
+
+
+def _shown(value: float, digits: int) -> str:
+    return f"{value + 0.0:.{digits}f}"
+
+
+def _range(row: UncertaintyRow, name: str, digits: int) -> Cell:
+    """Write a pair; a star says that others may go beyond."""
+    found: Range = getattr(row, name)
+    if found is None:
+        return Cell(NONE)
+    low, high = (_shown(bound, digits) for bound in found)
+    text = "same" if low == high == _shown(row.value, digits) else f"{low} {high}"
+    return Cell(text, mark="" if row.exact.get(name, True) else "*")
+
+
+def _explanations(result: Uncertainty) -> Iterator[str]:
+    """Explain the columns."""
+    level, scale = f"{100 * result.level:.10g}%", ", ".join(f"{grade:g}" for grade in result.scale)
+    yield from explained(result.measures)
+    yield f"Topics: {level} CI ({_method(result)})"
+    yield f"Ties: {ALL_ORDERS}"
+    yield f"Unjudged: the least and the most over grades ({scale}) of unjudged documents within the cutoff"
+    if not all(exact for row in result.rows for exact in row.exact.values()):
+        yield "*: only some orders or gradings were tried, and others may go beyond"
+    if result.label_errors:
+        errors = result.label_errors
+        kappa = "" if errors.kappa is None else f"; Cohen's kappa {errors.kappa:.3f}"
+        yield f"Labels: {errors.about}{kappa}; {level} of {counted(result.draws, 'draw')}, seed {result.seed}"
+    yield "Judged: Judged@k, over queries with an answer"
+    reasons = {(SOURCES[name], why) for row in result.rows for name, why in row.reasons.items()}
+    yield from (f"{NONE} in {heading}: {why}" for heading, why in sorted(reasons))
+
+
+def _method(result: Uncertainty) -> str:
+    return BY_CLUSTERS if result.clusters else INTERVAL
+
+
+# --- other programs --------------------------------------------------------------------------------------
+
+
+def _records(result: Uncertainty) -> Iterator[dict[str, Any]]:
+    """Yield the numbers of each row."""
+    errors = result.label_errors
+    for row in result.rows:
+        bounds = {name: getattr(row, name) or (None, None) for name in SOURCES}
+        yield {
+            "run": row.run,
+            "measure": name_of(row.measure),
+            "value": row.value,
+            **{f"{name}_{end}": bounds[name][i] for name in SOURCES for i, end in enumerate(("low", "high"))},
+            **{f"{name}_exact": exact for name, exact in row.exact.items()},
+            "judged": row.judged,
+            "level": result.level,
+            "draws": result.draws,
+            "seed": result.seed,
+            "clusters": result.clusters or None,
+            "label_error": errors.about if errors else None,
+            "kappa": errors.kappa if errors else None,
+            "reasons": "; ".join(f"{name}: {why}" for name, why in row.reasons.items()) or None,
+        }
+
+
+def _content(result: Uncertainty) -> dict[str, Any]:
+    """Return what the JSON holds."""
+    errors = result.label_errors
+    return {
+        "queries": result.n_queries,
+        "clusters": result.clusters or None,
+        "n_clusters": result.n_clusters,
+        "level": result.level,
+        "interval_method": _method(result),
+        "draws": result.draws,
+        "seed": result.seed,
+        "grades": result.scale.tolist(),
+        "label_errors": None if errors is None else _errors(errors),
+        "rows": [
+            {
+                "run": row.run,
+                "measure": name_of(row.measure),
+                "value": row.value,
+                **{name: getattr(row, name) for name in SOURCES},
+                "exact": dict(row.exact),
+                "judged": row.judged,
+                "reasons": dict(row.reasons),
+            }
+            for row in result.rows
+        ],
+        "notes": result.notes,
+        "provenance": provenance(result.measures, result.origin, result.seed),
+    }
+
+
+def _errors(errors: LabelErrors) -> dict[str, Any]:
+    return {
+        "about": errors.about,
+        "grades": errors.levels.tolist(),
+        "rates": errors.rates.tolist(),
+        "kappa": errors.kappa,
+        "compared": errors.compared,
+    }

@@ -13,7 +13,7 @@ from permed_measures.cli.messages import tell
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
 
-Format = Literal["table", "markdown", "csv", "json", "html"]
+Format = Literal["table", "markdown", "latex", "html", "csv", "tsv", "jsonl", "json"]
 
 
 def uncertainty(
@@ -52,12 +52,13 @@ def uncertainty(
     The topics of a data set with conversations count by whole conversations.
     """
     from permed_measures.budgets.budget import uncertainty as pm_uncertainty
-    from permed_measures.budgets.reports import BUDGET_FORMATS
     from permed_measures.cli.inputs import chosen_measures, default_measures, find_runs, origin_of, reading
-    from permed_measures.cli.output import format_of, put
+    from permed_measures.cli.output import format_of, put, refuse_digits
+    from permed_measures.results.report import FORMATS
 
     files = find_runs(runs)
-    form = format_of(format_, output, BUDGET_FORMATS, [Path(qrels), *files.values()])
+    form = format_of(format_, output, FORMATS, [Path(qrels), *files.values()])
+    refuse_digits(digits, form)
     other = _label_error(label_error)
     with reading(qrels, files, order, query_ids) as inputs:
         chosen = chosen_measures(preset, measures, rel, inputs)
@@ -72,9 +73,9 @@ def uncertainty(
             _grades(grades),
             level,
         )
-    result = replace(result, origin=origin_of(context, files), digits=digits)
-    put(lambda: BUDGET_FORMATS[form](result), output, f"{form} of {counted(len(files), 'run')}")
-    for note in result.notes if form == "csv" else ():  # the other formats have them
+    report = replace(result, origin=origin_of(context, files)).report(digits)
+    put(lambda: report.to(form), output, f"{form} of {counted(len(files), 'run')}")
+    for note in report.notes if form in ("csv", "tsv", "jsonl") else ():  # the other formats have them
         tell(f"note: {note}")
 
 

@@ -15,7 +15,6 @@ from commands import run_cli, run_command, run_main
 import permed_measures as pm
 from permed_measures import cli
 from permed_measures.audits.report_formats import AUDIT_FORMATS
-from permed_measures.budgets.reports import BUDGET_FORMATS
 from permed_measures.cli import (
     arguments,
     budgets,
@@ -69,7 +68,7 @@ def _values(choices):
         (comparing.Format, COMPARISON_FORMATS),
         (comparing.Correction, [MAX_T, *CORRECTIONS]),
         (comparing.TESTS, TESTS),
-        (budgets.Format, BUDGET_FORMATS),
+        (budgets.Format, REPORT_FORMATS),
         (checks.CrossCheckFormat, CROSSCHECK_FORMATS),
         (checks.AuditFormat, AUDIT_FORMATS),
         (possible.Format, POSSIBLE_FORMATS),
