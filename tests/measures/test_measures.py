@@ -69,22 +69,15 @@ def test_measures_of_ir_measures_read_back_also_where_it_prints_no_gains():
 
 HOSTILE = [
     "P@" + "-" * 3000 + "1",
-    "P@" + "-" * 100_000 + "1",
-    "P@" + "(" * 5000 + "1" + ")" * 5000,
-    "P@" + "9" * 4000,
     "P@" + "9" * 5000,
-    "P@99999999999999999999",
     "P@2147483648",
-    "AP(rel=" + "9" * 4000 + ")",
     "AP(rel=1e999)",
     "GradedAP(rel=" + "9" * 400 + ")",
     "GradedAP(rel='" + "9" * 5_000_000 + "')",
     "GAP(max_rel=1001)",
     "nDCG(gains={[]:1})@5",
     "nDCG(gains={1:" + "9" * 400 + "})@5",
-    "P(" + "x" * 100_000 + "=1)@5",
     "x" * 1_000_000,
-    "P@" + "+1" * 20_000,
     "P\0@5",
     "P@\ud800",
     5,
@@ -177,7 +170,6 @@ def test_the_order_of_parameters_and_the_type_of_numbers_make_no_difference():
     ("make", "message"),
     [
         (lambda: pm.GradedAP @ 0, f"GradedAP: cutoff must be a whole number from 1 to {MOST} (found 0)"),
-        (lambda: pm.GradedAP @ -3, f"GradedAP: cutoff must be a whole number from 1 to {MOST} (found -3)"),
         (
             lambda: pm.Coverage @ 1.5,
             f"Coverage: cutoff must be a whole number from 1 to {MOST} (found 1.5)",
@@ -194,19 +186,10 @@ def test_the_order_of_parameters_and_the_type_of_numbers_make_no_difference():
         (lambda: pm.GradedAP(rel=float("nan")), "GradedAP: rel must be a number of at least 0"),
         (lambda: pm.GradedAP(rel=-1), "negative grades are never relevant) (found -1)"),
         (lambda: pm.GradedAP(gains={1: -1}), "GradedAP: gains must be a mapping from each relevant grade"),
-        (lambda: pm.GradedAP(gains=[1, 2]), "GradedAP: gains must be a mapping from each relevant grade"),
         (lambda: pm.GradedAP(judged_only="yes"), "GradedAP: judged_only must be True or False (found 'yes')"),
         (lambda: pm.GradedAP(nrom="min"), "GradedAP has no parameter 'nrom' (it has: cutoff, rel, max_rel,"),
         (lambda: pm.GradedAP(nrom="min"), "Did you mean 'norm'?"),
-        (
-            lambda: pm.VariantNDCG(gain="log"),
-            "VariantNDCG: gain must be one of 'exp', 'linear' (found 'log')",
-        ),
         (lambda: pm.parse_measure("P@0"), f"P: cutoff must be a whole number from 1 to {MOST} (found 0)"),
-        (
-            lambda: pm.parse_measure("P@-1"),
-            f"P: cutoff must be a whole number from 1 to {MOST} (found -1)",
-        ),
         (lambda: pm.parse_measure("AP(rel='x')"), "AP: rel must be a number of at least 0"),
         (
             lambda: pm.parse_measure("nDCG(dcg='exp')@5"),
@@ -214,17 +197,9 @@ def test_the_order_of_parameters_and_the_type_of_numbers_make_no_difference():
         ),
         (lambda: pm.parse_measure("nDCG(cut=5)"), "nDCG has no parameter 'cut'"),
         (lambda: pm.parse_measure("GradedPA@10"), "there is no measure 'GradedPA'. Did you mean 'GradedAP'?"),
-        (lambda: pm.parse_measure("ndgc@10"), "there is no measure 'ndgc'. Did you mean 'nDCG'?"),
-        (lambda: pm.parse_measure("foo@10"), "there is no measure 'foo'. `permed-measures "),
         (lambda: pm.parse_measure("GradedAP(10)"), "a measure is written Name(parameter=value,...)@cutoff"),
-        (lambda: pm.parse_measure("GradedAP@x"), "a measure is written Name(parameter=value,...)@cutoff"),
-        (lambda: pm.parse_measure("import os"), "a measure is written Name(parameter=value,...)@cutoff"),
         (lambda: pm.parse_measure(""), "a measure is written Name(parameter=value,...)@cutoff"),
         (lambda: pm.evaluator([ir_measures.P], {}), "P needs a cutoff. Write P@10"),
-        (
-            lambda: pm.evaluator([ir_measures.P @ 0], {}),
-            "P: cutoff must be a whole number from 1 to ",
-        ),
         (
             lambda: pm.evaluator([ir_measures.Compat(p=0.9)], {}),
             "permed-measures does not compute Compat(p=0.9)",

