@@ -41,7 +41,6 @@ from permed_measures.provider import provider, register
 
 if TYPE_CHECKING:
     from permed_measures.audits.audit import audit as audit
-    from permed_measures.budgets.budget import uncertainty as uncertainty
     from permed_measures.comparisons.compare import compare as compare
     from permed_measures.comparisons.reranking import reranking as reranking
     from permed_measures.crosschecks.check import crosscheck as crosscheck
@@ -64,6 +63,7 @@ if TYPE_CHECKING:
     from permed_measures.records.leaderboard import leaderboard as leaderboard
     from permed_measures.records.record import record as record
     from permed_measures.records.verify import verify as verify
+    from permed_measures.uncertainties.uncertainty import uncertainty as uncertainty
 
 __version__ = "0.1.0"
 
@@ -91,7 +91,7 @@ _LAZY = {
     "reranking": "comparisons.reranking",
     "save_plot": "plots.save",
     "scan_run": "files.read",
-    "uncertainty": "budgets.budget",
+    "uncertainty": "uncertainties.uncertainty",
     "verify": "records.verify",
     "write_qrels": "files.write",
     "write_run": "files.write",

@@ -46,10 +46,10 @@ audits: run_tables run_variants
 audits: matches other_runs near_numbers chances claim_runs answers searches
 audits: changes suggestions sentences reports page report_formats audit
 limits: query_classes formulas best_rankings bounds counts row_formulas row_conventions rows reports possible
-budgets: unjudged label_errors results budget
+uncertainties: unjudged label_errors results uncertainty
 comparisons: compare
 records: fields record changes verify rules gate leaderboard
-cli: messages progress arguments inputs output evaluations measures checks possible comparing budgets
+cli: messages progress arguments inputs output evaluations measures checks possible comparing uncertainty
 cli: recording conversions commands __init__
 __main__
 """

@@ -12,7 +12,6 @@ from typing import Annotated, NoReturn
 import typer
 
 from permed_measures import __version__
-from permed_measures.cli.budgets import uncertainty
 from permed_measures.cli.checks import audit, crosscheck
 from permed_measures.cli.comparing import compare, reranking
 from permed_measures.cli.conversions import convert, inspect
@@ -21,6 +20,7 @@ from permed_measures.cli.measures import measures
 from permed_measures.cli.messages import message_of, tell
 from permed_measures.cli.possible import possible
 from permed_measures.cli.recording import gate, leaderboard, verify
+from permed_measures.cli.uncertainty import uncertainty
 
 
 def demo() -> None:

@@ -17,7 +17,6 @@ from permed_measures import cli
 from permed_measures.audits.report_formats import AUDIT_FORMATS
 from permed_measures.cli import (
     arguments,
-    budgets,
     checks,
     comparing,
     conversions,
@@ -25,6 +24,7 @@ from permed_measures.cli import (
     inputs,
     possible,
     recording,
+    uncertainty,
 )
 from permed_measures.cli.commands import EXAMPLES
 from permed_measures.comparisons.corrections import CORRECTIONS, MAX_T
@@ -68,7 +68,7 @@ def _values(choices):
         (comparing.Format, COMPARISON_FORMATS),
         (comparing.Correction, [MAX_T, *CORRECTIONS]),
         (comparing.TESTS, TESTS),
-        (budgets.Format, REPORT_FORMATS),
+        (uncertainty.Format, REPORT_FORMATS),
         (checks.CrossCheckFormat, CROSSCHECK_FORMATS),
         (checks.AuditFormat, AUDIT_FORMATS),
         (possible.Format, POSSIBLE_FORMATS),

@@ -1,4 +1,4 @@
-"""Evaluations, audits, error budgets and leaderboards as pages."""
+"""Evaluations, audits, uncertainty and leaderboards as pages."""
 
 import base64
 import gzip
@@ -55,7 +55,7 @@ def audited(runs):
     return AUDIT_FORMATS["html"](pm.audit(QRELS, runs, claims))
 
 
-def budgeted(runs):
+def unsure(runs):
     return pm.uncertainty(QRELS, runs, ["P@1"]).to("html")
 
 
@@ -67,7 +67,7 @@ def by_group(runs):
     return evaluated(runs, ["P@1"], "_([0-3])?")
 
 
-PAGES = [evaluated, by_group, audited, budgeted, ordered]
+PAGES = [evaluated, by_group, audited, unsure, ordered]
 
 
 def finding(text):
@@ -100,7 +100,7 @@ def test_names_stand_in_the_tables():
     shown = [one_line(name) for name in NAMES]
     assert [row[1] for row in Page(by_group(RUNS)).rows[1:6]] == shown
     assert [row[1] for row in Page(ordered(RUNS)).rows[1:]] == shown
-    assert {row[0] for row in Page(budgeted(RUNS)).rows[1:6]} == {*shown}
+    assert {row[0] for row in Page(unsure(RUNS)).rows[1:6]} == {*shown}
     assert {row[0] for row in Page(audited(RUNS)).rows[1:11]} == {*shown}
 
 

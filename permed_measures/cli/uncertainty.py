@@ -47,14 +47,14 @@ def uncertainty(
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
-    """Show the error budget of each mean: other topics, ties, unjudged documents, wrong labels.
+    """Show how sure each mean is: other topics, ties, unjudged documents, wrong labels.
 
     The topics of a data set with conversations count by whole conversations.
     """
-    from permed_measures.budgets.budget import uncertainty as pm_uncertainty
     from permed_measures.cli.inputs import chosen_measures, default_measures, find_runs, origin_of, reading
     from permed_measures.cli.output import format_of, put, refuse_digits
     from permed_measures.results.report import FORMATS
+    from permed_measures.uncertainties.uncertainty import uncertainty as pm_uncertainty
 
     files = find_runs(runs)
     form = format_of(format_, output, FORMATS, [Path(qrels), *files.values()])

@@ -1,4 +1,4 @@
-"""The error budget: what each pair is, and what is refused."""
+"""Uncertainty: what each pair is, and what is refused."""
 
 import csv
 import io
@@ -11,9 +11,9 @@ import pytest
 from commands import run_cli, run_main
 
 import permed_measures as pm
-from permed_measures.budgets.label_errors import LabelErrors, cohens_kappa
 from permed_measures.engine.judgments import Judgments
 from permed_measures.intervals import measure_intervals
+from permed_measures.uncertainties.label_errors import LabelErrors, cohens_kappa
 
 MEASURES = ["nDCG@3", "AP@3", "P@1"]
 

@@ -1,4 +1,4 @@
-"""How often the intervals of an error budget hold the truth, where the truth is known.
+"""How often the intervals of `uncertainty` hold the truth, where the truth is known.
 
 Topics: each conversation of 1 to 5 queries has a difficulty, and each document a grade of 0, 1 or 2 by it; a
 run scores documents by their grade and noise. The truth is the mean over 40,000 queries; `interval`
@@ -8,7 +8,7 @@ Labels: the true grade of a document is that of its label, or with probability 0
 whatever the run does. The truth is the mean over the same queries with the true grades; `labels` should hold
 it. Of half: the probability is not known, but estimated from the true grades of half of the documents.
 
-    python tests/simulations/budgets.py [experiments]
+    python tests/simulations/uncertainties.py [experiments]
 """
 
 import sys
@@ -17,11 +17,11 @@ from functools import partial
 import numpy as np
 
 import permed_measures as pm
-from permed_measures.budgets.label_errors import LabelErrors, relabelled
 from permed_measures.engine.evaluator import evaluated
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.intervals import measure_intervals
+from permed_measures.uncertainties.label_errors import LabelErrors, relabelled
 
 MEASURES = list(map(pm.parse_measure, ["nDCG@10", "GradedAP@10", "P@1", "Coverage@3"]))
 N_DOCUMENTS = 20

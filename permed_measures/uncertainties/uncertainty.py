@@ -9,9 +9,6 @@ from typing import Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.budgets.label_errors import LabelErrors, is_label_error, relabelled
-from permed_measures.budgets.results import Range, Uncertainty, UncertaintyRow
-from permed_measures.budgets.unjudged import Floats, check_scale, over_gradings, scale_of
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator, evaluated
 from permed_measures.engine.forms import as_mapping_or_batches, is_spark_frame
@@ -29,6 +26,9 @@ from permed_measures.measures.headings import check_headings
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import naming, notes_of
+from permed_measures.uncertainties.label_errors import LabelErrors, is_label_error, relabelled
+from permed_measures.uncertainties.results import Range, Uncertainty, UncertaintyRow
+from permed_measures.uncertainties.unjudged import Floats, check_scale, over_gradings, scale_of
 
 
 def uncertainty(

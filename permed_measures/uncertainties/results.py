@@ -9,7 +9,6 @@ from typing import Any
 
 from ir_measures.measures import Measure
 
-from permed_measures.budgets.label_errors import Floats, LabelErrors
 from permed_measures.engine.ties import ALL_ORDERS
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
@@ -19,6 +18,7 @@ from permed_measures.reports.report_page import report_page
 from permed_measures.results.how import how_made, titled
 from permed_measures.results.report import Report, Result, Section
 from permed_measures.results.table import NONE, Cell, Table
+from permed_measures.uncertainties.label_errors import Floats, LabelErrors
 
 Range = tuple[float, float] | None
 

@@ -11,9 +11,9 @@ from cwl.ruler.ranking import Ranking
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.budgets.unjudged import over_gradings, scale_of
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.uncertainties.unjudged import over_gradings, scale_of
 
 SCALES = [[0, 1, 2, 3], [0, 1], [0, 2], [1, 2, 3], [0, 1, 2]]
 
