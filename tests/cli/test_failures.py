@@ -200,16 +200,16 @@ def test_a_streamed_run_is_read_once(files, monkeypatch, command):
     for number, name in enumerate(["first.trec", "second.csv", "third.parquet"]):
         pm.write_run({"q1": {"a": 1.0 + number, "x": 2.0}, "q2": {"b": 1.0}}, name)
     # This note looks at the first batch again, up to a query that has two scores.
-    monkeypatch.setattr("permed_measures.reports.run_notes.all_scores_equal", lambda _: False)
+    monkeypatch.setattr("permed_measures.results.run_notes.all_scores_equal", lambda _: False)
     reads = []
 
     class Counted(streams.ScannedRun):
-        def __init__(self, source, name, rows, error):
+        def __init__(self, source, rows, error):
             def to_the_end():
                 yield from rows()
                 reads.append(source.path.name)
 
-            super().__init__(source, name, to_the_end, error)
+            super().__init__(source, to_the_end, error)
 
     for module in (streams, parquet):
         monkeypatch.setattr(module, "ScannedRun", Counted)
