@@ -1,17 +1,12 @@
 """Files of every format, good and bad; writing runs."""
 
-import gzip
 import json
 
-import polars as pl
-import pyarrow as pa
 import pytest
 
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
 from permed_measures.files import read as files
-from permed_measures.files import sources
-from permed_measures.files.streams import ScannedRun
 
 TREC_RUN = "q1 Q0 d1 1 2.5 bm25\nq1\tQ0  d2\t2 1.5 bm25\r\n\n# a comment\nq2 Q0 d1 1 -1e3 bm25 more junk\n"
 TREC_QRELS = "# labels\nq1 0 d1 2\nq1 0 d2 -1\nq2\t0\td3\t0.5\n"
@@ -72,16 +67,6 @@ def test_runs_are_told_apart_by_content(write, content, expected):
     assert [list(docs) for docs in run.values()] == [list(docs) for docs in expected.values()]
 
 
-def test_compressed_files_and_a_byte_order_mark_are_read_as_they_are(write, tmp_path):
-    expected = pm.read_run(write(TREC_RUN))
-    assert pm.read_run(write(gzip.compress(TREC_RUN.encode()), "run.anything")) == expected
-    assert pm.read_run(write(b"\xef\xbb\xbf" + TREC_RUN.encode())) == expected
-    zstd = tmp_path / "run.zst"
-    zstd.write_bytes(pa.compress(TREC_RUN.encode(), codec="zstd", asbytes=True))
-    assert zstd.read_bytes()[:4] == b"\x28\xb5\x2f\xfd"
-    assert pm.read_run(zstd) == expected
-
-
 def test_scores_against_the_order_of_the_list_are_said_and_used(write):
     path = write([{"query_id": "q", "results": [{"text_id": "a", "score": 1}, {"text_id": "b", "score": 2}]}])
     with pytest.warns(
@@ -97,13 +82,6 @@ def test_equal_scores_whose_list_order_the_tie_rule_does_not_keep_are_said(write
     with pytest.warns(pm.PermedWarning, match="rank documents in another order"):
         pm.read_run(write([{"query_id": "q", "results": tied}]))
     pm.read_run(write([{"query_id": "q", "results": tied[::-1]}]))
-
-
-def test_the_order_of_a_trec_run_is_that_of_its_ranks_or_lines(write):
-    run = pm.read_run(write("q 0 a 2 1 t\nq 0 b 1 2 t\n"), order="list")
-    assert run == {"q": {"a": -2, "b": -1}}  # the ranks
-    run = pm.read_run(write("q 0 a 0 1 t\nq 0 b 0 2 t\n"), order="list")
-    assert run == {"q": {"a": -1, "b": -2}}  # the lines
 
 
 BAD_QRELS = [
@@ -259,35 +237,11 @@ def test_a_bad_line_of_a_large_run_is_named_as_in_a_small_one(write, monkeypatch
     assert messages[0].startswith(f"{path}:{50 + len(lines)}: ")
 
 
-def test_a_large_run_is_evaluated_as_a_frame(write, monkeypatch):
-    monkeypatch.setattr(files, "_LARGE", 0)
-    path = write("q1 Q0 b 1 3 t\nq2 Q0 d 1 3 t\nq1 Q0 a 2 2 t\n")
-    table = files.load(path, "run").table
-    assert isinstance(table, ScannedRun)
-    qrels = {"q1": {"a": 1}, "q2": {"x": 1}}
-    assert pm.calc_aggregate(["RR"], qrels, table) == pm.calc_aggregate(["RR"], qrels, pm.read_run(path))
-
-
 def test_a_missing_file_and_an_unknown_order_are_errors(tmp_path, write):
     with pytest.raises(FileNotFoundError):
         pm.read_run(tmp_path / "none")
     with pytest.raises(pm.InputError, match=r"order must be 'score' or 'list' \(found 'rank'\)"):
         pm.read_run(write(TREC_RUN), order="rank")
-
-
-def test_a_run_that_is_written_reads_back_exactly_and_stands_in_rank_order(tmp_path):
-    run = {"q2": {"a": 0.1, "b": 1 / 3, "c": 1 / 3}, "q1": {"é": -1e-300}}
-    for name in ("run.trec", "run.trec.gz"):
-        pm.write_run(run, tmp_path / name, tag="mine")
-        assert pm.read_run(tmp_path / name) == run
-    lines = (tmp_path / "run.trec").read_text().splitlines()
-    assert lines[:3] == [
-        "q2 Q0 c 1 0.3333333333333333 mine",
-        "q2 Q0 b 2 0.3333333333333333 mine",
-        "q2 Q0 a 3 0.1 mine",
-    ]
-    pm.write_run(pl.DataFrame({"qid": [1], "docno": ["a"], "score": [2]}), tmp_path / "run.trec")
-    assert (tmp_path / "run.trec").read_text() == "1 Q0 a 1 2.0 permed-measures\n"
 
 
 @pytest.mark.parametrize(
@@ -332,39 +286,6 @@ def test_a_grade_of_lists_is_checked():
 def test_lists_of_grades_need_query_ids():
     with pytest.raises(pm.InputError, match=r"\(found list\). Give each list a query id"):
         pm.from_relevance_lists([[1, 0, 1]])
-
-
-# --- large CSV and TSV runs, read as frames --------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "q,d",
-        "q,d,1,2",
-        "q,d,high",
-        "q,d,nan",
-        "q,d,",
-        'q,"d,1',
-        "q,x1,2",
-        'q,"a""b",1\nq,"x1",3',
-        "q,d,1\rr,e,2",
-    ],
-)
-def test_a_bad_row_of_a_large_table_is_named_as_in_a_small_one(write, monkeypatch, lines):
-    path = write("qid,docno,score\n" + "".join(f"q,x{i},{-i}.5\n" for i in range(50)) + lines + "\n")
-    messages = []
-    for large in (10**9, 0):
-        monkeypatch.setattr(files, "_LARGE", large)
-        monkeypatch.setattr(sources, "_CHUNK", 64)
-        with pytest.raises(pm.InputError) as error:
-            pm.read_run(path)
-        messages.append(str(error.value))
-    assert messages[0] == messages[1]
-    assert messages[0].startswith(f"{path}:{52 + lines.count(chr(10))}: ")
-
-
-# --- large TREC qrels, read as a frame -------------------------------------------------------------
 
 
 # --- values without end ----------------------------------------------------------------------------

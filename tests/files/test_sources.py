@@ -6,7 +6,6 @@ import itertools
 import os
 import random
 import socket
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -169,14 +168,6 @@ def test_a_pipe_may_be_read_several_times(pipe, monkeypatch, compress, large):
             "RR": pytest.approx((1 / 142 + 1 / 142) / 2),
             "NumRet": 285.0,
         }
-
-
-def test_process_substitution_is_read(tmp_path):
-    pm.write_run({"q": {"a": 1.0}}, tmp_path / "run.trec")
-    code = "import permed_measures as pm; print(pm.read_run('/dev/stdin'))"
-    with subprocess.Popen(["cat", tmp_path / "run.trec"], stdout=subprocess.PIPE) as cat:
-        printed = subprocess.check_output([sys.executable, "-c", code], stdin=cat.stdout, text=True)
-    assert printed == "{'q': {'a': 1.0}}\n"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])

@@ -7,7 +7,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -155,22 +154,3 @@ def test_links_in_a_circle_are_one_message(tmp_path):
     assert (status, stdout) == (2, "")
     assert stderr == f"error: {tmp_path / 'a.trec'}: Too many levels of symbolic links\n"
     assert (tmp_path / "a.trec").is_symlink()
-
-
-def test_many_writers_of_one_file_leave_one_whole_file(tmp_path):
-    writer = (
-        "import sys, permed_measures as pm\n"
-        "for _ in range(50): pm.write_run({'q': {sys.argv[2] * 1000: 1.0}}, sys.argv[1])"
-    )
-    commands = [[sys.executable, "-c", writer, str(tmp_path / "run"), letter] for letter in "ab"]
-    writers = [subprocess.Popen(command) for command in commands]
-    seen = set()
-    while any(each.poll() is None for each in writers):
-        with_content = (tmp_path / "run").exists() and (tmp_path / "run").read_text()
-        if with_content:
-            seen.add(with_content)
-        time.sleep(0.001)
-    assert [each.returncode for each in writers] == [0, 0]
-    whole_files = {f"q Q0 {letter * 1000} 1 1.0 permed-measures\n" for letter in "ab"}
-    assert seen <= whole_files
-    assert [path.read_text() in whole_files for path in tmp_path.iterdir()] == [True]
