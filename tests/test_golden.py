@@ -15,6 +15,7 @@ from commands import run_main
 GOLDEN = Path(__file__).parent / "golden"
 SMALL = "qrels run.trec best=other.trec"
 SAMPLE = "permed-sample permed-sample/runs"
+SAMPLE_RUN = "permed-sample/runs"
 FEW = "--resamples 999"
 FILES = {
     "qrels": "q1 0 a 2\nq1 0 b 1\nq1 0 c 0\nq2 0 d 1\nq3 0 e 0\n",
@@ -35,6 +36,12 @@ COMMANDS = {
     "uncertainty.txt": f"uncertainty {SAMPLE} -m nDCG@10 -m GradedAP@5 --label-error 0.1 --draws 100",
     "uncertainty.tex": f"uncertainty {SAMPLE} -m P@1 --format latex",
     "evaluate_by_query.tsv": f"evaluate {SMALL} -m P@1 --by-query --format tsv",
+    "reranking.txt": f"reranking permed-sample bm25={SAMPLE_RUN}/bm25 {SAMPLE_RUN}/lsa",
+    "reranking_same.txt": f"reranking permed-sample {SAMPLE_RUN}/lsa {SAMPLE_RUN}/lsa",
+    "reranking_small.txt": "reranking qrels run.trec other.trec -m RR",
+    "reranking_small.md": "reranking qrels run.trec other.trec -m RR --format markdown",
+    "reranking_small.json": "reranking qrels run.trec other.trec -m RR --format json",
+    "reranking_small.csv": "reranking qrels run.trec other.trec -m RR --format csv",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -20,7 +20,7 @@ Correction = Literal["max-t", "holm", "bonferroni", "benjamini-hochberg", "none"
 TESTS = ("randomization", "t-test", "wilcoxon")
 Test = StrEnum("Test", {name: name for name in TESTS})  # type: ignore[misc]  # typer has no lists of Literal
 Format = Literal["table", "markdown", "latex", "html", "csv", "json"]
-RerankingFormat = Literal["table", "json"]
+RerankingFormat = Literal["table", "markdown", "latex", "csv", "tsv", "jsonl", "json"]
 
 
 def compare(
@@ -217,17 +217,20 @@ def reranking(
     cutoff: Annotated[
         int | None, typer.Option(metavar="K", help="K of P-imp@K; by default that of the measure.", min=1)
     ] = None,
-    format_: Annotated[RerankingFormat, arguments.format_option(RerankingFormat)] = "table",
+    format_: Annotated[RerankingFormat | None, arguments.format_option(RerankingFormat)] = None,
+    output: arguments.Output = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
     """Show what a reranking changed: ranks of relevant documents, pairs of documents, queries."""
     from permed_measures.cli.inputs import named_run, origin_of, reading, understood_measures
+    from permed_measures.cli.output import format_of, put
     from permed_measures.comparisons.reranking import reranking as pm_reranking
 
     first, file = named_run(before, "before" if after else "pre_reranked")
     second, other = named_run(after, "after") if after else ("retrieved", file)
     files, names = {first: file, second: other}, (first, second)
+    form = format_of(format_, output, get_args(RerankingFormat), [Path(qrels), file, other])
     level = None if rel == 1 else rel
     with reading(qrels, files, order, query_ids, "" if after else first) as inputs:
         runs = inputs.runs[first], inputs.runs[second]
@@ -235,4 +238,5 @@ def reranking(
         result = pm_reranking(
             inputs.judgments, *runs, chosen, inputs.dataset, top, rel, judged_only, names, cutoff
         )
-    print(replace(result, origin=origin_of(context, files)).to(format_), end="")
+    result = replace(result, origin=origin_of(context, files))
+    put(lambda: result.to(form), output, f"{form} of a reranking")

@@ -1,4 +1,4 @@
-"""What a reranking changed: as data, and as text, HTML and JSON."""
+"""What a reranking changed: numbers, and their report."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Any
 from ir_measures.measures import Measure
 
 from permed_measures.comparisons.moves import Moves, Pairs
-from permed_measures.errors import check_choice
 from permed_measures.files.provenance import Origin, provenance
-from permed_measures.frames import Tabular
-from permed_measures.markup import as_html, as_json, counted, html_table
+from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of, name_of
-from permed_measures.terminal import section
+from permed_measures.results.how import titled
+from permed_measures.results.report import Report, Result, Section
 
 
 @dataclass(frozen=True)
@@ -42,10 +41,10 @@ class QueryChange:
 
 
 @dataclass(frozen=True, repr=False)
-class Reranking(Tabular):
+class Reranking(Result):
     """What a reranking changed; ``print`` shows it.
 
-    ``to_polars`` and ``to_pandas`` give a row for each query of the qrels.
+    ``to_polars`` and ``to_pandas`` give a row for each query of the qrels, as do CSV and JSONL.
 
     Attributes
     ----------
@@ -91,47 +90,52 @@ class Reranking(Tabular):
     names: tuple[str, str] = ("before", "after")
     origin: Origin | None = field(default=None)
 
-    def to(self, form: str) -> str:
-        """Write it in a form for a terminal or another program.
-
-        Parameters
-        ----------
-        form : {'table', 'json'}
-
-        Raises
-        ------
-        InputError
-            For another form.
-        """
-        check_choice("form", form, RERANKING_FORMATS)
-        return RERANKING_FORMATS[form](self)
-
-    def __str__(self) -> str:
-        """Describe the changes, in lines that fit the terminal."""
-        return _as_text(self).rstrip("\n")
-
     def __repr__(self) -> str:
         """Name the measure and its values."""
         return f"<Reranking: {_means(self)}, {counted(len(self.queries), 'query')}>"
 
-    def _repr_html_(self) -> str:
-        """Describe the changes for a notebook."""
-        parts = []
-        for heading, texts in _summary(self):
-            parts.append(f"<p><strong>{as_html(heading)}</strong></p>")
-            parts += [f"<p>{as_html(text)}</p>" for text in texts]
-        for heading, changes in _most(self):
-            labels = ["query", "text"] if any(each.text for each in changes) else ["query"]
-            rows = [[*(each.query_id, each.text or "")[: len(labels)], *_numbers(each)] for each in changes]
-            table = html_table([*labels, *self.names, "Δ"], rows, len(labels))
-            parts += [f"<p><strong>{as_html(heading)}</strong></p>", table]
-        return "\n".join(parts)
+    def report(self) -> Report:
+        """Return what the reranking changed."""
+        return Report(
+            titled(self.origin, 2, len(self.queries)),
+            [f"{_means(self)}; {_queries(self)}.", *(f"{each}." for each in explained([self.measure]))],
+            [
+                Section("relevant documents", texts=_documents(self.moves)),
+                Section("pairs of documents with different grades", texts=[*_pairs(self)]),
+                *_most(self),
+            ],
+            self.notes,
+            self._content,
+            self._rows,
+        )
 
-    def _records(self) -> list[dict[str, Any]]:
+    def _rows(self) -> list[dict[str, Any]]:
         return [
             {**asdict(change), "difference": change.difference, **asdict(pairs)}
             for change, pairs in zip(self.queries, self.by_query, strict=True)
         ]
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "measure": name_of(self.measure),
+            "names": self.names,
+            "before": self.before,
+            "after": self.after,
+            "gained": self.n_gained,
+            "lost": self.n_lost,
+            "unchanged": self.n_unchanged,
+            "moves": asdict(self.moves),
+            "pairs": asdict(self.pairs) | {"improvement": self.pairs.improvement},
+            "p_imp": {
+                "cutoff": self.cutoff,
+                "put_right": self.early.put_right,
+                "pairs": self.early.total,
+                "share": self.early.share_put_right,
+            },
+            "by_query": self._rows(),
+            "notes": self.notes,
+            "provenance": provenance([self.measure], self.origin),
+        }
 
 
 def _means(result: Reranking) -> str:
@@ -140,40 +144,20 @@ def _means(result: Reranking) -> str:
     return f"{heading}: {result.before:.4f} {before}, {result.after:.4f} {after} ({difference})"
 
 
-def _summary(result: Reranking) -> Iterator[tuple[str, list[str]]]:
-    """Yield headings and what stands below them."""
-    moves, pairs = result.moves, result.pairs
+def _queries(result: Reranking) -> str:
     gained = counted(result.n_gained, "query")
-    queries = f"{gained} gained, {result.n_lost:,} lost, {result.n_unchanged:,} unchanged"
-    yield _means(result), [queries, *explained([result.measure])]
-    ranks_up = "no relevant document is in both runs"
-    if moves.mean is not None:
-        mean, median = _direction(moves.mean, ".2f"), _direction(moves.median or 0, "g")
-        ranks_up = f"ranks: {mean} on average, {median} in the median"
-    documents = (
+    return f"{gained} gained, {result.n_lost:,} lost, {result.n_unchanged:,} unchanged"
+
+
+def _documents(moves: Moves) -> list[str]:
+    counts = (
         f"{moves.up:,} up, {moves.down:,} down, {moves.unchanged:,} unchanged, {moves.entered:,} entered, "
         f"{moves.left:,} left, {moves.absent:,} in neither"
     )
-    yield "relevant documents", [documents, ranks_up]
-    share = "" if pairs.improvement is None else f"; net {pairs.improvement:+.1%} of {pairs.total:,}"
-    put_right = (
-        f"{pairs.put_right:,} put right, {pairs.broken:,} broken, {pairs.still_right:,} still right, "
-        f"{pairs.still_wrong:,} still wrong{share}"
-    )
-    yield "pairs of documents with different grades", [put_right, *_p_imp(result)]
-    if result.notes:
-        yield "notes", result.notes
-
-
-def _p_imp(result: Reranking) -> list[str]:
-    """Give P-imp@k, where there is a k."""
-    early, k = result.early, result.cutoff
-    if k is None or early.share_put_right is None:
-        return []
-    pairs = (
-        f"{early.put_right:,} of {counted(early.total, 'pair')} within the first {k:,} of both runs put right"
-    )
-    return [f"P-imp@{k}: {early.share_put_right:.4f} ({pairs})"]
+    if moves.mean is None:
+        return [counts, "no relevant document is in both runs"]
+    mean, median = _direction(moves.mean, ".2f"), _direction(moves.median or 0, "g")
+    return [counts, f"ranks: {mean} on average, {median} in the median"]
 
 
 def _direction(ranks_up: float, form: str) -> str:
@@ -182,51 +166,27 @@ def _direction(ranks_up: float, form: str) -> str:
     return f"{abs(ranks_up):{form}} {'up' if ranks_up > 0 else 'down'}"
 
 
-def _most(result: Reranking) -> Iterator[tuple[str, list[QueryChange]]]:
+def _pairs(result: Reranking) -> Iterator[str]:
+    """Count the pairs, and give P-imp@k where there is a k."""
+    pairs, early, k = result.pairs, result.early, result.cutoff
+    share = "" if pairs.improvement is None else f"; net {pairs.improvement:+.1%} of {pairs.total:,}"
+    yield (
+        f"{pairs.put_right:,} put right, {pairs.broken:,} broken, {pairs.still_right:,} still right, "
+        f"{pairs.still_wrong:,} still wrong{share}"
+    )
+    if k is not None and early.share_put_right is not None:
+        of = f"{early.put_right:,} of {counted(early.total, 'pair')} within the first {k:,} of both runs"
+        yield f"P-imp@{k}: {early.share_put_right:.4f} ({of} put right)"
+
+
+def _most(result: Reranking) -> Iterator[Section]:
     """Yield the queries that changed most, if there are any."""
     lists = {"queries that gained most": result.gained, "queries that lost most": result.lost}
-    yield from ((heading, changes) for heading, changes in lists.items() if changes)
-
-
-def _numbers(change: QueryChange) -> tuple[str, str, str]:
-    return f"{change.before:.4f}", f"{change.after:.4f}", f"{change.difference:+.4f}"
-
-
-def _as_text(result: Reranking) -> str:
-    sections = [section(heading, texts) for heading, texts in _summary(result)]
-    sections += [section(heading, map(_line, changes)) for heading, changes in _most(result)]
-    return "\n".join(sections)
+    for heading, changes in lists.items():
+        if changes:
+            yield Section(heading, texts=[*map(_line, changes)])
 
 
 def _line(change: QueryChange) -> str:
-    before, after, difference = _numbers(change)
     text = "" if change.text is None else f"  {' '.join(change.text.split())}"
-    return f"{difference} ({before} to {after})  {change.query_id}{text}"
-
-
-def _as_json(result: Reranking) -> str:
-    content = {
-        "measure": name_of(result.measure),
-        "names": result.names,
-        "before": result.before,
-        "after": result.after,
-        "gained": result.n_gained,
-        "lost": result.n_lost,
-        "unchanged": result.n_unchanged,
-        "moves": asdict(result.moves),
-        "pairs": asdict(result.pairs) | {"improvement": result.pairs.improvement},
-        "p_imp": {
-            "cutoff": result.cutoff,
-            "put_right": result.early.put_right,
-            "pairs": result.early.total,
-            "share": result.early.share_put_right,
-        },
-        "by_query": result._records(),
-        "notes": result.notes,
-        "provenance": provenance([result.measure], result.origin),
-    }
-    return as_json(content, indent=2) + "\n"
-
-
-RERANKING_FORMATS = {"table": _as_text, "json": _as_json}
-"""The formats of a reranking."""
+    return f"{change.difference:+.4f} ({change.before:.4f} to {change.after:.4f})  {change.query_id}{text}"

@@ -245,71 +245,20 @@ def test_a_caption_is_for_the_tables_of_papers(command):
 # --- reranking ---------------------------------------------------------------------------------------------
 
 
-def test_the_same_run_is_not_reranked(command):
-    status, out, err = command("reranking permed-sample bm25 bm25")
-    assert (status, err) == (0, "")
-    assert out.splitlines() == [
-        "nDCG@10: 0.6707 before, 0.6707 after (+0.0000)",
-        "  0 queries gained, 0 lost, 48 unchanged",
-        "",
-        "relevant documents",
-        "  0 up, 0 down, 107 unchanged, 0 entered, 0 left, 26 in neither",
-        "  ranks: 0 on average, 0 in the median",
-        "",
-        "pairs of documents with different grades",
-        "  0 put right, 0 broken, 1,397 still right, 250 still wrong; net +0.0% of 1,647",
-        "  P-imp@10: 0.0000 (0 of 727 pairs within the first 10 of both runs put right)",
-    ]
-
-
-def test_runs_that_share_no_query(command, tmp_path):
-    (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
-    (tmp_path / "one").write_text("q1 Q0 a 1 1 t\n")
-    (tmp_path / "two").write_text("q2 Q0 a 1 1 t\n")
-    status, out, _ = command("reranking qrels one two -m RR")
-    assert status == 0
-    assert out.splitlines() == [
-        *("RR: 0.5000 before, 0.5000 after (+0.0000)", "  1 query gained, 1 lost, 0 unchanged", ""),
-        *("relevant documents", "  0 up, 0 down, 0 unchanged, 1 entered, 1 left, 0 in neither"),
-        *("  no relevant document is in both runs", ""),
-        *("pairs of documents with different grades",),
-        *("  0 put right, 0 broken, 0 still right, 0 still wrong", ""),
-        "notes",
-        "  run 'before' retrieves nothing for 1 of 2 queries (first: 'q2'); it scores 0",
-        "  run 'after' retrieves nothing for 1 of 2 queries (first: 'q1'); it scores 0",
-        *("", "queries that gained most", "  +1.0000 (0.0000 to 1.0000)  q2"),
-        *("", "queries that lost most", "  -1.0000 (1.0000 to 0.0000)  q1"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ("--top 0", {4: "37 up, 47 down", 7: "pairs of", 8: "  110 put right", -1: "0.1455 (47 of 323"}),
-        (
-            "--top 1",
-            {11: "gained most", 12: "sample_01_2  Is the", 14: "lost most", -1: "sample_03_2  How can"},
-        ),
-        ("--top 0 --rel 2", {4: "15 up, 29 down, 16 unchanged, 7 entered", 8: "110 put right"}),
-        ("--top 0 --rel 9", {4: "0 up, 0 down", 5: "no relevant document is in both runs", 8: "110 put"}),
-        ("--top 0 --judged-only", {4: "37 up, 47 down", 8: "61 put right, 48 broken", -1: "(40 of 272"}),
-        (
-            "--top 0 -m NumRet",
-            {0: "NumRet: 17.4792 before, 20.0000 after (+2.5208)", 1: "19 queries", -1: "110"},
-        ),
+        ("--top 0 --rel 2", "15 up, 29 down, 16 unchanged, 7 entered"),
+        ("--top 0 --rel 9", "no relevant document is in both runs"),
+        ("--top 0 --judged-only", "61 put right, 48 broken"),
+        ("--top 0 -m NumRet", "NumRet: 17.4792 before, 20.0000 after (+2.5208); 19 queries gained"),
+        ("--top 0 --cutoff 3", "P-imp@3: "),
     ],
 )
 def test_options_of_a_reranking(command, options, expected):
     status, out, err = command(f"reranking permed-sample bm25 lsa {options}")
     assert (status, err) == (0, "")
-    lines = out.splitlines()
-    assert {place: text in lines[place] for place, text in expected.items()} == dict.fromkeys(expected, True)
-
-
-def test_the_runs_of_a_reranking_have_names(command):
-    status, out, _ = command("reranking permed-sample BM25=bm25 lsa --top 0")
-    assert status == 0
-    assert out.splitlines()[0] == "nDCG@10: 0.6707 BM25, 0.6178 after (-0.0530)"
+    assert expected in " ".join(out.split())
 
 
 def test_the_json_of_a_reranking_has_its_files(command):
