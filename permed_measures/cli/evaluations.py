@@ -110,7 +110,7 @@ def evaluate(
         for name in files:
             run = inputs.runs[name]
             found = evaluator.evaluate(run)
-            notes[name] = run_notes(name, run, found.rankings)
+            notes[name] = run_notes(name, found.rankings)
             rankings = replace(found.rankings)  # without what the measures shared
             evaluations[name] = replace(found, rankings=rankings)
     for note in groups.notes() if groups else ():

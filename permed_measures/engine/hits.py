@@ -18,7 +18,7 @@ from permed_measures.engine.inputs import (
     number,
 )
 from permed_measures.engine.judgments import USUAL_GRADES, Ints, Judgments
-from permed_measures.engine.ranks import Scores, TieBreak, ranks_of
+from permed_measures.engine.ranks import Scores, TieBreak, ranks_of, scores_differ
 from permed_measures.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ class Hits(NamedTuple):
         The queries of the run.
     some_ids : list of str
         Two ids of the run for a warning: of documents, or of queries where none is judged.
+    scores_differ : bool
+        Whether some query has two scores that differ.
     may_be_grades : bool
         Whether all scores look like grades; looked at only where the grades look like scores.
     """
@@ -50,6 +52,7 @@ class Hits(NamedTuple):
     n_shared: int
     query_ids: Collection[str]
     some_ids: list[str]
+    scores_differ: bool = True
     may_be_grades: bool = False
 
 
@@ -69,7 +72,8 @@ def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: in
     ranks = ranks_of(rows, judgments, ties, depth)
     some_ids = list(islice(chain.from_iterable(docs) if query else named, 2))
     grades = judgments.may_be_scores and may_be_grades(run)
-    return Hits(rows.row, ranks, rows.end - rows.start, len(query), named, some_ids, grades)
+    retrieved, differ = rows.end - rows.start, scores_differ(rows)
+    return Hits(rows.row, ranks, retrieved, len(query), named, some_ids, differ, grades)
 
 
 def may_be_grades(run: Nested) -> bool:
@@ -161,7 +165,8 @@ def _merged(judgments: Judgments, parts: list[Hits]) -> Hits:
     of_documents = chain.from_iterable(part.some_ids for part in parts if part.n_shared)
     some_ids = list(islice(of_documents, 2)) or sorted(query_ids)[:2]
     grades = bool(parts) and all(part.may_be_grades for part in parts)
-    return Hits(row, rank, retrieved, sum(part.n_shared for part in parts), query_ids, some_ids, grades)
+    n_shared, differ = sum(part.n_shared for part in parts), any(part.scores_differ for part in parts)
+    return Hits(row, rank, retrieved, n_shared, query_ids, some_ids, differ, grades)
 
 
 _NONE = np.zeros(0, np.int64)
@@ -186,7 +191,7 @@ def _of_frame(
     grades = judgments.may_be_scores and bool(np.isin(score, list(USUAL_GRADES)).all())
     retrieved, n_shared = end - start, int(known.sum())
     ranks = ranks_of(rows, judgments, ties, depth)
-    return Hits(row, ranks, retrieved, n_shared, set(query_ids), some_ids, grades)
+    return Hits(row, ranks, retrieved, n_shared, set(query_ids), some_ids, scores_differ(rows), grades)
 
 
 def _by_query(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -59,6 +59,8 @@ class JudgedRankings:
         How many documents were retrieved for each query.
     n_run_queries, n_shared : int
         Queries of the run, judged or not; those that run and qrels have in common.
+    scores_differ : bool
+        Whether some query has two scores that differ; True where it is not known.
     """
 
     judgments: Judgments
@@ -67,6 +69,7 @@ class JudgedRankings:
     retrieved: Ints
     n_run_queries: int
     n_shared: int
+    scores_differ: bool = True
     _relevant: dict[float, Relevant] = field(default_factory=dict, init=False, repr=False)
     _within: dict[int, JudgedRankings] = field(default_factory=dict, init=False, repr=False)
 
@@ -114,7 +117,7 @@ class JudgedRankings:
             find = find_in_mapping if isinstance(run, Mapping) else find_in_frames
             found = find(judgments, run, ties, depth)
         order = np.argsort((judgments.query[found.row].astype(np.int64) << 32) | found.rank)
-        counts = found.retrieved, len(found.query_ids), found.n_shared
+        counts = found.retrieved, len(found.query_ids), found.n_shared, found.scores_differ
         whole = cls(judgments, found.row[order], found.rank[order].astype(np.int32), *counts)
         rankings = whole.within(depth)
         if found.may_be_grades:

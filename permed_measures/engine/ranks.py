@@ -100,6 +100,19 @@ class Scores(NamedTuple):
     hit_score: NDArray[np.float64]
 
 
+@np.errstate(over="ignore")
+def scores_differ(rows: Scores) -> bool:
+    """Return whether some query has two scores that differ as float32."""
+    n_rows = rows.end - rows.start
+    start = rows.start[n_rows > 0]
+    ends = rows.score[rows.end[n_rows > 0] - 1]
+    first = rows.score[start].astype(np.float32)
+    if (first != ends.astype(np.float32)).any():  # in nearly every run the last score is another
+        return True
+    score = rows.score[segments(start, n_rows[n_rows > 0])].astype(np.float32)
+    return not np.array_equal(score, np.repeat(first, n_rows[n_rows > 0]))
+
+
 @np.errstate(over="ignore")  # beyond float32 is infinite, as it is in C
 def ranks_of(rows: Scores, judgments: Judgments, ties: TieBreak, depth: int | None = None) -> Ints:
     """Return the rank of each hit: one plus the scores above its own, plus the tied rows before it.

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from permed_measures.engine.forms import as_mapping_or_batches
-from permed_measures.engine.inputs import Batches, RunLike
 from permed_measures.engine.rankings import JudgedRankings
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _FIRST = 10
 _FEW = 0.02
@@ -27,16 +20,14 @@ _ENOUGH = 10
 """Documents from which on it is hardly by chance that none or all are judged, in the order of the qrels."""
 
 
-def run_notes(name: str, run: RunLike, rankings: JudgedRankings) -> list[str]:
+def run_notes(name: str, rankings: JudgedRankings) -> list[str]:
     """Return what should stand beside the values of a run: facts with their numbers, in sentences.
 
     Parameters
     ----------
     name : str
-    run : RunLike
-        A mapping, a frame or batches, which are gone through again until two scores of a query differ.
     rankings : JudgedRankings
-        Of this run, all ranks.
+        Of the run, all ranks.
 
     Returns
     -------
@@ -48,15 +39,15 @@ def run_notes(name: str, run: RunLike, rankings: JudgedRankings) -> list[str]:
     --------
     >>> from permed_measures.engine.judgments import Judgments
     >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}
-    >>> print(*run_notes("mine", run, JudgedRankings.of(Judgments.of(qrels), run)), sep="; ")
+    >>> print(*run_notes("mine", JudgedRankings.of(Judgments.of(qrels), run)), sep="; ")
     run 'mine': in each query all scores are equal, so that documents are ranked by id, descending
     """
-    said = [*_equal_scores(run), *_few_judged(rankings), *_like_qrels(rankings)]
+    said = [*_equal_scores(rankings), *_few_judged(rankings), *_like_qrels(rankings)]
     return [f"run {name!r}: {each}" for each in said]
 
 
-def _equal_scores(run: RunLike) -> Iterator[str]:
-    if all_scores_equal(run):
+def _equal_scores(rankings: JudgedRankings) -> Iterator[str]:
+    if not rankings.scores_differ and (rankings.retrieved > 1).any():
         yield "in each query all scores are equal, so that documents are ranked by id, descending"
 
 
@@ -92,44 +83,3 @@ def _like_qrels(rankings: JudgedRankings) -> Iterator[str]:
 
 def _are(n: int) -> str:
     return f"{n:,} {'is' if n == 1 else 'are'}"
-
-
-def all_scores_equal(run: RunLike) -> bool:
-    """Return whether within each query all scores are equal as float32, of two documents or more somewhere.
-
-    It stops at the first query that has two scores.
-    """
-    table = as_mapping_or_batches(run, "score")
-    if isinstance(table, Mapping):
-        return _equal_within(np.fromiter(each.values(), np.float64, len(each)) for each in table.values())
-    return _equal_in_frames(table if isinstance(table, Batches) else [table])
-
-
-def _equal_within(scores: Iterable[NDArray[np.float64]]) -> bool:
-    several = False
-    for each in map(_as_ranked, scores):
-        if len(each) and each.min() < each.max():
-            return False
-        several = several or len(each) > 1
-    return several
-
-
-def _as_ranked(scores: NDArray[np.float64]) -> NDArray[np.float32]:
-    with np.errstate(over="ignore"):  # beyond float32 is infinite, as in an evaluation
-        return scores.astype(np.float32)
-
-
-def _equal_in_frames(frames: Iterable[pl.DataFrame]) -> bool:
-    """Return the same for frames; the rows of a query may stand in several."""
-    import polars as pl
-
-    known: dict[str, float] = {}
-    several = False
-    for frame in frames:
-        score = pl.col("score").cast(pl.Float32, strict=False)
-        rows = frame.lazy().group_by("query_id").agg(low=score.min(), high=score.max(), n=pl.len())
-        for query_id, low, high, n in rows.collect().iter_rows():
-            several = several or n > 1 or query_id in known
-            if low < high or known.setdefault(query_id, low) != low:
-                return False
-    return several

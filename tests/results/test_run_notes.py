@@ -13,7 +13,7 @@ from commands import run_main
 import permed_measures as pm
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.results.run_notes import all_scores_equal, run_notes
+from permed_measures.results.run_notes import run_notes
 
 QRELS = {f"q{i}": {"a": 2, "b": 0, "c": 1} for i in range(60)}
 TIED = "run 'mine': in each query all scores are equal, so that documents are ranked by id, descending"
@@ -23,7 +23,7 @@ MADE = (
 
 
 def notes(run, qrels=QRELS):
-    return run_notes("mine", run, JudgedRankings.of(Judgments.of(qrels), run))
+    return run_notes("mine", JudgedRankings.of(Judgments.of(qrels), run))
 
 
 def ranked(*documents):
@@ -51,15 +51,17 @@ def test_equal_scores_are_found_in_every_form(form, seed):
         found.setdefault(query, []).append(score)
     several = any(len(each) > 1 for each in found.values())
     equal = all(abs(a - b) < 1e-9 for each in found.values() for a in each for b in each)
-    assert all_scores_equal(FORMS[form](rows)) == (several and equal)
+    qrels = {f"q{q}": {"d0": 1} for q in range(4)}
+    assert notes(FORMS[form](rows), qrels) == [TIED] * (several and equal)
 
 
 def test_equal_scores_are_found_across_batches(tmp_path):
     lines = [f"q{q} Q0 d{d} 1 {q} t\n" for q in range(2000) for d in range(100)]
+    qrels = {f"q{q}": {"d1": 1} for q in range(2000)}
     (tmp_path / "run.trec").write_text("".join(lines))
-    assert all_scores_equal(pm.scan_run(tmp_path / "run.trec"))
+    assert notes(pm.scan_run(tmp_path / "run.trec"), qrels) == [TIED]
     (tmp_path / "run.trec").write_text("".join([*lines[:-1], "q1999 Q0 last 1 0 t\n"]))
-    assert not all_scores_equal(pm.scan_run(tmp_path / "run.trec"))
+    assert notes(pm.scan_run(tmp_path / "run.trec"), qrels) == []
 
 
 @pytest.mark.parametrize(
@@ -160,7 +162,7 @@ def test_public_runs_get_no_note(data):
     assert len(paths) == 5
     for path in paths:
         run = pm.read_run(path)
-        assert run_notes(path.stem, run, JudgedRankings.of(judgments, run)) == []
+        assert run_notes(path.stem, JudgedRankings.of(judgments, run)) == []
         shifted = {str(int(query) + 1): documents for query, documents in run.items()}
-        [note] = run_notes(path.stem, shifted, JudgedRankings.of(judgments, shifted))
+        [note] = run_notes(path.stem, JudgedRankings.of(judgments, shifted))
         assert "judged documents" in note
