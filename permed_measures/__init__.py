@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from permed_measures.comparisons.compare import compare as compare
     from permed_measures.comparisons.reranking import reranking as reranking
     from permed_measures.crosschecks.check import crosscheck as crosscheck
-    from permed_measures.files.read import from_relevance_lists as from_relevance_lists
     from permed_measures.files.read import read_qrels as read_qrels
     from permed_measures.files.read import read_run as read_run
     from permed_measures.files.read import scan_run as scan_run
+    from permed_measures.files.relevance_lists import from_relevance_lists as from_relevance_lists
     from permed_measures.files.write import write_qrels as write_qrels
     from permed_measures.files.write import write_run as write_run
     from permed_measures.limits.possible import possible as possible
@@ -75,7 +75,7 @@ _LAZY = {
     "audit": "audits.audit",
     "compare": "comparisons.compare",
     "crosscheck": "crosschecks.check",
-    "from_relevance_lists": "files.read",
+    "from_relevance_lists": "files.relevance_lists",
     "gate": "records.gate",
     "leaderboard": "records.leaderboard",
     "plot_by_group": "plots.by_group",

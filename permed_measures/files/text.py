@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, cast
 
-from permed_measures.engine.inputs import STDIN
 from permed_measures.errors import InputError, RepeatedDocumentError, shown
+from permed_measures.files.entries import BLANKS, columns_of
+from permed_measures.files.first_line import header_of, is_skipped, layout_of, unknown_format, wanted
 from permed_measures.files.formats import NO_RANK, Format, Header, Kind, Layout, Number, Parse
+from permed_measures.files.json_text import json_object, json_queries
 from permed_measures.files.sources import Source
-from permed_measures.files.text_formats import BLANKS, TEXT_FORMATS, columns_of
+from permed_measures.files.text_formats import TEXT_FORMATS
 
-_DELIMITERS = "\t,;"
 _WRONG = (KeyError, TypeError, ValueError, OverflowError, RecursionError, csv.Error)
 """What is raised for an entry that cannot be read."""
 
@@ -43,23 +40,23 @@ class TextFile:
     @classmethod
     def recognised(cls, source: Source, kind: Kind | None = None) -> TextFile:
         """Recognise the format by the first line; without `kind` the file is read as what it holds."""
-        number, line = next((each for each in source.head() if not _is_skipped(each[1])), (1, ""))
-        layout, content = _layout_of(line)
+        number, line = next((each for each in source.head() if not is_skipped(each[1])), (1, ""))
+        layout, content = layout_of(line)
         fitting = [each for each in TEXT_FORMATS if each.layout is layout and each.fits(content)]
         if not fitting:
-            raise _unknown(source, number, line.strip(BLANKS), kind)
+            raise unknown_format(source, number, line.strip(BLANKS), kind)
         fitting.sort(key=lambda each: each.kind != (kind or each.kind))  # stable
-        taken = next((each for each in fitting if each.can_be(kind or each.kind, content)), None)
-        if taken is None:
+        matched = next((each for each in fitting if each.can_be(kind or each.kind, content)), None)
+        if matched is None:
             holds = f"{fitting[0].with_article} ({fitting[0].shape})"
             raise InputError(
-                f"expected {_wanted(kind)}, but this file holds {holds}",
+                f"expected {wanted(kind)}, but this file holds {holds}",
                 where=str(source.path),
                 hint="The qrels come first, then the runs",
             )
         is_certain = len({each.kind for each in fitting}) == 1
-        parse = cast(Parse, taken.parse(kind or taken.kind))  # it can be this kind
-        return cls(source, taken, kind or taken.kind, parse, line, is_certain)
+        parse = cast(Parse, matched.parse(kind or matched.kind))  # it can be this kind
+        return cls(source, matched, kind or matched.kind, parse, line, is_certain)
 
     @property
     def is_scannable(self) -> bool:
@@ -96,50 +93,52 @@ class TextFile:
             try:
                 entry = parse(content_of(text), number if is_first else 0)
             except _WRONG as error:
-                raise self._refused(error, number, text) from None
+                raise self._error_for(error, number, text) from None
             yield number, *entry
 
     def _entries_of_table(self, lines: Lines) -> Entries:
         """Read the rows of a table under the header, as dicts by our names; a cell may hold line ends."""
-        taken: list[tuple[int, str]] = []  # the lines that the CSV reader took for the current row
+        consumed: list[tuple[int, str]] = []  # the lines that the CSV reader read for the current row
 
         def recorded() -> Iterator[str]:
             for line in lines:
-                taken.append(line)
+                consumed.append(line)
                 yield line[1] + "\n"
 
         text = recorded()
-        header = cast(Header, next(header_of(line) for line in text if not _is_skipped(line[:-1])))
+        header = cast(Header, next(header_of(line) for line in text if not is_skipped(line[:-1])))
         rows = csv.reader(text, delimiter=header.delimiter, strict=True)
-        places = list(header.columns.items())
+        indices = list(header.columns.items())
         while True:
-            taken.clear()
+            consumed.clear()
             try:
                 row = next(rows, None)
                 if row and len(row) != len(header.names):
                     raise ValueError(f"{len(row)} columns instead of {len(header.names)}")
-                entry = self.parse({ours: row[place] for ours, place in places}, 0) if row else ()
+                entry = self.parse({ours: row[index] for ours, index in indices}, 0) if row else ()
             except _WRONG as error:
-                raise self._refused(error, taken[0][0], "\n".join(text for _, text in taken)) from None
+                raise self._error_for(
+                    error, consumed[0][0], "\n".join(text for _, text in consumed)
+                ) from None
             if row is None:
                 return
             if row:
-                yield taken[0][0], *entry
+                yield consumed[0][0], *entry
 
     def _entries_of_json(self, lines: Lines) -> Entries:
         """Read the queries of a JSON file, with their documents as pairs, so that no repeated key is lost."""
         text = "\n".join(line for _, line in lines)
         line, wrong = None, text[:100]
         try:
-            for query in _json_queries(text):
+            for query in json_queries(text):
                 line, wrong = None, str(query[0])
                 yield None, *self.parse(query, 0)
         except _WRONG as error:
             if isinstance(error, json.JSONDecodeError):
                 line, wrong = error.lineno, text.split("\n")[error.lineno - 1]
-            raise self._refused(error, line, wrong) from None
+            raise self._error_for(error, line, wrong) from None
 
-    def _refused(self, error: Exception, number: int | None, text: str) -> InputError:
+    def _error_for(self, error: Exception, number: int | None, text: str) -> InputError:
         """Return the error for an entry that cannot be read."""
         reason = error.problem if isinstance(error, InputError) else str(error)
         if isinstance(error, KeyError):
@@ -194,7 +193,7 @@ def table_of(
 
 
 def twice_error(query_id: str, doc_id: str | None, first: str, second: str) -> InputError:
-    """Return the error for a document, or without `doc_id` a query, that is listed at two places."""
+    """Return the error for a document, or without `doc_id` a query, that is listed twice."""
     document = "" if doc_id is None else f"document {shown(doc_id)} of "
     kind = InputError if doc_id is None else RepeatedDocumentError
     return kind(
@@ -210,134 +209,3 @@ _ENTRIES = {
     Layout.TABLE: TextFile._entries_of_table,
     Layout.JSON: TextFile._entries_of_json,
 }
-
-
-# --- the first line ----------------------------------------------------------------------------------
-
-
-def _is_skipped(line: str) -> bool:
-    text = line.strip(BLANKS)
-    return not text or text[0] == "#"
-
-
-def _layout_of(line: str) -> tuple[Layout | None, Any]:
-    """Return the layout that the first line shows, and what the line holds: keys, a header or columns."""
-    text = line.strip(BLANKS)
-    if text.startswith("{"):
-        return _json_layout(text)
-    header = header_of(line)
-    return (Layout.TABLE, header) if header else (Layout.COLUMNS, text)
-
-
-def _json_layout(text: str) -> tuple[Layout | None, Any]:
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        fields = ("query_id", "conversation_id", "retrieved", "corpusids")
-        is_cut = any(f'"{key}"' in text[:200] for key in fields)  # of JSON lines, not a longer JSON text
-        return (None if is_cut else Layout.JSON), None
-    is_nested = all(isinstance(value, dict) for value in content.values())
-    return Layout.JSON if is_nested else Layout.JSON_LINES, content
-
-
-def header_of(line: str) -> Header | None:
-    """Return the header if the line names the columns of a table of queries and documents."""
-    for delimiter in _DELIMITERS:
-        with suppress(csv.Error):
-            header = Header(next(csv.reader([line], delimiter=delimiter, strict=True), []), delimiter)
-            if header.has("query_id", "doc_id") and not header.columns.keys().isdisjoint(_VALUES):
-                return header
-    return None
-
-
-_VALUES = ("score", "relevance", "rank")
-"""The columns of which a table needs one, beside those of ids."""
-
-
-def _unknown(source: Source, number: int, text: str, kind: Kind | None) -> InputError:
-    """Return the error for a file whose first line fits no format, with those that are nearest."""
-    if not text and source.path == STDIN:
-        hint = "Only one of qrels and runs can come from it"
-        return InputError("standard input is empty", where=str(STDIN), hint=hint)
-    if not text:
-        return InputError("the file is empty", where=str(source.path))
-    layouts = {Layout.TABLE} if any(delimiter in text for delimiter in _DELIMITERS) else {Layout.COLUMNS}
-    layouts = {Layout.JSON_LINES, Layout.JSON} if text[0] in "{[" else layouts
-    near = [each for each in TEXT_FORMATS if each.layout in layouts and each.kind == (kind or each.kind)]
-    words = set(_WORDS.findall(text[:1000]))
-    near.sort(key=lambda each: len(words & set(_WORDS.findall(each.shape))), reverse=True)
-    shapes = " or ".join(f"{each.with_article} ({each.shape})" for each in near[:2])
-    return InputError(
-        f"unknown format: expected {_wanted(kind)} (found {shown(text)})",
-        where=source.location(number),
-        hint=f"Nearest to it: {shapes}. The guide lists all: Files and frames",
-    )
-
-
-def _wanted(kind: Kind | None) -> str:
-    return {"qrels": "qrels", "run": "a run", None: "qrels or a run"}[kind]
-
-
-_WORDS = re.compile(r"\w[\w-]*")
-
-
-# --- JSON --------------------------------------------------------------------------------------------
-
-
-_DECODE = json.JSONDecoder().raw_decode
-
-
-def json_object(text: str) -> dict[str, Any]:
-    """Return the JSON object that a text is, or raise ValueError; no key may stand in it twice.
-
-    There are no more keys than colons. Where there are as many, none was lost; else each object is looked at.
-    """
-    content: dict[str, Any]
-    content, end = _DECODE(text)
-    if end < len(text):
-        json.loads(text)  # which says what is wrong
-    if type(content) is not dict:
-        raise ValueError("no JSON object")
-    n_colons = text.count(":")
-    if n_colons != len(content) and n_colons != _n_keys(content):
-        content = json.loads(text, object_pairs_hook=_object)
-    if "\\u" in text:
-        _check_characters(text, content)
-    return content
-
-
-def _n_keys(content: dict[str, Any]) -> int:
-    """Count the keys of an object, and of the objects in its lists."""
-    lists = (value for value in content.values() if type(value) is list)
-    return len(content) + sum(len(each) for each in chain.from_iterable(lists) if type(each) is dict)
-
-
-def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        repeated, _ = Counter(name for name, _ in pairs).most_common(1)[0]
-        raise ValueError(f"{shown(repeated)} is listed twice")
-    return content
-
-
-def _check_characters(text: str, content: Any) -> None:
-    if "\\ud" in text.lower():  # half of a character, perhaps without the other
-        try:
-            json.dumps(content, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise ValueError("half of a Unicode character") from None
-
-
-def _json_queries(text: str) -> Iterator[tuple[str, Any]]:
-    """Yield the queries; MTEB has them under subset and split, beside a description of the model."""
-    content = json.loads(text, object_pairs_hook=tuple)  # arrays are lists, so tuples are objects
-    _check_characters(text, content)
-    if not isinstance(content, tuple):
-        raise ValueError("no JSON object")
-    if all(key != "mteb_model_meta" for key, _ in content):
-        return iter(content)
-    subsets = [value for key, value in content if key != "mteb_model_meta"]
-    splits = [split for subset in subsets if isinstance(subset, tuple) for _, split in subset]
-    if len(splits) != 1 or not isinstance(splits[0], tuple):
-        raise ValueError(f"{len(splits)} subsets and splits of MTEB, of which one can be read")
-    return iter(splits[0])
