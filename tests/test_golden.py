@@ -16,7 +16,6 @@ GOLDEN = Path(__file__).parent / "golden"
 SMALL = "qrels run.trec best=other.trec"
 SAMPLE = "permed-sample permed-sample/runs"
 SAMPLE_RUN = "permed-sample/runs"
-FEW = "--resamples 999"
 FILES = {
     "qrels": "q1 0 a 2\nq1 0 b 1\nq1 0 c 0\nq2 0 d 1\nq3 0 e 0\n",
     "run.trec": "q1 Q0 b 1 3 t\nq1 Q0 x 2 2 t\nq1 Q0 a 3 1 t\nq9 Q0 z 1 1 t\n",
@@ -42,6 +41,14 @@ COMMANDS = {
     "reranking_small.md": "reranking qrels run.trec other.trec -m RR --format markdown",
     "reranking_small.json": "reranking qrels run.trec other.trec -m RR --format json",
     "reranking_small.csv": "reranking qrels run.trec other.trec -m RR --format csv",
+    "compare.txt": f"compare {SAMPLE} --baseline bm25",
+    "compare.md": f"compare {SAMPLE} --baseline bm25 --format markdown",
+    "compare.tex": f"compare {SAMPLE} --baseline bm25 --format latex",
+    "compare.csv": f"compare {SMALL} -m RR --baseline run --format csv",
+    "compare.json": f"compare {SMALL} -m RR --baseline run --format json",
+    "compare_pairs.txt": f"compare {SAMPLE}",
+    "compare_by.txt": f"compare {SAMPLE} --baseline bm25 --by turn_number -m P@1",
+    "compare_tests.txt": f"compare {SAMPLE} --baseline bm25 -m P@1 --tests t-test --tests wilcoxon",
 }
 
 

@@ -36,9 +36,9 @@ comparisons: paired tests wilcoxon corrections power groups results rows moves c
 papers: cells grids html_tables latex markdown delimited read
 plots: style arguments by_group by_query cutoffs forest save
 pages: words charts bundle display
-reports: tables latex_layout latex html wording findings result_page report_page
-reports: differences judged paper_table
-reports: ranked_documents query_details comparison_page comparison
+comparisons: wording judged findings means_table differences_table report
+reports: tables html result_page report_page differences paper_table
+reports: ranked_documents query_details comparison_page
 crosschecks: pytrec results check
 audits: options query_sets rare_gains choices levels claim_names claims
 audits: claim_columns claim_tables claim_files conventions tried

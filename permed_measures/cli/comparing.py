@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Correction = Literal["max-t", "holm", "bonferroni", "benjamini-hochberg", "none"]
 TESTS = ("randomization", "t-test", "wilcoxon")
 Test = StrEnum("Test", {name: name for name in TESTS})  # type: ignore[misc]  # typer has no lists of Literal
-Format = Literal["table", "markdown", "latex", "html", "csv", "json"]
+Format = Literal["table", "markdown", "latex", "html", "csv", "tsv", "jsonl", "json"]
 RerankingFormat = Literal["table", "markdown", "latex", "csv", "tsv", "jsonl", "json"]
 
 
@@ -111,15 +111,22 @@ def compare(
     conversations, tests and intervals resample whole conversations.
     """
     from permed_measures.cli.inputs import chosen_measures, default_measures, find_runs, origin_of, reading
-    from permed_measures.cli.output import format_of, put, refuse_caption, refuse_record, write_record
+    from permed_measures.cli.output import (
+        format_of,
+        put,
+        refuse_caption,
+        refuse_digits,
+        refuse_record,
+        write_record,
+    )
     from permed_measures.comparisons.compare import compare as pm_compare
     from permed_measures.datasets.loading import existing
     from permed_measures.engine.evaluator import PermedEvaluator
     from permed_measures.engine.groups import Groups
     from permed_measures.files.columns import read_columns
-    from permed_measures.reports.comparison import COMPARISON_FORMATS
     from permed_measures.results.evaluations import Evaluations, with_judged
     from permed_measures.results.own_columns import check_texts
+    from permed_measures.results.report import FORMATS
 
     files = find_runs(runs)
     refuse_record(record, output, [Path(qrels), *files.values()])
@@ -127,8 +134,9 @@ def compare(
         raise InputError("--p-imp needs one --baseline", hint="Name the run that the others rerank")
     texts = read_columns(existing(columns)) if columns else {}
     check_texts(texts, files)
-    form = format_of(format_, output, COMPARISON_FORMATS, [Path(qrels), *files.values()])
+    form = format_of(format_, output, FORMATS, [Path(qrels), *files.values()])
     refuse_caption(caption, form)
+    refuse_digits(digits, form)
     asked: dict[str, Any] = {"baseline": baseline, "clusters": clusters, "correction": correction}
     asked |= {"tests": [*map(str, tests or TESTS[:1])], "resamples": resamples, "seed": seed}
     asked |= {"level": level, "family": family, "detect": detect}
@@ -152,13 +160,13 @@ def compare(
             texts = with_p_imp(texts, p_imp, inputs, baseline[0])
     origin = origin_of(context, files)
     result = replace(result, origin=origin, digits=digits, texts=texts, caption=caption or "")
-    put(lambda: COMPARISON_FORMATS[form](result), output, f"{form} of {len(files):,} runs")
+    put(lambda: result.report().to(form), output, f"{form} of {len(files):,} runs")
     if record is not None:
         evaluated = Evaluations(chosen, recorded, groups=groups, origin=origin)
         how: dict[str, Any] = {"by": by, "macro": False, "order": order, "query_ids": query_ids}
         how["comparison"] = {name: value for name, value in asked.items() if value not in (None, [], ())}
         write_record(record, evaluated, how, result)
-    for note in result.notes if form == "csv" else ():  # the other formats have them
+    for note in result.notes if form in ("csv", "tsv", "jsonl") else ():  # the other formats have them
         tell(f"note: {note}")
 
 

@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from permed_measures.comparisons.corrections import MAX_T
+from permed_measures.comparisons.judged import every_label_is_relevant, judged_notes
 from permed_measures.comparisons.paired import PairedRuns
+from permed_measures.comparisons.report import comparison_report
 from permed_measures.comparisons.results import LEVELS, ComparisonResult, ComparisonRow, Options
 from permed_measures.comparisons.rows import rows_of
 from permed_measures.comparisons.tests import least_p
@@ -16,37 +18,35 @@ from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError, check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
-from permed_measures.frames import Tabular
-from permed_measures.markup import counted, one_line
-from permed_measures.measures.headings import check_headings, explained, headings_of
+from permed_measures.markup import counted
+from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.pages.display import Shown
-from permed_measures.reports.comparison import COMPARISON_FORMATS, comparison_records, for_notebook
-from permed_measures.reports.differences import differences_table, legend
-from permed_measures.reports.judged import every_label_is_relevant, judged_notes
-from permed_measures.reports.tables import CAPTIONED
-from permed_measures.terminal import aligned
+from permed_measures.reports.comparison_page import comparison_page
+from permed_measures.results.report import CAPTIONED, FORMATS, Report, Result
 
 
-class Comparison(ComparisonResult, Tabular, Shown):
-    """The outcome of a comparison; ``print`` shows it as a table.
+class Comparison(ComparisonResult, Result, Shown):
+    """The outcome of a comparison; ``print`` shows it as the command does.
 
     ``to_polars`` and ``to_pandas`` give a row for each pair and measure.
     """
 
-    def to(self, form: str, digits: int | None = None, caption: str | None = None) -> str:
+    def report(self) -> Report:
+        """Return findings, means and differences, and how they were computed."""
+        return replace(comparison_report(self), page=lambda: comparison_page(self))
+
+    def to(self, form: str = "table", digits: int | None = None, caption: str | None = None) -> str:
         """Write it in a form for a paper, a browser or another program.
 
         Parameters
         ----------
-        form : {'table', 'markdown', 'latex', 'html', 'csv', 'json'}
-            The first four have the table of a paper: means, the best in bold, the second underlined, marks of
-            significance. ``table`` and ``html`` have the table of differences too, ``markdown`` and ``latex``
-            the sentences for the text; ``csv`` and ``json`` have all numbers as they were computed. A
-            ``table`` is as wide as the terminal that it is printed to.
+        form : {'table', 'markdown', 'latex', 'html', 'csv', 'tsv', 'json', 'jsonl'}
+            The first four have what was found, means with the best in bold, the second underlined and marks
+            of significance, and differences; the others all numbers as they were computed. A ``table`` is as
+            wide as the terminal that it is printed to.
         digits : int, optional
-            Number of decimals of means and differences. If left out, four in tables and sentences, and all in
-            CSV; the numbers in JSON always have all.
+            Number of decimals of means and differences in tables and sentences, four if left out.
         caption : str, optional
             With what the caption begins, for ``latex`` and ``markdown``.
 
@@ -56,32 +56,20 @@ class Comparison(ComparisonResult, Tabular, Shown):
             For another form, digits below 0, or a caption where there is none; for ``html`` if
             Jinja2 or vl-convert is missing.
         """
-        check_choice("form", form, COMPARISON_FORMATS)
+        check_choice("form", form, FORMATS)
         if digits is not None:
             check_whole_number("digits", digits, 0)
         if caption is not None and form not in CAPTIONED:
             raise InputError(f"a caption is for {' and '.join(CAPTIONED)}, not for {form}")
         asked = {"digits": digits, "caption": caption}
         given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-        return COMPARISON_FORMATS[form](replace(self, **given))
-
-    def __str__(self) -> str:
-        """Return the table, how it was computed, and the notes."""
-        headings, rows, n_labels = differences_table(self)[:3]
-        table = aligned([headings, *rows], tuple(headings[:n_labels]))
-        return "\n".join(map(one_line, [*table, "", *explained(self.measures), *legend(self)]))
+        return replace(self, **given).report().to(form)
 
     def __repr__(self) -> str:
         """Name the runs and the measures."""
         runs, queries = ", ".join(self.paired.values), counted(self.n_queries, "query")
         measures = ", ".join(headings_of(self.measures))
         return f"<Comparison of {runs} ({self.against}) on {queries}: {measures}>"
-
-    def _repr_html_(self) -> str:
-        return for_notebook(self)
-
-    def _records(self) -> list[dict[str, Any]]:
-        return comparison_records(self)
 
 
 def compare(

@@ -17,7 +17,7 @@ from permed_measures.frames import Tabular
 from permed_measures.markup import as_json, counted, html_section, html_table
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import alias_of
-from permed_measures.reports.wording import NONE
+from permed_measures.results.table import NONE
 from permed_measures.terminal import section, terminal_table
 
 

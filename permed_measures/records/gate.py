@@ -26,7 +26,7 @@ from permed_measures.records.changes import Floats, values_to_compare
 from permed_measures.records.fields import check_fields
 from permed_measures.records.record import Record, as_record
 from permed_measures.records.rules import RULES
-from permed_measures.reports.tables import PaperTable, TableRow, markdown
+from permed_measures.reports.tables import PaperTable, TableRow, as_table
 from permed_measures.terminal import paragraph, terminal_table
 
 LEVEL = 0.05
@@ -112,7 +112,7 @@ _HEADINGS = ["measure", "asked", "found", "outcome", ""]
 def _as_markdown(gate: Gate) -> str:
     rows = [TableRow(row, []) for row in gate._rows("✅", "❌")]
     heading = f"### {'✅' if gate.ok else '❌'} Retrieval quality: {gate.verdict}\n\n"
-    return heading + markdown(PaperTable([*_HEADINGS[:4], "note"], [], [rows], gate.about))
+    return heading + as_table(PaperTable([*_HEADINGS[:4], "note"], [], [rows], gate.about)).to("markdown")
 
 
 def _as_json(gate: Gate) -> str:

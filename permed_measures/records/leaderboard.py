@@ -38,16 +38,13 @@ from permed_measures.reports.tables import (
     Cell,
     PaperTable,
     TableRow,
-    Texts,
-    check_texts,
-    headings_of_texts,
-    markdown,
+    as_table,
     placed,
     separated,
     styled_rows,
-    texts_of,
 )
 from permed_measures.results.evaluations import with_judged
+from permed_measures.results.own_columns import Texts, check_texts, headings_of_texts, texts_of
 from permed_measures.terminal import paragraph, terminal_table
 
 LEVEL = 0.05
@@ -188,7 +185,7 @@ def _as_html(board: Leaderboard) -> str:
 
 LEADERBOARD_FORMATS: dict[str, Callable[[Leaderboard], str]] = {
     "table": str,
-    "markdown": lambda board: markdown(board._table()),
+    "markdown": lambda board: as_table(board._table()).to("markdown"),
     "html": _as_html,
     "csv": _as_csv,
     "json": _as_json,

@@ -14,6 +14,7 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from permed_measures.comparisons.compare import Comparison, compare
+from permed_measures.comparisons.report import comparison_content
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
@@ -24,12 +25,11 @@ from permed_measures.files.inspection import format_name, ir_metadata_of
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.files.sources import Source
 from permed_measures.files.whole import write_whole
-from permed_measures.markup import as_json, counted
+from permed_measures.markup import as_json, counted, finite
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import with_alias
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
 from permed_measures.records.fields import check_fields, schema
-from permed_measures.reports.comparison import comparison_content
 from permed_measures.results.evaluations import Evaluations, objects, with_judged
 
 FORM = "permed-measures record 2"
@@ -193,7 +193,7 @@ def assembled(
         "conventions": about["conventions"],
         "query_ids": judgments.query_ids,
         "runs": list(_runs(found)),
-        **({"comparison": comparison_content(compared)} if compared else {}),
+        **({"comparison": finite(comparison_content(compared))} if compared else {}),
     }
     made = Record(json.loads(json.dumps(content)))  # as it will be when it has been written and read again
     if created:

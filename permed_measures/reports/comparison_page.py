@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from permed_measures.comparisons.findings import findings, outcome, rows_of
 from permed_measures.comparisons.results import INTERACTION, ComparisonResult, ComparisonRow, deciding
+from permed_measures.comparisons.wording import (
+    LEVELS,
+    interval_method,
+    interval_of,
+    p_of_sentences,
+    p_or_dash,
+    shown,
+)
 from permed_measures.intervals import FEW
 from permed_measures.markup import as_html, one_line
 from permed_measures.measures.headings import headings_of
@@ -14,21 +23,12 @@ from permed_measures.pages import charts
 from permed_measures.pages.bundle import as_markup, page
 from permed_measures.pages.words import page_words
 from permed_measures.reports.differences import differences_table, headings_of_tests, legend
-from permed_measures.reports.findings import findings, outcome, rows_of
 from permed_measures.reports.html import html_means, html_table
-from permed_measures.reports.paper_table import deciding_tests, paper_table, sentences
+from permed_measures.reports.paper_table import deciding_tests, paper_table
 from permed_measures.reports.query_details import query_details
 from permed_measures.reports.result_page import copies_of, how_made, titled
 from permed_measures.reports.tables import PaperTable
-from permed_measures.reports.wording import (
-    LEVELS,
-    NONE,
-    interval_method,
-    interval_of,
-    p_of_sentences,
-    p_or_dash,
-    shown,
-)
+from permed_measures.results.table import NONE
 
 _SCRIPTS = ("queries.js", "scatter.js", "details.js", "comparison.js")
 Words = dict[str, str]
@@ -55,14 +55,14 @@ def comparison_page(result: ComparisonResult) -> str:
         "sections": sections,
         "forest_note": forest_note(result, table),
         "means": as_markup(html_means(table)),
-        "sentences": sentences(result),
+        "sentences": findings(result),
         "differences": as_markup(html_differences(replace(result, notes=[]))),
         "by_group": by_group,
         "notes": result.notes,
         "how": how_made(result.measures, result.origin, result.seed, ["scipy"]),
     }
     data = {
-        "copies": copies_of(table, "comparison", result.notes, sentences(result)),
+        "copies": copies_of(table, "comparison"),
         "forest": list(forest_charts(result, table, words)),
         "groups": list(_group_charts(result, words)),
         "styles": charts.line_styles([one_line(run) for run in result.paired.values]),

@@ -17,12 +17,9 @@ from permed_measures.comparisons.results import (
     deciding,
 )
 from permed_measures.comparisons.tests import SignificanceTest
-from permed_measures.markup import counted, plural
-from permed_measures.measures.headings import headings_of
-from permed_measures.reports.wording import (
+from permed_measures.comparisons.wording import (
     CORRECTION_NAMES,
     LEVELS,
-    NONE,
     families,
     in_clusters,
     interval_heading,
@@ -35,6 +32,9 @@ from permed_measures.reports.wording import (
     shown,
     signed,
 )
+from permed_measures.markup import counted, plural
+from permed_measures.measures.headings import headings_of
+from permed_measures.results.table import NONE
 
 _ADJUSTED = "(adj.)"
 """What the heading of an adjusted p-value ends with."""

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from permed_measures.comparisons.corrections import correction_of
-from permed_measures.comparisons.results import (
-    ComparisonResult,
-    ComparisonRow,
-    better_pairs,
-    deciding,
-    letters_of,
-)
-from permed_measures.markup import counted
-from permed_measures.measures.headings import explained, headings_of
-from permed_measures.reports.judged import about_judged, judged_cells, judged_headings
-from permed_measures.reports.tables import Cell, PaperTable, TableRow, headings_of_texts, placed, texts_of
-from permed_measures.reports.wording import (
+from permed_measures.comparisons.judged import about_judged, judged_cells, judged_headings
+from permed_measures.comparisons.results import ComparisonResult, better_pairs, deciding, letters_of
+from permed_measures.comparisons.wording import (
     CORRECTION_NAMES,
     LEVELS,
     families,
     in_clusters,
-    interval_heading,
-    interval_of,
     is_random,
     method_of,
     of_each,
-    p_of_sentences,
     shown,
-    shown_p,
-    signed,
 )
+from permed_measures.markup import counted
+from permed_measures.measures.headings import explained, headings_of
+from permed_measures.reports.tables import Cell, PaperTable, TableRow, placed
+from permed_measures.results.own_columns import headings_of_texts, texts_of
+
+_NAIVE = {"randomization": "naive randomization", "clustered t-test": "t-test"}
+"""The naive counterpart of a test."""
 
 
 def paper_table(result: ComparisonResult) -> PaperTable:
@@ -65,7 +57,7 @@ def _block(
     return [
         TableRow(
             [*([group] if whole.by else []), *letters[number : number + 1], run, *texts_of(whole.texts, run)],
-            [*cells, *judged_cells(whole, comparison, run)],
+            [*cells, *(Cell(*cell) for cell in judged_cells(whole, comparison, run))],
         )
         for number, (run, *cells) in enumerate(zip(comparison.paired.values, *columns, strict=True))
     ]
@@ -162,58 +154,3 @@ def _families(result: ComparisonResult) -> dict[str, int]:
     """Return how many p-values of the deciding test were corrected together, if any."""
     name = deciding_test(result)
     return {of: sizes[name] for of, sizes in families(result).items() if sizes.get(name)}
-
-
-# --- sentences -------------------------------------------------------------------------------------
-
-
-def sentences(result: ComparisonResult) -> list[str]:
-    """Write a sentence for each pair of runs: where the run is better, where worse, and with what p."""
-    name = deciding_test(result)
-    names, n_pairs = headings_of(result.measures), len(result.paired.pairs)
-    return [_sentence(result, result.rows[pair::n_pairs], name, names) for pair in range(n_pairs)]
-
-
-def _sentence(result: ComparisonResult, rows: list[ComparisonRow], test: str, names: list[str]) -> str:
-    found: dict[str, list[str]] = {outcome: [] for outcome in _VERBS}
-    for heading, row in zip(names, rows, strict=True):
-        p = row.tests[test].adjusted if test else None
-        means = f"{shown(result, row.mean)} against {shown(result, row.baseline_mean)}"
-        of = f"{interval_heading(result)} of the difference"
-        interval = [f"{of} {interval_of(result, row)}"] if row.interval else []
-        facts = ", ".join([means, *_facts(row, p, p_of_sentences(result, test) if test else "", interval)])
-        found[_outcome(row, p)].append(f"{heading} ({facts})")
-    verbs = {outcome: verb.format(rows[0].baseline) for outcome, verb in _VERBS.items()}
-    parts = [f"{verbs[outcome]} {_listed(texts)}" for outcome, texts in found.items() if texts]
-    return f"{rows[0].run} {'; it '.join(parts)}."
-
-
-_VERBS = {
-    "better": "is significantly better than {} on",
-    "worse": "is significantly worse than {} on",
-    "open": "does not differ significantly from {} on",
-    "untested": "differs from {} on",
-    "equal": "is equal to {} on",
-}
-
-
-def _outcome(row: ComparisonRow, p: float | None) -> str:
-    """Decide what a sentence may claim."""
-    if p is None:
-        return "untested" if row.difference else "equal"
-    if p >= LEVELS["†"]:
-        return "open"
-    return "better" if row.difference > 0 else "worse"
-
-
-def _facts(row: ComparisonRow, p: float | None, name: str, interval: list[str]) -> Iterator[str]:
-    """Yield the facts in brackets after the means of a measure; `name` is that of the p-value, if any."""
-    if row.relative is not None:
-        yield f"{signed(100 * row.relative, '+.1f')}%"
-    yield from interval
-    if name:
-        yield "no p-value" if p is None else f"{name} < 0.001" if p < 0.001 else f"{name} = {shown_p(p)}"
-
-
-def _listed(texts: list[str]) -> str:
-    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)

@@ -17,8 +17,7 @@ from permed_measures.pages import charts
 from permed_measures.pages.bundle import as_markup, drawn, page
 from permed_measures.pages.words import page_words
 from permed_measures.reports.html import html_table
-from permed_measures.reports.latex import latex
-from permed_measures.reports.tables import PaperTable, markdown, separated
+from permed_measures.reports.tables import PaperTable, as_table, separated
 
 Texts = Sequence[Sequence[str]]
 
@@ -66,14 +65,12 @@ def text_table(
     return PageTable(table, about, folded)
 
 
-def copies_of(
-    table: PaperTable, label: str, notes: Sequence[str] = (), sentences: Sequence[str] = ()
-) -> dict[str, str]:
+def copies_of(table: PaperTable, label: str) -> dict[str, str]:
     """Return the table of a paper as one pastes it elsewhere."""
     rows = [[*row.labels, *(cell.text for cell in row.cells)] for row in table.rows]
     return {
-        "latex": latex(table, label, notes, sentences),
-        "markdown": markdown(table),
+        "latex": as_table(table, label).to("latex"),
+        "markdown": as_table(table).to("markdown"),
         "csv": separated([[*table.labels, *table.headings], *rows]),
     }
 

@@ -4,26 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from permed_measures.errors import InputError, nearest
-from permed_measures.markup import Styled, as_markdown
-
-ENDINGS = {
-    ".txt": "table",
-    ".md": "markdown",
-    ".tex": "latex",
-    ".html": "html",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".json": "json",
-    ".jsonl": "jsonl",
-}
-"""The format that the ending of a file means."""
-CAPTIONED = ("markdown", "latex")
-"""The formats of a paper, whose tables can have the user's caption."""
+from permed_measures.markup import Styled
+from permed_measures.results import table as results
+from permed_measures.results.table import Table
 
 _ENDS = (".", "!", "?", "\u3002", "\uff01", "\uff1f")
 """How a sentence may end, in English and in Chinese."""
@@ -93,27 +80,6 @@ class PaperTable:
         return f"{title}{end} {text}" if title else text
 
 
-Texts = Mapping[str, Mapping[str, str]]
-"""The cells of the user's own columns, by run and heading."""
-
-
-def headings_of_texts(texts: Texts) -> list[str]:
-    """Return the headings of the user's own columns."""
-    return list(dict.fromkeys(heading for cells in texts.values() for heading in cells))
-
-
-def texts_of(texts: Texts, run: str) -> list[str]:
-    """Return the user's own cells of a run; empty where it has none."""
-    return [texts.get(run, {}).get(heading, "") for heading in headings_of_texts(texts)]
-
-
-def check_texts(texts: Texts, runs: Collection[str]) -> None:
-    """Raise InputError for cells of a run that is not here."""
-    for run in texts:
-        if run not in runs:
-            raise InputError(f"there are texts for {run!r}, which is no run here", hint=nearest(run, runs))
-
-
 def placed(texts: Sequence[str]) -> list[int]:
     """Return 1 for the best of a column, 2 for the second, 0 for the others and where all are the same."""
     if "nan" in texts:
@@ -147,17 +113,12 @@ def separated(rows: Iterable[Sequence[Any]], delimiter: str = ",") -> str:
     return text.getvalue()
 
 
-def markdown(table: PaperTable, texts: Sequence[str] = ()) -> str:
-    """Write a table in Markdown, its caption and other paragraphs."""
-    forms = ("{}", "**{}**", "<u>{}</u>")
-    mark = "<sup>{}</sup>" if table.lettered else "{}"
-    lines = [[*map(as_markdown, [*table.labels, *table.headings])]]
-    lines += [["---"] * len(table.labels) + ["---:"] * len(table.headings)]
-    for row in table.rows:
-        cells = [
-            forms[cell.place].format(cell.text) + (mark.format(cell.mark) if cell.mark else "")
-            for cell in row.cells
-        ]
-        lines.append([*map(as_markdown, row.labels), *cells])
-    rows = [f"| {' | '.join(line)} |" for line in lines]
-    return "\n".join([*rows, *(f"\n{as_markdown(text)}" for text in [table.caption(), *texts]), ""])
+def as_table(table: PaperTable, label: str = "results") -> Table:
+    """Return the same as a `Table`."""
+    blocks = [
+        [[*map(results.Cell, row.labels), *(results.Cell(*cell) for cell in row.cells)] for row in block]
+        for block in table.blocks
+    ]
+    caption = results.captioned(table.title, table.about)
+    headings = [*table.labels, *table.headings]
+    return Table(headings, blocks, len(table.labels), caption, table.explanations, table.spare, label)

@@ -34,7 +34,6 @@ from permed_measures.engine.query_ids import REWRITINGS
 from permed_measures.files.write import FORMATS
 from permed_measures.limits.reports import POSSIBLE_FORMATS
 from permed_measures.records.leaderboard import LEADERBOARD_FORMATS
-from permed_measures.reports.comparison import COMPARISON_FORMATS
 from permed_measures.results.report import FORMATS as REPORT_FORMATS
 
 COMMANDS = typer.main.get_command(cli.app).commands
@@ -65,7 +64,7 @@ def _values(choices):
     ("choices", "known"),
     [
         (evaluations.Format, REPORT_FORMATS),
-        (comparing.Format, COMPARISON_FORMATS),
+        (comparing.Format, REPORT_FORMATS),
         (comparing.Correction, [MAX_T, *CORRECTIONS]),
         (comparing.TESTS, TESTS),
         (uncertainty.Format, REPORT_FORMATS),

@@ -15,8 +15,8 @@ from browsing import (
 )
 from reporting import loaded, made
 
+from permed_measures.comparisons.wording import LEVELS
 from permed_measures.markup import one_line
-from permed_measures.reports.wording import LEVELS
 
 RANDOMIZATION = "randomization"
 

@@ -2,16 +2,13 @@
 
 import csv
 import io
-import json
 import re
-import sys
 
 import polars as pl
 import pytest
 from reporting import made, pair
 
 import permed_measures as pm
-from permed_measures.reports import comparison
 
 
 def test_a_cell_that_ends_in_a_comparison_says_what_it_is_in_a_line():
@@ -20,38 +17,13 @@ def test_a_cell_that_ends_in_a_comparison_says_what_it_is_in_a_line():
     assert "(every pair)" in repr(made({"old": [2] * 9, "new": [1] * 9}))
 
 
-def test_a_notebook_shows_the_table_of_a_paper_and_the_differences():
+def test_a_notebook_shows_the_means_and_folds_the_differences():
     html = pair(9)._repr_html_()
+    assert html.startswith("<p>new has the highest RR: 1.0000.")
     assert "<b>1.0000</b>" in html
     assert '<u class="second">0.5000</u>' in html
-    assert "<details><summary>differences and tests</summary>" in html
-    assert "+0.5000" in html
+    assert "+0.5000" in html.partition("<details><summary>Differences</summary>")[2]
     assert "<html" not in html
-
-
-def test_a_notebook_shows_the_forest_plot_where_it_can_be_drawn(monkeypatch):
-    result = pair(9, measures=["RR", "P@1"])
-    html = result._repr_html_()
-    start, end = html.index('<div style="display: flex'), html.index("<details>")
-    drawn = html[start:end]
-    assert html.index("</table>") < start
-    assert drawn.count("<svg") == drawn.count("</svg>") == 2
-    assert re.findall(r'aria-label="(new: [^"]*)" ?', drawn)
-    assert re.findall(r"</svg></div></div>\n<p>(.*?)</p>", drawn)[0].startswith("Point: mean difference")
-    without = html[:start] + html[end:]
-    with monkeypatch.context() as patch:
-        patch.setattr(comparison, "_MOST_DRAWN", 1)
-        assert result._repr_html_() == without
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    assert result._repr_html_() == without
-
-
-def test_a_plot_in_a_notebook_has_the_colours_of_the_notebook():
-    drawn = pair(9)._repr_html_().partition("<details>")[0]
-    assert "--ink: currentColor" in drawn
-    colours = set(re.findall(r'(?:fill|stroke)="([^"]*)"', drawn))
-    assert {each for each in colours if not each.startswith("var(--")} <= {"none", "transparent"}
 
 
 def test_names_are_escaped_in_a_notebook():
@@ -94,13 +66,11 @@ def test_means_and_differences_have_the_digits_that_one_asks_for(form):
     result = made({"old": [3] * 9, "new": [1] * 9}, baseline="old")
     assert "0.3333" in result.to(form)
     text = result.to(form, digits=2)
-    assert "0.33 " in text or ">0.33<" in text or "0.33}" in text
+    assert re.search(r"0\.33\b", text)
     assert "0.333" not in text.split("<svg")[0]
     assert "0.333333" in result.to(form, digits=6)
-    assert "p = 0.0039" in text or form == "table"
-    if form in ("table", "html"):
-        assert "+0.67" in text
-        assert "0.0039" in text
+    assert "+0.67" in text
+    assert "0.0039" in text
 
 
 def test_the_best_are_those_that_print_so():
@@ -108,17 +78,6 @@ def test_the_best_are_those_that_print_so():
     assert "**1.0000**" in made(runs).to("markdown")
     assert made(runs).to("markdown", digits=2).count("**0.99**") == 0
     assert made(runs).to("markdown", digits=1).count("**1.0**") == 2
-
-
-def test_csv_is_rounded_only_if_asked_for_and_the_numbers_of_json_never():
-    result = made({"old": [3] * 9, "new": [1] * 9}, baseline="old")
-    [whole] = csv.DictReader(io.StringIO(result.to("csv")))
-    [rounded] = csv.DictReader(io.StringIO(result.to("csv", digits=3)))
-    assert (whole["baseline_mean"], rounded["baseline_mean"]) == (str(1 / 3), "0.333")
-    assert (whole["randomization p"], whole["wins"]) == (rounded["randomization p"], rounded["wins"])
-    first, second = json.loads(result.to("json", digits=1)), json.loads(result.to("json"))
-    assert (first["rows"], first["means"]) == (second["rows"], second["means"])
-    assert "(1.0 against 0.3," in first["sentences"][0]
 
 
 def test_digits_are_a_whole_number():

@@ -22,10 +22,10 @@ from reporting import (
 )
 
 import permed_measures as pm
+from permed_measures.comparisons.findings import findings
 from permed_measures.errors import InputError
 from permed_measures.markup import one_line
 from permed_measures.pages import bundle
-from permed_measures.reports.paper_table import sentences
 
 
 def values_by_turn(dataset, runs, measure):
@@ -133,7 +133,7 @@ def test_json_says_how_it_was_made(sample):
     assert set(content["families"].values()) == {9}
     assert [group["group"] for group in content["groups"]] == [1, 2, 3, 4, 5]
     assert [group["queries"] for group in content["groups"]] == [12, 12, 12, 10, 2]
-    assert content["sentences"] == sentences(sample)
+    assert content["sentences"] == findings(sample)
     assert content["notes"] == sample.notes
     assert {"permed-measures", "numpy", "scipy"} <= content["provenance"]["versions"].keys()
     alone = loaded(pair(4, tests="t-test"))

@@ -1,12 +1,12 @@
-"""Names, numbers and methods as every report of a comparison writes them."""
+"""Names, numbers and methods as the report of a comparison writes them."""
 
 from __future__ import annotations
 
 from permed_measures.comparisons.corrections import MAX_T, correction_of
 from permed_measures.comparisons.results import ComparisonResult, ComparisonRow
 from permed_measures.markup import counted
+from permed_measures.results.table import NONE
 
-NONE = "—"
 LEVELS = {"‡": 0.01, "†": 0.05}
 """The significance marks, and the p below which they are set."""
 CORRECTION_NAMES = {
@@ -15,6 +15,11 @@ CORRECTION_NAMES = {
     "benjamini-hochberg": "Benjamini-Hochberg",
     MAX_T: "max-T",
 }
+TEST_NAMES = {
+    "randomization": "randomization test",
+    "wilcoxon": "Wilcoxon's test",
+}
+"""Tests by name as a sentence has them."""
 _SMALL = 1e-4
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Iterator
 
 from permed_measures.comparisons.results import ComparisonResult, ComparisonRow, deciding
+from permed_measures.comparisons.wording import LEVELS, interval_of, p_of_sentences, shown, shown_p
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import headings_of
-from permed_measures.reports.wording import LEVELS, interval_of, p_of_sentences, shown, shown_p
+from permed_measures.results.findings import best_of, grouped, highest
 
 _LEVEL = LEVELS["†"]
-_MOST_RUNS = 10
-"""How many runs with equal means are named; the others are counted."""
 
 
 def findings(result: ComparisonResult) -> list[str]:
@@ -32,8 +30,12 @@ def findings(result: ComparisonResult) -> list[str]:
     That is 0.5000 above old, not a significant difference (p = 0.1250).
     Significantly better than old (p < 0.05): 0 of 1 run on RR. Significantly worse: 0 of 1 run on RR.
     """
-    best = [_best(result, number) for number in range(len(result.measures))]
-    first, *others = highest(headings_of(result.measures), best, _mean(result, 0, best[0][0]))
+    means = {
+        run: [shown(result, float(each.mean())) for each in values]
+        for run, values in result.paired.values.items()
+    }
+    best = [best_of(means, number) for number in range(len(result.measures))]
+    first, *others = highest(headings_of(result.measures), means)
     margins = []
     if len(best[0]) == 1:
         margins = [_margin(result, best[0][0], other) for other in result.baselines if best[0] != [other]]
@@ -43,21 +45,6 @@ def findings(result: ComparisonResult) -> list[str]:
     if result.baselines:
         return [*said, *(_against(result, baseline) for baseline in result.baselines)]
     return [*said, *_ahead(result, best)]
-
-
-def highest(headings: list[str], best: list[list[str]], mean: str) -> list[str]:
-    """Say which runs have the highest first measure, which is `mean`, and which are highest on the others.
-
-    Examples
-    --------
-    >>> highest(["RR", "P@1", "P@2", "R@2"], [["a"], ["a"], ["a", "b"], ["a"]], "0.5000")
-    ['a has the highest RR: 0.5000.', 'Highest on P@1 and R@2: a; on P@2: a and b.']
-    """
-    verb = "has" if len(best[0]) == 1 else "have"
-    said = [f"{listed(best[0], _MOST_RUNS)} {verb} the highest {headings[0]}: {mean}."]
-    measures = _grouped(zip(map(tuple, best[1:]), headings[1:], strict=True))  # of which runs
-    on = [f"on {listed(names)}: {listed(runs, _MOST_RUNS)}" for runs, names in measures.items()]
-    return [*said, *([f"Highest {'; '.join(on)}."] if on else [])]
 
 
 def rows_of(result: ComparisonResult, measure: int) -> list[ComparisonRow]:
@@ -74,16 +61,6 @@ def outcome(row: ComparisonRow, test: str) -> int:
     return (row.difference > 0) - (row.difference < 0)
 
 
-def _best(result: ComparisonResult, measure: int) -> list[str]:
-    """Return the runs with the highest mean, as it is printed."""
-    means = {run: float(_mean(result, measure, run)) for run in result.paired.values}
-    return [run for run, mean in means.items() if mean == max(means.values())]
-
-
-def _mean(result: ComparisonResult, measure: int, run: str) -> str:
-    return shown(result, float(result.paired.values[run][measure].mean()))
-
-
 def _margin(result: ComparisonResult, run: str, other: str) -> str:
     """Say how far the highest run is above another on the first measure, and how surely."""
     [row] = [each for each in rows_of(result, 0) if {each.run, each.baseline} == {run, other}]
@@ -95,7 +72,7 @@ def _margin(result: ComparisonResult, run: str, other: str) -> str:
     name = p_of_sentences(result, test)
     facts = [f"{name} < 0.001" if p < 0.001 else f"{name} = {shown_p(p)}"]
     if row.interval and sign > 0:  # otherwise it is that of the opposite difference
-        facts.insert(0, f"{result.level_in_percent} interval {interval_of(result, row)}")
+        facts.insert(0, f"{result.level_in_percent} CI {interval_of(result, row)}")
     article = "a" if outcome(row, test) == sign else "not a"
     return f"{said}, {article} significant difference ({', '.join(facts)})."
 
@@ -112,17 +89,19 @@ def _untested(result: ComparisonResult) -> str:
 def _against(result: ComparisonResult, baseline: str) -> str:
     """Say how many runs are better and worse than a baseline, on each measure."""
     found = [_outcomes(result, number, baseline) for number in range(len(result.measures))]
-    better, worse = (_shares(found, sign, headings_of(result.measures), "run") for sign in (1, -1))
+    better, worse = (
+        _shares(found, sign, headings_of(result.measures), "run", len(found)) for sign in (1, -1)
+    )
     return f"Significantly better than {baseline} ({_level(result)}): {better}. Significantly worse: {worse}."
 
 
 def _ahead(result: ComparisonResult, best: list[list[str]]) -> Iterator[str]:
     """Say of each run that is the highest alone how many others it is better than, on these measures."""
     headings = headings_of(result.measures)
-    alone = _grouped((runs[0], number) for number, runs in enumerate(best) if len(runs) == 1)
+    alone = grouped((runs[0], number) for number, runs in enumerate(best) if len(runs) == 1)
     for run, numbers in alone.items():
         found = [_outcomes(result, number, run) for number in numbers]
-        shares = _shares(found, -1, [headings[number] for number in numbers], "other run")
+        shares = _shares(found, -1, [headings[number] for number in numbers], "other run", len(headings))
         yield f"{run} is significantly better ({_level(result)}) than {shares}."
 
 
@@ -138,23 +117,12 @@ def _outcomes(result: ComparisonResult, measure: int, run: str) -> list[int]:
     return [*better, *(-outcome(row, test) for row in rows if row.run == run)]
 
 
-def _shares(found: list[list[int]], sign: int, headings: list[str], noun: str) -> str:
+def _shares(found: list[list[int]], sign: int, headings: list[str], noun: str, n_measures: int) -> str:
     """Write how many of how many runs have this outcome, with the measures on which that is so."""
     sizes = [(outcomes.count(sign), len(outcomes)) for outcomes in found]
-    measures = _grouped(zip(sizes, headings, strict=True))
+    measures = grouped(zip(sizes, headings, strict=True))
     if len(measures) == 1:
         [((k, n), on)] = measures.items()
-        return f"{k:,} of {counted(n, noun)} on {listed(on)}"
+        where = "any measure" if k == 0 and 1 < len(on) == n_measures else listed(on)
+        return f"{k:,} of {counted(n, noun)} on {where}"
     return listed(f"{k:,} of {counted(n, noun)} ({', '.join(on)})" for (k, n), on in measures.items())
-
-
-_K = TypeVar("_K")
-_V = TypeVar("_V")
-
-
-def _grouped(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
-    """Collect what has the same key."""
-    groups: dict[_K, list[_V]] = {}
-    for key, value in pairs:
-        groups.setdefault(key, []).append(value)
-    return groups

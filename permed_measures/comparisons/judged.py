@@ -7,10 +7,10 @@ from ir_measures import Judged
 
 from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.results import ComparisonResult
+from permed_measures.comparisons.wording import shown
 from permed_measures.markup import counted
 from permed_measures.measures.parameters import cutoff_of, values_of
-from permed_measures.reports.tables import Cell
-from permed_measures.reports.wording import NONE, shown
+from permed_measures.results.table import NONE, Cell
 
 _UNEQUAL = 0.05
 """The difference in Judged@k from which a note says so."""

@@ -1,16 +1,34 @@
-"""The table of a paper, its caption, and the sentences."""
+"""The report of a comparison: marks, captions and notes are those of the numbers."""
 
 import dataclasses
 
 import pytest
-from reporting import assert_compiles, latex_rows, made, pair
+from reporting import assert_compiles, made, pair
 
-from permed_measures.markup import as_markdown
-from permed_measures.reports.paper_table import paper_table, sentences
+from permed_measures.comparisons.differences_table import differences_table
+from permed_measures.comparisons.findings import findings
+from permed_measures.comparisons.means_table import means_table
+from permed_measures.errors import InputError
 
 
 def cells_of(result):
-    return [[[tuple(cell) for cell in row.cells] for row in block] for block in paper_table(result).blocks]
+    """Return the cells of the means, without labels."""
+    table = means_table(result)
+    return [[[tuple(cell) for cell in row[table.n_labels :]] for row in block] for block in table.blocks]
+
+
+def labels_of(result):
+    table = means_table(result)
+    return [[[cell.text for cell in row[: table.n_labels]] for row in block] for block in table.blocks]
+
+
+def caption_of(result):
+    return " ".join(means_table(result).sentences())
+
+
+def notes_of(result):
+    """Return what stands below the differences."""
+    return differences_table(result).notes
 
 
 @pytest.mark.parametrize(
@@ -28,7 +46,7 @@ def test_the_best_and_the_second_are_those_that_print_so(ranks, means, places):
     result = made({f"r{i}": [rank] for i, rank in enumerate(ranks)}, tests=())
     [column] = zip(*cells_of(result)[0], strict=True)
     assert list(column) == [(text, place, "") for text, place in zip(means, places, strict=True)]
-    assert ("best in bold, second best underlined" in paper_table(result).caption()) == (places != [0, 0])
+    assert ("best in bold, second best underlined" in caption_of(result)) == (places != [0, 0])
 
 
 @pytest.mark.parametrize(("n", "mark"), [(8, "‡"), (7, "†"), (6, "†"), (5, "")])  # p is 2 / 2^n
@@ -53,29 +71,18 @@ def test_marks_are_of_adjusted_p_values():
 
 def test_letters_are_of_the_runs_that_one_is_better_than():
     result = made({"first": [1] * 8, "second": [2] * 8, "third": [4] * 8})
-    labels = [row.labels for row in paper_table(result).blocks[0]]
-    assert labels == [["a", "first"], ["b", "second"], ["c", "third"]]
+    assert labels_of(result) == [[["a", "first"], ["b", "second"], ["c", "third"]]]
     assert cells_of(result) == [[[("1.0000", 1, "bc")], [("0.5000", 2, "c")], [("0.2500", 0, "")]]]
-    assert latex_rows(result.to("latex"))[1:3] == [
-        ["a", "first", r"\textbf{1.0000}", r"\textsuperscript{bc}"],
-        ["b", "second", r"\underline{0.5000}", r"\textsuperscript{c}"],
-    ]
-    assert result.to("markdown").splitlines()[2:4] == [
-        "| a | first | **1.0000**<sup>bc</sup> |",
-        "| b | second | <u>0.5000</u><sup>c</sup> |",
-    ]
-    assert result.to("table").splitlines()[2].split() == ["a", "first", "1.0000", "bc"]
 
 
 @pytest.mark.parametrize(("n", "last", "kind"), [(26, "z", "letter"), (27, "27", "number")])
 def test_more_runs_than_letters_have_numbers(n, last, kind, tmp_path):
     result = made({f"run{i}": [i] * 8 for i in range(1, n + 1)}, correction="none")
-    table = paper_table(result)
-    assert table.blocks[0][-1].labels == [last, f"run{n}"]
-    first = table.blocks[0][0].cells[0]
-    assert first.mark == {"letter": "bcdefghijklmnopqrstuvwxyz", "number": "2-27"}[kind]
+    assert labels_of(result)[0][-1] == [last, f"run{n}"]
+    _, _, mark = cells_of(result)[0][0][0]
+    assert mark == {"letter": "bcdefghijklmnopqrstuvwxyz", "number": "2-27"}[kind]
     meaning = f"{kind.capitalize()}s name the runs that a run is significantly better than, p < 0.05"
-    assert meaning in table.caption()
+    assert meaning in caption_of(result)
     assert_compiles(result.to("latex"), tmp_path)
 
 
@@ -146,9 +153,7 @@ def test_a_caption_says_how_the_marks_were_made(n, options, about, marks):
     result = pair(n, **options)
     start = f"Means{' by group' if 'by' in options else ''} over {about}"
     caption = f"{start}; best in bold, second best underlined. {marks}"
-    assert paper_table(result).caption() == caption
-    assert f"\n{as_markdown(caption)}\n" in result.to("markdown")
-    assert f"{start}. {marks}" in " ".join(result.to("table").split())  # without bold letters
+    assert caption_of(result) == caption
 
 
 @pytest.mark.parametrize("tests", ["randomization", "wilcoxon", ()])
@@ -159,20 +164,21 @@ def test_what_only_naive_tests_find_has_no_mark(tests):
 
 def test_no_p_value_is_no_family():
     result = pair(1, tests="t-test", measures=["RR", "P@1"])
-    caption, text = paper_table(result).caption(), str(result)
-    assert caption.endswith("second best underlined. No significance marks: no t-test has a p-value.")
-    assert "adjusted" not in text
-    assert "1 query\n" in text
-    pairs = paper_table(made({"old": [2], "new": [1]}, tests="t-test"))
-    assert pairs.labels == ["run"]
-    assert "t-test has a p-value" in pairs.caption()
+    assert caption_of(result).endswith(
+        "second best underlined. No significance marks: no t-test has a p-value."
+    )
+    assert "p (adj.):" not in " ".join(notes_of(result))
+    pairs = made({"old": [2], "new": [1]}, tests="t-test")
+    assert means_table(pairs).headings == ["run", "RR"]
+    assert "t-test has a p-value" in caption_of(pairs)
 
 
 def test_groups_without_p_values_are_no_family():
     by = {f"q{i:02}": i for i in range(3)}
     result = made({"old": [2, 2, 2], "new": [1, 3, 1]}, baseline="old", tests="t-test", by=by)
-    assert "Holm correction over 1 test on all queries" in paper_table(result).caption()
-    assert "p (adj.) of t-test, interaction: Holm over 1 p-value of all queries" in str(result).splitlines()
+    assert "Holm correction over 1 test on all queries" in caption_of(result)
+    [note] = [note for note in notes_of(result) if note.startswith("p: t-test (")]
+    assert note.endswith("; p (adj.): Holm over 1 p-value of all queries")
 
 
 @pytest.mark.parametrize(
@@ -187,108 +193,99 @@ def test_a_p_that_is_below_a_level_prints_so(p, printed):
     [row] = result.rows
     test = dataclasses.replace(row.tests["wilcoxon"], p=p, adjusted=p)
     result = dataclasses.replace(result, rows=[dataclasses.replace(row, tests={"wilcoxon": test})])
-    [sentence] = sentences(result)
-    assert f"p = {printed})" in sentence
-    assert ("is significantly better" in sentence) == (p < 0.05) == (float(printed) < 0.05)
-    assert f" {printed}" in str(result)
-    mark = paper_table(result).blocks[0][1].cells[0].mark
+    margin = findings(result)[1]
+    assert f"(p = {printed})" in margin
+    assert (", a significant difference" in margin) == (p < 0.05) == (float(printed) < 0.05)
+    assert printed in [cell.text for cell in differences_table(result).rows[0]]
+    _, _, mark = cells_of(result)[0][1][0]
     assert mark == ("‡" if p < 0.01 else "†" if p < 0.05 else "")
 
 
 @pytest.mark.parametrize(("level", "printed"), [(0.9, "90%"), (0.999, "99.9%"), (0.99999, "99.999%")])
 def test_the_level_of_an_interval_is_not_rounded(level, printed):
-    result = made({"old": [2] * 8, "new": [1, 2, 1, 2, 4, 1, 1, 1]}, tests=(), level=level)
-    assert f" {printed} CI " in str(result)
+    result = made({"old": [2] * 8, "new": [1, 2, 1, 2, 4, 1, 1, 1]}, level=level)
+    assert f"{printed} CI" in differences_table(result).headings
 
 
 @pytest.mark.parametrize("correction", ["holm", "none"])
 def test_intervals_are_said_not_to_be_adjusted_where_p_values_are(correction):
     ranks = {"old": [2] * 12, "new": [1, 2, 4] * 4}
     texts = [
-        str(made(ranks, measures, tests="wilcoxon", correction=correction))
+        " ".join(notes_of(made(ranks, measures, tests="t-test", correction=correction)))
         for measures in ("RR", ["RR", "P@1"])
     ]
     assert ["not adjusted" in text for text in texts] == [False, correction == "holm"]
 
 
-def test_a_legend_counts_the_p_values():
-    assert "p (adj.) of randomization: max-T over 1 p-value" in str(pair(8)).splitlines()
+def test_notes_count_the_p_values():
+    assert f"p: {EXACT}; p (adj.): max-T over 1 p-value" in notes_of(pair(8))
     groups = "over 2 p-values of all group groups, and over 1 p-value of all queries"
-    assert f"p (adj.) of randomization: max-T {groups}" in str(pair(8, by=TWO_GROUPS)).splitlines()
+    assert any(note.endswith(f"p (adj.): max-T {groups}") for note in notes_of(pair(8, by=TWO_GROUPS)))
+
+
+def test_the_differences_are_those_of_the_rows():
+    result = made({"old": [2] * 12, "new": [1, 2, 4] * 4}, baseline="old")
+    [row] = result.rows
+    table = differences_table(result)
+    low, high = (f"{bound:+.4f}" for bound in row.interval)
+    test = row.tests["randomization"]
+    assert dict(zip(table.headings, [cell.text for cell in table.rows[0]], strict=True)) == {
+        **{"measure": "RR", "run": "new", "Δ": f"{row.difference:+.4f}", "Δ %": f"{100 * row.relative:+.1f}"},
+        **{"95% CI": f"[{low}, {high}]", "W/T/L": f"{row.wins}/{row.ties}/{row.losses}"},
+        **{"d_z": f"{row.effect_size:+.2f}", "p": f"{test.p:.4f}", "p (adj.)": f"{test.adjusted:.4f}"},
+    }
+    assert table.spare[0] == "p"
+    assert {"Δ", "95% CI", "p (adj.)"}.isdisjoint(table.spare)
+
+
+def test_every_test_that_was_asked_for_has_a_column():
+    result = pair(8, tests=["randomization", "t-test", "wilcoxon"])
+    headings = ["p", "p (adj.)", "t-test p", "t-test p (adj.)", "wilcoxon p", "wilcoxon p (adj.)"]
+    table = differences_table(result)
+    assert [heading for heading in table.headings if heading in headings] == headings
+    assert "p (adj.)" not in table.spare
+    none = differences_table(pair(8, correction="none"))
+    assert none.headings[-1] == "p"
+    assert "p" not in none.spare
 
 
 def test_groups_are_blocks_with_their_own_best():
     ranks = {"old": [1, 1, 4, 4], "new": [2, 2, 2, 2]}
-    table = paper_table(made(ranks, baseline="old", by={f"q{i:02}": "xxyy"[i] for i in range(4)}))
-    assert table.labels == ["group", "run"]
-    assert [[row.labels for row in block] for block in table.blocks] == [
+    result = made(ranks, baseline="old", by={f"q{i:02}": "xxyy"[i] for i in range(4)})
+    assert means_table(result).headings == ["group", "run", "RR"]
+    assert labels_of(result) == [
         [["x", "old"], ["x", "new"]],
         [["y", "old"], ["y", "new"]],
         [["(all)", "old"], ["(all)", "new"]],
     ]
-    assert [[cell[:2] for row in block for cell in row.cells] for block in table.blocks] == [
+    assert [[cell[:2] for row in block for cell in row] for block in cells_of(result)] == [
         [("1.0000", 1), ("0.5000", 2)],
         [("0.2500", 2), ("0.5000", 1)],
         [("0.6250", 1), ("0.5000", 2)],
     ]
 
 
-BETTER, WORSE = "significantly better", "significantly worse"
-ADJUSTED = "max-T-adjusted p"
-
-
-UP, SAME = "1.0000 against 0.5000, +100.0%", "0.5000 against 0.5000, +0.0%"
-
-
 @pytest.mark.parametrize(
-    ("arguments", "options", "sentence"),
+    ("caption", "begins"),
     [
-        ([8], {}, f"new is {BETTER} than old on RR ({UP}, p = 0.0078)."),
-        (
-            [12, 1, 2],
-            {},
-            f"new is {WORSE} than old on RR (0.5000 against 1.0000, -50.0%, p < 0.001).",
-        ),
-        ([5], {}, f"new does not differ significantly from old on RR ({UP}, p = 0.0625)."),
-        (
-            [40],
-            {"resamples": 19},
-            f"new does not differ significantly from old on RR ({UP}, p = 0.0500).",
-        ),
-        ([8, 2, 2], {}, f"new does not differ significantly from old on RR ({SAME}, p = 1.0000)."),
-        ([8], {"tests": ()}, f"new differs from old on RR ({UP})."),
-        ([8], {"tests": "t-test"}, f"new differs from old on RR ({UP}, no p-value)."),
-        ([16], {"clusters": IN_FOURS, "tests": "wilcoxon"}, f"new differs from old on RR ({UP})."),
-        ([8, 2, 2], {"tests": ()}, f"new is equal to old on RR ({SAME})."),
-        (
-            [8],
-            {"measures": "P@1"},
-            f"new is {BETTER} than old on P@1 (1.0000 against 0.0000, p = 0.0078).",
-        ),
-        (
-            *([8], {"measures": ["RR", "NumRet", "P@1", "P@5"]}),
-            f"new is {BETTER} than old on RR ({UP}, {ADJUSTED} = 0.0078) and P@1 (1.0000 against 0.0000, "
-            f"{ADJUSTED} = 0.0078); it is {WORSE} than old on NumRet (1.0000 against 2.0000, -50.0%, "
-            f"{ADJUSTED} = 0.0078); it does not differ significantly from old on P@5 (0.2000 against 0.2000, "
-            f"+0.0%, {ADJUSTED} = 1.0000).",
-        ),
+        ("Results on 50% of A&B", r"Results on 50\% of A\&B. Means over"),
+        ("Is it better?", "Is it better? Means over"),
+        ("}\\input{x}", r"\}\textbackslash{}input\{x\}. Means over"),
+        ("各方法的结果。", "各方法的结果。 Means over"),
+        ("", "Means over"),
     ],
 )
-def test_a_sentence_says_what_was_found(arguments, options, sentence):
-    assert sentences(pair(*arguments, **options)) == [sentence]
+def test_a_caption_begins_with_the_users_own(caption, begins):
+    result = made({"old": [2] * 8, "new": [1] * 8}, baseline="old")
+    assert rf"\caption{{{begins} 8 queries" in result.to("latex", caption=caption)
 
 
-def test_a_sentence_has_the_interval_of_the_table():
-    [row] = (result := made({"old": [2] * 12, "new": [1, 2, 4] * 4}, baseline="old")).rows
-    low, high = (f"{bound:+.4f}" for bound in row.interval)
-    assert f"95% CI of the difference [{low}, {high}], p" in sentences(result)[0]
-    assert f"  [{low}, {high}]  " in result.to("table")
+def test_a_caption_is_refused_where_there_is_none():
+    result = made({"old": [2], "new": [1]}, tests=())
+    with pytest.raises(InputError, match="a caption is for markdown and latex, not for csv"):
+        result.to("csv", caption="Ours")
 
 
-def test_every_pair_has_a_sentence():
-    down = "RR (0.5000 against 1.0000, -50.0%) and P@1 (0.0000 against 1.0000, -100.0%)"
-    assert sentences(made({"a": [1] * 8, "b": [2] * 8, "c": [2] * 8}, ["RR", "P@1", "P@2"], tests=())) == [
-        f"b differs from a on {down}; it is equal to a on P@2 ({SAME}).",
-        f"c differs from a on {down}; it is equal to a on P@2 ({SAME}).",
-        f"c is equal to b on RR ({SAME}), P@1 (0.0000 against 0.0000) and P@2 ({SAME}).",
-    ]
+def test_print_shows_what_the_command_prints():
+    result = made({"old": [2] * 8, "new": [1] * 8}, baseline="old")
+    assert f"{result}\n" == result.to("table") == result.report().to("table")

@@ -1,0 +1,137 @@
+"""The table of means: the best marked, and which runs are significantly better than which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from permed_measures.comparisons.corrections import correction_of
+from permed_measures.comparisons.judged import about_judged, judged_cells, judged_headings
+from permed_measures.comparisons.results import ComparisonResult, better_pairs, deciding, letters_of
+from permed_measures.comparisons.wording import (
+    CORRECTION_NAMES,
+    LEVELS,
+    TEST_NAMES,
+    families,
+    in_clusters,
+    is_random,
+    method_of,
+    of_each,
+    shown,
+)
+from permed_measures.markup import counted
+from permed_measures.measures.headings import explained, headings_of
+from permed_measures.results.own_columns import headings_of_texts, texts_of
+from permed_measures.results.table import Cell, Table, captioned, ranked
+
+
+def means_table(result: ComparisonResult) -> Table:
+    """Build the table of means: a row for each run, by group of queries if there are groups."""
+    runs = list(result.paired.values)
+    letters = letters_of(len(runs)) if result.baseline is None and families_of(result) else []
+    labels = [*([result.by] if result.by else []), *([""] if letters else []), "run"]
+    labels += headings_of_texts(result.texts)
+    by = f" by {result.by}" if result.by else ""
+    about = f"Means{by} over {counted(result.n_queries, 'query')}{in_clusters(result)}"
+    return Table(
+        [*labels, *headings_of(result.measures), *judged_headings(result)],
+        [
+            list(_block(result, group, replace(part, digits=result.digits), letters))
+            for group, part in result.sections()
+        ],
+        len(labels),
+        captioned(result.caption, about),
+        [_significance(result, letters), *about_judged(result), *explained(result.measures)],
+        judged_headings(result)[::-1],
+        "comparison",
+    )
+
+
+def _block(
+    whole: ComparisonResult, group: str, part: ComparisonResult, letters: list[str]
+) -> Iterator[list[Cell]]:
+    """Yield a row for each run."""
+    columns = [_column(part, number, letters) for number in range(len(part.measures))]
+    for number, (run, *cells) in enumerate(zip(part.paired.values, *columns, strict=True)):
+        labels = [*([group] if whole.by else []), *letters[number : number + 1], run]
+        labels += texts_of(whole.texts, run)
+        yield [*map(Cell, labels), *cells, *judged_cells(whole, part, run)]
+
+
+def _column(part: ComparisonResult, number: int, letters: list[str]) -> list[Cell]:
+    """Return the cells of a measure."""
+    texts = [shown(part, float(values[number].mean())) for values in part.paired.values.values()]
+    return [*map(Cell, texts, ranked(texts), _marks(part, number, letters))]
+
+
+# --- marks -----------------------------------------------------------------------------------------
+
+
+def _marks(part: ComparisonResult, number: int, letters: list[str]) -> list[str]:
+    """Mark each run by a dagger, or by the letters of the runs that it is significantly better than."""
+    name, runs = deciding(part.rows[0].tests), list(part.paired.values)
+    n_pairs = len(part.paired.pairs)
+    rows = part.rows[number * n_pairs : (number + 1) * n_pairs] if name else []
+    if not letters:
+        tested = [(row, p) for row in rows if (p := row.tests[name].adjusted) is not None]
+        daggers = {
+            row.run: next((mark for mark, level in LEVELS.items() if p < level), "") for row, p in tested
+        }
+        return [daggers.get(run, "") for run in runs]
+    better = better_pairs(rows, name)
+    named = list(zip(letters, runs, strict=True))
+    worse = [[letter for letter, other in named if (run, other) in better] for run in runs]
+    return [_ranges([*map(int, each)]) if letters[0].isdigit() else "".join(each) for each in worse]
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Write ascending numbers, three or more in a row by the first and the last.
+
+    Examples
+    --------
+    >>> _ranges([1, 2, 4, 5, 6, 9])
+    '1,2,4-6,9'
+    """
+    rows: list[list[int]] = []
+    for number in numbers:
+        if rows and number == rows[-1][-1] + 1:
+            rows[-1].append(number)
+        else:
+            rows.append([number])
+    return ",".join(f"{row[0]}-{row[-1]}" if len(row) > 2 else ",".join(map(str, row)) for row in rows)
+
+
+# --- what the marks mean ---------------------------------------------------------------------------
+
+
+def _significance(result: ComparisonResult, letters: list[str]) -> str:
+    """Explain the marks."""
+    name = deciding(result.rows[0].tests)
+    if not name:
+        naive = "No significance marks: the tests treat the queries of a cluster as independent"
+        return naive if result.rows[0].tests else "No significance test was run"
+    if not families_of(result):
+        return f"No significance marks: no {name} has a p-value"
+    if result.baseline is None:
+        kind = "Number" if letters[0].isdigit() else "Letter"
+        marks = f"{kind}s name the runs that a run is significantly better than, p < {LEVELS['†']}"
+    else:
+        shown = ", ".join(f"{mark} p < {p}" for mark, p in reversed(LEVELS.items()))
+        marks = f"{shown} against {result.baseline}"
+    seed = f", seed {result.seed}" if is_random(result, name) else ""
+    return f"{marks}: {TEST_NAMES.get(name, name)} ({method_of(result, name)}{seed}), {_correction(result)}"
+
+
+def _correction(result: ComparisonResult) -> str:
+    if result.correction == "none":
+        return "uncorrected"
+    each = of_each(result)
+    sizes = [f"over {counted(n, 'test')}{each}{of and f' on {of}'}" for of, n in families_of(result).items()]
+    name = CORRECTION_NAMES[correction_of(result.correction, deciding(result.rows[0].tests))]
+    return f"{name} correction {' and '.join(sizes)}"
+
+
+def families_of(result: ComparisonResult) -> dict[str, int]:
+    """Return how many p-values of the deciding test were corrected together, if any."""
+    name = deciding(result.rows[0].tests)
+    return {of: sizes[name] for of, sizes in families(result).items() if sizes.get(name)}

@@ -1,0 +1,125 @@
+"""The report of a comparison: what was found, means, differences, and how they were computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from permed_measures.comparisons.differences_table import differences_table
+from permed_measures.comparisons.findings import findings
+from permed_measures.comparisons.judged import judged_shares
+from permed_measures.comparisons.means_table import means_table
+from permed_measures.comparisons.results import ComparisonResult, ComparisonRow, deciding
+from permed_measures.comparisons.wording import interval_method
+from permed_measures.files.provenance import provenance
+from permed_measures.measures.headings import name_of
+from permed_measures.results.how import how_made, titled
+from permed_measures.results.report import Report, Section
+
+
+def comparison_report(result: ComparisonResult) -> Report:
+    """Report a comparison."""
+    return Report(
+        titled(result.origin, len(result.paired.values), result.n_queries),
+        findings(result),
+        [
+            Section(tables=[means_table(result)]),
+            Section("Differences", tables=[differences_table(result)], folded=True),
+        ],
+        result.notes,
+        partial(_data, result),
+        partial(comparison_records, result),
+        partial(how_made, result.measures, result.origin, result.seed, ["scipy"]),
+    )
+
+
+# --- other programs --------------------------------------------------------------------------------
+
+_MEANS = ("mean", "baseline_mean", "difference", "relative")
+_COUNTS = ("wins", "ties", "losses", "effect_size")
+_HOW = ("correction", "family", "level", "resamples", "seed")
+_BOUNDS = ("low", "high")
+_OTHERS = ("measure", "run", "baseline", "needed", "clusters", "reasons")
+
+
+def comparison_records(result: ComparisonResult) -> Iterator[dict[str, Any]]:
+    """Yield the numbers of each pair and measure, by group if there are groups, and how they were made."""
+    by = f"{result.by} (group)" if result.by in {*_MEANS, *_BOUNDS, *_COUNTS, *_OTHERS, *_HOW} else result.by
+    for label, part in result.sections():
+        for row in part.rows:
+            yield {
+                **({by: label} if by else {}),
+                "measure": name_of(row.measure),
+                "run": row.run,
+                "baseline": row.baseline,
+                **{name: getattr(row, name) for name in _MEANS},
+                **dict(zip(_BOUNDS, row.interval or (None, None), strict=True)),
+                **{name: getattr(row, name) for name in _COUNTS},
+                **{
+                    f"{name}_{bound}": (row.intervals.get(name) or (None, None))[i]
+                    for name in _MEANS[:2]
+                    for i, bound in enumerate(_BOUNDS)
+                },
+                **{
+                    f"{name} {column}": getattr(row.tests.get(name), column, None)
+                    for name in result.rows[0].tests
+                    for column in ("p", "adjusted")
+                },
+                "needed": row.needed,
+                "clusters": result.paired.clusters or None,
+                **{name: getattr(result, name) for name in _HOW},
+                "reasons": _reasons(row),
+            }
+
+
+def _reasons(row: ComparisonRow) -> str | None:
+    """Say why values of a row are missing."""
+    reasons = {**row.reasons, **{name: test.reason for name, test in row.tests.items() if test.reason}}
+    return "; ".join(f"{name}: {reason}" for name, reason in reasons.items()) or None
+
+
+def comparison_content(result: ComparisonResult) -> dict[str, Any]:
+    """Return what the JSON has, apart from the provenance."""
+    return {
+        "baseline": result.baseline or result.baselines or None,
+        "clusters": result.paired.clusters or None,
+        "correction": result.correction,
+        "family": result.family,
+        "resamples": result.resamples,
+        "seed": result.seed,
+        "level": result.level,
+        "equivalence_margin": result.equivalence_margin,
+        "detect": result.detect,
+        "interval_method": interval_method(result) or None,
+        "deciding_test": deciding(result.rows[0].tests) or None,
+        **_part(result),
+        "by": result.by or None,
+        "groups": [
+            {"group": value if type(value) in (int, str) else str(value), **_part(group)}
+            for value, group in result.groups.items()
+        ],
+        "sentences": findings(result),
+        "notes": result.notes,
+    }
+
+
+def _part(result: ComparisonResult) -> dict[str, Any]:
+    """Return the part of the JSON that a group and the whole have alike."""
+    return {
+        "queries": result.n_queries,
+        "n_clusters": result.n_clusters,
+        "families": result.families,
+        "means": {
+            run: {name_of(m): float(each.mean()) for m, each in zip(result.measures, values, strict=True)}
+            for run, values in result.paired.values.items()
+        },
+        "judged": judged_shares(result),
+        "rows": [{**asdict(row), "measure": name_of(row.measure)} for row in result.rows],
+    }
+
+
+def _data(result: ComparisonResult) -> dict[str, Any]:
+    origin = provenance(result.measures, result.origin, result.seed, ["scipy"])
+    return {**comparison_content(result), "provenance": origin}
