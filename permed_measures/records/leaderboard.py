@@ -227,7 +227,7 @@ def leaderboard(
     -------
     Leaderboard
         Every pair of runs is compared by the randomization test over whole clusters, adjusted by step-down
-        max-T for all pairs at once (``statistics.max_t``), as the first is known from the same values only. A
+        max-T for all pairs at once, as the first is known from the same values only. A
         run is below the first where p < 0.05.
 
     Raises
