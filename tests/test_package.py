@@ -32,11 +32,11 @@ datasets: titles pyterrier
 intervals named_runs
 results: table report findings run_notes own_columns how evaluations evaluation_report
 spark
-comparisons: paired tests wilcoxon corrections power groups results rows moves changes reranking
+comparisons: paired tests wilcoxon corrections power groups results rows
+comparisons: wording judged findings means_table differences_table report moves changes reranking
 papers: cells grids html_tables latex markdown delimited read
 plots: style arguments by_group by_query cutoffs forest save
 pages: words charts bundle display
-comparisons: wording judged findings means_table differences_table report
 reports: tables html result_page report_page differences paper_table
 reports: ranked_documents query_details comparison_page
 crosschecks: pytrec results check
