@@ -20,8 +20,26 @@ FILES = {
     "qrels": "q1 0 a 2\nq1 0 b 1\nq1 0 c 0\nq2 0 d 1\nq3 0 e 0\n",
     "run.trec": "q1 Q0 b 1 3 t\nq1 Q0 x 2 2 t\nq1 Q0 a 3 1 t\nq9 Q0 z 1 1 t\n",
     "other.trec": "q2 Q0 d 1 3 t\n",
+    "paper.md": """| System | nDCG@10 | MAP@10 | P@1 | Δ nDCG@10 | 95% CI | latency (ms) |
+|---|---:|---:|---:|---:|---|---:|
+| TF-IDF | 0.6135 | 0.3790 | 0.4792 | - | - | 12 |
+| BM25 (ours) | **0.6788**† | 0.4665 | 0.6458 | +6.53% | [-0.0149, 0.1499] | 9 |
+| LSA | 0.6060 ± 0.02 | 0.6374 | 0.5003 | -0.75% | [-0.0514, 0.0357] | 140 |
+| GPT-5 | 0.7123 | 0.5210 | 0.7083 | +9.88% | | n/a |
+""",
+    "small.md": "| run | P@1 | MAP@10 |\n|---|---|---|\n| one | 0.33 | 0.90 |\n| two | 0.30 | 0.20 |\n",
 }
+ONE = "--claim MAP@10=0.4665 --claim P@1=0.6458"
 COMMANDS = {
+    "audit.txt": f"audit permed-sample permed-sample/runs/bm25 {ONE}",
+    "audit.md": f"audit permed-sample permed-sample/runs/bm25 {ONE} --explain --format markdown",
+    "audit.tex": f"audit permed-sample permed-sample/runs/bm25 {ONE} --format latex",
+    "audit_explain.txt": "audit permed-sample permed-sample/runs/bm25 --claim P@1=0.6458 --explain",
+    "audit_paper.txt": f"audit {SAMPLE} --claims paper.md",
+    "audit.csv": "audit permed-sample permed-sample/runs/bm25 --claim P@1=0.6458 --format csv",
+    "possible.txt": "possible qrels --claim P@1=0.33 --claim MAP@10=0.90",
+    "possible.md": "possible qrels --claim P@1=0.33 --claim MAP@10=0.90 --format markdown",
+    "possible_paper.txt": "possible qrels --claims small.md",
     "evaluate.txt": f"evaluate {SAMPLE}",
     "evaluate.md": f"evaluate {SAMPLE} --format markdown",
     "evaluate.tex": f"evaluate {SAMPLE} --format latex",

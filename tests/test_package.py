@@ -44,8 +44,9 @@ audits: options query_sets rare_gains choices levels claim_names claims
 audits: claim_columns claim_tables claim_files conventions tried
 audits: run_tables run_variants
 audits: matches other_runs near_numbers chances claim_runs answers searches
-audits: changes suggestions sentences reports page report_formats audit
-limits: query_classes formulas best_rankings bounds counts row_formulas row_conventions rows reports possible
+audits: changes suggestions sentences answer_json reports audit
+limits: query_classes formulas best_rankings bounds counts row_formulas row_conventions rows
+limits: row_sentences reports possible
 uncertainties: unjudged label_errors results uncertainty
 comparisons: compare
 records: fields record changes verify rules gate leaderboard

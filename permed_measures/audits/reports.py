@@ -1,17 +1,21 @@
-"""What an audit found, and its report: as text, in a notebook, and as frames."""
+"""What an audit found, and the report of it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ir_measures.measures import Measure
 
+from permed_measures.audits.answer_json import answer_json, chance_json, match_json
 from permed_measures.audits.answers import Answer, RowAudit
 from permed_measures.audits.chances import Chance
 from permed_measures.audits.matches import ClaimAudit, Match
+from permed_measures.audits.near_numbers import n_values_near
 from permed_measures.audits.sentences import (
     alternatives,
     by_chance,
@@ -25,14 +29,16 @@ from permed_measures.audits.sentences import (
     typed,
     unexplained,
 )
-from permed_measures.files.provenance import Origin
-from permed_measures.frames import Tabular
-from permed_measures.markup import counted, html_section, html_table
-from permed_measures.terminal import section, terminal_table
+from permed_measures.files.provenance import Origin, provenance
+from permed_measures.markup import counted
+from permed_measures.reports.report_page import report_page
+from permed_measures.results.how import how_made
+from permed_measures.results.report import Report, Result, Section
+from permed_measures.results.table import NONE, Table
 
 
 @dataclass(frozen=True)
-class Audit(Tabular):
+class Audit(Result):
     """The outcome of an audit; ``print`` shows it.
 
     ``to_polars`` and ``to_pandas`` give a row for each claim: ``run``, ``claim``, ``published``, ``status``
@@ -102,13 +108,25 @@ class Audit(Tabular):
         """How many conventions were computed."""
         return sum(claim.n_tried for row in self.rows for claim in row.claims)
 
-    def __str__(self) -> str:
-        """Return the verdict, the measures to type and the sentence for a paper."""
-        return as_text(self).rstrip("\n")
+    def report(self, explain: bool = False) -> Report:
+        """Return the verdict, the convention and the measures to type.
+
+        With `explain` also how surely, alternatives, what these data cannot tell apart, and formulas.
+        """
+        qrels = f"{Path(self.origin.qrels).name}: " if self.origin and self.origin.qrels else ""
+        report = Report(
+            qrels + counted(len(self.best[0].claims), "claim"),
+            _finding(self),
+            list(_sections(self, explain)),
+            data=partial(_content, self),
+            rows=self._records,
+            how=partial(_how, self),
+        )
+        return replace(report, page=lambda: report_page(report))
 
     def explain(self) -> str:
-        """Return the whole report: also how surely, alternatives, and what these data cannot tell apart."""
-        return as_text(self, explain=True).rstrip("\n")
+        """Return the whole report as text."""
+        return self.report(explain=True).to().rstrip("\n")
 
     def __repr__(self) -> str:
         """Say how many claims the best convention explains."""
@@ -117,14 +135,6 @@ class Audit(Tabular):
         found = found if main.explained else f"nothing explains any of {n_claims}"
         found += f" ({self.verdict})" if main.explained else ""
         return f"<Audit: {found}; {self.n_tried:,} conventions computed>"
-
-    def _repr_html_(self) -> str:
-        """Return the report for a notebook."""
-        headings, cells = table_of(self)
-        verdict, *others = sections_of(self, explain=True)
-        parts = [html_section(verdict.heading, verdict.lines, is_open=True)]
-        parts.append(html_table(headings, cells, len(headings) - 3))
-        return "".join([*parts, *(html_section(each.heading, each.lines) for each in others)])
 
     def _records(self) -> list[dict[str, Any]]:
         return [record_of(self, claim) for claim in self.best[0].claims]
@@ -157,7 +167,7 @@ def outcome_of(result: Audit, claim: ClaimAudit) -> Outcome:
 def record_of(result: Audit, claim: ClaimAudit) -> dict[str, Any]:
     """Return the row of a frame for a claim."""
     status, match, convention, changes = outcome_of(result, claim)
-    alone = chance_alone(result, claim)
+    alone = _chance_alone(result, claim)
     return {
         "run": claim.row,
         "claim": claim.claim.name,
@@ -174,7 +184,7 @@ def record_of(result: Audit, claim: ClaimAudit) -> dict[str, Any]:
     }
 
 
-def chance_alone(result: Audit, claim: ClaimAudit) -> Chance | None:
+def _chance_alone(result: Audit, claim: ClaimAudit) -> Chance | None:
     """Return how often another number in place of a claim would be explained; None if nothing explains it."""
     for answer in (result.best[0], *result.exceptions):
         if claim in answer.explained:
@@ -182,42 +192,32 @@ def chance_alone(result: Audit, claim: ClaimAudit) -> Chance | None:
     return None
 
 
-def measures_of(result: Audit) -> list[Measure]:
-    """Return the measures that were found for the claims."""
-    found = (outcome_of(result, claim).match.measure for claim in result.best[0].claims)
-    return list(dict.fromkeys(filter(None, found)))
-
-
 # --- what is said ----------------------------------------------------------------------------------
 
 
-def table_of(result: Audit) -> tuple[list[str], list[list[str]]]:
-    """Return the headings and the cells; the last three columns hold numbers."""
-    cells = []
-    for claim in result.best[0].claims:
-        each = record_of(result, claim)
-        shown = [each["measure"], each["published"], each["printed"]]
-        chance = "" if each["chance"] is None else odds(each["chance"])
-        if each["status"] == "unexplained":
-            shown = [f"nearest: {each['printed']} {each['measure']}", each["published"], "none"]
-        row = [each["claim"], *shown, chance]
-        cells.append([each["run"], *row] if len(result.rows) > 1 else row)
-    headings = ["claim", "measure", "published", "computed", "by chance"]
-    return ["run", *headings] if len(result.rows) > 1 else headings, cells
-
-
-class Section(NamedTuple):
-    """A part of the report: a heading, the lines below it, and formulas in LaTeX."""
-
-    heading: str
-    lines: list[str]
-    formulas: list[str] = []  # noqa: RUF012 (nothing is appended to it)
-
-
-def sections_of(result: Audit, explain: bool = False, with_formulas: bool = False) -> Iterator[Section]:
-    """Yield the parts of the report: the verdict, then what stands below the table."""
+def _finding(result: Audit) -> list[str]:
+    """Say how surely one convention explains how many claims, and which it leaves open."""
     main = result.best[0]
-    yield _verdict(result)
+    if not main.explained:
+        return ["No convention explains any claim."]
+    if main.complete:
+        found = [f"{result.verdict.capitalize()}: one convention explains all claims."]
+    else:
+        n, of = len(main.explained), len(main.claims)
+        which = "it" if n == 1 else "them"
+        found = [f"{n:,} of {of:,} claims: one convention explains {which}, {result.verdict}."]
+        found.append(f"Not explained by it: {not_explained(main)}.")
+    found.append(by_chance(result.chance))
+    return [*found, *(["Give another claim, or more digits."] if result.verdict == "may be chance" else [])]
+
+
+def _sections(result: Audit, explain: bool) -> Iterator[Section]:
+    """Yield the parts of the report: the convention, the claims, and what else is to be said of them."""
+    main = result.best[0]
+    if main.explained:
+        changes = [f"change: {change}" for change in main.changes]
+        yield Section("Convention", texts=[main.sentence(), named(main), *changes])
+    yield Section("Claims", tables=[_table(result)])
     found = {
         **dict.fromkeys(result.conflicts[:1], result.conflicts[1:]),
         "Fewer changes explain all claims but one": doubts(main, result.doubtful),
@@ -233,47 +233,90 @@ def sections_of(result: Audit, explain: bool = False, with_formulas: bool = Fals
         found["Makes no difference on these data"] = equivalents(main)
     found["Columns of changes"] = result.changes
     found["Read from the table"] = result.notes
-    for heading, lines in found.items():
-        if lines:
-            yield Section(heading, lines)
-    if main.explained and with_formulas and (formulas := main.latex()):
-        yield Section("Formulas", [], formulas)
+    yield from (Section(heading, texts=lines) for heading, lines in found.items() if lines)
+    if main.explained and explain and (formulas := main.latex()):
+        yield Section("Formulas", code=[f"${formula}$" for formula in formulas])
 
 
-def _verdict(result: Audit) -> Section:
-    main, heading = result.best[0], verdict_of(result)
-    if not main.explained:
-        return Section(heading, [])
-    lines = [] if main.complete else [f"not explained by it: {not_explained(main)}"]
-    lines += [main.sentence(), named(main), *(f"change: {change}" for change in main.changes)]
-    advice = " Give another claim, or more digits." if result.verdict == "may be chance" else ""
-    lines.append(by_chance(result.chance) + advice)
-    return Section(heading, lines)
+def _table(result: Audit) -> Table:
+    """Return a line for each claim."""
+    cells = []
+    for each in result._records():
+        shown = [each["measure"], each["published"], each["printed"]]
+        chance = "" if each["chance"] is None else odds(each["chance"])
+        if each["status"] == "unexplained":
+            shown = ["no convention", each["published"], NONE]  # the nearest have a section
+        cells.append([each["run"], each["claim"], *shown, chance])
+    headings = ["run", "claim", "measure", "published", "computed", "by chance"]
+    one = len(result.rows) == 1
+    return Table.of(
+        headings[one:],
+        [row[one:] for row in cells],
+        3 - one,
+        caption=f"Published and computed numbers; {result.n_tried:,} conventions were computed",
+        spare=["by chance"],
+        label="audit",
+    )
 
 
-def verdict_of(result: Audit) -> str:
-    """Say how surely one convention explains how many claims."""
+# --- other programs --------------------------------------------------------------------------------
+
+
+def _measures_of(result: Audit) -> list[Measure]:
+    """Return the measures that were found for the claims."""
+    found = (outcome_of(result, claim).match.measure for claim in result.best[0].claims)
+    return list(dict.fromkeys(filter(None, found)))
+
+
+def _conventions(result: Audit) -> dict[str, Any]:
+    """Return the convention that was found, in place of those of the package."""
     main = result.best[0]
-    if not main.explained:
-        return "No convention explains any claim"
-    if main.complete:
-        return f"{result.verdict.capitalize()}: one convention explains all claims"
-    n, of = len(main.explained), len(main.claims)
-    return f"{n:,} of {of:,} claims: one convention explains {'it' if n == 1 else 'them'}, {result.verdict}"
+    return {"conventions": [main.sentence()]} if main.explained else {}
 
 
-def as_text(result: Audit, explain: bool = False, with_formulas: bool = False) -> str:
-    """Write the report for a terminal."""
-    headings, cells = table_of(result)
-    verdict, *sections = (
-        section(heading, [*lines, *(f"${formula}$" for formula in formulas)])
-        for heading, lines, formulas in sections_of(result, explain, with_formulas)
-    )
-    table = terminal_table(headings, cells, len(headings) - 3, spare=["by chance"])
-    more = "" if explain or not result.best[0].explained else _MORE
-    return "\n".join(
-        [verdict, table, "".join(sections), f"{result.n_tried:,} conventions were computed{more}.\n"]
-    )
+def _how(result: Audit) -> dict[str, Any]:
+    return {**how_made(_measures_of(result), result.origin), **_conventions(result)}
 
 
-_MORE = ". More: --explain, in Python explain()"
+def _content(result: Audit) -> dict[str, Any]:
+    """Return what the JSON holds."""
+    main = result.best[0]
+    return {
+        "ok": result.ok,
+        "verdict": result.verdict,
+        "chance": chance_json(result.chance) if main.explained else None,
+        "n_tried": result.n_tried,
+        "best": [answer_json(answer) for answer in result.best],
+        "exceptions": [answer_json(answer) for answer in result.exceptions],
+        "conflicts": result.conflicts,
+        "changes": result.changes,
+        "notes": result.notes,
+        "suggestions": result.suggestions,
+        "doubtful": [answer_json(answer) for answer in result.doubtful],
+        "sentence": main.sentence() if main.explained else None,
+        "latex": main.latex() if main.explained else [],
+        "rows": [
+            {"run": row.name, "ok": row.ok, "claims": [_claim_json(result, claim) for claim in row.claims]}
+            for row in result.rows
+        ],
+        "provenance": {**provenance(_measures_of(result), result.origin), **_conventions(result)},
+    }
+
+
+def _claim_json(result: Audit, claim: ClaimAudit) -> dict[str, Any]:
+    simplest, record, alone = claim.simplest, record_of(result, claim), _chance_alone(result, claim)
+    return {
+        **{key: value for key, value in record.items() if key not in _NOT_SO},
+        "explained": claim.explained,
+        "n_tried": claim.n_tried,
+        "n_matches": claim.n_matches,
+        "n_values_near": n_values_near(claim),
+        "chance": None if alone is None else chance_json(alone),
+        "simplest": None if simplest is None else match_json(simplest),
+        "matches": [match_json(match) for match in claim.matches],
+        "nearest": [match_json(match) for match in claim.nearest],
+    }
+
+
+_NOT_SO = ("run", "match", "tried", "chance")
+"""The columns of a frame that JSON has in another form."""

@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 import typer
 
 from permed_measures.cli import arguments
+from permed_measures.cli.evaluations import Format
 from permed_measures.markup import counted
 
 CrossCheckFormat = Literal["table", "json"]
-AuditFormat = Literal["table", "json", "markdown", "html"]
 
 
 def crosscheck(
@@ -58,16 +58,13 @@ def audit(
     claim: arguments.Claim = None,
     claims: arguments.Claims = None,
     decimals: arguments.Decimals = None,
-    format_: Annotated[AuditFormat | None, arguments.format_option(AuditFormat)] = None,
+    format_: Annotated[Format | None, arguments.format_option(Format)] = None,
     output: arguments.Output = None,
     explain: Annotated[
         bool,
         typer.Option(
             "--explain", help="Add how surely, alternatives, what these data cannot tell apart, and formulas."
         ),
-    ] = False,
-    paper: Annotated[
-        bool, typer.Option("--paper", help="Add the formulas for a paper, in LaTeX; JSON always has them.")
     ] = False,
     by: Annotated[
         str | None,
@@ -85,19 +82,18 @@ def audit(
     """
     from permed_measures.audits.audit import audit as pm_audit
     from permed_measures.audits.claim_files import read_claims
-    from permed_measures.audits.report_formats import AUDIT_FORMATS
     from permed_measures.cli.inputs import find_runs, origin_of, reading
     from permed_measures.cli.output import format_of, put
+    from permed_measures.results.report import FORMATS
 
     files = find_runs(runs)
     others = [claims] if claims else []
-    form = format_of(format_, output, AUDIT_FORMATS, [Path(qrels), *files.values(), *others])
+    form = format_of(format_, output, FORMATS, [Path(qrels), *files.values(), *others])
     rows = read_claims(claims, claim or [], list(files))
     with reading(qrels, files, order, query_ids, may_repeat=True) as inputs:
         result = pm_audit(inputs.qrels, inputs.runs, rows, decimals, by=by)
     origin = replace(origin_of(context, files), others={"claims": claims} if claims else {})
-    result = replace(result, origin=origin)
-    about = f"{form} of {counted(len(files), 'run')}"
-    put(lambda: AUDIT_FORMATS[form](result, explain, paper or explain), output, about)
+    report = replace(result, origin=origin).report(explain or form == "html")
+    put(lambda: report.to(form), output, f"{form} of {counted(len(files), 'run')}")
     if not result.ok:
         raise typer.Exit(1)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from permed_measures.cli import arguments
-
-Format = Literal["table", "json", "markdown"]
+from permed_measures.cli.evaluations import Format
+from permed_measures.markup import counted
 
 
 def possible(
@@ -24,9 +25,10 @@ def possible(
             help="Number of queries of the means, if those that the run lacks were left out.", min=1
         ),
     ] = None,
-    format_: Annotated[Format, arguments.format_option(Format)] = "table",
+    format_: Annotated[Format | None, arguments.format_option(Format)] = None,
+    output: arguments.Output = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Show every convention in a line; JSON always has them.")
+        bool, typer.Option("--all", help="Show every convention in a line; CSV and JSON always have them.")
     ] = False,
 ) -> None:
     """Say which conventions cannot have given a published row, whatever the run; exit status 1 if none can.
@@ -36,13 +38,16 @@ def possible(
     """
     from permed_measures.audits.claim_files import read_claims
     from permed_measures.cli.inputs import origin_of, reading
+    from permed_measures.cli.output import format_of, put
     from permed_measures.limits.possible import possible as pm_possible
-    from permed_measures.limits.reports import POSSIBLE_FORMATS
+    from permed_measures.results.report import FORMATS
 
+    form = format_of(format_, output, FORMATS, [Path(qrels), *([claims] if claims else [])])
     rows = read_claims(claims, claim or [], ["row"])
     with reading(qrels, {}, "score", None) as inputs:
         result = pm_possible(inputs.qrels, rows, decimals, queries=queries)
     origin = replace(origin_of(context, {}), others={"claims": claims} if claims else {})
-    print(POSSIBLE_FORMATS[format_](replace(result, origin=origin), every), end="")
+    report = replace(result, origin=origin).report(every)
+    put(lambda: report.to(form), output, f"{form} of {counted(len(result.rows), 'row')}")
     if not result.ok:
         raise typer.Exit(1)

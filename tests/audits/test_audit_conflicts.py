@@ -15,7 +15,6 @@ from permed_measures.audits.choices import APChoice
 from permed_measures.audits.conventions import COMMUNITY, NAMED, Setting
 from permed_measures.audits.levels import LevelChoice
 from permed_measures.audits.options import Denominator, Gain, LabelPolicy, QuerySet, RecallBase, Weights
-from permed_measures.audits.report_formats import AUDIT_FORMATS
 
 
 @pytest.mark.parametrize(
@@ -55,8 +54,7 @@ def test_rows_that_were_made_differently_are_found(setting, ap, title, values):
     assert conflict.startswith(f"{row}, ")
     assert f", with {change}" in conflict
     assert f"{head}\n  {conflict}\n" in unwrapped(result)
-    assert json.loads(AUDIT_FORMATS["json"](result))["conflicts"] == result.conflicts
-    assert title in AUDIT_FORMATS["markdown"](result)
+    assert json.loads(result.to("json"))["conflicts"] == result.conflicts
 
 
 def test_rows_whose_recall_is_divided_differently_are_found():

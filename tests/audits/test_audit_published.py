@@ -101,7 +101,7 @@ def test_litsearch_numbers_are_explained_by_the_default(litsearch):
         assert row.ok
         assert [str(match.measure) for match in given] == ["P@10", "R@20"]
         assert [match.printed for match in given] == list(PUBLISHED[row.name])
-    assert "Certain: one convention explains all claims\n" in str(result)
+    assert "Certain: one convention explains all claims.\n" in str(result)
 
 
 def test_litsearch_sentence_says_what_recall_is_divided_by(litsearch):
@@ -151,7 +151,7 @@ def test_an_altered_claim_has_exit_status_1(data, tmp_path):
     table.write_text("\n".join(["run,P@10,R@20", *rows]))
     arguments = [folder / "query_to_texts.jsonl", *(folder / "runs" / f"{name}.jsonl" for name in PUBLISHED)]
     stdout = audit_cli(*arguments, "--claims", table)
-    assert "Certain: one convention explains all claims\n" in stdout
+    assert "Certain: one convention explains all claims.\n" in stdout
     table.write_text(table.read_text().replace("0.0529", "0.0528"))
     stdout = audit_cli(*arguments, "--claims", table, status=1)
     assert "prints neural_embedding, P@10 as 0.0528; nearest\n  0.0529, P@10" in stdout

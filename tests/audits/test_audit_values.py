@@ -39,8 +39,8 @@ from permed_measures.audits.options import (
     RecallBase,
     SelfMatch,
 )
-from permed_measures.audits.report_formats import AUDIT_FORMATS
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.results.report import FORMATS
 
 
 @pytest.mark.parametrize("seed", range(effort(3, 15)))
@@ -164,8 +164,8 @@ def test_level_1_is_tried_whatever_the_other_levels():
 def test_grades_too_large_for_exponential_gains_do_not_end_the_audit(claims):
     result = pm.audit({"q1": {"a": 1100, "b": 1}}, {"q1": {"a": 2.0, "b": 1.0}}, claims)
     assert result.ok
-    for render in AUDIT_FORMATS.values():
-        assert render(result)
+    for form in FORMATS:
+        assert result.to(form)
 
 
 def nearness(name, measure, plain, number):

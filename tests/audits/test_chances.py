@@ -16,7 +16,6 @@ from permed_measures.audits.audit import audit_of
 from permed_measures.audits.chances import chance_of_claim, joint_chance
 from permed_measures.audits.conventions import NAMED, NamedConvention
 from permed_measures.audits.near_numbers import Window, n_values_near
-from permed_measures.audits.page import audit_page
 from permed_measures.audits.searches import answers_to
 from permed_measures.datasets import SAMPLES
 
@@ -195,7 +194,8 @@ def test_a_page_for_reviewers_has_all_and_escapes_it():
     qrels, runs = binary()
     name = "<script>&"
     made = {name: row_made(Plain(qrels, runs["first"]), DEFAULT, AP), "b": {"P@1": "0.98765"}}
-    html = audit_page(pm.audit(qrels, {name: runs["first"], "b": runs["first"]}, made))
+    result = pm.audit(qrels, {name: runs["first"], "b": runs["first"]}, made)
+    html = result.report(explain=True).to("html")
     assert html.startswith("<!DOCTYPE html>")
     assert name not in html
     assert "&lt;script&gt;&amp;" in html
@@ -208,12 +208,6 @@ def test_a_page_for_reviewers_has_all_and_escapes_it():
         "$\\mathrm",
     ):
         assert part in html
-
-
-def test_the_command_writes_a_page(files):  # noqa: ARG001
-    html = audit_cli("qrels", "one.trec", "--claim", "P@1=0.3333", "--format", "html")
-    assert html.rstrip().endswith("</html>")
-    assert "P@1" in html
 
 
 def test_a_base_may_be_any_convention(sample):

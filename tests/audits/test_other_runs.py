@@ -122,8 +122,8 @@ def test_more_evidence_makes_no_verdict_weaker(n_runs):
     assert result.verdict == "certain"
     assert result.chance.value < 1e-6
     head, left, *_ = str(result).splitlines()
-    assert head == f"{4 * n_runs} of {6 * n_runs} claims: one convention explains them, certain"
-    assert left.startswith("  not explained by it: 0, P@2; 0, P@4; 1, P@2 and ")
+    assert head == f"{4 * n_runs} of {6 * n_runs} claims: one convention explains them, certain."
+    assert left.startswith("Not explained by it: 0, P@2; 0, P@4; 1, P@2 and ")
 
 
 def test_the_formula_comes_first_and_who_uses_it_second():
@@ -136,7 +136,8 @@ def test_the_formula_comes_first_and_who_uses_it_second():
     choice = APChoice(Denominator.MIN)
     value = Plain(qrels, run).mean("AP", setting, choice, 5)
     text = unwrapped(pm.audit(qrels, run, {"MAP@5": f"{value:.6f}"}))
-    head, formula, users = text.splitlines()[:3]
+    head, convention = text.split("\nConvention\n")
+    formula, users, *_ = convention.splitlines()
     assert "ignite" not in head + formula
     divided = "the smaller of the number of relevant documents and the cutoff"
     assert formula.startswith(f"  AP is binary and divided by {divided}. ")

@@ -14,7 +14,6 @@ from commands import run_cli, run_command, run_main
 
 import permed_measures as pm
 from permed_measures import cli
-from permed_measures.audits.report_formats import AUDIT_FORMATS
 from permed_measures.cli import (
     arguments,
     checks,
@@ -22,7 +21,6 @@ from permed_measures.cli import (
     conversions,
     evaluations,
     inputs,
-    possible,
     recording,
     uncertainty,
 )
@@ -32,7 +30,6 @@ from permed_measures.comparisons.results import TESTS
 from permed_measures.crosschecks.results import CROSSCHECK_FORMATS
 from permed_measures.engine.query_ids import REWRITINGS
 from permed_measures.files.write import FORMATS
-from permed_measures.limits.reports import POSSIBLE_FORMATS
 from permed_measures.records.leaderboard import LEADERBOARD_FORMATS
 from permed_measures.results.report import FORMATS as REPORT_FORMATS
 
@@ -69,8 +66,6 @@ def _values(choices):
         (comparing.TESTS, TESTS),
         (uncertainty.Format, REPORT_FORMATS),
         (checks.CrossCheckFormat, CROSSCHECK_FORMATS),
-        (checks.AuditFormat, AUDIT_FORMATS),
-        (possible.Format, POSSIBLE_FORMATS),
         (recording.LeaderboardFormat, LEADERBOARD_FORMATS),
         (conversions.Format, FORMATS),
         (arguments.QueryIds.__args__[0].__args__[0], REWRITINGS),

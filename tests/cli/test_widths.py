@@ -22,7 +22,6 @@ COMMANDS = (
     "evaluate permed-sample permed-sample/runs -m AP -m 'nDCG(judged_only=True)@10' --by-query",
     "crosscheck permed-sample permed-sample/runs",
     "audit permed-sample BM25 --claim MAP@10=0.4665 --claim P@1=0.65",
-    "audit permed-sample BM25 --claim MAP@10=0.4665 --paper",
     "audit permed-sample BM25 --claim MAP@10=0.1234 --claim hit@10=12.3%",
     "compare permed-sample permed-sample/runs --baseline bm25 --resamples 99",
     "compare permed-sample permed-sample/runs --resamples 99 -m P@1 -m R@20 --by turn_number",

@@ -11,7 +11,6 @@ from permed_measures.audits.claims import parse_claims
 from permed_measures.audits.conventions import Setting
 from permed_measures.engine.judgments import Judgments
 from permed_measures.limits.counts import Counts, Printed
-from permed_measures.limits.reports import POSSIBLE_FORMATS
 from permed_measures.limits.row_conventions import conventions_of, is_usual
 from permed_measures.limits.rows import Conventions, limits_of
 
@@ -73,7 +72,7 @@ def test_published_rows_of_medcorpus(data, row):
 def test_the_report_of_a_published_row_of_medcorpus(data):
     result = pm.possible(data / "medcorpus" / "query_to_texts.jsonl", MEDCORPUS[0])
     assert result.ok
-    assert "not P@1 · AP@10 · nDCG@10: given the others, MAP@10 is 0.74" in str(result)
+    assert "Not P@1 · AP@10 · nDCG@10: given the others, MAP@10 is 0.74" in str(result)
     assert "P@1 0.9279 is 3,192 of 3,440" in str(result)
 
 
@@ -114,8 +113,8 @@ def test_a_number_that_is_no_count_is_impossible_and_said_so():
     result = pm.possible(QRELS, {"P@1": "0.84", "P@5": "0.3"})
     assert not result.ok
     text = str(result)
-    assert text.startswith("Refuted for 1 of 1 convention\n"), text
-    assert "not P@1 · P@5: P@1 0.84 is no whole number of 10" in text
+    assert text.startswith("Refuted for 1 of 1 convention.\nNot P@1 · P@5: "), text
+    assert "P@1 0.84 is no whole number of 10" in text
     assert "P@1 0.84 is no count of 10: 8 is 0.80 and 9 is 0.90" in text
     assert "of the numbers that can be printed, 10 % are counts" in " ".join(text.split())
     assert pm.possible(QRELS, {"P@1": "0.80", "P@5": "0.3"}).ok
@@ -129,7 +128,7 @@ def test_a_count_that_was_cut_off_is_told_apart():
     assert all(each.possible and each.rounded for each in row.conventions)
     [row] = (result := pm.possible(qrels, {"P@1": "0.28"})).rows  # 2 of 7 is 0.2857
     assert [(each.possible, each.rounded) for each in row.conventions] == [(True, False)]
-    assert "unless cut off" in POSSIBLE_FORMATS["table"](result, every=True)
+    assert "unless cut off" in result.report(every=True).to()
     assert "P@1 0.28 is no rounded count of 7: 1 is 0.14 and 2 is 0.29" in " ".join(str(result).split())
 
 
@@ -242,7 +241,7 @@ def test_a_table_as_printed_is_taken():
     assert [row.name for row in result.rows] == ["bm25", "ours"]
     assert [row.conventions[0].possible for row in result.rows] == [False, True]
     text = str(result)
-    assert text.startswith("2 of 2 rows not refuted for some convention\n")
+    assert text.startswith("2 of 2 rows not refuted for some convention.\n")
     assert "bm25: not AP@10: given the others, MAP@10 is 0.4" in text
     assert "tokens" in text  # which is no measure
 
@@ -272,13 +271,12 @@ def test_the_exit_status_says_whether_any_convention_is_possible():
     assert stdout.startswith("Refuted for ")
 
 
-def test_a_result_is_a_frame_and_a_page_in_a_notebook():
+def test_a_result_is_a_frame():
     result = pm.possible(QRELS, {"P@1": "0.90", "MAP@10": "0.30"})
     frame = result.to_polars()
     assert frame.columns[:4] == ["row", "convention", "claim", "published"]
     assert len(frame) == 2 * len(result.rows[0].conventions)
     assert set(frame["convention_possible"]) == {True, False}
-    assert "<table>" in result._repr_html_()
     assert repr(result).startswith("<Possible: ")
 
 

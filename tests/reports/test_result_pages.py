@@ -15,7 +15,6 @@ from commands import run_main
 from reporting import Page, assert_stands_alone, pair
 
 import permed_measures as pm
-from permed_measures.audits.report_formats import AUDIT_FORMATS
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.judgments import Judgments
@@ -52,7 +51,7 @@ def evaluated(runs, measures=("P@1", "RR", "P@3"), by=None, macro=False):
 
 def audited(runs):
     claims = {name: {"P@1": f"{place == 0:d}.000", "RR": "0.123"} for place, name in enumerate(runs)}
-    return AUDIT_FORMATS["html"](pm.audit(QRELS, runs, claims))
+    return pm.audit(QRELS, runs, claims).report(explain=True).to("html")
 
 
 def unsure(runs):
@@ -138,10 +137,10 @@ def test_the_table_of_an_evaluation_can_be_copied():
 
 def test_an_audit_says_its_verdict():
     result = pm.audit(QRELS, PLAIN, {"first": {"P@1": "1.000"}, "second": {"P@1": "0.000"}})
-    said = finding(AUDIT_FORMATS["html"](result))
+    said = finding(result.to("html"))
     assert said.startswith(str(result).splitlines()[0])
     nothing = pm.audit(QRELS, PLAIN["first"], {"P@1": "0.987654"})
-    assert finding(AUDIT_FORMATS["html"](nothing)) == "No convention explains any claim."
+    assert finding(nothing.to("html")) == "No convention explains any claim."
 
 
 @pytest.mark.parametrize(
