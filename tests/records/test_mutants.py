@@ -36,7 +36,7 @@ VALUES = (
     "add",
 )
 FIELDS = schema()["properties"]
-STEP = effort(41, 7)
+STEP = effort(41, 2)
 """Every so many mutants are tried; with all of them the test takes minutes."""
 
 
