@@ -12,6 +12,7 @@ Importing the package registers its measures and its provider with ir_measures:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -138,18 +139,10 @@ def __dir__() -> list[str]:
     return sorted([*__all__, "datasets", "spark"])
 
 
-def _open_qrels(name: Any) -> Any:
-    from permed_measures.datasets.loading import loaded_qrels
-
-    return loaded_qrels(name)
+def _opener(function: str) -> Callable[[Any], Any]:
+    return lambda name: getattr(import_module("permed_measures.datasets.loading"), function)(name)
 
 
-def _open_run(name: Any) -> Any:
-    from permed_measures.datasets.loading import loaded_run
-
-    return loaded_run(name)
-
-
-openers.update(relevance=_open_qrels, score=_open_run)
+openers.update(relevance=_opener("loaded_qrels"), score=_opener("loaded_run"))
 register()
 register_when_imported()

@@ -49,22 +49,22 @@ def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
         return as_mapping_or_batches(cast(Any, qrels), "relevance")
     if not isinstance(qrels, (str, os.PathLike)):
         return qrels
-    path = _path(qrels)
-    if path.is_dir() or not _exists(path):
-        return _loaded_dataset(os.fspath(qrels), path)
+    path = _found(qrels)
+    if path is None or path.is_dir():
+        return _loaded_dataset(os.fspath(qrels))
     from permed_measures.files.read import load
 
     return load(path, "qrels").table
 
 
-def _loaded_dataset(name: str, path: Path) -> Dataset:
+def _loaded_dataset(name: str) -> Dataset:
     try:
         return load(name)
     except InputError:
         if _is_measure(name):
             raise InputError(f"expected qrels (found the measure {name})", hint=_ORDER) from None
-        if (path.suffix or ":" in name) and not path.is_dir():
-            raise _no_file(path) from None
+        if (Path(name).suffix or ":" in name) and not Path(name).is_dir():
+            raise _no_file(Path(name)) from None
         raise
 
 
@@ -79,41 +79,34 @@ def _is_measure(text: str) -> bool:
 
 
 def loaded_run(
-    run: RunLike, before_reranking: bool = False, order: str = "score", may_repeat: bool = False
+    run: RunLike,
+    before_reranking: bool = False,
+    order: str = "score",
+    may_repeat: bool = False,
+    rewriting: str | None = None,
+    qrels: QrelsLike | Judgments | None = None,
 ) -> Any:
     """Return the run of a file, perhaps the one before a reranking; a run in another form as it is.
 
-    With `may_repeat`, documents may be listed twice.
+    With `may_repeat`, documents may be listed twice; with `rewriting`, query ids are as the qrels have them.
     """
-    if not isinstance(run, (str, os.PathLike)):
-        return run
-    from permed_measures.files.read import load
+    if isinstance(run, (str, os.PathLike)):
+        from permed_measures.files.read import load
 
-    path = existing(run)
-    how: dict[str, Any] = {"before_reranking": before_reranking, "may_repeat": may_repeat}
-    loaded = load(path, "run", order=order, **how)
-    for note in filter(None, [loaded.labels, *loaded.notes]):
-        warnings.warn(note, PermedWarning, stacklevel=3)
-    return with_path(loaded.table, path)
+        path = existing(run)
+        how: dict[str, Any] = {"before_reranking": before_reranking, "may_repeat": may_repeat}
+        loaded = load(path, "run", order=order, **how)
+        for note in filter(None, [loaded.labels, *loaded.notes]):
+            warnings.warn(note, PermedWarning, stacklevel=3)
+        run = with_path(loaded.table, path)
+    return run if rewriting is None else _renamed(run, qrels, rewriting)
 
 
-def loaded_runs(
-    runs: Mapping[str, RunLike],
-    order: str = "score",
-    rewriting: str | None = None,
-    qrels: QrelsLike | Judgments | None = None,
-    may_repeat: bool = False,
-) -> Mapping[str, Any]:
-    """Return runs by name, each read when it is asked for; with query ids as the qrels have them.
-
-    With `may_repeat`, documents may be listed twice.
-    """
-    read = partial(loaded_run, order=order, may_repeat=may_repeat)
-    if rewriting is not None:
-        return _LoadedRuns(runs, lambda run: _renamed(read(run), qrels, rewriting))
-    if isinstance(runs, dict) and any(isinstance(run, (str, os.PathLike)) for run in runs.values()):
-        return _LoadedRuns(runs, read)
-    return runs
+def loaded_runs(runs: Mapping[str, RunLike], **how: Any) -> Mapping[str, Any]:
+    """Return runs by name, each as `loaded_run` returns it, read when it is asked for."""
+    given = runs.values() if isinstance(runs, dict) else ()  # another mapping reads what it returns
+    has_files = any(isinstance(run, (str, os.PathLike)) for run in given)
+    return _LoadedRuns(runs, partial(loaded_run, **how)) if has_files or how.get("rewriting") else runs
 
 
 _RUN_ENDINGS = (".trec", ".run", ".res", ".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", "")
@@ -187,10 +180,16 @@ def with_path(run: Any, path: Path) -> FileRun | Batches:
 
 def existing(name: str | os.PathLike[str]) -> Path:
     """Return the path of a file, or raise an error that says what else may have been meant."""
-    path = _path(name)
-    if not _exists(path):
-        raise _no_file(path)
+    if (path := _found(name)) is None:
+        raise _no_file(Path(name))
     return path
+
+
+def _found(name: str | os.PathLike[str]) -> Path | None:
+    """Return the path of a file or folder if there is one; ``-`` is standard input."""
+    if str(name) == "-":
+        return STDIN
+    return Path(name) if os.path.lexists(name) else None
 
 
 def _no_file(path: Path) -> InputError:
@@ -203,12 +202,3 @@ def _no_file(path: Path) -> InputError:
     if re.match("[a-z][a-z0-9+]+:/", where, re.IGNORECASE):  # one letter is a drive of Windows
         where, hint = where.replace(":/", "://", 1), "Only files are read: download it first"
     return InputError("No such file or directory", where=f"{where:.200}", hint=hint)
-
-
-def _path(name: str | os.PathLike[str]) -> Path:
-    """Return the path that a name means: ``-`` is standard input."""
-    return STDIN if str(name) == "-" else Path(name)
-
-
-def _exists(path: Path) -> bool:
-    return path == STDIN or os.path.lexists(path)

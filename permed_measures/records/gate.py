@@ -13,7 +13,7 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.comparisons.tests import least_p, randomization_test
-from permed_measures.datasets.loading import loaded_qrels, loaded_runs
+from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
@@ -201,8 +201,9 @@ def gate(
         raise InputError("the qrels have no query")
 
     def values_of(run: Any) -> dict[Measure, Floats]:
-        how = (order, query_ids, loaded) if isinstance(run, (str, os.PathLike)) else ()
-        evaluation = evaluator.evaluate(loaded_runs({"run": run}, *how)["run"])
+        if isinstance(run, (str, os.PathLike)):
+            run = loaded_run(run, order=order, rewriting=query_ids, qrels=loaded)
+        evaluation = evaluator.evaluate(run)
         return dict(zip(evaluation.measures, evaluation.values, strict=True))
 
     values = values_of(run)

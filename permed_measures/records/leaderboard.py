@@ -18,7 +18,7 @@ from permed_measures.comparisons.corrections import MAX_T
 from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.results import Options
 from permed_measures.comparisons.tests import least_p
-from permed_measures.datasets.loading import loaded_qrels, loaded_runs
+from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.evaluator import PermedEvaluator, aggregated
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
@@ -326,8 +326,9 @@ def _scores(
                 yield content["run"], _Scores(np.stack([*values.values()]), judged, source)
             continue
         with naming(name):
-            how = (order, query_ids, qrels) if isinstance(run, (str, os.PathLike)) else ()
-            evaluation = evaluator.evaluate(loaded_runs({name: run}, *how)[name])
+            if isinstance(run, (str, os.PathLike)):
+                run = loaded_run(run, order=order, rewriting=query_ids, qrels=qrels)
+            evaluation = evaluator.evaluate(run)
         means = evaluation.aggregated.values()
         yield (
             name,

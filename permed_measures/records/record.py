@@ -154,7 +154,7 @@ def record(
     given = runs_by_name(runs)
     origin = Origin.of(qrels, given)
     loaded = loaded_qrels(qrels)
-    read = loaded_runs(given, order, query_ids, loaded)
+    read = loaded_runs(given, order=order, rewriting=query_ids, qrels=loaded)
     asked = measures_of(measures, rel)
     evaluator = PermedEvaluator(with_judged(asked), loaded)
     judgments = evaluator.judgments

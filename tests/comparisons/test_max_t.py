@@ -107,15 +107,35 @@ def test_too_few_clusters_have_no_critical_value():
     assert few.critical == as_student(few.critical, 50) == math.inf
 
 
+HELD = {
+    ("normal", 0): 0.938,
+    ("normal", 10): 0.932,
+    ("sparse", 0): 0.939,
+    ("sparse", 10): 0.866,
+}
+"""How often all intervals hold at once with clusters of 2 to 6 queries, by 1,000 other trials.
+
+Clusters of different sizes cost a little; where runs win by much on a few queries, differences are skewed,
+and the interval is moved too little to the long side (see `test_intervals`).
+"""
+
+
 @pytest.mark.thorough
-def test_simulated_error_rates_and_coverage():
+@pytest.mark.parametrize(("kind", "n_better"), simulate_max_t.CASES)
+def test_simulated_error_rates_and_coverage(kind, n_better):
     trials = 300
     _, high = stats.binom.ppf([0.0005, 0.9995], trials, simulate_max_t.LEVEL) / trials
-    for kind, n_better in simulate_max_t.CASES:
-        false, found, _, holm_found, held = simulate_max_t.rates(kind, n_better, trials, resamples=499)
-        assert false <= high, kind
-        assert held >= 0.85, kind  # of clusters of 2 to 6 queries 0.90 to 0.94, as the guide says
-        assert not n_better or found > holm_found, kind
+    false, found, _, holm_found, held = simulate_max_t.rates(kind, n_better, trials, resamples=499)
+    assert false <= high
+    assert held == pytest.approx(HELD[kind, n_better], abs=0.03)
+    assert not n_better or found > holm_found
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("n_better", [0, 10])
+def test_intervals_of_balanced_clusters_hold_together(n_better):
+    *_, held = simulate_max_t.rates("normal", n_better, 300, resamples=499, sizes=(4,))
+    assert 0.93 <= held <= 0.97
 
 
 def test_the_simulation_prints_its_table(capsys):

@@ -26,9 +26,9 @@ BETTER = {"normal": 0.8, "sparse": 0.35}
 """By how much these are better, in the mean."""
 
 
-def values_of(rng, kind, n_better):
+def values_of(rng, kind, n_better, sizes):
     """Return the values of the runs, the cluster of each query, and the true difference of each pair."""
-    cluster = np.repeat(np.arange(60), rng.integers(2, 7, 60))
+    cluster = np.repeat(np.arange(60), rng.choice(sizes, 60))
     own = rng.normal(size=(60, N_RUNS))[cluster] + rng.normal(size=(len(cluster), N_RUNS))
     shift = np.where(np.arange(N_RUNS) < n_better, BETTER[kind], 0.0)
     if kind == "sparse":
@@ -39,9 +39,9 @@ def values_of(rng, kind, n_better):
     return rng.normal(size=(len(cluster), 1)) + own, cluster, shift[FIRST] - shift[SECOND]
 
 
-def trial(rng, kind, n_better, resamples):
+def trial(rng, kind, n_better, sizes, resamples):
     """Return for max-T and Holm false rejections and the share of true ones; whether all intervals hold."""
-    values, cluster, truth = values_of(rng, kind, n_better)
+    values, cluster, truth = values_of(rng, kind, n_better, sizes)
     differences = values[:, FIRST] - values[:, SECOND]
     sums, pairs = sums_of(values, cluster), np.stack([FIRST, SECOND], axis=1)
     outcome = randomize(sums, pairs, resamples, int(rng.integers(2**31)), 1 - LEVEL)
@@ -56,10 +56,10 @@ def trial(rng, kind, n_better, resamples):
     return [*found, float(((low <= truth + 1e-12) & (truth <= high + 1e-12)).all())]
 
 
-def rates(kind, n_better, trials, resamples=1000, seed=0):
-    """Return the means of `trial`."""
+def rates(kind, n_better, trials, resamples=1000, seed=0, sizes=(2, 3, 4, 5, 6)):
+    """Return the means of `trial`, with clusters of these sizes."""
     rng = np.random.default_rng([seed, n_better, kind == "sparse"])
-    return np.mean([trial(rng, kind, n_better, resamples) for _ in range(trials)], axis=0)
+    return np.mean([trial(rng, kind, n_better, sizes, resamples) for _ in range(trials)], axis=0)
 
 
 def main(trials=1000):
