@@ -170,12 +170,12 @@ def _turn(content: dict[str, Any]) -> str:
     return f"{_text(content['conversation_id'])}_{_text(content['turn_id'])}"
 
 
-def named(content: dict[str, Any], _: int) -> str:
+def query_id_of(content: dict[str, Any], _: int) -> str:
     """Return the id of a query."""
     return _text(content["query_id"])
 
 
-def _named_or_numbered(content: dict[str, Any], line: int) -> str:
+def _query_id_or_line(content: dict[str, Any], line: int) -> str:
     """Return the id of a query, or without one the number of its line."""
     if "query_id" in content:
         return _text(content["query_id"])
@@ -189,7 +189,7 @@ def _line_number(line: int) -> str:
 
 
 def listed(
-    key: str, grade: int | None, query_id: Callable[[dict[str, Any], int], str] = _named_or_numbered
+    key: str, grade: int | None, query_id: Callable[[dict[str, Any], int], str] = _query_id_or_line
 ) -> Parse:
     """Return how a list of ids is read: as relevant documents, or without a grade as a ranking."""
 

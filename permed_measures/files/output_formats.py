@@ -161,8 +161,8 @@ def frame_of(output: Output, data: Nested | Batches) -> pl.DataFrame:
     if not whole:
         for query_id, doc_id, value in rows:
             if float(value) != value:
-                place = location(query_id, doc_id)
-                raise output.error(f"a column of floats cannot hold {value}, the relevance of {place}")
+                where = location(query_id, doc_id)
+                raise output.error(f"a column of floats cannot hold {value}, the relevance of {where}")
         rows = [(query_id, doc_id, float(value)) for query_id, doc_id, value in rows]
     try:
         schema = _schema(pl.Int64 if whole else pl.Float64, output.value)

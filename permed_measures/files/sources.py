@@ -91,8 +91,8 @@ class Source:
                         raise InputError(problem, where=str(self.path), hint=hint)
                     copy.write(chunk)
         except OSError as error:
-            place = f"{error.strerror} in {tempfile.gettempdir()}, where a pipe is kept while it is read"
-            raise OSError(error.errno, place, str(self.path)) from None
+            problem = f"{error.strerror} in {tempfile.gettempdir()}, where a pipe is kept while it is read"
+            raise OSError(error.errno, problem, str(self.path)) from None
         return Path(name)
 
     @property

@@ -44,8 +44,8 @@ TEXT_FORMATS = (
         "qrels",
         '{"query_id": ..., "relevant_texts": [ids]}',
         _has("query_id", "relevant_texts"),
-        as_qrels=entries.listed("relevant_texts", 1, entries.named),
-        as_run=entries.list_order(entries.listed("relevant_texts", 1, entries.named)),
+        as_qrels=entries.listed("relevant_texts", 1, entries.query_id_of),
+        as_run=entries.list_order(entries.listed("relevant_texts", 1, entries.query_id_of)),
         lists=True,
     ),
     Format(

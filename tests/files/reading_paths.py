@@ -45,7 +45,7 @@ class Refused:
         return f"refused (line {self.line})"
 
 
-def told(table):
+def as_text(table):
     """Return a table as text: order, bits and types of the numbers count."""
     return [(query_id, [(d, repr(number)) for d, number in docs.items()]) for query_id, docs in table.items()]
 
@@ -71,7 +71,7 @@ class Check:
         try:
             self.ranks = {}
             self.table = plain_readers.read(file.format, file.data, file.what, self.ranks)
-            self.expected = told(self.table)
+            self.expected = as_text(self.table)
         except plain_readers.RefusedError as error:
             self.table, self.expected = None, Refused(error.line)
         self.read = READ[file.what]
@@ -81,7 +81,7 @@ class Check:
 
     def run(self):
         self.same(
-            "the generator", self.expected, Refused(None) if self.file.flaw else told(self.file.known())
+            "the generator", self.expected, Refused(None) if self.file.flaw else as_text(self.file.known())
         )
         self.files()
         self.pipes()
@@ -111,7 +111,7 @@ class Check:
         """Return what a path says of a file, as text, or that and where the file was refused."""
         try:
             found = read(path)
-            return told(found) if isinstance(found, dict) else found
+            return as_text(found) if isinstance(found, dict) else found
         except pm.InputError as error:
             if not error.where.startswith(str(path)):
                 raise DifferenceError(
@@ -179,7 +179,7 @@ class Check:
         """Take the order of the file instead of its scores."""
         expected = self.expected
         if self.table is not None:
-            expected = told({q: self.scored_by_order(q, docs) for q, docs in self.table.items()})
+            expected = as_text({q: self.scored_by_order(q, docs) for q, docs in self.table.items()})
         self.same(
             "order of the list", self.outcome(lambda p: pm.read_run(p, order="list"), self.path), expected
         )
@@ -286,13 +286,13 @@ def compare_with_oracle(file, qrels, run, found):
     for measure in PARSED:
         for query_id, value in oracle.evaluate(measure.NAME, measure.params, qrels, run).items():
             expected[query_id, str(measure)] = value
-    told_values = {(query_id, measure): float(value) for query_id, measure, value in found}
+    found_values = {(query_id, measure): float(value) for query_id, measure, value in found}
     different = [
-        (key, told_values.get(key), value)
+        (key, found_values.get(key), value)
         for key, value in expected.items()
-        if not abs(told_values.get(key, 1e9) - value) <= 1e-12
+        if not abs(found_values.get(key, 1e9) - value) <= 1e-12
     ]
-    if different or len(expected) != len(told_values):
+    if different or len(expected) != len(found_values):
         raise DifferenceError(f"{file}: values and the oracle's differ: {different[:5]}")
 
 

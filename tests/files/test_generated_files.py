@@ -6,7 +6,7 @@ import plain_readers
 import pytest
 from effort import effort
 from generator import FORMATS, generated
-from reading_paths import check, told
+from reading_paths import as_text, check
 
 FILES = range(effort(40, 280))
 AT_A_TIME = 40
@@ -20,7 +20,7 @@ def test_the_plain_readers_read_what_the_generator_wrote():
                 plain_readers.read(file.format, file.data, file.what)
         else:
             table = plain_readers.read(file.format, file.data, file.what)
-            assert told(table) == told(file.known()), file
+            assert as_text(table) == as_text(file.known()), file
 
 
 def test_every_format_and_most_flaws_are_generated():

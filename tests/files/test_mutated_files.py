@@ -7,7 +7,7 @@ import plain_readers
 import pytest
 from effort import effort
 from generator import FORMATS, GeneratedFile, generated
-from reading_paths import READ, told
+from reading_paths import READ, as_text
 
 import permed_measures as pm
 from permed_measures import cli
@@ -55,7 +55,7 @@ def changed_files():
 
 def strictly(file, data):
     try:
-        return told(plain_readers.read(file.format, data, file.what))
+        return as_text(plain_readers.read(file.format, data, file.what))
     except (plain_readers.RefusedError, IndexError, ValueError, AttributeError):
         return None
 
@@ -63,7 +63,7 @@ def strictly(file, data):
 def outcome(read, path):
     """Return what is read, or the message of the refusal."""
     try:
-        return told(read(path))
+        return as_text(read(path))
     except pm.InputError as error:
         return str(error)
 
