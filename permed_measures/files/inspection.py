@@ -45,8 +45,8 @@ class Inspection:
 def inspect_file(path: str | os.PathLike[str], progress: ProgressCallback | None = None) -> Inspection:
     """Describe a file of any known format: counts, ids, grades, ties and duplicates.
 
-    Duplicates and rows without a score are counted, not refused; an unknown format, and a line that does not
-    fit the format of the file, raise InputError.
+    Documents that are listed twice and rows without a score are counted, not refused; an unknown format, a
+    line that does not fit the format of the file, and a query with two lists raise InputError.
 
     Examples
     --------

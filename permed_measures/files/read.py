@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -164,14 +164,13 @@ def kind_of(source: Source) -> Kind | None:
         return could_be[0] if len(could_be) == 1 else None
     file = TextFile.recognised(source)
     if file.format.layout is Layout.JSON:
-        return None if _first_fraction(file.table()[0]) is None else "run"
+        return None if _first_fraction(row[3] for row in file.rows()) is None else "run"
     return file.format.kind if file.is_certain else None
 
 
-def _first_fraction(table: Mapping[str, Mapping[str, float]]) -> float | None:
+def _first_fraction(values: Iterable[float | None]) -> float | None:
     """Return the first number that is no integer, as a score may be."""
-    values = (value for documents in table.values() for value in documents.values())
-    return next((value for value in values if not float(value).is_integer()), None)
+    return next((value for value in values if value is not None and not float(value).is_integer()), None)
 
 
 def load(
@@ -222,8 +221,9 @@ def _load_qrels(source: Source) -> Qrels | pl.DataFrame:
         return read_parquet_qrels(source)
     file = TextFile.recognised(source, "qrels")
     table, _ = file.table()
+    values = (value for documents in table.values() for value in documents.values())
     # Without this check a run given as qrels by mistake would be read as such.
-    if file.format.layout is Layout.JSON and (value := _first_fraction(table)) is not None:
+    if file.format.layout is Layout.JSON and (value := _first_fraction(values)) is not None:
         raise InputError(
             "expected qrels, but this file seems to hold a run: grades in JSON are integers "
             f"(found {shown(value)})",

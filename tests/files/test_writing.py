@@ -700,6 +700,11 @@ INSPECTED = [
         {"queries": "0", "rows": "0", "duplicates": "0 rows"},
     ),
     (
+        '{"q": {"a": 1, "b": 0, "a": 2}}',
+        ("BEIR or MTEB JSON", "qrels or run"),
+        {"rows": "3", "duplicates": "1 row (first: query 'q', document 'a')", "grades": "2: 1, 1: 1, 0: 1"},
+    ),
+    (
         '{"q": {"a": 1.5, "b": 0.5}, "r": {}}',
         ("BEIR or MTEB JSON", "run"),
         {"queries": "2", "empty": "1 query without documents", "scores": "0.5 to 1.5"},
