@@ -103,7 +103,7 @@ def text_frames(file: TextFile) -> Iterator[pl.DataFrame]:
             yield from _as_frames(file.rows(file.source.lines_of(chunk, first)), value)
         elif len(frame):
             yield frame
-        first += chunk.count(b"\n")
+        first += chunk.count(b"\n") if frame is None else len(frame)
 
 
 def _as_frames(rows: Rows, value: str) -> Iterator[pl.DataFrame]:
