@@ -56,8 +56,8 @@ def register() -> None:
     pipeline = ir_measures.DefaultPipeline.providers
     others = [each for each in pipeline if each.NAME != provider.NAME]
     names = [each.NAME for each in others]
-    place = names.index("gdeval") if "gdeval" in names else len(names)
-    pipeline[:] = [*others[:place], provider, *others[place:]]
+    index = names.index("gdeval") if "gdeval" in names else len(names)
+    pipeline[:] = [*others[:index], provider, *others[index:]]
     if "pyterrier.measures" in sys.modules:
         # PyTerrier copies the registry when it is imported; this is the case where it came first.
         vars(sys.modules["pyterrier.measures"]).update(MEASURES)

@@ -52,7 +52,7 @@ def _of_query(query_id: str, documents: Mapping[str, float], depth: int) -> list
     doc_ids = list(documents)
     if len(doc_ids) > depth:  # only those that are not below the last of the first need to be sorted
         near = np.flatnonzero(scores >= np.partition(scores, -depth)[-depth])
-        scores, doc_ids = scores[near], [doc_ids[place] for place in near.tolist()]
+        scores, doc_ids = scores[near], [doc_ids[row] for row in near.tolist()]
     ranked = sorted(zip(scores.tolist(), doc_ids, strict=True), reverse=True)
     return [doc_id for _, doc_id in ranked[:depth]]
 

@@ -20,6 +20,7 @@ from permed_measures.engine.inputs import (
     QrelsLike,
     RunLike,
     location,
+    number,
     string_id,
 )
 from permed_measures.engine.tables import batches_of, checked_frame, columns_of
@@ -163,12 +164,12 @@ def _records(data: Iterable[Any], column: str) -> Nested:
             query_id, doc_id, value = record.query_id, record.doc_id, getattr(record, column)
         except AttributeError:
             raise _no_record(record, column) from None
-        place = location(query_id, doc_id)
-        documents = nested.setdefault(string_id(query_id, where=place), {})
-        doc_id = string_id(doc_id, where=place)
+        where = location(query_id, doc_id)
+        documents = nested.setdefault(string_id(query_id, where=where), {})
+        doc_id = string_id(doc_id, where=where)
         if doc_id in documents:
             problem = f"the document is listed twice, with {shown(documents[doc_id])} and {shown(value)}"
-            raise InputError(problem, where=place, hint="Remove one of the two rows")
+            raise InputError(problem, where=where, hint="Remove one of the two rows")
         documents[doc_id] = value
     return nested
 
@@ -196,15 +197,21 @@ def with_string_ids(
     """Return the mapping with ids that are strings; two that become one are an error, which names `ids`."""
     if set(map(type, mapping)) <= {str}:
         return mapping
-    place = "" if query_id is None else f"query {shown(query_id)}"
+    where = "" if query_id is None else f"query {shown(query_id)}"
     named = {}
     for key, value in mapping.items():
-        name = string_id(key, where=place if query_id is None else location(query_id, key))
+        name = string_id(key, where=where if query_id is None else location(query_id, key))
         if name in named:
             problem = f"two {ids} are the same as strings (found {shown(name)})"
-            raise InputError(problem, where=place, hint="Use strings as ids")
+            raise InputError(problem, where=where, hint="Use strings as ids")
         named[name] = value
     return named
+
+
+def check_numbers(query_id: str, docs: Mapping[str, Any], column: str) -> None:
+    """Raise InputError for the first document of a query whose relevance or score is no number."""
+    for doc_id, value in docs.items():
+        number(value, column, where=location(query_id, doc_id))
 
 
 def doubles(values: Collection[Any]) -> bytes:

@@ -65,17 +65,17 @@ def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> Hits:
     rows = rows.selectExpr("*", "xxhash64(query_id) AS query_hash", "xxhash64(doc_id) AS doc_hash")
     first = _collected(judged_rows(judgments, rows))
     if first["n_wrong"].sum():
-        _refuse_wrong(rows)
+        _raise_for_wrong(rows)
     found = first.filter(first["row"] >= 0)
     row = found["row"].to_numpy()
     if len(again := row[found["n_rows"].to_numpy() > 1]):
-        place = judgments.location(int(again.min()))
+        where = judgments.location(int(again.min()))
         raise RepeatedDocumentError(
-            "the document is listed twice", where=place, hint="Remove all rows but one"
+            "the document is listed twice", where=where, hint="Remove all rows but one"
         )
     hits = _ranked(judgments, row, found["score"], ties)
     second = _collected(counted_rows(rows, hits, ties))
-    _refuse_changes(first, second)
+    _check_same_rows(first, second)
     return _of_run(judgments, rows, hits, second)
 
 
@@ -152,7 +152,7 @@ class _Ranked(NamedTuple):
     ----------
     row : ndarray of int64, shape (n_hits,)
     table : polars.DataFrame, n_queries rows
-        of_query, the `scores` and `ids` of its hits, and its `first` place. A query has one place more than
+        of_query, the `scores` and `ids` of its hits, and its `first` slot. A query has one slot more than
         hits: that of a row is the number of hits which are not after it.
     """
 
@@ -176,51 +176,51 @@ def _ranked(judgments: Judgments, row: Ints, score: pl.Series, ties: TieBreak) -
     table = pl.DataFrame(queries, schema=schema).join(of_query, on="query", how="left", maintain_order="left")
     lists = [pl.col(name).fill_null([]) for name in ("scores", "ids")]
     table = table.select(pl.col("query_id").alias("of_query"), *lists)
-    places = table["scores"].list.len().cast(pl.Int64) + 1
-    return _Ranked(hits["row"].to_numpy(), table.with_columns(first=places.cum_sum() - places))
+    slots = table["scores"].list.len().cast(pl.Int64) + 1
+    return _Ranked(hits["row"].to_numpy(), table.with_columns(first=slots.cum_sum() - slots))
 
 
 def counted_rows(rows: Any, hits: _Ranked, ties: TieBreak) -> Any:
-    """Return a PySpark frame of the sums of the rows with each place, and of those of each other query."""
+    """Return a PySpark frame of the sums of the rows with each slot, and of those of each other query."""
     from pyspark.sql.functions import expr
 
     rule = BY_ID[ties]
     same = "query_hash = xxhash64(of_query) AND query_id BETWEEN of_query AND of_query"
     kind = "float" if rule.bytes == 4 else "double"
-    joined = _joined(rows, hits.table, same).selectExpr("*", f"{kind}(score) AS value", "0 AS place")
+    joined = _joined(rows, hits.table, same).selectExpr("*", f"{kind}(score) AS value", "0 AS slot")
     n_steps = int(hits.table["scores"].list.len().to_numpy().max(initial=0)).bit_length()
     for step in (1 << power for power in reversed(range(n_steps))):
-        at = f"place + {step - 1}"  # if this hit is not after the row, so are those before it
+        at = f"slot + {step - 1}"  # if this hit is not after the row, so are those before it
         not_after = (
             f"get(scores, {at}) > value OR get(scores, {at}) = value AND get(ids, {at}) {rule.sql} doc_id"
         )
-        joined = joined.withColumn("place", expr(f"CASE WHEN {not_after} THEN place + {step} ELSE place END"))
-    keys = "coalesce(first + place, -1L) AS place", "IF(of_query IS NULL, query_id, '') AS name"
-    return _sums(joined.selectExpr(*keys, "query_hash", "doc_hash", "score"), ["place", "name"])
+        joined = joined.withColumn("slot", expr(f"CASE WHEN {not_after} THEN slot + {step} ELSE slot END"))
+    keys = "coalesce(first + slot, -1L) AS slot", "IF(of_query IS NULL, query_id, '') AS name"
+    return _sums(joined.selectExpr(*keys, "query_hash", "doc_hash", "score"), ["slot", "name"])
 
 
 def _of_run(judgments: Judgments, rows: Any, hits: _Ranked, scan: pl.DataFrame) -> Hits:
-    """Add up the rows of each place."""
+    """Add up the rows of each slot."""
     import polars as pl
 
-    judged = scan.filter(pl.col("place") >= 0)
+    judged = scan.filter(pl.col("slot") >= 0)
     first, lengths = hits.table["first"].to_numpy(), hits.table["scores"].list.len().to_numpy()
     n_rows = np.zeros(len(first) + len(hits.row), np.int64)
-    n_rows[judged["place"].to_numpy()] = judged["n_rows"].to_numpy()
+    n_rows[judged["slot"].to_numpy()] = judged["n_rows"].to_numpy()
     until = np.cumsum(n_rows)
     earlier = until[first] - n_rows[first]  # the rows of the queries before
     retrieved = until[first + lengths] - earlier
-    place = np.arange(len(hits.row)) + np.repeat(np.arange(len(first)), lengths)
-    rank = until[place] - np.repeat(earlier, lengths) + 1
-    answered = np.flatnonzero(retrieved)
+    slot = np.arange(len(hits.row)) + np.repeat(np.arange(len(first)), lengths)
+    rank = until[slot] - np.repeat(earlier, lengths) + 1
+    shared = np.flatnonzero(retrieved)
     query_ids = {
-        *scan.filter(pl.col("place") < 0)["name"],
-        *(judgments.query_ids[query] for query in answered),
+        *scan.filter(pl.col("slot") < 0)["name"],
+        *(judgments.query_ids[query] for query in shared),
     }
     some_ids = sorted(query_ids)[:2]
-    if len(answered) and not len(rank):
+    if len(shared) and not len(rank):
         some_ids = [row[0] for row in rows.select("doc_id").limit(2).collect()]
-    return Hits(hits.row, rank, retrieved, len(answered), query_ids, some_ids)
+    return Hits(hits.row, rank, retrieved, len(shared), query_ids, some_ids)
 
 
 def _collected(frame: Any) -> pl.DataFrame:
@@ -229,13 +229,13 @@ def _collected(frame: Any) -> pl.DataFrame:
     return pl.DataFrame(frame.toArrow())
 
 
-def _refuse_wrong(rows: Any) -> None:
+def _raise_for_wrong(rows: Any) -> None:
     """Raise InputError for a row without a number or an id."""
     wrong = rows.filter(_WRONG).select("query_id", "doc_id", "score").limit(1)
     checked_frame(_collected(wrong), "score", first_row=None)
 
 
-def _refuse_changes(*scans: pl.DataFrame) -> None:
+def _check_same_rows(*scans: pl.DataFrame) -> None:
     """Raise InputError if two scans had different rows."""
     sums = [scan.select("n_rows", "hash").sum().row(0) for scan in scans]
     if sums[0] != sums[1]:

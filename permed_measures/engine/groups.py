@@ -50,8 +50,8 @@ class Groups:
                 raise InputError(f"a group must be a string or a number (found {shown(value)})", where=where)
         here = {found.get(query_id) for query_id in query_ids} - {None}
         values = sorted(here, key=_sort_key)
-        place = {value: index for index, value in enumerate(values)}
-        group = np.array([place.get(found.get(query_id), -1) for query_id in query_ids], np.int64)
+        index_of = {value: index for index, value in enumerate(values)}
+        group = np.array([index_of.get(found.get(query_id), -1) for query_id in query_ids], np.int64)
         empty = sorted({*found.values()} - here - {None}, key=_sort_key)
         return cls(by if isinstance(by, str) else "group", values, group, empty)
 

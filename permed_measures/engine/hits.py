@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from permed_measures.engine.forks import check_not_forked
-from permed_measures.engine.forms import doubles, with_string_ids
+from permed_measures.engine.forms import check_numbers, doubles, with_string_ids
 from permed_measures.engine.inputs import (
     Batches,
     Nested,
     first_repeated,
-    location,
-    number,
 )
 from permed_measures.engine.judgments import USUAL_GRADES, Ints, Judgments
 from permed_measures.engine.ranks import Scores, TieBreak, ranks_of, scores_differ
@@ -105,7 +103,8 @@ def _scores(judgments: Judgments, query: list[int], docs: list[Mapping[str, floa
         found += map(retrieved.get, judged, _NAN)
     score, of_judged = np.frombuffer(b"".join(scores)), np.frombuffer(doubles(found))
     if np.isnan(score).any():
-        raise _no_score(judgments, query, docs)
+        for each, retrieved in zip(query, docs, strict=True):
+            check_numbers(judgments.query_ids[each], retrieved, "score")
     start, end = np.zeros((2, judgments.n_queries), np.int64)
     end[query] = np.cumsum(list(map(len, docs)))
     start[query[1:]] = end[query[:-1]]
@@ -125,17 +124,6 @@ def _scores(judgments: Judgments, query: list[int], docs: list[Mapping[str, floa
 
 
 _NAN = repeat(np.nan)
-
-
-def _no_score(judgments: Judgments, query: Iterable[int], docs: Iterable[Mapping[str, Any]]) -> InputError:
-    """Return the error for the first score that is no number."""
-    try:
-        for each, retrieved in zip(query, docs, strict=True):
-            for doc_id, score in retrieved.items():
-                number(score, "score", where=location(judgments.query_ids[each], doc_id))
-    except InputError as error:
-        return error
-    raise AssertionError("every score is a number")
 
 
 # --- of frames -------------------------------------------------------------------------------------
@@ -186,7 +174,9 @@ def _of_frame(
     start[query[known]] = end[query[known]] - length[known]
     score = frame["score"].to_numpy()
     row, hit_score = _joined(judgments, frame)
-    rows = Scores(score, start, end, lambda place: frame["doc_id"].gather(place).to_list(), row, hit_score)
+    rows = Scores(
+        score, start, end, lambda position: frame["doc_id"].gather(position).to_list(), row, hit_score
+    )
     some_ids = frame["doc_id"].head(2).to_list() if known.any() else sorted(query_ids)[:2]
     grades = judgments.may_be_scores and bool(np.isin(score, list(USUAL_GRADES)).all())
     retrieved, n_shared = end - start, int(known.sum())

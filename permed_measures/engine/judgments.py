@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.forms import as_mapping_or_batches, doubles, with_string_ids
+from permed_measures.engine.forms import as_mapping_or_batches, check_numbers, doubles, with_string_ids
 from permed_measures.engine.inputs import (
     Nested,
     QrelsLike,
     first_repeated,
     location,
     not_a_number,
-    number,
 )
 from permed_measures.errors import InputError, shown
 
@@ -161,16 +160,12 @@ def _from_mapping(qrels: Nested) -> Judgments:
     documents = list(chain.from_iterable(per_query))
     grade = np.frombuffer(doubles(list(chain.from_iterable(docs.values() for docs in per_query))))
     if not set(map(type, documents)) <= {str} or not np.isfinite(grade).all():
-        documents = list(chain.from_iterable(map(_checked, query_ids, per_query)))
+        documents = []
+        for query_id, docs in zip(query_ids, per_query, strict=True):
+            check_numbers(query_id, docs, "relevance")
+            documents += with_string_ids(docs, "document ids", query_id=query_id)
     query = np.repeat(np.arange(len(query_ids), dtype=np.int32), list(map(len, per_query)))
     return _sorted(query_ids, query, grade, documents)
-
-
-def _checked(query_id: str, docs: Mapping[str, float]) -> Mapping[str, float]:
-    """Check each judgment of a query, and return them with string ids."""
-    for doc_id, relevance in docs.items():
-        number(relevance, "relevance", where=location(query_id, doc_id))
-    return with_string_ids(docs, "document ids", query_id=query_id)
 
 
 def _from_frame(frame: pl.DataFrame) -> Judgments:

@@ -233,8 +233,8 @@ def _warn_if_disjoint(rankings: JudgedRankings, found: Hits, path: Path | None) 
 
 
 def _warn(problem: str, hint: str, path: Path | None, kind: type[PermedWarning] = PermedWarning) -> None:
-    place, advice = f"{path}: " if path else "", f". {hint}" if hint else ""
-    warning = kind(f"{place}{problem}{advice}")
+    prefix, advice = f"{path}: " if path else "", f". {hint}" if hint else ""
+    warning = kind(f"{prefix}{problem}{advice}")
     warning.where = str(path or "")
     warnings.warn(warning, stacklevel=7)
 

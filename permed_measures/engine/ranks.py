@@ -52,8 +52,8 @@ def _ascending(ids: list[str], grades: Grades) -> list[int]:
 
 
 def _by_position(ids: list[str], grades: Grades) -> list[int]:
-    place = dict(zip(ids, range(len(ids)), strict=True))
-    return [place[doc_id] for doc_id in grades]
+    position = dict(zip(ids, range(len(ids)), strict=True))
+    return [position[doc_id] for doc_id in grades]
 
 
 def _by_grade(ids: list[str], grades: Grades, sign: int) -> list[int]:
@@ -155,15 +155,15 @@ _BLOCK = 1 << 14
 
 
 def _bisect(score: NDArray[Any], low: Ints, high: Ints, wanted: NDArray[Any], before: np.ufunc) -> Ints:
-    """Return, for each hit, the first place between `low` and `high` whose score is not before its own."""
-    place = low.copy()
+    """Return, for each hit, the first position between `low` and `high` whose score is not before its own."""
+    position = low.copy()
     n_steps = int((high - low).max(initial=0)).bit_length()
-    for block in (slice(first, first + _BLOCK) for first in range(0, len(place), _BLOCK)):
-        here = place[block]
+    for block in (slice(first, first + _BLOCK) for first in range(0, len(position), _BLOCK)):
+        here = position[block]
         for step in (1 << power for power in reversed(range(n_steps))):
             last = here + (step - 1)  # of the next `step` rows: if it is before, all of them are
             here += step * ((last < high[block]) & before(score.take(last, mode="clip"), wanted[block]))
-    return place
+    return position
 
 
 def _before_in_ties(
@@ -177,7 +177,7 @@ def _before_in_ties(
 ) -> Ints:
     """Count, for each hit, the rows of its tie that the rule puts before it.
 
-    Its tie begins at the place `first` in the sorted scores, and `row` is its judgment.
+    Its tie begins at the position `first` in the sorted scores, and `row` is its judgment.
     """
     by_tie = np.argsort(first, kind="stable")
     row, query = row[by_tie], judgments.query[row[by_tie]]

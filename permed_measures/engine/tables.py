@@ -173,7 +173,7 @@ def _checked(columns: dict[str, pl.Series], first_row: int | None = 0) -> pl.Dat
 
     frame = pl.DataFrame([_typed(series.alias(column), column) for column, series in columns.items()])
 
-    def place(wrong: pl.Series) -> str:
+    def where(wrong: pl.Series) -> str:
         row = wrong.arg_true()[0]
         number = "" if first_row is None else f"row {first_row + row}: "
         return f"{number}{location(*frame.row(row)[:2])}"
@@ -181,9 +181,9 @@ def _checked(columns: dict[str, pl.Series], first_row: int | None = 0) -> pl.Dat
     for series in frame:
         if series.null_count():
             problem = f"missing value in column {series.name}"
-            raise InputError(problem, where=place(series.is_null()), hint="Correct or remove this row")
+            raise InputError(problem, where=where(series.is_null()), hint="Correct or remove this row")
     if "score" in columns and frame["score"].is_nan().any():
-        raise not_a_number(math.nan, "score", where=place(frame["score"].is_nan()))
+        raise not_a_number(math.nan, "score", where=where(frame["score"].is_nan()))
     return frame
 
 

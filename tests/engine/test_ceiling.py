@@ -39,7 +39,7 @@ def random_judgments(rng):
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_the_ceiling_is_the_highest_value_of_all_runs(name):
     rng, n_compared = random.Random(name), 0
-    while n_compared < effort(100 if name in ("GradedAP", "VariantNDCG") else 30, 150):
+    while n_compared < effort(100 if name in ("GradedAP", "VariantNDCG") else 30, 1000):
         judgments, measure = random_judgments(rng), random_measure(rng, name)
         if measure.NAME == "NumRet" and "rel" not in measure.params:
             continue

@@ -43,7 +43,7 @@ def random_case(rng):
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_some_order_gives_them_and_none_goes_beyond_where_that_is_said(name):
     rng = random.Random(name)
-    for _ in range(effort(60, 200)):
+    for _ in range(effort(60, 600)):
         (judgments, scores), measure = random_case(rng), random_measure(rng, name)
         values = list(values_of_all_orders(measure, judgments, scores))
         found, exact = ranges(measure, {"q": judgments}, {"q": scores})

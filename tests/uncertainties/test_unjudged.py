@@ -53,7 +53,7 @@ def rankings_of(judgments, scores):
 def found_and_possible(text):
     """Yield what is found of random cases and what all assignments give."""
     measure, rng = pm.parse_measure(text), np.random.default_rng(0)
-    for number in range(effort(12, 50)):
+    for number in range(effort(12, 150)):
         scale = SCALES[number % len(SCALES)]
         judgments, scores = random_case(rng, longest=effort(6, 7))
         low, high, n_unjudged = bounds(measure, judgments, scores, scale, most=5)

@@ -21,7 +21,7 @@ MAX_GAIN = 1e100
 """The same for grades that are gains."""
 
 
-def _refuse(judgments: Judgments, rows: NDArray[np.bool_], problem: str, hint: str) -> None:
+def _raise_at_first(judgments: Judgments, rows: NDArray[np.bool_], problem: str, hint: str) -> None:
     """Raise MeasureError about the first of these rows; {grade} and {highest} are filled in."""
     found = np.flatnonzero(rows)
     if len(found):
@@ -40,23 +40,23 @@ def check_weights(judgments: Judgments, given: dict[str, Any]) -> None:
     too_high = (judgments.grade >= given["rel"]) & (judgments.grade > given["max_rel"])
     problem = f"GradedAP: no grade may be above max_rel={given['max_rel']} (found {{grade}})"
     hint = "Set max_rel={highest}, or give each grade its weight with gains={{...}}"
-    _refuse(judgments, too_high, problem, hint)
+    _raise_at_first(judgments, too_high, problem, hint)
 
 
 def check_gains(judgments: Judgments, given: dict[str, Any]) -> None:
     """Each relevant grade is in `gains`, or where none are given the gain itself."""
     if given["gains"] is None:
-        _refuse_large(judgments)
+        _check_size(judgments)
         return
     relevant = judgments.grade >= given.get("rel", 1)
     missing = relevant & ~np.isin(judgments.grade, list(given["gains"]))
     problem = f"gains must have every relevant grade (found {{grade}}, gains have {list(given['gains'])})"
-    _refuse(judgments, missing, problem, "Add {grade} to gains")
+    _raise_at_first(judgments, missing, problem, "Add {grade} to gains")
 
 
-def _refuse_large(judgments: Judgments) -> None:
+def _check_size(judgments: Judgments) -> None:
     problem = f"a grade that is a gain must be at most {MAX_GAIN:g} (found {{grade}})"
-    _refuse(judgments, np.abs(judgments.grade) > MAX_GAIN, problem, "Map the grades to smaller ones")
+    _raise_at_first(judgments, np.abs(judgments.grade) > MAX_GAIN, problem, "Map the grades to smaller ones")
 
 
 def check_exponent(judgments: Judgments, given: dict[str, Any]) -> None:
@@ -64,14 +64,16 @@ def check_exponent(judgments: Judgments, given: dict[str, Any]) -> None:
     if given.get("gain") == "exp" or given.get("dcg") == "exp-log2":
         problem = "the gain 2^g - 1 of a grade must be a number (found grade {grade})"
         hint = "Use a linear gain, or nDCG with gains={{...}}"
-        _refuse(judgments, judgments.grade > MAX_EXPONENT, problem, hint)
-    _refuse_large(judgments)
+        _raise_at_first(judgments, judgments.grade > MAX_EXPONENT, problem, hint)
+    _check_size(judgments)
 
 
 def check_err(judgments: Judgments, given: dict[str, Any]) -> None:  # noqa: ARG001 - ERR has no such parameter
     """ERR: no grade above gdeval's highest."""
     problem = f"ERR: no grade may be above {ERR_MAX_GRADE}, as in gdeval (found {{grade}})"
-    _refuse(judgments, judgments.grade > ERR_MAX_GRADE, problem, "Map the grades to 0..4 before evaluating")
+    _raise_at_first(
+        judgments, judgments.grade > ERR_MAX_GRADE, problem, "Map the grades to 0..4 before evaluating"
+    )
 
 
 def note_on_binary_labels(measure: Measure, judgments: Judgments) -> str:
