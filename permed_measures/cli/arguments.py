@@ -120,6 +120,15 @@ Digits = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="HEADINGS|all|FILE.csv",
+        help="Columns of the table, such as P@1,ignored. By default those that say something and fit. "
+        "A CSV file has other columns: run,method,latency.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Caption = Annotated[
     str | None,
     typer.Option(

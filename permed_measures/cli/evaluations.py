@@ -42,15 +42,7 @@ def evaluate(
     output: arguments.Output = None,
     digits: arguments.Digits = None,
     caption: arguments.Caption = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="HEADINGS|all|FILE.csv",
-            help="Columns of the table, such as P@1,ignored. By default those that say something and fit. "
-            "A CSV file has other columns: run,method,latency.",
-            rich_help_panel=arguments.OUTPUT,
-        ),
-    ] = None,
+    columns: arguments.Columns = None,
     record: arguments.RecordTo = None,
 ) -> None:
     """Evaluate runs: a row per run, with the share of judged documents and the best possible values.
@@ -71,6 +63,7 @@ def evaluate(
         put,
         refuse_caption,
         refuse_digits,
+        refuse_headings,
         refuse_record,
         write_record,
     )
@@ -95,9 +88,7 @@ def evaluate(
     if texts and (by_query or by is not None):
         hint = "Leave out --by and --by-query"
         raise InputError("a file of --columns goes with one row for each run", hint=hint)
-    if headings and form not in ("table", "markdown", "latex", "html"):
-        hint = "Leave it out, or choose --format table, markdown, latex or html"
-        raise InputError("--columns chooses the columns of a table", hint=hint)
+    refuse_headings(headings, form)
     with reading(qrels, files, order, query_ids) as inputs:
         judgments = inputs.judgments
         groups = Groups.of(judgments.query_ids, by, inputs.dataset) if by is not None else None

@@ -47,6 +47,13 @@ def refuse_digits(digits: int | None, form: str) -> None:
         raise InputError(f"--digits is for tables; {form} has all digits", hint="Leave it out")
 
 
+def refuse_headings(headings: Collection[str], form: str) -> None:
+    """Refuse a choice of columns where the format has all."""
+    if headings and form not in ("table", "markdown", "latex", "html"):
+        hint = "Leave it out, or choose --format table, markdown, latex or html"
+        raise InputError("--columns chooses the columns of a table", hint=hint)
+
+
 def refuse_caption(caption: str | None, form: str) -> None:
     """Refuse a caption where the format has none."""
     if caption is not None and form not in CAPTIONED:

@@ -17,7 +17,7 @@ from permed_measures.markup import as_json, counted
 
 VerifyFormat = Literal["table", "json"]
 GateFormat = Literal["table", "markdown", "json"]
-LeaderboardFormat = Literal["table", "markdown", "html", "csv", "json"]
+LeaderboardFormat = Literal["table", "markdown", "latex", "html", "csv", "tsv", "jsonl", "json"]
 
 
 def verify(
@@ -183,37 +183,46 @@ def leaderboard(
     measures: arguments.MeasureNames = None,
     preset: arguments.PresetName = None,
     rel: arguments.Rel = None,
-    columns: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A CSV file of other columns, by run.")
-    ] = None,
     clusters: arguments.Clusters = None,
     resamples: arguments.Resamples = 50_000,
     seed: arguments.Seed = 0,
     format_: Annotated[LeaderboardFormat | None, arguments.format_option(LeaderboardFormat)] = None,
     output: arguments.Output = None,
+    digits: arguments.Digits = None,
+    caption: arguments.Caption = None,
+    columns: arguments.Columns = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
     """Order runs by the first measure, and test which are below the first; records need no run files."""
-    from permed_measures.cli.inputs import chosen_measures, default_measures, find_runs, origin_of, reading
-    from permed_measures.cli.output import format_of, put
-    from permed_measures.files.columns import read_columns
-    from permed_measures.records.leaderboard import LEADERBOARD_FORMATS
+    from permed_measures.cli.inputs import (
+        chosen_measures,
+        columns_of,
+        default_measures,
+        find_runs,
+        origin_of,
+        reading,
+    )
+    from permed_measures.cli.output import format_of, put, refuse_caption, refuse_digits, refuse_headings
     from permed_measures.records.leaderboard import leaderboard as pm_leaderboard
     from permed_measures.records.record import is_record
+    from permed_measures.results.report import FORMATS
 
     files = find_runs(runs)
-    form = format_of(format_, output, LEADERBOARD_FORMATS, [Path(qrels), *files.values()])
+    form = format_of(format_, output, FORMATS, [Path(qrels), *files.values()])
+    refuse_caption(caption, form)
+    refuse_digits(digits, form)
+    headings, texts = columns_of(columns)
+    refuse_headings(headings, form)
     records = {name: path for name, path in files.items() if is_record(path)}
     with reading(
         qrels, {name: files[name] for name in files if name not in records}, order, query_ids
     ) as inputs:
         chosen = chosen_measures(preset, measures, rel, inputs)
         chosen = chosen or default_measures(rel, inputs)
-        texts = read_columns(columns) if columns else None
         dataset = inputs.qrels if inputs.dataset is None else inputs.dataset
         both: ChainMap[str, Any] = ChainMap(records, inputs.runs)  # type: ignore[arg-type]
         how = (clusters, texts, resamples, seed, order, query_ids)
         board = pm_leaderboard(dataset, both, chosen, *how)
-    board = replace(board, origin=origin_of(context, files))
-    put(lambda: board.to(form), output, f"{form} of {counted(len(board.entries), 'run')}")
+    report = replace(board, origin=origin_of(context, files)).report(digits, headings, caption or "")
+    put(lambda: report.to(form), output, f"{form} of {counted(len(board.entries), 'run')}")

@@ -3,49 +3,38 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from ir_measures.measures import Measure
-from numpy.typing import NDArray
 
-from permed_measures.comparisons.compare import compared
-from permed_measures.comparisons.corrections import MAX_T
-from permed_measures.comparisons.paired import PairedRuns
-from permed_measures.comparisons.results import Options
-from permed_measures.comparisons.tests import least_p
+from permed_measures.comparisons.tests import least_p, n_patterns, randomize, sign_patterns
 from permed_measures.datasets.loading import loaded_qrels, loaded_run
-from permed_measures.engine.evaluator import PermedEvaluator, aggregated
+from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
+from permed_measures.engine.judgments import Ints
+from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError
-from permed_measures.files.provenance import Origin
-from permed_measures.frames import Tabular
-from permed_measures.markup import as_cell, as_json, counted
-from permed_measures.measures.headings import check_headings, explained, headings_of, name_of
+from permed_measures.files.provenance import Origin, provenance
+from permed_measures.intervals import Floats, sums_of
+from permed_measures.measures.headings import check_headings, headings_of, name_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import naming
-from permed_measures.pages.words import page_words
 from permed_measures.records.changes import values_to_compare
 from permed_measures.records.record import Record, as_record
-from permed_measures.reports.html import html_means
-from permed_measures.reports.result_page import PageTable, Part, copies_of, how_made, result_page
-from permed_measures.reports.tables import (
-    Cell,
-    PaperTable,
-    TableRow,
-    as_table,
-    placed,
-    separated,
-    styled_rows,
-)
-from permed_measures.results.evaluations import with_judged
+from permed_measures.reports.report_page import report_page
+from permed_measures.results.evaluation_report import evaluation_report
+from permed_measures.results.evaluations import Evaluations, with_judged
+from permed_measures.results.how import how_made
 from permed_measures.results.own_columns import Texts, check_texts, headings_of_texts, texts_of
-from permed_measures.terminal import paragraph, terminal_table
+from permed_measures.results.report import Report, Result, Section
+from permed_measures.results.table import Cell, Table
 
 LEVEL = 0.05
 """A run is below the first if the adjusted p-value of their difference is below this."""
@@ -66,6 +55,8 @@ class Entry:
         The mean of each measure.
     judged : dict of str to float or None
         The share of judged documents at each cutoff; None where a record does not have it.
+    queries : dict of str to int
+        How many are judged, in the run, without relevant documents, and ignored.
     source : str
         The record that it is from; empty for a run.
     texts : dict of str to str
@@ -77,6 +68,7 @@ class Entry:
     p: float | None
     values: dict[str, float]
     judged: dict[str, float | None]
+    queries: dict[str, int]
     source: str = ""
     texts: dict[str, str] = field(default_factory=dict)
 
@@ -87,7 +79,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Leaderboard(Tabular):
+class Leaderboard(Result):
     """Runs by their mean of the first measure; ``print`` shows the table.
 
     ``to_polars`` and ``to_pandas`` give a row for each run.
@@ -102,6 +94,8 @@ class Leaderboard(Tabular):
         The queries, and how runs were tested.
     least_p : float
         The smallest p-value that the test can give.
+    evaluations : Evaluations
+        Of the runs, with the columns of text.
     origin : Origin or None
         The command and its files.
     """
@@ -110,6 +104,7 @@ class Leaderboard(Tabular):
     measures: list[Measure]
     about: str
     least_p: float
+    evaluations: Evaluations = field(repr=False, compare=False)
     origin: Origin | None = field(default=None, repr=False)
 
     @property
@@ -123,74 +118,57 @@ class Leaderboard(Tabular):
         first = self.entries[0].run
         return f"significantly below {first} (p < {LEVEL:g}): {', '.join(below) or 'no run'}"
 
-    def to(self, form: str) -> str:
-        """Write it as ``table``, ``markdown``, ``html``, ``csv`` or ``json``."""
-        return LEADERBOARD_FORMATS[form](self)
-
-    def __str__(self) -> str:
-        """Return the table for a terminal."""
-        table = self._table()
-        shown = terminal_table(
-            [*table.labels, *table.headings], styled_rows(table), len(table.labels), goes_on=True
+    def report(self, digits: int | None = None, only: Sequence[str] = (), caption: str = "") -> Report:
+        """Return the table of `evaluate`, with the options of that, and ranks and p-values in it."""
+        made = evaluation_report(replace(self.evaluations, origin=self.origin), digits, only, caption)
+        [section] = made.sections
+        [table] = section.tables
+        report = Report(
+            made.title,
+            [f"{self.finding[:1].upper()}{self.finding[1:]}."],
+            [Section(tables=[self._with_places(table)])],
+            data=partial(_content, self),
+            rows=partial(_records, self),
+            how=partial(how_made, self.measures, self.origin),
         )
-        return "\n".join([shown, paragraph(table.caption(styled="\x1b[" in shown)), ""])
+        return replace(report, page=lambda: report_page(report))
 
-    def _records(self) -> list[dict[str, Any]]:
-        texts = {entry.run: entry.texts for entry in self.entries}
-        return [
-            {"rank": each.rank, "run": each.run}
-            | dict(zip(headings_of_texts(texts), texts_of(texts, each.run), strict=True))
-            | {**each.values, "p": each.p, **each.judged, "record": each.source}
-            for each in self.entries
-        ]
-
-    def _table(self) -> PaperTable:
-        records, names = self._records(), [*map(name_of, self.measures)]
-        own = headings_of_texts({entry.run: entry.texts for entry in self.entries})
-        labels = ["rank", "run", *own, *["record"] * any(entry.source for entry in self.entries)]
-        columns = [names[0], "p", *names[1:], *self.entries[0].judged]
-        cells = []
-        for column in columns:
-            values = [record[column] for record in records]
-            texts = ["" if value is None else f"{value:.4f}" for value in values]
-            cells.append([*map(Cell, texts, placed(texts) if column in names else [0] * len(texts))])
-        rows = [
-            TableRow([str(record[label]) for label in labels], [column[number] for column in cells])
-            for number, record in enumerate(records)
-        ]
-        first, *others = headings_of(self.measures)
-        about = f"Runs by {first} over {self.about}"
-        headings = [first, "p", *others, *self.entries[0].judged]
-        return PaperTable(labels, headings, [rows], about, [self.finding, *explained(self.measures)])
+    def _with_places(self, table: Table) -> Table:
+        """Put ranks before the names of runs, and p-values behind the labels."""
+        n, (first, *_) = table.n_labels, headings_of(self.measures)
+        places = {entry.run: (str(entry.rank), entry.p) for entry in self.entries}
+        rows = [(*places.get(row[0].text, ("", None)), row) for row in table.rows]
+        texts = [(rank, "" if p is None else f"{p:.4f}", row) for rank, p, row in rows]
+        cells = iter([[Cell(rank), *row[:n], Cell(p), *row[n:]] for rank, p, row in texts])
+        return replace(
+            table,
+            headings=["rank", *table.headings[:n], "p", *table.headings[n:]],
+            blocks=[[next(cells) for _ in block] for block in table.blocks],
+            n_labels=n + 1,
+            notes=[*table.notes, f"Rank: by {first}", f"p: {self.about}"],
+            label="leaderboard",
+        )
 
 
-def _as_json(board: Leaderboard) -> str:
-    about = {"measures": list(map(str, board.measures)), "about": board.about, "finding": board.finding}
-    runs = [{**vars(entry), "is_below": entry.is_below} for entry in board.entries]
-    return as_json({**about, "runs": runs}, indent=2) + "\n"
+def _records(board: Leaderboard) -> Iterator[dict[str, Any]]:
+    """Yield the numbers of each run."""
+    texts = {entry.run: entry.texts for entry in board.entries}
+    for each in board.entries:
+        own = dict(zip(headings_of_texts(texts), texts_of(texts, each.run), strict=True))
+        counts = {f"queries_{name}": count for name, count in each.queries.items()}
+        found = {**each.values, "p": each.p, **each.judged, **counts, "record": each.source}
+        yield {"rank": each.rank, "run": each.run, **own, **found}
 
 
-def _as_csv(board: Leaderboard) -> str:
-    rows = [[*board._records()[0]], *(record.values() for record in board._records())]
-    return separated([[as_cell(each) if isinstance(each, str) else each for each in row] for row in rows])
-
-
-def _as_html(board: Leaderboard) -> str:
-    words, table = page_words(), board._table()
-    shown = PageTable(html_means(table), copies=copies_of(table, "leaderboard"))
-    how = how_made(board.measures, board.origin)
-    parts = [Part(words["table"], tables=[shown])]
-    return result_page(table.about, [f"{board.finding[:1].upper()}{board.finding[1:]}."], parts, how)
-
-
-LEADERBOARD_FORMATS: dict[str, Callable[[Leaderboard], str]] = {
-    "table": str,
-    "markdown": lambda board: as_table(board._table()).to("markdown"),
-    "html": _as_html,
-    "csv": _as_csv,
-    "json": _as_json,
-}
-"""The formats of a leaderboard."""
+def _content(board: Leaderboard) -> dict[str, Any]:
+    """Return what the JSON holds."""
+    return {
+        "measures": list(map(str, board.measures)),
+        "about": board.about,
+        "finding": board.finding,
+        "runs": [{**vars(entry), "is_below": entry.is_below} for entry in board.entries],
+        "provenance": provenance(board.measures, board.origin),
+    }
 
 
 def leaderboard(
@@ -227,7 +205,7 @@ def leaderboard(
     -------
     Leaderboard
         Every pair of runs is compared by the randomization test over whole clusters, adjusted by step-down
-        max-T for all pairs at once, as the first is known from the same values only. A
+        max-T for all pairs at once (`randomize`), as the first is known from the same values only. A
         run is below the first where p < 0.05.
 
     Raises
@@ -254,39 +232,66 @@ def leaderboard(
     ids = evaluator.judgments.query_ids
     if not ids:
         raise InputError("the qrels have no query")
-    found: dict[str, _Scores] = {}
-    for name, scores in _scores(runs, asked, evaluator, order, query_ids, loaded):
+    found = _by_name(_scored(runs, asked, evaluator, order, query_ids, loaded))
+    texts = texts or {}
+    check_texts(texts, found)
+    _refuse_headings(headings_of_texts(texts), asked, evaluator)
+    unit, cluster, _ = clusters_of(ids, clusters, loaded)
+    means = {name: float(each.evaluation.values[0].mean()) for name, each in found.items()}
+    ordered = sorted(found, key=lambda name: -means[name])
+    values = np.stack([found[name].evaluation.values[0] for name in ordered], axis=1)
+    ranks = [1 + sum(means[other] > means[name] + 1e-12 for other in found) for name in ordered]
+    found = {name: found[name] for name in ordered}
+    evaluations = Evaluations(
+        asked, {name: each.evaluation for name, each in found.items()}, texts=_columns(texts, found)
+    )
+    entries = [
+        _entry(evaluations, rank, name, p, found[name], dict(texts.get(name, {})))
+        for name, rank, p in zip(ordered, ranks, _p_values(values, cluster, resamples, seed), strict=True)
+    ]
+    n_units = int(cluster.max()) + 1
+    least = least_p(n_units, resamples)
+    return Leaderboard(entries, asked, _tested(n_units, unit, resamples, seed), least, evaluations)
+
+
+def _by_name(scored: Iterator[tuple[str, _Scored]]) -> dict[str, _Scored]:
+    """Return the values of the runs by their names; no two may have the same."""
+    found: dict[str, _Scored] = {}
+    for name, each in scored:
         if name in found:
-            places = " and ".join(each.source or "a run" for each in (found[name], scores))
+            places = " and ".join(one.source or "a run" for one in (found[name], each))
             hint = "Give one of them another name: NAME=FILE"
             raise InputError(f"two runs are named {name!r} ({places})", hint=hint)
-        found[name] = scores
+        found[name] = each
     if not found:
         raise InputError("there is no run")
-    check_texts(texts or {}, found)
-    _refuse_headings(headings_of_texts(texts or {}), asked, evaluator)
-    unit, cluster, _ = clusters_of(ids, clusters, loaded)
-    means = {name: float(each.values[0].mean()) for name, each in found.items()}
-    ordered = sorted(found, key=lambda name: -means[name])
-    pairs = [(other, run) for run, other in combinations(ordered, 2)]
-    values = {name: found[name].values[:1] for name in ordered}
-    p = _p_values(PairedRuns(asked[:1], ids, values, pairs, unit, cluster, []), resamples, seed)
-    entries = [
-        Entry(
-            1 + sum(means[other] > means[name] + 1e-12 for other in ordered),
-            name,
-            p.get(name),
-            dict(zip(map(name_of, asked), aggregated(asked, found[name].values).values(), strict=True)),
-            found[name].judged,
-            found[name].source,
-            dict((texts or {}).get(name, {})),
-        )
-        for name in ordered
-    ]
-    by = f" by {unit}" if unit else ""
-    how = "p of the difference from the first, by the randomization test with max-T over all pairs of runs"
-    least = least_p(int(cluster.max()) + 1, resamples)
-    return Leaderboard(entries, asked, f"{counted(len(ids), 'query')}{by}; {how}", least)
+    return found
+
+
+def _columns(texts: Texts, found: Mapping[str, _Scored]) -> Texts:
+    """Return the user's own columns, and where any run is from one, the records."""
+    if not any(each.source for each in found.values()):
+        return texts
+    own = {name: dict(zip(headings_of_texts(texts), texts_of(texts, name), strict=True)) for name in found}
+    return {name: {**cells, "record": found[name].source} for name, cells in own.items()}
+
+
+def _tested(n_units: int, clusters: str, resamples: int, seed: int) -> str:
+    """Say how p-values are computed."""
+    patterns = sign_patterns(n_units, "cluster" if clusters else "query", resamples)
+    patterns += f" ({clusters})" * bool(clusters)
+    patterns += "" if n_patterns(n_units, resamples) else f", seed {seed}"
+    return (
+        "of the difference from the first run, by the randomization test with max-T over all pairs of runs; "
+        f"{patterns}"
+    )
+
+
+def _entry(
+    found: Evaluations, rank: int, name: str, p: float | None, scored: _Scored, texts: dict[str, str]
+) -> Entry:
+    values = {name_of(m): value for m, value in scored.evaluation.aggregated.items() if m in found.measures}
+    return Entry(rank, name, p, values, scored.judged, found.queries(name), scored.source, texts)
 
 
 def _refuse_headings(headings: list[str], asked: list[Measure], evaluator: PermedEvaluator) -> None:
@@ -300,20 +305,20 @@ def _refuse_headings(headings: list[str], asked: list[Measure], evaluator: Perme
 
 
 @dataclass(frozen=True)
-class _Scores:
-    values: NDArray[np.float64]  # by measure and query
+class _Scored:
+    evaluation: Evaluation
     judged: dict[str, float | None]
     source: str = ""
 
 
-def _scores(
+def _scored(
     runs: Mapping[str, Any],
     asked: list[Measure],
     evaluator: PermedEvaluator,
     order: str,
     query_ids: str | None,
     qrels: Any,
-) -> Iterator[tuple[str, _Scores]]:
+) -> Iterator[tuple[str, _Scored]]:
     """Yield the values of each run, computed or from a record."""
     shares = [name_of(measure) for measure in evaluator.measures if measure not in asked]
     for name in runs:
@@ -323,25 +328,37 @@ def _scores(
             source = Path(record.source).name or name
             for content, values in zip(record["runs"], recorded.values(), strict=True):
                 judged = {share: content["judged"].get(share) for share in shares}
-                yield content["run"], _Scores(np.stack([*values.values()]), judged, source)
+                evaluation = _of_record(content["queries"], [*values.values()], [*judged.values()], evaluator)
+                yield content["run"], _Scored(evaluation, judged, source)
             continue
         with naming(name):
             if isinstance(run, (str, os.PathLike)):
                 run = loaded_run(run, order=order, rewriting=query_ids, qrels=qrels)
             evaluation = evaluator.evaluate(run)
-        means = evaluation.aggregated.values()
-        yield (
-            name,
-            _Scores(evaluation.values[: len(asked)], dict(zip(shares, [*means][len(asked) :], strict=True))),
-        )
+        means = [*evaluation.aggregated.values()]
+        yield name, _Scored(evaluation, dict(zip(shares, means[len(asked) :], strict=True)))
 
 
-def _p_values(paired: PairedRuns, resamples: int, seed: int) -> dict[str, float]:
-    """Return the adjusted p-value of each run's difference from the first."""
-    first, *others = paired.values
-    if not others:
-        return {}
-    options = Options(("randomization",), MAX_T, resamples, seed, 1 - LEVEL)
-    rows = compared([paired], options, [])[0].rows
-    found = {row.run: row.tests["randomization"].adjusted for row in rows if row.baseline == first}
-    return {run: p for run, p in found.items() if p is not None}
+def _of_record(
+    queries: dict[str, int], values: list[Floats], judged: list[float | None], evaluator: PermedEvaluator
+) -> Evaluation:
+    """Return an evaluation that has the numbers of a record.
+
+    A record has no rankings, only for how many queries there was something, and of Judged only the mean.
+    """
+    n = evaluator.judgments.n_queries
+    shares = [np.full(n, np.nan if share is None else share) for share in judged]
+    none, answered = np.empty(0, np.int64), (np.arange(n) < queries["in_run"]).astype(np.int64)
+    counts = queries["in_run"] + queries["ignored"], queries["in_run"]
+    rankings = JudgedRankings(evaluator.judgments, none, none.astype(np.int32), answered, *counts)
+    return Evaluation(list(evaluator.measures), np.stack([*values, *shares]), rankings)
+
+
+def _p_values(values: Floats, cluster: Ints, resamples: int, seed: int) -> list[float | None]:
+    """Return the adjusted p-value of the difference of each column from the first; that has none."""
+    n = values.shape[1]
+    pairs = np.array([(other, run) for run, other in combinations(range(n), 2)])
+    if n == 1:
+        return [None]
+    adjusted = randomize(sums_of(values, cluster), pairs, resamples, seed, 1 - LEVEL).adjusted
+    return [None, *adjusted[: n - 1].tolist()]

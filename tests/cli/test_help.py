@@ -30,7 +30,6 @@ from permed_measures.comparisons.results import TESTS
 from permed_measures.crosschecks.results import CROSSCHECK_FORMATS
 from permed_measures.engine.query_ids import REWRITINGS
 from permed_measures.files.write import FORMATS
-from permed_measures.records.leaderboard import LEADERBOARD_FORMATS
 from permed_measures.results.report import FORMATS as REPORT_FORMATS
 
 COMMANDS = typer.main.get_command(cli.app).commands
@@ -66,7 +65,7 @@ def _values(choices):
         (comparing.TESTS, TESTS),
         (uncertainty.Format, REPORT_FORMATS),
         (checks.CrossCheckFormat, CROSSCHECK_FORMATS),
-        (recording.LeaderboardFormat, LEADERBOARD_FORMATS),
+        (recording.LeaderboardFormat, REPORT_FORMATS),
         (conversions.Format, FORMATS),
         (arguments.QueryIds.__args__[0].__args__[0], REWRITINGS),
         (arguments.PresetName.__args__[0].__args__[0], inputs.PRESETS),

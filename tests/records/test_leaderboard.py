@@ -95,7 +95,7 @@ def test_records_stand_for_their_runs(folder):
         pm.leaderboard("qrels.jsonl", {"old": "old.json"}, ["P@1"])
 
 
-@pytest.mark.parametrize("ending", ["txt", "md", "html", "csv", "json"])
+@pytest.mark.parametrize("ending", ["txt", "md", "tex", "html", "csv", "json"])
 def test_other_columns_stand_in_every_format(ending, folder):
     (folder / "columns.csv").write_text('run,method,latency (ms)\nlsa,"dense, <b>",12\n')
     line = (
@@ -104,8 +104,28 @@ def test_other_columns_stand_in_every_format(ending, folder):
     assert run_main(*line.split())[0] == 0
     text = (folder / f"board.{ending}").read_text()
     assert "latency (ms)" in text
-    assert ("dense, &lt;b&gt;" if ending in ("html", "md") else "dense, <b>") in text
-    assert "ignificantly below bm25 (p &lt; 0.05): no run" in text.replace("<", "&lt;") or ending == "csv"
+    lower = "\\textless{}b\\textgreater{}" if ending == "tex" else "&lt;b&gt;"
+    assert (f"dense, {lower}" if ending in ("html", "md", "tex") else "dense, <b>") in text
+
+
+def test_it_has_the_columns_of_evaluate_and_formats(folder):
+    qrels = {**QRELS, "r": {"a": 0, "b": 1}}
+    board = pm.leaderboard(qrels, {"best": run_with(0), "near": run_with(1)}, ["P@1", "RR"])
+    [section] = board.report(2, only=["RR", "ignored"], caption="Ours").sections
+    [table] = section.tables
+    assert table.headings == ["rank", "run", "p", "RR", "ignored"]
+    assert table.rows[0][3] == ("0.91", 1, "")
+    assert table.caption.startswith("Ours. Means over 11 judged queries")
+    judged = ["Judged@1", "Judged", "queries in run"]
+    assert board.report().sections[0].tables[0].headings == ["rank", "run", "p", "P@1", "RR", *judged]
+    rows = [(q, d, g) for q, docs in qrels.items() for d, g in docs.items()]
+    (folder / "qrels").write_text("".join(f"{q} 0 {d} {g}\n" for q, d, g in rows))
+    pm.record("qrels", {"best": run_with(0)}, ["P@1", "RR"]).write("old.json")
+    stored = pm.leaderboard("qrels", {"old": "old.json", "near": run_with(1)}, ["P@1", "RR"])
+    assert stored.to("csv").replace("old.json", "") == board.to("csv")
+    [table], [again] = ([*each.report().sections[0].tables] for each in (board, stored))
+    assert again.headings == ["rank", "run", "record", *table.headings[2:]]
+    assert [[*row[:2], *row[3:]] for row in again.rows] == table.rows
 
 
 @pytest.mark.parametrize(
