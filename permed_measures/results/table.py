@@ -171,8 +171,14 @@ def _markdown(table: Table) -> str:
     return f"{rows}\n{caption}\n" if caption else rows
 
 
+_SIGNED = re.compile(r"(?<![0-9])([-+])(?=[0-9])")
+_NUMBER = re.compile(r"[-+]?[0-9][0-9.,]*")
+_INTERVAL = re.compile(r"\[[-+0-9., ]+\]")
+
+
 def _markdown_cell(cell: Cell) -> str:
-    text = ("{}", "**{}**", "<u>{}</u>")[cell.rank].format(as_markdown(cell.text))
+    shown = cell.text if _NUMBER.fullmatch(cell.text) else as_markdown(cell.text)
+    text = ("{}", "**{}**", "<u>{}</u>")[cell.rank].format(shown)
     return f"{text}<sup>{cell.mark}</sup>" if cell.mark[:1].isalnum() else text + cell.mark
 
 
@@ -223,6 +229,7 @@ _LATIN = r", \usepackage[T1]{fontenc}"
 _BEYOND = "% compile it with XeLaTeX or LuaLaTeX and a font that has its letters"
 _MEASURE = re.compile(r"\b[A-Za-z]+(?:-[a-z]+)?(?:\([^()]*\))?@[0-9]+|\b[A-Za-z]+\([a-z_]+=[^()]*\)")
 _P_BELOW = re.compile(r"\bp < ([0-9.]*[0-9])")
+_D_Z = re.compile(r"\bd_z\b")
 _ANY_LATEX_HAS = "†‡—Δ±\u2013\u2018\u2019\u201c\u201d\u2026"
 _TALLEST = r"max width=\linewidth,max totalheight=.8\textheight"
 
@@ -265,18 +272,22 @@ def _latex_text(text: str) -> str:
     >>> print(_latex_text("† p < 0.05 on nDCG@10, 5%"))
     $^{\dagger}$ $p<0.05$ on \texttt{nDCG@10}, 5\%
     """
-    found = re.compile(f"{_MEASURE.pattern}|{_P_BELOW.pattern}")
+    found = re.compile(f"{_MEASURE.pattern}|{_P_BELOW.pattern}|{_D_Z.pattern}")
     parts, end = [], 0
     for each in found.finditer(text):
-        known = rf"$p<{each[1]}$" if each[1] else rf"\texttt{{{as_latex(each[0])}}}"
+        known = "$d_z$" if each[0] == "d_z" else rf"\texttt{{{as_latex(each[0])}}}"
+        known = rf"$p<{each[1]}$" if each[1] else known
         parts += [as_latex(text[end : each.start()]), known]
         end = each.end()
     return "".join([*parts, as_latex(text[end:])])
 
 
 def _latex_cell(cell: Cell) -> str:
-    """Write a cell; a dagger takes no room, so that digits are aligned."""
-    text = ("{}", r"\textbf{{{}}}", r"\underline{{{}}}")[cell.rank].format(as_latex(cell.text))
+    """Write a cell: a sign is a minus, no hyphen; a dagger takes no room, so that digits are aligned."""
+    shown = as_latex(cell.text)
+    if _NUMBER.fullmatch(cell.text) or _INTERVAL.fullmatch(cell.text):
+        shown = _SIGNED.sub(r"$\1$", shown)
+    text = ("{}", r"\textbf{{{}}}", r"\underline{{{}}}")[cell.rank].format(shown)
     if not cell.mark:
         return text
     if cell.mark[:1].isalnum():

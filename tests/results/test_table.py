@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 
 from permed_measures.markup import as_cell, one_line
 from permed_measures.papers.latex import text_of
+from permed_measures.papers.read import read_tables
 from permed_measures.results.table import FORMATS, Cell, Table, ranked
 
 
@@ -60,6 +61,7 @@ def of_html(text):
 
 
 def of_latex(text):
+    text = text.replace(r"{\char34}", '"')  # what the reader of papers does not know
     [row] = re.findall(r"\\midrule\n(.*) \\\\\n\\bottomrule", text)
     [caption] = re.findall(r"\\caption\{(.*)\}\n", text)
     name, *_ = re.split(r"(?<!\\)&", row)
@@ -130,3 +132,20 @@ def test_letters_are_raised_and_set_apart():
 def test_ranks_are_those_of_what_is_printed():
     assert ranked(["1,000", "999", "2"]) == [1, 2, 0]
     assert ranked(["nan", "0.5"]) == [0, 0]
+
+
+def test_numbers_have_a_minus_in_latex_and_no_escapes_in_markdown():
+    table = Table.of(["run", "Δ", "95% CI", "d_z"], [["-1", "-0.50", "[-0.75, +0.25]", "+1.5"]])
+    assert r"$-$1 & $-$0.50 & {[}$-$0.75, $+$0.25{]} & $+$1.5 \\" in table.to("latex")
+    assert r"run & $\Delta$ & 95\% CI & $d_z$ \\" in table.to("latex")
+    assert "| -0.50 | \\[-0.75, +0.25\\] | +1.5 |" in table.to("markdown")
+
+
+@pytest.mark.parametrize(("form", "ending"), [("latex", "tex"), ("markdown", "md"), ("csv", "csv")])
+def test_a_table_is_read_again_as_one_of_a_paper(form, ending, tmp_path):
+    rows = [["bm25_v2", "0.5000", "+0.1000"], ["a & b", "0.2500", "-0.1500"]]
+    table = Table.of(["run", "nDCG-exp@10", "GradedAP(norm='ideal')@10"], rows)
+    (tmp_path / f"table.{ending}").write_text(table.to(form))
+    [found] = read_tables(tmp_path / f"table.{ending}")
+    assert [" ".join(title) for title in found.titles] == table.headings
+    assert found.rows == rows
