@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
-from permed_measures.datasets.records import ConversationQuery, LitSearchDoc, Specificity, TitledDoc
+from permed_measures.datasets.records import ConversationQuery, LitSearchDoc, TitledDoc
 from permed_measures.engine.inputs import Nested, string_id
 from permed_measures.errors import InputError
 from permed_measures.files.formats import Format, Layout, Parse
@@ -40,9 +40,9 @@ def _file(path: Path, name: str, shape: str, parse: Parse, lists: bool = False) 
     return TextFile(Source(path), lines, "qrels", parse, first_line="", is_certain=True)
 
 
-def _text(value: Any) -> str:
+def _string(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{value!r:.40} is not a text")
+        raise ValueError(f"{value!r:.40} is not a string")
     return value
 
 
@@ -73,7 +73,7 @@ def _queries(content: dict[str, Any], _: int) -> tuple[ConversationQuery, ...]:
 def _conversation(content: dict[str, Any]) -> tuple[ConversationQuery, ...]:
     """Read a conversation as MedCorpus has it."""
     conversation_id = string_id(content["conversation_id"])
-    texts = [_text(turn["text"]) for turn in content["turns"]]
+    texts = [_string(turn["text"]) for turn in content["turns"]]
     numbers = [_turn_number(turn["turn_id"]) for turn in content["turns"]]
     return tuple(
         ConversationQuery(f"{conversation_id}_{number}", text, conversation_id, number, tuple(texts[:index]))
@@ -90,14 +90,14 @@ def _turn_number(value: Any) -> int:
 def _single(content: dict[str, Any]) -> ConversationQuery:
     """Read a query as PerMed's baselines have it."""
     query_id = string_id(content["query_id"])
-    history = tuple(map(_text, _list(content, "history")))
+    history = tuple(map(_string, _list(content, "history")))
     turn = _TURN.fullmatch(query_id)
     conversation, number = content.get("conversation_id"), content.get("turn_id")
     if conversation is None:
         conversation = turn[1] if turn else query_id
     if number is None:
         number = int(turn[2]) if turn else len(history) + 1
-    text = _text(content["query"] if "query" in content else content["text"])
+    text = _string(content["query"] if "query" in content else content["text"])
     return ConversationQuery(query_id, text, string_id(conversation), _turn_number(number), history)
 
 
@@ -152,7 +152,7 @@ def read_documents(paths: Iterable[Path]) -> Iterator[TitledDoc]:
 
 def _document(content: dict[str, Any], _: int) -> tuple[TitledDoc]:
     key = next((key for key in ("text_id", "doc_id", "_id") if key in content), "text_id")
-    return (TitledDoc(string_id(content[key]), _text(content.get("title", "")), _text(content["text"])),)
+    return (TitledDoc(string_id(content[key]), _string(content.get("title", "")), _string(content["text"])),)
 
 
 # --- LitSearch's Parquet files ---------------------------------------------------------------------
@@ -166,10 +166,13 @@ def _rows(path: Path, *columns: str) -> Iterator[tuple[Any, ...]]:
         yield from frame.iter_rows()
 
 
-def read_attributes(path: Path) -> dict[str, tuple[str, Specificity, int]]:
+def read_attributes(path: Path) -> dict[str, tuple[str, str, int]]:
     """Return query_set, specificity and quality of each question of LitSearch, by its text."""
     rows = _rows(path, "query", "query_set", "specificity", "quality")
-    return {text: (query_set, Specificity(number), quality) for text, query_set, number, quality in rows}
+    return {text: (query_set, _SPECIFICITY[number], quality) for text, query_set, number, quality in rows}
+
+
+_SPECIFICITY = ("broad", "specific")
 
 
 def read_papers(paths: Iterable[Path]) -> Iterator[LitSearchDoc]:

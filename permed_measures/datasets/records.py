@@ -2,7 +2,6 @@
 
 # Without `from __future__ import annotations`: ir_datasets and PyTerrier look for fields whose type is str.
 
-from enum import IntEnum
 from typing import NamedTuple
 
 
@@ -24,29 +23,19 @@ class ConversationQuery(NamedTuple):
         return self.text
 
 
-class Specificity(IntEnum):
-    """How many papers answer a question of LitSearch: some twenty (broad) or a few (specific)."""
-
-    BROAD = 0
-    SPECIFIC = 1
-
-    def __str__(self) -> str:
-        """Return ``broad`` or ``specific``."""
-        return self.name.lower()
-
-
 class LitSearchQuery(NamedTuple):
     """A question of LitSearch; the attributes are None where the official query file is not there.
 
     ``query_id`` is ``1`` to ``597``. ``query_set`` is ``inline_acl`` or ``inline_nonacl`` (written by a model
-    from a citation), ``manual_acl`` or ``manual_iclr`` (written by an author of the paper). ``quality`` is 1
-    or 2, by an expert's annotation.
+    from a citation), ``manual_acl`` or ``manual_iclr`` (written by an author of the paper).
+    ``specificity`` is ``broad`` (some twenty papers answer the question) or ``specific`` (a few do).
+    ``quality`` is 1 or 2, by an expert's annotation.
     """
 
     query_id: str
     text: str
     query_set: str | None = None
-    specificity: Specificity | None = None
+    specificity: str | None = None
     quality: int | None = None
 
     def default_text(self) -> str:

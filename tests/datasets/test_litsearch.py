@@ -53,7 +53,7 @@ PAPERS = [
 def attributes_of(query_id):
     """Return query set, specificity and quality, as the made Parquet file has them."""
     number = int(query_id)
-    return SETS[number % 4], number // 4 % 2, 1 + number // 8 % 2
+    return SETS[number % 4], ("broad", "specific")[number // 4 % 2], 1 + number // 8 % 2
 
 
 @functools.cache
@@ -65,7 +65,7 @@ def question_rows(path):
             {
                 "query_set": query_set,
                 "query": line["query"],
-                "specificity": specificity,
+                "specificity": int(specificity == "specific"),
                 "quality": quality,
                 "corpusids": [line["query_id"]],
             }
@@ -142,7 +142,7 @@ def test_official_files_are_downloaded_when_they_are_needed(cache, rows, server,
     assert server.asked == []
     broad = list(ir_datasets.load("litsearch/broad").queries_iter())
     assert broad
-    assert all(attributes_of(query.query_id)[1] == 0 for query in broad)
+    assert all(attributes_of(query.query_id)[1] == "broad" for query in broad)
     assert server.asked == [f"{base}query/full-00000-of-00001.parquet"]
     check_attributes()
     assert [doc.doc_id for doc in litsearch.docs_iter()] == [str(paper["corpusid"]) for paper in PAPERS]
@@ -155,7 +155,7 @@ def test_official_files_are_downloaded_when_they_are_needed(cache, rows, server,
 @pytest.mark.parametrize(
     ("names", "keeps"),
     [
-        (("broad", "specific"), (lambda a: a[1] == 0, lambda a: a[1] == 1)),
+        (("broad", "specific"), (lambda a: a[1] == "broad", lambda a: a[1] == "specific")),
         (("inline", "author"), (lambda a: a[0].startswith("inline"), lambda a: a[0].startswith("manual"))),
     ],
 )

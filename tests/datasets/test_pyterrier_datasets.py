@@ -5,7 +5,6 @@ import subprocess
 import sys
 import warnings
 
-import pandas as pd
 import pytest
 
 import permed_measures as pm
@@ -49,17 +48,6 @@ def test_topics_qrels_and_documents_are_frames(provider):
         document["docno"] for document in documents[3:5]
     ]
     assert dataset.get_corpus_lang() == "en"
-
-
-def test_an_experiment_on_the_data_set_has_the_numbers_of_calc_aggregate():
-    dataset = pt.get_dataset("irds:permed-sample")
-    run = pm.read_run(SAMPLES[0].runs["bm25"])
-    rows = [(q, d, s) for q, docs in run.items() for d, s in docs.items()]
-    frame = pd.DataFrame(rows, columns=["qid", "docno", "score"])
-    measure = pm.GradedAP @ 10
-    table = pt.Experiment([frame], dataset.get_topics("text"), dataset.get_qrels(), [measure], names=["bm25"])
-    expected = pm.calc_aggregate([measure], pm.read_qrels(SAMPLES[0].qrels), run)[measure]
-    assert table.loc[0, str(measure)] == pytest.approx(expected, abs=1e-9)
 
 
 def test_the_entry_point_needs_no_import_of_the_package():
