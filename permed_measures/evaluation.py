@@ -231,9 +231,9 @@ def evaluate_by(
     for note in groups.notes():
         warnings.warn(note, PermedWarning, stacklevel=2)
     if macro:
-        return Means(zip(evaluation.names, groups.macro(evaluation).values(), strict=True))
+        return Means(zip(scorer.names, groups.macro(evaluation).values(), strict=True))
     by_group = {
-        group: Means(zip(evaluation.names, means.values(), strict=True))
+        group: Means(zip(scorer.names, means.values(), strict=True))
         for group, means in groups.means(evaluation).items()
     }
     return MeansByGroup(by_group, groups.name)

@@ -48,19 +48,9 @@ class Evaluation:
     rankings: JudgedRankings
 
     @property
-    def names(self) -> list[Any]:
-        """The name that the user gave each measure, or the measure."""
-        return [alias_of(measure) or measure for measure in self.measures]
-
-    @property
     def aggregated(self) -> dict[Measure, float]:
         """The mean of each measure over all queries of the qrels (NaN without any); of counts, the sum."""
         return aggregated(self.measures, self.values)
-
-    def means(self) -> Means:
-        """Return the mean of each measure, by its name."""
-        values = aggregated(self.measures, self.values).values()
-        return Means(zip(self.names, values, strict=True))
 
     def per_query(self) -> Iterator[tuple[str, list[float]]]:
         """Yield each query id with its values, in the order of the measures."""
@@ -68,7 +58,7 @@ class Evaluation:
 
     def metrics(self) -> Iterator[Metric]:
         """Yield ir_measures' metrics, query by query."""
-        names = self.names
+        names: list[Any] = [alias_of(measure) or measure for measure in self.measures]
         for query_id, values in self.per_query():
             for name, value in zip(names, values, strict=True):
                 yield Metric(query_id, name, value)
@@ -91,6 +81,11 @@ class PermedEvaluator(Evaluator):
     measures : iterable of Measure or str, or one of these, or a dict of name to measure
     qrels : Judgments or any form of qrels
     ties : TieBreak, default TieBreak.TREC
+
+    Attributes
+    ----------
+    names : list
+        The name that the user gave each measure, or the measure.
     """
 
     def __init__(
@@ -107,6 +102,7 @@ class PermedEvaluator(Evaluator):
                 CHECKS[measure.NAME](self.judgments, values_of(measure))
         depths = [depth for measure in checked if (depth := _depth_of(measure)) is not None]
         self._depth = max(depths) if depths and len(depths) == len(checked) else None
+        self.names: list[Any] = [alias_of(measure) or measure for measure in checked]
         super().__init__(checked, self.judgments.query_ids)
 
     def notes(self) -> list[str]:
@@ -126,12 +122,14 @@ class PermedEvaluator(Evaluator):
 
     def calc_aggregate(self, run: RunLike) -> Means:
         """Return the mean of each measure over all queries of the qrels."""
-        return self.evaluate(run, self._depth).means()
+        values = self.evaluate(run, self._depth).aggregated.values()
+        return Means(zip(self.names, values, strict=True))
 
     def calc(self, run: RunLike) -> Values:
         """Return the means, and the metrics of each query."""
         evaluation = self.evaluate(run, self._depth)
-        return Values(evaluation.means(), list(evaluation.metrics()))
+        means = Means(zip(self.names, evaluation.aggregated.values(), strict=True))
+        return Values(means, list(evaluation.metrics()))
 
 
 _NEAREST = {"SDCG": "nDCG@10", **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NERR11"), "ERR@10")}
