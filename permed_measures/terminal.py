@@ -48,15 +48,14 @@ def terminal_table(
     headings: Sequence[str],
     rows: Sequence[Sequence[str | Styled]],
     n_labels: int,
-    block: int | Collection[int] = 0,
+    starts: Collection[int] = (),
     spare: Collection[str] = (),
-    goes_on: bool = False,
 ) -> str:
     """Lay out a table with a line below its headings; values are never cut or folded.
 
     Where the terminal is too narrow, headings are folded first, but not within words;
     then columns that can be spared are left out, and the last line says which;
-    then the table goes on below, if it may; then labels are folded.
+    then the table goes on below, beside the same labels; then labels are folded.
 
     Parameters
     ----------
@@ -64,12 +63,10 @@ def terminal_table(
     rows : sequence of sequences of str or Styled
     n_labels : int
         The number of columns at the left that hold text; the others hold numbers.
-    block : int or collection of int
-        The number of rows after which there is an empty line, 0 for none; or the rows that one stands before.
+    starts : collection of int
+        The rows that an empty line stands before.
     spare : collection of str
         The headings of columns of numbers that can be left out, in this order.
-    goes_on : bool
-        Whether columns of numbers that do not fit stand in a second table below, beside the same labels.
     """
     width = _width(sys.stdout)
     columns = [
@@ -78,32 +75,24 @@ def terminal_table(
     ]
     kept = _kept(columns, spare, width)
     lines: list[str] = []
-    for part in _parts(kept, width) if goes_on else [kept]:
+    for part in _parts(kept, width):
         lines += [""] if lines else []
-        lines += _laid_out(part, block, width)
+        lines += _laid_out(part, starts, width)
     gone = ", ".join(column.heading for column in columns if column not in kept)
     note = f"\n{paragraph(f'hidden (terminal too narrow): {gone}')}\n" if gone else ""
     return "".join(f"{line.rstrip()}\n" for line in lines) + note
 
 
-def _laid_out(columns: Sequence[_Column], block: int | Collection[int], available: int) -> Iterator[str]:
+def _laid_out(columns: Sequence[_Column], starts: Collection[int], available: int) -> Iterator[str]:
     """Yield the lines of a table."""
     widths = _widths(columns, available)
     left = [column.is_label for column in columns]
     yield from _lines([Styled(column.heading, "bold") for column in columns], widths, left)
     yield _rule() * _total(widths)
     for number, row in enumerate(zip(*(column.cells for column in columns), strict=True)):
-        if number and (number in block if isinstance(block, Collection) else block and number % block == 0):
+        if number and number in starts:
             yield ""
         yield from _lines(row, widths, left)
-
-
-def aligned(rows: Sequence[Sequence[str]], left: Collection[str]) -> list[str]:
-    """Lay out rows in lines, without a limit or styles; the columns with these headings are at the left."""
-    cells = [[*map(_cell, row)] for row in rows]
-    widths = [max(cell_len(cell.text) for cell in column) for column in zip(*cells, strict=True)]
-    at_left = [heading in left for heading in rows[0]]
-    return [line.rstrip() for row in cells for line in _lines(row, widths, at_left)]
 
 
 def paragraph(text: str, hang: int = 0, stream: TextIO | None = None) -> str:

@@ -136,7 +136,7 @@ def captioned(title: str, about: str) -> str:
 def _terminal(table: Table) -> str:
     """Lay out the table as wide as the terminal; numbers are never cut."""
     starts = [*accumulate(map(len, table.blocks))]
-    text = terminal_table(table.headings, _aligned(table), table.n_labels, starts, table.spare, goes_on=True)
+    text = terminal_table(table.headings, _aligned(table), table.n_labels, starts, table.spare)
     styled = "\x1b[" in text  # a file has no bold and underlined cells
     return "\n".join([text, *(paragraph(each, 2) for each in table.sentences(styled)), ""])
 
