@@ -30,15 +30,13 @@ files: relevance_lists read inspection columns whole output_formats write proven
 datasets: samples records readers downloads handlers catalogue import_hook loading __init__
 datasets: titles pyterrier
 intervals named_runs
-results: table report findings run_notes own_columns how evaluations evaluation_report
+results: table page report findings run_notes own_columns how evaluations evaluation_report
 spark
 comparisons: paired tests wilcoxon corrections power groups results rows
 comparisons: wording judged findings means_table differences_table report moves changes reranking
 papers: cells grids html_tables latex markdown delimited read
-plots: style arguments by_group by_query cutoffs forest save
-pages: words charts bundle display
-reports: tables html result_page report_page differences paper_table
-reports: ranked_documents query_details comparison_page
+plots: style arguments by_group by_query cutoffs forest save inline
+reports: tables
 crosschecks: pytrec results check
 audits: options query_sets rare_gains choices levels claim_names claims
 audits: claim_columns claim_tables claim_files conventions tried
@@ -48,7 +46,7 @@ audits: changes suggestions sentences answer_json reports audit
 limits: query_classes formulas best_rankings bounds counts row_formulas row_conventions rows
 limits: row_sentences reports possible
 uncertainties: unjudged label_errors results uncertainty
-comparisons: compare
+comparisons: queries pictures compare
 records: fields record changes verify rules gate leaderboard
 cli: messages progress arguments inputs output evaluations measures checks possible comparing uncertainty
 cli: recording conversions commands __init__

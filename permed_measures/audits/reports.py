@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,7 +31,6 @@ from permed_measures.audits.sentences import (
 )
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
-from permed_measures.reports.report_page import report_page
 from permed_measures.results.how import how_made
 from permed_measures.results.report import Report, Result, Section
 from permed_measures.results.table import NONE, Table
@@ -114,7 +113,7 @@ class Audit(Result):
         With `explain` also how surely, alternatives, what these data cannot tell apart, and formulas.
         """
         qrels = f"{Path(self.origin.qrels).name}: " if self.origin and self.origin.qrels else ""
-        report = Report(
+        return Report(
             qrels + counted(len(self.best[0].claims), "claim"),
             _finding(self),
             list(_sections(self, explain)),
@@ -122,7 +121,6 @@ class Audit(Result):
             rows=self._records,
             how=partial(_how, self),
         )
-        return replace(report, page=lambda: report_page(report))
 
     def explain(self) -> str:
         """Return the whole report as text."""

@@ -105,15 +105,17 @@ def compare(
     query_ids: arguments.QueryIds = None,
     record: arguments.RecordTo = None,
 ) -> None:
-    """Compare runs: differences, intervals and tests, as a table for a terminal, a paper or a browser.
+    """Compare runs: differences, intervals and tests, as a table, a page or a figure.
 
     A folder of runs gives one table. Turns of a conversation are not independent: for a data set with
     conversations, tests and intervals resample whole conversations.
     """
     from permed_measures.cli.inputs import chosen_measures, default_measures, find_runs, origin_of, reading
     from permed_measures.cli.output import (
+        FIGURE,
         format_of,
         put,
+        put_figure,
         refuse_caption,
         refuse_digits,
         refuse_record,
@@ -134,7 +136,7 @@ def compare(
         raise InputError("--p-imp needs one --baseline", hint="Name the run that the others rerank")
     texts = read_columns(existing(columns)) if columns else {}
     check_texts(texts, files)
-    form = format_of(format_, output, FORMATS, [Path(qrels), *files.values()])
+    form = format_of(format_, output, [*FORMATS, FIGURE], [Path(qrels), *files.values()])
     refuse_caption(caption, form)
     refuse_digits(digits, form)
     asked: dict[str, Any] = {"baseline": baseline, "clusters": clusters, "correction": correction}
@@ -160,7 +162,10 @@ def compare(
             texts = with_p_imp(texts, p_imp, inputs, baseline[0])
     origin = origin_of(context, files)
     result = replace(result, origin=origin, digits=digits, texts=texts, caption=caption or "")
-    put(lambda: result.report().to(form), output, f"{form} of {len(files):,} runs")
+    if form == FIGURE and output is not None:
+        put_figure(result, output)
+    else:
+        put(lambda: result.report().to(form), output, f"{form} of {len(files):,} runs")
     if record is not None:
         evaluated = Evaluations(chosen, recorded, groups=groups, origin=origin)
         how: dict[str, Any] = {"by": by, "macro": False, "order": order, "query_ids": query_ids}

@@ -69,7 +69,6 @@ def evaluate(
     )
     from permed_measures.engine.evaluator import PermedEvaluator
     from permed_measures.engine.groups import Groups
-    from permed_measures.reports.report_page import report_page
     from permed_measures.results.evaluation_report import evaluation_report
     from permed_measures.results.evaluations import Evaluations, with_judged
     from permed_measures.results.report import FORMATS
@@ -109,7 +108,6 @@ def evaluate(
     origin = origin_of(context, files)
     result = Evaluations(chosen, evaluations, by_query, groups, macro, origin, texts, notes)
     report = evaluation_report(result, digits, headings, caption or "")
-    report = replace(report, page=lambda: report_page(report))
     for note in [*result.all_notes(), *report.notes] if form in _WITHOUT_NOTES else ():
         tell(f"note: {note}")
     put(lambda: report.to(form), output, f"{form} of {counted(len(files), 'run')}")

@@ -13,11 +13,17 @@ from permed_measures.cli.messages import tell, warnings_as_notes
 from permed_measures.errors import InputError
 from permed_measures.files.whole import write_whole
 from permed_measures.markup import counted
+from permed_measures.plots.save import PLOT_ENDINGS
+from permed_measures.plots.style import matplotlib
 from permed_measures.results.report import CAPTIONED, ENDINGS
 
 if TYPE_CHECKING:
     from permed_measures.comparisons.compare import Comparison
     from permed_measures.results.evaluations import Evaluations
+
+
+FIGURE = "figure"
+"""The format of a file that ends like a plot."""
 
 
 def format_of(given: str | None, output: Path | None, formats: Collection[str], read: Iterable[Path]) -> str:
@@ -26,9 +32,10 @@ def format_of(given: str | None, output: Path | None, formats: Collection[str], 
         form = given or "table"
         check_page(form)
         return form
-    form = given or ENDINGS.get(output.suffix.lower(), "")
+    known = {**ENDINGS, **dict.fromkeys(PLOT_ENDINGS, FIGURE)}
+    form = given or known.get(output.suffix.lower(), "")
     if form not in formats:
-        endings = ", ".join(ending for ending, each in ENDINGS.items() if each in formats)
+        endings = ", ".join(ending for ending, each in known.items() if each in formats)
         raise InputError(
             f"the ending {output.suffix.lower()!r} means no format",
             where=str(output),
@@ -62,11 +69,13 @@ def refuse_caption(caption: str | None, form: str) -> None:
 
 
 def check_page(form: str) -> None:
-    """Refuse a page without Jinja2, before any work."""
+    """Refuse a page without Jinja2, and a figure without matplotlib, before any work."""
     if form == "html":
-        from permed_measures.pages.bundle import check_installed
+        from permed_measures.results.page import check_installed
 
         check_installed()
+    if form == FIGURE:
+        matplotlib()
 
 
 def refuse_without_folder(output: Path) -> None:
@@ -94,6 +103,17 @@ def write_record(
 
     assembled(found, options, compared, created=True).write(record)
     tell(f"{record}: record of {counted(len(found.evaluations), 'run')}")
+
+
+def put_figure(result: Comparison, output: Path) -> None:
+    """Write the forest plot of a comparison to a file, with its groups if it has any, and say so."""
+    from permed_measures.plots.forest import plot_forest
+    from permed_measures.plots.save import save_plot
+
+    matplotlib().use("agg")  # no window
+    with warnings_as_notes():
+        save_plot(plot_forest(result, groups=bool(result.groups)), output)
+    tell(f"{output}: figure of {counted(len(result.paired.values), 'run')}")
 
 
 def put(write: Callable[[], str], output: Path | None, about: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from permed_measures.comparisons.corrections import MAX_T
 from permed_measures.comparisons.judged import every_label_is_relevant, judged_notes
 from permed_measures.comparisons.paired import PairedRuns
+from permed_measures.comparisons.pictures import with_pictures
 from permed_measures.comparisons.report import comparison_report
 from permed_measures.comparisons.results import LEVELS, ComparisonResult, ComparisonRow, Options
 from permed_measures.comparisons.rows import rows_of
@@ -21,12 +22,10 @@ from permed_measures.files.provenance import Origin
 from permed_measures.markup import counted
 from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
-from permed_measures.pages.display import Shown
-from permed_measures.reports.comparison_page import comparison_page
 from permed_measures.results.report import CAPTIONED, FORMATS, Report, Result
 
 
-class Comparison(ComparisonResult, Result, Shown):
+class Comparison(ComparisonResult, Result):
     """The outcome of a comparison; ``print`` shows it as the command does.
 
     ``to_polars`` and ``to_pandas`` give a row for each pair and measure.
@@ -34,7 +33,7 @@ class Comparison(ComparisonResult, Result, Shown):
 
     def report(self) -> Report:
         """Return findings, means and differences, and how they were computed."""
-        return replace(comparison_report(self), page=lambda: comparison_page(self))
+        return with_pictures(comparison_report(self), self)
 
     def to(self, form: str = "table", digits: int | None = None, caption: str | None = None) -> str:
         """Write it in a form for a paper, a browser or another program.
@@ -54,7 +53,7 @@ class Comparison(ComparisonResult, Result, Shown):
         ------
         InputError
             For another form, digits below 0, or a caption where there is none; for ``html`` if
-            Jinja2 or vl-convert is missing.
+            Jinja2 is missing.
         """
         check_choice("form", form, FORMATS)
         if digits is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,6 @@ from permed_measures.limits.bounds import Interval
 from permed_measures.limits.row_sentences import by_convention, by_measure, counted_hits, otherwise, usual
 from permed_measures.limits.rows import ClaimRange, ConventionLimits, RowLimits
 from permed_measures.markup import counted
-from permed_measures.reports.report_page import report_page
 from permed_measures.results.how import how_made
 from permed_measures.results.report import Report, Result, Section
 
@@ -83,7 +82,7 @@ class Possible(Result):
     def report(self, every: bool = False) -> Report:
         """Return what is refuted and why, with every convention in a line if asked for."""
         qrels = f"{Path(self.origin.qrels).name}: " if self.origin and self.origin.qrels else ""
-        report = Report(
+        return Report(
             f"{qrels}{counted(len(self.rows), 'row')} without a run",
             _finding(self.rows),
             [*_tables(self.rows, every), *_notes(self)],
@@ -91,7 +90,6 @@ class Possible(Result):
             rows=partial(_lines, self.rows),
             how=partial(_how, self),
         )
-        return replace(report, page=lambda: report_page(report))
 
 
 # --- what is said ----------------------------------------------------------------------------------

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import re
+import warnings
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -109,22 +111,27 @@ _SVG, _LINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
 def inline_svg(figure: Figure) -> str:
     """Draw a figure as SVG for a page: with the page's colours and letters, and as wide as its place."""
     ElementTree.register_namespace("", _SVG)
-    root = ElementTree.fromstring(_drawn(figure, "svg", **{"svg.fonttype": "none"}))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph", UserWarning)  # the browser has fonts of its own
+        drawn = _drawn(figure, "svg", **{"svg.fonttype": "none"})
+    root, prefix = ElementTree.fromstring(drawn), f"p{zlib.crc32(drawn):08x}"
     for parent in list(root.iter()):
         for child in list(parent):
             if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
                 parent.remove(child)  # a style would be one of the whole page
-    used = set(re.findall(r"#(\w+)", " ".join(" ".join(each.attrib.values()) for each in root.iter())))
     for each in root.iter():
-        if each.get("id") not in used:
-            each.attrib.pop("id", None)
-        if _LINK in each.attrib:
-            each.set("href", each.attrib.pop(_LINK))
+        found = each.attrib
+        links = {"href": found.pop(_LINK, ""), "clip-path": found.pop("clip-path", "")}
+        found |= {name: link.replace("#", f"#{prefix}") for name, link in links.items() if link}
+        if "id" in found and each.tag in (f"{{{_SVG}}}path", f"{{{_SVG}}}clipPath"):
+            found["id"] = prefix + found["id"]  # a page has several plots
+        else:
+            found.pop("id", None)
         style = re.sub(
-            r"#[0-9a-f]{6}", lambda found: _ON_PAGES.get(found[0], found[0]), each.get("style", "")
+            r"#[0-9a-f]{6}", lambda colour: _ON_PAGES.get(colour[0], colour[0]), found.get("style", "")
         )
         if style:
-            each.set("style", re.sub(r"(font: [^;']*?px )[^;]*", r"\1system-ui, sans-serif", style))
-    root.attrib.pop("width")
-    root.attrib.pop("height")
-    return ElementTree.tostring(root, encoding="unicode", short_empty_elements=True)
+            found["style"] = re.sub(r"(font: [^;']*?px )[^;]*", r"\1system-ui, sans-serif", style)
+    root.set("style", f"fill: {_INK}")  # what is black has no colour of its own
+    del root.attrib["width"], root.attrib["height"]
+    return ElementTree.tostring(root, encoding="unicode")

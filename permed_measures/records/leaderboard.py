@@ -28,7 +28,6 @@ from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import naming
 from permed_measures.records.changes import values_to_compare
 from permed_measures.records.record import Record, as_record
-from permed_measures.reports.report_page import report_page
 from permed_measures.results.evaluation_report import evaluation_report
 from permed_measures.results.evaluations import Evaluations, with_judged
 from permed_measures.results.how import how_made
@@ -123,7 +122,7 @@ class Leaderboard(Result):
         made = evaluation_report(replace(self.evaluations, origin=self.origin), digits, only, caption)
         [section] = made.sections
         [table] = section.tables
-        report = Report(
+        return Report(
             made.title,
             [f"{self.finding[:1].upper()}{self.finding[1:]}."],
             [Section(tables=[self._with_places(table)])],
@@ -131,7 +130,6 @@ class Leaderboard(Result):
             rows=partial(_records, self),
             how=partial(how_made, self.measures, self.origin),
         )
-        return replace(report, page=lambda: report_page(report))
 
     def _with_places(self, table: Table) -> Table:
         """Put ranks before the names of runs, and p-values behind the labels."""

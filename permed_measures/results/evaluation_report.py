@@ -53,12 +53,13 @@ def evaluation_report(
     table = _table(found, decimals, only, caption)
     return Report(
         titled(found.origin, len(found.evaluations), n_queries),
-        [*_finding(found, decimals), *(f"Note: {note}." for note in found.all_notes())],
+        _finding(found, decimals),
         [Section(tables=[table])],
         _notes(found, table),
         partial(content_of, found),
         partial(records_of, found),
         partial(how_made, found.columns, found.origin),
+        cautions=found.all_notes(),
     )
 
 

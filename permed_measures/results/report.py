@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from permed_measures.errors import InputError, check_choice
+from permed_measures.errors import check_choice
 from permed_measures.frames import Tabular
 from permed_measures.markup import as_html, as_json, as_latex, as_markdown, finite
+from permed_measures.results.page import Shown, page_of
 from permed_measures.results.table import Table, separated
 from permed_measures.terminal import paragraph, section
 
@@ -64,6 +66,8 @@ class Report:
         Of a page.
     finding : sequence of str
         The answer, in sentences.
+    cautions : sequence of str
+        What weakens the finding, such as unjudged documents; said right below it. Without full stops.
     sections : sequence of Section
     notes : sequence of str
         What is to be known about the numbers.
@@ -73,8 +77,8 @@ class Report:
         Returns the lines of CSV, TSV and JSONL as mappings, numbers as they are.
     how : callable
         Returns how to make it again, for a page: command, versions, files with hashes.
-    page : callable, optional
-        Writes the page of a result that has one of its own.
+    queries : callable
+        Returns what a page shows query by query, as `reports.query_details` describes it.
     """
 
     title: str = ""
@@ -84,7 +88,13 @@ class Report:
     data: Callable[[], Any] = _nothing
     rows: Callable[[], Records] = _nothing
     how: Callable[[], dict[str, Any]] = dict
-    page: Callable[[], str] | None = field(default=None, repr=False)
+    cautions: Sequence[str] = ()
+    queries: Callable[[], dict[str, Any]] = dict
+
+    @property
+    def written(self) -> list[Section]:
+        """The sections of formats without plots."""
+        return [each for each in self.sections if each.tables or each.texts or each.code or not each.plots]
 
     def to(self, form: str = "table") -> str:
         """Write the report in one of `FORMATS`; ``table`` is as wide as the terminal."""
@@ -92,7 +102,7 @@ class Report:
         return FORMATS[form](self)
 
 
-class Result(Tabular):
+class Result(Tabular, Shown):
     """A result of the package: ``print`` shows what the command prints."""
 
     @abstractmethod
@@ -117,12 +127,13 @@ class Result(Tabular):
 # --- text --------------------------------------------------------------------------------------------
 
 
-def _notes(report: Report) -> list[str]:
-    return [f"Note: {note.rstrip('.')}." for note in report.notes]
+def _noted(notes: Iterable[str]) -> list[str]:
+    return [f"Note: {note.rstrip('.')}." for note in notes]
 
 
 def _terminal(report: Report) -> str:
-    parts = [_lines(report.finding), *map(_terminal_section, report.sections), _lines(_notes(report))]
+    first = [*report.finding, *_noted(report.cautions)]
+    parts = [_lines(first), *map(_terminal_section, report.written), _lines(_noted(report.notes))]
     return "\n".join(part for part in parts if part)
 
 
@@ -142,24 +153,25 @@ def _terminal_section(each: Section) -> str:
 
 
 def _markdown(report: Report) -> str:
-    parts = ["".join(f"{as_markdown(text)}\n" for text in [" ".join(report.finding)] if text)]
-    for each in report.sections:
+    first = [" ".join(report.finding), *_noted(report.cautions)]
+    parts = ["\n".join(f"{as_markdown(text)}\n" for text in first if text)]
+    for each in report.written:
         parts += [f"**{as_markdown(each.heading)}**\n"] if each.heading else []
         parts += [f"{as_markdown(each.note)}\n"] if each.note else []
         parts += [table.to("markdown") for table in each.tables]
         parts += ["".join(f"- {as_markdown(text)}\n" for text in each.texts)]
         parts += ["```\n{}\n```\n".format("\n".join(each.code))] if each.code else []
-    parts += [f"{as_markdown(note)}\n" for note in _notes(report)]
+    parts += [f"{as_markdown(note)}\n" for note in _noted(report.notes)]
     return "\n".join(part for part in parts if part)
 
 
 def _latex(report: Report) -> str:
     """Write the tables; all else stands in comments."""
-    lines = [*report.finding]
-    for each in report.sections:
+    lines = [*report.finding, *_noted(report.cautions)]
+    for each in report.written:
         lines += [*filter(None, [each.note]), *each.texts]
-    comments = "".join(f"% {as_latex(text)}\n" for text in [*lines, *_notes(report)])
-    tables = [table.to("latex") for each in report.sections for table in each.tables]
+    comments = "".join(f"% {as_latex(text)}\n" for text in [*lines, *_noted(report.notes)])
+    tables = [table.to("latex") for each in report.written for table in each.tables]
     return "\n".join([*tables, comments])
 
 
@@ -168,14 +180,16 @@ def _latex(report: Report) -> str:
 
 def notebook(report: Report) -> str:
     """Write the report in HTML, for a notebook."""
-    parts = [f"<p>{as_html(' '.join(report.finding))}</p>"] if report.finding else []
+    first = [" ".join(report.finding), *_noted(report.cautions)]
+    parts = [f"<p>{as_html(text)}</p>" for text in first if text]
     parts += map(_html_section, report.sections)
-    return "\n".join([*parts, *(f"<p>{as_html(note)}</p>" for note in _notes(report))])
+    return "\n".join([*parts, *(f"<p>{as_html(note)}</p>" for note in _noted(report.notes))])
 
 
 def _html_section(each: Section) -> str:
     heading, parts = as_html(each.heading), [f"<p>{as_html(each.note)}</p>"] if each.note else []
-    parts += [f'<div role="img" aria-label="{as_html(plot.about)}">{plot.svg()}</div>' for plot in each.plots]
+    plots = each.plots if find_spec("matplotlib") else ()
+    parts += [f'<div role="img" aria-label="{as_html(plot.about)}">{plot.svg()}</div>' for plot in plots]
     parts += [table.to("html") for table in each.tables]
     items = "".join(f"<li>{as_html(text)}</li>" for text in each.texts)
     parts += [f"<ul>{items}</ul>"] if items else []
@@ -183,14 +197,6 @@ def _html_section(each: Section) -> str:
     if each.folded:
         return f"<details><summary>{heading}</summary>{''.join(parts)}</details>"
     return "".join([f"<h4>{heading}</h4>" if heading else "", *parts])
-
-
-def _page(report: Report) -> str:
-    if report.page is None:
-        raise InputError(
-            "this result has no page", hint="Choose the format markdown, or show it in a notebook"
-        )
-    return report.page()
 
 
 # --- other programs ----------------------------------------------------------------------------------
@@ -213,7 +219,7 @@ FORMATS: dict[str, Callable[[Report], str]] = {
     "table": _terminal,
     "markdown": _markdown,
     "latex": _latex,
-    "html": _page,
+    "html": page_of,
     "csv": _separated,
     "tsv": lambda report: _separated(report, "\t"),
     "json": _json,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -13,8 +13,6 @@ from permed_measures.engine.ties import ALL_ORDERS
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of, name_of
-from permed_measures.pages.display import Shown
-from permed_measures.reports.report_page import report_page
 from permed_measures.results.how import how_made, titled
 from permed_measures.results.report import Report, Result, Section
 from permed_measures.results.table import NONE, Cell, Table
@@ -71,7 +69,7 @@ class UncertaintyRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Uncertainty(Result, Shown):
+class Uncertainty(Result):
     """The uncertainty of the means of some runs; ``print`` shows it as a table.
 
     ``to_polars`` and ``to_pandas`` give a row for each run and measure.
@@ -125,7 +123,7 @@ class Uncertainty(Result, Shown):
 
     def report(self, digits: int | None = None) -> Report:
         """Return the table and how it was computed; `digits` is the number of decimals, four if left out."""
-        report = Report(
+        return Report(
             titled(self.origin, len(self.runs), self.n_queries),
             sections=[Section(tables=[_table(self, 4 if digits is None else digits)])],
             notes=self.notes,
@@ -133,7 +131,6 @@ class Uncertainty(Result, Shown):
             rows=partial(_records, self),
             how=partial(how_made, self.measures, self.origin, self.seed),
         )
-        return replace(report, page=lambda: report_page(report))
 
 
 # --- the table -------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 from commands import run_main
 
 from permed_measures.datasets import SAMPLES
-from permed_measures.pages import bundle
+from permed_measures.results import page
 
 MEDICAL = SAMPLES[0]
 CONVERSATION = "^(.*)_"
@@ -268,10 +268,26 @@ def test_what_reranking_refuses_is_one_message_and_status_2(command, line, messa
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(("ending", "begins"), [("pdf", b"%PDF-"), ("svg", b"<?xml"), ("png", b"\x89PNG")])
+def test_the_figure_is_the_forest_plot(compared, tmp_path, ending, begins):
+    status, out, err = compared(f"bm25 lsa --baseline bm25 --output plot.{ending}")
+    assert (status, out) == (0, "")
+    assert err.endswith(f"plot.{ending}: figure of 2 runs\n")
+    assert (tmp_path / f"plot.{ending}").read_bytes().startswith(begins)
+
+
+def test_a_figure_without_matplotlib_is_refused_before_any_work(compared, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    (tmp_path / "broken").write_text("no run\n")
+    status, _, err = compared("bm25 --output plot.pdf", "broken")
+    assert status == 2
+    assert err.startswith("error: matplotlib is not installed, which plots need.")
+
+
 def test_a_page_without_its_extra_is_refused_before_any_work(compared, tmp_path, monkeypatch):
-    bundle._environment.cache_clear()
+    page._environment.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     (tmp_path / "broken").write_text("no run\n")
     status, out, err = compared("bm25 --output page.html", "broken")
     assert (status, out) == (2, "")
-    assert err.startswith("error: an HTML page needs Jinja2. pip install jinja2 vl-convert-python")
+    assert err.startswith("error: an HTML page needs Jinja2. pip install jinja2 matplotlib")

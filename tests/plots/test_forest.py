@@ -8,9 +8,9 @@ from plotting import CONVERSATION, QRELS, TURN, made, made_runs, per_query
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
+from permed_measures.comparisons.means_table import means_table
 from permed_measures.intervals import measure_intervals
 from permed_measures.plots.forest import plot_forest
-from permed_measures.reports.paper_table import paper_table
 
 MEASURES = ("RR", "P@1")
 
@@ -104,10 +104,10 @@ def test_the_note_says_what_bars_and_points_are(options, note):
 
 def test_means_have_their_intervals_and_the_letters_of_the_table(without_baseline):
     axes = plot_forest(without_baseline)
-    [block] = paper_table(without_baseline).blocks
+    [block] = means_table(without_baseline).blocks
     order = []
     for number, (ax, measure) in enumerate(zip(axes, MEASURES, strict=True)):
-        table = {row.labels[1]: (row.labels[0], row.cells[number].mark) for row in block}
+        table = {row[1].text: (row[0].text, row[2 + number].mark) for row in block}
         means = {}
         for name, run in runs_of_all_kinds().items():
             values = np.array([*per_query(QRELS, run, pm.parse_measure(measure)).values()])

@@ -14,19 +14,12 @@ ARGUMENTS = [
     *("--disable-component-update", "--disable-sync"),
 ]
 CHECKS = Path(__file__).with_name("page_checks.js").read_text(encoding="utf-8")
-DRAWN = "() => [...document.querySelectorAll('figure')].every((each) => each.querySelector('svg'))"
 
 IN_PAGES = [
     *(*HOSTILE, "<img src=x onerror=alert(1)>"),
     *("</script><script>alert(1)</script>", "${alert(1)}", "{run}"),
 ]
 """Names that mean something in a page or its scripts."""
-PLACES = """all => all.map((each) => {
-  const { e: x, f: y } = each.transform.baseVal.consolidate().matrix;
-  const { fill, stroke } = getComputedStyle(each);
-  return { x, y, fill, stroke, label: each.getAttribute("aria-label") };
-})"""
-"""Of points and lines of a plot: where they are, and what colours they have."""
 
 
 @contextmanager
@@ -45,7 +38,7 @@ def chromium():
 
 @contextmanager
 def opened(browser, path, width=1280, scheme="light", scripts=True, **options):
-    """Open a page and wait for its plots; nothing may be loaded, logged or shown in a dialog."""
+    """Open a page and wait for its script; nothing may be loaded, logged or shown in a dialog."""
     context = browser.new_context(
         viewport={"width": width, "height": 900},
         color_scheme=scheme,
@@ -62,7 +55,6 @@ def opened(browser, path, width=1280, scheme="light", scripts=True, **options):
     page.goto(path.as_uri())
     if scripts:
         page.wait_for_selector("html[data-ready]", state="attached")
-        page.wait_for_function(DRAWN)
     yield page
     context.close()
     assert not said, said

@@ -48,10 +48,12 @@ function contrasts() {
     const isLarge = size >= 24 || (size >= 18.66 && Number(fontWeight) >= 700);
     add(text, element.closest("svg") ? fill : color, element, isLarge ? 3 : 4.5);
   }
-  const marks = ["symbol path", "line path", "rule line"].map((name) => `.role-mark.mark-${name}`);
-  for (const mark of document.querySelectorAll([...marks, ".runs path"])) {
+  for (const mark of document.querySelectorAll(".plots svg use, .plots svg path, #query-scatter circle")) {
     const { fill, stroke } = getComputedStyle(mark);
-    add(mark.getAttribute("aria-label") ?? mark.parentElement.outerHTML, stroke === "none" ? fill : stroke, mark, 3);
+    const colour = stroke === "none" ? fill : stroke;
+    if (!mark.closest("defs") && colour !== getComputedStyle(document.body).backgroundColor && !isGrid(mark)) {
+      add(mark.parentElement.outerHTML, colour, mark, 3);
+    }
   }
   return found;
 }
@@ -83,4 +85,8 @@ function luminance(colour) {
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+function isGrid(mark) {
+  return (mark.getAttribute("style") ?? "").includes("--grid") || parsed(getComputedStyle(mark).fill)[3] === 0 && getComputedStyle(mark).stroke === "none";
 }

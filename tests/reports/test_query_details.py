@@ -5,24 +5,21 @@ import gzip
 import json
 import os
 import pickle
-import random
 import re
 import threading
 from dataclasses import replace
 from types import SimpleNamespace
 
 import ir_measures
-import numpy as np
 import polars as pl
 import pytest
 from commands import run_cli
-from effort import effort
+from permed_measures.reports.query_details import query_details
 
 from permed_measures.comparisons.compare import compare
 from permed_measures.datasets import SAMPLES, from_folder, load
 from permed_measures.files.write import write_run
-from permed_measures.reports import ranked_documents
-from permed_measures.reports.query_details import _rounded, query_details
+from permed_measures.reports import query_details as module
 
 QRELS = {"q1": {"a": 2, "b": 1, "c": 0, "far": 2, "never": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
 OLD = {"q1": {"x": 5.0, "b": 4.0, "c": 4.0, "y": 3.0, "far": 0.1}, "q2": {"a": 1.0}}
@@ -43,11 +40,19 @@ def shown(details, run):
 
 
 def unread(details):
-    return {run: reason for run, reason in zip(details["runs"], details["unread"], strict=True) if reason}
+    """Return why the unjudged documents of runs are not known."""
+    end = ": of its documents the judged ones are known."
+    reasons = zip(details["runs"], details["unread"], strict=True)
+    return {run: said.removeprefix(f"{run} ").removesuffix(end) for run, said in reasons if said}
 
 
-def named(details, name, query):
-    return {details["documents"]["ids"][each[0]]: each[1:] for each in details[name][query]}
+ONCE = "was read from a pipe or an iterator, which is possible only once"
+CHANGED, FAILED = "has changed since it was evaluated", "could not be read again"
+
+
+def judged(details, query):
+    """Return the grade of each judged document that is shown, and its rank in each run."""
+    return {details["documents"]["ids"][place]: rest for place, *rest in details["judged"][query]}
 
 
 def test_rankings_grades_and_what_all_runs_miss():
@@ -56,13 +61,21 @@ def test_rankings_grades_and_what_all_runs_miss():
     assert details["n"] == 3
     assert shown(details, "old") == [["x", "c", "b"], ["a"], []]
     assert shown(details, "new") == [["a", "x", "b"], ["z", "a"], []]
-    assert named(details, "grades", 0) == {"a": [2], "b": [1], "c": [0]}
-    assert named(details, "missed", 0) == {"far": [2, 5], "never": [1, None]}
-    assert details["n_missed"] == [2, 0, 0]
-    assert details["all_grades"] == [2, 1, 0]
+    assert judged(details, 0) == {
+        "a": [2, None, 1],
+        "b": [1, 3, 3],
+        "c": [0, 2, None],
+        "far": [2, 5, None],
+        "never": [1, None, None],
+    }
+    assert details["missed"] == [0, 0, 0]
+    assert details["grades"] == [2, 1, 0]
     assert (details["runs"], details["measures"]) == (["old", "new"], ["RR", "P@1"])
-    assert (details["baseline"], details["digits"]) == (None, 4)
-    assert details["values"] == [[[0.333333, 1.0, 0.0], [0.0, 1.0, 0.0]], [[1.0, 0.5, 0.0], [1.0, 0.0, 0.0]]]
+    assert (details["baseline"], details["digits"]) == (0, 4)
+    assert details["values"] == [
+        [[0.333333333333, 1.0, 0.0], [0.0, 1.0, 0.0]],
+        [[1.0, 0.5, 0.0], [1.0, 0.0, 0.0]],
+    ]
     assert details["texts"] is None
     assert details["turns"] is None
     assert details["documents"]["texts"] is None
@@ -75,10 +88,8 @@ def test_judged_documents_further_down_are_known_by_their_ranks():
     details = query_details(compared({"old": OLD, "new": NEW}), depth=1)
     assert shown(details, "old") == [["x"], ["a"], []]
     assert shown(details, "new") == [["a"], ["z"], []]
-    ids = details["documents"]["ids"]
-    deeper = [[{ids[place]: rank for place, rank in each} for each in of_run] for of_run in details["deeper"]]
-    assert deeper == [[{}, {}, {}], [{}, {"a": 2}, {}]]
-    assert named(details, "missed", 0) == {"far": [2, 5], "b": [1, 3], "never": [1, None]}
+    assert judged(details, 1) == {"a": [1, 1, 2]}
+    assert judged(details, 0)["b"] == [1, 3, 3]
 
 
 def test_baseline_digits_and_names_are_those_of_the_page():
@@ -86,7 +97,7 @@ def test_baseline_digits_and_names_are_those_of_the_page():
     details = query_details(replace(compared(runs, baseline=["c", "d"]), digits=0))
     assert details["runs"] == ["a b", "c", "d"]
     assert (details["baseline"], details["digits"]) == (1, 0)
-    assert unread(details) == {"d": "once"}
+    assert unread(details) == {"d": ONCE}
 
 
 def rows_of(run):
@@ -119,15 +130,15 @@ def test_a_run_that_can_be_read_once_has_its_judged_documents(tmp_path):
         details = query_details(compared({"old": run, "new": NEW}), depth=3)
         assert shown(details, "old") == [[None, "c", "b"], ["a"], []]
         assert shown(details, "new") == [["a", "x", "b"], ["z", "a"], []]
-        assert unread(details) == {"old": "once"}
+        assert unread(details) == {"old": ONCE}
 
 
 def test_spark_frames_are_not_read_again(monkeypatch):
     frame = object()
-    monkeypatch.setattr(ranked_documents, "is_spark_frame", lambda run: run is frame)
+    monkeypatch.setattr(module, "is_spark_frame", lambda run: run is frame)
     result = compared({"old": OLD, "new": NEW})
     details = query_details(replace(result, runs={"old": frame, "new": NEW}), depth=3)
-    assert unread(details) == {"old": "spark"}
+    assert unread(details) == {"old": "is a Spark frame, which is not read again"}
     assert shown(details, "old") == [[None, "c", "b"], ["a"], []]
 
 
@@ -167,12 +178,12 @@ def test_a_file_that_has_changed_since_is_not_shown(tmp_path):
     for change in ({"q1": {"x": 5.0, "c": 4.0, "b": 6.0}}, {**OLD, "q3": {"x": 1.0}}):
         write_run(change, path)
         details = query_details(result, depth=3)
-        assert unread(details) == {"old": "changed"}
+        assert unread(details) == {"old": CHANGED}
         assert shown(details, "old") == expected
     path.write_text("no run at all\n")
-    assert unread(query_details(result, depth=3)) == {"old": "failed"}
+    assert unread(query_details(result, depth=3)) == {"old": FAILED}
     path.unlink()
-    assert unread(query_details(result, depth=3)) == {"old": "failed"}
+    assert unread(query_details(result, depth=3)) == {"old": FAILED}
 
 
 def test_a_lazy_frame_that_cannot_be_computed_again_has_failed(tmp_path):
@@ -180,14 +191,14 @@ def test_a_lazy_frame_that_cannot_be_computed_again_has_failed(tmp_path):
     frame.write_parquet(tmp_path / "old.parquet")
     result = compared({"old": pl.scan_parquet(tmp_path / "old.parquet"), "new": NEW})
     frame.drop("score").write_parquet(tmp_path / "old.parquet")
-    assert unread(query_details(result)) == {"old": "failed"}
+    assert unread(query_details(result)) == {"old": FAILED}
 
 
 def test_a_comparison_is_pickled_without_its_runs():
     result = pickle.loads(pickle.dumps(compared({"old": records(OLD), "new": NEW})))
     assert result.runs == {}
     assert result.qrels is None
-    assert unread(query_details(result)) == {"old": "once", "new": "once"}
+    assert unread(query_details(result)) == {"old": ONCE, "new": ONCE}
 
 
 def test_a_conversation_has_the_turns_before_it_and_documents_their_titles():
@@ -230,29 +241,16 @@ def test_groups_and_clusters_by_a_pattern_are_fields():
     assert details["fields"] == {"_(.)$": ["1", "2"] * 3, "^(.)": ["a", "a", "b", "b", "c", "c"]}
 
 
-def test_rounded_values_keep_every_win_tie_and_loss():
-    for seed in range(effort(20, 400)):
-        rng = random.Random(seed)
-        near = [0.5, 0.5 + 1e-13, 0.5 - 1e-13, 0.5 + 3e-9, 0.5 + 4e-7, 1 / 3, 2 / 3, 0.0, 0.1234565, 0.25]
-        values = np.array([[[rng.choice(near) for _ in range(4)]] for _ in range(rng.randint(2, 6))])
-        rounded = np.array(_rounded(values))
-        assert abs(rounded - values).max() < 1e-6
-        for first in range(len(values)):
-            for second in range(first):
-                difference = values[first] - values[second]
-                difference[abs(difference) <= 1e-12] = 0
-                assert (np.sign(rounded[first] - rounded[second]) == np.sign(difference)).all(), seed
-
-
 def test_more_than_ten_missed_documents_are_counted():
     qrels = {"q": {f"d{number:02}": 1 + number % 2 for number in range(30)}}
     details = query_details(compared({"old": {"q": {"d01": 1.0}}, "new": {}}, qrels))
-    assert details["n_missed"] == [29]
-    assert len(details["missed"][0]) == 10
-    assert {grade for _, grade, _ in details["missed"][0]} == {2}
+    assert details["missed"] == [19]
+    shown = judged(details, 0)
+    assert shown.pop("d01") == [2, 1, None]
+    assert [*shown.values()] == [[2, None, None]] * 10
 
 
 @pytest.mark.parametrize("grade", [0.5, 1])
 def test_grades_are_whole_where_they_can_be(grade):
     details = query_details(compared({"old": {"q": {"d": 1.0}}, "new": {}}, {"q": {"d": grade}}, ("NumRet",)))
-    assert json.dumps(details["grades"]) == f"[[[0, {grade}]]]"
+    assert json.dumps(details["judged"]) == f"[[[0, {grade}, 1, null]]]"

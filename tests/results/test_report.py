@@ -69,14 +69,11 @@ def test_other_programs_get_all_digits():
 
 
 def test_what_a_format_does_not_show_is_not_computed():
-    report = Report(data=unused, rows=unused, how=unused, page=unused)
+    report = Report(data=unused, rows=unused, how=unused, queries=unused)
     assert report.to("table") == report.to("markdown") == report.to("latex") == ""
 
 
 def test_a_format_that_is_none_or_missing_is_refused():
     with pytest.raises(InputError, match="form must be one of table, markdown, latex, html, csv"):
         REPORT.to("pdf")
-    with pytest.raises(InputError, match="this result has no page"):
-        REPORT.to("html")
-    assert Report(page=lambda: "<html>").to("html") == "<html>"
     assert {*FORMATS} == {"table", "markdown", "latex", "html", "csv", "tsv", "json", "jsonl"}

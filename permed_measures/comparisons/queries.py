@@ -1,0 +1,257 @@
+"""What one looks at query by query: texts, values, and the documents that the runs rank first."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.comparisons.results import ComparisonResult
+from permed_measures.datasets.titles import titles_of
+from permed_measures.engine.first_documents import first_documents
+from permed_measures.engine.forms import is_spark_frame
+from permed_measures.engine.groups import Groups
+from permed_measures.engine.inputs import STDIN
+from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.errors import InputError
+from permed_measures.markup import one_line
+from permed_measures.measures.headings import headings_of
+
+DEPTH = 10
+"""Documents of each ranking that are shown, and documents of each query that are listed as missed."""
+DECIMALS = 12
+"""Of the values of queries: differences up to 1e-12 are ties."""
+
+Documents = dict[str, int]
+"""The place of each document, in the order in which they were first seen."""
+
+
+def query_details(result: ComparisonResult, depth: int = DEPTH) -> dict[str, Any]:
+    """Return what JSON can hold of the queries of a comparison.
+
+    Runs that can be read again are read for the ids of their unjudged documents; the others are known by
+    their judged documents alone.
+
+    Returns
+    -------
+    dict
+        - ``ids``, ``texts``: of the queries, then of turns without judgments; a text may be None.
+        - ``n``: how many of them are the queries of the comparison, in the order of ``paired.query_ids``.
+        - ``turns``: for each query the places, in ``ids``, of the turns before it.
+        - ``fields``: name to a label for each query.
+        - ``runs``, ``measures``, ``baseline``: names, and the place of the first baseline (or of the first
+          run).
+        - ``values``: for each run, measure and query; ``digits``: how many decimals are shown.
+        - ``depth``; ``rankings``: for each run and query places in ``documents``; -1 is an unjudged document
+          that is not known.
+        - ``documents``: ``ids``, and ``texts`` (None where the data set has none here).
+        - ``judged``: for each query [document, grade, rank in each run or None] of what is judged and shown:
+          within the depth of a run, or relevant and among the ten best that no run has there.
+        - ``missed``: for each query the number of the latter that are not shown.
+        - ``grades``: those of the qrels, descending, at most eight of them.
+        - ``unread``: for each run why its unjudged documents are not known; empty if they are.
+    """
+    rankings, documents = result.paired.rankings, Documents()
+    placed, unread = [], []
+    for run in rankings:
+        shown, reason = _shown_rankings(result, run, depth)
+        unread.append(f"{one_line(run)} {reason}: of its documents the judged ones are known." * bool(reason))
+        placed.append([_places(each, documents) for each in shown])
+    judgments = next(iter(rankings.values())).judgments
+    judged, missed = _judged(judgments, rankings, documents, depth)
+    texts = titles_of(result.qrels, documents.keys())
+    return {
+        **_queries(result),
+        "runs": list(map(one_line, rankings)),
+        "measures": headings_of(result.measures),
+        "baseline": list(rankings).index(result.baselines[0]) if result.baselines else 0,
+        "digits": 4 if result.digits is None else result.digits,
+        "values": np.array(list(result.paired.values.values())).round(DECIMALS).tolist(),
+        "depth": depth,
+        "rankings": placed,
+        "documents": {
+            "ids": list(map(one_line, documents)),
+            "texts": [texts.get(doc_id) for doc_id in documents] if texts else None,
+        },
+        "judged": judged,
+        "missed": missed,
+        "grades": _whole(np.unique(judgments.grade)[::-1][:8]),
+        "unread": unread,
+    }
+
+
+# --- queries -----------------------------------------------------------------------------------------
+
+
+def _queries(result: ComparisonResult) -> dict[str, Any]:
+    """Return ids, texts, fields of the queries, and the turns before each."""
+    query_ids, asked = result.paired.query_ids, _of_dataset(result.qrels)
+    by_id = {query.query_id: query for query in asked}
+    seen = {(each, _text(by_id.get(each))): place for place, each in enumerate(query_ids)}
+    before = _turns_before(asked)
+    turns = [
+        [seen.setdefault(turn, len(seen)) for turn in before.get(query_id, ())] for query_id in query_ids
+    ]
+    return {
+        "n": len(query_ids),
+        "ids": [one_line(query_id) for query_id, _ in seen],
+        "texts": [text for _, text in seen] if asked else None,
+        "turns": turns if any(turns) else None,
+        "fields": _fields(result, [by_id.get(each) for each in query_ids]),
+    }
+
+
+def _of_dataset(qrels: Any) -> list[Any]:
+    """Return the queries of a data set; none if it has none, or they cannot be read."""
+    dataset = qrels.irds_ref() if hasattr(qrels, "irds_ref") else qrels
+    try:
+        return list(dataset.queries_iter()) if hasattr(dataset, "queries_iter") else []
+    except Exception:  # of any data set of ir_datasets: the page is worth having without
+        return []
+
+
+def _text(query: Any) -> str | None:
+    """Return the text of a query of ir_datasets, some of which have several fields of text."""
+    if query is None:
+        return None
+    text = query.default_text() if hasattr(query, "default_text") else getattr(query, "text", "")
+    return " ".join(str(text or "").split()) or None
+
+
+def _turns_before(queries: list[Any]) -> dict[str, list[tuple[str, str | None]]]:
+    """Return id and text of the turns before each query; without ids if only their texts are known."""
+    name = next((each for each in _CONVERSATIONS if queries and hasattr(queries[0], each)), "")
+    if not name or not hasattr(queries[0], "turn_number"):
+        return {}
+    of_conversation: dict[Any, list[Any]] = {}
+    for query in sorted(queries, key=lambda query: int(query.turn_number)):
+        of_conversation.setdefault(getattr(query, name), []).append(query)
+    found: dict[str, list[tuple[str, str | None]]] = {}
+    for query in queries:
+        turns = of_conversation[getattr(query, name)]
+        before = [turn for turn in turns if int(turn.turn_number) < int(query.turn_number)]
+        found[query.query_id] = [(turn.query_id, _text(turn)) for turn in before]
+        texts = [" ".join(text.split()) for text in getattr(query, "history", ())]
+        if len(texts) > len(before):
+            found[query.query_id] = [("", text) for text in texts]
+    return found
+
+
+_CONVERSATIONS = ("conversation_id", "topic_number")
+"""What a query with a turn_number may call its conversation: ours, and TREC CAsT."""
+
+
+def _fields(result: ComparisonResult, queries: list[Any]) -> dict[str, list[str]]:
+    """Return what queries can be chosen by: groups, clusters and the short fields of the data set."""
+    paired, fields = result.paired, {}
+    if result.by and paired.group is not None:
+        labels = [*map(str, result.groups), ""]  # the last is -1: in no group
+        fields[result.by] = [labels[group] for group in paired.group.tolist()]
+    names = queries[0]._fields if queries and hasattr(queries[0], "_fields") else ()
+    for name in (name for name in names if name not in ("query_id", "text", "history")):
+        values = [getattr(query, name, None) for query in queries]
+        labels = ["" if value is None else str(value) for value in values]
+        short = all(isinstance(value, (str, int, type(None))) for value in values)
+        if short and max(map(len, labels)) <= _LONGEST_LABEL:
+            fields.setdefault(name, labels)
+    if paired.clusters and paired.clusters not in fields:
+        try:
+            groups = Groups.of(paired.query_ids, paired.clusters, result.qrels)
+        except InputError:  # a mapping or a function, which is not known by its name
+            pass
+        else:
+            labels = [*map(str, groups.values), ""]
+            fields[paired.clusters] = [labels[group] for group in groups.group.tolist()]
+    return {name: labels for name, labels in fields.items() if 1 < len(set(labels)) < len(labels)}
+
+
+_LONGEST_LABEL = 40
+
+
+# --- documents ---------------------------------------------------------------------------------------
+
+
+def _places(doc_ids: list[str | None], documents: Documents) -> list[int]:
+    """Return the place of each document; -1 for one that is not known."""
+    return [-1 if each is None else documents.setdefault(each, len(documents)) for each in doc_ids]
+
+
+def _shown_rankings(result: ComparisonResult, run: str, depth: int) -> tuple[list[list[str | None]], str]:
+    """Return the first documents of each query, and why those that are not judged are not known, if so."""
+    judged = _judged_only(result.paired.rankings[run], depth)
+    read, reason = _read(result, run, depth)
+    if read is None:
+        return judged, reason
+    for known, found in zip(judged, read, strict=True):
+        pairs = zip(known, found, strict=False)
+        if len(known) != len(found) or any(a not in (None, b) for a, b in pairs):
+            return judged, "has changed since it was evaluated"
+    return [list(each) for each in read], ""
+
+
+def _read(result: ComparisonResult, run: str, depth: int) -> tuple[list[list[str]] | None, str]:
+    """Return the first documents of each query, or why they are not known."""
+    path = result.origin.runs.get(run) if result.origin else None
+    is_pipe = path is not None and (path in _PIPES or (path.exists() and not path.is_file()))
+    if run not in result.runs or is_pipe:
+        return None, _ONCE
+    with warnings.catch_warnings():  # they were shown when the run was evaluated
+        warnings.simplefilter("ignore")
+        try:
+            given = result.runs[run]  # a file is read only now
+            if isinstance(given, Iterator):
+                return None, _ONCE
+            if is_spark_frame(given):
+                return None, "is a Spark frame, which is not read again"
+            return first_documents(given, result.paired.query_ids, depth), ""
+        except Exception:  # of any library that reads it: the page is worth having without
+            return None, "could not be read again"
+
+
+_ONCE = "was read from a pipe or an iterator, which is possible only once"
+_PIPES = (STDIN, Path("-"))
+
+
+def _judged_only(ranked: JudgedRankings, depth: int) -> list[list[str | None]]:
+    """Return the first documents of each query, those that are judged with their ids."""
+    shown: list[list[str | None]] = [[None] * min(depth, n) for n in ranked.retrieved.tolist()]
+    near = ranked.within(depth)
+    doc_ids = ranked.judgments.ids(near.row) if len(near.row) else []
+    for query, rank, doc_id in zip(near.query.tolist(), near.rank.tolist(), doc_ids, strict=True):
+        shown[query][rank - 1] = doc_id
+    return shown
+
+
+def _judged(
+    judgments: Judgments, rankings: Mapping[str, JudgedRankings], documents: Documents, depth: int
+) -> tuple[list[list[list[Any]]], list[int]]:
+    """Return grade and ranks of the judged documents that are shown, and how many missed ones are not."""
+    ranks = np.full((len(rankings), len(judgments.query)), _NOWHERE)
+    for run, ranked in enumerate(rankings.values()):
+        ranks[run, ranked.row] = ranked.rank
+    near: NDArray[np.bool_] = np.any(ranks <= depth, axis=0)
+    missed = np.flatnonzero(~near & (judgments.grade > 0))  # by query, the best grades first
+    numbers = np.bincount(judgments.query[missed], minlength=judgments.n_queries)
+    position = np.arange(len(missed)) - np.repeat(np.cumsum(numbers) - numbers, numbers)
+    near[missed[position < DEPTH]] = True
+    rows = np.flatnonzero(near)
+    places = _places(list(judgments.ids(rows)) if len(rows) else [], documents)
+    found: list[list[list[Any]]] = [[] for _ in judgments.query_ids]
+    columns = judgments.query[rows].tolist(), places, _whole(judgments.grade[rows]), ranks[:, rows].T.tolist()
+    for query, place, grade, of_runs in zip(*columns, strict=True):
+        found[query].append([place, grade, *(None if rank == _NOWHERE else rank for rank in of_runs)])
+    return found, np.maximum(numbers - DEPTH, 0).tolist()
+
+
+def _whole(numbers: NDArray[np.float64]) -> list[float]:
+    """Return Python numbers, whole ones as such."""
+    return [int(number) if number == int(number) else number for number in numbers.tolist()]
+
+
+_NOWHERE = np.iinfo(np.int32).max
+"""The rank of a document that a run does not have."""
