@@ -163,30 +163,6 @@ def loaded(result):
     return json.loads(result.to("json"), parse_constant=lambda name: pytest.fail(f"JSON has {name}"))
 
 
-def rounded(row, interaction=False):
-    """Return the numbers of a row of JSON as a page shows them."""
-
-    def p(value):
-        return "—" if value is None else "<0.0001" if value < 0.0001 else f"{value:.4f}"
-
-    def sign(value, form):
-        return "—" if value is None else f"{value + 0.0:{form}}"
-
-    tests = row["tests"]
-    bounds = ", ".join(f"{bound:+.4f}" for bound in row["interval"] or ())
-    texts = [f"{row['mean']:.4f}", f"{row['baseline_mean']:.4f}", f"{row['difference']:+.4f}"]
-    texts += [sign(row["relative"] and 100 * row["relative"], "+.1f"), f"[{bounds}]" if bounds else "—"]
-    texts += [f"{row['wins']}/{row['ties']}/{row['losses']}", sign(row["effect_size"], "+.2f")]
-    shown = "randomization", "t-test", "wilcoxon"
-    for name in (each for each in shown if each in tests):
-        made = tests[name]
-        texts += [p(made["p"])] if made["naive"] else [p(made["p"]), p(made["adjusted"])]
-    if interaction:
-        made = tests.get("interaction", {"p": None, "adjusted": None})
-        texts += ["" if value is None else p(value) for value in (made["p"], made["adjusted"])]
-    return texts
-
-
 STYLES = re.compile(r"\x1b\[[0-9;]*m")
 
 
