@@ -226,7 +226,7 @@ def test_one_altered_digit_in_a_table_is_no_conflict(name, measure, ap):
     assert (result.best[0].setting.queries, result.best[0].choices["ap"]) == (QuerySet.BOTH, ap)
     text = str(result)
     assert text.startswith(
-        f"5 of 6 claims: one convention explains them, certain\n  not explained by it: {name}, {measure}\n"
+        f"5 of 6 claims: one convention explains them, certain.\nNot explained by it: {name}, {measure}.\n"
     )
     assert "made differently" not in text
     unexplained = f"No convention prints {name}, {measure} as {claims[name][measure]}; nearest\n  {true}, "
