@@ -117,6 +117,7 @@ class Audit(Result):
             qrels + counted(len(self.best[0].claims), "claim"),
             _finding(self),
             list(_sections(self, explain)),
+            self.notes,
             data=partial(_content, self),
             rows=self._records,
             how=partial(_how, self),
@@ -230,7 +231,6 @@ def _sections(result: Audit, explain: bool) -> Iterator[Section]:
         found["One change more would print"] = alternatives(main)
         found["Makes no difference on these data"] = equivalents(main)
     found["Columns of changes"] = result.changes
-    found["Read from the table"] = result.notes
     yield from (Section(heading, texts=lines) for heading, lines in found.items() if lines)
     if main.explained and explain and (formulas := main.latex()):
         yield Section("Formulas", code=[f"${formula}$" for formula in formulas])

@@ -10,6 +10,7 @@ import typer
 
 from permed_measures.cli import arguments
 from permed_measures.cli.evaluations import Format
+from permed_measures.cli.messages import tell
 from permed_measures.markup import counted
 
 
@@ -49,5 +50,7 @@ def possible(
     origin = replace(origin_of(context, {}), others={"claims": claims} if claims else {})
     report = replace(result, origin=origin).report(every)
     put(lambda: report.to(form), output, f"{form} of {counted(len(result.rows), 'row')}")
+    for note in report.notes if form in ("csv", "tsv", "jsonl") else ():  # the other formats have them
+        tell(f"note: {note}")
     if not result.ok:
         raise typer.Exit(1)

@@ -85,7 +85,8 @@ class Possible(Result):
         return Report(
             f"{qrels}{counted(len(self.rows), 'row')} without a run",
             _finding(self.rows),
-            [*_tables(self.rows, every), *_notes(self)],
+            [*_tables(self.rows, every), *_below(self)],
+            _notes(self),
             data=partial(_content, self),
             rows=partial(_lines, self.rows),
             how=partial(_how, self),
@@ -123,15 +124,12 @@ def _tables(rows: list[RowLimits], every: bool) -> Iterator[Section]:
         yield Section(tables=[by_measure(rows[0])], texts=otherwise(rows[0]))
 
 
-def _notes(result: Possible) -> Iterator[Section]:
-    """Yield what stands below the tables: counts, what is assumed, what was read."""
+def _below(result: Possible) -> Iterator[Section]:
+    """Yield what stands below the tables: counts, what is assumed."""
     counts = [line for row in result.rows for line in counted_hits(row, len(result.rows) > 1)]
-    found = {
-        "Counts": list(dict.fromkeys(counts)),
-        "What this says": _assumed(result),
-        "Read from the table": result.notes,
-    }
-    yield from (Section(heading, texts=texts) for heading, texts in found.items() if texts)
+    if counts:
+        yield Section("Counts", texts=list(dict.fromkeys(counts)))
+    yield Section("What this says", texts=_assumed(result))
 
 
 def _assumed(result: Possible) -> list[str]:
@@ -147,9 +145,13 @@ def _assumed(result: Possible) -> list[str]:
         values = dict.fromkeys(text for row in result.rows for text in row.not_known)
         among = f", among them: {'; '.join(values)}" if values else ""
         lines.append(f"Left out, without bounds: {counted(n_skipped, 'further convention')}{among}.")
-    if result.skipped:
-        lines.append(f"No bounds are known for {', '.join(result.skipped)}.")
     return lines
+
+
+def _notes(result: Possible) -> list[str]:
+    """Return what was left out."""
+    skipped = [f"No bounds are known for {', '.join(result.skipped)}."] if result.skipped else []
+    return [*skipped, *result.notes]
 
 
 # --- other programs --------------------------------------------------------------------------------
@@ -200,7 +202,7 @@ def _content(result: Possible) -> dict[str, Any]:
             }
             for row in result.rows
         ],
-        "provenance": {**origin, "conventions": [*_assumed(result), *result.notes]},
+        "provenance": {**origin, "conventions": [*_assumed(result), *_notes(result)]},
     }
 
 

@@ -143,7 +143,7 @@ def test_what_is_no_claim_is_said_in_a_line_and_left_out(files, text, notes):
     assert len(content["notes"]) == len(notes)
     assert all(said.startswith(note) for said, note in zip(content["notes"], notes, strict=True))
     shown = audit_cli(*arguments)
-    assert ("Read from the table" in shown) == bool(notes)
+    assert ("\nNote: " in shown) == bool(notes)
 
 
 @pytest.mark.parametrize(

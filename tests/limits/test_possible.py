@@ -253,6 +253,9 @@ def test_the_command_prints_what_the_function_does():
     content = json.loads(run_cli("possible", "qrels", "--claims", "table.md", "--format", "json")[0])
     assert content["ok"]
     assert [row["row"] for row in content["rows"]] == ["bm25", "ours"]
+    lines, told = run_cli("possible", "qrels", "--claims", "table.md", "--format", "csv")
+    assert lines.startswith("row,convention,claim,published,")
+    assert "note: a column that is no measure left out: tokens" in told
     first = content["rows"][0]["conventions"][0]
     assert (first["possible"], first["usual"]) == (False, True)
     assert [each["measure"] for each in first["claims"]] == ["P@1", "AP@10"]
