@@ -9,6 +9,7 @@ import ir_datasets
 import pandas as pd
 import pytest
 from commands import run_main
+from ir_datasets.datasets.base import FilteredQrels
 
 import permed_measures as pm
 
@@ -73,3 +74,24 @@ def test_a_query_without_judgments_counts_in_a_data_set_as_in_its_file(tmp_path,
 def test_the_grades_of_the_literature_sample_are_binary():
     assert ir_datasets.load("permed-sample/literature").qrels_defs().keys() == {1}
     assert ir_datasets.load("permed-sample").qrels_defs().keys() == {2, 1, 0, -1}
+
+
+def test_qrels_that_ir_datasets_filters_have_no_file_in_the_provenance(tmp_path):
+    qrels = FilteredQrels(ir_datasets.load("permed-sample").qrels_handler(), lambda: {"sample_01_1"})
+    ir_datasets.registry.register("a-filtered-set", ir_datasets.Dataset(qrels))
+    (tmp_path / "run.trec").write_text("sample_01_1 Q0 sample-032 1 1 t\n")
+    arguments = ("a-filtered-set", tmp_path / "run.trec", "-m", "P@1", "--format", "json")
+    _, stdout, _ = run_main("evaluate", *arguments)
+    ir_datasets.registry._registered.pop("a-filtered-set")
+    content = json.loads(stdout)
+    assert [*find(content, "P@1")] == [1.0]
+    assert [*find(content, "dataset")] == ["a-filtered-set"]
+
+
+def find(content, key):
+    """Yield what stands under a key, wherever in JSON content."""
+    for name, value in content.items() if isinstance(content, dict) else enumerate(content):
+        if name == key:
+            yield value
+        elif isinstance(value, (dict, list)):
+            yield from find(value, key)
