@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-MEASURES, STATISTICS, INPUT, OUTPUT = "Measures", "Statistics", "Reading the runs", "Output"
-"""The groups of options in the help."""
+MEASURES, STATISTICS, OUTPUT, ADVANCED = "Measures", "Statistics", "Output", "Advanced"
+"""The groups of options in the help; what is rarely used is advanced."""
 
 
 def _measures_like(incomplete: str) -> list[str]:
@@ -51,25 +51,37 @@ MeasureNames = Annotated[
 ]
 PresetName = Annotated[
     Literal["medcorpus", "litsearch"] | None,
-    typer.Option("--preset", help="The measures of a benchmark.", rich_help_panel=MEASURES),
+    typer.Option(
+        "--preset",
+        metavar="NAME",
+        help="The measures of a benchmark: medcorpus, litsearch.",
+        rich_help_panel=MEASURES,
+    ),
 ]
 Rel = Annotated[
     float | None,
     typer.Option(
         metavar="GRADE",
-        help="The lowest relevant grade, for measures that take one and do not name their own.",
+        help="The lowest relevant grade, for measures that do not name their own.",
         rich_help_panel=MEASURES,
     ),
 ]
 
 Order = Annotated[
     Literal["score", "list"],
-    typer.Option(help="Rank lists by their scores, or take the order of the list.", rich_help_panel=INPUT),
+    typer.Option(
+        metavar="score|list",
+        help="Rank lists by their scores (by default), or as listed.",
+        show_default=False,
+        rich_help_panel=ADVANCED,
+    ),
 ]
 QueryIds = Annotated[
     Literal["permed", "litsearch", "prefix"] | None,
     typer.Option(
-        help="Rewrite the query ids of the runs so that they match the qrels.", rich_help_panel=INPUT
+        metavar="HOW",
+        help="Rewrite the query ids of the runs to match the qrels: permed, litsearch or prefix.",
+        rich_help_panel=ADVANCED,
     ),
 ]
 
@@ -77,16 +89,32 @@ Clusters = Annotated[
     str | None,
     typer.Option(
         metavar="FIELD|REGEX|none",
-        help="Queries that belong together. By default the conversation_id of a data set that has it.",
+        help="Queries that belong together; of a data set its conversation_id.",
         rich_help_panel=STATISTICS,
     ),
 ]
 Resamples = Annotated[
-    int, typer.Option(metavar="N", help="Number of resamples.", min=1, rich_help_panel=STATISTICS)
+    int,
+    typer.Option(
+        metavar="N",
+        help="Number of random sign patterns: 50000.",
+        show_default=False,
+        min=1,
+        rich_help_panel=ADVANCED,
+    ),
 ]
-Seed = Annotated[int, typer.Option(metavar="N", help="Random seed.", min=0, rich_help_panel=STATISTICS)]
+Seed = Annotated[
+    int,
+    typer.Option(metavar="N", help="Random seed: 0.", show_default=False, min=0, rich_help_panel=ADVANCED),
+]
 Level = Annotated[
-    float, typer.Option(metavar="P", help="Level of the confidence intervals.", rich_help_panel=STATISTICS)
+    float,
+    typer.Option(
+        metavar="P",
+        help="Level of the confidence intervals: 0.95.",
+        show_default=False,
+        rich_help_panel=ADVANCED,
+    ),
 ]
 
 Claim = Annotated[
@@ -102,6 +130,15 @@ Decimals = Annotated[
     typer.Option(metavar="N", help="Number of digits after the point, as published.", min=0, max=15),
 ]
 
+Format = Annotated[
+    Literal["table", "markdown", "latex", "html", "csv", "tsv", "json", "jsonl"] | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="One of table, markdown, latex, html, csv, tsv, json, jsonl.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Output = Annotated[
     Path | None,
     typer.Option(
@@ -114,27 +151,27 @@ Digits = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Number of decimals of values; p-values keep theirs, and JSON has all.",
+        help="Number of decimals of values in tables.",
         min=0,
         max=17,
-        rich_help_panel=OUTPUT,
+        rich_help_panel=ADVANCED,
     ),
 ]
 Columns = Annotated[
     list[str] | None,
     typer.Option(
         metavar="HEADINGS|all|FILE.csv",
-        help="Columns of the table, such as P@1,ignored. By default those that say something and fit. "
+        help="Columns of the table, such as P@1,ignored; by default the informative ones that fit. "
         "A CSV file has other columns: run,method,latency.",
-        rich_help_panel=OUTPUT,
+        rich_help_panel=ADVANCED,
     ),
 ]
 Caption = Annotated[
     str | None,
     typer.Option(
         metavar="TEXT",
-        help="Put this before the caption, in the formats latex and markdown.",
-        rich_help_panel=OUTPUT,
+        help="What the caption begins with, in the formats latex and markdown.",
+        rich_help_panel=ADVANCED,
     ),
 ]
 RecordTo = Annotated[
@@ -143,6 +180,6 @@ RecordTo = Annotated[
         "--record",
         metavar="FILE",
         help="Write a record too: a JSON file that verify computes again.",
-        rich_help_panel=OUTPUT,
+        rich_help_panel=ADVANCED,
     ),
 ]

@@ -9,8 +9,6 @@ from typing import Annotated, Literal
 import typer
 
 from permed_measures.cli import arguments
-from permed_measures.cli.evaluations import Format
-from permed_measures.cli.messages import tell
 from permed_measures.markup import counted
 
 CrossCheckFormat = Literal["table", "json"]
@@ -40,7 +38,7 @@ def crosscheck(
     from permed_measures.engine.evaluator import PermedEvaluator
 
     files = find_runs(runs)
-    form = format_of(format_, output, CROSSCHECK_FORMATS, [Path(qrels), *files.values()])
+    form = format_of(format_, output, [Path(qrels), *files.values()], formats=CROSSCHECK_FORMATS)
     about = f"{form} of {counted(len(files), 'run')}"
     with reading(qrels, files, order, query_ids) as inputs:
         chosen = chosen_measures(preset, measures, rel, inputs)
@@ -59,7 +57,7 @@ def audit(
     claim: arguments.Claim = None,
     claims: arguments.Claims = None,
     decimals: arguments.Decimals = None,
-    format_: Annotated[Format | None, arguments.format_option(Format)] = None,
+    format_: arguments.Format = None,
     output: arguments.Output = None,
     explain: Annotated[
         bool,
@@ -84,19 +82,16 @@ def audit(
     from permed_measures.audits.audit import audit as pm_audit
     from permed_measures.audits.claim_files import read_claims
     from permed_measures.cli.inputs import find_runs, origin_of, reading
-    from permed_measures.cli.output import format_of, put
-    from permed_measures.results.report import FORMATS
+    from permed_measures.cli.output import format_of, put_report
 
     files = find_runs(runs)
     others = [claims] if claims else []
-    form = format_of(format_, output, FORMATS, [Path(qrels), *files.values(), *others])
+    form = format_of(format_, output, [Path(qrels), *files.values(), *others])
     rows = read_claims(claims, claim or [], list(files))
     with reading(qrels, files, order, query_ids, may_repeat=True) as inputs:
         result = pm_audit(inputs.qrels, inputs.runs, rows, decimals, by=by)
     origin = replace(origin_of(context, files), others={"claims": claims} if claims else {})
     report = replace(result, origin=origin).report(explain or form == "html")
-    put(lambda: report.to(form), output, f"{form} of {counted(len(files), 'run')}")
-    for note in report.notes if form in ("csv", "tsv", "jsonl") else ():  # the other formats have them
-        tell(f"note: {note}")
+    put_report(report, form, output, counted(len(files), "run"))
     if not result.ok:
         raise typer.Exit(1)

@@ -5,72 +5,53 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from permed_measures.cli import arguments
-from permed_measures.cli.messages import tell
 from permed_measures.errors import InputError
 
 if TYPE_CHECKING:
     from permed_measures.cli.inputs import Inputs
+    from permed_measures.comparisons.compare import Comparison
+    from permed_measures.results.evaluations import Evaluations
 
 Correction = Literal["max-t", "holm", "bonferroni", "benjamini-hochberg", "none"]
 TESTS = ("randomization", "t-test", "wilcoxon")
 Test = StrEnum("Test", {name: name for name in TESTS})  # type: ignore[misc]  # typer has no lists of Literal
-Format = Literal["table", "markdown", "latex", "html", "csv", "tsv", "jsonl", "json"]
-RerankingFormat = Literal["table", "markdown", "latex", "csv", "tsv", "jsonl", "json"]
 
 
 def compare(
     context: typer.Context,
     qrels: arguments.Qrels,
     runs: arguments.Runs,
+    measures: arguments.MeasureNames = None,
+    preset: arguments.PresetName = None,
+    rel: arguments.Rel = None,
     baseline: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
             help="The run to compare with; can be repeated. By default every pair is compared.",
+            rich_help_panel=arguments.STATISTICS,
         ),
     ] = None,
-    measures: arguments.MeasureNames = None,
-    preset: arguments.PresetName = None,
-    rel: arguments.Rel = None,
     by: Annotated[
         str | None,
-        typer.Option(metavar="FIELD|REGEX", help="Compare by group of queries too, as evaluate does."),
+        typer.Option(
+            metavar="FIELD|REGEX",
+            help="Compare by group of queries too, as evaluate does.",
+            rich_help_panel=arguments.STATISTICS,
+        ),
     ] = None,
     clusters: arguments.Clusters = None,
     correction: Annotated[
         Correction | None,
         typer.Option(
             metavar="NAME",
-            help="Multiple-testing correction: max-t, holm, bonferroni, benjamini-hochberg or none. "
-            "By default max-t, or holm without the randomization test.",
-            rich_help_panel=arguments.STATISTICS,
-        ),
-    ] = None,
-    family: Annotated[
-        Literal["all", "measure"],
-        typer.Option(
-            help="Which p-values are corrected together: all, or those of a measure.",
-            rich_help_panel=arguments.STATISTICS,
-        ),
-    ] = "all",
-    equivalence_margin: Annotated[
-        float | None,
-        typer.Option(
-            metavar="D",
-            help="Also test whether a difference is within ± D.",
-            rich_help_panel=arguments.STATISTICS,
-        ),
-    ] = None,
-    detect: Annotated[
-        float | None,
-        typer.Option(
-            metavar="D",
-            help="Report how many queries (or clusters) a difference of D needs.",
+            help="Multiple-testing correction: max-t (by default), holm, bonferroni, benjamini-hochberg "
+            "or none.",
             rich_help_panel=arguments.STATISTICS,
         ),
     ] = None,
@@ -82,6 +63,33 @@ def compare(
             rich_help_panel=arguments.STATISTICS,
         ),
     ] = None,
+    format_: arguments.Format = None,
+    output: arguments.Output = None,
+    family: Annotated[
+        Literal["all", "measure"],
+        typer.Option(
+            metavar="all|measure",
+            help="Which p-values are corrected together: all (by default), or those of a measure.",
+            show_default=False,
+            rich_help_panel=arguments.ADVANCED,
+        ),
+    ] = "all",
+    equivalence_margin: Annotated[
+        float | None,
+        typer.Option(
+            metavar="D",
+            help="Also test whether a difference is within ± D.",
+            rich_help_panel=arguments.ADVANCED,
+        ),
+    ] = None,
+    detect: Annotated[
+        float | None,
+        typer.Option(
+            metavar="D",
+            help="Report how many queries (or clusters) a difference of D needs.",
+            rich_help_panel=arguments.ADVANCED,
+        ),
+    ] = None,
     resamples: arguments.Resamples = 50_000,
     seed: arguments.Seed = 0,
     level: arguments.Level = 0.95,
@@ -90,15 +98,19 @@ def compare(
         typer.Option(
             metavar="FILE",
             help="A CSV file of other columns: run,method,latency.",
-            rich_help_panel=arguments.OUTPUT,
+            rich_help_panel=arguments.ADVANCED,
         ),
     ] = None,
     p_imp: Annotated[
         int | None,
-        typer.Option("--p-imp", metavar="K", help="Add P-imp@K: pairs that a run puts right.", min=1),
+        typer.Option(
+            "--p-imp",
+            metavar="K",
+            help="Add P-imp@K: pairs that a run puts right.",
+            min=1,
+            rich_help_panel=arguments.ADVANCED,
+        ),
     ] = None,
-    format_: Annotated[Format | None, arguments.format_option(Format)] = None,
-    output: arguments.Output = None,
     digits: arguments.Digits = None,
     caption: arguments.Caption = None,
     order: arguments.Order = "score",
@@ -110,54 +122,37 @@ def compare(
     A folder of runs gives one table. Turns of a conversation are not independent: for a data set with
     conversations, tests and intervals resample whole conversations.
     """
-    from permed_measures.cli.inputs import chosen_measures, default_measures, find_runs, origin_of, reading
+    from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
     from permed_measures.cli.output import (
         FIGURE,
         format_of,
-        put,
         put_figure,
-        refuse_caption,
-        refuse_digits,
+        put_report,
         refuse_record,
         write_record,
     )
     from permed_measures.comparisons.compare import compare as pm_compare
     from permed_measures.datasets.loading import existing
-    from permed_measures.engine.evaluator import PermedEvaluator
-    from permed_measures.engine.groups import Groups
     from permed_measures.files.columns import read_columns
-    from permed_measures.results.evaluations import Evaluations, with_judged
     from permed_measures.results.own_columns import check_texts
     from permed_measures.results.report import FORMATS
 
     files = find_runs(runs)
-    refuse_record(record, output, [Path(qrels), *files.values()])
+    read = [Path(qrels), *files.values()]
+    refuse_record(record, output, read)
     if p_imp is not None and len(baseline or ()) != 1:
         raise InputError("--p-imp needs one --baseline", hint="Name the run that the others rerank")
     texts = read_columns(existing(columns)) if columns else {}
     check_texts(texts, files)
-    form = format_of(format_, output, [*FORMATS, FIGURE], [Path(qrels), *files.values()])
-    refuse_caption(caption, form)
-    refuse_digits(digits, form)
+    form = format_of(format_, output, read, digits, caption, formats=[*FORMATS, FIGURE])
     asked: dict[str, Any] = {"baseline": baseline, "clusters": clusters, "correction": correction}
     asked |= {"tests": [*map(str, tests or TESTS[:1])], "resamples": resamples, "seed": seed}
     asked |= {"level": level, "family": family, "detect": detect}
     asked |= {"equivalence_margin": equivalence_margin}
     with reading(qrels, files, order, query_ids) as inputs:
-        chosen = chosen_measures(preset, measures, rel, inputs)
-        chosen = chosen or default_measures(rel, inputs)
-        result = pm_compare(
-            inputs.qrels if inputs.dataset is None else inputs.dataset,
-            inputs.runs,
-            chosen,
-            by=by,
-            **asked,
-        )
-        groups = Groups.of(result.paired.query_ids, by, inputs.dataset) if by and record else None
-        recorded = {}
-        if record is not None:
-            evaluator = PermedEvaluator(with_judged(chosen), inputs.judgments)
-            recorded = {name: evaluator.evaluate(inputs.runs[name]) for name in files}
+        chosen = measures_asked(preset, measures, rel, inputs)
+        result = pm_compare(inputs.source, inputs.runs, chosen, by=by, **asked)
+        recorded = _evaluated_again(inputs, result, by) if record else None
         if p_imp is not None and baseline:
             texts = with_p_imp(texts, p_imp, inputs, baseline[0])
     origin = origin_of(context, files)
@@ -165,14 +160,23 @@ def compare(
     if form == FIGURE and output is not None:
         put_figure(result, output)
     else:
-        put(lambda: result.report().to(form), output, f"{form} of {len(files):,} runs")
-    if record is not None:
-        evaluated = Evaluations(chosen, recorded, groups=groups, origin=origin)
+        put_report(result.report(), form, output, f"{len(files):,} runs")
+    if record is not None and recorded is not None:
         how: dict[str, Any] = {"by": by, "macro": False, "order": order, "query_ids": query_ids}
         how["comparison"] = {name: value for name, value in asked.items() if value not in (None, [], ())}
-        write_record(record, evaluated, how, result)
-    for note in result.notes if form in ("csv", "tsv", "jsonl") else ():  # the other formats have them
-        tell(f"note: {note}")
+        write_record(record, replace(recorded, origin=origin), how, result)
+
+
+def _evaluated_again(inputs: Inputs, result: Comparison, by: str | None) -> Evaluations:
+    """Evaluate the runs for a record, which has the values of Judged too."""
+    from permed_measures.engine.evaluator import PermedEvaluator
+    from permed_measures.engine.groups import Groups
+    from permed_measures.results.evaluations import Evaluations, with_judged
+
+    groups = Groups.of(result.paired.query_ids, by, inputs.dataset) if by else None
+    evaluator = PermedEvaluator(with_judged(result.measures), inputs.judgments)
+    evaluated = {name: evaluator.evaluate(run) for name, run in inputs.runs.items()}
+    return Evaluations(result.measures, evaluated, groups=groups)
 
 
 def with_p_imp(
@@ -230,20 +234,20 @@ def reranking(
     cutoff: Annotated[
         int | None, typer.Option(metavar="K", help="K of P-imp@K; by default that of the measure.", min=1)
     ] = None,
-    format_: Annotated[RerankingFormat | None, arguments.format_option(RerankingFormat)] = None,
+    format_: arguments.Format = None,
     output: arguments.Output = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
     """Show what a reranking changed: ranks of relevant documents, pairs of documents, queries."""
     from permed_measures.cli.inputs import named_run, origin_of, reading, understood_measures
-    from permed_measures.cli.output import format_of, put
+    from permed_measures.cli.output import format_of, put_report
     from permed_measures.comparisons.reranking import reranking as pm_reranking
 
     first, file = named_run(before, "before" if after else "pre_reranked")
     second, other = named_run(after, "after") if after else ("retrieved", file)
     files, names = {first: file, second: other}, (first, second)
-    form = format_of(format_, output, get_args(RerankingFormat), [Path(qrels), file, other])
+    form = format_of(format_, output, [Path(qrels), file, other])
     level = None if rel == 1 else rel
     with reading(qrels, files, order, query_ids, "" if after else first) as inputs:
         runs = inputs.runs[first], inputs.runs[second]
@@ -252,4 +256,4 @@ def reranking(
             inputs.judgments, *runs, chosen, inputs.dataset, top, rel, judged_only, names, cutoff
         )
     result = replace(result, origin=origin_of(context, files))
-    put(lambda: result.to(form), output, f"{form} of a reranking")
+    put_report(result.report(), form, output, "a reranking")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,8 +13,11 @@ from permed_measures.cli.messages import tell
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
 
-Format = Literal["table", "markdown", "latex", "html", "csv", "tsv", "jsonl", "json"]
-_WITHOUT_NOTES = ("csv", "tsv", "jsonl")
+if TYPE_CHECKING:
+    from ir_measures.measures import Measure
+
+    from permed_measures.cli.inputs import Inputs
+    from permed_measures.engine.evaluator import Evaluation
 
 
 def evaluate(
@@ -38,7 +41,7 @@ def evaluate(
     ] = False,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
-    format_: Annotated[Format | None, arguments.format_option(Format)] = None,
+    format_: arguments.Format = None,
     output: arguments.Output = None,
     digits: arguments.Digits = None,
     caption: arguments.Caption = None,
@@ -50,67 +53,61 @@ def evaluate(
     Files can be TREC, BEIR, MTEB, MedCorpus, PerMed, LitSearch, CSV or Parquet files; the format is
     recognised by the content.
     """
-    from permed_measures.cli.inputs import (
-        chosen_measures,
-        columns_of,
-        default_measures,
-        find_runs,
-        origin_of,
-        reading,
-    )
-    from permed_measures.cli.output import (
-        format_of,
-        put,
-        refuse_caption,
-        refuse_digits,
-        refuse_headings,
-        refuse_record,
-        write_record,
-    )
-    from permed_measures.engine.evaluator import PermedEvaluator
+    from permed_measures.cli.inputs import columns_of, find_runs, measures_asked, origin_of, reading
+    from permed_measures.cli.output import format_of, put_report, refuse_record, write_record
     from permed_measures.engine.groups import Groups
     from permed_measures.results.evaluation_report import evaluation_report
-    from permed_measures.results.evaluations import Evaluations, with_judged
-    from permed_measures.results.report import FORMATS
-    from permed_measures.results.run_notes import run_notes
+    from permed_measures.results.evaluations import Evaluations
 
-    if by is not None and by_query:
-        raise InputError("--by and --by-query exclude each other", hint="Leave out one of them")
-    if macro and by is None:
-        raise InputError("--macro needs --by", hint="Name the groups, such as --by conversation_id")
     files = find_runs(runs)
-    refuse_record(record, output, [Path(qrels), *files.values()])
-    form = format_of(format_, output, FORMATS, [Path(qrels), *files.values()])
-    refuse_caption(caption, form)
-    refuse_digits(digits, form)
+    read = [Path(qrels), *files.values()]
+    refuse_record(record, output, read)
     headings, texts = columns_of(columns)
-    if texts and (by_query or by is not None):
-        hint = "Leave out --by and --by-query"
-        raise InputError("a file of --columns goes with one row for each run", hint=hint)
-    refuse_headings(headings, form)
+    form = format_of(format_, output, read, digits, caption, headings)
+    _refuse_together(by, by_query, macro, bool(texts))
     with reading(qrels, files, order, query_ids) as inputs:
-        judgments = inputs.judgments
-        groups = Groups.of(judgments.query_ids, by, inputs.dataset) if by is not None else None
-        chosen = chosen_measures(preset, measures, rel, inputs)
-        chosen = chosen or default_measures(rel, inputs)
-        evaluator = PermedEvaluator(with_judged(chosen), judgments)
-        inputs.notes.extend(evaluator.notes())
-
-        evaluations, notes = {}, {}
-        for name in files:
-            run = inputs.runs[name]
-            found = evaluator.evaluate(run)
-            notes[name] = run_notes(name, found.rankings)
-            rankings = replace(found.rankings)  # without what the measures shared
-            evaluations[name] = replace(found, rankings=rankings)
+        groups = Groups.of(inputs.judgments.query_ids, by, inputs.dataset) if by is not None else None
+        chosen = measures_asked(preset, measures, rel, inputs)
+        evaluations, notes = _evaluated(inputs, chosen)
     for note in groups.notes() if groups else ():
         tell(f"note: {note}")
     origin = origin_of(context, files)
     result = Evaluations(chosen, evaluations, by_query, groups, macro, origin, texts, notes)
     report = evaluation_report(result, digits, headings, caption or "")
-    for note in [*result.all_notes(), *report.notes] if form in _WITHOUT_NOTES else ():
-        tell(f"note: {note}")
-    put(lambda: report.to(form), output, f"{form} of {counted(len(files), 'run')}")
+    put_report(report, form, output, counted(len(files), "run"), result.all_notes())
     if record is not None:
         how = {"by": by, "macro": macro, "order": order, "query_ids": query_ids}
         write_record(record, result, how)
+
+
+def _refuse_together(by: str | None, by_query: bool, macro: bool, has_texts: bool) -> None:
+    """Refuse options that do not go together."""
+    by_groups = by is not None
+    for wrong, problem, hint in (
+        (by_groups and by_query, "--by and --by-query exclude each other", "Leave out one of them"),
+        (macro and not by_groups, "--macro needs --by", "Name the groups, such as --by conversation_id"),
+        (
+            has_texts and (by_query or by_groups),
+            "a file of --columns goes with one row for each run",
+            "Leave out --by and --by-query",
+        ),
+    ):
+        if wrong:
+            raise InputError(problem, hint=hint)
+
+
+def _evaluated(inputs: Inputs, chosen: list[Measure]) -> tuple[dict[str, Evaluation], dict[str, list[str]]]:
+    """Evaluate the runs, one after the other; return notes on each too."""
+    from permed_measures.engine.evaluator import PermedEvaluator
+    from permed_measures.results.evaluations import with_judged
+    from permed_measures.results.run_notes import run_notes
+
+    evaluator = PermedEvaluator(with_judged(chosen), inputs.judgments)
+    inputs.notes.extend(evaluator.notes())
+    evaluations, notes = {}, {}
+    for name, run in inputs.runs.items():
+        found = evaluator.evaluate(run)
+        notes[name] = run_notes(name, found.rankings)
+        rankings = replace(found.rankings)  # without what the measures shared
+        evaluations[name] = replace(found, rankings=rankings)
+    return evaluations, notes

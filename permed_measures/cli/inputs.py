@@ -71,8 +71,12 @@ def understood_measures(
     return measures
 
 
-def default_measures(rel: float | None, inputs: Inputs) -> list[Measure]:
-    """Return the measures of the benchmark whose grades these are."""
+def measures_asked(
+    preset: str | None, texts: list[str] | None, rel: float | None, inputs: Inputs
+) -> list[Measure]:
+    """Return the measures that were named, or those of the benchmark whose grades these are."""
+    if chosen := chosen_measures(preset, texts, rel, inputs):
+        return chosen
     name = "medcorpus" if _is_graded(inputs) else "litsearch"
     inputs.notes.append(f"no measure was named; using those of --preset {name}")
     return measures_of(PRESETS[name], rel)
@@ -257,6 +261,11 @@ class Inputs(NamedTuple):
     judgments: Judgments
     runs: Mapping[str, Any]
     notes: list[str]
+
+    @property
+    def source(self) -> Any:
+        """The data set, which knows groups and conversations, or else the qrels."""
+        return self.qrels if self.dataset is None else self.dataset
 
 
 @contextmanager

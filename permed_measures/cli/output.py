@@ -15,7 +15,7 @@ from permed_measures.files.whole import write_whole
 from permed_measures.markup import counted
 from permed_measures.plots.save import PLOT_ENDINGS
 from permed_measures.plots.style import matplotlib
-from permed_measures.results.report import CAPTIONED, ENDINGS
+from permed_measures.results.report import CAPTIONED, ENDINGS, FORMATS, Report
 
 if TYPE_CHECKING:
     from permed_measures.comparisons.compare import Comparison
@@ -26,46 +26,39 @@ FIGURE = "figure"
 """The format of a file that ends like a plot."""
 
 
-def format_of(given: str | None, output: Path | None, formats: Collection[str], read: Iterable[Path]) -> str:
-    """Return the format that is asked for; refuse a file to write that cannot be one, before any work."""
-    if output is None:
-        form = given or "table"
-        check_page(form)
-        return form
+def format_of(
+    given: str | None,
+    output: Path | None,
+    read: Iterable[Path],
+    digits: int | None = None,
+    caption: str | None = None,
+    headings: Collection[str] = (),
+    formats: Collection[str] = FORMATS,
+) -> str:
+    """Return the format that is asked for; refuse what does not go with it, before any work."""
     known = {**ENDINGS, **dict.fromkeys(PLOT_ENDINGS, FIGURE)}
-    form = given or known.get(output.suffix.lower(), "")
-    if form not in formats:
-        endings = ", ".join(ending for ending, each in known.items() if each in formats)
-        raise InputError(
-            f"the ending {output.suffix.lower()!r} means no format",
-            where=str(output),
-            hint=f"End the name in {endings}, or choose the format: --format",
-        )
-    refuse_without_folder(output)
-    if output.is_file() and any(path.is_file() and output.samefile(path) for path in read):
-        raise InputError("the output would overwrite the qrels or a run", where=str(output))
+    form = given or ("table" if output is None else known.get(output.suffix.lower(), ""))
+    if output is not None:
+        if form not in formats:
+            endings = ", ".join(ending for ending, each in known.items() if each in formats)
+            raise InputError(
+                f"the ending {output.suffix.lower()!r} means no format",
+                where=str(output),
+                hint=f"End the name in {endings}, or choose the format: --format",
+            )
+        refuse_without_folder(output)
+        if output.is_file() and any(path.is_file() and output.samefile(path) for path in read):
+            raise InputError("the output would overwrite the qrels or a run", where=str(output))
     check_page(form)
-    return form
-
-
-def refuse_digits(digits: int | None, form: str) -> None:
-    """Refuse a number of decimals where the format has all."""
-    if digits is not None and form in ("csv", "tsv", "jsonl", "json"):
+    if digits is not None and form in (*WITHOUT_NOTES, "json"):
         raise InputError(f"--digits is for tables; {form} has all digits", hint="Leave it out")
-
-
-def refuse_headings(headings: Collection[str], form: str) -> None:
-    """Refuse a choice of columns where the format has all."""
-    if headings and form not in ("table", "markdown", "latex", "html"):
-        hint = "Leave it out, or choose --format table, markdown, latex or html"
-        raise InputError("--columns chooses the columns of a table", hint=hint)
-
-
-def refuse_caption(caption: str | None, form: str) -> None:
-    """Refuse a caption where the format has none."""
     if caption is not None and form not in CAPTIONED:
         hint = "Leave it out, or choose --format latex or markdown"
         raise InputError(f"--caption is for the tables of papers, not for the format {form}", hint=hint)
+    if headings and form not in ("table", "markdown", "latex", "html"):
+        hint = "Leave it out, or choose --format table, markdown, latex or html"
+        raise InputError("--columns chooses the columns of a table", hint=hint)
+    return form
 
 
 def check_page(form: str) -> None:
@@ -114,6 +107,20 @@ def put_figure(result: Comparison, output: Path) -> None:
     with warnings_as_notes():
         save_plot(plot_forest(result, groups=bool(result.groups)), output)
     tell(f"{output}: figure of {counted(len(result.paired.values), 'run')}")
+
+
+WITHOUT_NOTES = ("csv", "tsv", "jsonl")
+"""The formats that have rows and nothing else."""
+
+
+def put_report(report: Report, form: str, output: Path | None, about: str, above: Iterable[str] = ()) -> None:
+    """Print a report or write it to a file.
+
+    Its notes, and those `above` its tables, go to stderr where the format has no place for them.
+    """
+    for note in [*above, *report.notes] if form in WITHOUT_NOTES else ():
+        tell(f"note: {note}")
+    put(lambda: report.to(form), output, f"{form} of {about}")
 
 
 def put(write: Callable[[], str], output: Path | None, about: str) -> None:

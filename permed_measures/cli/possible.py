@@ -9,8 +9,6 @@ from typing import Annotated
 import typer
 
 from permed_measures.cli import arguments
-from permed_measures.cli.evaluations import Format
-from permed_measures.cli.messages import tell
 from permed_measures.markup import counted
 
 
@@ -26,7 +24,7 @@ def possible(
             help="Number of queries of the means, if those that the run lacks were left out.", min=1
         ),
     ] = None,
-    format_: Annotated[Format | None, arguments.format_option(Format)] = None,
+    format_: arguments.Format = None,
     output: arguments.Output = None,
     every: Annotated[
         bool, typer.Option("--all", help="Show every convention in a line; CSV and JSON always have them.")
@@ -39,18 +37,15 @@ def possible(
     """
     from permed_measures.audits.claim_files import read_claims
     from permed_measures.cli.inputs import origin_of, reading
-    from permed_measures.cli.output import format_of, put
+    from permed_measures.cli.output import format_of, put_report
     from permed_measures.limits.possible import possible as pm_possible
-    from permed_measures.results.report import FORMATS
 
-    form = format_of(format_, output, FORMATS, [Path(qrels), *([claims] if claims else [])])
+    form = format_of(format_, output, [Path(qrels), *([claims] if claims else [])])
     rows = read_claims(claims, claim or [], ["row"])
     with reading(qrels, {}, "score", None) as inputs:
         result = pm_possible(inputs.qrels, rows, decimals, queries=queries)
     origin = replace(origin_of(context, {}), others={"claims": claims} if claims else {})
     report = replace(result, origin=origin).report(every)
-    put(lambda: report.to(form), output, f"{form} of {counted(len(result.rows), 'row')}")
-    for note in report.notes if form in ("csv", "tsv", "jsonl") else ():  # the other formats have them
-        tell(f"note: {note}")
+    put_report(report, form, output, counted(len(result.rows), "row"))
     if not result.ok:
         raise typer.Exit(1)

@@ -17,7 +17,6 @@ from permed_measures.markup import as_json, counted
 
 VerifyFormat = Literal["table", "json"]
 GateFormat = Literal["table", "markdown", "json"]
-LeaderboardFormat = Literal["table", "markdown", "latex", "html", "csv", "tsv", "jsonl", "json"]
 
 
 def verify(
@@ -141,7 +140,7 @@ def gate(
     asked["minimum"] = asked.pop("min", None)
     [(name, file)] = [named_run(run, Path(run).name)]
     with reading(qrels, {name: file}, order, query_ids) as inputs:
-        dataset = inputs.qrels if inputs.dataset is None else inputs.dataset
+        dataset = inputs.source
         options = {key.replace("-", "_"): value for key, value in asked.items()}
         options |= {"order": order, "query_ids": query_ids}
         found = pm_gate(dataset, inputs.runs[name], **options)
@@ -186,7 +185,7 @@ def leaderboard(
     clusters: arguments.Clusters = None,
     resamples: arguments.Resamples = 50_000,
     seed: arguments.Seed = 0,
-    format_: Annotated[LeaderboardFormat | None, arguments.format_option(LeaderboardFormat)] = None,
+    format_: arguments.Format = None,
     output: arguments.Output = None,
     digits: arguments.Digits = None,
     caption: arguments.Caption = None,
@@ -195,34 +194,22 @@ def leaderboard(
     query_ids: arguments.QueryIds = None,
 ) -> None:
     """Order runs by the first measure, and test which are below the first; records need no run files."""
-    from permed_measures.cli.inputs import (
-        chosen_measures,
-        columns_of,
-        default_measures,
-        find_runs,
-        origin_of,
-        reading,
-    )
-    from permed_measures.cli.output import format_of, put, refuse_caption, refuse_digits, refuse_headings
+    from permed_measures.cli.inputs import columns_of, find_runs, measures_asked, origin_of, reading
+    from permed_measures.cli.output import format_of, put_report
     from permed_measures.records.leaderboard import leaderboard as pm_leaderboard
     from permed_measures.records.record import is_record
-    from permed_measures.results.report import FORMATS
 
     files = find_runs(runs)
-    form = format_of(format_, output, FORMATS, [Path(qrels), *files.values()])
-    refuse_caption(caption, form)
-    refuse_digits(digits, form)
     headings, texts = columns_of(columns)
-    refuse_headings(headings, form)
+    form = format_of(format_, output, [Path(qrels), *files.values()], digits, caption, headings)
     records = {name: path for name, path in files.items() if is_record(path)}
     with reading(
         qrels, {name: files[name] for name in files if name not in records}, order, query_ids
     ) as inputs:
-        chosen = chosen_measures(preset, measures, rel, inputs)
-        chosen = chosen or default_measures(rel, inputs)
-        dataset = inputs.qrels if inputs.dataset is None else inputs.dataset
+        chosen = measures_asked(preset, measures, rel, inputs)
+        dataset = inputs.source
         both: ChainMap[str, Any] = ChainMap(records, inputs.runs)  # type: ignore[arg-type]
         how = (clusters, texts, resamples, seed, order, query_ids)
         board = pm_leaderboard(dataset, both, chosen, *how)
     report = replace(board, origin=origin_of(context, files)).report(digits, headings, caption or "")
-    put(lambda: report.to(form), output, f"{form} of {counted(len(board.entries), 'run')}")
+    put_report(report, form, output, counted(len(board.entries), "run"))

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from permed_measures.cli import arguments
-from permed_measures.cli.messages import tell
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
-
-Format = Literal["table", "markdown", "latex", "html", "csv", "tsv", "jsonl", "json"]
 
 
 def uncertainty(
@@ -41,7 +38,7 @@ def uncertainty(
     draws: Annotated[int, typer.Option(help="How often the labels are drawn.", min=1)] = 1000,
     seed: arguments.Seed = 0,
     level: arguments.Level = 0.95,
-    format_: Annotated[Format | None, arguments.format_option(Format)] = None,
+    format_: arguments.Format = None,
     output: arguments.Output = None,
     digits: arguments.Digits = None,
     order: arguments.Order = "score",
@@ -51,21 +48,18 @@ def uncertainty(
 
     The topics of a data set with conversations count by whole conversations.
     """
-    from permed_measures.cli.inputs import chosen_measures, default_measures, find_runs, origin_of, reading
-    from permed_measures.cli.output import format_of, put, refuse_digits
-    from permed_measures.results.report import FORMATS
+    from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
+    from permed_measures.cli.output import format_of, put_report
     from permed_measures.uncertainties.uncertainty import uncertainty as pm_uncertainty
 
     files = find_runs(runs)
-    form = format_of(format_, output, FORMATS, [Path(qrels), *files.values()])
-    refuse_digits(digits, form)
+    form = format_of(format_, output, [Path(qrels), *files.values()], digits)
     other = _label_error(label_error)
     with reading(qrels, files, order, query_ids) as inputs:
-        chosen = chosen_measures(preset, measures, rel, inputs)
         result = pm_uncertainty(
-            inputs.qrels if inputs.dataset is None else inputs.dataset,
+            inputs.source,
             inputs.runs,
-            chosen or default_measures(rel, inputs),
+            measures_asked(preset, measures, rel, inputs),
             clusters,
             other,
             draws,
@@ -74,9 +68,7 @@ def uncertainty(
             level,
         )
     report = replace(result, origin=origin_of(context, files)).report(digits)
-    put(lambda: report.to(form), output, f"{form} of {counted(len(files), 'run')}")
-    for note in report.notes if form in ("csv", "tsv", "jsonl") else ():  # the other formats have them
-        tell(f"note: {note}")
+    put_report(report, form, output, counted(len(files), "run"))
 
 
 def _label_error(text: str | None) -> float | str | None:

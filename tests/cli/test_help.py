@@ -19,10 +19,7 @@ from permed_measures.cli import (
     checks,
     comparing,
     conversions,
-    evaluations,
     inputs,
-    recording,
-    uncertainty,
 )
 from permed_measures.cli.commands import EXAMPLES
 from permed_measures.comparisons.corrections import CORRECTIONS, MAX_T
@@ -59,13 +56,10 @@ def _values(choices):
 @pytest.mark.parametrize(
     ("choices", "known"),
     [
-        (evaluations.Format, REPORT_FORMATS),
-        (comparing.Format, REPORT_FORMATS),
+        (arguments.Format.__args__[0].__args__[0], REPORT_FORMATS),
         (comparing.Correction, [MAX_T, *CORRECTIONS]),
         (comparing.TESTS, TESTS),
-        (uncertainty.Format, REPORT_FORMATS),
         (checks.CrossCheckFormat, CROSSCHECK_FORMATS),
-        (recording.LeaderboardFormat, REPORT_FORMATS),
         (conversions.Format, FORMATS),
         (arguments.QueryIds.__args__[0].__args__[0], REWRITINGS),
         (arguments.PresetName.__args__[0].__args__[0], inputs.PRESETS),
