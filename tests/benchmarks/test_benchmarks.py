@@ -5,7 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import ir_measures
 import pytest
+import road
 from guide_tables import END, GUIDE, START, TABLES, redraw, tables
 
 FOLDER = Path(__file__).parent
@@ -99,3 +101,9 @@ def test_benchmarks_run_from_end_to_end(tmp_path):
     guide.write_text(f"{START}{END}")
     subprocess.run([*command[:2], "--from", tmp_path / "results.json", "--guide", guide], check=True)
     assert guide.read_text() == drawn
+
+
+def test_the_road_of_a_value_is_as_short_as_the_map_says():
+    found = road.road(lambda: ir_measures.calc_aggregate([road.MEASURE], road.QRELS, road.RUN))
+    assert len({file for file, _ in found}) <= 12
+    assert len(found) <= 50
