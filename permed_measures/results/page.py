@@ -46,7 +46,10 @@ def page_of(report: Any) -> str:
     others = {"queries": queries, "notes": report.notes, "how": how}
     names = {"queries": "Queries", "notes": "Notes", "how": "How it was made"}
     contents += [(name, names[name]) for name, there in others.items() if there]
-    data = {"copies": [{form: table.to(form) for form in COPIED} for table in tables], "queries": queries}
+    data = {
+        "copies": [{form: table.to(form) for form in COPIED} for table in tables],
+        "queries": queries or None,
+    }
     return environment.get_template("page.html").render(
         report=report,
         sections=sections,

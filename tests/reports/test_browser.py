@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from browsing import IN_PAGES, assert_accessible, assert_fits, assert_legible, assert_named, opened
 
+import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.markup import one_line
 
@@ -210,16 +211,31 @@ def test_ids_and_documents_with_markup_are_text(browser, saved):
 
 def test_tables_are_sorted_and_copied(browser, saved, against_lsa):
     with opened(browser, saved("lsa", against_lsa)) as page:
-        runs = page.locator(".sortable").first.locator("tbody th.run")
+        runs = page.locator(".sortable").first.locator("tbody:last-of-type th.run")
         page.get_by_role("button", name="run", exact=True).first.click()
         assert runs.all_text_contents() == ["bm25", "lsa", "tfidf"]
         page.get_by_role("button", name="P@1", exact=True).first.click()
         means = {name: values[1].mean() for name, values in against_lsa.paired.values.items()}
         assert runs.all_text_contents() == sorted(means, key=lambda name: -means[name])
-        for form, begins in (("latex", "% needs"), ("markdown", "| run |"), ("csv", "run,nDCG@10")):
+        for form, begins in (
+            ("latex", "% needs"),
+            ("markdown", "| turn\\_number | run |"),
+            ("csv", "turn_number,run,nDCG@10"),
+        ):
             page.locator(f"[data-form={form}]").first.click()
             page.get_by_text("Copied").wait_for()
             assert page.evaluate("navigator.clipboard.readText()").startswith(begins)
+
+
+def test_a_page_without_queries_can_be_read_and_sorted(browser, tmp_path, dataset, sample_runs):
+    path = tmp_path / "page.html"
+    path.write_text(pm.uncertainty(dataset, sample_runs, ["P@1", "RR"]).to("html"), encoding="utf-8")
+    with opened(browser, path, 400, "dark") as page:
+        page.get_by_role("button", name="value", exact=True).click()
+        values = page.locator("tbody tr td:nth-child(4)").all_text_contents()
+        assert values == sorted(values, reverse=True)
+        assert_fits(page)
+        assert_legible(page, more_than=20)
 
 
 def test_tables_and_plots_are_there_without_scripts(browser, saved, against_lsa):
