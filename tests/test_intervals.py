@@ -14,6 +14,7 @@ from statsmodels.regression.linear_model import OLS
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
+from permed_measures.comparisons.tests import as_student, randomization_test
 from permed_measures.intervals import (
     difference_range,
     mean_intervals,
@@ -83,6 +84,24 @@ def test_intervals_stay_within_what_the_measure_can_be():
     reach = stats.t.ppf(0.975, 5) * stats.sem([2, 2, 2, 2, 2, 0])
     assert counts.interval == pytest.approx((10 / 6 - reach, 10 / 6 + reach))
     assert counts.interval[1] > 2
+    [turned] = compare(qrels, {"new": runs["new"], "old": {}}, "P@1", correction="none").rows
+    assert turned.interval == (-1.0, -row.interval[0])
+
+
+def test_simultaneous_intervals_have_the_critical_value_of_max_t():
+    rng = np.random.default_rng(0)
+    qrels = {f"q{i:02}": {f"d{j}": 1 for j in range(9)} for i in range(40)}
+    runs = {
+        name: {q: {f"d{j}": 1.0 for j in range(9) if rng.random() < share} for q in qrels}
+        for name, share in (("a", 0.4), ("b", 0.5), ("c", 0.6))
+    }
+    result = compare(qrels, runs, "NumRet", resamples=999)
+    d = result.paired.differences(0)
+    reach = as_student(randomization_test(d, np.arange(40), 999, 0).critical, 40)
+    assert reach > stats.t.ppf(0.975, 39)
+    for row, values in zip(result.rows, d.T, strict=True):
+        half = reach * stats.sem(values)
+        assert row.interval == pytest.approx((values.mean() - half, values.mean() + half))
 
 
 @pytest.mark.parametrize(("correction", "interval"), [("max-t", "simultaneous"), ("none", "t")])
@@ -109,6 +128,9 @@ def test_two_equal_differences_of_a_group_have_no_interval():
 
 
 def test_a_note_where_there_are_few_units():
+    for n in (19, 20):
+        notes = compare(*runs_with_wins(n, n // 2), "P@1").notes
+        assert any("coverage may be below 95%" in note for note in notes) == (n < 20)
     qrels, runs = runs_with_wins(40, 16)
     assert not any("interval" in note for note in compare(qrels, runs, "P@1").notes)
     in_ten = {q: str(i // 4) for i, q in enumerate(qrels)}
@@ -222,6 +244,16 @@ def test_only_values_of_0_and_1_are_a_proportion():
     assert graded.value == mean_intervals(values[:, 1:2], cluster, within=[(0, 1)])[0].value
     assert counts.value == mean_intervals(values[:, 2:], cluster)[0].value
     assert measure_intervals([P @ 1], np.ones((3, 1)), np.zeros(3, int))[0].value is None
+
+
+def test_clusters_have_the_effective_sample_size_of_korn_and_graubard():
+    values, cluster = np.array([1.0, 1, 1, 0, 1, 0, 0, 0, 1, 1]), np.array([0, 0, 0, 1, 2, 2, 3, 3, 4, 4])
+    centred = np.bincount(cluster, values - 0.6)
+    variance = 5 / 4 * (centred**2).sum() / 10**2
+    ratio = stats.t.ppf(0.975, 9) / stats.t.ppf(0.975, 4)
+    n = 0.6 * 0.4 / variance * 10 / 9 * ratio**2
+    expected = stats.beta.ppf(0.025, 0.6 * n, 0.4 * n + 1), stats.beta.ppf(0.975, 0.6 * n + 1, 0.4 * n)
+    assert proportion_interval(values, cluster) == pytest.approx(expected)
 
 
 def test_compare_has_them_for_its_means():

@@ -46,6 +46,13 @@ def test_four_wins_by_one_have_an_exact_p_of_two_in_sixteen():
     assert row.reasons == {"interval": "no variance between queries"}
 
 
+def test_a_relative_difference_to_a_mean_below_0_keeps_its_sign():
+    qrels = {"q1": {"a": 1, "b": -1}, "q2": {"a": 1, "b": -1}}
+    runs = {"low": {q: {"b": 1.0} for q in qrels}, "high": {q: {"a": 1.0} for q in qrels}}
+    [row] = compare(qrels, runs, "VariantNDCG(negative='keep', gain='linear')@1").rows
+    assert (row.baseline_mean, row.mean, row.relative) == (-1.0, 1.0, 2.0)
+
+
 def test_known_p_values_of_one_two_three():
     # t = 2 / (1 / sqrt(3)) = 3.4641 with 2 degrees of freedom; 2 of 8 sign patterns are as far from 0.
     qrels, runs = runs_of([1, 2, 3])

@@ -6,13 +6,29 @@ import numpy as np
 import pytest
 from scipy import stats
 from simulations import interactions as simulate
+from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import DescrStatsW
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.groups import interaction_test
+from permed_measures.comparisons.power import needed
 from permed_measures.comparisons.tests import equivalence_test
 from permed_measures.intervals import mean_intervals
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95])
+@pytest.mark.parametrize("effect", [0.1, 0.2, 0.5, 1.0, 2.0])
+def test_the_number_of_queries_is_that_of_statsmodels(effect, level):
+    theirs = TTestPower().solve_power(effect_size=effect, alpha=1 - level, power=0.8)
+    assert needed(0.1, 100, effect, level) == np.ceil(theirs)
+
+
+def test_the_number_of_queries_of_any_difference():
+    assert needed(0.1, 100, 0.5, 0.95) == 34  # Sakai 2016: 34 topics
+    assert needed(0.0, 100, 0.5, 0.95) is None
+    assert needed(1.0, 100, 0.001, 0.95) == pytest.approx(7.849e8, rel=1e-3)
+    assert needed(0.1, 100, 1000, 0.95) == 2
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -50,7 +66,9 @@ def test_an_interaction_of_whole_clusters_and_of_turns_by_all_permutations():
     d = np.array([0.9, 0.1, 0.5, -0.2, 0.4, 0.3])
     for cluster, group in (
         ([0, 0, 1, 2, 3, 3], [0, 0, 0, 1, 1, 1]),
+        ([0, 1, 1, 1, 2, 3], [0, 1, 1, 1, 2, 2]),
         ([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 1, 0]),
+        ([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]),
     ):
         [found] = interaction_test(d[:, None], np.array(cluster), np.array(group), 10_000, 0)
         assert found.p == pytest.approx(loop_interaction(d, cluster, group), abs=0.02)
@@ -70,11 +88,17 @@ def loop_interaction(d, cluster, group):
         centred = np.concatenate([d[each] - d[each].mean() for each in members])
 
     def between(order):
-        parts = [centred[np.array(order) == g] for g in (0, 1)]
+        parts = [centred[np.array(order) == g] for g in range(max(group) + 1)]
         return sum(part.sum() ** 2 / len(part) for part in parts)
 
     observed = between(group)
     return np.mean([between(order) >= observed - 1e-9 for order in orders])
+
+
+def test_the_smallest_p_of_an_interaction_is_that_of_one_of_all_draws():
+    d = np.repeat([0.0, 1.0], 30)[:, None]
+    [found] = interaction_test(d, np.arange(60), np.repeat([0, 1], 30), 99, 0)
+    assert found.p == 1 / 100
 
 
 def test_queries_in_no_group_are_left_out_and_one_group_has_no_interaction():
