@@ -121,23 +121,14 @@ class CrossCheck(Tabular):
         return html_section(*verdict, is_open=True) + table + "".join(html_section(*each) for each in below)
 
     def _records(self) -> list[dict[str, Any]]:
-        return [{name: _known(value) for name, value in _record(row).items()} for row in self.rows]
+        return list(map(_record, self.rows))
 
 
 def _record(row: Row) -> dict[str, Any]:
-    fields = {name: value for name, value in vars(row).items() if name not in ("ties", "per_query")}
     low, high = row.ties
-    return {
-        **fields,
-        "measure": name_of(row.measure),
-        "verdict": row.verdict,
-        "ties_low": low,
-        "ties_high": high,
-    }
-
-
-def _known(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else value
+    replaced = {"measure": name_of(row.measure), "verdict": row.verdict, "ties_low": low, "ties_high": high}
+    fields = {name: value for name, value in vars(row).items() if name not in ("ties", "per_query")}
+    return {name: None if value != value else value for name, value in {**fields, **replaced}.items()}
 
 
 _HEADINGS = ["measure", "ours", "pytrec_eval", "largest |Δ|", "ties"]

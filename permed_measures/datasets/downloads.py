@@ -71,7 +71,7 @@ class RemoteFile:
         return path
 
     def _download(self, path: Path) -> None:
-        url = self.url.replace(_HUB, os.environ.get("HF_ENDPOINT", _HUB).rstrip("/"))
+        url = self.url.replace(_HUB, (os.environ.get("HF_ENDPOINT") or _HUB).rstrip("/"))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".download-", dir=path.parent) as folder:

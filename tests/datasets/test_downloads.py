@@ -105,6 +105,10 @@ def test_a_mirror_of_hugging_face_is_used_and_named(server, monkeypatch):
     assert remote("https://huggingface.co/datasets").path().read_bytes() == BODY
     with pytest.raises(pm.InputError, match=f"{server.url}/other/queries.jsonl cannot be downloaded"):
         RemoteFile("x", "https://huggingface.co/other/queries.jsonl", 1, "").path()
+    monkeypatch.setenv("HF_ENDPOINT", "")
+    monkeypatch.setenv("HTTPS_PROXY", unused_url())
+    with pytest.raises(pm.InputError, match=r"https://huggingface\.co/other/queries\.jsonl cannot be down"):
+        RemoteFile("x", "https://huggingface.co/other/queries.jsonl", 1, "").path()
 
 
 LONG = "HTTPSConnectionPool(host='a.org', port=443): "
