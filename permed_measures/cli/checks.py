@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from permed_measures.cli import arguments
 from permed_measures.markup import counted
-
-CrossCheckFormat = Literal["table", "json"]
 
 
 def crosscheck(
@@ -21,7 +19,7 @@ def crosscheck(
     measures: arguments.MeasureNames = None,
     preset: arguments.PresetName = None,
     rel: arguments.Rel = None,
-    format_: Annotated[CrossCheckFormat | None, arguments.format_option(CrossCheckFormat)] = None,
+    format_: arguments.Format = None,
     output: arguments.Output = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
@@ -34,18 +32,18 @@ def crosscheck(
     from permed_measures.cli.inputs import chosen_measures, find_runs, origin_of, reading
     from permed_measures.cli.output import format_of, put
     from permed_measures.crosschecks.check import crosscheck as pm_crosscheck
-    from permed_measures.crosschecks.results import CROSSCHECK_FORMATS
+    from permed_measures.crosschecks.results import crosscheck_report
     from permed_measures.engine.evaluator import PermedEvaluator
 
     files = find_runs(runs)
-    form = format_of(format_, output, [Path(qrels), *files.values()], formats=CROSSCHECK_FORMATS)
+    form = format_of(format_, output, [Path(qrels), *files.values()])
     about = f"{form} of {counted(len(files), 'run')}"
     with reading(qrels, files, order, query_ids) as inputs:
         chosen = chosen_measures(preset, measures, rel, inputs)
         inputs.notes.extend(PermedEvaluator(chosen or [], inputs.judgments).notes())
         results = {name: pm_crosscheck(inputs.qrels, inputs.runs[name], chosen, rel) for name in files}
-    origin = origin_of(context, files)
-    put(lambda: CROSSCHECK_FORMATS[form](results, origin), output, about)
+    report = crosscheck_report(results, origin_of(context, files))
+    put(lambda: report.to(form), output, about)
     if not all(result.ok for result in results.values()):
         raise typer.Exit(1)
 

@@ -6,17 +6,14 @@ import os
 from collections import ChainMap
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell, warnings_as_notes
 from permed_measures.errors import InputError
-from permed_measures.markup import as_json, counted
-
-VerifyFormat = Literal["table", "json"]
-GateFormat = Literal["table", "markdown", "json"]
+from permed_measures.markup import counted
 
 
 def verify(
@@ -37,21 +34,20 @@ def verify(
             file_okay=False,
         ),
     ] = None,
-    format_: Annotated[VerifyFormat, arguments.format_option(VerifyFormat)] = "table",
+    format_: arguments.Format = None,
 ) -> None:
     """Compute the numbers of records again, and say what differs, and what cannot be checked.
 
     Exit status 1 if anything differs, 2 if a record cannot be read or its files are not found.
     """
-    from permed_measures.records.verify import verify_all
+    from permed_measures.records.verify import verified, verify_all
 
     given = _runs_of(run)
     with warnings_as_notes():
         found = list(verify_all(records, qrels, given, folder))
     if records == [Path(each.name) for each in found if not each.is_read]:
         raise InputError(found[0].error, where=found[0].name)
-    contents = as_json([each.content() for each in found], indent=2)
-    print(f"{contents}\n" if format_ == "json" else "".join(map(str, found)), end="")
+    print(verified(found).to(format_ or "table"), end="")
     if not all(each.ok for each in found):
         raise typer.Exit(1 if all(each.is_read for each in found) else 2)
 
@@ -108,7 +104,7 @@ def gate(
         Path | None,
         typer.Option(help="Append the table in Markdown to this file, and to $GITHUB_STEP_SUMMARY if set."),
     ] = None,
-    format_: Annotated[GateFormat, arguments.format_option(GateFormat)] = "table",
+    format_: arguments.Format = None,
     order: arguments.Order = "score",
     query_ids: arguments.QueryIds = None,
 ) -> None:
@@ -144,7 +140,7 @@ def gate(
         options = {key.replace("-", "_"): value for key, value in asked.items()}
         options |= {"order": order, "query_ids": query_ids}
         found = pm_gate(dataset, inputs.runs[name], **options)
-    print(found.to(format_), end="")
+    print(found.to(format_ or "table"), end="")
     for place in (
         summary,
         Path(os.environ["GITHUB_STEP_SUMMARY"]) if os.environ.get("GITHUB_STEP_SUMMARY") else None,

@@ -1,24 +1,26 @@
-"""What a cross-check found, as text and JSON."""
+"""What a cross-check found, and its report."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
 from ir_measures.measures import Measure
 
 from permed_measures.engine.ties import ALL_ORDERS, THREE_ORDERS
-from permed_measures.errors import check_choice
 from permed_measures.files.provenance import Origin, provenance
-from permed_measures.frames import Tabular
-from permed_measures.markup import as_json, counted, html_section, html_table
+from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import alias_of
-from permed_measures.results.table import NONE
-from permed_measures.terminal import section, terminal_table
+from permed_measures.reports.report_page import report_page
+from permed_measures.results.findings import grouped
+from permed_measures.results.how import how_made, titled
+from permed_measures.results.report import Report, Result, Section
+from permed_measures.results.table import NONE, Cell, Table
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class CrossCheck(Tabular):
+class CrossCheck(Result):
     """The outcome of a cross-check; ``print`` shows it as a table.
 
     ``to_polars`` and ``to_pandas`` give a row for each measure, with the columns of `Row` but for
@@ -93,32 +95,14 @@ class CrossCheck(Tabular):
         """Whether no measure differs."""
         return not any(row.differing for row in self.rows)
 
-    def __str__(self) -> str:
-        """Return the verdict, the table, and what stands below it."""
-        verdict, *below = (section(heading, texts) for heading, texts in _sections(self).items())
-        return "\n".join([verdict, terminal_table(_HEADINGS, _cells(self.rows), 1), *below]).rstrip("\n")
-
-    def to(self, form: str) -> str:
-        """Write it as ``table`` or ``json``.
-
-        Raises
-        ------
-        InputError
-            For another form.
-        """
-        check_choice("form", form, CROSSCHECK_FORMATS)
-        return CROSSCHECK_FORMATS[form]({"run": self}, Origin())
+    def report(self) -> Report:
+        """Return what pytrec_eval agrees on, a row for each measure, and what it does not have."""
+        return crosscheck_report({"": self})
 
     def __repr__(self) -> str:
         """Name the verdict and the measures."""
         measures = ", ".join(name_of(row.measure) for row in self.rows)
         return f"<CrossCheck: {_verdict(self.rows)}, {counted(self.n_queries, 'judged query')}: {measures}>"
-
-    def _repr_html_(self) -> str:
-        """Return the outcome for a notebook."""
-        verdict, *below = _sections(self).items()
-        table = html_table(_HEADINGS, _cells(self.rows), 1)
-        return html_section(*verdict, is_open=True) + table + "".join(html_section(*each) for each in below)
 
     def _records(self) -> list[dict[str, Any]]:
         return list(map(_record, self.rows))
@@ -134,13 +118,14 @@ def _record(row: Row) -> dict[str, Any]:
 _HEADINGS = ["measure", "ours", "pytrec_eval", "largest |Δ|", "ties"]
 
 
-def _cells(rows: list[Row]) -> list[list[str]]:
-    cells = []
+def _cells(rows: list[Row]) -> list[list[str | Cell]]:
+    cells: list[list[str | Cell]] = []
     for row in rows:
         theirs = [NONE, NONE] if row.reason else [f"{row.pytrec_eval:.4f}", f"{row.largest_difference:.0e}"]
         ours, low, high = (f"{value:.4f}" for value in (row.value, *row.ties))
         ties = "same" if low == high == ours else f"{low} {high}"
-        cells.append([name_of(row.measure), ours, *theirs, ties + "*" * (not row.ties_exact)])
+        star = "" if row.ties_exact else "*"
+        cells.append([name_of(row.measure), ours, *theirs, Cell(ties, mark=star)])
     return cells
 
 
@@ -152,57 +137,70 @@ def _verdict(rows: list[Row]) -> str:
     return f"pytrec_eval {f'differs on {n_differing:,} of' if n_differing else 'agrees on'} {measures}"
 
 
-def _sections(result: CrossCheck) -> dict[str, list[str]]:
-    """Return paragraphs by their heading: the verdict, then what stands below the table."""
-    rows = result.rows
+def crosscheck_report(results: Mapping[str, CrossCheck], origin: Origin | None = None) -> Report:
+    """Report the cross-checks of runs: a section for each."""
+    measures = list(dict.fromkeys(row.measure for result in results.values() for row in result.rows))
+    n_queries = next(iter(results.values())).n_queries
+    report = Report(
+        titled(origin, len(results), n_queries),
+        [
+            f"{name}: {_verdict(each.rows)}." if name else f"{_verdict(each.rows)}."
+            for name, each in results.items()
+        ],
+        [*(_section(name, each) for name, each in results.items()), Section(texts=_explained(results))],
+        data=lambda: {
+            "ok": all(result.ok for result in results.values()),
+            "runs": [_content(name, result) for name, result in results.items()],
+            "provenance": provenance(measures, origin, packages=_PACKAGES),
+        },
+        rows=lambda: [
+            {**({"run": name} if name else {}), **row}
+            for name, each in results.items()
+            for row in each._records()
+        ],
+        how=partial(how_made, measures, origin, packages=_PACKAGES),
+    )
+    return replace(report, page=lambda: report_page(report))
+
+
+_PACKAGES = ["pytrec-eval-terrier"]
+
+
+def _section(name: str, result: CrossCheck) -> Section:
     summary = (
         f"{counted(result.n_queries, 'judged query')}, {result.alone:,} of them scored by us alone; "
         f"pytrec-eval-terrier {version('pytrec-eval-terrier')}"
     )
+    rows = result.rows
+    absent = grouped((row.reason, name_of(row.measure)) for row in rows if row.reason)
+    texts = [_difference(row) for row in rows if row.differing]
+    texts += [f"Not compared: {listed(names)} ({reason})." for reason, names in absent.items()]
+    table = Table.of(_HEADINGS, _cells(rows), caption=summary, label="crosscheck")
+    return Section(name, tables=[table], texts=texts)
+
+
+def _explained(results: Mapping[str, CrossCheck]) -> list[str]:
+    """Say what names and ranges are."""
+    rows = [row for result in results.values() for row in result.rows]
     tied = any(row.ties != (row.value, row.value) for row in rows)
     some = not all(row.ties_exact for row in rows)
-    found = {
-        _verdict(rows): [summary],
-        "Differences": [_difference(row) for row in rows if row.differing],
-        "Not compared": [f"{name_of(row.measure)}: {row.reason}" for row in rows if row.reason],
-        "Names": [f"{name_of(row.measure)} is {row.measure}" for row in rows if alias_of(row.measure)],
-        "Ties": [*([ALL_ORDERS] if tied or some else []), *([THREE_ORDERS] if some else [])],
-    }
-    return {heading: texts for heading, texts in found.items() if texts}
+    names = dict.fromkeys(row.measure for row in rows if alias_of(row.measure))
+    texts = [f"{name_of(measure)} is {measure}." for measure in names]
+    texts += [f"Ties: {ALL_ORDERS}."] if tied or some else []
+    return [*texts, *([f"{THREE_ORDERS}."] if some else [])]
 
 
 def _difference(row: Row) -> str:
     ours, theirs = row.per_query[str(row.query_id)]
     where = f"{name_of(row.measure)} differs on {row.differing:,} of {counted(row.queries, 'query')}"
-    return f"{where}, most on {row.query_id!r}: ours {ours:.6g}, pytrec_eval {theirs:.6g}"
+    return f"{where}, most on {row.query_id!r}: ours {ours:.6g}, pytrec_eval {theirs:.6g}."
 
 
-def _as_text(results: Mapping[str, CrossCheck], _: Origin) -> str:
-    return "\n".join(f"{section(name, [])}\n{result}\n" for name, result in results.items())
-
-
-def _as_json(results: Mapping[str, CrossCheck], origin: Origin) -> str:
-    runs = [
-        {
-            "run": name,
-            "ok": result.ok,
-            "queries": result.n_queries,
-            "alone": result.alone,
-            "measures": result._records(),
-        }
-        for name, result in results.items()
-    ]
-    measures = list(dict.fromkeys(row.measure for result in results.values() for row in result.rows))
-    content = {
-        "ok": all(result.ok for result in results.values()),
-        "runs": runs,
-        "provenance": provenance(measures, origin, packages=["pytrec-eval-terrier"]),
+def _content(name: str, result: CrossCheck) -> dict[str, Any]:
+    return {
+        "run": name or "run",
+        "ok": result.ok,
+        "queries": result.n_queries,
+        "alone": result.alone,
+        "measures": result._records(),
     }
-    return as_json(content, indent=2, allow_nan=False) + "\n"
-
-
-CROSSCHECK_FORMATS: dict[str, Callable[[Mapping[str, CrossCheck], Origin], str]] = {
-    "table": _as_text,
-    "json": _as_json,
-}
-"""The formats of the cross-checks of several runs, by name."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -18,16 +18,17 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError
-from permed_measures.intervals import mean_intervals
-from permed_measures.markup import as_json, counted
+from permed_measures.intervals import difference_range, mean_intervals
+from permed_measures.markup import counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parsing import distinct, named_measure
 from permed_measures.records.changes import Floats, values_to_compare
 from permed_measures.records.fields import check_fields
 from permed_measures.records.record import Record, as_record
 from permed_measures.records.rules import RULES
-from permed_measures.reports.tables import PaperTable, TableRow, as_table
-from permed_measures.terminal import paragraph, terminal_table
+from permed_measures.reports.report_page import report_page
+from permed_measures.results.report import Report, Result, Section
+from permed_measures.results.table import Table
 
 LEVEL = 0.05
 """A drop is significant if its p-value is below this; the interval is of 1 - this."""
@@ -64,8 +65,10 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Gate:
+class Gate(Result):
     """The outcome; ``print`` shows the table.
+
+    ``to_polars`` and ``to_pandas`` give a row for each rule.
 
     Attributes
     ----------
@@ -90,37 +93,25 @@ class Gate:
             return f"passed: {counted(len(self.rules), 'rule')}"
         return f"failed: {', '.join(dict.fromkeys(broken))}"
 
-    def __str__(self) -> str:
-        """Return the table, and the verdict."""
-        table = terminal_table(_HEADINGS, self._rows("ok", "FAILED"), 5)
-        return "\n".join([table, paragraph(f"{self.about}; {self.verdict}"), ""])
-
-    def to(self, form: str) -> str:
-        """Write it as ``table``, ``markdown`` or ``json``."""
-        return GATE_FORMATS[form](self)
-
-    def _rows(self, passed: str, failed: str) -> list[list[str]]:
-        return [
-            [each.measure, each.asked, each.said, passed if each.ok else failed, each.note]
-            for each in self.rules
+    def report(self) -> Report:
+        """Return the outcome, and a row for each rule."""
+        rows = [
+            [rule.measure, rule.asked, rule.said, "ok" if rule.ok else "FAILED", rule.note]
+            for rule in self.rules
         ]
+        n = len(_HEADINGS) - (not any(rule.note for rule in self.rules))
+        table = Table.of(_HEADINGS[:n], [row[:n] for row in rows], n, caption=self.about, label="gate")
+        report = Report(
+            "Retrieval quality",
+            [f"Retrieval quality {self.verdict}."],
+            [Section(tables=[table])],
+            data=lambda: {"passed": self.ok, "about": self.about, "rules": [*map(vars, self.rules)]},
+            rows=lambda: map(vars, self.rules),
+        )
+        return replace(report, page=lambda: report_page(report))
 
 
-_HEADINGS = ["measure", "asked", "found", "outcome", ""]
-
-
-def _as_markdown(gate: Gate) -> str:
-    rows = [TableRow(row, []) for row in gate._rows("✅", "❌")]
-    heading = f"### {'✅' if gate.ok else '❌'} Retrieval quality: {gate.verdict}\n\n"
-    return heading + as_table(PaperTable([*_HEADINGS[:4], "note"], [], [rows], gate.about)).to("markdown")
-
-
-def _as_json(gate: Gate) -> str:
-    rules = [vars(rule) for rule in gate.rules]
-    return as_json({"passed": gate.ok, "about": gate.about, "rules": rules}, indent=2) + "\n"
-
-
-GATE_FORMATS: dict[str, Callable[[Gate], str]] = {"table": str, "markdown": _as_markdown, "json": _as_json}
+_HEADINGS = ["measure", "asked", "found", "outcome", "note"]
 
 
 def gate(
@@ -297,16 +288,17 @@ class _Judge:
         ok = not _is_less(-drop, -most)
         note = ""
         if self.non_inferior:
-            ok, note = self._interval(change, most)
+            ok, note = self._interval(measure, change, most)
         elif self.significant and not ok:
             ok, note = self._test(change)
         return Rule(name_of(measure), f"drop of at most {_limit(most)}", drop, said, ok, note)
 
-    def _interval(self, change: Floats, most: float) -> tuple[bool, str]:
+    def _interval(self, measure: Measure, change: Floats, most: float) -> tuple[bool, str]:
         """Return whether the interval of the change lies above the margin."""
         if not change.any():
             return True, "every query is as before"
-        [found] = mean_intervals(change[:, None], self.cluster, 1 - LEVEL)
+        possible = [difference_range(measure)]
+        [found] = mean_intervals(change[:, None], self.cluster, 1 - LEVEL, possible)
         if found.value is None:
             return False, found.reason
         low, high = (_printed(each, most, "+") for each in found.value)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +19,15 @@ from permed_measures.markup import counted
 from permed_measures.records.changes import NOTHING, TOLERANCE, Difference, compared
 from permed_measures.records.record import Record, checked, described, is_record, read_record
 from permed_measures.records.record import record as record_of
-from permed_measures.terminal import section
+from permed_measures.reports.report_page import report_page
+from permed_measures.results.report import Report, Result, Section
 
 _SHOWN = 12
 """The number of differences that are printed."""
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(Result):
     """The outcome for one record; ``print`` shows it.
 
     Attributes
@@ -59,8 +60,11 @@ class Verification:
         """Whether everything that was computed again is as recorded."""
         return not self.differences and not self.error
 
-    def __str__(self) -> str:
+    def report(self) -> Report:
         """Say what differs, and what was not checked."""
+        return verified([self])
+
+    def _texts(self) -> list[str]:
         if self.ok:
             texts = [f"reproduced: {counted(self.n_values, 'value')} computed again, none differs"]
         else:
@@ -69,7 +73,7 @@ class Verification:
         more = len(self.differences) - _SHOWN
         texts += [f"and {counted(more, 'more difference')}: --format json has all"] if more > 0 else []
         texts += [f"not checked: {', '.join(self.not_checked)}"] if self.not_checked else []
-        return section(self.name, [*texts, *(f"note: {note}" for note in self.notes)])
+        return [*texts, *(f"note: {note}" for note in self.notes)]
 
     def content(self) -> dict[str, Any]:
         """Return what the JSON has; where one of two values is missing, so is its field."""
@@ -85,6 +89,24 @@ class Verification:
             "not_checked": self.not_checked,
             "notes": self.notes,
         }
+
+
+def verified(found: Sequence[Verification]) -> Report:
+    """Report the outcomes of records: a section for each."""
+    report = Report(
+        counted(len(found), "record"),
+        sections=[Section(each.name, texts=each._texts()) for each in found],
+        data=lambda: [each.content() for each in found],
+        rows=lambda: map(_row, found),
+    )
+    return replace(report, page=lambda: report_page(report))
+
+
+def _row(found: Verification) -> dict[str, Any]:
+    """Return the outcome of a record in a line."""
+    lists = {"differences": [each.key for each in found.differences], "not_checked": found.not_checked}
+    content = {**found.content(), "notes": found.notes, **lists}
+    return {name: "; ".join(each) if isinstance(each, list) else each for name, each in content.items()}
 
 
 def verify(

@@ -16,7 +16,6 @@ import permed_measures as pm
 from permed_measures import cli
 from permed_measures.cli import (
     arguments,
-    checks,
     comparing,
     conversions,
     inputs,
@@ -24,7 +23,6 @@ from permed_measures.cli import (
 from permed_measures.cli.commands import EXAMPLES
 from permed_measures.comparisons.corrections import CORRECTIONS, MAX_T
 from permed_measures.comparisons.results import TESTS
-from permed_measures.crosschecks.results import CROSSCHECK_FORMATS
 from permed_measures.engine.query_ids import REWRITINGS
 from permed_measures.files.write import FORMATS
 from permed_measures.results.report import FORMATS as REPORT_FORMATS
@@ -59,7 +57,6 @@ def _values(choices):
         (arguments.Format.__args__[0].__args__[0], REPORT_FORMATS),
         (comparing.Correction, [MAX_T, *CORRECTIONS]),
         (comparing.TESTS, TESTS),
-        (checks.CrossCheckFormat, CROSSCHECK_FORMATS),
         (conversions.Format, FORMATS),
         (arguments.QueryIds.__args__[0].__args__[0], REWRITINGS),
         (arguments.PresetName.__args__[0].__args__[0], inputs.PRESETS),

@@ -1,16 +1,12 @@
 """The report of a cross-check: what a terminal, a notebook and other programs get."""
 
 import hashlib
-import io
 import json
-import re
-import sys
 from dataclasses import fields
 from importlib.metadata import version
 
 import pytest
 from commands import run_cli
-from rich.cells import cell_len
 
 import permed_measures as pm
 from permed_measures.crosschecks.results import Row
@@ -22,43 +18,14 @@ VERSION = version("pytrec-eval-terrier")
 MEASURES = ["P@1", "GradedAP@10", "Judged@5", LONG]
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def plain(text):
-    return re.sub(r"\x1b\[[0-9;]*m", "", text)
-
-
-@pytest.mark.parametrize("width", [80, None])
-def test_no_line_is_wider_than_the_terminal_and_no_word_is_cut(monkeypatch, width):
-    if width is not None:
-        monkeypatch.setattr(sys, "stdout", Terminal())
-        monkeypatch.setenv("COLUMNS", str(width))
-        monkeypatch.setenv("TERM", "xterm")
-    text = str(pm.crosscheck(QRELS, RUN, MEASURES))
-    lines = plain(text).splitlines()
-    assert max(map(cell_len, lines)) <= (width or 150)
-    below = [line for line in lines if line.startswith("  ")]
-    for word in f"{LONG}: pytrec_eval does not have it".split():
-        assert any(word in line.split() for line in below), word
-    for heading in ("pytrec_eval agrees on 1 measure", "Not compared", "Ties"):
-        start = "" if width is None else "\x1b[1m"
-        assert any(line.startswith(start + heading) for line in text.splitlines()), heading
-
-
 def test_the_verdict_comes_first_then_a_line_per_measure():
     lines = str(pm.crosscheck(QRELS, RUN, MEASURES)).splitlines()
-    assert lines[:3] == [
-        "pytrec_eval agrees on 1 measure",
-        f"  3 judged queries, 1 of them scored by us alone; pytrec-eval-terrier {VERSION}",
-        "",
-    ]
-    assert lines[3].split() == ["measure", "ours", "pytrec_eval", "largest", "|Δ|", "ties"]
-    assert lines[5].split() == ["P@1", "0.3333", "0.3333", "0e+00", "0.3333", "0.6667"]
-    assert lines[7].split() == ["Judged@5", "0.5556", "—", "—", "same*"]
-    assert "  Judged@5: pytrec_eval does not have it" in lines
+    assert lines[:2] == ["pytrec_eval agrees on 1 measure.", ""]
+    assert lines[2].split() == ["measure", "ours", "pytrec_eval", "largest", "|Δ|", "ties"]
+    assert lines[4].split() == ["P@1", "0.3333", "0.3333", "0e+00", "0.3333", "0.6667"]
+    assert lines[6].split() == ["Judged@5", "0.5556", "—", "—", "same*"]
+    assert f"3 judged queries, 1 of them scored by us alone; pytrec-eval-terrier {VERSION}." in lines
+    assert f"Not compared: GradedAP@10, Judged@5 and {LONG} (pytrec_eval does not have it)." in lines
 
 
 def test_a_frame_has_a_row_for_each_measure():
@@ -81,7 +48,7 @@ def test_a_difference_names_its_query_in_every_form(monkeypatch):
     monkeypatch.setitem(KERNELS, "P", lambda *args, **given: binary.precision(*args, **given) / 2)
     result = pm.crosscheck({"<q>\x1b": {"a": 1}}, {"<q>\x1b": {"a": 1.0}}, ["P@1", "RR"])
     assert not result.ok
-    assert str(result).startswith("pytrec_eval differs on 1 of 2 measures\n")
+    assert str(result).startswith("pytrec_eval differs on 1 of 2 measures.\n")
     assert "P@1 differs on 1 of 1 query, most on '<q>" in str(result)
     assert "\x1b" not in str(result)
     assert "most on &#x27;&lt;q&gt;" in result._repr_html_()

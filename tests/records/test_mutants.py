@@ -135,7 +135,7 @@ def test_a_folder_has_a_line_for_every_file(records, folder):
     second.write("d.json")
     status, out, err = run_main("verify", ".")
     assert (status, err) == (2, "")
-    heads = [line for line in out.splitlines() if not line.startswith(" ")]
+    heads = [line for line in out.splitlines() if line and not line.startswith(" ")]
     assert heads == ["a.json", "b.json", "c.json", "d.json"]
     assert out.count("  reproduced: ") == 2
     assert "  not computed again: sha256 must be a text (found nan)" in out
