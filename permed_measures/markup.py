@@ -179,10 +179,3 @@ def html_table(headings: Sequence[str], rows: Iterable[Sequence[str]], n_labels:
 
     body = "".join(line(row, "td") for row in rows)
     return f"<table><thead>{line(headings, 'th')}</thead><tbody>{body}</tbody></table>"
-
-
-def html_section(heading: str, texts: Iterable[str], is_open: bool = False) -> str:
-    """Write a heading for a notebook that shows and hides the paragraphs below it."""
-    items = "".join(f"<li>{as_html(text)}</li>" for text in texts)
-    start = "<details open>" if is_open else "<details>"
-    return f"{start}<summary>{as_html(heading)}</summary><ul>{items}</ul></details>"

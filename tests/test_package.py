@@ -36,7 +36,6 @@ comparisons: paired tests wilcoxon corrections power groups results rows
 comparisons: wording judged findings means_table differences_table report moves changes reranking
 papers: cells grids html_tables latex markdown delimited read
 plots: style arguments by_group by_query cutoffs forest save inline
-reports: tables
 crosschecks: pytrec results check
 audits: options query_sets rare_gains choices levels claim_names claims
 audits: claim_columns claim_tables claim_files conventions tried

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -16,7 +16,6 @@ from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import alias_of
-from permed_measures.reports.report_page import report_page
 from permed_measures.results.findings import grouped
 from permed_measures.results.how import how_made, titled
 from permed_measures.results.report import Report, Result, Section
@@ -141,7 +140,7 @@ def crosscheck_report(results: Mapping[str, CrossCheck], origin: Origin | None =
     """Report the cross-checks of runs: a section for each."""
     measures = list(dict.fromkeys(row.measure for result in results.values() for row in result.rows))
     n_queries = next(iter(results.values())).n_queries
-    report = Report(
+    return Report(
         titled(origin, len(results), n_queries),
         [
             f"{name}: {_verdict(each.rows)}." if name else f"{_verdict(each.rows)}."
@@ -160,7 +159,6 @@ def crosscheck_report(results: Mapping[str, CrossCheck], origin: Origin | None =
         ],
         how=partial(how_made, measures, origin, packages=_PACKAGES),
     )
-    return replace(report, page=lambda: report_page(report))
 
 
 _PACKAGES = ["pytrec-eval-terrier"]

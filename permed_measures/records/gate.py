@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -26,7 +26,6 @@ from permed_measures.records.changes import Floats, values_to_compare
 from permed_measures.records.fields import check_fields
 from permed_measures.records.record import Record, as_record
 from permed_measures.records.rules import RULES
-from permed_measures.reports.report_page import report_page
 from permed_measures.results.report import Report, Result, Section
 from permed_measures.results.table import Table
 
@@ -101,14 +100,13 @@ class Gate(Result):
         ]
         n = len(_HEADINGS) - (not any(rule.note for rule in self.rules))
         table = Table.of(_HEADINGS[:n], [row[:n] for row in rows], n, caption=self.about, label="gate")
-        report = Report(
+        return Report(
             "Retrieval quality",
             [f"Retrieval quality {self.verdict}."],
             [Section(tables=[table])],
             data=lambda: {"passed": self.ok, "about": self.about, "rules": [*map(vars, self.rules)]},
             rows=lambda: map(vars, self.rules),
         )
-        return replace(report, page=lambda: report_page(report))
 
 
 _HEADINGS = ["measure", "asked", "found", "outcome", "note"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from permed_measures.markup import counted
 from permed_measures.records.changes import NOTHING, TOLERANCE, Difference, compared
 from permed_measures.records.record import Record, checked, described, is_record, read_record
 from permed_measures.records.record import record as record_of
-from permed_measures.reports.report_page import report_page
 from permed_measures.results.report import Report, Result, Section
 
 _SHOWN = 12
@@ -93,13 +92,12 @@ class Verification(Result):
 
 def verified(found: Sequence[Verification]) -> Report:
     """Report the outcomes of records: a section for each."""
-    report = Report(
+    return Report(
         counted(len(found), "record"),
         sections=[Section(each.name, texts=each._texts()) for each in found],
         data=lambda: [each.content() for each in found],
         rows=lambda: map(_row, found),
     )
-    return replace(report, page=lambda: report_page(report))
 
 
 def _row(found: Verification) -> dict[str, Any]:

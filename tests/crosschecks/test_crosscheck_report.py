@@ -18,7 +18,8 @@ VERSION = version("pytrec-eval-terrier")
 MEASURES = ["P@1", "GradedAP@10", "Judged@5", LONG]
 
 
-def test_the_verdict_comes_first_then_a_line_per_measure():
+def test_the_verdict_comes_first_then_a_line_per_measure(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
     lines = str(pm.crosscheck(QRELS, RUN, MEASURES)).splitlines()
     assert lines[:2] == ["pytrec_eval agrees on 1 measure.", ""]
     assert lines[2].split() == ["measure", "ours", "pytrec_eval", "largest", "|Δ|", "ties"]

@@ -1,1 +1,0 @@
-"""Evaluations and comparisons as text: terminal, Markdown, LaTeX, HTML, CSV and JSON."""
