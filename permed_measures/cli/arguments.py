@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,12 +15,6 @@ def _measures_like(incomplete: str) -> list[str]:
     from permed_measures.engine.kernels import KERNELS
 
     return [name for name in KERNELS if name.startswith(incomplete)]
-
-
-def format_option(formats: Any) -> Any:
-    """Return the option that chooses one of the formats, a ``Literal``."""
-    names = ", ".join(get_args(formats))
-    return typer.Option("--format", metavar="FORMAT", help=f"One of {names}.", rich_help_panel=OUTPUT)
 
 
 Qrels = Annotated[

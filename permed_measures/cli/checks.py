@@ -30,20 +30,19 @@ def crosscheck(
     pytrec_eval has them.
     """
     from permed_measures.cli.inputs import chosen_measures, find_runs, origin_of, reading
-    from permed_measures.cli.output import format_of, put
+    from permed_measures.cli.output import format_of, put_report
     from permed_measures.crosschecks.check import crosscheck as pm_crosscheck
     from permed_measures.crosschecks.results import crosscheck_report
     from permed_measures.engine.evaluator import PermedEvaluator
 
     files = find_runs(runs)
     form = format_of(format_, output, [Path(qrels), *files.values()])
-    about = f"{form} of {counted(len(files), 'run')}"
     with reading(qrels, files, order, query_ids) as inputs:
         chosen = chosen_measures(preset, measures, rel, inputs)
         inputs.notes.extend(PermedEvaluator(chosen or [], inputs.judgments).notes())
         results = {name: pm_crosscheck(inputs.qrels, inputs.runs[name], chosen, rel) for name in files}
     report = crosscheck_report(results, origin_of(context, files))
-    put(lambda: report.to(form), output, about)
+    put_report(report, form, output, counted(len(files), "run"))
     if not all(result.ok for result in results.values()):
         raise typer.Exit(1)
 
