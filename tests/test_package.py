@@ -30,7 +30,7 @@ files: relevance_lists read inspection columns whole output_formats write proven
 datasets: samples records readers downloads handlers catalogue import_hook loading __init__
 datasets: titles pyterrier
 intervals named_runs
-results: table page report findings run_notes own_columns how evaluations evaluation_report
+results: latex table page report findings run_notes own_columns how evaluations evaluation_report
 spark
 comparisons: paired tests wilcoxon corrections power groups results rows
 comparisons: wording judged findings means_table differences_table report moves changes reranking

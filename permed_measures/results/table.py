@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from permed_measures.markup import Styled, as_cell, as_html, as_latex, as_markdown, one_line
+from permed_measures.markup import Styled, as_cell, as_html, as_markdown, one_line
+from permed_measures.results.latex import latex_cell, latex_text, needed
 from permed_measures.terminal import paragraph, terminal_table
 
 NONE = "—"
@@ -171,9 +172,7 @@ def _markdown(table: Table) -> str:
     return f"{rows}\n{caption}\n" if caption else rows
 
 
-_SIGNED = re.compile(r"(?<![0-9])([-+])(?=[0-9])")
 _NUMBER = re.compile(r"[-+]?[0-9][0-9.,]*")
-_INTERVAL = re.compile(r"\[[-+0-9., ]+\]")
 
 
 def _markdown_cell(cell: Cell) -> str:
@@ -224,75 +223,29 @@ def _html_cell(cell: Cell, place: int, n_labels: int) -> str:
 
 # --- LaTeX -----------------------------------------------------------------------------------------
 
-_NEEDS = r"% needs \usepackage{booktabs}, \usepackage{adjustbox}"
-_LATIN = r", \usepackage[T1]{fontenc}"
-_BEYOND = "% compile it with XeLaTeX or LuaLaTeX and a font that has its letters"
-_MEASURE = re.compile(r"\b[A-Za-z]+(?:-[a-z]+)?(?:\([^()]*\))?@[0-9]+|\b[A-Za-z]+\([a-z_]+=[^()]*\)")
-_P_BELOW = re.compile(r"\bp < ([0-9.]*[0-9])")
-_D_Z = re.compile(r"\bd_z\b")
-_ANY_LATEX_HAS = "†‡—Δ±\u2013\u2018\u2019\u201c\u201d\u2026"
-_TALLEST = r"max width=\linewidth,max totalheight=.8\textheight"
+_LARGEST = r"max width=\linewidth,max totalheight=.8\textheight"
 
 
 def _latex(table: Table) -> str:
     r"""Write a table with booktabs that shrinks to the width of its column."""
     kinds = "l" * table.n_labels + "r" * (len(table.headings) - table.n_labels)
-    headings = [_latex_text(text) for text in table.headings]
+    texts = [*table.headings, *table.sentences(), *(cell.text for row in table.rows for cell in row)]
     lines = [
-        *_remarks(table),
+        needed(texts),
         r"\begin{table}[t]",
         r"\centering",
-        rf"\caption{{{' '.join(map(_latex_text, table.sentences()))}}}",
+        rf"\caption{{{' '.join(map(latex_text, table.sentences()))}}}",
         rf"\label{{tab:{table.label}}}",
-        rf"\begin{{adjustbox}}{{{_TALLEST}}}",
+        rf"\begin{{adjustbox}}{{{_LARGEST}}}",
         rf"\begin{{tabular}}{{@{{}}{kinds}@{{}}}}",
         r"\toprule",
-        rf"{' & '.join(headings)} \\",
+        rf"{' & '.join(map(latex_text, table.headings))} \\",
     ]
     for block in table.blocks:
-        lines += [r"\midrule", *(rf"{' & '.join(map(_latex_cell, row))} \\" for row in block)]
+        rows = ([latex_cell(*cell) for cell in row] for row in block)
+        lines += [r"\midrule", *(rf"{' & '.join(cells)} \\" for cells in rows)]
     lines += [r"\bottomrule", r"\end{tabular}", r"\end{adjustbox}", r"\end{table}"]
     return "".join(f"{line}\n" for line in lines)
-
-
-def _remarks(table: Table) -> list[str]:
-    """Say which packages the table needs, and whether it needs another LaTeX."""
-    texts = [*table.headings, *table.sentences(), *(cell.text for row in table.rows for cell in row)]
-    letters = {*one_line("".join(texts))} - {*_ANY_LATEX_HAS}
-    if any(letter > "\xff" for letter in letters):
-        return [_NEEDS, _BEYOND]
-    return [_NEEDS + _LATIN * any(letter > "\x7f" for letter in letters)]
-
-
-def _latex_text(text: str) -> str:
-    r"""Escape a caption or a heading: measures in ``\texttt``, a level of significance as a formula.
-
-    Examples
-    --------
-    >>> print(_latex_text("† p < 0.05 on nDCG@10, 5%"))
-    $^{\dagger}$ $p<0.05$ on \texttt{nDCG@10}, 5\%
-    """
-    found = re.compile(f"{_MEASURE.pattern}|{_P_BELOW.pattern}|{_D_Z.pattern}")
-    parts, end = [], 0
-    for each in found.finditer(text):
-        known = "$d_z$" if each[0] == "d_z" else rf"\texttt{{{as_latex(each[0])}}}"
-        known = rf"$p<{each[1]}$" if each[1] else known
-        parts += [as_latex(text[end : each.start()]), known]
-        end = each.end()
-    return "".join([*parts, as_latex(text[end:])])
-
-
-def _latex_cell(cell: Cell) -> str:
-    """Write a cell: a sign is a minus, no hyphen; a dagger takes no room, so that digits are aligned."""
-    shown = as_latex(cell.text)
-    if _NUMBER.fullmatch(cell.text) or _INTERVAL.fullmatch(cell.text):
-        shown = _SIGNED.sub(r"$\1$", shown)
-    text = ("{}", r"\textbf{{{}}}", r"\underline{{{}}}")[cell.rank].format(shown)
-    if not cell.mark:
-        return text
-    if cell.mark[:1].isalnum():
-        return rf"{text}\textsuperscript{{{as_latex(cell.mark)}}}"
-    return rf"{text}\rlap{{{as_latex(cell.mark)}}}"
 
 
 # --- CSV -------------------------------------------------------------------------------------------

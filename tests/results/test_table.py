@@ -61,7 +61,8 @@ def of_html(text):
 
 
 def of_latex(text):
-    text = text.replace(r"{\char34}", '"')  # what the reader of papers does not know
+    for command, letter in {r"{\char34}": '"', r"\textasciigrave{}": "`"}.items():
+        text = text.replace(command, letter)  # what the reader of papers does not know
     [row] = re.findall(r"\\midrule\n(.*) \\\\\n\\bottomrule", text)
     [caption] = re.findall(r"\\caption\{(.*)\}\n", text)
     name, *_ = re.split(r"(?<!\\)&", row)

@@ -1,0 +1,63 @@
+"""Texts and cells of tables in LaTeX, and what they need."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from permed_measures.markup import as_latex, one_line
+
+_NEEDS = r"% needs \usepackage{booktabs}, \usepackage{adjustbox}"
+_LATIN = r", \usepackage[T1]{fontenc}"
+_BEYOND = "% compile it with XeLaTeX or LuaLaTeX and a font that has its letters"
+_MEASURE = re.compile(r"\b[A-Za-z]+(?:-[a-z]+)?(?:\([^()]*\))?@[0-9]+|\b[A-Za-z]+\([a-z_]+=[^()]*\)")
+_P_BELOW = re.compile(r"\bp < ([0-9.]*[0-9])")
+_D_Z = re.compile(r"\bd_z\b")
+_ANY_LATEX_HAS = "†‡—Δ±\u2013\u2018\u2019\u201c\u201d\u2026"
+_NUMBER = re.compile(r"[-+]?[0-9][0-9.,]*|\[[-+0-9., ]+\]")  # or an interval
+_SIGN = re.compile(r"(?<![0-9])([-+])(?=[0-9])")
+
+
+def needed(texts: Iterable[str]) -> str:
+    """Say, as a comment, which packages a table of these texts needs, and whether it needs another LaTeX."""
+    letters = {*one_line("".join(texts))} - {*_ANY_LATEX_HAS}
+    if any(letter > "\xff" for letter in letters):
+        return f"{_NEEDS}\n{_BEYOND}"
+    return _NEEDS + _LATIN * any(letter > "\x7f" for letter in letters)
+
+
+def latex_text(text: str) -> str:
+    r"""Escape a caption or a heading: measures in ``\texttt``, a level of significance as a formula.
+
+    Examples
+    --------
+    >>> print(latex_text("† p < 0.05 on nDCG@10, 5%"))
+    $^{\dagger}$ $p<0.05$ on \texttt{nDCG@10}, 5\%
+    """
+    found = re.compile(f"{_MEASURE.pattern}|{_P_BELOW.pattern}|{_D_Z.pattern}")
+    parts, end = [], 0
+    for each in found.finditer(text):
+        known = "$d_z$" if each[0] == "d_z" else rf"\texttt{{{as_latex(each[0])}}}"
+        known = rf"$p<{each[1]}$" if each[1] else known
+        parts += [as_latex(text[end : each.start()]), known]
+        end = each.end()
+    return "".join([*parts, as_latex(text[end:])])
+
+
+def latex_cell(text: str, rank: int, mark: str) -> str:
+    r"""Write a cell: a sign is a minus, no hyphen; a dagger takes no room, so that digits are aligned.
+
+    Examples
+    --------
+    >>> print(latex_cell("-0.50", 1, "†"))
+    \textbf{$-$0.50}\rlap{$^{\dagger}$}
+    """
+    shown = as_latex(text)
+    if _NUMBER.fullmatch(text):
+        shown = _SIGN.sub(r"$\1$", shown)
+    styled = ("{}", r"\textbf{{{}}}", r"\underline{{{}}}")[rank].format(shown)
+    if not mark:
+        return styled
+    if mark[:1].isalnum():
+        return rf"{styled}\textsuperscript{{{as_latex(mark)}}}"
+    return rf"{styled}\rlap{{{as_latex(mark)}}}"
