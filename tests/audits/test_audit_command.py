@@ -1,8 +1,6 @@
 """The command `permed-measures audit`."""
 
-import csv
 import gzip
-import html
 import json
 import os
 import re
@@ -210,30 +208,6 @@ def test_json_holds_the_audit_of_the_library(files):  # noqa: ARG001
             assert content["latex"] == result.answers[0].latex()
         else:
             assert (content["sentence"], content["latex"]) == (None, [])
-
-
-@pytest.mark.parametrize("name", ["a|b<c", "$a|b<c", "[a](b)*c*_d_`e`", "a\\|b", "<script>"])
-@pytest.mark.parametrize("value", ["0.6667", "0.6668"])
-def test_markdown_escapes_the_names_of_runs(files, name, value):  # noqa: ARG001
-    runs = ["--claims", "claims.csv"]
-    with open("claims.csv", "w", newline="") as file:  # noqa: PTH123
-        csv.writer(file).writerows([["run", "P@1", "RR"], [name, "0.3333", "0.3333"], ["two", value, value]])
-    arguments = ["qrels", f"{name}=one.trec", "two.trec", *runs, "--format"]
-    status = int(value == "0.6668")
-    markdown = audit_cli(*arguments, "markdown", status=status)
-    rows = [line for line in markdown.splitlines() if line.startswith("|")]
-    assert len(rows) == 2 + 4
-    assert rows[1] == "| --- | --- | --- | ---: | ---: | ---: |"
-    for row in rows:
-        assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 7
-    assert "<" not in markdown
-    for line in markdown.splitlines():
-        if not line.startswith(("|", "- $")):
-            assert not re.search(r"(?<!\\)(?:\\\\)*\|", line), line
-    cells = re.split(r"(?<!\\) \| ", rows[2][2:-2])
-    assert html.unescape(re.sub(r"\\(.)", r"\1", cells[0])) == name
-    assert json.loads(audit_cli(*arguments, "json", status=status))["rows"][0]["run"] == name
-    assert name in audit_cli(*arguments, "table", status=status)
 
 
 @pytest.mark.parametrize("character", ["\u202e", "\x1b"])
