@@ -91,8 +91,8 @@ def test_a_folder_of_runs_is_one_table(compared, tmp_path):
         ("bm25 lsa -m GradedPA@10", "error: there is no measure 'GradedPA'. Did you mean 'GradedAP'?"),
         ("", "missing argument 'RUN'"),
         (
-            "bm25 lsa --output out.pdf",
-            "error: out.pdf: the ending '.pdf' means no format. End the name in .txt, .md, .tex,",
+            "bm25 lsa --output out.gif",
+            "error: out.gif: the ending '.gif' means no format. End the name in .txt, .md, .tex,",
         ),
         ("bm25 lsa --output out", "error: out: the ending '' means no format. End the name in "),
         ("bm25 lsa --output no/out.csv", "error: no/out.csv: there is no folder 'no' to write into"),

@@ -142,7 +142,7 @@ def test_names_are_no_markup_in_a_page():
     names = ["<script>alert(1)</script>", "</td></svg></style>", 'a" onload="b', "]]>--><!--", "查询"]
     page = Page(made(dict(zip(names, [[1, 1], [2, 1], [3, 4], [1, 2], [4, 4]], strict=True))).to("html"))
     assert_stands_alone(page)
-    assert [row[1] for row in page.rows[1:6]] == names
+    assert {row[1] for row in page.rows[1:6]} == {*names}
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "str"])

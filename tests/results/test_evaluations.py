@@ -189,7 +189,7 @@ def test_notes_stand_below_unless_columns_count_them():
     found = evaluations(runs, "P@1", by="([0-9])$", notes={"old": ["run 'old': a note"]})
     ignored = "run 'old' has 1 query without judgments (ignored)"
     assert evaluation_report(found).notes == [lacking, ignored]
-    assert evaluation_report(found).finding[-1] == "Note: run 'old': a note."
+    assert evaluation_report(found).cautions == ["run 'old': a note"]
     assert report(runs, "P@1").notes == []
     assert lacking in report(runs, "P@1", only=["P@1"]).notes
 

@@ -144,8 +144,8 @@ def test_notes_stand_above_the_table_and_in_the_json():
     for form in ("markdown", "latex"):
         assert [form, TIED in printed(form, "mine")[0].replace("\\_", "_")] == [form, True]
     page = printed("html", "mine")[0]
-    found = re.search(r'<p class="finding">(.*?)</p>', page, re.DOTALL)[1]
-    assert f"Note: {TIED}." in html.unescape(found)
+    found = re.search(r'<p class="caution">(.*?)</p>', page, re.DOTALL)[1]
+    assert html.unescape(found) == TIED
     for form in ("csv", "tsv", "jsonl"):
         out, err = printed(form, "mine")
         assert (TIED in out, f"note: {TIED}\n" in err) == (False, True)
