@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,17 +104,17 @@ def path_of(run: object) -> Path | None:
     return run.path if isinstance(run, (Batches, FileRun)) else None
 
 
-QrelsLike = Any
+QrelsLike = Nested | Iterable[Any] | str | os.PathLike[str] | Any
 """Qrels: ``{query_id: {doc_id: relevance}}``, namedtuples such as ``ir_measures.Qrel``, a frame of
 pandas, polars, pyarrow or PySpark, a relation of DuckDB, a ``ranx.Qrels``, or a data set of ir_datasets or
 PyTerrier. Functions of the package read the path of a file, the id of a data set of ir_datasets, and the
 folder of a data set.
 
 A frame has the columns query_id, doc_id and relevance, or PyTerrier's names of these; an iterable is
-consumed.
+consumed. What libraries call their frames and data sets has no type in common.
 """
 
-RunLike = Any
+RunLike = Nested | Batches | Iterable[Any] | str | os.PathLike[str] | Any
 """A run: ``{query_id: {doc_id: score}}``, namedtuples such as ``ir_measures.ScoredDoc``, a frame of
 pandas, polars, pyarrow or PySpark, a ``ranx.Run``, or the batches of ``permed_measures.scan_run``. Functions
 of the package read the path of a file. A ``polars.LazyFrame``, a relation of DuckDB and an iterable of frames

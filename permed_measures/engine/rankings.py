@@ -114,8 +114,10 @@ class JudgedRankings:
             found = find_in_spark(judgments, run, ties)
         else:
             run = as_mapping_or_batches(run, "score")
-            find = find_in_mapping if isinstance(run, Mapping) else find_in_frames
-            found = find(judgments, run, ties, depth)
+            if isinstance(run, Mapping):
+                found = find_in_mapping(judgments, run, ties, depth)
+            else:
+                found = find_in_frames(judgments, run, ties, depth)
         order = np.argsort((judgments.query[found.row].astype(np.int64) << 32) | found.rank)
         counts = found.retrieved, len(found.query_ids), found.n_shared, found.scores_differ
         whole = cls(judgments, found.row[order], found.rank[order].astype(np.int32), *counts)
