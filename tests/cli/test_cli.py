@@ -162,9 +162,10 @@ def test_names_from_files_are_no_markup(files):
 def test_crosscheck_prints_a_table_for_each_run(files):
     arguments = [files / "qrels", files / "run.trec", f"best={files / 'other.trec'}", "-m", "AP@10"]
     stdout, stderr = run_cli("crosscheck", *arguments)
-    assert stdout.startswith("run\n\npytrec_eval agrees on 1 measure\n")
-    assert "\nbest\n\npytrec_eval agrees on 1 measure\n" in stdout
-    assert "3 judged queries, 2 of them scored by us alone; pytrec-eval-terrier " in stdout
+    assert stdout.startswith(
+        "run: pytrec_eval agrees on 1 measure.\nbest: pytrec_eval agrees on 1 measure.\n"
+    )
+    assert stdout.count("3 judged queries, 2 of them scored by us alone; pytrec-eval-terrier ") == 2
     assert stderr == ""
 
 
@@ -174,7 +175,7 @@ def test_crosscheck_has_status_1_if_a_value_differs(files, monkeypatch):
     monkeypatch.setitem(KERNELS, "P", lambda *args, **given: binary.precision(*args, **given) / 2)
     stdout, _ = run_cli("crosscheck", files / "qrels", files / "run.trec", "-m", "P@1", "-m", "RR", status=1)
     assert "P@1 differs on 1 of 1 query, most on 'q1': ours 0.5, pytrec_eval 1" in stdout
-    assert stdout.startswith("run\n\npytrec_eval differs on 1 of 2 measures\n")
+    assert stdout.startswith("run: pytrec_eval differs on 1 of 2 measures.\n")
 
 
 def test_crosscheck_of_bad_input_has_status_2(files):

@@ -76,7 +76,7 @@ def test_a_name_of_the_users_own_heads_every_output():
     ]
     stdout, _ = run_cli("crosscheck", "graded", "run.trec", *named)
     assert re.findall(r"^(MAP@10|Hit) +[01]\.", stdout, flags=re.MULTILINE) == ["MAP@10", "Hit"]
-    assert "\nNames\n  MAP@10 is GradedAP(norm='min')@10\n  Hit is Success@1\n" in stdout
+    assert "\nMAP@10 is GradedAP(norm='min')@10.\nHit is Success@1.\n" in stdout
     stdout, _ = run_cli("crosscheck", "graded", "run.trec", *named, "--format", "json")
     assert [each["measure"] for each in json.loads(stdout)["runs"][0]["measures"]] == ["MAP@10", "Hit"]
 

@@ -88,7 +88,7 @@ def test_what_is_not_compared_is_said_and_does_not_count_as_agreement(measure, r
     assert str(result).startswith("no measure was compared")
     assert math.isnan(row.pytrec_eval)
     assert row.value == pm.calc_aggregate([measure], QRELS, RUN)[measure_of(measure)]
-    assert f"{measure}: {reason}" in " ".join(str(result).split())
+    assert f"Not compared: {measure} ({reason})." in " ".join(str(result).split())
 
 
 def test_float_grades_are_not_cross_checked():
