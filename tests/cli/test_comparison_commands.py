@@ -166,7 +166,9 @@ def test_an_error_leaves_the_old_file(compared, tmp_path, monkeypatch):
 
     monkeypatch.setattr("pathlib.Path.replace", fail)
     before = contents(tmp_path)
-    assert compared("bm25 lsa --output out.csv") == (2, "", "error: out.csv: No space left on device\n")
+    status, out, err = compared("bm25 lsa --output out.csv")
+    assert (status, out) == (2, "")
+    assert err.endswith("error: out.csv: No space left on device\n")
     assert contents(tmp_path) == before
 
 
