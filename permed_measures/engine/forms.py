@@ -76,10 +76,8 @@ def as_mapping_or_batches(data: QrelsLike | RunLike, column: str) -> Nested | Ba
         return data
     if "ranx" in sys.modules and type(data).__module__.startswith("ranx."):
         return data.to_dict()  # type: ignore[no-any-return]
-    if column == "relevance" and hasattr(data, "irds_ref"):
-        data = data.irds_ref()
-    if column == "relevance" and hasattr(data, "qrels_iter"):
-        return _of_dataset(data)
+    if column == "relevance" and (dataset := dataset_of(data)) is not None:
+        return _of_dataset(dataset)
     if (batches := batches_of(data, column)) is not None:
         return batches
     if isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
@@ -104,6 +102,14 @@ def is_spark_frame(data: object) -> bool:
     return "pyspark.sql" in sys.modules and isinstance(data, sys.modules["pyspark.sql"].DataFrame)
 
 
+def dataset_of(data: Any) -> Any:
+    """Return the data set of ir_datasets that this is or, as PyTerrier's do, holds; None for all else."""
+    if is_spark_frame(data):  # those of Connect have any attribute
+        return None
+    dataset = data.irds_ref() if hasattr(data, "irds_ref") else data
+    return dataset if hasattr(dataset, "qrels_iter") else None
+
+
 def _of_spark(data: Any, column: str) -> pl.DataFrame:
     """Return the qrels of a PySpark frame; a run of this form is too large for what needs all of its rows."""
     if column == "score":
@@ -123,7 +129,7 @@ def _check_not_swapped(data: Any, column: str) -> None:
     is_ranx = type(data).__module__.startswith("ranx.")
     kind = type(data).__name__ if is_ranx else ""
     is_run = isinstance(data, Batches) or kind == "Run"
-    is_qrels = kind == "Qrels" or hasattr(data, "qrels_iter") or hasattr(data, "irds_ref")
+    is_qrels = kind == "Qrels" or dataset_of(data) is not None
     if column == "relevance" and is_run:
         raise InputError("expected qrels (found a run)", hint=QRELS_FIRST)
     if column == "score" and is_qrels:

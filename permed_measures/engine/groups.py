@@ -13,6 +13,7 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.engine.evaluator import Evaluation, aggregated
+from permed_measures.engine.forms import dataset_of
 from permed_measures.engine.inputs import QrelsLike
 from permed_measures.errors import InputError, nearest, shown
 from permed_measures.markup import counted
@@ -119,16 +120,19 @@ def _groups(query_ids: list[str], by: By, qrels: QrelsLike | None) -> dict[str, 
 
 
 def _by_text(query_ids: list[str], by: str, qrels: Any) -> dict[str, Any]:
-    fields = []
-    if hasattr(qrels, "irds_ref"):  # PyTerrier's data sets hold one of ir_datasets
-        qrels = qrels.irds_ref()
-    if hasattr(qrels, "queries_cls"):
-        names = qrels.queries_cls()._fields
-        fields = [name for name in names if name not in ("query_id", "text", "history")]
+    dataset = dataset_of(qrels)
+    fields = [name for name in _fields_of(dataset) if name not in ("query_id", "text", "history")]
     if by not in fields:
         return _found_in_ids(query_ids, by, fields)
-    queries = qrels.queries_complete() if hasattr(qrels, "queries_complete") else qrels.queries_iter()
+    complete = hasattr(dataset, "queries_complete")
+    queries = dataset.queries_complete() if complete else dataset.queries_iter()
     return {query.query_id: getattr(query, by) for query in queries}
+
+
+def _fields_of(dataset: Any) -> tuple[str, ...]:
+    """Return the fields of the queries of a data set, if it has any."""
+    names: tuple[str, ...] = dataset.queries_cls()._fields if hasattr(dataset, "queries_cls") else ()
+    return names
 
 
 def _found_in_ids(query_ids: list[str], pattern: str, fields: list[str]) -> dict[str, Any]:
@@ -161,9 +165,7 @@ def _no_group(by: str, reason: str, fields: list[str]) -> InputError:
 def clusters_of(query_ids: list[str], by: By | None, qrels: Any) -> tuple[str, NDArray[np.int64], list[str]]:
     """Return the name of the clusters, the cluster of each query, and notes."""
     if by is None:
-        dataset = qrels.irds_ref() if hasattr(qrels, "irds_ref") else qrels  # PyTerrier holds a data set
-        queries = dataset.queries_cls() if hasattr(dataset, "queries_cls") else None
-        by = "conversation_id" if "conversation_id" in getattr(queries, "_fields", ()) else "none"
+        by = "conversation_id" if "conversation_id" in _fields_of(dataset_of(qrels)) else "none"
     n = len(query_ids)
     if isinstance(by, str) and by == "none":
         return "", np.arange(n), []
