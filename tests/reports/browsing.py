@@ -110,16 +110,3 @@ def assert_named(page):
 
 def _plain(each):
     return {"name": each["name"], "value": each["value"].get("value")}
-
-
-def assert_keyboard(page):
-    """Check that Tab reaches everything that one can operate, in order, and that one sees where one is."""
-    expected, reached = found_in(page, "reachable"), []
-    page.evaluate("() => { document.body.tabIndex = -1; document.body.focus(); }")
-    while len(reached) <= len(expected):
-        page.keyboard.press("Tab")
-        reached.append(found_in(page, "focused"))
-    assert reached.pop() is None  # past the last
-    assert [each["name"] for each in reached] == expected
-    unseen = [each["name"] for each in reached if not each["seen"]]
-    assert not unseen, unseen

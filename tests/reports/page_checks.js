@@ -14,25 +14,6 @@ function stickingOut() {
   ].map((each) => each.outerHTML.slice(0, 300));
 }
 
-/** What the Tab key should reach, in this order. */
-function reachable() {
-  const controls = "a[href], button, input, select, textarea, summary, [tabindex='0']";
-  return [...document.querySelectorAll(controls)].filter((each) => each.checkVisibility() && !each.disabled).map(named);
-}
-
-/** The element that has the focus, and whether one sees that. */
-function focused() {
-  const element = document.activeElement;
-  if (element === document.body) return null;
-  const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(element);
-  const seen = outlineStyle !== "none" && parseFloat(outlineWidth) >= 2 && contrast(outlineColor, behind(element.parentElement)) >= 3;
-  return { name: named(element), seen };
-}
-
-function named(element) {
-  return `${element.tagName} ${element.getAttribute("aria-label") ?? element.textContent.trim().slice(0, 60)}`;
-}
-
 /** The contrast of each text, and of what plots draw, with what is behind it; and the least of WCAG AA. */
 function contrasts() {
   const found = [];
