@@ -118,9 +118,9 @@ def put_report(report: Report, form: str, output: Path | None, about: str, above
 
     Its notes, and those `above` its tables, go to stderr where the format has no place for them.
     """
+    put(lambda: report.to(form), output, f"{form} of {about}")
     for note in [*above, *report.notes] if form in WITHOUT_NOTES else ():
         tell(f"note: {note}")
-    put(lambda: report.to(form), output, f"{form} of {about}")
 
 
 def put(write: Callable[[], str], output: Path | None, about: str) -> None:

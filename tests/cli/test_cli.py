@@ -365,8 +365,8 @@ def test_the_id_of_a_data_set_is_no_file(files, monkeypatch):
         assert run_main(*arguments) == (
             2,
             "",
-            "error: permed-sample: No such file or directory. This is the id of a data set, and here only "
-            "files are taken\n",
+            "error: permed-sample: No such file or directory. This is the id of a data set, and only "
+            "qrels can be one\n",
         )
     stdout, _ = run_cli("inspect", "permed-sample/runs")
     assert stdout == run_cli("inspect", *MEDICAL.runs.values())[0]
