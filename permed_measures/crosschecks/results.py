@@ -131,7 +131,7 @@ def _cells(rows: list[Row]) -> list[list[str | Cell]]:
 def _verdict(rows: list[Row]) -> str:
     compared = [row for row in rows if not row.reason]
     if not compared:
-        return "no measure was compared"
+        return "No measure was compared"
     n_differing, measures = sum(row.differing > 0 for row in compared), counted(len(compared), "measure")
     return f"pytrec_eval {f'differs on {n_differing:,} of' if n_differing else 'agrees on'} {measures}"
 

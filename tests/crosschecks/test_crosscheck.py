@@ -85,7 +85,7 @@ def test_what_is_not_compared_is_said_and_does_not_count_as_agreement(measure, r
     result = pm.crosscheck(QRELS, RUN, [measure])
     [row] = result.rows
     assert (row.verdict, row.reason, result.ok) == ("not compared", reason, True)
-    assert str(result).startswith("no measure was compared")
+    assert str(result).startswith("No measure was compared")
     assert math.isnan(row.pytrec_eval)
     assert row.value == pm.calc_aggregate([measure], QRELS, RUN)[measure_of(measure)]
     assert f"Not compared: {measure} ({reason})." in " ".join(str(result).split())
