@@ -43,6 +43,13 @@ from permed_measures.provider import provider, register
 if TYPE_CHECKING:
     from permed_measures.audits.audit import audit as audit
     from permed_measures.comparisons.compare import compare as compare
+    from permed_measures.comparisons.plots.by_group import plot_by_group as plot_by_group
+    from permed_measures.comparisons.plots.by_query import plot_differences as plot_differences
+    from permed_measures.comparisons.plots.by_query import plot_distribution as plot_distribution
+    from permed_measures.comparisons.plots.by_query import plot_scatter as plot_scatter
+    from permed_measures.comparisons.plots.cutoffs import plot_cutoffs as plot_cutoffs
+    from permed_measures.comparisons.plots.forest import plot_forest as plot_forest
+    from permed_measures.comparisons.plots.save import save_plot as save_plot
     from permed_measures.comparisons.reranking import reranking as reranking
     from permed_measures.crosschecks.check import crosscheck as crosscheck
     from permed_measures.files.read import read_qrels as read_qrels
@@ -52,13 +59,6 @@ if TYPE_CHECKING:
     from permed_measures.files.write import write_qrels as write_qrels
     from permed_measures.files.write import write_run as write_run
     from permed_measures.limits.possible import possible as possible
-    from permed_measures.plots.by_group import plot_by_group as plot_by_group
-    from permed_measures.plots.by_query import plot_differences as plot_differences
-    from permed_measures.plots.by_query import plot_distribution as plot_distribution
-    from permed_measures.plots.by_query import plot_scatter as plot_scatter
-    from permed_measures.plots.cutoffs import plot_cutoffs as plot_cutoffs
-    from permed_measures.plots.forest import plot_forest as plot_forest
-    from permed_measures.plots.save import save_plot as save_plot
     from permed_measures.records.gate import assert_no_regression as assert_no_regression
     from permed_measures.records.gate import gate as gate
     from permed_measures.records.leaderboard import leaderboard as leaderboard
@@ -79,18 +79,18 @@ _LAZY = {
     "from_relevance_lists": "files.relevance_lists",
     "gate": "records.gate",
     "leaderboard": "records.leaderboard",
-    "plot_by_group": "plots.by_group",
-    "plot_cutoffs": "plots.cutoffs",
-    "plot_differences": "plots.by_query",
-    "plot_distribution": "plots.by_query",
-    "plot_forest": "plots.forest",
-    "plot_scatter": "plots.by_query",
+    "plot_by_group": "comparisons.plots.by_group",
+    "plot_cutoffs": "comparisons.plots.cutoffs",
+    "plot_differences": "comparisons.plots.by_query",
+    "plot_distribution": "comparisons.plots.by_query",
+    "plot_forest": "comparisons.plots.forest",
+    "plot_scatter": "comparisons.plots.by_query",
     "possible": "limits.possible",
     "read_qrels": "files.read",
     "read_run": "files.read",
     "record": "records.record",
     "reranking": "comparisons.reranking",
-    "save_plot": "plots.save",
+    "save_plot": "comparisons.plots.save",
     "scan_run": "files.read",
     "uncertainty": "uncertainties.uncertainty",
     "verify": "records.verify",

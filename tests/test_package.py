@@ -34,8 +34,9 @@ results: latex table page report findings run_notes own_columns how evaluations 
 spark
 comparisons: paired tests wilcoxon corrections power groups results rows
 comparisons: wording judged findings means_table differences_table report moves changes reranking
+comparisons/plots: style arguments by_group by_query cutoffs forest save inline
+comparisons: queries pictures compare
 papers: cells grids html_tables latex markdown delimited read
-plots: style arguments by_group by_query cutoffs forest save inline
 crosschecks: pytrec results check
 audits: options query_sets rare_gains choices levels claim_names claims
 audits: claim_columns claim_tables claim_files conventions tried
@@ -45,7 +46,6 @@ audits: changes suggestions sentences answer_json reports audit
 limits: query_classes formulas best_rankings bounds counts row_formulas row_conventions rows
 limits: row_sentences reports possible
 uncertainties: unjudged label_errors results uncertainty
-comparisons: queries pictures compare
 records: fields record changes verify rules gate leaderboard
 cli: messages progress arguments inputs output evaluations measures checks possible comparing uncertainty
 cli: recording conversions commands __init__
@@ -161,7 +161,6 @@ def imports_of(path):
 def test_folders_import_one_way():
     folders = [name.partition(".")[0] for name in ORDER]
     turns = [folder for folder, before in zip(folders, ["", *folders], strict=False) if folder != before]
-    turns.remove("comparisons")  # `compare` stands on the reports, which stand on its results
     assert len(turns) == len(set(turns))
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from permed_measures.cli.messages import tell, warnings_as_notes
+from permed_measures.comparisons.plots.save import PLOT_ENDINGS
+from permed_measures.comparisons.plots.style import matplotlib
 from permed_measures.errors import InputError
 from permed_measures.files.whole import write_whole
 from permed_measures.markup import counted
-from permed_measures.plots.save import PLOT_ENDINGS
-from permed_measures.plots.style import matplotlib
 from permed_measures.results.report import CAPTIONED, ENDINGS, FORMATS, Report
 
 if TYPE_CHECKING:
@@ -50,6 +50,12 @@ def format_of(
         if output.is_file() and any(path.is_file() and output.samefile(path) for path in read):
             raise InputError("the output would overwrite the qrels or a run", where=str(output))
     check_page(form)
+    _check_options(form, digits, caption, headings)
+    return form
+
+
+def _check_options(form: str, digits: int | None, caption: str | None, headings: Collection[str]) -> None:
+    """Refuse options that do not go with a format."""
     if digits is not None and form in (*WITHOUT_NOTES, "json"):
         raise InputError(f"--digits is for tables; {form} has all digits", hint="Leave it out")
     if caption is not None and form not in CAPTIONED:
@@ -58,7 +64,6 @@ def format_of(
     if headings and form not in ("table", "markdown", "latex", "html"):
         hint = "Leave it out, or choose --format table, markdown, latex or html"
         raise InputError("--columns chooses the columns of a table", hint=hint)
-    return form
 
 
 def check_page(form: str) -> None:
@@ -100,8 +105,8 @@ def write_record(
 
 def put_figure(result: Comparison, output: Path) -> None:
     """Write the forest plot of a comparison to a file, with its groups if it has any, and say so."""
-    from permed_measures.plots.forest import plot_forest
-    from permed_measures.plots.save import save_plot
+    from permed_measures.comparisons.plots.forest import plot_forest
+    from permed_measures.comparisons.plots.save import save_plot
 
     matplotlib().use("agg")  # no window
     with warnings_as_notes():

@@ -7,13 +7,13 @@ from dataclasses import replace
 from functools import partial
 
 from permed_measures.comparisons.judged import judged_notes
+from permed_measures.comparisons.plots.inline import forest_plots, group_plots
 from permed_measures.comparisons.queries import query_details
 from permed_measures.comparisons.results import ComparisonResult, deciding
 from permed_measures.comparisons.wording import LEVELS, interval_method, p_of_sentences
 from permed_measures.intervals import FEW
 from permed_measures.markup import listed
 from permed_measures.measures.headings import headings_of
-from permed_measures.plots.inline import forest_plots, group_plots
 from permed_measures.results.report import Report, Section
 
 _MOST_RUNS = 50

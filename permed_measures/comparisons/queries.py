@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.datasets.titles import titles_of
 from permed_measures.engine.first_documents import first_documents
-from permed_measures.engine.forms import is_spark_frame
+from permed_measures.engine.forms import irds_of, is_spark_frame
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.inputs import STDIN
 from permed_measures.engine.judgments import Judgments
@@ -108,7 +108,7 @@ def _queries(result: ComparisonResult) -> dict[str, Any]:
 
 def _of_dataset(qrels: Any) -> list[Any]:
     """Return the queries of a data set; none if it has none, or they cannot be read."""
-    dataset = qrels.irds_ref() if hasattr(qrels, "irds_ref") else qrels
+    dataset = irds_of(qrels)
     try:
         return list(dataset.queries_iter()) if hasattr(dataset, "queries_iter") else []
     except Exception:  # of any data set of ir_datasets: the page is worth having without

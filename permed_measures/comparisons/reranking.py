@@ -22,7 +22,7 @@ from permed_measures.comparisons.moves import (
 )
 from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.forms import as_mapping, with_string_ids
+from permed_measures.engine.forms import as_mapping, irds_of, with_string_ids
 from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, check_whole_number
@@ -106,22 +106,11 @@ def reranking(
     after = before if after is None else after
     origin, qrels = Origin.of(qrels, {names[0]: before, names[1]: after}), loaded_qrels(qrels)
     before, after = loaded_run(before, is_one_file), loaded_run(after)
-    if queries is None and any(hasattr(qrels, each) for each in ("queries_iter", "irds_ref")):
+    if queries is None and hasattr(irds_of(qrels), "queries_iter"):
         queries = qrels
-    check_whole_number("top", top, 0)
-    if names[0] == names[1]:
-        raise InputError(f"the two runs need different names (found {names[0]!r} twice)")
-    if cutoff is not None:
-        check_whole_number("cutoff", cutoff, 1)
-    if math.isnan(rel):
-        raise InputError(f"rel must be a number (found {rel!r})")
-    measures = measures_of(measure, None if rel == 1 else rel)
-    if len(measures) != 1:
-        raise InputError(f"reranking takes one measure (found {len(measures)})")
-    evaluator = PermedEvaluator(measures, qrels)
+    _check_options(top, rel, names, cutoff)
+    evaluator = _evaluator(measure, rel, qrels)
     judgments = evaluator.judgments
-    if not judgments.n_queries:
-        raise InputError("the qrels have no query")
     both = None if judged_only else (_nested(names[0], before), _nested(names[1], after))
     runs = zip(names, both or (before, after), strict=True)
     first, second = (_ranked(evaluator, name, run) for name, run in runs)
@@ -157,6 +146,27 @@ def reranking(
     )
 
 
+def _check_options(top: int, rel: float, names: tuple[str, str], cutoff: int | None) -> None:
+    check_whole_number("top", top, 0)
+    if names[0] == names[1]:
+        raise InputError(f"the two runs need different names (found {names[0]!r} twice)")
+    if cutoff is not None:
+        check_whole_number("cutoff", cutoff, 1)
+    if math.isnan(rel):
+        raise InputError(f"rel must be a number (found {rel!r})")
+
+
+def _evaluator(measure: MeasuresLike, rel: float, qrels: QrelsLike | Judgments) -> PermedEvaluator:
+    """Return what evaluates the one measure on qrels that have a query."""
+    measures = measures_of(measure, None if rel == 1 else rel)
+    if len(measures) != 1:
+        raise InputError(f"reranking takes one measure (found {len(measures)})")
+    evaluator = PermedEvaluator(measures, qrels)
+    if not evaluator.judgments.n_queries:
+        raise InputError("the qrels have no query")
+    return evaluator
+
+
 class _Ranked(NamedTuple):
     """A run: its value on each query, the rank of each judgment, and notes."""
 
@@ -184,8 +194,7 @@ def _texts(queries: Any, wanted: set[str]) -> dict[str, str]:
     """Look up the texts of these queries; some may have none."""
     if queries is None:
         return {}
-    if hasattr(queries, "irds_ref"):  # PyTerrier holds a data set of ir_datasets
-        queries = queries.irds_ref()
+    queries = irds_of(queries)
     if isinstance(queries, Mapping):
         return {str(query_id): str(text) for query_id, text in queries.items() if str(query_id) in wanted}
     if not hasattr(queries, "queries_iter"):

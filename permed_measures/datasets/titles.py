@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from permed_measures.engine.forms import irds_of
+
 LENGTH = 200
 """Characters of a text that are kept."""
 
@@ -18,8 +20,7 @@ def titles_of(dataset: Any, doc_ids: Collection[str]) -> dict[str, str]:
     >>> titles_of(load("permed-sample"), ["sample-001", "another"])["sample-001"]
     'Teledermatology for suspected melanoma: agreement of image-based and in-person triage'
     """
-    if hasattr(dataset, "irds_ref"):  # PyTerrier's data sets hold one of ir_datasets
-        dataset = dataset.irds_ref()
+    dataset = irds_of(dataset)
     if not hasattr(dataset, "titles"):
         return {}
     try:

@@ -103,11 +103,16 @@ def is_spark_frame(data: object) -> bool:
 
 
 def dataset_of(data: Any) -> Any:
-    """Return the data set of ir_datasets that this is or, as PyTerrier's do, holds; None for all else."""
+    """Return the data set of ir_datasets with qrels that this is or holds; None for all else."""
     if is_spark_frame(data):  # those of Connect have any attribute
         return None
-    dataset = data.irds_ref() if hasattr(data, "irds_ref") else data
+    dataset = irds_of(data)
     return dataset if hasattr(dataset, "qrels_iter") else None
+
+
+def irds_of(data: Any) -> Any:
+    """Return the data set of ir_datasets that one of PyTerrier's holds; all else as it is."""
+    return data.irds_ref() if hasattr(data, "irds_ref") else data
 
 
 def _of_spark(data: Any, column: str) -> pl.DataFrame:

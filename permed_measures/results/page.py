@@ -150,30 +150,7 @@ class PageInNotebook:
         )
 
 
-class Shown:
-    """A result that can be shown as a page."""
-
-    def show(self) -> PageInNotebook | Path:
-        """Show the page ``html``: in a notebook below the cell, otherwise in the browser.
-
-        Returns
-        -------
-        PageInNotebook or Path
-            What a notebook shows, or the temporary file that the browser opened.
-
-        Raises
-        ------
-        InputError
-            If Jinja2 is missing.
-        """
-        return _shown_page(self.to("html"), repr(self))
-
-    def to(self, form: str) -> str:
-        """Write it in a format."""
-        raise NotImplementedError
-
-
-def _shown_page(text: str, title: str) -> PageInNotebook | Path:
+def show_page(text: str, title: str) -> PageInNotebook | Path:
     """Return what a notebook shows, or open the page in the browser and return its temporary file."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None

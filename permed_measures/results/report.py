@@ -6,12 +6,13 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from permed_measures.errors import check_choice
 from permed_measures.frames import Tabular
 from permed_measures.markup import as_html, as_json, as_latex, as_markdown, finite
-from permed_measures.results.page import Shown, page_of
+from permed_measures.results.page import PageInNotebook, page_of, show_page
 from permed_measures.results.table import Table, separated
 from permed_measures.terminal import paragraph, section
 
@@ -78,7 +79,7 @@ class Report:
     how : callable
         Returns how to make it again, for a page: command, versions, files with hashes.
     queries : callable
-        Returns what a page shows query by query, as `reports.query_details` describes it.
+        Returns what a page shows query by query, as `comparisons.queries` describes it.
     """
 
     title: str = ""
@@ -102,7 +103,7 @@ class Report:
         return FORMATS[form](self)
 
 
-class Result(Tabular, Shown):
+class Result(Tabular):
     """A result of the package: ``print`` shows what the command prints."""
 
     @abstractmethod
@@ -112,6 +113,21 @@ class Result(Tabular, Shown):
     def to(self, form: str = "table") -> str:
         """Write the result as a ``table`` for the terminal, or in another of `FORMATS`."""
         return self.report().to(form)
+
+    def show(self) -> PageInNotebook | Path:
+        """Show the page ``html``: in a notebook below the cell, otherwise in the browser.
+
+        Returns
+        -------
+        PageInNotebook or Path
+            What a notebook shows, or the temporary file that the browser opened.
+
+        Raises
+        ------
+        InputError
+            If Jinja2 is missing.
+        """
+        return show_page(self.to("html"), repr(self))
 
     def __str__(self) -> str:
         """Return what the command prints."""

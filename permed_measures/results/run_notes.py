@@ -32,15 +32,16 @@ def run_notes(name: str, rankings: JudgedRankings) -> list[str]:
     Returns
     -------
     list of str
-        Where all scores of each query are equal; where hardly any document is judged; where the run retrieves
-        judged documents alone, all those with a grade above 0, in the order of the qrels or of their grades.
+        Where all scores of each judged query are equal; where hardly any document is judged; where the run
+        retrieves judged documents alone, all those with a grade above 0, in the order of the qrels or of
+        their grades.
 
     Examples
     --------
     >>> from permed_measures.engine.judgments import Judgments
     >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}
     >>> print(*run_notes("mine", JudgedRankings.of(Judgments.of(qrels), run)), sep="; ")
-    run 'mine': in each query all scores are equal, so that documents are ranked by id, descending
+    run 'mine': all scores of each judged query are equal, so that documents are ranked by id, descending
     """
     said = [*_equal_scores(rankings), *_few_judged(rankings), *_like_qrels(rankings)]
     return [f"run {name!r}: {each}" for each in said]
@@ -48,7 +49,7 @@ def run_notes(name: str, rankings: JudgedRankings) -> list[str]:
 
 def _equal_scores(rankings: JudgedRankings) -> Iterator[str]:
     if not rankings.scores_differ and (rankings.retrieved > 1).any():
-        yield "in each query all scores are equal, so that documents are ranked by id, descending"
+        yield "all scores of each judged query are equal, so that documents are ranked by id, descending"
 
 
 def _few_judged(rankings: JudgedRankings) -> Iterator[str]:

@@ -88,8 +88,8 @@ def uncertainty(
     -----
     ``interval``: other topics, by queries or by whole clusters: Student's t with a
     cluster-robust standard error, cut to what the measure can be; where all values are 0 or 1, as of P@1,
-    Clopper and Pearson's, with clusters Korn and Graubard's (see `statistics.proportions`). There is none
-    where other values are all the same.
+    Clopper and Pearson's, with clusters Korn and Graubard's (see `intervals.proportion_interval`). There is
+    none where other values are all the same.
 
     ``ties``: the least and the most over the orders of equal scores. ``unjudged``: the same over the grades
     of the unjudged documents within the cutoff (without one, all that were retrieved); what becomes relevant

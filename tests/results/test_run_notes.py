@@ -16,7 +16,7 @@ from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.results.run_notes import run_notes
 
 QRELS = {f"q{i}": {"a": 2, "b": 0, "c": 1} for i in range(60)}
-TIED = "run 'mine': in each query all scores are equal, so that documents are ranked by id, descending"
+TIED = "run 'mine': all scores of each judged query are equal, so that documents are ranked by id, descending"
 MADE = (
     "all 180 documents are judged, in the order of the qrels, and all 120 with a grade above 0 are retrieved"
 )
@@ -53,6 +53,13 @@ def test_equal_scores_are_found_in_every_form(form, seed):
     equal = all(abs(a - b) < 1e-9 for each in found.values() for a in each for b in each)
     qrels = {f"q{q}": {"d0": 1} for q in range(4)}
     assert notes(FORMS[form](rows), qrels) == [TIED] * (several and equal)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_scores_of_queries_without_judgments_are_not_spoken_of(form):
+    rows = [("q1", "a", 1.0), ("q1", "x", 1.0), ("other", "a", 2.0), ("other", "x", 1.0)]
+    assert notes(FORMS[form](rows), {"q1": {"a": 1}}) == [TIED]
+    assert notes(FORMS[form](rows), {"q1": {"a": 1}, "other": {"a": 1}}) == []
 
 
 def test_equal_scores_are_found_across_batches(tmp_path):

@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 from plotting import HARD, PLOTS, QRELS, TURN, labels_of_x, line, made, made_runs, texts
 
 import permed_measures as pm
-from permed_measures.plots.by_group import plot_by_group
-from permed_measures.plots.by_query import plot_differences, plot_distribution
-from permed_measures.plots.cutoffs import plot_cutoffs
-from permed_measures.plots.forest import plot_forest
-from permed_measures.plots.save import PLOT_ENDINGS, inline_svg, save_plot
+from permed_measures.comparisons.plots.by_group import plot_by_group
+from permed_measures.comparisons.plots.by_query import plot_differences, plot_distribution
+from permed_measures.comparisons.plots.cutoffs import plot_cutoffs
+from permed_measures.comparisons.plots.forest import plot_forest
+from permed_measures.comparisons.plots.save import PLOT_ENDINGS, inline_svg, save_plot
 
 
 def lightness(colour):
@@ -136,7 +136,7 @@ def test_a_plot_in_a_page_has_its_names_as_text_and_colours_that_can_be_dark():
 ALONE = """
 import sys
 import permed_measures
-from permed_measures.plots import forest
+from permed_measures.comparisons.plots import forest
 print([name for name in sys.modules if name.startswith("matplotlib")])
 """
 

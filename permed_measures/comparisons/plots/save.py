@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from permed_measures.comparisons.plots.style import COLOURS, LOSS, WIN, checked_axes, matplotlib
 from permed_measures.errors import InputError
 from permed_measures.files.whole import write_whole
-from permed_measures.plots.style import COLOURS, LOSS, WIN, checked_axes, matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,6 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from ir_measures.measures import Measure
 
+from permed_measures.comparisons.plots.style import (
+    AS_WRITTEN,
+    add_legend,
+    axes_for,
+    label_numbers,
+    styles_of,
+    wrapped,
+)
 from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import PermedEvaluator
@@ -17,7 +25,6 @@ from permed_measures.errors import InputError
 from permed_measures.measures.headings import heading
 from permed_measures.measures.parsing import MeasureLike, parse_measure
 from permed_measures.named_runs import naming
-from permed_measures.plots.style import AS_WRITTEN, add_legend, axes_for, label_numbers, styles_of, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,7 +3,7 @@
 import pytest
 from plotting import TURN, line, made
 
-from permed_measures.plots import inline
+from permed_measures.comparisons.plots import inline
 
 
 @pytest.fixture

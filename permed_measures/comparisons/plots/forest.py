@@ -8,6 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ir_measures.measures import Measure
 
+from permed_measures.comparisons.plots.arguments import group_word, measure_of, runs_of
+from permed_measures.comparisons.plots.style import (
+    AS_WRITTEN,
+    LOSS,
+    WIN,
+    checked_axes,
+    matplotlib,
+    set_title,
+    shown_name,
+    wrapped,
+)
 from permed_measures.comparisons.results import (
     LEVELS,
     ComparisonResult,
@@ -20,17 +31,6 @@ from permed_measures.comparisons.results import (
 from permed_measures.errors import InputError
 from permed_measures.intervals import FEW
 from permed_measures.markup import counted, plural
-from permed_measures.plots.arguments import group_word, measure_of, runs_of
-from permed_measures.plots.style import (
-    AS_WRITTEN,
-    LOSS,
-    WIN,
-    checked_axes,
-    matplotlib,
-    set_title,
-    shown_name,
-    wrapped,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

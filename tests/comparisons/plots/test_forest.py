@@ -9,8 +9,8 @@ from plotting import CONVERSATION, QRELS, TURN, made, made_runs, per_query
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.means_table import means_table
+from permed_measures.comparisons.plots.forest import plot_forest
 from permed_measures.intervals import measure_intervals
-from permed_measures.plots.forest import plot_forest
 
 MEASURES = ("RR", "P@1")
 

@@ -8,12 +8,12 @@ from matplotlib.figure import Figure
 from plotting import QRELS, TURN, made, made_runs
 
 import permed_measures as pm
-from permed_measures.plots.arguments import measure_of
-from permed_measures.plots.by_group import plot_by_group
-from permed_measures.plots.by_query import plot_differences, plot_distribution, plot_scatter
-from permed_measures.plots.cutoffs import plot_cutoffs
-from permed_measures.plots.forest import plot_forest
-from permed_measures.plots.save import save_plot
+from permed_measures.comparisons.plots.arguments import measure_of
+from permed_measures.comparisons.plots.by_group import plot_by_group
+from permed_measures.comparisons.plots.by_query import plot_differences, plot_distribution, plot_scatter
+from permed_measures.comparisons.plots.cutoffs import plot_cutoffs
+from permed_measures.comparisons.plots.forest import plot_forest
+from permed_measures.comparisons.plots.save import save_plot
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.comparisons.results import ComparisonResult
-from permed_measures.engine.groups import By, Groups
-from permed_measures.errors import InputError, PermedWarning
-from permed_measures.intervals import FEW, Floats, measure_intervals
-from permed_measures.markup import counted, plural
-from permed_measures.plots.arguments import measure_of, runs_of
-from permed_measures.plots.style import (
+from permed_measures.comparisons.plots.arguments import measure_of, runs_of
+from permed_measures.comparisons.plots.style import (
     AS_WRITTEN,
     add_legend,
     axes_for,
@@ -27,6 +22,11 @@ from permed_measures.plots.style import (
     styles_of,
     wrapped,
 )
+from permed_measures.comparisons.results import ComparisonResult
+from permed_measures.engine.groups import By, Groups
+from permed_measures.errors import InputError, PermedWarning
+from permed_measures.intervals import FEW, Floats, measure_intervals
+from permed_measures.markup import counted, plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,11 +9,11 @@ from plotting import CONVERSATION, QRELS, TURN, labels_of_x, line, made, made_ru
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
+from permed_measures.comparisons.plots.by_group import plot_by_group
+from permed_measures.comparisons.plots.by_query import plot_differences, plot_distribution
+from permed_measures.comparisons.plots.cutoffs import plot_cutoffs
 from permed_measures.datasets import SAMPLES
 from permed_measures.intervals import measure_intervals
-from permed_measures.plots.by_group import plot_by_group
-from permed_measures.plots.by_query import plot_differences, plot_distribution
-from permed_measures.plots.cutoffs import plot_cutoffs
 
 
 def test_means_by_turn_are_those_of_a_loop(sample):

@@ -7,12 +7,12 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from permed_measures.comparisons.plots.by_group import plot_by_group
+from permed_measures.comparisons.plots.forest import Point, draw_panel, one_scale, panels_of
+from permed_measures.comparisons.plots.save import inline_svg
+from permed_measures.comparisons.plots.style import AS_WRITTEN, add_legend, matplotlib, styles_of, wrapped
 from permed_measures.comparisons.results import ComparisonResult
 from permed_measures.measures.headings import headings_of
-from permed_measures.plots.by_group import plot_by_group
-from permed_measures.plots.forest import Point, draw_panel, one_scale, panels_of
-from permed_measures.plots.save import inline_svg
-from permed_measures.plots.style import AS_WRITTEN, add_legend, matplotlib, styles_of, wrapped
 from permed_measures.results.report import Plot
 
 if TYPE_CHECKING:

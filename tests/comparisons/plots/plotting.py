@@ -4,9 +4,9 @@ import random
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
-from permed_measures.plots.by_group import plot_by_group
-from permed_measures.plots.by_query import plot_distribution
-from permed_measures.plots.cutoffs import plot_cutoffs
+from permed_measures.comparisons.plots.by_group import plot_by_group
+from permed_measures.comparisons.plots.by_query import plot_distribution
+from permed_measures.comparisons.plots.cutoffs import plot_cutoffs
 
 TURN, CONVERSATION = r"_(\d+)$", r"^(.*)_"
 

@@ -8,12 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.comparisons.results import ComparisonResult
-from permed_measures.errors import InputError
-from permed_measures.intervals import Floats, Ints, zero_rounding_noise
-from permed_measures.markup import counted
-from permed_measures.plots.arguments import group_word, measure_of, pair_of, runs_of
-from permed_measures.plots.style import (
+from permed_measures.comparisons.plots.arguments import group_word, measure_of, pair_of, runs_of
+from permed_measures.comparisons.plots.style import (
     AS_WRITTEN,
     COLOURS,
     LOSS,
@@ -25,6 +21,10 @@ from permed_measures.plots.style import (
     styles_of,
     wrapped,
 )
+from permed_measures.comparisons.results import ComparisonResult
+from permed_measures.errors import InputError
+from permed_measures.intervals import Floats, Ints, zero_rounding_noise
+from permed_measures.markup import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,8 @@ from plotting import HARD, QRELS, TURN, made, made_runs, per_query, texts
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
-from permed_measures.plots.by_query import plot_scatter
-from permed_measures.plots.style import LOSS, WIN
+from permed_measures.comparisons.plots.by_query import plot_scatter
+from permed_measures.comparisons.plots.style import LOSS, WIN
 
 
 def pairs_of(measure, *names):
