@@ -132,6 +132,7 @@ def compare(
         write_record,
     )
     from permed_measures.comparisons.compare import compare as pm_compare
+    from permed_measures.comparisons.plots.style import matplotlib
     from permed_measures.datasets.loading import existing
     from permed_measures.files.columns import read_columns
     from permed_measures.results.own_columns import check_texts
@@ -145,6 +146,8 @@ def compare(
     texts = read_columns(existing(columns)) if columns else {}
     check_texts(texts, files)
     form = format_of(format_, output, read, digits, caption, formats=[*FORMATS, FIGURE])
+    if form in ("html", FIGURE):
+        matplotlib()  # before any work: an error where it is missing
     asked: dict[str, Any] = {"baseline": baseline, "clusters": clusters, "correction": correction}
     asked |= {"tests": [*map(str, tests or TESTS[:1])], "resamples": resamples, "seed": seed}
     asked |= {"level": level, "family": family, "detect": detect}

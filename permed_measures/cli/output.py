@@ -67,13 +67,11 @@ def _check_options(form: str, digits: int | None, caption: str | None, headings:
 
 
 def check_page(form: str) -> None:
-    """Refuse a page without Jinja2, and a figure without matplotlib, before any work."""
+    """Refuse a page without Jinja2 before any work."""
     if form == "html":
         from permed_measures.results.page import check_installed
 
         check_installed()
-    if form == FIGURE:
-        matplotlib()
 
 
 def refuse_without_folder(output: Path) -> None:

@@ -278,10 +278,13 @@ def test_the_figure_is_the_forest_plot(compared, tmp_path, ending, begins):
     assert (tmp_path / f"plot.{ending}").read_bytes().startswith(begins)
 
 
-def test_a_figure_without_matplotlib_is_refused_before_any_work(compared, tmp_path, monkeypatch):
+@pytest.mark.parametrize("output", ["plot.pdf", "page.html"])
+def test_what_has_plots_is_refused_without_matplotlib_before_any_work(
+    output, compared, tmp_path, monkeypatch
+):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     (tmp_path / "broken").write_text("no run\n")
-    status, _, err = compared("bm25 --output plot.pdf", "broken")
+    status, _, err = compared(f"bm25 --output {output}", "broken")
     assert status == 2
     assert err.startswith("error: matplotlib is not installed, which plots need.")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import run_cli, run_command
+from commands import run_cli, run_command, run_main
 
 import permed_measures as pm
 from permed_measures.files.provenance import CONVENTIONS, Origin, provenance
@@ -135,3 +135,31 @@ def test_hostile_names_stay_json(files):
     assert status == 0
     assert json.loads(stdout)[0]["provenance"]["inputs"][1]["path"] == name
     assert "\u202e" not in stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "has_it"),
+    {
+        "evaluate": True,
+        "compare": True,
+        "crosscheck": True,
+        "uncertainty": True,
+        "leaderboard": True,
+        "audit --claim P@1=0.5": True,
+        "possible --claim P@1=0.5": True,
+        "gate --min P@1=0.1": False,
+    }.items(),
+)
+def test_which_commands_have_it_is_as_the_guide_says(command, has_it, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_text("q1 0 a 1\nq2 0 b 1\n")
+    for name in ("one", "two"):
+        Path(name).write_text("q1 Q0 a 1 1.0 t\n")
+    name, *options = command.split()
+    runs = {"compare": ["one", "two"], "possible": []}.get(name, ["one"])
+    measures = [] if {"--claim", "--min"} & {*options} else ["-m", "P@1"]
+    _, stdout, _ = run_main(name, "qrels", *runs, *options, *measures, "--format", "json")
+    content = json.loads(stdout)
+    assert all(
+        ("provenance" in each) == has_it for each in (content if isinstance(content, list) else [content])
+    )
