@@ -36,12 +36,12 @@ comparisons: paired tests wilcoxon corrections power groups results rows
 comparisons: wording judged findings means_table differences_table report moves changes reranking
 comparisons/plots: style arguments by_group by_query cutoffs forest save inline
 comparisons: queries pictures compare
-papers: cells grids html_tables latex markdown delimited read
+papers: cells grids html_tables latex markdown delimited read names claims columns tables runs
 crosschecks: pytrec results check
-audits: options query_sets rare_gains choices levels claim_names claims
-audits: claim_columns claim_tables claim_files conventions tried
+audits: options query_sets rare_gains choices levels
+audits: conventions tried
 audits: run_tables run_variants
-audits: matches other_runs near_numbers chances claim_runs answers searches
+audits: matches other_runs near_numbers chances answers searches
 audits: changes suggestions sentences answer_json reports audit
 limits: query_classes formulas best_rankings bounds counts row_formulas row_conventions rows
 limits: row_sentences reports possible

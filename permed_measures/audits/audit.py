@@ -15,10 +15,6 @@ import numpy as np
 from permed_measures.audits.answers import RowAudit
 from permed_measures.audits.changes import changes_in
 from permed_measures.audits.choices import FixedChoice, Labels, label_policies
-from permed_measures.audits.claim_files import read_claims_file
-from permed_measures.audits.claim_runs import assigned
-from permed_measures.audits.claim_tables import PrintedClaims
-from permed_measures.audits.claims import MOST_DIGITS, Claim, parse_claims
 from permed_measures.audits.conventions import NAMED
 from permed_measures.audits.matches import audit_claim
 from permed_measures.audits.query_sets import Groupings, groupings_of
@@ -35,6 +31,9 @@ from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, MeasureError, PermedError
 from permed_measures.files.provenance import Origin
+from permed_measures.papers.claims import MOST_DIGITS, Claim, parse_claims
+from permed_measures.papers.runs import assigned
+from permed_measures.papers.tables import PrintedClaims, read_claims_file
 
 _LEVELS = 20
 """How many relevance levels are tried."""

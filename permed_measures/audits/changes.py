@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
-from permed_measures.audits.claim_names import heading_of, meaning_of
-from permed_measures.audits.claim_tables import ClaimRow
 from permed_measures.markup import counted
 from permed_measures.papers.cells import printed_in
+from permed_measures.papers.names import heading_of, meaning_of
+from permed_measures.papers.tables import ClaimRow
 
 _NOISE = 1e-9
 _SHOWN = 3

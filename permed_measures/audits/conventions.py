@@ -9,7 +9,6 @@ from importlib.resources import files
 from typing import Any, Self
 
 from permed_measures.audits.choices import APChoice, Choice, FixedChoice, NDCGChoice
-from permed_measures.audits.claims import FAMILIES, Claim
 from permed_measures.audits.levels import FChoice, LevelChoice
 from permed_measures.audits.options import (
     TEXTS,
@@ -27,6 +26,7 @@ from permed_measures.audits.options import (
     title,
 )
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.papers.claims import FAMILIES, Claim
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from ir_measures.measures import SumAgg
 from numpy.typing import NDArray
 
 from permed_measures.audits.choices import Choice, MeasureSpec
-from permed_measures.audits.claims import Claim
 from permed_measures.audits.conventions import COMMUNITY, Convention, Setting, differences
 from permed_measures.audits.levels import LevelChoice
 from permed_measures.audits.options import QuerySet, Rank, Rounding
@@ -20,6 +19,7 @@ from permed_measures.audits.query_sets import place
 from permed_measures.audits.run_variants import RunVariants
 from permed_measures.audits.tried import SETTINGS, number_of, possible, tried_with
 from permed_measures.measures.parsing import parse_measure
+from permed_measures.papers.claims import Claim
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

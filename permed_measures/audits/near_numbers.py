@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.audits.claims import Claim
 from permed_measures.audits.conventions import NAMED, NamedConvention, differences
 from permed_measures.audits.matches import ClaimAudit
 from permed_measures.audits.options import Rank, Rounding
 from permed_measures.audits.tried import Changes, changes_from
+from permed_measures.papers.claims import Claim
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

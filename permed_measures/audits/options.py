@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.papers.names import Rank as Rank
 
 
 class Option(Enum):
@@ -154,10 +155,6 @@ class Rounding(Option):
 
     EXACT = None
     FIVE_DIGITS = 5
-
-
-Rank = int | tuple[int, int] | None
-"""A cutoff: None for the whole ranking, two for F1, whose precision and recall may have different ones."""
 
 
 class Cutoff(NamedTuple):

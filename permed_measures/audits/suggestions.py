@@ -9,13 +9,13 @@ import numpy as np
 
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.choices import MeasureSpec
-from permed_measures.audits.claims import FAMILY_OF
 from permed_measures.audits.conventions import COMMUNITY
 from permed_measures.audits.matches import ClaimAudit
 from permed_measures.audits.query_sets import place
 from permed_measures.audits.run_tables import table_of
 from permed_measures.audits.tried import number_of
 from permed_measures.engine.inputs import Batches, RunLike
+from permed_measures.papers.claims import FAMILY_OF
 
 _CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000, None)
 _MOST_ROWS = 10**6

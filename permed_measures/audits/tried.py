@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.audits.choices import APChoice, Choice, FixedChoice, Labels, NDCGChoice
-from permed_measures.audits.claims import Claim
 from permed_measures.audits.conventions import NAMED, Setting, differences
 from permed_measures.audits.levels import FChoice, LevelChoice
 from permed_measures.audits.options import (
@@ -34,6 +33,7 @@ from permed_measures.audits.options import (
 )
 from permed_measures.engine.kernels.checks import MAX_EXPONENT
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.papers.claims import Claim
 
 Bools = NDArray[np.bool_]
 Changes = NDArray[np.int8]

@@ -77,9 +77,9 @@ def audit(
     with % are percentages.
     """
     from permed_measures.audits.audit import audit as pm_audit
-    from permed_measures.audits.claim_files import read_claims
     from permed_measures.cli.inputs import find_runs, origin_of, reading
     from permed_measures.cli.output import format_of, put_report
+    from permed_measures.papers.tables import read_claims
 
     files = find_runs(runs)
     others = [claims] if claims else []

@@ -35,10 +35,10 @@ def possible(
     Each number limits the others: this needs the qrels, and no run. Exit status 0 if for every row some
     convention is not refuted, 1 if all are for one.
     """
-    from permed_measures.audits.claim_files import read_claims
     from permed_measures.cli.inputs import origin_of, reading
     from permed_measures.cli.output import format_of, put_report
     from permed_measures.limits.possible import possible as pm_possible
+    from permed_measures.papers.tables import read_claims
 
     form = format_of(format_, output, [Path(qrels), *([claims] if claims else [])])
     rows = read_claims(claims, claim or [], ["row"])

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from permed_measures.audits.claims import Claim
 from permed_measures.limits.bounds import Interval
 from permed_measures.limits.formulas import FirstHit, Formula, HitCount, Over
 from permed_measures.limits.query_classes import QueryClasses
+from permed_measures.papers.claims import Claim
 
 _LARGEST_STEP = 10_000
 """The largest number of steps between 0 and 1 for a query: more are no help."""

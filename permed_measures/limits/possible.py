@@ -9,9 +9,6 @@ from typing import Any
 import numpy as np
 
 from permed_measures.audits.choices import label_policies
-from permed_measures.audits.claim_files import read_claims_file
-from permed_measures.audits.claim_tables import PrintedClaims
-from permed_measures.audits.claims import MOST_DIGITS, parse_claims
 from permed_measures.datasets.loading import loaded_qrels
 from permed_measures.engine.inputs import QrelsLike
 from permed_measures.engine.judgments import Judgments
@@ -20,6 +17,8 @@ from permed_measures.files.provenance import Origin
 from permed_measures.limits.reports import Possible
 from permed_measures.limits.row_formulas import can_be_bounded
 from permed_measures.limits.rows import Conventions, limits_of_row
+from permed_measures.papers.claims import MOST_DIGITS, parse_claims
+from permed_measures.papers.tables import PrintedClaims, read_claims_file
 
 
 def possible(

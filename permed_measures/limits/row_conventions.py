@@ -7,12 +7,12 @@ from dataclasses import replace
 from itertools import product
 
 from permed_measures.audits.choices import APChoice, Choice, Labels, NDCGChoice
-from permed_measures.audits.claims import Claim
 from permed_measures.audits.conventions import NAMED, Convention, Setting, differences
 from permed_measures.audits.levels import FChoice, LevelChoice
 from permed_measures.audits.options import Gain, LabelPolicy, QuerySet, Rank, Weights
 from permed_measures.audits.tried import choices_of, possible
 from permed_measures.limits.row_formulas import unknown_values
+from permed_measures.papers.claims import Claim
 
 _USUAL: dict[str, tuple[Choice, ...]] = {
     "ap": (APChoice(), APChoice(weights=Weights.HALF)),

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from permed_measures.audits.choices import WEIGHTS, APChoice, Choice, FixedChoice, Labels, NDCGChoice
-from permed_measures.audits.claims import Claim
 from permed_measures.audits.conventions import Convention, Setting
 from permed_measures.audits.levels import FChoice, LevelChoice
 from permed_measures.audits.options import (
@@ -43,6 +42,7 @@ from permed_measures.limits.formulas import (
 from permed_measures.limits.query_classes import Floats, QueryClasses
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import parse_measure
+from permed_measures.papers.claims import Claim
 
 _KNOWN: frozenset[Option] = frozenset(
     {

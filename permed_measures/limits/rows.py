@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from permed_measures.audits.choices import Labels, MeasureSpec
-from permed_measures.audits.claims import Claim
 from permed_measures.audits.conventions import Convention
 from permed_measures.audits.matches import Match
 from permed_measures.audits.options import LabelPolicy, QuerySet, Rank
@@ -21,6 +20,7 @@ from permed_measures.limits.formulas import Formula
 from permed_measures.limits.query_classes import QueryClasses
 from permed_measures.limits.row_conventions import conventions_of, is_usual, named_left_out
 from permed_measures.limits.row_formulas import formulas_of, keeps_negative, unknown_values
+from permed_measures.papers.claims import Claim
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Tables as papers print them, in Markdown, LaTeX, HTML and CSV: titles, rows and the numbers in cells."""
+"""What a paper prints: tables in Markdown, LaTeX, HTML and CSV, and the claims in them."""

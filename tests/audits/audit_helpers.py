@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 import permed_measures as pm
 from permed_measures import cli
 from permed_measures.audits.choices import APChoice
-from permed_measures.audits.claims import parse_claims
 from permed_measures.audits.conventions import COMMUNITY
 from permed_measures.audits.levels import LevelChoice
 from permed_measures.audits.options import Denominator, Weights
+from permed_measures.papers.claims import parse_claims
 
 PUBLISHED = {
     "keyword": ("0.0112", "0.1583"),

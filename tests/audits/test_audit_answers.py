@@ -24,10 +24,10 @@ from effort import effort
 
 import permed_measures as pm
 from permed_measures.audits.choices import APChoice
-from permed_measures.audits.claims import parse_claims
 from permed_measures.audits.conventions import COMMUNITY, NAMED, Setting
 from permed_measures.audits.levels import LevelChoice
 from permed_measures.audits.options import Denominator, Discount, LabelPolicy, QuerySet, Weights
+from permed_measures.papers.claims import parse_claims
 
 
 def assert_explained(plain, name, text, setting, choice, cutoff):

@@ -11,10 +11,10 @@ from audit_loops import ALL_SETTINGS, Plain, choices_for, every_convention, is_o
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.audits.claims import parse_claims
 from permed_measures.audits.conventions import NAMED
 from permed_measures.audits.levels import LevelChoice
 from permed_measures.audits.options import RecallBase, Rounding
+from permed_measures.papers.claims import parse_claims
 
 
 def tiny(rng):

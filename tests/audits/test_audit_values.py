@@ -26,7 +26,6 @@ from audit_loops import (
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.audits.claims import parse_claims
 from permed_measures.audits.conventions import COMMUNITY, Setting
 from permed_measures.audits.levels import LevelChoice
 from permed_measures.audits.options import (
@@ -40,6 +39,7 @@ from permed_measures.audits.options import (
     SelfMatch,
 )
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.papers.claims import parse_claims
 from permed_measures.results.report import FORMATS
 
 

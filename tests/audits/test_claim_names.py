@@ -6,7 +6,7 @@ import pytest
 from audit_helpers import DEFAULT, graded
 
 import permed_measures as pm
-from permed_measures.audits.claims import parse_claims
+from permed_measures.papers.claims import parse_claims
 
 ANY_DEPTH = (None, 10, 100, 1000)
 

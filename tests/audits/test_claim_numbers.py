@@ -11,10 +11,10 @@ from audit_loops import Plain
 
 import permed_measures as pm
 from permed_measures.audits.choices import APChoice
-from permed_measures.audits.claims import parse_claims
 from permed_measures.audits.conventions import Setting
 from permed_measures.audits.levels import LevelChoice
 from permed_measures.audits.options import Denominator, QuerySet, Weights
+from permed_measures.papers.claims import parse_claims
 
 
 def test_a_number_above_1_is_read_in_percent_and_as_it_stands():

@@ -9,7 +9,6 @@ from audit_loops import ALL_SETTINGS, RARE_SETTINGS, Plain, choices_for, rare_ch
 
 import permed_measures as pm
 from permed_measures.audits.choices import APChoice, Choice, NDCGChoice
-from permed_measures.audits.claims import FAMILIES
 from permed_measures.audits.conventions import COMMUNITY, NAMED, Convention, Setting
 from permed_measures.audits.levels import FChoice, LevelChoice
 from permed_measures.audits.options import (
@@ -36,6 +35,7 @@ from permed_measures.audits.options import (
 )
 from permed_measures.audits.tried import SETTINGS, choices_of
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.papers.claims import FAMILIES
 
 OPTIONS = {
     "ties": TieBreak,

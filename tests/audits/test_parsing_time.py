@@ -6,8 +6,8 @@ import time
 import pytest
 
 import permed_measures as pm
-from permed_measures.audits.claim_files import read_claims
-from permed_measures.audits.claims import parse_claims
+from permed_measures.papers.claims import parse_claims
+from permed_measures.papers.tables import read_claims
 
 ENOUGH, LONGEST = 0.004, 100_000
 """An input is doubled until it takes so many seconds of the processor, or has so many characters."""

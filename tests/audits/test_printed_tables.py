@@ -7,9 +7,9 @@ from audit_helpers import audit_cli
 
 import permed_measures as pm
 from permed_measures.audits.changes import changes_in
-from permed_measures.audits.claim_files import read_claims_file
-from permed_measures.audits.claim_runs import runs_of
 from permed_measures.datasets import SAMPLES
+from permed_measures.papers.runs import runs_of
+from permed_measures.papers.tables import read_claims_file
 
 SAMPLE = SAMPLES[0]
 MEASURES = {"NDCG@10": "nDCG(dcg='exp-log2')@10", "MAP@10": "GradedAP@10", "P@1": "P@1"}

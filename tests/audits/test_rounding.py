@@ -9,8 +9,8 @@ import pytrec_eval
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.audits.claims import parse_claims
 from permed_measures.audits.options import Rounding
+from permed_measures.papers.claims import parse_claims
 
 DOCUMENTS = [f"d{i}" for i in range(40)]
 

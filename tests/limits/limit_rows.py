@@ -5,13 +5,13 @@ from collections import Counter
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 
 from permed_measures.audits.choices import APChoice, MeasureSpec, NDCGChoice, label_policies
-from permed_measures.audits.claims import parse_claims
 from permed_measures.audits.conventions import Convention, Setting
 from permed_measures.audits.levels import LevelChoice
 from permed_measures.audits.options import Denominator, Gain, Weights
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.limits.rows import Conventions, limits_of
+from permed_measures.papers.claims import parse_claims
 
 AP_CHOICES = {
     "AP": APChoice(),

@@ -10,7 +10,6 @@ from effort import effort
 from scipy.optimize import linprog
 
 from permed_measures.audits.choices import APChoice, MeasureSpec, NDCGChoice, label_policies
-from permed_measures.audits.claims import parse_claims
 from permed_measures.audits.conventions import Convention, Setting
 from permed_measures.audits.levels import FChoice, LevelChoice
 from permed_measures.audits.options import Denominator, Ideal, Negative, QuerySet, RecallBase, Weights
@@ -19,6 +18,7 @@ from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.limits.bounds import Interval, Problem, bounds_of
 from permed_measures.limits.row_conventions import conventions_of
 from permed_measures.limits.rows import Conventions
+from permed_measures.papers.claims import parse_claims
 
 GRADES = [(2, 1, 1, -1), (1, 1), (2,), (2, 2, 1, 0), (1, 0), (0, -1), (1, 1)]
 """The grades of the documents of each query."""

@@ -7,12 +7,12 @@ from commands import run_cli
 
 import permed_measures as pm
 from permed_measures.audits.choices import label_policies
-from permed_measures.audits.claims import parse_claims
 from permed_measures.audits.conventions import Setting
 from permed_measures.engine.judgments import Judgments
 from permed_measures.limits.counts import Counts, Printed
 from permed_measures.limits.row_conventions import conventions_of, is_usual
 from permed_measures.limits.rows import Conventions, limits_of
+from permed_measures.papers.claims import parse_claims
 
 COLUMNS = ("P@1", "MAP@10", "NDCG@10")
 AP, HALF = "AP@10", "GradedAP@10"

@@ -4,7 +4,7 @@ import pytest
 from effort import effort
 from rendering import FORMS, known_table, random_for, rendered
 
-from permed_measures.audits.claim_files import read_claims_file
+from permed_measures.papers.tables import read_claims_file
 
 
 def claims_of(table):

@@ -8,11 +8,11 @@ from enum import Enum
 from functools import cache
 from typing import NamedTuple
 
-from permed_measures.audits.claim_names import MEANT, heading_of, meaning_of
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.errors import MeasureError
 from permed_measures.papers.cells import is_blank, printed_in
 from permed_measures.papers.grids import PrintedTable
+from permed_measures.papers.names import MEANT, heading_of, meaning_of
 
 
 class Kind(Enum):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 
-from permed_measures.audits.options import Rank
 from permed_measures.errors import MeasureError
 from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.names import MEASURE_OF_WORD, rank_of, word_and_cutoff
 from permed_measures.measures.parsing import parse_measure
+
+Rank = int | tuple[int, int] | None
+"""A cutoff: None for the whole ranking, two for F1, whose precision and recall may have different ones."""
 
 _FAMILIES = ("AP", "nDCG", "P", "R", "RR", "Success")
 _MEANING = {word: measure for word, measure in MEASURE_OF_WORD.items() if measure in _FAMILIES}

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.audits.claim_names import MARKS, heading_of, is_ours, meaning_of
-from permed_measures.audits.options import Rank
 from permed_measures.errors import InputError
+from permed_measures.papers.names import MARKS, Rank, heading_of, is_ours, meaning_of
 
 
 class Claim(NamedTuple):

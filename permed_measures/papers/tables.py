@@ -1,16 +1,19 @@
-"""Rows of claims in printed tables: which cell is a number of which measure, and what is no claim."""
+"""Claims as a paper prints them in a file, or as one types them: which cell is a number of which measure."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
-from permed_measures.audits.claim_columns import Column, Kind, columns_of, is_change_row
-from permed_measures.audits.claims import parse_claims
 from permed_measures.errors import InputError, MeasureError
 from permed_measures.papers.cells import is_blank, label_of, printed_in
+from permed_measures.papers.claims import parse_claims
+from permed_measures.papers.columns import Column, Kind, columns_of, is_change_row
 from permed_measures.papers.grids import PrintedTable
+from permed_measures.papers.read import read_tables
 
 _SHOWN = 10
 """How many cells without a number are named."""
@@ -70,6 +73,37 @@ class PrintedClaims:
     path: str
     rows: list[ClaimRow]
     notes: list[str]
+
+
+def read_claims(
+    path: Path | None, texts: list[str], runs: list[str]
+) -> PrintedClaims | dict[str, dict[str, str]]:
+    """Read the claims about runs: the tables of a file, or ``NAME=VALUE`` for a single run."""
+    if bool(texts) == bool(path):
+        raise InputError("give the published numbers with either --claim or --claims")
+    if path is not None:
+        return read_claims_file(path)
+    if len(runs) > 1:
+        raise InputError(
+            f"--claim is for one run, but there are {len(runs)}",
+            hint="Use --claims with a row for each run",
+        )
+    return {runs[0]: _one_by_one(texts)}
+
+
+def read_claims_file(path: str | os.PathLike[str]) -> PrintedClaims:
+    """Read the claims in the tables of a Markdown, LaTeX, HTML or CSV file."""
+    return claims_in(read_tables(Path(path)), os.fspath(path))
+
+
+def _one_by_one(texts: list[str]) -> dict[str, str]:
+    claims: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.rpartition("=")
+        if not equals or name in claims:
+            raise InputError(f"a claim must be NAME=VALUE, each name once (found {text!r})")
+        claims[name] = value
+    return claims
 
 
 def claims_in(tables: Iterable[PrintedTable], path: str) -> PrintedClaims:

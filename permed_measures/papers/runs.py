@@ -7,9 +7,9 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from permed_measures.audits.claim_tables import ClaimRow, PrintedClaims
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
+from permed_measures.papers.tables import ClaimRow, PrintedClaims
 
 _NAMED = 10
 """How many names a message has."""
