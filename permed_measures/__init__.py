@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from permed_measures.comparisons.plots.forest import plot_forest as plot_forest
     from permed_measures.comparisons.plots.save import save_plot as save_plot
     from permed_measures.comparisons.reranking import reranking as reranking
-    from permed_measures.crosschecks.check import crosscheck as crosscheck
+    from permed_measures.crosschecks import crosscheck as crosscheck
     from permed_measures.files.read import read_qrels as read_qrels
     from permed_measures.files.read import read_run as read_run
     from permed_measures.files.read import scan_run as scan_run
@@ -75,7 +75,7 @@ _LAZY = {
     "assert_no_regression": "records.gate",
     "audit": "audits.audit",
     "compare": "comparisons.compare",
-    "crosscheck": "crosschecks.check",
+    "crosscheck": "crosschecks",
     "from_relevance_lists": "files.relevance_lists",
     "gate": "records.gate",
     "leaderboard": "records.leaderboard",

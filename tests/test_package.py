@@ -37,7 +37,7 @@ comparisons: wording judged findings means_table differences_table report moves 
 comparisons/plots: style arguments by_group by_query cutoffs forest save inline
 comparisons: queries pictures compare
 papers: cells grids html_tables latex markdown delimited read names claims columns tables runs
-crosschecks: pytrec results check
+crosschecks
 audits: options query_sets rare_gains choices levels
 audits: conventions tried
 audits: run_tables run_variants

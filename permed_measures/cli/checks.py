@@ -31,8 +31,8 @@ def crosscheck(
     """
     from permed_measures.cli.inputs import chosen_measures, find_runs, origin_of, reading
     from permed_measures.cli.output import format_of, put_report
-    from permed_measures.crosschecks.check import crosscheck as pm_crosscheck
-    from permed_measures.crosschecks.results import crosscheck_report
+    from permed_measures.crosschecks import crosscheck as pm_crosscheck
+    from permed_measures.crosschecks import crosscheck_report
     from permed_measures.engine.evaluator import PermedEvaluator
 
     files = find_runs(runs)

@@ -1,10 +1,14 @@
-"""The cross-check with pytrec_eval: that it agrees, that it can fail, and that it lets nothing crash."""
+"""Our values against pytrec_eval's, and the report of it."""
 
+import hashlib
+import json
 import math
 import random
 import subprocess
 import sys
 import warnings
+from dataclasses import fields
+from importlib.metadata import version
 
 import ir_measures
 import numpy as np
@@ -12,21 +16,20 @@ import pandas as pd
 import polars as pl
 import pytest
 from cases import random_case
+from commands import run_cli
+from effort import effort
 
 import permed_measures as pm
-from permed_measures.crosschecks.check import DEFAULT_MEASURES
+from permed_measures.crosschecks import DEFAULT_MEASURES, Row
 from permed_measures.engine import ranks
-from permed_measures.engine.kernels import KERNELS
+from permed_measures.engine.kernels import KERNELS, binary
 from permed_measures.engine.kernels.shared import divide, sums
 from permed_measures.engine.ranks import TieBreak
 
 QRELS = {"q1": {"a": 2, "b": 1, "c": 0, "d": 1}, "q2": {"a": 1, "e": 0}}
 RUN = {"q1": {"b": 4.0, "x": 3.0, "a": 2.0, "c": 1.0}, "q2": {"e": 2.0, "a": 1.0}}
-GRADED = pm.GradedAP @ 10
 TIED = {"q1": {"a": 1.0, "b": 1.0, "x": 1.0, "y": 0.5}, "q2": {"a": 2.0, "e": 2.0}}
-
-
-measure_of = pm.parse_measure
+GRADED = pm.GradedAP @ 10
 
 
 def row_of(measure, qrels=QRELS, run=RUN):
@@ -34,13 +37,16 @@ def row_of(measure, qrels=QRELS, run=RUN):
     return row
 
 
+def said(result):
+    return " ".join(str(result).split())
+
+
 def test_all_default_measures_agree_on_random_cases():
     rng = random.Random(4)
     compared = 0
-    for _ in range(150):
+    for _ in range(effort(40, 150)):
         qrels, run = random_case(rng)
-        qrels = {q: {d: int(g) for d, g in docs.items()} for q, docs in qrels.items()}
-        qrels = {q: {d: min(g, 2) for d, g in docs.items()} for q, docs in qrels.items()}
+        qrels = {q: {d: min(int(g), 2) for d, g in docs.items()} for q, docs in qrels.items()}
         if not set(qrels) & set(run):
             continue
         with warnings.catch_warnings():
@@ -50,7 +56,7 @@ def test_all_default_measures_agree_on_random_cases():
         assert [row.measure for row in result.rows] == list(DEFAULT_MEASURES)
         assert all((row.verdict == "agrees") == (row.measure != GRADED) for row in result.rows), str(result)
         compared += sum(row.queries for row in result.rows)
-    assert compared > 5000
+    assert compared > effort(1500, 5000)
 
 
 NAMED_OTHERWISE = """Coverage@1 Coverage(rel=2) nDCG(dcg='exp-log2')@10 VariantNDCG(judged_only=True)@3
@@ -63,44 +69,33 @@ def test_what_pytrec_eval_has_under_any_name_agrees(measure):
     assert (row.verdict, row.queries) == ("agrees", 2)
     assert row.largest_difference <= 1e-12
     assert row.value == pytest.approx(row.pytrec_eval)
-    assert {query: ours for query, (ours, _) in row.per_query.items()} == {
-        metric.query_id: metric.value for metric in pm.iter_calc(measure, QRELS, RUN)
-    }
 
 
 ABSENT = "pytrec_eval does not have it"
+MEMORY = "pytrec_eval reserves memory up to the highest gain, here above 2,000"
 
 
 @pytest.mark.parametrize(
-    ("measure", "reason"),
+    ("measure", "reason", "grade"),
     [
-        *((name, ABSENT) for name in ("GradedAP@10", "QMeasure(beta=0)", "GAP", "Judged@10", "ERR@10")),
-        *((name, ABSENT) for name in ("RBP(rel=1)", "VariantNDCG(discount='jk')", "Coverage(rel=1.5)")),
-        ("IPrec@0.333", "pytrec_eval takes two digits"),
-        ("Coverage(rel=0)", "pytrec_eval takes a rel from 1 to 2147483647"),
-        ("nDCG(gains={1:0.5})", "pytrec_eval takes whole gains only"),
+        *((name, ABSENT, 1) for name in ("GradedAP@10", "QMeasure(beta=0)", "GAP", "Judged@10", "ERR@10")),
+        *((name, ABSENT, 1) for name in ("RBP(rel=1)", "VariantNDCG(discount='jk')", "Coverage(rel=1.5)")),
+        ("IPrec@0.333", "pytrec_eval takes two digits", 1),
+        ("Coverage(rel=0)", "pytrec_eval takes a rel from 1 to 2147483647", 1),
+        ("nDCG(gains={1:0.5})", "pytrec_eval takes whole gains only", 1),
+        ("AP", "pytrec_eval takes whole grades only", 1.5),
+        ("nDCG@5", MEMORY, 2**40),
+        ("nDCG(dcg='exp-log2')@5", MEMORY, 40),
     ],
 )
-def test_what_is_not_compared_is_said_and_does_not_count_as_agreement(measure, reason):
-    result = pm.crosscheck(QRELS, RUN, [measure])
+def test_what_is_not_compared_is_said_and_does_not_count_as_agreement(measure, reason, grade):
+    qrels = {"q": {"a": grade, "b": 0}}
+    result = pm.crosscheck(qrels, {"q": {"a": 1.0}}, [measure])
     [row] = result.rows
     assert (row.verdict, row.reason, result.ok) == ("not compared", reason, True)
-    assert str(result).startswith("No measure was compared")
     assert math.isnan(row.pytrec_eval)
-    assert row.value == pm.calc_aggregate([measure], QRELS, RUN)[measure_of(measure)]
-    assert f"Not compared: {measure} ({reason})." in " ".join(str(result).split())
-
-
-def test_float_grades_are_not_cross_checked():
-    result = pm.crosscheck({"q": {"a": 1.5}}, {"q": {"a": 1.0}})
-    assert {row.reason for row in result.rows} == {"pytrec_eval takes whole grades only"}
-
-
-def test_grades_that_would_take_trec_eval_s_memory_are_not_given_to_it():
-    row = row_of("nDCG@5", {"q": {"a": 2**40}}, {"q": {"a": 1.0}})
-    assert row.reason.startswith("pytrec_eval reserves memory up to the highest gain")
-    row = row_of("nDCG(dcg='exp-log2')@5", {"q": {"a": 40}}, {"q": {"a": 1.0}})
-    assert row.reason.startswith("pytrec_eval reserves memory up to the highest gain")
+    assert said(result).startswith("No measure was compared")
+    assert f"Not compared: {measure} ({reason})." in said(result)
 
 
 # --- it can fail -----------------------------------------------------------------------------------
@@ -117,16 +112,26 @@ def test_a_wrong_denominator_is_named(monkeypatch):
     assert not result.ok
     wrong, right = result.rows
     assert (wrong.verdict, right.verdict) == ("differs", "agrees")
-    assert (wrong.differing, wrong.query_id) == (1, "q1")
-    assert wrong.per_query == {"q1": (pytest.approx(5 / 6), pytest.approx(5 / 9)), "q2": (0.5, 0.5)}
-    said = "AP@10 differs on 1 of 2 queries, most on 'q1': ours 0.833333, pytrec_eval 0.555556"
-    assert said in " ".join(str(result).split())
+    assert (wrong.differing, wrong.query_id, wrong.values) == (1, "q1", pytest.approx((5 / 6, 5 / 9)))
+    assert said(result).startswith("pytrec_eval differs on 1 of 2 measures.")
+    assert "AP@10 differs on 1 of 2 queries, most on 'q1': ours 0.833333, pytrec_eval 0.555556" in said(
+        result
+    )
 
 
 def test_a_wrong_order_of_ties_differs(monkeypatch):
     monkeypatch.setitem(ranks._BEFORE, TieBreak.TREC, ranks._BEFORE[TieBreak.DOCID_ASCENDING])
     row = row_of("RR", run=TIED)
     assert (row.verdict, row.query_id) == ("differs", "q1")
+
+
+def test_a_name_that_differs_is_escaped(monkeypatch):
+    monkeypatch.setitem(KERNELS, "P", lambda *args, **given: binary.precision(*args, **given) / 2)
+    result = pm.crosscheck({"<q>\x1b": {"a": 1}}, {"<q>\x1b": {"a": 1.0}}, ["P@1"])
+    assert "P@1 differs on 1 of 1 query, most on '<q>" in str(result)
+    assert "\x1b" not in str(result)
+    assert "most on &#x27;&lt;q&gt;" in result._repr_html_()
+    assert result.to_polars()["query_id"].to_list() == ["<q>\x1b"]
 
 
 # --- ties ------------------------------------------------------------------------------------------
@@ -157,9 +162,9 @@ def test_the_least_is_not_above_the_value():
     assert binary.ties == pytest.approx((7 / 12, 1))
     assert (graded.ties_exact, binary.ties_exact) == (False, True)
     assert "0.4167 0.7500*" in str(result)
-    said = "*: as ranked, lowest and highest grade first; other orders may go beyond"
-    assert said in " ".join(str(result).split())
-    assert said not in " ".join(str(pm.crosscheck(qrels, run, ["AP"])).split())
+    note = "*: as ranked, lowest and highest grade first; other orders may go beyond"
+    assert note in said(result)
+    assert note not in said(pm.crosscheck(qrels, run, ["AP"]))
 
 
 # --- what pytrec_eval cannot take ------------------------------------------------------------------
@@ -249,3 +254,40 @@ def check_agreement(qrels, run, n_queries):
     assert all(row.verdict == "agrees" for row in compared), str(result)
     assert max(row.largest_difference for row in compared) <= 1e-12
     assert {row.queries for row in compared} == {n_queries - result.alone}
+
+
+# --- report ----------------------------------------------------------------------------------------
+
+
+def test_a_frame_has_a_row_for_each_measure():
+    result = pm.crosscheck(QRELS, RUN, ["P@1", "GradedAP@10"])
+    frame = result.to_polars()
+    assert {*frame.columns} == {each.name for each in fields(Row)} - {"ties", "values"} | {
+        *("verdict", "ties_low", "ties_high")
+    }
+    assert frame["measure"].to_list() == ["P@1", "GradedAP@10"]
+    assert frame["pytrec_eval"].to_list() == [0.5, None]
+    assert isinstance(result.to_pandas(), pd.DataFrame)
+    assert repr(result) == "<CrossCheck: pytrec_eval agrees on 1 measure, 2 judged queries: P@1, GradedAP@10>"
+
+
+def test_json_says_where_its_numbers_come_from(tmp_path):
+    qrels, run = tmp_path / "qrels", tmp_path / "run.trec"
+    qrels.write_text("q1 0 a 1\n")
+    run.write_text("q1 Q0 a 1 2 t\nq1 Q0 b 2 2 t\n")
+    stdout, _ = run_cli(
+        "crosscheck", qrels, run, f"again={run}", "-m", "P@1", "-m", "Judged@5", "--format", "json"
+    )
+    content = json.loads(stdout, parse_constant=pytest.fail)
+    assert content["ok"] is True
+    assert [each["run"] for each in content["runs"]] == ["run", "again"]
+    expected = pm.crosscheck(pm.read_qrels(qrels), pm.read_run(run), ["P@1", "Judged@5"])
+    assert content["runs"][0]["measures"] == expected.to_polars().to_dicts()
+    assert (content["runs"][0]["queries"], content["runs"][0]["alone"]) == (1, 0)
+    origin = content["provenance"]
+    assert origin["command"] == "crosscheck"
+    assert [each["measure"] for each in origin["measures"]] == ["P@1", "Judged@5"]
+    assert origin["versions"]["pytrec-eval-terrier"] == version("pytrec-eval-terrier")
+    assert [each["sha256"] for each in origin["inputs"]] == [
+        hashlib.sha256(path.read_bytes()).hexdigest() for path in (qrels, run, run)
+    ]

@@ -1,0 +1,430 @@
+"""Our values against pytrec_eval's, query by query: `crosscheck`.
+
+pytrec_eval is C code that checks little. With pytrec-eval-terrier 0.5.11 each of these ends the process,
+hangs it or gives values from memory that is not its own (``tests/fuzz_pytrec_eval.py`` finds them): a cutoff
+of 0; a query with negative grades only, or with nothing retrieved; the query ids ``no query`` and
+``no_query``, which it uses itself; an id with a NUL, or that is no valid Unicode; large grades (its memory
+grows with the highest grade, its time with the square); bpref at a relevance level more than one above the
+highest grade. Numbers other than Python's own are a TypeError.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+import ir_measures
+import numpy as np
+from ir_measures.measures import Measure
+
+from permed_measures.datasets.loading import loaded_qrels, loaded_run
+from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggregated
+from permed_measures.engine.forms import as_mapping, with_string_ids
+from permed_measures.engine.inputs import FileRun, QrelsLike, RunLike, path_of
+from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.ties import ALL_ORDERS, THREE_ORDERS, over_ties
+from permed_measures.files.provenance import Origin, provenance
+from permed_measures.markup import counted, listed
+from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
+from permed_measures.measures.headings import name_of
+from permed_measures.measures.parameters import alias_of, values_of
+from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
+from permed_measures.results.findings import grouped
+from permed_measures.results.how import how_made, titled
+from permed_measures.results.report import Report, Result, Section
+from permed_measures.results.table import NONE, Cell, Table
+
+TOLERANCE = 1e-9
+"""The largest difference per query that counts as agreement."""
+
+_COMMON = """AP AP@100 nDCG nDCG@10 nDCG@100 P@5 P@10 R@100 RR Rprec Bpref infAP Success@1 Success@5
+SetP SetR SetF IPrec@0.1"""
+
+DEFAULT_MEASURES = tuple(dict.fromkeys([*MEDCORPUS, *LITSEARCH, *map(parse_measure, _COMMON.split())]))
+"""Measures that are checked by default: the presets, and what papers report most."""
+
+Grades = Mapping[str, Mapping[str, int]]
+Scores = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """How a measure compares.
+
+    Attributes
+    ----------
+    measure : Measure
+    value : float
+        Our mean over all queries of the qrels.
+    ties : (float, float)
+        The least and the most of this mean over orders of equal scores; some order gives them.
+    ties_exact : bool
+        Whether no order gives a mean beyond them.
+    pytrec_eval : float
+        The mean over all queries, with our value where only we score the query. NaN if not compared.
+    largest_difference : float
+        Over the queries. NaN if not compared.
+    query_id : str or None
+        The query that differs most, if one does.
+    values : (float, float) or None
+        Our value and pytrec_eval's for this query.
+    queries, differing : int
+        How many queries both computed, and how many differ by more than 1e-9.
+    reason : str
+        Why the measure was not compared, if it was not.
+    """
+
+    measure: Measure
+    value: float
+    ties: tuple[float, float]
+    ties_exact: bool
+    pytrec_eval: float = math.nan
+    largest_difference: float = math.nan
+    query_id: str | None = None
+    values: tuple[float, float] | None = None
+    queries: int = 0
+    differing: int = 0
+    reason: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Whether it ``agrees`` or ``differs``, or was ``not compared``."""
+        return "not compared" if self.reason else "differs" if self.differing else "agrees"
+
+
+@dataclass(frozen=True)
+class CrossCheck(Result):
+    """The outcome of a cross-check; ``print`` shows it as a table.
+
+    ``to_polars`` and ``to_pandas`` give a row for each measure, with the columns of `Row`.
+
+    Attributes
+    ----------
+    rows : list of Row
+        One for each measure.
+    n_queries : int
+        Queries of the qrels.
+    alone : int
+        Queries that only we score: not in the run, with negative grades only, or with ids that pytrec_eval
+        cannot take.
+    """
+
+    rows: list[Row]
+    n_queries: int
+    alone: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether no measure differs."""
+        return not any(row.differing for row in self.rows)
+
+    def report(self) -> Report:
+        """Return what pytrec_eval agrees on, a row for each measure, and what it does not have."""
+        return crosscheck_report({"": self})
+
+    def __repr__(self) -> str:
+        """Name the verdict and the measures."""
+        measures = ", ".join(name_of(row.measure) for row in self.rows)
+        return f"<CrossCheck: {_verdict(self.rows)}, {counted(self.n_queries, 'judged query')}: {measures}>"
+
+
+def crosscheck(
+    qrels: QrelsLike, run: RunLike, measures: MeasuresLike | None = None, rel: float | None = None
+) -> CrossCheck:
+    """Compare our values with pytrec_eval's, query by query.
+
+    Parameters
+    ----------
+    qrels : QrelsLike
+    run : RunLike
+    measures : iterable of Measure or str, or one of these, or a dict of name to measure, optional
+        Those of the presets and some that papers report often, if left out. Only what is the same measure is
+        compared, be it under another name (Coverage is Success, RR@k is RR where the first relevant document
+        is within k) or on other grades (exp-gain nDCG is nDCG on grades 2^g - 1). GradedAP, GAP, QMeasure and
+        others pytrec_eval does not have; they are not compared.
+    rel : number, optional
+        As in `calc_aggregate`.
+
+    Returns
+    -------
+    CrossCheck
+        With ``ok``, ``rows`` and a table as its text. Each row also has the range that the order of ties
+        spans.
+
+    Raises
+    ------
+    MeasureError, InputError
+        As for an evaluation. What pytrec_eval cannot take, or would crash on, is never given to it.
+
+    Examples
+    --------
+    >>> result = crosscheck({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, ["RR", "GradedAP@10"])
+    >>> result.ok, result.rows[0].ties, [row.verdict for row in result.rows]
+    (True, (0.5, 1.0), ['agrees', 'not compared'])
+    """
+    qrels, run = loaded_qrels(qrels), loaded_run(run)
+    labels = _with_string_ids(as_mapping(qrels, "relevance"))
+    scores = FileRun(_with_string_ids(as_mapping(run, "score")), path_of(run))
+    judgments = Judgments.of(labels)
+    evaluator = PermedEvaluator(
+        measures_of(DEFAULT_MEASURES if measures is None else measures, rel), judgments
+    )
+    evaluation = evaluator.evaluate(scores)
+    *ends, exact = over_ties(evaluation.measures, judgments, scores, evaluation.values)
+    low, high = (replace(evaluation, values=values).aggregated for values in ends)
+    longest = max(map(len, scores.values()), default=0)
+    rows = []
+    for (measure, value), known in zip(evaluation.aggregated.items(), exact, strict=True):
+        row = Row(measure, value, (low[measure], high[measure]), known)
+        same = same_measure(measure, set(judgments.grade.tolist()), longest)
+        if isinstance(same, str):
+            rows.append(replace(row, reason=same))
+        else:
+            rows.append(_compared(row, same, evaluation, labels, scores))
+    both = sum(_can_take(documents, scores.get(query_id, {})) for query_id, documents in labels.items())
+    return CrossCheck(rows, len(labels), len(labels) - both)
+
+
+def _with_string_ids(nested: Mapping[Any, Mapping[Any, Any]]) -> dict[str, dict[str, Any]]:
+    named = with_string_ids(nested, "query ids")
+    return {q: dict(with_string_ids(docs, "document ids", query_id=q)) for q, docs in named.items()}
+
+
+def _compared(row: Row, same: Same, evaluation: Evaluation, qrels: Grades, run: Scores) -> Row:
+    """Return the row with what pytrec_eval has."""
+    values = evaluation.values[evaluation.measures.index(row.measure)].tolist()
+    ours = dict(zip(evaluation.rankings.judgments.query_ids, values, strict=True))
+    gains = {q: {d: same.gains.get(int(g), int(g)) for d, g in docs.items()} for q, docs in qrels.items()}
+    found = _pytrec_values(same.measure, gains, run).items()
+    theirs = {query_id: value if value >= same.threshold else 0.0 for query_id, value in found}
+    differences = {query_id: abs(ours[query_id] - value) for query_id, value in theirs.items()}
+    differing = sum(difference > TOLERANCE for difference in differences.values())
+    most = max(differences, key=differences.__getitem__) if differing else None
+    return replace(
+        row,
+        pytrec_eval=aggregated([row.measure], np.array([[*{**ours, **theirs}.values()]]))[row.measure],
+        largest_difference=max(differences.values(), default=0.0),
+        query_id=most,
+        values=None if most is None else (ours[most], theirs[most]),
+        queries=len(theirs),
+        differing=differing,
+    )
+
+
+# --- which measure of pytrec_eval is one of ours -----------------------------------------------------
+
+HIGHEST_GRADE = 2_000
+"""Grades above this are not given to pytrec_eval; here its nDCG takes a millisecond per query."""
+HIGHEST_REL = 2**31 - 1
+"""A relevance level is a C int."""
+ABSENT = "pytrec_eval does not have it"
+
+
+class Same(NamedTuple):
+    """A measure that ir_measures asks pytrec_eval for, and what makes it the same as one of ours.
+
+    `gains` has grades that take the place of others; values below `threshold` are 0.
+    """
+
+    measure: Measure
+    gains: Mapping[int, int] = {}
+    threshold: float = 0.0
+
+
+def same_measure(measure: Measure, grades: set[float], longest: int) -> Same | str:
+    """Return the measure of pytrec_eval that has the same values, or why there is none.
+
+    Parameters
+    ----------
+    measure : Measure
+    grades : set of float
+        Of the qrels.
+    longest : int
+        The length of the longest list.
+    """
+    if any(grade != int(grade) for grade in grades):
+        return "pytrec_eval takes whole grades only"
+    given = values_of(measure)
+    same: _Finder = _SAME.get(str(measure.NAME), _itself)
+    found = same(measure, dict(given), grades, longest)
+    if isinstance(found, str):
+        return found
+    if max([*grades, *found.gains.values()], default=0) > HIGHEST_GRADE:
+        return f"pytrec_eval reserves memory up to the highest gain, here above {HIGHEST_GRADE:,}"
+    if not 1 <= (values_of(found.measure).get("rel") or 1) <= HIGHEST_REL or given.get("rel") == 0:
+        return f"pytrec_eval takes a rel from 1 to {HIGHEST_REL}"
+    return found
+
+
+def _itself(measure: Measure, *_: object) -> Same | str:
+    return Same(measure) if ir_measures.pytrec_eval.supports(measure) else ABSENT
+
+
+def _success(_: Measure, given: dict[str, Any], __: set[float], longest: int) -> Same | str:
+    """Coverage is success; without a cutoff, that of the longest list."""
+    if given["rel"] != int(given["rel"]):
+        return ABSENT
+    return Same(ir_measures.Success(**{**given, "cutoff": given["cutoff"] or max(longest, 1)}))
+
+
+def _reciprocal_rank(_: Measure, given: dict[str, Any], *__: object) -> Same:
+    """RR@k is RR, but 0 where the first relevant document is below rank k."""
+    cutoff = given.pop("cutoff")
+    return Same(ir_measures.RR(**given), threshold=(1 - 1e-12) / cutoff if cutoff else 0.0)
+
+
+def _iprec(measure: Measure, given: dict[str, Any], *_: object) -> Same | str:
+    two_digits = round(given["recall"], 2) == given["recall"]
+    return Same(measure) if two_digits else "pytrec_eval takes two digits"
+
+
+def _ndcg(_: Measure, given: dict[str, Any], grades: set[float], __: int) -> Same | str:
+    """Exp-gain nDCG is nDCG on grades 2^g - 1; negative grades stay as they are."""
+    gains = given.get("gains") or {}
+    if not all(isinstance(gain, int) for gain in gains.values()):
+        return "pytrec_eval takes whole gains only"
+    if given["dcg"] == "exp-log2":
+        highest = math.ceil(math.log2(HIGHEST_GRADE)) + 1  # of which the gain is refused already
+        gains = {int(grade): 2 ** min(int(grade), highest) - 1 for grade in grades if grade >= 0}
+    cutoff = {"cutoff": given["cutoff"]} if given["cutoff"] else {}
+    return Same(ir_measures.nDCG(judged_only=given["judged_only"], **cutoff), gains)
+
+
+def _variant_ndcg(measure: Measure, given: dict[str, Any], grades: set[float], longest: int) -> Same | str:
+    if (given["discount"], given["ideal"], given["negative"]) != ("log2", "qrels", "zero"):
+        return ABSENT
+    dcg = {"exp": "exp-log2", "linear": "log2"}[given["gain"]]
+    return _ndcg(measure, {**given, "dcg": dcg}, grades, longest)
+
+
+_Finder = Callable[[Measure, dict[str, Any], set[float], int], Same | str]
+
+_SAME: dict[str, _Finder] = {
+    "Coverage": _success,
+    "RR": _reciprocal_rank,
+    "IPrec": _iprec,
+    "nDCG": _ndcg,
+    "VariantNDCG": _variant_ndcg,
+}
+"""Measures that pytrec_eval has under another name, or not in every form."""
+
+
+def _pytrec_values(measure: Measure, qrels: Grades, run: Scores) -> dict[str, float]:
+    """Return pytrec_eval's value for each query that it can take and where it does not divide 0 by 0."""
+    level = values_of(measure).get("rel") or 1
+    safe = [
+        query_id
+        for query_id, labels in qrels.items()
+        if _can_take(labels, run.get(query_id, {}))
+        and (measure.NAME != "Bpref" or level <= max(labels.values()) + 1)
+    ]
+    names = {f"q{number}": query_id for number, query_id in enumerate(safe)}
+    # Negative grades are alike to trec_eval; as -1 they fit its integers.
+    labels = {name: {d: max(g, -1) for d, g in qrels[q].items()} for name, q in names.items()}
+    scores = {name: {d: float(s) for d, s in run[q].items()} for name, q in names.items()}
+    metrics = ir_measures.pytrec_eval.iter_calc([measure], labels, scores)
+    return {names[m.query_id]: m.value for m in metrics if m.value == m.value}
+
+
+def _can_take(labels: Mapping[str, int], scores: Mapping[str, float]) -> bool:
+    """Return whether a query can be given to pytrec_eval."""
+    ids = "".join([*labels, *scores])
+    if not scores or "\0" in ids or not 0 <= max(labels.values(), default=-1) <= HIGHEST_GRADE:
+        return False
+    try:
+        ids.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# --- report ------------------------------------------------------------------------------------------
+
+_HEADINGS = ["measure", "ours", "pytrec_eval", "largest |Δ|", "ties"]
+_PACKAGES = ["pytrec-eval-terrier"]
+
+
+def crosscheck_report(results: Mapping[str, CrossCheck], origin: Origin | None = None) -> Report:
+    """Report the cross-checks of runs: a section for each."""
+    measures = list(dict.fromkeys(row.measure for result in results.values() for row in result.rows))
+    verdicts = {name: _verdict(result.rows) for name, result in results.items()}
+    runs = [
+        {
+            "run": name or "run",
+            "ok": result.ok,
+            "queries": result.n_queries,
+            "alone": result.alone,
+            "measures": list(map(_record, result.rows)),
+        }
+        for name, result in results.items()
+    ]
+    return Report(
+        titled(origin, len(results), next(iter(results.values())).n_queries),
+        [f"{name}: {said}." if name else f"{said}." for name, said in verdicts.items()],
+        [*(_section(name, each) for name, each in results.items()), Section(texts=_explained(results))],
+        data=lambda: {
+            "ok": all(result.ok for result in results.values()),
+            "runs": runs,
+            "provenance": provenance(measures, origin, packages=_PACKAGES),
+        },
+        rows=lambda: [
+            {**({"run": name} if name else {}), **_record(row)}
+            for name, result in results.items()
+            for row in result.rows
+        ],
+        how=partial(how_made, measures, origin, packages=_PACKAGES),
+    )
+
+
+def _verdict(rows: list[Row]) -> str:
+    compared = [row for row in rows if not row.reason]
+    if not compared:
+        return "No measure was compared"
+    n_differing, measures = sum(row.differing > 0 for row in compared), counted(len(compared), "measure")
+    return f"pytrec_eval {f'differs on {n_differing:,} of' if n_differing else 'agrees on'} {measures}"
+
+
+def _record(row: Row) -> dict[str, Any]:
+    low, high = row.ties
+    replaced = {"measure": name_of(row.measure), "verdict": row.verdict, "ties_low": low, "ties_high": high}
+    fields = {name: value for name, value in vars(row).items() if name not in ("ties", "values")}
+    return {name: None if value != value else value for name, value in {**fields, **replaced}.items()}
+
+
+def _cells(row: Row) -> list[str | Cell]:
+    theirs = [NONE, NONE] if row.reason else [f"{row.pytrec_eval:.4f}", f"{row.largest_difference:.0e}"]
+    ours, low, high = (f"{value:.4f}" for value in (row.value, *row.ties))
+    ties = "same" if low == high == ours else f"{low} {high}"
+    return [name_of(row.measure), ours, *theirs, Cell(ties, mark="" if row.ties_exact else "*")]
+
+
+def _section(name: str, result: CrossCheck) -> Section:
+    summary = (
+        f"{counted(result.n_queries, 'judged query')}, {result.alone:,} of them scored by us alone; "
+        f"pytrec-eval-terrier {version('pytrec-eval-terrier')}"
+    )
+    absent = grouped((row.reason, name_of(row.measure)) for row in result.rows if row.reason)
+    texts = [_difference(row, *row.values) for row in result.rows if row.values]
+    texts += [f"Not compared: {listed(names)} ({reason})." for reason, names in absent.items()]
+    table = Table.of(_HEADINGS, list(map(_cells, result.rows)), caption=summary, label="crosscheck")
+    return Section(name, tables=[table], texts=texts)
+
+
+def _difference(row: Row, ours: float, theirs: float) -> str:
+    where = f"{name_of(row.measure)} differs on {row.differing:,} of {counted(row.queries, 'query')}"
+    return f"{where}, most on {row.query_id!r}: ours {ours:.6g}, pytrec_eval {theirs:.6g}."
+
+
+def _explained(results: Mapping[str, CrossCheck]) -> list[str]:
+    """Say what names and ranges are."""
+    rows = [row for result in results.values() for row in result.rows]
+    tied = any(row.ties != (row.value, row.value) for row in rows)
+    some = not all(row.ties_exact for row in rows)
+    names = dict.fromkeys(row.measure for row in rows if alias_of(row.measure))
+    texts = [f"{name_of(measure)} is {measure}." for measure in names]
+    texts += [f"Ties: {ALL_ORDERS}."] if tied or some else []
+    return [*texts, *([f"{THREE_ORDERS}."] if some else [])]

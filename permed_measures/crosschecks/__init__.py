@@ -1,1 +1,0 @@
-"""Our values against pytrec_eval's, query by query."""
