@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from permed_measures.records.verify import verify as verify
     from permed_measures.uncertainties.uncertainty import uncertainty as uncertainty
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 GradedMAP = GradedAP
 """The name that the PerMed papers' MAP goes by; ``str`` gives GradedAP."""
