@@ -174,12 +174,12 @@ def _evaluated_again(inputs: Inputs, result: Comparison, by: str | None) -> Eval
     """Evaluate the runs for a record, which has the values of Judged too."""
     from permed_measures.engine.evaluator import PermedEvaluator
     from permed_measures.engine.groups import Groups
-    from permed_measures.results.evaluations import Evaluations, with_judged
+    from permed_measures.results.evaluations import Evaluations, evaluated, with_judged
 
     groups = Groups.of(result.paired.query_ids, by, inputs.dataset) if by else None
     evaluator = PermedEvaluator(with_judged(result.measures), inputs.judgments)
-    evaluated = {name: evaluator.evaluate(run) for name, run in inputs.runs.items()}
-    return Evaluations(result.measures, evaluated, groups=groups)
+    evaluations, notes = evaluated(evaluator, inputs.runs)
+    return Evaluations(result.measures, evaluations, groups=groups, notes=notes)
 
 
 def with_p_imp(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,12 +11,6 @@ from permed_measures.cli import arguments
 from permed_measures.cli.messages import tell
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
-
-if TYPE_CHECKING:
-    from ir_measures.measures import Measure
-
-    from permed_measures.cli.inputs import Inputs
-    from permed_measures.engine.evaluator import Evaluation
 
 
 def evaluate(
@@ -55,9 +48,10 @@ def evaluate(
     """
     from permed_measures.cli.inputs import columns_of, find_runs, measures_asked, origin_of, reading
     from permed_measures.cli.output import format_of, put_report, refuse_record, write_record
+    from permed_measures.engine.evaluator import PermedEvaluator
     from permed_measures.engine.groups import Groups
     from permed_measures.results.evaluation_report import evaluation_report
-    from permed_measures.results.evaluations import Evaluations
+    from permed_measures.results.evaluations import Evaluations, evaluated, with_judged
 
     files = find_runs(runs)
     read = [Path(qrels), *files.values()]
@@ -68,7 +62,9 @@ def evaluate(
     with reading(qrels, files, order, query_ids) as inputs:
         groups = Groups.of(inputs.judgments.query_ids, by, inputs.dataset) if by is not None else None
         chosen = measures_asked(preset, measures, rel, inputs)
-        evaluations, notes = _evaluated(inputs, chosen)
+        evaluator = PermedEvaluator(with_judged(chosen), inputs.judgments)
+        inputs.notes.extend(evaluator.notes())
+        evaluations, notes = evaluated(evaluator, inputs.runs)
     for note in groups.notes() if groups else ():
         tell(f"note: {note}")
     origin = origin_of(context, files)
@@ -94,20 +90,3 @@ def _refuse_together(by: str | None, by_query: bool, macro: bool, has_texts: boo
     ):
         if wrong:
             raise InputError(problem, hint=hint)
-
-
-def _evaluated(inputs: Inputs, chosen: list[Measure]) -> tuple[dict[str, Evaluation], dict[str, list[str]]]:
-    """Evaluate the runs, one after the other; return notes on each too."""
-    from permed_measures.engine.evaluator import PermedEvaluator
-    from permed_measures.results.evaluations import with_judged
-    from permed_measures.results.run_notes import run_notes
-
-    evaluator = PermedEvaluator(with_judged(chosen), inputs.judgments)
-    inputs.notes.extend(evaluator.notes())
-    evaluations, notes = {}, {}
-    for name, run in inputs.runs.items():
-        found = evaluator.evaluate(run)
-        notes[name] = run_notes(name, found.rankings)
-        rankings = replace(found.rankings)  # without what the measures shared
-        evaluations[name] = replace(found, rankings=rankings)
-    return evaluations, notes

@@ -113,6 +113,7 @@ def _is_wording(key: Key, before: Any, now: Any) -> bool:
     return before != now and (
         (key[0] == "conventions")
         or (key[0] in ("measures", "inputs") and key[-1] in ("description", "format"))
+        or (key[0] == "runs" and "notes" in key[2:4])
         or (key[0] == "comparison" and (is_text or lacking))
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -13,10 +13,10 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.comparisons.tests import least_p, randomization_test
-from permed_measures.datasets.loading import loaded_qrels, loaded_run
+from permed_measures.datasets.loading import loaded_qrels, loaded_run, run_name
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
-from permed_measures.engine.inputs import QrelsLike, RunLike
+from permed_measures.engine.inputs import QrelsLike, RunLike, path_of
 from permed_measures.errors import InputError
 from permed_measures.intervals import difference_range, mean_intervals
 from permed_measures.markup import counted
@@ -26,6 +26,7 @@ from permed_measures.records.changes import Floats, values_to_compare
 from permed_measures.records.fields import check_fields
 from permed_measures.records.record import Record, as_record
 from permed_measures.records.rules import RULES
+from permed_measures.results.evaluations import Evaluations, evaluated
 from permed_measures.results.report import Report, Result, Section
 from permed_measures.results.table import Table
 
@@ -74,10 +75,13 @@ class Gate(Result):
     rules : list of Rule
     about : str
         The queries, and how drops were judged.
+    notes : list of str
+        What is to be known about the run, as `evaluate` says it.
     """
 
     rules: list[Rule]
     about: str
+    notes: list[str] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -104,8 +108,14 @@ class Gate(Result):
             "Retrieval quality",
             [f"Retrieval quality {self.verdict}."],
             [Section(tables=[table])],
-            data=lambda: {"passed": self.ok, "about": self.about, "rules": [*map(vars, self.rules)]},
+            data=lambda: {
+                "passed": self.ok,
+                "about": self.about,
+                "rules": [*map(vars, self.rules)],
+                "notes": self.notes,
+            },
             rows=lambda: map(vars, self.rules),
+            cautions=self.notes,
         )
 
 
@@ -189,19 +199,23 @@ def gate(
     if not judgments.query_ids:
         raise InputError("the qrels have no query")
 
-    def values_of(run: Any) -> dict[Measure, Floats]:
+    def values_of(run: Any) -> tuple[dict[Measure, Floats], list[str]]:
+        name = run_name(path_of(run) or run)
         if isinstance(run, (str, os.PathLike)):
             run = loaded_run(run, order=order, rewriting=query_ids, qrels=loaded)
-        evaluation = evaluator.evaluate(run)
-        return dict(zip(evaluation.measures, evaluation.values, strict=True))
+        evaluations, notes = evaluated(evaluator, {name: run})
+        found = Evaluations(list(evaluator.measures), evaluations, notes=notes)
+        values = evaluations[name].values
+        return dict(zip(evaluator.measures, values, strict=True)), found.notes_on(name)
 
-    values = values_of(run)
+    values, notes = values_of(run)
     rules = [_floor(measure, values[measure], least) for measure, least in floors.items()]
     about = counted(len(judgments.query_ids), "query")
     if baseline is not None:
         recorded = as_record(baseline)
         if recorded is None:
-            before = values_of(baseline)
+            before, of_baseline = values_of(baseline)
+            notes += [each for each in of_baseline if each not in notes]
         elif len(recorded.runs) != 1:
             problem = f"the record of a baseline must have one run (found {len(recorded.runs)})"
             raise InputError(problem, where=recorded.source)
@@ -212,7 +226,7 @@ def gate(
         judge = _Judge(significant, non_inferior, cluster, resamples, seed)
         rules += [judge.drop(each, values[each] - before[each], most) for each, most in drops.items()]
         about += judge.about(name, rules)
-    return Gate(rules, about)
+    return Gate(rules, about, notes)
 
 
 def _by_measure(given: Mapping[str, float] | None) -> dict[Measure, float]:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from ir_measures.measures import Measure
 
 from permed_measures.comparisons.tests import least_p, n_patterns, randomize, sign_patterns
 from permed_measures.datasets.loading import loaded_qrels, loaded_run
-from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
+from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggregated
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Ints
-from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.intervals import Floats, sums_of
@@ -29,8 +29,7 @@ from permed_measures.named_runs import naming
 from permed_measures.records.changes import values_to_compare
 from permed_measures.records.record import Record, as_record
 from permed_measures.results.evaluation_report import evaluation_report
-from permed_measures.results.evaluations import Evaluations, with_judged
-from permed_measures.results.how import how_made
+from permed_measures.results.evaluations import Evaluations, evaluated, objects, records_of, with_judged
 from permed_measures.results.own_columns import Texts, check_texts, headings_of_texts, texts_of
 from permed_measures.results.report import Report, Result, Section
 from permed_measures.results.table import Cell, Table
@@ -60,6 +59,8 @@ class Entry:
         The record that it is from; empty for a run.
     texts : dict of str to str
         Cells of the user's own columns.
+    notes : list of str
+        What is to be known about the run, as `evaluate` says it.
     """
 
     rank: int
@@ -70,6 +71,7 @@ class Entry:
     queries: dict[str, int]
     source: str = ""
     texts: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def is_below(self) -> bool:
@@ -97,6 +99,8 @@ class Leaderboard(Result):
         Of the runs, with the columns of text.
     origin : Origin or None
         The command and its files.
+    notes : list of str
+        Notes on the measures and the clusters.
     """
 
     entries: list[Entry]
@@ -105,6 +109,7 @@ class Leaderboard(Result):
     least_p: float
     evaluations: Evaluations = field(repr=False, compare=False)
     origin: Origin | None = field(default=None, repr=False)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def finding(self) -> str:
@@ -118,44 +123,45 @@ class Leaderboard(Result):
         return f"significantly below {first} (p < {LEVEL:g}): {', '.join(below) or 'no run'}"
 
     def report(self, digits: int | None = None, only: Sequence[str] = (), caption: str = "") -> Report:
-        """Return the table of `evaluate`, with the options of that, and ranks and p-values in it."""
-        made = evaluation_report(replace(self.evaluations, origin=self.origin), digits, only, caption)
+        """Return the report of `evaluate`, with the options of that, and ranks and p-values in its table."""
+        evaluations = replace(self.evaluations, origin=self.origin)
+        made = evaluation_report(evaluations, digits, only, caption)
         [section] = made.sections
         [table] = section.tables
-        return Report(
-            made.title,
-            [f"{self.finding[:1].upper()}{self.finding[1:]}."],
-            [Section(tables=[self._with_places(table)])],
+        return replace(
+            made,
+            finding=[f"{self.finding[:1].upper()}{self.finding[1:]}."],
+            sections=[Section(tables=[self._with_places(table)])],
+            notes=[*made.notes, *self.notes],
             data=partial(_content, self),
             rows=partial(_records, self),
-            how=partial(how_made, self.measures, self.origin),
         )
 
     def _with_places(self, table: Table) -> Table:
         """Put ranks before the names of runs, and p-values behind the labels."""
-        n, (first, *_) = table.n_labels, headings_of(self.measures)
-        places = {entry.run: (str(entry.rank), entry.p) for entry in self.entries}
-        rows = [(*places.get(row[0].text, ("", None)), row) for row in table.rows]
-        texts = [(rank, "" if p is None else f"{p:.4f}", row) for rank, p, row in rows]
-        cells = iter([[Cell(rank), *row[:n], Cell(p), *row[n:]] for rank, p, row in texts])
+        n = table.n_labels
+        places = {
+            each.run: (str(each.rank), "" if each.p is None else f"{each.p:.4f}") for each in self.entries
+        }
+
+        def placed(row: Sequence[Cell]) -> list[Cell]:
+            rank, p = places.get(row[0].text, ("", ""))
+            return [Cell(rank), *row[:n], Cell(p), *row[n:]]
+
         return replace(
             table,
             headings=["rank", *table.headings[:n], "p", *table.headings[n:]],
-            blocks=[[next(cells) for _ in block] for block in table.blocks],
+            blocks=[[placed(row) for row in block] for block in table.blocks],
             n_labels=n + 1,
-            notes=[*table.notes, f"Rank: by {first}", f"p: {self.about}"],
+            notes=[*table.notes, f"Rank: by {headings_of(self.measures)[0]}", f"p: {self.about}"],
             label="leaderboard",
         )
 
 
 def _records(board: Leaderboard) -> Iterator[dict[str, Any]]:
     """Yield the numbers of each run."""
-    texts = {entry.run: entry.texts for entry in board.entries}
-    for each in board.entries:
-        own = dict(zip(headings_of_texts(texts), texts_of(texts, each.run), strict=True))
-        counts = {f"queries_{name}": count for name, count in each.queries.items()}
-        found = {**each.values, "p": each.p, **each.judged, **counts, "record": each.source}
-        yield {"rank": each.rank, "run": each.run, **own, **found}
+    for each, row in zip(board.entries, records_of(board.evaluations), strict=True):
+        yield {"rank": each.rank, **row, "p": each.p}
 
 
 def _content(board: Leaderboard) -> dict[str, Any]:
@@ -165,6 +171,7 @@ def _content(board: Leaderboard) -> dict[str, Any]:
         "about": board.about,
         "finding": board.finding,
         "runs": [{**vars(entry), "is_below": entry.is_below} for entry in board.entries],
+        "notes": board.notes,
         "provenance": provenance(board.measures, board.origin),
     }
 
@@ -230,30 +237,79 @@ def leaderboard(
     ids = evaluator.judgments.query_ids
     if not ids:
         raise InputError("the qrels have no query")
+    _refuse_headings(headings_of_texts(texts or {}), asked, evaluator)
     found = _by_name(_scored(runs, asked, evaluator, order, query_ids, loaded))
-    texts = texts or {}
-    check_texts(texts, found)
-    _refuse_headings(headings_of_texts(texts), asked, evaluator)
-    unit, cluster, _ = clusters_of(ids, clusters, loaded)
-    means = {name: float(each.evaluation.values[0].mean()) for name, each in found.items()}
-    ordered = sorted(found, key=lambda name: -means[name])
-    values = np.stack([found[name].evaluation.values[0] for name in ordered], axis=1)
-    ranks = [1 + sum(means[other] > means[name] + 1e-12 for other in found) for name in ordered]
-    found = {name: found[name] for name in ordered}
-    evaluations = Evaluations(
-        asked, {name: each.evaluation for name, each in found.items()}, texts=_columns(texts, found)
-    )
-    entries = [
-        _entry(evaluations, rank, name, p, found[name], dict(texts.get(name, {})))
-        for name, rank, p in zip(ordered, ranks, _p_values(values, cluster, resamples, seed), strict=True)
-    ]
+    evaluations = _evaluations(found, asked, texts or {})
+    unit, cluster, notes = clusters_of(ids, clusters, loaded)
+    values = np.stack([each.values[0] for each in evaluations.evaluations.values()], axis=1)
+    p_values = _p_values(values, cluster, resamples, seed)
+    sources = {name: each.source for name, each in found.items()}
+    entries = list(_entries(evaluations, p_values, sources, texts or {}))
     n_units = int(cluster.max()) + 1
-    least = least_p(n_units, resamples)
-    return Leaderboard(entries, asked, _tested(n_units, unit, resamples, seed), least, evaluations)
+    about, least = _tested(n_units, unit, resamples, seed), least_p(n_units, resamples)
+    return Leaderboard(entries, asked, about, least, evaluations, notes=[*evaluator.notes(), *notes])
+
+
+class _Scored(NamedTuple):
+    """A run, or what a record has of one: the file of that, and how many queries the run has."""
+
+    evaluation: Evaluation
+    notes: list[str]
+    source: str = ""
+    counts: dict[str, int] | None = None
+
+
+def _scored(
+    runs: Mapping[str, Any],
+    asked: list[Measure],
+    evaluator: PermedEvaluator,
+    order: str,
+    query_ids: str | None,
+    qrels: Any,
+) -> Iterator[tuple[str, _Scored]]:
+    """Yield the values of each run, computed or from a record."""
+    for name in runs:
+        run = runs[name]
+        if (record := as_record(run)) is not None:
+            recorded = values_to_compare(record, asked, evaluator.judgments, order, query_ids)
+            for content, values in zip(record["runs"], recorded.values(), strict=True):
+                told, source = content.get("notes", []), Path(record.source).name or name
+                found = _of_record(content["judged"], [*values.values()], evaluator)
+                yield content["run"], _Scored(found, told, source, content["queries"])
+            continue
+        with naming(name):
+            if isinstance(run, (str, os.PathLike)):
+                run = loaded_run(run, order=order, rewriting=query_ids, qrels=qrels)
+            evaluations, notes = evaluated(evaluator, {name: run})
+        yield name, _Scored(evaluations[name], notes[name])
+
+
+@dataclass(frozen=True)
+class _Recorded(Evaluation):
+    """What a record has of a run: of Judged only the means, and no rankings."""
+
+    means: dict[Measure, float]
+
+    @property
+    def aggregated(self) -> dict[Measure, float]:
+        """The means that were recorded."""
+        return self.means
+
+
+def _of_record(
+    judged: Mapping[str, float | None], values: list[Floats], evaluator: PermedEvaluator
+) -> _Recorded:
+    measures, nothing = list(evaluator.measures), evaluator.evaluate({})
+    shares = [judged.get(name_of(measure)) for measure in measures[len(values) :]]
+    known = [math.nan if share is None else share for share in shares]
+    means = aggregated(measures[: len(values)], np.stack(values)) | dict(
+        zip(measures[len(values) :], known, strict=True)
+    )
+    return _Recorded(measures, np.stack(values), nothing.rankings, means)
 
 
 def _by_name(scored: Iterator[tuple[str, _Scored]]) -> dict[str, _Scored]:
-    """Return the values of the runs by their names; no two may have the same."""
+    """Return the runs by their names, best first; no two may have the same."""
     found: dict[str, _Scored] = {}
     for name, each in scored:
         if name in found:
@@ -263,15 +319,34 @@ def _by_name(scored: Iterator[tuple[str, _Scored]]) -> dict[str, _Scored]:
         found[name] = each
     if not found:
         raise InputError("there is no run")
-    return found
+    return dict(sorted(found.items(), key=lambda item: -float(item[1].evaluation.values[0].mean())))
 
 
-def _columns(texts: Texts, found: Mapping[str, _Scored]) -> Texts:
-    """Return the user's own columns, and where any run is from one, the records."""
-    if not any(each.source for each in found.values()):
-        return texts
+def _evaluations(found: Mapping[str, _Scored], asked: list[Measure], texts: Texts) -> Evaluations:
+    """Put the runs together, with the user's own columns, and the records where any run is from one."""
+    check_texts(texts, found)
     own = {name: dict(zip(headings_of_texts(texts), texts_of(texts, name), strict=True)) for name in found}
-    return {name: {**cells, "record": found[name].source} for name, cells in own.items()}
+    if any(each.source for each in found.values()):
+        own = {name: {**own[name], "record": each.source} for name, each in found.items()}
+    return Evaluations(
+        asked,
+        {name: each.evaluation for name, each in found.items()},
+        texts=own if any(own.values()) else {},
+        notes={name: each.notes for name, each in found.items()},
+        counts={name: each.counts for name, each in found.items() if each.counts is not None},
+    )
+
+
+def _entries(
+    found: Evaluations, p_values: list[float | None], sources: Mapping[str, str], texts: Texts
+) -> Iterator[Entry]:
+    means = [each.aggregated[found.measures[0]] for each in found.evaluations.values()]
+    for run, own, p in zip(objects(found), means, p_values, strict=True):
+        name = run["run"]
+        rank = 1 + sum(mean > own + 1e-12 for mean in means)
+        cells = dict(texts.get(name, {}))
+        numbers = run["metrics"], run["judged"], run["queries"]
+        yield Entry(rank, name, p, *numbers, sources[name], cells, found.notes_on(name))
 
 
 def _tested(n_units: int, clusters: str, resamples: int, seed: int) -> str:
@@ -285,13 +360,6 @@ def _tested(n_units: int, clusters: str, resamples: int, seed: int) -> str:
     )
 
 
-def _entry(
-    found: Evaluations, rank: int, name: str, p: float | None, scored: _Scored, texts: dict[str, str]
-) -> Entry:
-    values = {name_of(m): value for m, value in scored.evaluation.aggregated.items() if m in found.measures}
-    return Entry(rank, name, p, values, scored.judged, found.queries(name), scored.source, texts)
-
-
 def _refuse_headings(headings: list[str], asked: list[Measure], evaluator: PermedEvaluator) -> None:
     """Refuse columns of the user's own, and names of measures, that are those of other columns."""
     ours = ["rank", "run", "p", "record"]
@@ -300,56 +368,6 @@ def _refuse_headings(headings: list[str], asked: list[Measure], evaluator: Perme
     for heading in taken.intersection(headings):
         problem = f"a column of your own is named {heading!r}, as one that is computed"
         raise InputError(problem, hint="Give it another heading")
-
-
-@dataclass(frozen=True)
-class _Scored:
-    evaluation: Evaluation
-    judged: dict[str, float | None]
-    source: str = ""
-
-
-def _scored(
-    runs: Mapping[str, Any],
-    asked: list[Measure],
-    evaluator: PermedEvaluator,
-    order: str,
-    query_ids: str | None,
-    qrels: Any,
-) -> Iterator[tuple[str, _Scored]]:
-    """Yield the values of each run, computed or from a record."""
-    shares = [name_of(measure) for measure in evaluator.measures if measure not in asked]
-    for name in runs:
-        run = runs[name]
-        if (record := as_record(run)) is not None:
-            recorded = values_to_compare(record, asked, evaluator.judgments, order, query_ids)
-            source = Path(record.source).name or name
-            for content, values in zip(record["runs"], recorded.values(), strict=True):
-                judged = {share: content["judged"].get(share) for share in shares}
-                evaluation = _of_record(content["queries"], [*values.values()], [*judged.values()], evaluator)
-                yield content["run"], _Scored(evaluation, judged, source)
-            continue
-        with naming(name):
-            if isinstance(run, (str, os.PathLike)):
-                run = loaded_run(run, order=order, rewriting=query_ids, qrels=qrels)
-            evaluation = evaluator.evaluate(run)
-        means = [*evaluation.aggregated.values()]
-        yield name, _Scored(evaluation, dict(zip(shares, means[len(asked) :], strict=True)))
-
-
-def _of_record(
-    queries: dict[str, int], values: list[Floats], judged: list[float | None], evaluator: PermedEvaluator
-) -> Evaluation:
-    """Return an evaluation that has the numbers of a record.
-
-    A record has no rankings, only for how many queries there was something, and of Judged only the mean.
-    """
-    n = evaluator.judgments.n_queries
-    shares = [np.full(n, np.nan if share is None else share) for share in judged]
-    none, answered = np.empty(0, np.int64), (np.arange(n) < queries["in_run"]).astype(np.int64)
-    counts = queries["in_run"] + queries["ignored"], queries["in_run"]
-    rankings = JudgedRankings(evaluator.judgments, none, none.astype(np.int32), answered, *counts)
-    return Evaluation(list(evaluator.measures), np.stack([*values, *shares]), rankings)
 
 
 def _p_values(values: Floats, cluster: Ints, resamples: int, seed: int) -> list[float | None]:

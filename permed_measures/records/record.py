@@ -30,7 +30,7 @@ from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import with_alias
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
 from permed_measures.records.fields import check_fields, schema
-from permed_measures.results.evaluations import Evaluations, objects, with_judged
+from permed_measures.results.evaluations import Evaluations, evaluated, objects, with_judged
 
 FORM = "permed-measures record 2"
 """How a record begins; the number changes when other versions could not read it."""
@@ -159,8 +159,8 @@ def record(
     evaluator = PermedEvaluator(with_judged(asked), loaded)
     judgments = evaluator.judgments
     groups = Groups.of(judgments.query_ids, by, loaded) if by is not None else None
-    evaluations = {name: evaluator.evaluate(read[name]) for name in read}
-    found = Evaluations(asked, evaluations, groups=groups, macro=macro, origin=origin)
+    evaluations, notes = evaluated(evaluator, read)
+    found = Evaluations(asked, evaluations, groups=groups, macro=macro, origin=origin, notes=notes)
     compared = None if comparison is None else compare(loaded, read, asked, by=by, **comparison)
     return assembled(found, options, compared, created)
 
@@ -243,7 +243,8 @@ def _runs(found: Evaluations) -> Iterator[dict[str, Any]]:
         evaluation = found.evaluations[content["run"]]
         rows = zip(evaluation.measures, evaluation.values.tolist(), strict=True)
         content.pop("columns", None)  # the user's own
-        yield {**content, "values": {name_of(m): row for m, row in rows if m in found.measures}}
+        values = {name_of(m): row for m, row in rows if m in found.measures}
+        yield {**content, "notes": [*found.notes.get(content["run"], ())], "values": values}
 
 
 # --- reading -----------------------------------------------------------------------------------------

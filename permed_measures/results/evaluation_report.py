@@ -16,7 +16,6 @@ from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import explained, headings_of
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.named_runs import notes_of
 from permed_measures.results.evaluations import MACRO, Evaluations, Row, content_of, records_of
 from permed_measures.results.findings import highest
 from permed_measures.results.how import how_made, titled
@@ -87,7 +86,7 @@ def _notes(found: Evaluations, table: Table) -> list[str]:
     """Return what runs lack and have besides, where no columns count it."""
     if {"queries in run", "ignored"} & {*table.headings}:
         return []
-    return [note for run, each in found.evaluations.items() for note in notes_of(run, each.rankings)]
+    return [note for run in found.evaluations for note in found.notes_on_queries(run)]
 
 
 # --- the table -------------------------------------------------------------------------------------------
@@ -246,7 +245,7 @@ def _named(text: str, by_name: dict[str, _Column]) -> list[_Column]:
 def _queries(found: Evaluations) -> str:
     """Say what the queries are, and whether the runs have them all."""
     every = "every run" if len(found.evaluations) > 1 else "the run"
-    partly = any((each.rankings.retrieved == 0).any() for each in found.evaluations.values())
+    partly = any(found.n_lacking(run) for run in found.evaluations)
     return f"{found.about()}; {'a query without results scores 0' if partly else f'all are in {every}'}"
 
 

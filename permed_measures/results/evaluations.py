@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,15 +12,17 @@ import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.engine.evaluator import Evaluation, has_ceiling, ideal_evaluation
+from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, has_ceiling, ideal_evaluation
 from permed_measures.engine.groups import Groups
+from permed_measures.engine.inputs import RunLike
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.measures.headings import check_headings, name_of
 from permed_measures.measures.parameters import cutoff_of, values_of
-from permed_measures.named_runs import notes_of
+from permed_measures.named_runs import notes_of, notes_of_counts
 from permed_measures.results.own_columns import Texts, check_texts, headings_of_texts, texts_of
+from permed_measures.results.run_notes import run_notes
 
 MACRO = "(macro)"
 
@@ -35,6 +37,18 @@ def with_judged(measures: Iterable[Measure]) -> list[Measure]:
     cutoffs = dict.fromkeys(cutoff_of(m) for m in measures if "cutoff" in m.SUPPORTED_PARAMS)
     judged = [ir_measures.Judged if k is None else ir_measures.Judged @ k for k in cutoffs]
     return list(dict.fromkeys([*measures, *judged]))
+
+
+def evaluated(
+    evaluator: PermedEvaluator, runs: Mapping[str, RunLike]
+) -> tuple[dict[str, Evaluation], dict[str, list[str]]]:
+    """Evaluate runs, one after the other; return what `run_notes` says of each too."""
+    evaluations, notes = {}, {}
+    for name, run in runs.items():
+        found = evaluator.evaluate(run)
+        rankings = replace(found.rankings)  # without what the measures shared
+        evaluations[name], notes[name] = replace(found, rankings=rankings), run_notes(name, rankings)
+    return evaluations, notes
 
 
 class Row(NamedTuple):
@@ -67,6 +81,8 @@ class Evaluations:
         The cells of other columns by run and heading; not with `by_query` or `groups`.
     notes : mapping of str to sequence of str
         What `run_notes` says of each run.
+    counts : mapping of str to mapping
+        What `queries` returns, for runs that are known from records, whose rankings are those of no run.
     """
 
     measures: list[Measure]
@@ -77,6 +93,7 @@ class Evaluations:
     origin: Origin | None = None
     texts: Texts = field(default_factory=dict)
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    counts: Mapping[str, dict[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse a measure that is named like another column, and texts of a run that is not here."""
@@ -126,6 +143,8 @@ class Evaluations:
 
     def queries(self, name: str) -> dict[str, int]:
         """Count the queries: judged, in the run, without relevant documents, and ignored."""
+        if name in self.counts:
+            return self.counts[name]
         rankings = self.evaluations[name].rankings
         return {
             "judged": rankings.n_queries,
@@ -158,7 +177,20 @@ class Evaluations:
 
     def notes_on(self, name: str) -> list[str]:
         """Return what is to be known about a run."""
-        return [*self.notes.get(name, ()), *notes_of(name, self.evaluations[name].rankings)]
+        return [*self.notes.get(name, ()), *self.notes_on_queries(name)]
+
+    def notes_on_queries(self, name: str) -> list[str]:
+        """Return how many queries a run lacks, and has besides."""
+        if name not in self.counts:
+            return notes_of(name, self.evaluations[name].rankings)
+        counts = self.counts[name]
+        return notes_of_counts(name, counts["judged"], self.n_lacking(name), counts["ignored"])
+
+    def n_lacking(self, name: str) -> int:
+        """Return for how many queries a run retrieves nothing."""
+        if name in self.counts:
+            return self.counts[name]["judged"] - self.counts[name]["in_run"]
+        return int((self.evaluations[name].rankings.retrieved == 0).sum())
 
     def all_notes(self) -> list[str]:
         """Return what `run_notes` says of all runs, which is to be seen before their values."""
