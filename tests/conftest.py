@@ -1,8 +1,10 @@
 """Fixtures that several test files use, and the choice between the quick tests and all of them."""
 
+import ast
 import os
 import shutil
 import signal
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,9 +38,32 @@ def is_quick(item):
 
 
 def does_more(item):
-    """Tell whether a test does more in a thorough run: by its mark, effort in its file, or hypothesis."""
+    """Tell whether a test does more in a thorough run: by its mark, effort in its code, or hypothesis."""
     test = getattr(item, "obj", None)
-    return not is_quick(item) or hasattr(item.module, "effort") or hasattr(test, "is_hypothesis_test")
+    if not is_quick(item) or hasattr(test, "is_hypothesis_test"):
+        return True
+    return item.originalname in names_with_effort(item.path)
+
+
+@cache
+def names_with_effort(path):
+    """Return the functions and constants of a file that depend on effort, by themselves or by another."""
+    uses = {}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        inside = list(ast.walk(node))
+        names = {each.id for each in inside if isinstance(each, ast.Name)}
+        names |= {each.arg for each in inside if isinstance(each, ast.arg)}  # fixtures
+        defined = [node.name] if isinstance(node, ast.FunctionDef) else _assigned(node)
+        uses |= dict.fromkeys(defined, names)
+    found, before = {"effort"}, set()
+    while found != before:
+        before = found
+        found = before | {name for name, names in uses.items() if names & before}
+    return found
+
+
+def _assigned(node):
+    return [each.id for each in getattr(node, "targets", []) if isinstance(each, ast.Name)]
 
 
 @pytest.fixture(autouse=True)
