@@ -34,25 +34,6 @@ def test_an_experiment_has_the_numbers_of_calc_aggregate(sample):
             assert table.loc[name, str(measure)] == pytest.approx(value, abs=1e-9)
 
 
-def test_an_experiment_by_query_has_the_numbers_of_iter_calc(sample):
-    qrels, runs, _ = sample
-    table = experiment(sample, perquery=True).set_index(["name", "qid", "measure"])["value"]
-    assert len(table) == len(runs) * len(qrels) * len(MEASURES)
-    for name, run in runs.items():
-        for query_id, measure, value in pm.iter_calc(MEASURES, qrels, run):
-            assert table[name, query_id, str(measure)] == pytest.approx(value, abs=1e-9)
-
-
-def test_an_experiment_with_a_baseline_has_differences_and_p_values(sample):
-    table = experiment(sample, baseline=0).set_index("name")
-    plain = experiment(sample).set_index("name")
-    for measure in map(str, MEASURES):
-        assert table[measure].tolist() == pytest.approx(plain[measure].tolist())
-        assert table.loc[["tfidf", "lsa"], f"{measure} p-value"].between(0, 1).all()
-        better = table.loc[["tfidf", "lsa"], [f"{measure} +", f"{measure} -"]].sum(axis=1)
-        assert (better <= 48).all()
-
-
 def test_an_experiment_on_transformers_in_batches_has_the_same_numbers(sample):
     _, runs, _ = sample
     systems = [
@@ -115,16 +96,6 @@ def test_the_questions_of_the_literature_part_too(systems):
     for measure, value in pm.calc_aggregate(measures, qrels, systems["bm25"](topics)).items():
         assert row[str(measure)] == pytest.approx(value, abs=1e-9)
     assert row["GradedAP(max_rel=1)@10"] == pytest.approx(row["AP@10"], abs=1e-12)
-
-
-def test_rounding_and_highlighting_change_what_is_shown_only(systems, topics, qrels):
-    exact = pt.Experiment(systems, topics, qrels, MEASURES, baseline=0).set_index("name")
-    styled = pt.Experiment(systems, topics, qrels, MEASURES, baseline=0, round=3, highlight="bold")
-    rounded = styled.data.set_index("name")
-    for measure in map(str, MEASURES):
-        assert rounded[measure].tolist() == exact[measure].round(3).tolist()
-        assert rounded[f"{measure} p-value"].tolist()[1:] == exact[f"{measure} p-value"].tolist()[1:]
-    assert styled.to_html().count("font-weight: bold") == 1
 
 
 # --- significance -----------------------------------------------------------------------------------
@@ -201,18 +172,6 @@ def test_pyterrier_takes_the_turns_of_a_conversation_as_independent(tested, runs
     assert alone[row.run, row.measure] < 0.05 < row.tests["t-test"].p
 
 
-def test_the_names_of_corrections_differ(systems, runs, topics, qrels):
-    measure = pm.GradedAP @ 10
-    with pytest.raises(ValueError, match="method not recognized"):
-        pt.Experiment(systems, topics, qrels, [measure], baseline=0, correction="benjamini-hochberg")
-    table = pt.Experiment(systems, topics, qrels, [measure], baseline=0, correction="fdr_bh")
-    table = table.set_index("name")
-    options = {"clusters": "none", "tests": "t-test", "correction": "benjamini-hochberg"}
-    for row in compare(qrels, runs, [measure], baseline="bm25", **options).rows:
-        expected = row.tests["t-test"].adjusted
-        assert table.loc[row.run, f"{measure} p-value corrected"] == pytest.approx(expected, abs=1e-9)
-
-
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_runs_that_are_equal_have_no_p_value_and_are_called_different(runs, topics, qrels):
     same = {"bm25": runs["bm25"], "again": runs["bm25"].copy()}
@@ -223,9 +182,3 @@ def test_runs_that_are_equal_have_no_p_value_and_are_called_different(runs, topi
     assert table.loc["again", f"{measure} reject"]
     [row] = compare(qrels, same, [measure], baseline="bm25", clusters="none", tests="t-test").rows
     assert (row.tests["t-test"].p, row.tests["t-test"].adjusted) == (1.0, 1.0)
-
-
-def test_the_tree_plan_does_not_take_a_system_twice(systems, topics, qrels):
-    twice = {"a": systems["bm25"], "b": systems["bm25"]}
-    with pytest.raises(AssertionError, match="evaluation has not finished"):
-        pt.Experiment(twice, topics, qrels, MEASURES, plan="tree", verbose=False)

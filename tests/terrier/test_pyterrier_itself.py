@@ -3,7 +3,6 @@
 Where one of these tests fails with a newer PyTerrier, the notebook is out of date.
 """
 
-import gzip
 import os
 import subprocess
 import sys
@@ -14,12 +13,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from ir_measures import (
-    AP,
     ERR,
     RBP,
     RR,
     Judged,
-    NumRet,
     P,
 )
 
@@ -48,13 +45,6 @@ def test_measures_as_text_have_trec_evals_names(systems, topics, qrels, text):
     assert text in pt.Experiment(systems, topics, qrels, [measure]).columns
 
 
-def test_a_measure_that_is_asked_for_twice_has_one_column(systems, topics, qrels):
-    twice = [pm.GradedAP @ 10, pm.parse_measure("GradedMAP@10"), pm.GradedAP(rel=1, max_rel=2) @ 10]
-    assert list(pt.Experiment(systems, topics, qrels, twice).columns) == ["name", "GradedAP@10"]
-    mixed = pt.Experiment(systems, topics, qrels, ["map_cut_10", AP @ 10])
-    assert list(mixed.columns) == ["name", "map_cut_10"]
-
-
 _COLUMNS = """
 import pandas as pd, pyterrier as pt, permed_measures as pm
 run = pd.DataFrame([["1", "a", 1.0]], columns=["qid", "docno", "score"])
@@ -74,15 +64,6 @@ def test_the_order_of_the_columns_changes_between_processes():
     there = done.stdout.split()
     assert here["columns"] != there
     assert sorted(here["columns"]) == sorted(there) == sorted(["name", *map(str, here["measures"])])
-
-
-def test_counts_of_an_experiment_are_summed_by_name_only(systems, runs, topics, qrels):
-    measures = [NumRet, NumRet(rel=1)]
-    [row] = pt.Experiment([systems["bm25"]], topics, qrels, measures).to_dict("records")
-    expected = pm.calc_aggregate(measures, qrels, runs["bm25"])
-    assert row["NumRet"] == expected[NumRet]
-    assert row["NumRet(rel=1)"] == pytest.approx(expected[NumRet(rel=1)] / len(topics))
-    assert pt.Evaluate(runs["bm25"], qrels, measures) == {str(m): v for m, v in expected.items()}
 
 
 @pytest.mark.skipif(not ir_measures.gdeval.is_available(), reason="gdeval needs Perl, which is not here")
@@ -165,21 +146,6 @@ def test_a_query_without_results_is_a_silent_zero(runs, topics, qrels):
     assert any("short" in note and "10 of 48" in note for note in result.notes)
 
 
-def test_a_run_or_a_batch_without_results_is_an_error(runs, topics, qrels):
-    measure, bm25 = pm.GradedAP @ 10, runs["bm25"]
-    nothing = pt.Transformer.from_df(bm25.head(0))
-    late = pt.Transformer.from_df(bm25[~bm25["qid"].isin(topics["qid"].head(10))])
-    with pytest.raises(ValueError, match="48 topics, but no results"):
-        pt.Experiment([nothing], topics, qrels, [measure])
-    with pytest.raises(ValueError, match="No results for evaluation"):
-        pt.Evaluate(bm25.head(0), qrels, [measure])
-    with pytest.raises(ValueError, match="batch of 5 topics, but no results received in batch 0"):
-        pt.Experiment([late], topics, qrels, [measure], batch_size=5)
-    assert pm.calc_aggregate([measure], qrels, bm25.head(0)) == {measure: 0.0}
-    [row] = pt.Experiment([late], topics, qrels, [measure], batch_size=20).to_dict("records")
-    assert row[str(measure)] == pytest.approx(pm.calc_aggregate([measure], qrels, late(topics))[measure])
-
-
 def test_a_batch_without_a_judged_document_warns_and_counts(runs, topics, qrels):
     measure, first = pm.GradedAP @ 10, topics["qid"][0]
     run = runs["bm25"].copy()
@@ -208,110 +174,31 @@ def test_a_cutoff_breaks_ties_by_place_and_a_measure_by_document_id():
     assert table[["P@1", "GradedAP@1"]].to_numpy().tolist() == [[0, 0], [1, 1]]
 
 
-# --- what PyTerrier does not do: options ------------------------------------------------------------
+# --- saved runs, tuning, single frames --------------------------------------------------------------
 
 
-def test_values_by_query_and_a_baseline_are_two_calls_or_a_folder(systems, topics, qrels, tmp_path):
-    for perquery in (True, "both"):
-        with pytest.raises(AssertionError):
-            pt.Experiment(systems, topics, qrels, MEASURES, perquery=perquery, baseline=0)
-    tested = pt.Experiment(systems, topics, qrels, MEASURES, baseline=0, save_dir=str(tmp_path))
-    by_query = pt.Experiment(systems, topics, qrels, MEASURES, perquery=True)
-    saved = pd.read_csv(tmp_path / "perquery.csv", float_precision="round_trip")  # pandas 2
-    keys = ["name", "qid", "measure"]
-    assert saved.set_index(keys)["value"].to_dict() == by_query.set_index(keys)["value"].to_dict()
-    assert "GradedAP@10 p-value" in tested.columns
-
-
-def test_both_tables_cannot_be_highlighted(systems, topics, qrels):
-    with pytest.raises(AttributeError, match="style"):
-        pt.Experiment(systems, topics, qrels, MEASURES, perquery="both", highlight="bold")
-
-
-def test_rounding_by_measure_goes_by_its_name(systems, topics, qrels):
-    measure = pm.GradedAP @ 10
-    exact, by_object, by_name = (
-        pt.Experiment(systems, topics, qrels, [measure], round=how)[str(measure)].tolist()
-        for how in (None, {measure: 2}, {str(measure): 2})
-    )
-    assert by_object == exact
-    assert by_name == [round(value, 2) for value in exact] != exact
-
-
-def test_saved_runs_are_exact_and_saved_tables_are_rounded(systems, runs, topics, qrels, tmp_path):
-    pt.Experiment(systems, topics, qrels, MEASURES, save_dir=str(tmp_path), round=2)
-    assert {path.name for path in tmp_path.iterdir()} == {
-        *("aggregated.csv", "perquery.csv"),
-        *(f"{name}.res.gz" for name in systems),
-    }
+def test_saved_runs_are_exact(systems, runs, topics, qrels, tmp_path):
+    pt.Experiment(systems, topics, qrels, MEASURES, save_dir=str(tmp_path))
     for name, run in runs.items():
         saved = pm.read_run(tmp_path / f"{name}.res.gz")
         assert pm.calc_aggregate(ALL_MEASURES, qrels, saved) == pm.calc_aggregate(ALL_MEASURES, qrels, run)
-    table = pd.read_csv(tmp_path / "aggregated.csv").set_index("name")
-    exact = pm.calc_aggregate(MEASURES, qrels, runs["rerank"])[pm.GradedAP @ 10]
-    assert table.loc["rerank", "GradedAP@10"] == round(exact, 2) != exact
 
 
-def test_saving_in_batches_for_a_second_time_writes_every_row_twice(systems, runs, topics, qrels, tmp_path):
-    options = {"save_dir": str(tmp_path), "batch_size": 10}
-    bm25 = {"bm25": systems["bm25"]}
-
-    def n_rows():
-        return len(gzip.decompress((tmp_path / "bm25.res.gz").read_bytes()).splitlines())
-
-    pt.Experiment(bm25, topics, qrels, MEASURES, **options)
-    assert n_rows() == len(runs["bm25"])
-    with pytest.warns(UserWarning, match="already exists"):
-        pt.Experiment(bm25, topics, qrels, MEASURES, **options)
-    assert n_rows() == 2 * len(runs["bm25"])
-    with pytest.raises(pm.InputError, match="is listed twice"):
-        pm.read_run(tmp_path / "bm25.res.gz")
-    pt.Experiment(bm25, topics, qrels, MEASURES, save_mode="overwrite", **options)
-    assert n_rows() == len(runs["bm25"])
-
-
-def test_the_tree_plan_saves_nothing(systems, topics, qrels, tmp_path):
-    with pytest.raises(ValueError, match="not yet supported for tree execution plan"):
-        pt.Experiment(systems, topics, qrels, MEASURES, save_dir=str(tmp_path), plan="tree")
-
-
-# --- what PyTerrier does not do: tuning, and single frames ------------------------------------------
-
-
-@pytest.fixture
-def tunable(systems):
+def test_tuning_on_a_measure_is_a_scan_and_its_best_row(systems, runs, topics, qrels):
     history = History(3.0)
-    return systems["bm25"] >> history, history, {history: {"weight": [0.0, 3.0, 8.0]}}
-
-
-def test_tuning_on_a_measure_is_a_scan_and_its_best_row(tunable, systems, runs, topics, qrels):
-    pipeline, _, grid = tunable
+    pipeline, grid = systems["bm25"] >> history, {history: {"weight": [0.0, 3.0, 8.0]}}
     measure = pm.GradedAP @ 10
     with pytest.raises(KeyError, match="GradedAP@10"):
         pt.GridSearch(pipeline, grid, topics, qrels, measure)
     with pytest.raises(ValueError, match="measure GradedAP@10"):
         pt.GridSearch(pipeline, grid, topics, qrels, str(measure))
     scan = pt.GridScan(pipeline, grid, topics, qrels, [measure])
+    assert history.weight == 8.0  # the last value tried
     found = {0.0: runs["bm25"], 3.0: runs["rerank"], 8.0: (systems["bm25"] >> History(8.0))(topics)}
     expected = [pm.calc_aggregate([measure], qrels, run)[measure] for run in found.values()]
     assert scan["tran_0_weight"].tolist() == list(found)
     assert scan[str(measure)].tolist() == pytest.approx(expected, abs=1e-9)
     assert scan.loc[scan[str(measure)].idxmax(), "tran_0_weight"] == 8.0
-
-
-def test_folds_cannot_be_tuned_on_a_measure_of_ours(tunable, topics, qrels, capsys):
-    pipeline, _, grid = tunable
-    with pytest.raises(KeyError, match="GradedAP@10"):
-        pt.KFoldGridSearch(pipeline, grid, [topics.head(24), topics.tail(24)], qrels, pm.GradedAP @ 10)
-    assert "Fold 1" in capsys.readouterr().out
-
-
-def test_a_scan_leaves_the_last_value_and_takes_a_list_of_measures(tunable, topics, qrels):
-    pipeline, history, grid = tunable
-    with pytest.raises(KeyError, match="0"):
-        pt.GridScan(pipeline, grid, topics, qrels, pm.GradedAP @ 10)
-    pt.GridScan(pipeline, grid, topics, qrels, [pm.GradedAP @ 10])
-    assert history.weight == 8.0
 
 
 def test_evaluate_takes_frames_and_a_list_of_measures(runs, qrels, sample):
