@@ -36,7 +36,7 @@ comparisons: paired tests wilcoxon corrections power groups results rows
 comparisons: wording judged findings means_table differences_table report moves changes reranking
 comparisons/plots: style arguments by_group by_query cutoffs forest save inline
 comparisons: queries pictures compare
-papers: cells grids html_tables latex markdown delimited read names claims columns tables runs
+papers: cells grids html_tables latex markdown delimited read names printed claims columns tables runs
 crosschecks
 audits: options query_sets rare_gains choices levels
 audits: conventions tried

@@ -60,7 +60,7 @@ def _read(claim: Claim, means: Floats) -> tuple[Claim, Bools]:
 
 
 def _prints(claim: Claim, means: Floats) -> Bools:
-    return np.stack([claim.matches(means, rounding.value) for rounding in Rounding])
+    return np.stack([claim.printed(rounding.value).holds(means) for rounding in Rounding])
 
 
 # --- matches of a claim ------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ class ClaimAudit:
         for value in values.tolist():
             printed = self.claim.prints(value)
             if printed not in found:
-                same = self.claim.printed_as(printed).matches(means) & self._once
+                same = self.claim.printed_as(printed).printed().holds(means) & self._once
                 found[printed] = min(self._where(same), key=_distance_to_default)
             if len(found) == _NEAREST:
                 break

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.choices import MeasureSpec
 from permed_measures.audits.conventions import COMMUNITY
@@ -49,7 +47,7 @@ def _other_cells(main: Answer, claim: ClaimAudit) -> Iterator[str]:
     """Yield the other cells of the table that have the number, as in swapped rows or columns."""
     for other in main.claims:
         value = main.given(other).value
-        if other is not claim and claim.claim.matches(np.array([value]), main.setting.rounding.value).any():
+        if other is not claim and value in claim.claim.printed(main.setting.rounding.value):
             yield other.claim.name + (f" of {other.row}" if other.row != claim.row else "")
 
 
@@ -73,7 +71,7 @@ def _other_measures(main: Answer, claim: ClaimAudit) -> Iterator[str]:
             continue
         spec = MeasureSpec(measure, cutoff, ranked.labels, ranked.spans)
         means = choice.means(ranked.at(cutoff), spec, claim.run.sets_at(number, cutoff))
-        if published.matches(means[[place(main.setting.queries)]]).any():
+        if published.printed().holds(means[[place(main.setting.queries)]]).any():
             yield measure if cutoff is None else f"{measure}@{cutoff}"
 
 

@@ -1,10 +1,10 @@
-"""Printed numbers as intervals, and means that are counts: most numbers that can be printed are none."""
+"""Means that are counts: most numbers that can be printed are none."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from math import ceil, floor, lcm
+from math import lcm
 from typing import NamedTuple
 
 import numpy as np
@@ -13,40 +13,10 @@ from permed_measures.limits.bounds import Interval
 from permed_measures.limits.formulas import FirstHit, Formula, HitCount, Over
 from permed_measures.limits.query_classes import QueryClasses
 from permed_measures.papers.claims import Claim
+from permed_measures.papers.printed import Printed
 
 _LARGEST_STEP = 10_000
 """The largest number of steps between 0 and 1 for a query: more are no help."""
-_SECOND_ROUNDING = 5
-"""Digits that some tools round means to before they are printed."""
-
-
-class Printed(NamedTuple):
-    """The means that print as a claim, both ends included."""
-
-    low: Fraction
-    high: Fraction
-
-    @classmethod
-    def rounded(cls, claim: Claim) -> Printed:
-        """Return those that are rounded to it, half up or half to even."""
-        half = Fraction(1, 2 * 10**claim.decimals)
-        return cls(Fraction(claim.value) - half, Fraction(claim.value) + half)
-
-    @classmethod
-    def anyhow(cls, claim: Claim) -> Printed:
-        """Return those that may have become it, by a cut or a second rounding too."""
-        unit = Fraction(1, 10**claim.decimals)
-        first = Fraction(1, 2 * 10**_SECOND_ROUNDING) if claim.decimals < _SECOND_ROUNDING else Fraction(0)
-        below, above = unit / 2 + first, unit
-        if claim.value < 0:
-            below, above = above, below
-        return cls(Fraction(claim.value) - below, Fraction(claim.value) + above)
-
-    @property
-    def interval(self) -> Interval:
-        """Return both ends as floats, not within them."""
-        low, high = float(self.low), float(self.high)
-        return Interval(float(np.nextafter(low, -np.inf)), float(np.nextafter(high, np.inf)))
 
 
 class Counts(NamedTuple):
@@ -69,17 +39,13 @@ class Counts(NamedTuple):
     @classmethod
     def of(cls, claim: Claim, total: int) -> Counts:
         """Find the counts."""
-        found = (
-            range(max(ceil(printed.low * total), 0), floor(printed.high * total) + 1)
-            for printed in (Printed.rounded(claim), Printed.anyhow(claim))
-        )
-        return cls(total, *found)
+        return cls(total, claim.printed().counts(total), claim.anyhow.counts(total))
 
     @property
     def interval(self) -> Interval:
         """Return the means from the least of the counts to the most."""
         ends = (Fraction(self.anyhow[0], self.total), Fraction(self.anyhow[-1], self.total))
-        return Printed(*ends).interval
+        return Interval(*Printed(*ends).ends)
 
 
 def total_of(formula: Formula, classes: QueryClasses, n_queries: int | None) -> int | None:

@@ -15,7 +15,7 @@ from permed_measures.audits.options import LabelPolicy, QuerySet, Rank
 from permed_measures.audits.sentences import typed
 from permed_measures.limits.best_rankings import BestRankings
 from permed_measures.limits.bounds import Interval, Problem, bounds_of
-from permed_measures.limits.counts import Counts, Printed, total_of
+from permed_measures.limits.counts import Counts, total_of
 from permed_measures.limits.formulas import Formula
 from permed_measures.limits.query_classes import QueryClasses
 from permed_measures.limits.row_conventions import conventions_of, is_usual, named_left_out
@@ -51,7 +51,7 @@ class ClaimRange:
     def possible(self) -> bool:
         """Whether the printed number lies in the range, and is a count if it must be."""
         is_count = self.counts is None or len(self.counts.anyhow) > 0
-        return is_count and self.given.meets(Printed.anyhow(self.claim).interval)
+        return is_count and self.given.meets(Interval(*self.claim.anyhow.ends))
 
     @property
     def rounded(self) -> bool:
@@ -276,7 +276,7 @@ def _counts(prepared: _Prepared, claims: list[Claim], n_queries: int | None) -> 
 def _intervals(claims: list[Claim], counts: list[Counts | None]) -> list[Interval]:
     """Return where each mean lies that prints as its claim."""
     return [
-        each.interval if each is not None and each.anyhow else Printed.anyhow(claim).interval
+        each.interval if each is not None and each.anyhow else Interval(*claim.anyhow.ends)
         for claim, each in zip(claims, counts, strict=True)
     ]
 

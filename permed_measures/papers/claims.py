@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Mapping
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from permed_measures.errors import InputError
 from permed_measures.papers.names import MARKS, Rank, heading_of, is_ours, meaning_of
+from permed_measures.papers.printed import Printed
 
 
 class Claim(NamedTuple):
@@ -68,26 +69,14 @@ class Claim(NamedTuple):
         digits = self.decimals - 2 if self.percent else self.decimals
         return f"{shown:.{max(digits, 0)}f}{'%' if self.text.endswith('%') else ''}"
 
-    def matches(self, values: NDArray[np.float64], first_to: int | None = None) -> NDArray[np.bool_]:
-        """Return which values print as the claim, rounded half up or half to even.
+    def printed(self, first_to: int | None = None) -> Printed:
+        """Return the values that are rounded to the claim, perhaps to so many digits first."""
+        return Printed.rounded(self.value, self.decimals, first_to)
 
-        Parameters
-        ----------
-        values : ndarray
-        first_to : int, optional
-            The values were rounded to so many digits before they were printed. If the claim has more digits,
-            it may also be the value as it is.
-        """
-        reach = 0.5 * 10.0**-self.decimals
-        if first_to is not None:
-            step = 10.0**-first_to
-            if self.decimals < first_to:  # both roundings may go the same way
-                reach += step / 2
-            elif self.value == round(self.value, first_to):
-                reach = step / 2
-        whole = int(self.value)  # apart, so that counts keep the digits after their point
-        away = np.abs(values - whole - float(self.value - whole))
-        return np.asarray(away <= reach + _NOISE)
+    @property
+    def anyhow(self) -> Printed:
+        """The values that may have become the claim, by a cut or a second rounding too."""
+        return Printed.anyhow(self.value, self.decimals)
 
     def distance(self, values: NDArray[np.float64]) -> float:
         """Return the relative distance of the nearest value from the claim."""
@@ -111,13 +100,10 @@ class Claim(NamedTuple):
 
     def slip(self, value: float) -> str:
         """Return which slip of rounding turns a value into the claim; empty if none does."""
-        unit, exact = Decimal(1).scaleb(-self.decimals), Decimal(repr(value))
-        if exact.quantize(unit, ROUND_DOWN, _WIDE) == self.value:
+        if Decimal(repr(value)).quantize(Decimal(1).scaleb(-self.decimals), ROUND_DOWN, _WIDE) == self.value:
             return f"cut off, not rounded, this gives {self.text}"
-        for digits in (1, 2):
-            once = exact.quantize(unit.scaleb(-digits), ROUND_HALF_UP, _WIDE)
-            if once.quantize(unit, ROUND_HALF_UP, _WIDE) == self.value:
-                return f"rounded twice, this gives {self.text}"
+        if value in self.printed(first_to=self.decimals + 1):
+            return f"rounded twice, this gives {self.text}"
         return ""
 
 
@@ -125,8 +111,6 @@ FAMILY_OF = {"AP": "ap", "nDCG": "ndcg", "F1": "f", **dict.fromkeys(("P", "R", "
 FAMILIES = frozenset(FAMILY_OF.values())
 """The families of measures that may be computed in several ways."""
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_NOISE = 1e-12
-"""What a sum of some thousand values may be off by."""
 _WIDE = Context(prec=60)
 """For counts with more digits after the point than a claim has."""
 _LARGEST_COUNT = 10**12

@@ -9,7 +9,7 @@ import permed_measures as pm
 from permed_measures.audits.choices import label_policies
 from permed_measures.audits.conventions import Setting
 from permed_measures.engine.judgments import Judgments
-from permed_measures.limits.counts import Counts, Printed
+from permed_measures.limits.counts import Counts
 from permed_measures.limits.row_conventions import conventions_of, is_usual
 from permed_measures.limits.rows import Conventions, limits_of
 from permed_measures.papers.claims import parse_claims
@@ -101,9 +101,9 @@ def test_of_the_numbers_that_can_be_printed_for_few_queries_few_are_counts():
     ],
 )
 def test_a_number_may_be_rounded_cut_off_or_rounded_twice(text, low, high):
-    printed = Printed.anyhow(claim("nDCG@10", text))
+    printed = claim("nDCG@10", text).anyhow
     assert [float(end) for end in printed] == pytest.approx([float(low), float(high)], abs=1e-15)
-    assert printed.interval.low < float(low) < float(high) < printed.interval.high
+    assert printed.ends[0] < float(low) < float(high) < printed.ends[1]
 
 
 QRELS = {f"q{i}": {"a": 1, "b": 1} for i in range(10)}
