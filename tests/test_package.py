@@ -38,7 +38,8 @@ comparisons/plots: style arguments by_group by_query cutoffs forest save inline
 comparisons: queries pictures compare
 papers: cells grids html_tables latex markdown delimited read names printed claims columns tables runs
 crosschecks
-audits: options query_sets rare_gains choices levels
+conventions: options named query_sets values
+audits: options choices levels
 audits: conventions tried
 audits: run_tables run_variants
 audits: matches other_runs near_numbers chances answers searches

@@ -17,13 +17,13 @@ from permed_measures.audits.changes import changes_in
 from permed_measures.audits.choices import FixedChoice, Labels, label_policies
 from permed_measures.audits.conventions import NAMED
 from permed_measures.audits.matches import audit_claim
-from permed_measures.audits.query_sets import Groupings, groupings_of
 from permed_measures.audits.reports import Audit
 from permed_measures.audits.run_variants import RunVariants
 from permed_measures.audits.searches import answers_to, doubts_about, exceptions_to, row_of
 from permed_measures.audits.sentences import conflicts_of
 from permed_measures.audits.suggestions import by_rows, elsewhere, fits_by_rows, open_claims, suggestions
 from permed_measures.audits.tried import choices_of
+from permed_measures.conventions.query_sets import Groupings, groupings_of
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By

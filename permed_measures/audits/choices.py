@@ -26,10 +26,10 @@ from permed_measures.audits.options import (
     n_rare,
     text_of,
 )
-from permed_measures.audits.query_sets import QuerySets
-from permed_measures.audits.rare_gains import Gaining, Spans, rare_ndcg
+from permed_measures.conventions.query_sets import QuerySets
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import KERNELS
+from permed_measures.engine.kernels.graded import Spans
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.measures.definitions import GradedAP, VariantNDCG
 from permed_measures.measures.parameters import values_of
@@ -225,15 +225,10 @@ class NDCGChoice(Choice):
 
     def values(self, rankings: JudgedRankings, spec: MeasureSpec) -> Floats:
         """Compute nDCG for each query."""
-        if self.gain is Gain.BINARY:
-            grade = (rankings.judgments.grade >= 1).astype(np.float64)
-            binary = replace(rankings, judgments=replace(rankings.judgments, grade=grade))
-            return replace(self, gain=Gain.LINEAR).values(binary, spec)
-        if self._is_rare:
-            spans = spec.spans if self.tied is TiedGains.AVERAGED else None
-            how = Gaining(self.gain.value, self.discount.value, self.negative.value)
-            return rare_ndcg(rankings, spans, spec.rank, how, self.ideal)
-        return KERNELS["VariantNDCG"](rankings, cutoff=spec.rank, judged_only=False, **self._params())
+        spans = spec.spans if self.tied is TiedGains.AVERAGED else None
+        return KERNELS["VariantNDCG"](
+            rankings, cutoff=spec.rank, judged_only=False, spans=spans, **self._params()
+        )
 
     @property
     def _is_rare(self) -> bool:

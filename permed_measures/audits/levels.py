@@ -11,7 +11,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.audits.choices import Choice, Floats, MeasureSpec, measure_at, plain_number
 from permed_measures.audits.options import FMean, PrecisionBase, RecallBase, describe
-from permed_measures.audits.query_sets import QuerySets
+from permed_measures.conventions.query_sets import QuerySets
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.engine.kernels.shared import divide
 from permed_measures.engine.rankings import JudgedRankings

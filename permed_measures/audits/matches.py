@@ -15,9 +15,9 @@ from permed_measures.audits.choices import Choice, MeasureSpec
 from permed_measures.audits.conventions import COMMUNITY, Convention, Setting, differences
 from permed_measures.audits.levels import LevelChoice
 from permed_measures.audits.options import QuerySet, Rank, Rounding
-from permed_measures.audits.query_sets import place
 from permed_measures.audits.run_variants import RunVariants
 from permed_measures.audits.tried import SETTINGS, number_of, possible, tried_with
+from permed_measures.conventions.query_sets import place
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.papers.claims import Claim
 
@@ -204,7 +204,7 @@ class ClaimAudit:
     def at(self, setting: Setting, choice: Choice, cutoff: Rank) -> Match:
         """Compute the claim by a convention; NaN if it is not tried."""
         number = number_of(setting)
-        r, q = int(self.run.of_setting[number or 0]), place(setting.queries)
+        r, q = int(self.run.of_setting[number or 0]), place(setting.queries.value)
         o, c = self.claim.cutoffs.index(cutoff), self.choices.index(choice)
         tried = number is not None and bool(self.tried[number, o, c, q])
         value = float(self.means[r, o, c, q]) if tried else np.nan

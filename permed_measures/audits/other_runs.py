@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from permed_measures.audits.choices import MeasureSpec
 from permed_measures.audits.conventions import Convention
 from permed_measures.audits.matches import ClaimAudit
-from permed_measures.audits.query_sets import QuerySets, place
 from permed_measures.audits.tried import number_of
+from permed_measures.conventions.query_sets import QuerySets, place
 from permed_measures.measures.parsing import parse_measure
 
 Floats = NDArray[np.float64]
@@ -73,7 +73,7 @@ class _Drawing:
 
     @property
     def _place(self) -> int:
-        return place(self.convention.setting.queries)
+        return place(self.convention.setting.queries.value)
 
     def _sets(self, claim: ClaimAudit) -> QuerySets:
         number = int(claim.run.of_setting[number_of(self.convention.setting) or 0])

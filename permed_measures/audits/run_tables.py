@@ -12,10 +12,10 @@ import numpy as np
 
 from permed_measures.audits.choices import Labels
 from permed_measures.audits.options import Documents, LabelPolicy
-from permed_measures.audits.rare_gains import Spans
 from permed_measures.engine.forms import as_mapping_or_batches, with_string_ids
 from permed_measures.engine.inputs import Batches, RunLike, first_repeated
 from permed_measures.engine.judgments import Ints, Judgments
+from permed_measures.engine.kernels.graded import Spans
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.files.streams import ScannedRun, with_repeats

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from permed_measures.audits.choices import Labels
 from permed_measures.audits.conventions import Setting
 from permed_measures.audits.options import Documents, LabelPolicy, Rank, SelfMatch
-from permed_measures.audits.query_sets import Groupings, QuerySets
-from permed_measures.audits.rare_gains import Spans
 from permed_measures.audits.run_tables import (
     RankedTable,
     judged_by_list,
@@ -25,7 +23,9 @@ from permed_measures.audits.run_tables import (
     without_self,
 )
 from permed_measures.audits.tried import SETTINGS
+from permed_measures.conventions.query_sets import Groupings, QuerySets
 from permed_measures.engine.inputs import Batches, RunLike, path_of
+from permed_measures.engine.kernels.graded import Spans
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.errors import PermedWarning, RepeatedDocumentError

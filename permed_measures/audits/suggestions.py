@@ -9,9 +9,9 @@ from permed_measures.audits.answers import Answer
 from permed_measures.audits.choices import MeasureSpec
 from permed_measures.audits.conventions import COMMUNITY
 from permed_measures.audits.matches import ClaimAudit
-from permed_measures.audits.query_sets import place
 from permed_measures.audits.run_tables import table_of
 from permed_measures.audits.tried import number_of
+from permed_measures.conventions.query_sets import place
 from permed_measures.engine.inputs import Batches, RunLike
 from permed_measures.papers.claims import FAMILY_OF
 
@@ -71,7 +71,7 @@ def _other_measures(main: Answer, claim: ClaimAudit) -> Iterator[str]:
             continue
         spec = MeasureSpec(measure, cutoff, ranked.labels, ranked.spans)
         means = choice.means(ranked.at(cutoff), spec, claim.run.sets_at(number, cutoff))
-        if published.printed().holds(means[[place(main.setting.queries)]]).any():
+        if published.printed().holds(means[[place(main.setting.queries.value)]]).any():
             yield measure if cutoff is None else f"{measure}@{cutoff}"
 
 

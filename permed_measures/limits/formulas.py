@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.audits.options import Denominator, Discount, Ideal
 from permed_measures.engine.judgments import Ints
 from permed_measures.engine.kernels.graded import DISCOUNTS
 from permed_measures.limits.query_classes import Cases
@@ -181,12 +180,12 @@ class WeightedPrecisions(Formula):
     cutoff: int | None
     level: float
     weights: tuple[float, ...]
-    denominator: Denominator
+    denominator: str
 
     @property
     def needs_found(self) -> bool:
         """Whether the sum is divided by the number of hits."""
-        return self.denominator is Denominator.NUM_REL_RET
+        return self.denominator == "num_rel_ret"
 
     @property
     def of_grades(self) -> tuple[float, ...]:
@@ -199,14 +198,14 @@ class WeightedPrecisions(Formula):
         num_rel = cases.counts[:, relevant].sum(axis=1)
         k = np.inf if self.cutoff is None else self.cutoff
         weights = self._weights(cases.grades)
-        of: dict[Denominator, Callable[[], Floats | Ints]] = {
-            Denominator.NUM_REL: lambda: num_rel,
-            Denominator.MIN: lambda: np.minimum(num_rel, k),
-            Denominator.NUM_REL_RET: lambda: cases.found[:, relevant].sum(axis=1),
-            Denominator.GAIN: lambda: cases.counts @ weights,
-            Denominator.IDEAL: lambda: _ideal_sum(cases.counts, weights, np.ones, self.cutoff),
-            Denominator.NONE: lambda: np.ones(len(num_rel)),
-            Denominator.CUTOFF: lambda: np.full(len(num_rel), k),
+        of: dict[str, Callable[[], Floats | Ints]] = {
+            "num_rel": lambda: num_rel,
+            "min": lambda: np.minimum(num_rel, k),
+            "num_rel_ret": lambda: cases.found[:, relevant].sum(axis=1),
+            "gain": lambda: cases.counts @ weights,
+            "ideal": lambda: _ideal_sum(cases.counts, weights, np.ones, self.cutoff),
+            "none": lambda: np.ones(len(num_rel)),
+            "cutoff": lambda: np.full(len(num_rel), k),
         }
         return [_inverse(np.asarray(of[self.denominator](), np.float64))]
 
@@ -239,14 +238,14 @@ class DiscountedGains(Formula):
 
     cutoff: int | None
     gain: tuple[float, ...]
-    discount: Discount
-    ideal: Ideal
+    discount: str
+    ideal: str
     level: float = -np.inf
 
     @property
     def needs_found(self) -> bool:
         """Whether the ideal list is made of the retrieved documents."""
-        return self.ideal in (Ideal.CUTOFF, Ideal.RUN)
+        return self.ideal in ("cutoff", "run")
 
     @property
     def needs_each_grade(self) -> bool:
@@ -266,15 +265,15 @@ class DiscountedGains(Formula):
     def scales(self, cases: Cases) -> list[Floats]:
         """Return one over the ideal; that of a run is between those of the first k and of all judged."""
         gain = np.array(self.gain)
-        k = None if self.ideal is Ideal.UNCUT else self.cutoff
+        k = None if self.ideal == "uncut" else self.cutoff
         whole = _inverse(_ideal_sum(cases.counts, gain, self._discounts, k, cases.zeros))
         if not self.needs_found:
             return [whole]
         first = _inverse(_ideal_sum(cases.found, gain, self._discounts, k))
-        return [first] if self.ideal is Ideal.CUTOFF else [first, whole]
+        return [first] if self.ideal == "cutoff" else [first, whole]
 
     def _discounts(self, n: int) -> Floats:
-        return DISCOUNTS[self.discount.value](np.arange(1, n + 1, dtype=np.int32))
+        return DISCOUNTS[self.discount](np.arange(1, n + 1, dtype=np.int32))
 
     def gains(self, states: States, rank: int) -> Floats:
         """Return the gain, discounted."""

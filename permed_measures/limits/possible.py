@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from permed_measures.audits.choices import label_policies
+from permed_measures.conventions.values import label_policies
 from permed_measures.datasets.loading import loaded_qrels
 from permed_measures.engine.inputs import QrelsLike
 from permed_measures.engine.judgments import Judgments

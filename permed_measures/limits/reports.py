@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -168,8 +167,8 @@ def _lines(rows: list[RowLimits]) -> Iterator[dict[str, Any]]:
                     "claim": each.claim.name,
                     "published": each.claim.text,
                     "measure": each.measure,
-                    "labels": limits.convention.setting.labels.value,
-                    "queries": limits.convention.setting.queries.value,
+                    "labels": limits.convention["labels"],
+                    "queries": limits.convention["queries"],
                     "ceiling": each.alone.high,
                     "low": None if each.given.is_empty else each.given.low,
                     "high": None if each.given.is_empty else each.given.high,
@@ -212,8 +211,7 @@ def _convention_json(limits: ConventionLimits) -> dict[str, Any]:
         "only_if_cut_off": limits.possible and not limits.rounded,
         "usual": limits.usual,
         "claims": [_claim_json(each) for each in limits.ranges],
-        "setting": _options_json(limits.convention.setting),
-        "choices": {family: _options_json(choice) for family, choice in limits.convention.choices.items()},
+        "convention": dict(limits.convention),
         "n_alike": len(limits.alike),
     }
 
@@ -233,7 +231,3 @@ def _claim_json(told: ClaimRange) -> dict[str, Any]:
 
 def _ends(found: range) -> list[int] | None:
     return [found[0], found[-1]] if found else None
-
-
-def _options_json(part: Any) -> dict[str, Any]:
-    return {key: each.value if isinstance(each, Enum) else each for key, each in vars(part).items()}

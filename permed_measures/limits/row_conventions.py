@@ -3,117 +3,144 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 
-from permed_measures.audits.choices import APChoice, Choice, Labels, NDCGChoice
-from permed_measures.audits.conventions import NAMED, Convention, Setting, differences
-from permed_measures.audits.levels import FChoice, LevelChoice
-from permed_measures.audits.options import Gain, LabelPolicy, QuerySet, Rank, Weights
-from permed_measures.audits.tried import choices_of, possible
+from permed_measures.conventions.named import NAMED
+from permed_measures.conventions.options import (
+    CUTOFF,
+    DEFAULT,
+    MEASURES,
+    OPTIONS,
+    OPTIONS_OF,
+    SHARED,
+    Options,
+    differing,
+)
+from permed_measures.conventions.values import Labels, is_possible
 from permed_measures.limits.row_formulas import unknown_values
 from permed_measures.papers.claims import Claim
 
-_USUAL: dict[str, tuple[Choice, ...]] = {
-    "ap": (APChoice(), APChoice(weights=Weights.HALF)),
-    "ndcg": (NDCGChoice(), NDCGChoice(Gain.EXP)),
-    "level": (LevelChoice(),),
-    "f": (FChoice(),),
-}
-"""How each family is computed nearly always; one family may be computed otherwise, the others are so."""
+_GROUPS = (("AP",), ("nDCG",), ("P", "R", "RR", "Success", "F1"))
+"""The measures that share options."""
+_USUAL: tuple[dict[str, str], ...] = ({}, {"weights": "half"}, {"gain": "exp"})
+"""How measures are computed nearly always, apart from the default."""
+_MOST_CHANGES = {"AP": 2, "nDCG": 1}
 _LEVELS = 4
 """How many relevance levels are tried."""
-_SEEN_QUERIES = {QuerySet.BOTH: QuerySet.QRELS, QuerySet.BOTH_WITH_RELEVANT: QuerySet.WITH_RELEVANT}
+_SEEN_QUERIES = {"both": "qrels", "both_with_relevant": "with_relevant"}
 """What a query set is if the run has all queries, or those that it lacks score 0."""
 
 
-def conventions_of(claims: list[Claim], policies: list[Labels]) -> list[Convention]:
+def conventions_of(claims: list[Claim], policies: list[Labels]) -> list[Options]:
     """Return the conventions to try, the community's first.
 
-    Those are the conventions with a name, and all in which one family of measures is computed in any way that
-    the audit knows while the others are computed as usual. The name of a measure of ours fixes all: the
+    Those are the conventions with a name, and all in which the measures of one group are computed in any way
+    that the audit knows while the others are computed as usual. The name of a measure of ours fixes all: the
     grades are those of the qrels, and all their queries count.
     """
-    found: dict[object, Convention] = {}
+    found: dict[object, Options] = {}
     as_named = any(claim.is_ours for claim in claims)
     for labels in policies:
         for each in _by_labels(claims, labels):
-            key = (each.setting, tuple(each.choices.items()), tuple(each.cutoffs.items()))
-            if not as_named or each.setting == Setting():
-                found.setdefault(key, each)
+            if not as_named or shared_of(each) == shared_of(DEFAULT):
+                found.setdefault(tuple(each.items()), each)
     return list(found.values())
 
 
+def shared_of(convention: Options) -> Options:
+    """Return the options of a convention that all measures share."""
+    return {option: convention[option] for option in SHARED}
+
+
 def named_left_out(claims: list[Claim]) -> list[list[str]]:
-    """Return for each convention with a name that is not tried what is not known of its setting."""
+    """Return for each convention with a name that is not tried what is not known of its options."""
     if any(claim.is_ours for claim in claims):
         return []
-    able = (each for each in NAMED if all(each.has(claim.family) for claim in claims))
-    return [unknown for each in able if (unknown := unknown_values(each.setting))]
+    able = (each for each in NAMED if all(each.has(claim.measure) for claim in claims))
+    return [unknown for each in able if (unknown := unknown_values(shared_of(each.options)))]
 
 
-def is_usual(convention: Convention, claims: list[Claim]) -> bool:
-    """Return whether every family is computed as usual, of all queries, within the cutoffs of the names."""
-    return convention.setting == Setting() and all(
-        convention.choices[claim.family] in _USUAL.get(claim.family, (convention.choices[claim.family],))
-        and convention.cutoffs[claim.name] == claim.cutoffs[0]
+def is_usual(convention: Options, claims: list[Claim]) -> bool:
+    """Return whether every measure is computed as usual, of all queries, within the cutoffs of the names."""
+    return shared_of(convention) == shared_of(DEFAULT) and all(
+        convention[CUTOFF + claim.name] == claim.cutoffs[0]
+        and any(_of(convention, claim.measure) == {**_of(DEFAULT, claim.measure), **each} for each in _USUAL)
         for claim in claims
     )
 
 
-def _by_labels(claims: list[Claim], labels: Labels) -> Iterator[Convention]:
-    setting = Setting(labels=labels.policy)
-    named = {claim.name: claim.cutoffs[0] for claim in claims}
-    families = list(dict.fromkeys(claim.family for claim in claims))
-    every = {family: _choices(family, labels) for family in families}
-    usual = {
-        family: [each for each in choices if each in _USUAL.get(family, choices)]
-        for family, choices in every.items()
-    }
-    for choices in _crossed(usual):
-        yield Convention(setting, choices, named)
-    for family in families:
-        for choices in _crossed({**usual, family: every[family]}):
-            yield Convention(setting, choices, named)
+def _of(convention: Options, measure: str) -> Options:
+    return {option: convention[option] for option in OPTIONS_OF.get(measure, ())}
+
+
+def _by_labels(claims: list[Claim], labels: Labels) -> Iterator[Options]:
+    shared = {**shared_of(DEFAULT), "labels": labels.policy}
+    cutoffs = {CUTOFF + claim.name: claim.cutoffs[0] for claim in claims}
+    every: list[list[Options]] = []
+    usual: list[list[Options]] = []
+    for group in _GROUPS:
+        measures = [each for each in group if each in {claim.measure for claim in claims}]
+        options = [option for option in OPTIONS if any(option in OPTIONS_OF[each] for each in measures)]
+        default = {option: DEFAULT[option] for option in options}
+        bases: list[Options] = (
+            [default | each for each in _USUAL if each.keys() <= default.keys()] if options else [{}]
+        )
+        usual.append([each for each in bases if is_possible(each, labels)])
+        every.append(_ways(measures, usual[-1], labels))
+    chosen: tuple[Options, ...]
+    for chosen in product(*usual):
+        yield _joined(shared, chosen, cutoffs)
+    for place, ways in enumerate(every):
+        for chosen in product(*usual[:place], ways, *usual[place + 1 :]):
+            yield _joined(shared, chosen, cutoffs)
     yield from _with_a_name(claims, labels)
-    if labels.policy is LabelPolicy.GRADES:
-        for choices in _crossed(usual):
-            yield Convention(replace(setting, queries=QuerySet.WITH_RELEVANT), choices, named)
-            yield from (Convention(setting, choices, cutoffs) for cutoffs in _cutoffs(claims))
+    if labels.policy == "grades":
+        for chosen in product(*usual):
+            yield _joined({**shared, "queries": "with_relevant"}, chosen, cutoffs)
+            yield from (_joined(shared, chosen, each) for each in _cutoffs(claims))
 
 
-def _with_a_name(claims: list[Claim], labels: Labels) -> Iterator[Convention]:
+def _joined(shared: Options, chosen: tuple[Options, ...], cutoffs: Options) -> Options:
+    return {**shared, **{k: v for each in chosen for k, v in each.items()}, **cutoffs}
+
+
+def _with_a_name(claims: list[Claim], labels: Labels) -> Iterator[Options]:
     """Yield the conventions with a name; a query that the run lacks scores 0."""
+    measures = {claim.measure for claim in claims} & {*MEASURES}
+    options = [each for each in OPTIONS if each in SHARED or any(each in OPTIONS_OF[m] for m in measures)]
     for each in NAMED:
-        known = each.setting.labels is labels.policy and not unknown_values(each.setting)
-        if known and all(each.has(claim.family) for claim in claims):
-            queries = _SEEN_QUERIES.get(each.setting.queries, each.setting.queries)
-            convention = each.of(claims)
-            if all(possible(choice, labels) for choice in convention.choices.values()):
-                yield replace(convention, setting=Setting(labels=labels.policy, queries=queries))
+        known = each.options["labels"] == labels.policy and not unknown_values(shared_of(each.options))
+        if known and all(each.has(measure) for measure in measures):
+            theirs = {option: each.options[option] for option in options}
+            if is_possible(theirs, labels):
+                queries = theirs["queries"]
+                shared = {**shared_of(DEFAULT), "labels": labels.policy}
+                shared["queries"] = _SEEN_QUERIES.get(queries, queries)
+                cutoffs = {CUTOFF + claim.name: claim.cutoffs[0] for claim in claims}
+                yield _joined(theirs, (shared,), cutoffs)
 
 
-def _choices(family: str, labels: Labels) -> list[Choice]:
-    """Return the ways to compute a family on these labels.
+def _ways(measures: list[str], usual: list[Options], labels: Labels) -> list[Options]:
+    """Return the ways to compute measures on these labels.
 
     nDCG, which has the most options, has one change from the usual, and none where grades are changed.
     """
     levels = tuple(dict.fromkeys([1.0, *labels.grades]))[:_LEVELS]
-    every = [choice for choice in choices_of(family, levels) if possible(choice, labels)]
-    if family != "ndcg":
-        return every
-    most = 1 if labels.policy is LabelPolicy.GRADES else 0
-    return [each for each in every if min(differences(each, other) for other in _USUAL[family]) <= most]
+    most = max((_MOST_CHANGES.get(each, 2) for each in measures), default=0)
+    most = 0 if measures == ["nDCG"] and labels.policy != "grades" else most
+    found: dict[object, Options] = {}
+    for n in range(most + 1):
+        for base in usual:
+            values = {option: OPTIONS[option].values_for(measures, levels) for option in base}
+            for each in differing(base, values, n):
+                if is_possible(each, labels):
+                    found.setdefault(tuple(each.values()), each)
+    return list(found.values())
 
 
-def _crossed(table: dict[str, list[Choice]]) -> Iterator[dict[str, Choice]]:
-    for choices in product(*table.values()):
-        yield dict(zip(table, choices, strict=True))
-
-
-def _cutoffs(claims: list[Claim]) -> Iterator[dict[str, Rank]]:
+def _cutoffs(claims: list[Claim]) -> Iterator[Options]:
     """Yield the cutoffs that claims may have in spite of their names, one at a time."""
-    named = {claim.name: claim.cutoffs[0] for claim in claims}
+    named = {CUTOFF + claim.name: claim.cutoffs[0] for claim in claims}
     for claim in claims:
         for cutoff in claim.cutoffs[1:]:
-            yield {**named, claim.name: cutoff}
+            yield {**named, CUTOFF + claim.name: cutoff}

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-from permed_measures.audits.conventions import Convention
-from permed_measures.audits.options import LabelPolicy, QuerySet, describe
+from permed_measures.conventions.options import DEFAULT, Options, describe
 from permed_measures.limits.bounds import Interval
 from permed_measures.limits.rows import ClaimRange, ConventionLimits, RowLimits
 from permed_measures.results.table import Cell, Table
@@ -102,11 +101,13 @@ def _said(limits: ConventionLimits) -> str:
     return "no" if limits.rounded else "unless cut off"
 
 
-def _setting(convention: Convention) -> list[str]:
+def _setting(convention: Options) -> list[str]:
     """Describe the labels and the queries, where they are not as they are in the qrels."""
-    setting = convention.setting
-    labels = [] if setting.labels is LabelPolicy.GRADES else [describe("labels", setting.labels)]
-    return labels + ([] if setting.queries is QuerySet.QRELS else [describe("queries", setting.queries)])
+    return [
+        describe(option, convention[option])
+        for option in ("labels", "queries")
+        if convention[option] != DEFAULT[option]
+    ]
 
 
 def _shown(told: ClaimRange, interval: Interval) -> str:

@@ -6,21 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import numpy as np
-
-from permed_measures.audits.choices import Labels, MeasureSpec
-from permed_measures.audits.conventions import Convention
-from permed_measures.audits.matches import Match
-from permed_measures.audits.options import LabelPolicy, QuerySet, Rank
-from permed_measures.audits.sentences import typed
+from permed_measures.conventions.options import CUTOFF, Options
+from permed_measures.conventions.values import Labels, typed
 from permed_measures.limits.best_rankings import BestRankings
 from permed_measures.limits.bounds import Interval, Problem, bounds_of
 from permed_measures.limits.counts import Counts, total_of
 from permed_measures.limits.formulas import Formula
 from permed_measures.limits.query_classes import QueryClasses
 from permed_measures.limits.row_conventions import conventions_of, is_usual, named_left_out
-from permed_measures.limits.row_formulas import formulas_of, keeps_negative, unknown_values
+from permed_measures.limits.row_formulas import formulas_of, keeps_negative, options_for, unknown_values
 from permed_measures.papers.claims import Claim
+from permed_measures.papers.names import Rank
 
 
 @dataclass(frozen=True)
@@ -65,18 +61,19 @@ class ConventionLimits:
 
     Attributes
     ----------
-    convention : Convention
+    convention : mapping of str to str or number
+        By option
     ranges : list of ClaimRange
         For each claim.
-    alike : list of Convention
+    alike : list of such mappings
         Others that give the same numbers on these qrels for every run.
     usual : bool
         Whether every family of measures is computed as it nearly always is.
     """
 
-    convention: Convention
+    convention: Options
     ranges: list[ClaimRange]
-    alike: list[Convention] = field(repr=False)
+    alike: list[Options] = field(repr=False)
     usual: bool
 
     @property
@@ -137,7 +134,7 @@ class RowLimits:
 class _Prepared(NamedTuple):
     """A convention, with what its bounds are computed from."""
 
-    convention: Convention
+    convention: Options
     labels: Labels
     formulas: list[Formula]
     classes: QueryClasses
@@ -168,7 +165,7 @@ class Conventions:
     def __init__(self, policies: list[Labels], n_queries: int | None) -> None:
         self.policies = {labels.policy: labels for labels in policies}
         self.n_queries = n_queries
-        self._classes: dict[tuple[LabelPolicy, bool, bool], QueryClasses] = {}
+        self._classes: dict[tuple[str, bool, bool], QueryClasses] = {}
         self._rankings: dict[object, BestRankings | None] = {}
         self._of_columns: dict[_Columns, _Tried] = {}
 
@@ -188,13 +185,13 @@ class Conventions:
                 found.setdefault(prepared.rankings.signature, []).append(prepared)
             else:
                 n_skipped += 1
-                unknown += [unknown_values(convention.choices[c.family], c.measure) for c in claims]
+                unknown += [unknown_values(options_for(convention, c), c.measure) for c in claims]
         not_known = dict.fromkeys(text for texts in unknown for text in texts)
         return _Tried(list(found.values()), n_skipped, list(not_known))
 
-    def prepared(self, convention: Convention, claims: list[Claim]) -> _Prepared | None:
+    def prepared(self, convention: Options, claims: list[Claim]) -> _Prepared | None:
         """Prepare a convention; None if it has no bounds, or there would be too many cases."""
-        labels, classes = self.policies[convention.setting.labels], self.classes(convention)
+        labels, classes = self.policies[convention["labels"]], self.classes(convention, claims)
         formulas = formulas_of(convention, claims, labels, classes)
         if formulas is None or (self.n_queries or 0) > classes.n_queries:
             return None
@@ -205,11 +202,11 @@ class Conventions:
         rankings = self._rankings[key]
         return None if rankings is None else _Prepared(convention, labels, formulas, classes, rankings)
 
-    def classes(self, convention: Convention) -> QueryClasses:
+    def classes(self, convention: Options, claims: list[Claim]) -> QueryClasses:
         """Return the classes of the queries that a convention counts."""
-        policy = convention.setting.labels
-        only_relevant = convention.setting.queries is QuerySet.WITH_RELEVANT
-        key = (policy, only_relevant, keeps_negative(convention))
+        policy = convention["labels"]
+        only_relevant = convention["queries"] == "with_relevant"
+        key = (policy, only_relevant, keeps_negative(convention, claims))
         if key not in self._classes:
             judgments = self.policies[policy].judgments
             self._classes[key] = QueryClasses.of(judgments, only_relevant=only_relevant, negative=key[2])
@@ -223,9 +220,7 @@ def limits_of_row(name: str, claims: list[Claim], conventions: Conventions) -> R
     return RowLimits(name, claims, limits, tried.n_skipped, tried.not_known)
 
 
-def limits_of(
-    convention: Convention, claims: list[Claim], conventions: Conventions
-) -> ConventionLimits | None:
+def limits_of(convention: Options, claims: list[Claim], conventions: Conventions) -> ConventionLimits | None:
     """Bound the numbers of a row by one convention; None if that has no bounds."""
     prepared = conventions.prepared(convention, claims)
     return prepared and _limits([[prepared]], claims, conventions.n_queries)[0]
@@ -285,6 +280,5 @@ def _measures(prepared: _Prepared, claims: list[Claim]) -> Iterator[str]:
     """Yield the measure of each claim as one would type it."""
     convention = prepared.convention
     for claim in claims:
-        choice, cutoff = convention.choices[claim.family], convention.cutoffs[claim.name]
-        measure = choice.measure(MeasureSpec(claim.measure, cutoff, prepared.labels))
-        yield typed(Match(claim, convention.setting, choice, cutoff, measure, np.nan, "", False))
+        options = options_for(convention, claim)
+        yield typed(claim.measure, convention[CUTOFF + claim.name], options, prepared.labels)

@@ -4,20 +4,18 @@ import random
 from collections import Counter
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 
-from permed_measures.audits.choices import APChoice, MeasureSpec, NDCGChoice, label_policies
-from permed_measures.audits.conventions import Convention, Setting
-from permed_measures.audits.levels import LevelChoice
-from permed_measures.audits.options import Denominator, Gain, Weights
+from permed_measures.conventions.options import CUTOFF, DEFAULT
+from permed_measures.conventions.values import Ranked, label_policies, values_of_queries
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.limits.rows import Conventions, limits_of
 from permed_measures.papers.claims import parse_claims
 
 AP_CHOICES = {
-    "AP": APChoice(),
-    "half of AP": APChoice(weights=Weights.HALF),
-    "hits found": APChoice(Denominator.NUM_REL_RET),
-    "min(R, k)": APChoice(Denominator.MIN),
+    "AP": {},
+    "half of AP": {"weights": "half"},
+    "hits found": {"denominator": "num_rel_ret"},
+    "min(R, k)": {"denominator": "min"},
 }
 COLUMNS = {
     3: ("P@1", "MAP@10", "nDCG@10"),
@@ -55,6 +53,11 @@ def printed(rng, value, digits=4):
     return str(exact.quantize(unit, (ROUND_HALF_EVEN, ROUND_HALF_UP, ROUND_DOWN)[way]))
 
 
+def convention_of(claims, **options):
+    """Return the community's convention with other values of some options."""
+    return {**DEFAULT, **options, **{CUTOFF + claim.name: claim.cutoffs[0] for claim in claims}}
+
+
 class Rows:
     """Makes rows on some qrels."""
 
@@ -67,23 +70,20 @@ class Rows:
         """Return the claims of a row, how its AP was made, and what each way to make it is called."""
         rankings = JudgedRankings.of(self.judgments, random_run(rng, self.qrels))
         true = rng.choice(list(AP_CHOICES))
-        choices = {
-            "ap": AP_CHOICES[true],
-            "ndcg": rng.choice((NDCGChoice(), NDCGChoice(Gain.EXP))),
-            "level": LevelChoice(),
+        gain = rng.choice(("linear", "exp"))
+        [claims] = parse_claims([dict.fromkeys(columns, "0.5")])
+        ranked = Ranked(self.labels, rankings)
+        made = convention_of(claims, **AP_CHOICES[true], gain=gain)
+        row = {
+            claim.name: float(values_of_queries(claim.measure, claim.cutoffs[0], made, ranked).mean())
+            for claim in claims
         }
-        row = {}
-        for claim in parse_claims([dict.fromkeys(columns, "0.5")])[0]:
-            spec = MeasureSpec(claim.measure, claim.cutoffs[0], self.labels)
-            row[claim.name] = float(choices[claim.family].values(rankings, spec).mean())
-        texts = {name: printed(rng, value) for name, value in row.items()}
-        [claims] = parse_claims([texts])
-        found, spec = {}, MeasureSpec("AP", 10, self.labels)
-        for name, choice in AP_CHOICES.items():
-            cutoffs = {claim.name: claim.cutoffs[0] for claim in claims}
-            convention = Convention(Setting(), {**choices, "ap": choice}, cutoffs)
+        [claims] = parse_claims([{name: printed(rng, value) for name, value in row.items()}])
+        found = {}
+        for name, options in AP_CHOICES.items():
+            convention = convention_of(claims, **options, gain=gain)
             limits = limits_of(convention, claims, self.conventions)
-            value = float(choice.values(rankings, spec).mean())
+            value = float(values_of_queries("AP", 10, convention, ranked).mean())
             same = abs(value - row["MAP@10"]) < 1e-4
             if name == true or not same:
                 found[name] = limits

@@ -7,12 +7,11 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 from effort import effort
+from limit_rows import convention_of
 from scipy.optimize import linprog
 
-from permed_measures.audits.choices import APChoice, MeasureSpec, NDCGChoice, label_policies
-from permed_measures.audits.conventions import Convention, Setting
-from permed_measures.audits.levels import FChoice, LevelChoice
-from permed_measures.audits.options import Denominator, Ideal, Negative, QuerySet, RecallBase, Weights
+from permed_measures.conventions.options import CUTOFF
+from permed_measures.conventions.values import Ranked, label_policies, values_of_queries
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.limits.bounds import Interval, Problem, bounds_of
@@ -68,11 +67,11 @@ def all_rankings(grades, policy, deepest):
 
 def reachable(grades, convention, claims, deepest):
     """Return the values of all rankings of each query: an array for each, with a row for each ranking."""
-    labels, rankings, query = all_rankings(tuple(grades), convention.setting.labels, deepest)
+    labels, rankings, query = all_rankings(tuple(grades), convention["labels"], deepest)
     columns = []
     for claim in claims:
-        spec = MeasureSpec(claim.measure, convention.cutoffs[claim.name], labels)
-        columns.append(convention.choices[claim.family].values(rankings, spec))
+        rank = convention[CUTOFF + claim.name]
+        columns.append(values_of_queries(claim.measure, rank, convention, Ranked(labels, rankings)))
     values = np.stack(columns, axis=1)
     return [np.unique(values[query == q], axis=0) for q in range(len(grades))]
 
@@ -116,15 +115,13 @@ def every_convention(names):
     """Return the claims of a row, and the conventions that have a value for each query."""
     claims = row_of(names)
     policies = label_policies(Judgments.of(qrels_of(GRADES)))
-    found = [each for each in conventions_of(claims, policies) if each.setting.queries is QuerySet.QRELS]
-    return claims, [
-        each for each in found if RecallBase.MICRO not in vars(each.choices.get("level", each)).values()
-    ]
+    found = [each for each in conventions_of(claims, policies) if each["queries"] == "qrels"]
+    return claims, [each for each in found if each.get("averaging") != "micro"]
 
 
 def deeper_than_exact(convention, claims):
     """Return whether several measures go on below all ranks that are looked at: bounds are wider then."""
-    return sum(convention.cutoffs[claim.name] is None for claim in claims) > 1
+    return sum(convention[CUTOFF + claim.name] is None for claim in claims) > 1
 
 
 ROWS = [("P@1", "MAP@3", "nDCG@3"), ("MAP@3", "R@2", "MRR@3"), ("hit@2", "F1@2", "nDCG@3"), ("MAP@3",)]
@@ -156,20 +153,17 @@ def test_the_best_rankings_are_those_of_all_rankings(names):
 
 
 CHOSEN = {
-    "AP": (APChoice(), NDCGChoice()),
-    "half of AP": (APChoice(weights=Weights.HALF), NDCGChoice(negative=Negative.KEEP)),
-    "hits found": (APChoice(Denominator.NUM_REL_RET), NDCGChoice()),
-    "ideal of the run": (APChoice(Denominator.MIN), NDCGChoice(ideal=Ideal.RUN)),
+    "AP": {},
+    "half of AP": {"weights": "half", "negative": "keep"},
+    "hits found": {"denominator": "num_rel_ret"},
+    "ideal of the run": {"denominator": "min", "ideal": "run"},
 }
 
 
 @pytest.mark.parametrize("name", CHOSEN)
 def test_ranges_hold_all_that_can_be_reached_and_little_more(name):
     claims = row_of(("P@1", "MAP@3", "nDCG@3"))
-    ap, ndcg = CHOSEN[name]
-    cutoffs = {claim.name: claim.cutoffs[0] for claim in claims}
-    convention = Convention(Setting(), {"ap": ap, "ndcg": ndcg, "level": LevelChoice()}, cutoffs)
-    example = Example(GRADES, convention, claims)
+    example = Example(GRADES, convention_of(claims, **CHOSEN[name]), claims)
     rng = np.random.default_rng(1)
     for _ in range(effort(2, 4)):
         means = np.mean([points[rng.integers(len(points))] for points in example.points], axis=0)
@@ -188,9 +182,7 @@ def test_ranges_hold_all_that_can_be_reached_and_little_more(name):
 
 def test_what_no_mixture_reaches_is_called_impossible_close_to_the_edge():
     claims = row_of(("P@1", "MAP@3", "nDCG@3"))
-    cutoffs = {claim.name: claim.cutoffs[0] for claim in claims}
-    choices = {"ap": APChoice(), "ndcg": NDCGChoice(), "level": LevelChoice()}
-    example = Example(GRADES, Convention(Setting(), choices, cutoffs), claims)
+    example = Example(GRADES, convention_of(claims), claims)
     free = [Interval(0.4, 0.5), Interval(0, 1), Interval(0.5, 0.52)]
     edge = example.end(1, 1, free)
     for step, possible in ((1e-5, False), (-1e-5, True)):
@@ -205,11 +197,8 @@ def test_grades_that_fill_all_ranks_may_be_counted_together(levels):
     """With three documents of grades 1 and 2 each, only how many relevant ones stand above a rank counts."""
     grades = [(2, 2, 2, 1, 1, 1), (2, 1), (2, 2, 1, 1)]
     claims = row_of(("P@1", "MAP@2", "nDCG@2"))
-    cutoffs = {claim.name: claim.cutoffs[0] for claim in claims}
-    ap = APChoice() if len(levels) > 1 else APChoice(weights=Weights.HALF)
-    convention = Convention(
-        Setting(), {"ap": ap, "ndcg": NDCGChoice(), "level": LevelChoice(float(levels[-1]))}, cutoffs
-    )
+    weights = "binary" if len(levels) > 1 else "half"
+    convention = convention_of(claims, weights=weights, level=float(levels[-1]))
     example = Example(grades, convention, claims, deepest=3)
     n_states = {1: 3 + 4 + 3, 2: 6 + 4 + 6}[len(levels)]
     assert len(example.rankings.lists.case) == n_states
@@ -219,8 +208,7 @@ def test_grades_that_fill_all_ranks_may_be_counted_together(levels):
 
 def test_a_mean_over_some_queries_is_bounded_by_the_best_of_them():
     claims = row_of(("P@1", "MAP@3"))
-    cutoffs = {claim.name: claim.cutoffs[0] for claim in claims}
-    convention = Convention(Setting(), {"ap": APChoice(), "level": LevelChoice()}, cutoffs)
+    convention = convention_of(claims)
     policies = label_policies(Judgments.of(qrels_of(GRADES)))
     some = Conventions(policies, 3).prepared(convention, claims).rankings
     points = Example(GRADES, convention, claims).points
@@ -235,7 +223,7 @@ def test_deep_lists_are_bounded_by_what_may_stand_below():
     [claims] = parse_claims([{"MAP": "0.5", "P@10": "0.5"}])
     policies = label_policies(Judgments.of(qrels))
     conventions = Conventions(policies, None)
-    convention = Convention(Setting(), {"ap": APChoice(), "level": LevelChoice()}, {"MAP": None, "P@10": 10})
+    convention = convention_of(claims)
     rankings = conventions.prepared(convention, claims).rankings
     assert len(rankings.values) == 10
     [bounds] = bounds_of([Problem(rankings, [Interval(0, 1), Interval(0, 0)], [1e-4] * 2)])
@@ -245,20 +233,18 @@ def test_deep_lists_are_bounded_by_what_may_stand_below():
 
 
 def test_micro_averages_are_over_the_relevant_documents_of_all_queries():
-    claims = row_of(("R@2", "P@1"))
+    claims = row_of(("R@2",))
     policies = label_policies(Judgments.of(qrels_of(GRADES)))
     conventions = Conventions(policies, None)
-    cutoffs = {claim.name: claim.cutoffs[0] for claim in claims}
-    convention = Convention(Setting(), {"level": LevelChoice(base=RecallBase.MICRO)}, cutoffs)
+    convention = convention_of(claims, averaging="micro")
     rankings = conventions.prepared(convention, claims).rankings
     n_relevant = [sum(grade > 0 for grade in each) for each in GRADES]
     most = sum(min(n, 2) for n in n_relevant) / sum(n_relevant)
-    assert rankings.best(np.array([[1.0, 0.0]])).sums[0] == pytest.approx(most)
+    assert rankings.best(np.array([[1.0]])).sums[0] == pytest.approx(most)
 
 
 def test_f1_with_two_cutoffs_has_no_bounds():
     [claims] = parse_claims([{"F1": "0.5", "P@1": "0.5", "R@2": "0.5"}])
     policies = label_policies(Judgments.of(qrels_of(GRADES)))
-    cutoffs = {"F1": (1, 2), "P@1": 1, "R@2": 2}
-    convention = Convention(Setting(), {"f": FChoice(), "level": LevelChoice()}, cutoffs)
+    convention = {**convention_of(claims), CUTOFF + "F1": (1, 2)}
     assert Conventions(policies, None).prepared(convention, claims) is None

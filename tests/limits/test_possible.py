@@ -6,11 +6,11 @@ import pytest
 from commands import run_cli
 
 import permed_measures as pm
-from permed_measures.audits.choices import label_policies
-from permed_measures.audits.conventions import Setting
+from permed_measures.conventions.options import DEFAULT
+from permed_measures.conventions.values import label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.limits.counts import Counts
-from permed_measures.limits.row_conventions import conventions_of, is_usual
+from permed_measures.limits.row_conventions import conventions_of, is_usual, shared_of
 from permed_measures.limits.rows import Conventions, limits_of
 from permed_measures.papers.claims import parse_claims
 
@@ -301,7 +301,7 @@ def test_a_measure_of_ours_as_it_prints_fixes_every_convention(measure):
     graded = {f"q{i}": {"a": 2, "b": 1, "c": -1, "d": 0} for i in range(4)}
     [row] = pm.possible(graded, {measure: "0.5"}).rows
     assert [each.measures for each in row.conventions] == [[measure]]
-    assert row.conventions[0].convention.setting == Setting()
+    assert shared_of(row.conventions[0].convention) == shared_of(DEFAULT)
     [loose] = pm.possible(graded, {"ndcg@3": "0.5", "MAP@3": "0.4"}).rows
     assert len(loose.conventions) > 1
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.audits.options import QuerySet
+from permed_measures.conventions.options import OPTIONS
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike
 from permed_measures.engine.judgments import Ints
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Groupings = Mapping[QuerySet, Ints]
+Groupings = Mapping[str, Ints]
 
 _TURN = re.compile(r"(.+)_(?:turn_)?([0-9]+)")
 
@@ -26,14 +26,14 @@ def groupings_of(query_ids: list[str], by: By | None = None, qrels: QrelsLike | 
 
     Ids such as ``topic_001_2`` tell the conversation and the turn; there are both only if each differs.
     """
-    found: dict[QuerySet, Ints] = {}
+    found: dict[str, Ints] = {}
     parts = [match.groups() for each in query_ids if (match := _TURN.fullmatch(each))]
     if parts and len(parts) == len(query_ids):
         columns = [np.unique(np.array(column), return_inverse=True)[1] for column in zip(*parts, strict=True)]
         if all(0 < column.max() < len(column) - 1 for column in columns):
-            found = dict(zip((QuerySet.CONVERSATIONS, QuerySet.TURNS), columns, strict=True))
+            found = dict(zip(("conversations", "turns"), columns, strict=True))
     if by is not None:
-        found[QuerySet.GROUPS] = Groups.of(query_ids, by, qrels).group
+        found["groups"] = Groups.of(query_ids, by, qrels).group
     return found
 
 
@@ -65,21 +65,21 @@ class QuerySets:
     ) -> QuerySets:
         """Find them from the queries that have relevant documents, and those that runs have."""
         counted = {
-            QuerySet.QRELS: np.ones_like(in_run),
-            QuerySet.BOTH: in_run,
-            QuerySet.WITH_RELEVANT: relevant,
-            QuerySet.BOTH_WITH_RELEVANT: in_run & relevant,
-            QuerySet.RUN: in_run,
-            QuerySet.NOTHING_IS_ONE: in_run,
+            "qrels": np.ones_like(in_run),
+            "both": in_run,
+            "with_relevant": relevant,
+            "both_with_relevant": in_run & relevant,
+            "run": in_run,
+            "nothing_is_one": in_run,
         }
         if in_all_runs is not None:
-            counted[QuerySet.ALL_RUNS] = in_all_runs
-        n_sets = len(QuerySet)
+            counted["all_runs"] = in_all_runs
+        n_sets = len(_PLACES)
         sets = cls(np.zeros((n_sets, len(in_run))), np.zeros(n_sets), np.zeros(n_sets))
         for queries, mask in counted.items():
             sets.weights[place(queries)] = mask
-            sets.sizes[place(queries)] = n_run_queries if queries is QuerySet.RUN else mask.sum()
-        sets.added[place(QuerySet.NOTHING_IS_ONE)] = (in_run & ~relevant).sum()
+            sets.sizes[place(queries)] = n_run_queries if queries == "run" else mask.sum()
+        sets.added[place("nothing_is_one")] = (in_run & ~relevant).sum()
         for queries, group in groupings.items():
             inside = group >= 0
             sizes = np.bincount(group[inside])
@@ -90,7 +90,7 @@ class QuerySets:
     def with_lists(self, hit: Bools, found: Bools, retrieved: Bools) -> QuerySets:
         """Return the same with the queries that have a hit within the cutoff, any hit, or any document."""
         weights, sizes = self.weights.copy(), self.sizes.copy()
-        masks = {QuerySet.WITH_HIT: hit, QuerySet.WITH_FOUND: found, QuerySet.WITH_LIST: retrieved}
+        masks = {"with_hit": hit, "with_found": found, "with_list": retrieved}
         for queries, mask in masks.items():
             weights[place(queries)] = mask
             sizes[place(queries)] = mask.sum()
@@ -121,9 +121,9 @@ class QuerySets:
         return found
 
 
-def place(queries: QuerySet) -> int:
+def place(queries: str) -> int:
     """Return the place of a query set among all."""
     return _PLACES[queries]
 
 
-_PLACES = {queries: place for place, queries in enumerate(QuerySet)}
+_PLACES = {queries: place for place, queries in enumerate(OPTIONS["queries"].values)}

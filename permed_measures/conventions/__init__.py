@@ -1,0 +1,1 @@
+"""How published numbers are computed: options of measures, and conventions that have a name."""

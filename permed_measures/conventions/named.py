@@ -1,0 +1,133 @@
+"""The conventions that people know by a name: those of the package, and those of the user's own file."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from permed_measures.conventions.options import CUTOFF, DEFAULT, MEASURES, OPTIONS, OWN_FILE, Options
+from permed_measures.errors import InputError
+from permed_measures.papers.names import Rank
+
+
+class NamedConvention(NamedTuple):
+    """A convention that people know by a name.
+
+    Attributes
+    ----------
+    name, source : str
+    measures : tuple of str
+        Those that it says how to compute.
+    options : mapping
+        The value of each option.
+    """
+
+    name: str
+    source: str
+    measures: tuple[str, ...]
+    options: Options
+
+    def has(self, measure: str) -> bool:
+        """Return whether it covers a measure; one that is written out says itself how it is computed."""
+        return measure in self.measures or measure not in MEASURES
+
+    def at(self, cutoffs: dict[str, Rank]) -> Options:
+        """Return its options, and these cutoffs of claims."""
+        return {**self.options, **{CUTOFF + name: rank for name, rank in cutoffs.items()}}
+
+
+def read_conventions(path: str | os.PathLike[str]) -> tuple[NamedConvention, ...]:
+    """Read the conventions of a TOML file, as those of the package stand in ``conventions.toml``.
+
+    Raises
+    ------
+    InputError
+        For a file that is no such TOML; the message says in which convention, and which key.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        table = tomllib.loads(text)
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", where=str(path)) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"is no TOML ({error})", where=str(path)) from None
+    return _conventions(table, str(path))
+
+
+def _conventions(table: dict[str, Any], path: str) -> tuple[NamedConvention, ...]:
+    given = table.get("convention")
+    if not isinstance(given, list) or not given or not all(isinstance(each, dict) for each in given):
+        example = '[[convention]], with name = "...", source = "..." and options = {...}'
+        raise InputError("there is no convention", where=path, hint=f"Write {example}")
+    found: list[NamedConvention] = []
+    for number, each in enumerate(given, start=1):
+        name = each.get("name")
+        where = f"{path}: convention {name!r}" if isinstance(name, str) else f"{path}: convention {number}"
+        found.append(_convention(each, where))
+        if found[-1].name in [other.name for other in found[:-1]]:
+            raise InputError("there are two of this name", where=where)
+    return tuple(found)
+
+
+_KEYS = ("name", "source", "measures", "options")
+
+
+def _convention(table: dict[str, Any], where: str) -> NamedConvention:
+    unknown = next((key for key in table if key not in _KEYS), None)
+    if unknown is not None:
+        raise _not_one_of("key", unknown, _KEYS, where)
+    for key in ("name", "source"):
+        if not isinstance(table.get(key), str) or not table[key].strip():
+            raise InputError(f"{key} must be a text (found {table.get(key)!r})", where=where)
+    measures = table.get("measures", list(MEASURES))
+    if not isinstance(measures, list) or not measures:
+        raise InputError(f"measures must be a list (found {measures!r})", where=where)
+    for measure in measures:
+        if measure not in MEASURES:
+            raise _not_one_of("measures", measure, MEASURES, where)
+    options = table.get("options", {})
+    if not isinstance(options, dict):
+        raise InputError(
+            f"options must be a table such as {{ gain = 'exp' }} (found {options!r})", where=where
+        )
+    checked = {option: _value(option, value, where) for option, value in options.items()}
+    return NamedConvention(table["name"], table["source"], tuple(measures), {**DEFAULT, **checked})
+
+
+def _value(option: str, value: Any, where: str) -> str | float:
+    """Return the value of an option, checked."""
+    if option not in OPTIONS:
+        raise _not_one_of("option", option, OPTIONS, where)
+    values = OPTIONS[option].values
+    if values:
+        if not isinstance(value, str) or value not in values:
+            raise _not_one_of(f"option {option}", value, values, where)
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise InputError(f"option {option} must be a grade above 0 (found {value!r})", where=where)
+    return float(value)
+
+
+def _not_one_of(what: str, found: Any, known: Iterable[str], where: str) -> InputError:
+    near = get_close_matches(str(found), list(known), 1)
+    hint = f"Did you mean {near[0]}?" if near else ""
+    return InputError(f"{what} must be one of {', '.join(known)} (found {found!r})", where=where, hint=hint)
+
+
+NAMED = _conventions(OWN_FILE, "conventions.toml")
+"""The named conventions of the package, the community's first."""
+COMMUNITY = NAMED[0]
+"""The community's default."""
+
+
+def conventions_with(path: str | os.PathLike[str] | None) -> tuple[NamedConvention, ...]:
+    """Return the conventions of the package, and before all but the community's those of a user's file."""
+    if path is None:
+        return NAMED
+    own = read_conventions(path)
+    names = {each.name for each in own}
+    return (COMMUNITY, *own, *(each for each in NAMED[1:] if each.name not in names))
