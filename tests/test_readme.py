@@ -21,6 +21,10 @@ ROOT = Path(__file__).parents[1]
 FENCED = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"\s*(?:\$ )?(?:\.venv/bin/)?permed-measures (.+)")
 TYPED_IN_ORDER = re.compile(r"^\| you want to \| type \|\n(?:^\|.*\n)+", re.MULTILINE)
+REAL_DATA = re.compile(
+    r"^[^#\n]*\b(?<!permed-sample/)(medcorpus|litsearch|query_to_texts|runs|results|records|base)\b",
+    re.MULTILINE,
+)
 PLACEHOLDER = re.compile(r"\b(QRELS|RUN|IN|OUT|FILE|BEFORE|COMMAND)\b|\.\.\.")
 
 
@@ -115,7 +119,7 @@ def place(request, tmp_path, monkeypatch):
 
 def need_data_for(text, request):
     """Skip the test if the text uses the real data, and these are not there."""
-    if re.search(r"^[^#\n]*\b(medcorpus|litsearch|runs|results|records|base)\b", text, re.MULTILINE):
+    if REAL_DATA.search(text):
         request.getfixturevalue("data")
 
 
@@ -138,14 +142,19 @@ def test_commands_run(command, request):
     assert any(run_cli(*shlex.split(command)))
 
 
+def examples_of_the_help():
+    """Return the examples; those on real data, which take longer, are thorough."""
+    for function, examples in EXAMPLES.items():
+        for example in examples:
+            marks = pytest.mark.thorough if REAL_DATA.search(example) else ()
+            yield pytest.param(f"{function.__name__} {example}".strip(), marks=marks)
+
+
 @pytest.mark.usefixtures("place")
-@pytest.mark.parametrize(
-    ("name", "examples"), [(command.__name__, examples) for command, examples in EXAMPLES.items()]
-)
-def test_the_examples_of_the_help_run(name, examples, request):
-    for example in examples:
-        need_data_for(example, request)
-        assert any(run_cli(name, *example.split()))
+@pytest.mark.parametrize("command", list(examples_of_the_help()))
+def test_the_examples_of_the_help_run(command, request):
+    need_data_for(command, request)
+    assert any(run_cli(*command.split()))
 
 
 @pytest.mark.usefixtures("place")
