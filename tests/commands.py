@@ -7,19 +7,31 @@ import sys
 from unittest import mock
 
 import pytest
-from typer.testing import CliRunner
 
 from permed_measures import cli
 
 
+@contextlib.contextmanager
+def _captured(terminal=None):
+    """Yield stdout and stderr as streams in memory; `terminal` is a stderr."""
+    stdout, stderr = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(terminal or stderr):
+        yield stdout, stderr
+
+
+def _texts(streams):
+    return tuple(stream.buffer.getvalue().decode() for stream in streams)
+
+
 def run_cli(*arguments, status=0):
-    """Return stdout and stderr of the command line in this process."""
-    result = CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
-    error = result.exception
-    if error is not None and not isinstance(error, SystemExit):
-        raise error
-    assert result.exit_code == status, result.output
-    return result.stdout, result.stderr
+    """Return stdout and stderr of a command in this process; its errors are raised."""
+    with _captured() as streams:
+        try:
+            found = cli.run(list(map(str, arguments)))
+        except SystemExit as end:  # of help
+            found = end.code
+    assert found == status, _texts(streams)
+    return _texts(streams)
 
 
 def run_main(*arguments, terminal=None):
@@ -27,16 +39,14 @@ def run_main(*arguments, terminal=None):
 
     With `terminal`, a stream, messages go there.
     """
-    stdout, stderr = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     with (
         mock.patch.object(sys, "argv", ["permed-measures", *map(str, arguments)]),
         mock.patch("signal.signal"),
-        contextlib.redirect_stdout(stdout),
-        contextlib.redirect_stderr(terminal or stderr),
+        _captured(terminal) as streams,
         pytest.raises(SystemExit) as caught,
     ):
         cli.main()
-    return caught.value.code or 0, *(stream.buffer.getvalue().decode() for stream in (stdout, stderr))
+    return caught.value.code or 0, *_texts(streams)
 
 
 def run_command(*arguments):

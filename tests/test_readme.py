@@ -15,7 +15,7 @@ from commands import run_cli, run_main
 from test_package import ORDER
 
 import permed_measures as pm
-from permed_measures.cli.commands import EXAMPLES
+from permed_measures.cli.commands import COMMANDS, command_of
 
 ROOT = Path(__file__).parents[1]
 FENCED = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
@@ -44,9 +44,7 @@ class Page(NamedTuple):
         lines = "".join(self.blocks()).splitlines()
         written = map(COMMAND.fullmatch, [*lines, *_code_spans(TYPED_IN_ORDER.sub("", self.text))])
         commands = [re.split(r" [#|>]", match[1])[0].strip() for match in written if match]
-        # This changes files of the user's shell: tests/cli/test_help.py does it in a folder of its own.
-        left_out = ("--install-completion",)
-        return [each for each in commands if not PLACEHOLDER.search(each) and each not in left_out]
+        return [each for each in commands if not PLACEHOLDER.search(each)]
 
     def sessions(self):
         """Return the blocks that show a command and what it prints."""
@@ -76,7 +74,7 @@ def test_the_commands_of_the_readme_work_typed_one_after_the_other(tmp_path, mon
     monkeypatch.chdir(tmp_path)
     [table] = TYPED_IN_ORDER.findall(PAGES[0].text)
     commands = [span.removeprefix("permed-measures ") for span in _code_spans(table)]
-    assert {command.split()[0] for command in commands} == {each.__name__ for each in EXAMPLES}
+    assert {command.split()[0] for command in commands} == {*COMMANDS}
     for command in commands:
         status, stdout, stderr = run_main(*shlex.split(command))
         assert (status, bool(stdout or stderr)) == (0, True), (command, stderr)
@@ -144,10 +142,10 @@ def test_commands_run(command, request):
 
 def examples_of_the_help():
     """Return the examples; those on real data, which take longer, are thorough."""
-    for function, examples in EXAMPLES.items():
-        for example in examples:
+    for name in COMMANDS:
+        for example in command_of(name).examples:
             marks = pytest.mark.thorough if REAL_DATA.search(example) else ()
-            yield pytest.param(f"{function.__name__} {example}".strip(), marks=marks)
+            yield pytest.param(f"{name} {example}".strip(), marks=marks)
 
 
 @pytest.mark.usefixtures("place")

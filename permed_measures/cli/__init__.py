@@ -1,5 +1,5 @@
 """The command line ``permed-measures``."""
 
-from permed_measures.cli.commands import app, main
+from permed_measures.cli.commands import main, run
 
-__all__ = ["app", "main"]
+__all__ = ["main", "run"]

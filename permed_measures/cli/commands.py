@@ -1,86 +1,84 @@
-"""The command line: arguments to library calls. Results go to stdout, everything else to stderr."""
+"""The command line: results go to stdout, everything else to stderr."""
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import signal
 import sys
-from collections.abc import Callable
-from typing import Annotated, NoReturn
-
-import typer
+import textwrap
+from collections.abc import Sequence
+from typing import NoReturn
 
 from permed_measures import __version__
-from permed_measures.cli.checks import audit, crosscheck
-from permed_measures.cli.comparing import compare, reranking
-from permed_measures.cli.conversions import convert, inspect
-from permed_measures.cli.evaluations import evaluate
-from permed_measures.cli.measures import measures
-from permed_measures.cli.messages import message_of, tell
-from permed_measures.cli.possible import possible
-from permed_measures.cli.recording import gate, leaderboard, verify
-from permed_measures.cli.uncertainty import uncertainty
+from permed_measures.cli.messages import message_of, print_message
+from permed_measures.cli.parsing import PROGRAM, Command, help_width, parse
+from permed_measures.errors import InputError, nearest
 
-
-def demo() -> None:
-    """Evaluate the packaged sample: three rankings for synthetic conversations about medicine."""
-    command = ["evaluate", "permed-sample", "permed-sample/runs"]
-    print(f"$ permed-measures {' '.join(command)}", flush=True)
-    app(command, prog_name="permed-measures", standalone_mode=False)
-    print("\nIs bm25 surely better? Type compare in the place of evaluate, and --baseline bm25 behind it.")
-
-
-EXAMPLES: dict[Callable[..., None], tuple[str, ...]] = {
-    demo: ("",),
-    evaluate: ("permed-sample permed-sample/runs", "medcorpus results.jsonl --by turn_number"),
-    crosscheck: ("permed-sample permed-sample/runs", "medcorpus results.jsonl -m nDCG@10 -m AP@10"),
-    audit: (
-        "medcorpus results.jsonl --claim MAP@10=53.57%",
-        "permed-sample permed-sample/runs --claims paper.md",
-    ),
-    possible: (
-        "litsearch --claim P@1=0.0687 --claim MAP@10=0.0877",
-        "medcorpus --claim P@1=0.9279 --claim MAP@10=0.5357",
-    ),
-    compare: (
-        "permed-sample permed-sample/runs --baseline bm25",
-        "medcorpus runs/ -m GradedAP@10 --output table.tex",
-    ),
-    reranking: ("medcorpus runs/bm25.trec runs/b.csv", "medcorpus bm25=runs/bm25.trec b=runs/b.csv -m P@1"),
-    uncertainty: ("permed-sample permed-sample/runs", "medcorpus results.jsonl --label-error 0.1"),
-    verify: ("base.json", "records/ --folder ."),
-    gate: ("medcorpus b.trec --min P@1=0.5", "medcorpus b.trec --baseline base.json --max-drop P@1=0.1"),
-    leaderboard: ("permed-sample permed-sample/runs", "medcorpus runs/ --output board.html"),
-    convert: ("results.jsonl results.trec", "query_to_texts.jsonl qrels.tsv --as qrels"),
-    inspect: ("results.jsonl", "runs/bm25.trec runs/b.csv"),
-    measures: ("", "GradedAP"),
+COMMANDS = {
+    "demo": "Evaluate the packaged sample: three rankings for synthetic conversations about medicine.",
+    "evaluate": "Evaluate runs: a row per run, with the share of judged documents and the best possible "
+    "values.",
+    "crosscheck": "Compare our values with pytrec_eval's, query by query; exit status 1 if any differs.",
+    "audit": "Find the conventions that give published numbers; exit status 1 if none explains all of them.",
+    "possible": "Say which conventions cannot have given a published row, whatever the run; exit status 1 if "
+    "none can.",
+    "compare": "Compare runs: differences, intervals and tests, as a table, a page or a figure.",
+    "reranking": "Show what a reranking changed: ranks of relevant documents, pairs of documents, queries.",
+    "uncertainty": "Show how sure each mean is: other topics, ties, unjudged documents, wrong labels.",
+    "verify": "Compute the numbers of records again, and say what differs, and what cannot be checked.",
+    "gate": "Check floors, and drops below a baseline; exit status 1 if a rule is broken.",
+    "leaderboard": "Order runs by the first measure, and test which are below the first; records need no run "
+    "files.",
+    "convert": "Write a run or qrels in another format.",
+    "inspect": "Describe files: format, counts, ids, grades, ties, duplicates, lists against scores.",
+    "measures": "List the measures, their parameters and the values these can have; or explain some "
+    "measures.",
 }
-"""The commands in the order of the help, each with what can be typed after its name."""
+"""The commands in the order of the help, each with its first sentence.
 
-app = typer.Typer(
-    help="Graded MAP, Coverage and exact nDCG for MedCorpus and LitSearch.",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-)
-
-for function, examples in EXAMPLES.items():
-    lines = [f"permed-measures {function.__name__} {example}".rstrip() for example in examples]
-    about = [" ".join(text.split()) for text in (function.__doc__ or "").split("\n\n")]
-    app.command(help="\n\n".join(about), epilog="\n\n".join(["Examples:", *lines]))(function)
+Each is a module with the `Command`, which is imported when it runs.
+"""
 
 
-@app.callback(invoke_without_command=True)
-def _options(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-) -> None:
-    if version:
-        print(f"permed-measures {__version__}")
-        raise typer.Exit
-    if context.invoked_subcommand is None:
-        print(context.get_help())
+def run(words: Sequence[str]) -> int:
+    """Run a command, and return its exit status; whatever goes wrong is an exception."""
+    name, *rest = words or ["--help"]
+    if name in ("-h", "--help"):
+        print(_overview())
+        return 0
+    if name == "--version":
+        print(f"{PROGRAM} {__version__}")
+        return 0
+    if name not in COMMANDS:
+        kind = "option" if name.startswith("-") else "command"
+        hint = nearest(name, COMMANDS) if kind == "command" else ""
+        raise InputError(f"no such {kind}: {name}", hint=hint or f"See {PROGRAM} --help")
+    command = command_of(name)
+    return command.run(parse(name, COMMANDS[name], command, rest)) or 0
+
+
+def command_of(name: str) -> Command:
+    """Return a command by its name."""
+    command: Command = importlib.import_module(f"permed_measures.cli.{name}").COMMAND
+    return command
+
+
+def _overview() -> str:
+    """Return the help of the program."""
+    width = help_width()
+    lines = [
+        f"usage: {PROGRAM} [-h] [--version] COMMAND ...",
+        "",
+        "Graded MAP, Coverage and exact nDCG for MedCorpus and LitSearch.",
+        f"What a command takes: {PROGRAM} COMMAND -h",
+        "",
+        "Commands:",
+    ]
+    for name, summary in COMMANDS.items():
+        lines.append(textwrap.fill(summary, width, initial_indent=f"  {name:13}", subsequent_indent=" " * 15))
+    return "\n".join(lines)
 
 
 def main() -> NoReturn:
@@ -99,14 +97,14 @@ def main() -> NoReturn:
     except BaseException as error:  # panics of polars too, which are not an Exception
         if sys.flags.dev_mode:
             raise
-        tell(f"error: {message_of(error)}")
+        print_message(f"error: {message_of(error)}")
         status = 2
     sys.exit(status)
 
 
 def _run() -> int:
     try:
-        return app(prog_name="permed-measures", standalone_mode=False) or 0
+        return run(sys.argv[1:])
     finally:
         try:
             sys.stdout.flush()

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import glob
 import logging
-import shlex
 import warnings
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import typer
 from ir_measures.measures import Measure
 
-from permed_measures.cli.messages import tell, warnings_as_notes
+from permed_measures.cli.arguments import PRESETS
+from permed_measures.cli.messages import print_message, warnings_as_notes
+from permed_measures.cli.parsing import NOT_COMPUTED
 from permed_measures.cli.progress import ProgressBar
 from permed_measures.datasets import NAMES, SAMPLES
 from permed_measures.datasets.loading import existing, loaded_qrels, run_name, with_path
@@ -32,30 +33,26 @@ from permed_measures.files.read import kind_of
 from permed_measures.files.read import load as load_file
 from permed_measures.files.sources import Source
 from permed_measures.markup import counted
-from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
 from permed_measures.measures.names import ambiguities
 from permed_measures.measures.parameters import with_rel
 from permed_measures.measures.parsing import measures_of, named_measure
 
-PRESETS = {"medcorpus": MEDCORPUS, "litsearch": LITSEARCH}
 
-
-def columns_of(given: list[str] | None) -> tuple[list[str], dict[str, dict[str, str]]]:
+def columns_of(given: list[str]) -> tuple[list[str], dict[str, dict[str, str]]]:
     """Return the headings that were named, and the cells of a CSV file of other columns."""
-    files = [each for each in given or () if each.lower().endswith(".csv")]
+    files = [each for each in given if each.lower().endswith(".csv")]
     if len(files) > 1:
         raise InputError(f"one file of columns can be given (found {', '.join(files)})")
     texts = read_columns(existing(files[0])) if files else {}
-    return [each for each in given or () if each not in files], texts
+    return [each for each in given if each not in files], texts
 
 
-def chosen_measures(
-    preset: str | None, texts: list[str] | None, rel: float | None, inputs: Inputs
-) -> list[Measure] | None:
+def chosen_measures(args: Namespace, inputs: Inputs) -> list[Measure] | None:
     """Return the measures of the preset, then those named one by one; None if there are none."""
-    of_preset = PRESETS[preset] if preset else ()
-    chosen = measures_of([*of_preset, *understood_measures(texts or [], rel, inputs, of_preset)], rel)
-    if rel is not None and chosen and not any("rel" in each.SUPPORTED_PARAMS for each in chosen):
+    of_preset = PRESETS[args.preset] if args.preset else ()
+    named = understood_measures(args.measures, args.rel, inputs, of_preset)
+    chosen = measures_of([*of_preset, *named], args.rel)
+    if args.rel is not None and chosen and not any("rel" in each.SUPPORTED_PARAMS for each in chosen):
         inputs.notes.append(f"--rel changes nothing: {', '.join(map(str, chosen))} takes no rel")
     return chosen or None
 
@@ -71,46 +68,31 @@ def understood_measures(
     return measures
 
 
-def measures_asked(
-    preset: str | None, texts: list[str] | None, rel: float | None, inputs: Inputs
-) -> list[Measure]:
+def measures_asked(args: Namespace, inputs: Inputs) -> list[Measure]:
     """Return the measures that were named, or those of the benchmark whose grades these are."""
-    if chosen := chosen_measures(preset, texts, rel, inputs):
+    if chosen := chosen_measures(args, inputs):
         return chosen
     name = "medcorpus" if _is_graded(inputs) else "litsearch"
     inputs.notes.append(f"no measure was named; using those of --preset {name}")
-    return measures_of(PRESETS[name], rel)
+    return measures_of(PRESETS[name], args.rel)
 
 
 def _is_graded(inputs: Inputs) -> bool:
     return bool((inputs.judgments.grade > 1).any())
 
 
-def origin_of(context: typer.Context, runs: Mapping[str, Path]) -> Origin:
+_NO_OPTIONS = {"command", "line", "qrels", "runs", "before", "after", "measures", "measure"}
+"""What a parsed command has beside its options, or what its provenance has elsewhere."""
+
+
+def origin_of(args: Namespace, runs: Mapping[str, Path]) -> Origin:
     """Describe the command, its files and its options, for the provenance of a result."""
-    apart = {"qrels", "runs", "before", "after", "measures", "measure", "record", "format_", "output"}
     options = {
         name.replace("_", "-"): str(value) if isinstance(value, Path) else value
-        for name, value in context.params.items()
-        if name not in apart
+        for name, value in vars(args).items()
+        if name not in {*_NO_OPTIONS, *NOT_COMPUTED}
     }
-    name, line = context.info_name or "", command_line(context)
-    return Origin(name, context.params["qrels"], runs, options=options, line=line)
-
-
-def command_line(context: typer.Context) -> str:
-    """Return what one types to compute the same again: all that is not a default, nor about the output."""
-    words = ["permed-measures", context.info_name or ""]
-    for parameter in context.command.params:
-        value = context.params.get(parameter.name or "")
-        given = parameter.name and context.get_parameter_source(parameter.name)
-        apart = parameter.name in ("format_", "output", "record")
-        if value is None or apart or not given or given.name.startswith("DEFAULT"):
-            continue
-        option = parameter.opts[-1] if parameter.param_type_name == "option" else ""
-        for each in value if isinstance(value, (list, tuple)) else [value]:
-            words += [option] * bool(option) + [str(each)] * (each is not True)
-    return shlex.join(words)
+    return Origin(args.command, args.qrels, runs, options=options, line=args.line)
 
 
 # --- runs --------------------------------------------------------------------------------------------
@@ -183,7 +165,7 @@ def _in_folder(folder: Path) -> list[tuple[str, Path]]:
         raise InputError("no run file in this folder", where=str(folder))
     if len(files) < len(inside):
         others = [path.name for path in inside if path not in files]
-        tell(f"note: {folder}: ignored (not files): {', '.join(others)}")
+        print_message(f"note: {folder}: ignored (not files): {', '.join(others)}")
     return [(run_name(path), path) for path in files]
 
 
@@ -272,8 +254,8 @@ class Inputs(NamedTuple):
 def reading(
     qrels: str,
     files: dict[str, Path],
-    order: Literal["score", "list"],
-    rewriting: str | None,
+    order: Literal["score", "list"] = "score",
+    rewriting: str | None = None,
     before_reranking: str = "",
     may_repeat: bool = False,
 ) -> Iterator[Inputs]:
@@ -297,7 +279,7 @@ def reading(
             where = f"{qrels}: {error.where}"  # errors about runs name their files already
             raise type(error)(error.problem, where=where, hint=error.hint) from None
     for note in inputs.notes:  # an error stands alone
-        tell(f"note: {note}")
+        print_message(f"note: {note}")
 
 
 def _may_be_run(qrels: str) -> bool:
@@ -308,7 +290,7 @@ def _may_be_run(qrels: str) -> bool:
 def _load_qrels(argument: str) -> tuple[Any, Any]:
     path = Path(argument)
     if argument in NAMES and path.is_file():
-        tell(f"note: {argument} is a file here, and is used instead of the data set of this name")
+        print_message(f"note: {argument} is a file here, and is used instead of the data set of this name")
     logging.getLogger("ir_datasets").addFilter(_is_no_failure)
     loaded = loaded_qrels(argument)
     return (as_mapping(loaded, "relevance"), loaded) if hasattr(loaded, "qrels_iter") else (loaded, None)

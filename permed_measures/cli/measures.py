@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterator
-from typing import Annotated
 
-import typer
 from ir_measures.measures import Measure
 
+from permed_measures.cli.parsing import INPUT, Command, argument
+from permed_measures.engine.kernels import KERNELS
 from permed_measures.errors import MeasureError
+from permed_measures.measures.names import WORDS
+from permed_measures.measures.parameters import CheckedMeasure, allowed, values_of
+from permed_measures.measures.parsing import parse_measure
+from permed_measures.terminal import paragraph, section
 
 
-def measures(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="MEASURE", help="Explain these, such as GradedAP.")
-    ] = None,
-) -> None:
-    """List the measures, their parameters and the values these can have; or explain some measures."""
-    from permed_measures.engine.kernels import KERNELS
-    from permed_measures.measures.parsing import parse_measure
-    from permed_measures.terminal import section
-
-    asked = [str(parse_measure(name).NAME) for name in names or ()]
+def run(args: Namespace) -> None:
+    """List the measures, or explain some."""
+    asked = [str(parse_measure(name).NAME) for name in args.names]
     for name in asked:
         if name not in KERNELS:
             raise MeasureError(f"permed-measures does not compute {name}")
@@ -40,15 +37,11 @@ def measures(
 
 
 def _print(text: str, indent: int = 2) -> None:
-    from permed_measures.terminal import paragraph
-
     print(paragraph(" " * indent + text, hang=indent + 2))
 
 
 def _described(measure: Measure, name: str) -> str:
     """Describe a parameter, what it may be, and its default."""
-    from permed_measures.measures.parameters import allowed, values_of
-
     param, default = measure.SUPPORTED_PARAMS[name], values_of(measure)[name]
     about = str(param.desc).replace("NOT_PROVIDED", "left out")
     return f"{name}: {about}; {allowed(param)}" + ("" if default is None else f"; by default {default!r}")
@@ -61,9 +54,6 @@ def _meanings(measure: Measure, name: str) -> dict[str, str]:
 
 def _more(measure: Measure) -> Iterator[str]:
     """Yield other names of a measure, an example with a parameter, and where more is said."""
-    from permed_measures.measures.names import WORDS
-    from permed_measures.measures.parameters import CheckedMeasure
-
     name = str(measure.NAME)
     if name in WORDS:
         yield f"Also: {', '.join(WORDS[name].split())}"
@@ -75,3 +65,12 @@ def _more(measure: Measure) -> Iterator[str]:
     yield f"Example: permed-measures evaluate QRELS RUN -m '{name}{given}{at}'"
     module = "permed_measures" if isinstance(measure, CheckedMeasure) else "ir_measures"
     yield f"More: help({module}.{name}) in Python"
+
+
+COMMAND = Command(
+    run,
+    arguments=(
+        argument(INPUT, "names", nargs="*", metavar="MEASURE", help="Explain these, such as GradedAP."),
+    ),
+    examples=("", "GradedAP"),
+)

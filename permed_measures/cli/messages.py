@@ -13,7 +13,7 @@ from permed_measures.errors import InputError, NoSharedQueryWarning, PermedError
 from permed_measures.markup import one_line
 
 
-def tell(text: str) -> None:
+def print_message(text: str) -> None:
     """Print a message to stderr; names of files and runs in it cannot control the terminal."""
     if not sys.stderr.isatty():
         print(one_line(text), file=sys.stderr)
@@ -30,7 +30,7 @@ def warnings_as_notes() -> Iterator[None]:
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in shown:
-            tell(f"note: {message}")
+            print_message(f"note: {message}")
         shown.add(str(message))
 
     with warnings.catch_warnings():
@@ -52,21 +52,12 @@ def message_of(error: BaseException) -> str:
     """Say in one line what went wrong."""
     if isinstance(error, PermedError):
         return str(error)
-    if hasattr(error, "format_message"):  # typer's, about arguments and options
-        return _usage_message(error)
     if isinstance(error, OSError):
-        place = error.filename or ("standard output" if error.errno in _CANNOT_WRITE else "")
-        return f"{place}: {error.strerror}" if place else error.strerror or str(error)
+        file = error.filename or ("standard output" if error.errno in _CANNOT_WRITE else "")
+        return f"{file}: {error.strerror}" if file else error.strerror or str(error)
     if isinstance(error, MemoryError):
         return "not enough memory. A run in a TREC, CSV or Parquet file takes least: it is read in parts"
     return (
         f"unexpected {type(error).__name__}: {error}. "
         "python -X dev -m permed_measures with the same arguments shows where"
     )
-
-
-def _usage_message(error: Any) -> str:
-    problem = error.format_message().removesuffix(".").replace("Value error, ", "")
-    command = error.ctx.command_path if error.ctx else "permed-measures"
-    hint = "" if problem.endswith("?") else f". See {command} --help"
-    return f"{problem[:1].lower()}{problem[1:]}{hint}"

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import io
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from permed_measures.cli.messages import tell, warnings_as_notes
+from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.comparisons.plots.save import PLOT_ENDINGS
 from permed_measures.comparisons.plots.style import matplotlib
 from permed_measures.errors import InputError
 from permed_measures.files.whole import write_whole
 from permed_measures.markup import counted
+from permed_measures.results.page import check_installed
 from permed_measures.results.report import CAPTIONED, ENDINGS, FORMATS, Report
 
 if TYPE_CHECKING:
@@ -27,17 +29,15 @@ FIGURE = "figure"
 
 
 def format_of(
-    given: str | None,
-    output: Path | None,
+    args: Namespace,
     read: Iterable[Path],
-    digits: int | None = None,
-    caption: str | None = None,
     headings: Collection[str] = (),
     formats: Collection[str] = FORMATS,
 ) -> str:
     """Return the format that is asked for; refuse what does not go with it, before any work."""
     known = {**ENDINGS, **dict.fromkeys(PLOT_ENDINGS, FIGURE)}
-    form = given or ("table" if output is None else known.get(output.suffix.lower(), ""))
+    output: Path | None = args.output
+    form = str(args.format or ("table" if output is None else known.get(output.suffix.lower(), "")))
     if output is not None:
         if form not in formats:
             endings = ", ".join(ending for ending, each in known.items() if each in formats)
@@ -46,11 +46,13 @@ def format_of(
                 where=str(output),
                 hint=f"End the name in {endings}, or choose the format: --format",
             )
-        refuse_without_folder(output)
+        check_folder(output)
         if output.is_file() and any(path.is_file() and output.samefile(path) for path in read):
             raise InputError("the output would overwrite the qrels or a run", where=str(output))
-    check_page(form)
-    _check_options(form, digits, caption, headings)
+    if form == "html":
+        check_installed()
+    given = vars(args)
+    _check_options(form, given.get("digits"), given.get("caption"), headings)
     return form
 
 
@@ -66,25 +68,17 @@ def _check_options(form: str, digits: int | None, caption: str | None, headings:
         raise InputError("--columns chooses the columns of a table", hint=hint)
 
 
-def check_page(form: str) -> None:
-    """Refuse a page without Jinja2 before any work."""
-    if form == "html":
-        from permed_measures.results.page import check_installed
-
-        check_installed()
-
-
-def refuse_without_folder(output: Path) -> None:
+def check_folder(output: Path) -> None:
     """Refuse a file to write that stands in no folder."""
     if not output.parent.is_dir():
         raise InputError(f"there is no folder {str(output.parent)!r} to write into", where=str(output))
 
 
-def refuse_record(record: Path | None, output: Path | None, read: Iterable[Path]) -> None:
+def check_record(record: Path | None, output: Path | None, read: Iterable[Path]) -> None:
     """Refuse a place for a record that cannot be one, before any work."""
     if record is None:
         return
-    refuse_without_folder(record)
+    check_folder(record)
     if record == output or any(
         record.is_file() and path.is_file() and record.samefile(path) for path in read
     ):
@@ -98,10 +92,10 @@ def write_record(
     from permed_measures.records.record import assembled
 
     assembled(found, options, compared, created=True).write(record)
-    tell(f"{record}: record of {counted(len(found.evaluations), 'run')}")
+    print_message(f"{record}: record of {counted(len(found.evaluations), 'run')}")
 
 
-def put_figure(result: Comparison, output: Path) -> None:
+def write_figure(result: Comparison, output: Path) -> None:
     """Write the forest plot of a comparison to a file, with its groups if it has any, and say so."""
     from permed_measures.comparisons.plots.forest import plot_forest
     from permed_measures.comparisons.plots.save import save_plot
@@ -109,30 +103,32 @@ def put_figure(result: Comparison, output: Path) -> None:
     matplotlib().use("agg")  # no window
     with warnings_as_notes():
         save_plot(plot_forest(result, groups=bool(result.groups)), output)
-    tell(f"{output}: figure of {counted(len(result.paired.values), 'run')}")
+    print_message(f"{output}: figure of {counted(len(result.paired.values), 'run')}")
 
 
 WITHOUT_NOTES = ("csv", "tsv", "jsonl")
 """The formats that have rows and nothing else."""
 
 
-def put_report(report: Report, form: str, output: Path | None, about: str, above: Iterable[str] = ()) -> None:
+def write_report(
+    report: Report, form: str, output: Path | None, about: str, above: Iterable[str] = ()
+) -> None:
     """Print a report or write it to a file.
 
     Its notes, and those `above` its tables, go to stderr where the format has no place for them.
     """
-    put(lambda: report.to(form), output, f"{form} of {about}")
+    _write(lambda: report.to(form), output, f"{form} of {about}")
     for note in [*above, *report.notes] if form in WITHOUT_NOTES else ():
-        tell(f"note: {note}")
+        print_message(f"note: {note}")
 
 
-def put(write: Callable[[], str], output: Path | None, about: str) -> None:
+def _write(text_of: Callable[[], str], output: Path | None, about: str) -> None:
     """Print a result or write it to a file, and say so."""
     # A file is as wide as it needs to be, and has no bold letters.
     with warnings_as_notes(), redirect_stdout(sys.stdout if output is None else io.StringIO()):
-        text = write()
+        text = text_of()
     if output is None:
         print(text, end="")
         return
     write_whole(output, text.encode(errors="backslashreplace"))
-    tell(f"{output}: {about}")
+    print_message(f"{output}: {about}")

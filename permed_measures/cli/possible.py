@@ -1,51 +1,52 @@
-"""The command that needs no run: possible."""
+"""The command possible."""
 
 from __future__ import annotations
 
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from permed_measures.cli import arguments
+from permed_measures.cli.inputs import origin_of, reading
+from permed_measures.cli.output import format_of, write_report
+from permed_measures.cli.parsing import INPUT, OUTPUT, Command, argument, flag, whole_number
+from permed_measures.limits.possible import possible
 from permed_measures.markup import counted
+from permed_measures.papers.tables import read_claims
 
 
-def possible(
-    context: typer.Context,
-    qrels: arguments.Qrels,
-    claim: arguments.Claim = None,
-    claims: arguments.Claims = None,
-    decimals: arguments.Decimals = None,
-    queries: Annotated[
-        int | None,
-        typer.Option(
-            help="Number of queries of the means, if those that the run lacks were left out.", min=1
+def run(args: Namespace) -> int:
+    """Say which conventions cannot have given a published row."""
+    others = {"claims": args.claims} if args.claims else {}
+    form = format_of(args, [Path(args.qrels), *others.values()])
+    rows = read_claims(args.claims, args.claim, ["row"])
+    with reading(args.qrels, {}) as inputs:
+        result = possible(inputs.qrels, rows, args.decimals, queries=args.queries)
+    result = replace(result, origin=replace(origin_of(args, {}), others=others))
+    write_report(result.report(args.all), form, args.output, counted(len(result.rows), "row"))
+    return int(not result.ok)
+
+
+COMMAND = Command(
+    run,
+    arguments=(
+        arguments.QRELS,
+        *arguments.CLAIM_OPTIONS,
+        argument(
+            INPUT,
+            "--queries",
+            type=whole_number(1),
+            metavar="N",
+            help="Number of queries of the means, if those that the run lacks were left out.",
         ),
-    ] = None,
-    format_: arguments.Format = None,
-    output: arguments.Output = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="Show every convention in a line; CSV and JSON always have them.")
-    ] = False,
-) -> None:
-    """Say which conventions cannot have given a published row, whatever the run; exit status 1 if none can.
-
-    Each number limits the others: this needs the qrels, and no run. Exit status 0 if for every row some
-    convention is not refuted, 1 if all are for one.
-    """
-    from permed_measures.cli.inputs import origin_of, reading
-    from permed_measures.cli.output import format_of, put_report
-    from permed_measures.limits.possible import possible as pm_possible
-    from permed_measures.papers.tables import read_claims
-
-    form = format_of(format_, output, [Path(qrels), *([claims] if claims else [])])
-    rows = read_claims(claims, claim or [], ["row"])
-    with reading(qrels, {}, "score", None) as inputs:
-        result = pm_possible(inputs.qrels, rows, decimals, queries=queries)
-    origin = replace(origin_of(context, {}), others={"claims": claims} if claims else {})
-    report = replace(result, origin=origin).report(every)
-    put_report(report, form, output, counted(len(result.rows), "row"))
-    if not result.ok:
-        raise typer.Exit(1)
+        arguments.FORMAT,
+        arguments.OUTPUT_FILE,
+        flag(OUTPUT, "--all", help="Show every convention in a line; CSV and JSON always have them."),
+    ),
+    examples=(
+        "litsearch --claim P@1=0.0687 --claim MAP@10=0.0877",
+        "medcorpus --claim P@1=0.9279 --claim MAP@10=0.5357",
+    ),
+    details="Each number limits the others: this needs the qrels, and no run. Exit status 0 if for every row "
+    "some convention is not refuted, 1 if all are for one.",
+)

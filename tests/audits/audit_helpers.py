@@ -6,10 +6,9 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from functools import cache
 
 from audit_loops import ALL_SETTINGS, DEFAULT, Plain, choices_for, is_off
-from typer.testing import CliRunner
+from commands import run_cli
 
 import permed_measures as pm
-from permed_measures import cli
 from permed_measures.audits.choices import APChoice
 from permed_measures.audits.conventions import COMMUNITY
 from permed_measures.audits.levels import LevelChoice
@@ -145,12 +144,7 @@ def row_of_ap(qrels, run, name, cutoff, choice=AP):
 
 def audit_cli(*arguments, status=0):
     """Return stdout of the command in this process."""
-    result = CliRunner().invoke(cli.app, ["audit", *map(str, arguments)])
-    error = result.exception
-    if error is not None and not isinstance(error, SystemExit):
-        raise error
-    assert result.exit_code == status, result.output
-    return result.stdout
+    return run_cli("audit", *arguments, status=status)[0]
 
 
 def unwrapped(text):

@@ -160,8 +160,11 @@ def test_what_is_no_claim_is_said_in_a_line_and_left_out(files, text, notes):
         (["one.trec", "--claim", "P=0.5"], "P needs a cutoff"),
         (["one.trec", "--claims", "none.csv"], "error: none.csv: No such file or directory"),
         (["none.trec", "--claim", "P@1=0.5"], "error: none.trec: No such file or directory"),
-        (["one.trec", "--claim", "P@1=0.5", "--format", "xml"], "invalid value for '--format'"),
-        (["one.trec", "--claim", "P@1=0.5", "--decimals", "-1"], "invalid value for '--decimals'"),
+        (["one.trec", "--claim", "P@1=0.5", "--format", "xml"], "--format: expected one of table, "),
+        (
+            ["one.trec", "--claim", "P@1=0.5", "--decimals", "-1"],
+            "--decimals: expected a whole number, 0 to 15",
+        ),
         (["foreign", "--claim", "P@1=0.5"], "error: foreign: the run and the qrels share no query"),
         (["one.trec", "one.trec", "--claim", "P@1=0.5"], "two runs are named 'one'"),
         (

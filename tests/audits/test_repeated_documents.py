@@ -5,10 +5,9 @@ import json
 import polars as pl
 import pytest
 from audit_helpers import audit_cli
-from typer.testing import CliRunner
+from commands import run_cli
 
 import permed_measures as pm
-from permed_measures import cli
 from permed_measures.audits.options import Documents
 
 QRELS = {"q1": {"a": 1, "b": 1, "c": 0, "z": 1}, "q2": {"d": 1, "e": 1}, "q3": {"f": 1}}
@@ -82,11 +81,10 @@ def test_scripts_that_count_a_document_once_are_named(repeating, way, monkeypatc
 def test_the_command_says_it_and_what_a_paper_would_write(repeating):
     for path in repeating:
         claim = f"MAP={expected(Documents.IN_PLACE):.6f}"
-        result = CliRunner().invoke(cli.app, ["audit", "qrels", path, "--claim", claim])
-        assert result.exit_code == 0
-        assert "note: " in result.stderr
-        assert "6 rows of documents that are listed again" in result.stderr
-        assert "takes up its rank, but does not count again" in " ".join(result.stdout.split())
+        stdout, stderr = run_cli("audit", "qrels", path, "--claim", claim)
+        assert "note: " in stderr
+        assert "6 rows of documents that are listed again" in stderr
+        assert "takes up its rank, but does not count again" in " ".join(stdout.split())
 
 
 def test_other_commands_refuse_them_as_before(repeating):

@@ -84,12 +84,9 @@ def test_a_folder_of_runs_is_one_table(compared, tmp_path):
         ("bm25 lsa --clusters (", "(found '(', not a pattern: missing )"),
         ("bm25 lsa --level 2", "error: level must be between 0 and 1 (found 2.0). 95 percent is 0.95"),
         ("bm25 lsa --level nan", "error: level must be between 0 and 1 (found nan)"),
-        ("bm25 lsa --resamples 0", "invalid value for '--resamples'"),
-        ("bm25 lsa --seed -1", "invalid value for '--seed'"),
-        ("bm25 lsa --correction sidak", "invalid value for '--correction'"),
-        ("bm25 lsa --format pdf", "invalid value for '--format'"),
+        ("bm25 lsa --correction sidak", "--correction: expected one of max-t, "),
+        ("bm25 lsa --format pdf", "--format: expected one of table, "),
         ("bm25 lsa -m GradedPA@10", "error: there is no measure 'GradedPA'. Did you mean 'GradedAP'?"),
-        ("", "missing argument 'RUN'"),
         (
             "bm25 lsa --output out.gif",
             "error: out.gif: the ending '.gif' means no format. End the name in .txt, .md, .tex,",
@@ -109,7 +106,7 @@ def test_what_compare_refuses_is_one_message_and_nothing_is_written(compared, tm
     (tmp_path / "void").touch()
     (tmp_path / "run.csv").write_text("query_id,doc_id,score\nsample_01_1,a,1\n")
     before = contents(tmp_path)
-    status, out, err = compared(line if "--output" in line or not line else f"{line} --output out.html")
+    status, out, err = compared(line if "--output" in line else f"{line} --output out.html")
     assert (status, out) == (2, "")
     assert message in err
     assert "Traceback" not in err
@@ -254,8 +251,6 @@ def test_the_json_of_a_reranking_has_its_files(command):
         ("permed-sample/runs lsa", "error: permed-sample/runs: before must be one run (found 3)"),
         ("=bm25 lsa", "error: a run is FILE or NAME=FILE (found '=bm25')"),
         ("bm25 lsa -m GradedPA@10", "error: there is no measure 'GradedPA'. Did you mean 'GradedAP'?"),
-        ("bm25 lsa --top -1", "invalid value for '--top'"),
-        ("bm25 lsa --rel x", "invalid value for '--rel'"),
         ("bm25 lsa --rel nan", "error: rel must be a number (found nan)"),
         ("bm25 nothing", "error: nothing: No such file or directory"),
         ("bm25 far", "error: far: the run and the qrels share no query"),

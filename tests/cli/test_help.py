@@ -1,99 +1,108 @@
-"""Help, completion and what is said of wrong arguments."""
+"""Help, how arguments are parsed, and what is said of wrong ones."""
 
 import io
 import itertools
-import os
+import json
 import re
 import subprocess
 import sys
-from typing import get_args
 
 import pytest
-import typer
 from commands import run_cli, run_command, run_main
 
 import permed_measures as pm
-from permed_measures import cli
-from permed_measures.cli import (
-    arguments,
-    comparing,
-    conversions,
-    inputs,
-)
-from permed_measures.cli.commands import EXAMPLES
-from permed_measures.comparisons.corrections import CORRECTIONS, MAX_T
-from permed_measures.comparisons.results import TESTS
-from permed_measures.engine.query_ids import REWRITINGS
-from permed_measures.files.write import FORMATS
-from permed_measures.results.report import FORMATS as REPORT_FORMATS
-
-COMMANDS = typer.main.get_command(cli.app).commands
+from permed_measures.cli.commands import COMMANDS, command_of
 
 
-@pytest.mark.parametrize("name", ["", *COMMANDS])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_help_fits_the_terminal_and_is_whole(monkeypatch, name):
     monkeypatch.setenv("COLUMNS", "80")
-    text, _ = run_cli(*name.split(), "-h")
-    assert max(map(len, text.splitlines())) <= 80
-    assert "…" not in text
-    if name:
-        [function] = [function for function in EXAMPLES if function.__name__ == name]
-        examples = [f"permed-measures {name} {example}".strip() for example in EXAMPLES[function]]
-        assert [line.strip() for line in text.splitlines() if line.startswith(" permed-measures")] == examples
-        options = {opt for each in COMMANDS[name].params for opt in each.opts if opt.startswith("-")}
-        assert options <= set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text))
-    else:
-        words = " ".join(re.sub("[│\n]", " ", text).split())
-        assert all(command.help.partition("\n")[0] in words for command in COMMANDS.values())
+    text, _ = run_cli(name, "-h")
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 60
+    command = command_of(name)
+    assert lines[lines.index("Examples:") + 1 :] == [
+        f"  permed-measures {name} {example}".rstrip() for example in command.examples
+    ]
+    words = " ".join(text.split())
+    assert f"{COMMANDS[name]} {command.details}".strip() in words
+    for each in command.arguments:
+        assert all(option in re.findall(r"(?<![\w-])[\w-]+", text) for option in each.names if each.is_option)
+        assert f"{each.keywords['help']}" in words
 
 
-def _values(choices):
-    return {*(get_args(choices) or choices)}
-
-
-@pytest.mark.parametrize(
-    ("choices", "known"),
-    [
-        (arguments.Format.__args__[0].__args__[0], REPORT_FORMATS),
-        (comparing.Correction, [MAX_T, *CORRECTIONS]),
-        (comparing.TESTS, TESTS),
-        (conversions.Format, FORMATS),
-        (arguments.QueryIds.__args__[0].__args__[0], REWRITINGS),
-        (arguments.PresetName.__args__[0].__args__[0], inputs.PRESETS),
-    ],
-)
-def test_the_choices_of_an_option_are_those_of_the_library(choices, known):
-    assert _values(choices) == set(known)
-
-
-def test_the_command_alone_shows_its_help():
-    status, alone, stderr = run_main()
-    assert (status, stderr) == (0, "")
-    assert alone.strip() == run_main("--help")[1].strip()
+def test_the_command_alone_shows_all_commands_and_their_first_sentences(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    alone = run_main()
+    assert (alone[0], alone[2]) == (0, "")
+    assert alone == run_main("--help") == run_main("-h")
+    assert max(map(len, alone[1].splitlines())) <= 80
+    words = " ".join(alone[1].split())
+    assert all(f" {name} {summary}" in words for name, summary in COMMANDS.items())
 
 
 def test_the_version_has_a_name():
     assert run_main("--version") == (0, f"permed-measures {pm.__version__}\n", "")
 
 
-def test_what_is_typed_is_completed():
-    words = {"COMP_WORDS": "permed-measures evaluate q r -m Gr", "COMP_CWORD": "5"}
-    environment = {**os.environ, **words, "_PERMED_MEASURES_COMPLETE": "complete_bash"}
-    command = [sys.executable, "-m", "permed_measures"]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert (result.returncode, result.stdout, result.stderr) == (0, "GradedAP\n", "")
+# --- parsing -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text("q-1 0 a 2\nq-1 0 b 1\nq-2 0 a 1\n")
+    (tmp_path / "run").write_text("q-1 Q0 b 1 2.0 t\nq-2 Q0 a 1 1.0 t\n")
+    (tmp_path / "-run").write_text("q-1 Q0 a 1 2.0 t\n")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "evaluate qrels run -m P@1 -m RR --by -([0-9]) --format json",
+        "evaluate -m P@1 qrels -m RR run --by=-([0-9]) --format=json",
+        "evaluate -mP@1 --format json qrels --measure RR --by -([0-9]) -- run",
+        "evaluate --measure=P@1 --by -([0-9]) -m RR --format json -- qrels run",
+    ],
+)
+def test_options_stand_anywhere_with_any_value(line):
+    [content] = json.loads(run_cli(*line.split())[0])
+    assert list(content["metrics"]) == ["P@1", "RR"]
+    assert [group["group"] for group in content["groups"]] == ["1", "2"]
+    assert content["provenance"]["options"]["by"] == "-([0-9])"
+
+
+@pytest.mark.usefixtures("files")
+def test_a_file_that_begins_with_a_dash_stands_behind_two():
+    stdout, _ = run_cli("evaluate", "-m", "P@1", "--format", "json", "--", "qrels", "run", "-run")
+    assert [each["run"] for each in json.loads(stdout)] == ["run", "-run"]
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("evaluate", "missing argument 'QRELS'. See permed-measures evaluate --help"),
-        ("evalute q r", "no such command 'evalute'. Did you mean 'evaluate'?"),
+        ("evaluate", "the following arguments are required: QRELS, RUN. See permed-measures evaluate --help"),
+        ("gate q r s", "unrecognized arguments: s. See permed-measures gate --help"),
+        ("evalute q r", "no such command: evalute. Did you mean 'evaluate'?"),
+        ("--foo", "no such option: --foo. See permed-measures --help"),
         ("measures --foo", "no such option: --foo. See permed-measures measures --help"),
-        ("evaluate q r --mesure P@1", "no such option: --mesure (Possible options: --measure, "),
-        ("evaluate q r --digits 99", "invalid value for '--digits': "),
-        ("evaluate q r -m", "option '-m' requires an argument. See permed-measures"),
-        ("evaluate q r --format xml", "invalid value for '--format': 'xml' is not one of 'table', "),
+        ("evaluate q r --mesure P@1", "no such option: --mesure. Did you mean '--measure'?"),
+        ("evaluate q r --form json", "no such option: --form. Did you mean '--format'?"),  # not abbreviated
+        ("evaluate q r -m", "-m needs a value. See permed-measures evaluate --help"),
+        ("evaluate q r -m --by-query", "-m needs a value. See permed-measures evaluate --help"),
+        ("evaluate q r --by-query=3", "--by-query takes no value (found '3')"),
+        ("evaluate q r --digits 99", "--digits: expected a whole number, 0 to 17 (found '99')"),
+        ("compare q r --seed -1", "--seed: expected a whole number of at least 0 (found '-1')"),
+        ("compare q r --resamples x", "--resamples: expected a whole number of at least 1 (found 'x')"),
+        ("evaluate q r --rel x", "--rel: expected a number (found 'x')"),
+        ("convert q r --to xml", "--to: expected one of trec, jsonl, json, csv, tsv, parquet (found 'xml')"),
+        (
+            "verify r --folder no",
+            "--folder: expected a folder (found 'no'). See permed-measures verify --help",
+        ),
     ],
 )
 def test_wrong_arguments_are_one_line_like_any_other_error(line, message):
@@ -101,6 +110,9 @@ def test_wrong_arguments_are_one_line_like_any_other_error(line, message):
     assert (status, stdout) == (2, "")
     assert stderr.startswith(f"error: {message}")
     assert stderr.count("\n") == 1
+
+
+# --- messages ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])

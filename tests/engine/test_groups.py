@@ -11,11 +11,10 @@ import oracle
 import pandas as pd
 import pytest
 from cases import random_case
+from commands import run_cli
 from data_files import evaluate
-from typer.testing import CliRunner
 
 import permed_measures as pm
-from permed_measures import cli
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.groups import Groups
 
@@ -148,10 +147,8 @@ def test_without_a_data_set_the_message_says_that_fields_need_one():
         pm.evaluate_by("RR", {"q": {"d": 1}}, {"q": {"d": 1.0}}, by="turn_number")
     assert "Fields such as turn_number need a data set as qrels" in str(error.value)
     run = SAMPLES[0].runs["bm25"]
-    result = CliRunner().invoke(cli.app, ["evaluate", str(SAMPLES[0].qrels), str(run), "--by", "turn_number"])
-    assert isinstance(result.exception, pm.InputError)
-    both = ["evaluate", "permed-sample", str(run), "--by", "turn_number", "--by-query"]
-    assert "--by and --by-query exclude each other" in str(CliRunner().invoke(cli.app, both).exception)
+    with pytest.raises(pm.InputError):
+        run_cli("evaluate", SAMPLES[0].qrels, run, "--by", "turn_number")
 
 
 @pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")

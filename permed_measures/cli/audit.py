@@ -1,0 +1,60 @@
+"""The command audit."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import replace
+from pathlib import Path
+
+from permed_measures.audits.audit import audit
+from permed_measures.cli import arguments
+from permed_measures.cli.inputs import find_runs, origin_of, reading
+from permed_measures.cli.output import format_of, write_report
+from permed_measures.cli.parsing import ADVANCED, OUTPUT, Command, argument, flag
+from permed_measures.markup import counted
+from permed_measures.papers.tables import read_claims
+
+
+def run(args: Namespace) -> int:
+    """Find the conventions that give published numbers."""
+    files = find_runs(args.runs)
+    others = {"claims": args.claims} if args.claims else {}
+    form = format_of(args, [Path(args.qrels), *files.values(), *others.values()])
+    rows = read_claims(args.claims, args.claim, list(files))
+    with reading(args.qrels, files, args.order, args.query_ids, may_repeat=True) as inputs:
+        result = audit(inputs.qrels, inputs.runs, rows, args.decimals, by=args.by)
+    result = replace(result, origin=replace(origin_of(args, files), others=others))
+    report = result.report(args.explain or form == "html")
+    write_report(report, form, args.output, counted(len(files), "run"))
+    return int(not result.ok)
+
+
+COMMAND = Command(
+    run,
+    arguments=(
+        arguments.QRELS,
+        arguments.RUNS,
+        *arguments.CLAIM_OPTIONS,
+        arguments.FORMAT,
+        arguments.OUTPUT_FILE,
+        flag(
+            OUTPUT,
+            "--explain",
+            help="Add how surely, alternatives, what these data cannot tell apart, and formulas.",
+        ),
+        argument(
+            ADVANCED,
+            "--by",
+            metavar="FIELD|REGEX",
+            help="Try means by group too; conversations and turns need no option.",
+        ),
+        arguments.ORDER,
+        arguments.QUERY_IDS,
+    ),
+    examples=(
+        "medcorpus results.jsonl --claim MAP@10=53.57%",
+        "permed-sample permed-sample/runs --claims paper.md",
+    ),
+    details="Measures can be written in many ways: map@10, NDCG_cut_10, mrr, hit@10, coverage@10. Numbers "
+    "above 1 or with % are percentages.",
+)

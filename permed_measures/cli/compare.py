@@ -1,0 +1,208 @@
+"""The command compare."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from permed_measures.cli import arguments
+from permed_measures.cli.inputs import Inputs, find_runs, measures_asked, origin_of, reading
+from permed_measures.cli.output import (
+    FIGURE,
+    check_record,
+    format_of,
+    write_figure,
+    write_record,
+    write_report,
+)
+from permed_measures.cli.parsing import (
+    ADVANCED,
+    STATISTICS,
+    Command,
+    argument,
+    number,
+    one_of,
+    repeatable,
+    whole_number,
+)
+from permed_measures.comparisons.compare import Comparison, compare
+from permed_measures.comparisons.corrections import CORRECTIONS, MAX_T
+from permed_measures.comparisons.plots.style import matplotlib
+from permed_measures.comparisons.reranking import reranking
+from permed_measures.comparisons.results import TESTS
+from permed_measures.datasets.loading import existing
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.groups import Groups
+from permed_measures.errors import InputError
+from permed_measures.files.columns import read_columns
+from permed_measures.results.evaluations import Evaluations, evaluated, with_judged
+from permed_measures.results.own_columns import check_texts, headings_of_texts, texts_of
+from permed_measures.results.report import FORMATS
+
+
+def run(args: Namespace) -> None:
+    """Compare runs."""
+    files = find_runs(args.runs)
+    read = [Path(args.qrels), *files.values()]
+    check_record(args.record, args.output, read)
+    if args.p_imp is not None and len(args.baseline) != 1:
+        raise InputError("--p-imp needs one --baseline", hint="Name the run that the others rerank")
+    texts = read_columns(existing(args.columns)) if args.columns else {}
+    check_texts(texts, files)
+    form = format_of(args, read, formats=[*FORMATS, FIGURE])
+    if form in ("html", FIGURE):
+        matplotlib()  # before any work: an error where it is missing
+    asked = _asked(args)
+    with reading(args.qrels, files, args.order, args.query_ids) as inputs:
+        chosen = measures_asked(args, inputs)
+        result = compare(inputs.source, inputs.runs, chosen, by=args.by, **asked)
+        recorded = _evaluated_again(inputs, result, args.by) if args.record else None
+        if args.p_imp is not None:
+            texts = _with_p_imp(texts, args.p_imp, inputs, args.baseline[0])
+    origin = origin_of(args, files)
+    result = replace(result, origin=origin, digits=args.digits, texts=texts, caption=args.caption or "")
+    if form == FIGURE:
+        write_figure(result, args.output)
+    else:
+        write_report(result.report(), form, args.output, f"{len(files):,} runs")
+    if recorded is not None:
+        how: dict[str, Any] = {
+            "by": args.by,
+            "macro": False,
+            "order": args.order,
+            "query_ids": args.query_ids,
+        }
+        how["comparison"] = {name: value for name, value in asked.items() if value not in (None, [], ())}
+        write_record(args.record, replace(recorded, origin=origin), how, result)
+
+
+def _asked(args: Namespace) -> dict[str, Any]:
+    """Return how runs are compared: what the library and a record have under the same names."""
+    return {
+        "baseline": args.baseline,
+        "clusters": args.clusters,
+        "correction": args.correction,
+        "tests": args.tests or [TESTS[0]],
+        "resamples": args.resamples,
+        "seed": args.seed,
+        "level": args.level,
+        "family": args.family,
+        "detect": args.detect,
+        "equivalence_margin": args.equivalence_margin,
+    }
+
+
+def _evaluated_again(inputs: Inputs, result: Comparison, by: str | None) -> Evaluations:
+    """Evaluate the runs for a record, which has the values of Judged too."""
+    groups = Groups.of(result.paired.query_ids, by, inputs.dataset) if by else None
+    evaluator = PermedEvaluator(with_judged(result.measures), inputs.judgments)
+    evaluations, notes = evaluated(evaluator, inputs.runs)
+    return Evaluations(result.measures, evaluations, groups=groups, notes=notes)
+
+
+def _with_p_imp(
+    texts: dict[str, dict[str, str]], cutoff: int, inputs: Inputs, baseline: str
+) -> dict[str, dict[str, str]]:
+    """Add the column of P-imp: each run as a reranking of the baseline."""
+    found = {}
+    for name in inputs.runs:
+        share = None
+        if name != baseline:
+            runs = inputs.runs[baseline], inputs.runs[name]
+            changes = reranking(inputs.judgments, *runs, cutoff=cutoff, names=(baseline, name))
+            share = changes.early.share_put_right
+        others = dict(zip(headings_of_texts(texts), texts_of(texts, name), strict=True))
+        found[name] = {**others, f"P-imp@{cutoff}": "" if share is None else f"{share:.4f}"}
+    return found
+
+
+COMMAND = Command(
+    run,
+    arguments=(
+        arguments.QRELS,
+        arguments.RUNS,
+        *arguments.MEASURE_OPTIONS,
+        repeatable(
+            STATISTICS,
+            "--baseline",
+            metavar="NAME",
+            help="The run to compare with, repeatable; by default every pair is compared.",
+        ),
+        argument(
+            STATISTICS,
+            "--by",
+            metavar="FIELD|REGEX",
+            help="Compare by group of queries too, as evaluate does.",
+        ),
+        arguments.CLUSTERS,
+        argument(
+            STATISTICS,
+            "--correction",
+            type=one_of([MAX_T, *CORRECTIONS]),
+            metavar="NAME",
+            help="Correction for several tests: max-t (by default), holm, bonferroni, "
+            "benjamini-hochberg or none.",
+        ),
+        repeatable(
+            STATISTICS,
+            "--tests",
+            type=one_of(TESTS),
+            metavar="NAME",
+            help="A test to run: randomization (by default), t-test or wilcoxon. Can be repeated.",
+        ),
+        arguments.FORMAT,
+        arguments.OUTPUT_FILE,
+        argument(
+            ADVANCED,
+            "--family",
+            type=one_of(["all", "measure"]),
+            default="all",
+            metavar="all|measure",
+            help="What is corrected together, by default all p-values.",
+        ),
+        argument(
+            ADVANCED,
+            "--equivalence-margin",
+            type=number,
+            metavar="D",
+            help="Also test whether a difference is within ± D.",
+        ),
+        argument(
+            ADVANCED,
+            "--detect",
+            type=number,
+            metavar="D",
+            help="Say how many queries a difference of D needs.",
+        ),
+        arguments.RESAMPLES,
+        arguments.SEED,
+        arguments.LEVEL,
+        argument(
+            ADVANCED,
+            "--columns",
+            type=Path,
+            metavar="FILE",
+            help="A CSV file of other columns: run,method,latency.",
+        ),
+        argument(
+            ADVANCED,
+            "--p-imp",
+            type=whole_number(1),
+            metavar="K",
+            help="Add P-imp@K: pairs that a run puts right.",
+        ),
+        arguments.DIGITS,
+        arguments.CAPTION,
+        arguments.ORDER,
+        arguments.QUERY_IDS,
+        arguments.RECORD,
+    ),
+    examples=(
+        "permed-sample permed-sample/runs --baseline bm25",
+        "medcorpus runs/ -m GradedAP@10 --output table.tex",
+    ),
+    details="A folder of runs gives one table. Turns of a conversation are not independent: for a data set "
+    "with conversations, tests and intervals resample whole conversations.",
+)

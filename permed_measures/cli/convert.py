@@ -1,0 +1,73 @@
+"""The command convert."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from permed_measures.cli import arguments
+from permed_measures.cli.inputs import packaged_runs
+from permed_measures.cli.messages import print_message, warnings_as_notes
+from permed_measures.cli.output import check_folder
+from permed_measures.cli.parsing import INPUT, OUTPUT, Command, argument, one_of
+from permed_measures.cli.progress import ProgressBar
+from permed_measures.datasets.loading import existing
+from permed_measures.errors import InputError
+from permed_measures.files.read import kind_of, load
+from permed_measures.files.sources import Source
+from permed_measures.files.whole import STDOUT
+from permed_measures.files.write import FORMATS, write_qrels, write_run
+
+
+def run(args: Namespace) -> None:
+    """Write a run or qrels in another format."""
+    packaged = packaged_runs(args.source)
+    [source] = packaged.values() if len(packaged) == 1 else [existing(args.source)]
+    target = STDOUT if args.target == "-" else Path(args.target)
+    check_folder(target)
+    if target.is_file() and source.is_file() and target.samefile(source):
+        raise InputError("OUT is the same file as IN", where=str(target), hint="Name another file for OUT")
+    with warnings_as_notes(), closing(ProgressBar()) as bar:
+        file = Source(source, bar.of(source.name))
+        kind = getattr(args, "as") or kind_of(file)
+        if kind is None:
+            raise InputError(
+                "this file can be read as qrels and as a run", where=str(source), hint="Say which by --as"
+            )
+        loaded = load(file, "qrels" if kind == "qrels" else "run", order=args.order)
+        for note in filter(None, [loaded.labels, *loaded.notes]):
+            print_message(f"note: {note}")
+        write: Callable[..., None] = write_qrels if kind == "qrels" else write_run
+        write(loaded.table, target, to=args.to)
+    if target != STDOUT:
+        print_message(f"{target}: {kind} of {source}")
+
+
+COMMAND = Command(
+    run,
+    arguments=(
+        argument(INPUT, "source", metavar="IN", help="A run or qrels in any format."),
+        argument(INPUT, "target", metavar="OUT", help="Its ending chooses the format; - is standard output."),
+        argument(
+            INPUT,
+            "--as",
+            type=one_of(["qrels", "run"]),
+            metavar="qrels|run",
+            help="Read IN as qrels or as a run.",
+        ),
+        argument(
+            OUTPUT,
+            "--to",
+            type=one_of(FORMATS),
+            metavar="FORMAT",
+            help=f"The format, whatever the ending: one of {', '.join(FORMATS)}.",
+        ),
+        arguments.ORDER,
+    ),
+    examples=("results.jsonl results.trec", "query_to_texts.jsonl qrels.tsv --as qrels"),
+    details="OUT ends in .trec, .jsonl (PerMed results; for qrels MedCorpus labels or PerMed ground truth), "
+    ".json (BEIR and MTEB), .parquet, .csv or .tsv (for qrels BEIR's). All but .parquet can be followed by "
+    ".gz.",
+)

@@ -1,0 +1,44 @@
+"""The command crosscheck."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+from permed_measures.cli import arguments
+from permed_measures.cli.inputs import chosen_measures, find_runs, origin_of, reading
+from permed_measures.cli.output import format_of, write_report
+from permed_measures.cli.parsing import Command
+from permed_measures.crosschecks import crosscheck, crosscheck_report
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.markup import counted
+
+
+def run(args: Namespace) -> int:
+    """Compare our values with pytrec_eval's."""
+    files = find_runs(args.runs)
+    form = format_of(args, [Path(args.qrels), *files.values()])
+    with reading(args.qrels, files, args.order, args.query_ids) as inputs:
+        chosen = chosen_measures(args, inputs)
+        inputs.notes.extend(PermedEvaluator(chosen or [], inputs.judgments).notes())
+        results = {name: crosscheck(inputs.qrels, inputs.runs[name], chosen, args.rel) for name in files}
+    report = crosscheck_report(results, origin_of(args, files))
+    write_report(report, form, args.output, counted(len(files), "run"))
+    return int(not all(result.ok for result in results.values()))
+
+
+COMMAND = Command(
+    run,
+    arguments=(
+        arguments.QRELS,
+        arguments.RUNS,
+        *arguments.MEASURE_OPTIONS,
+        arguments.FORMAT,
+        arguments.OUTPUT_FILE,
+        arguments.ORDER,
+        arguments.QUERY_IDS,
+    ),
+    examples=("permed-sample permed-sample/runs", "medcorpus results.jsonl -m nDCG@10 -m AP@10"),
+    details="By default, the measures of the presets and others that papers often report are compared, as "
+    "far as pytrec_eval has them.",
+)

@@ -1,0 +1,103 @@
+"""The command evaluate."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+from permed_measures.cli import arguments
+from permed_measures.cli.inputs import columns_of, find_runs, measures_asked, origin_of, reading
+from permed_measures.cli.messages import print_message
+from permed_measures.cli.output import check_record, format_of, write_record, write_report
+from permed_measures.cli.parsing import STATISTICS, Command, argument, flag
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.groups import Groups
+from permed_measures.errors import InputError
+from permed_measures.markup import counted
+from permed_measures.results.evaluation_report import evaluation_report
+from permed_measures.results.evaluations import Evaluations, evaluated, with_judged
+
+
+def run(args: Namespace) -> None:
+    """Evaluate runs."""
+    files = find_runs(args.runs)
+    read = [Path(args.qrels), *files.values()]
+    check_record(args.record, args.output, read)
+    headings, texts = columns_of(args.columns)
+    form = format_of(args, read, headings)
+    _check_together(args, bool(texts))
+    with reading(args.qrels, files, args.order, args.query_ids) as inputs:
+        groups = (
+            Groups.of(inputs.judgments.query_ids, args.by, inputs.dataset) if args.by is not None else None
+        )
+        chosen = measures_asked(args, inputs)
+        evaluator = PermedEvaluator(with_judged(chosen), inputs.judgments)
+        inputs.notes.extend(evaluator.notes())
+        evaluations, notes = evaluated(evaluator, inputs.runs)
+    for note in groups.notes() if groups else ():
+        print_message(f"note: {note}")
+    origin = origin_of(args, files)
+    result = Evaluations(chosen, evaluations, args.by_query, groups, args.macro, origin, texts, notes)
+    report = evaluation_report(result, args.digits, headings, args.caption or "")
+    write_report(report, form, args.output, counted(len(files), "run"), result.all_notes())
+    if args.record is not None:
+        how = {"by": args.by, "macro": args.macro, "order": args.order, "query_ids": args.query_ids}
+        write_record(args.record, result, how)
+
+
+def _check_together(args: Namespace, has_texts: bool) -> None:
+    """Refuse options that do not go together."""
+    by_groups = args.by is not None
+    for wrong, problem, hint in (
+        (
+            by_groups and args.by_query,
+            "--by and --by-query exclude each other",
+            "Leave out one of them",
+        ),
+        (
+            args.macro and not by_groups,
+            "--macro needs --by",
+            "Name the groups, such as --by conversation_id",
+        ),
+        (
+            has_texts and (args.by_query or by_groups),
+            "a file of --columns goes with one row for each run",
+            "Leave out --by and --by-query",
+        ),
+    ):
+        if wrong:
+            raise InputError(problem, hint=hint)
+
+
+COMMAND = Command(
+    run,
+    arguments=(
+        arguments.QRELS,
+        arguments.RUNS,
+        *arguments.MEASURE_OPTIONS,
+        flag(STATISTICS, "--by-query", help="Print the values of each query."),
+        argument(
+            STATISTICS,
+            "--by",
+            metavar="FIELD|REGEX",
+            help="Print the mean of each group of queries, by turn_number, conversation_id, specificity or "
+            "another FIELD of a data set's queries, or by what a REGEX with one group finds in their ids.",
+        ),
+        flag(
+            STATISTICS,
+            "--macro",
+            help="With --by: print the mean of the groups' means, not each group.",
+        ),
+        arguments.FORMAT,
+        arguments.OUTPUT_FILE,
+        arguments.ORDER,
+        arguments.QUERY_IDS,
+        arguments.DIGITS,
+        arguments.CAPTION,
+        arguments.COLUMNS,
+        arguments.RECORD,
+    ),
+    examples=("permed-sample permed-sample/runs", "medcorpus results.jsonl --by turn_number"),
+    details="Files can be TREC, BEIR, MTEB, MedCorpus, PerMed, LitSearch, CSV or Parquet files; the format "
+    "is recognised by the content.",
+)

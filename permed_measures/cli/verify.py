@@ -1,0 +1,67 @@
+"""The command verify."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from permed_measures.cli import arguments
+from permed_measures.cli.inputs import find_runs
+from permed_measures.cli.messages import warnings_as_notes
+from permed_measures.cli.parsing import INPUT, Command, argument, folder, repeatable
+from permed_measures.errors import InputError
+from permed_measures.records.verify import verified, verify_all
+
+
+def run(args: Namespace) -> int:
+    """Compute the numbers of records again."""
+    given = _runs_of(args.run)
+    with warnings_as_notes():
+        found = list(verify_all(args.records, args.qrels, given, args.folder))
+    if args.records == [Path(each.name) for each in found if not each.is_read]:
+        raise InputError(found[0].error, where=found[0].name)
+    print(verified(found).to(args.format or "table"), end="")
+    return 0 if all(each.ok for each in found) else 1 if all(each.is_read for each in found) else 2
+
+
+def _runs_of(given: list[str]) -> Any:
+    """Return the runs by name, or the one that has none."""
+    if not given:
+        return None
+    files = find_runs(given)
+    is_named = "=" in given[0] and not Path(given[0]).exists()
+    return files if is_named or len(files) > 1 else next(iter(files.values()))
+
+
+COMMAND = Command(
+    run,
+    arguments=(
+        argument(
+            INPUT, "records", nargs="+", type=Path, metavar="RECORD", help="Records, or folders of them."
+        ),
+        argument(
+            INPUT,
+            "--qrels",
+            metavar="QRELS",
+            help="The qrels, if they are not where the record says.",
+        ),
+        repeatable(
+            INPUT,
+            "--run",
+            metavar="RUN",
+            help="A run, if it is not where the record says: FILE or NAME=FILE.",
+        ),
+        argument(
+            INPUT,
+            "--folder",
+            type=folder,
+            metavar="FOLDER",
+            help="Where the paths of a record begin, or its files are; by default the folder of the record. "
+            "Files outside it are not read.",
+        ),
+        arguments.FORMAT,
+    ),
+    examples=("base.json", "records/ --folder ."),
+    details="Exit status 1 if anything differs, 2 if a record cannot be read or its files are not found.",
+)
