@@ -181,6 +181,7 @@ class _RunFiles(Mapping[str, Any]):
     before_reranking: str  # the name of the run that LitSearch results have beside the other
     may_be_swapped: bool  # the qrels may as well be a run
     may_repeat: bool  # documents may be listed twice
+    labels: tuple[str, Any]  # the qrels, as they were named and as they were read
 
     def __getitem__(self, name: str) -> FileRun | Batches:
         path, is_before = existing(self.files[name]), name == self.before_reranking
@@ -192,6 +193,7 @@ class _RunFiles(Mapping[str, Any]):
             progress=bar,
             before_reranking=is_before,
             may_repeat=self.may_repeat,
+            labels=self._labels_of(path),
         )
         table: Any = loaded.table
         if self.may_be_swapped and (loaded.labels or (isinstance(table, dict) and may_be_grades(table))):
@@ -199,6 +201,12 @@ class _RunFiles(Mapping[str, Any]):
         for note in filter(None, [loaded.labels, *loaded.notes]):
             _warn(note, path)
         return with_path(table if self.rewriting is None else self._rewrite(table, path), path)
+
+    def _labels_of(self, path: Path) -> dict[str, Any] | None:
+        """Return what a file is as qrels if these are the same file, which is then read once."""
+        argument, qrels = self.labels
+        is_same = isinstance(qrels, dict) and argument != "-" and path.samefile(argument)
+        return qrels if is_same else None
 
     def _rewrite(self, table: Any, path: Path) -> Any:
         try:
@@ -268,7 +276,15 @@ def reading(
         judgments = Judgments.of(loaded)
         may_be_swapped = dataset is None and judgments.may_be_scores and _may_be_run(qrels)
         runs = _RunFiles(
-            files, judgments, order, rewriting, bar, before_reranking, may_be_swapped, may_repeat
+            files,
+            judgments,
+            order,
+            rewriting,
+            bar,
+            before_reranking,
+            may_be_swapped,
+            may_repeat,
+            (qrels, loaded if dataset is None else None),
         )
         inputs = Inputs(loaded, dataset, judgments, runs, [])
         try:

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 from permed_measures.datasets.records import ConversationQuery, LitSearchDoc, TitledDoc
 from permed_measures.engine.inputs import Nested, string_id
 from permed_measures.errors import InputError
-from permed_measures.files.formats import Format, Layout, Parse
+from permed_measures.files.entries import Parse
+from permed_measures.files.formats import Format, Layout
 from permed_measures.files.read import read_qrels
 from permed_measures.files.sources import Source
 from permed_measures.files.text import TextFile, twice_error
@@ -36,7 +37,7 @@ def cached(read: Callable[[Path], T]) -> Callable[[Path], T]:
 
 def _file(path: Path, name: str, shape: str, parse: Parse, lists: bool = False) -> TextFile:
     """Return a file with a JSON object per line, which `parse` reads; errors name the line."""
-    lines = Format(name, Layout.JSON_LINES, "qrels", shape, bool, as_qrels=parse, lists=lists)
+    lines = Format(name, Layout.JSON_LINES, "qrels", shape, bool, parse, lists=lists)
     return TextFile(Source(path), lines, "qrels", parse, first_line="", is_certain=True)
 
 
@@ -56,8 +57,8 @@ _QUERY = '{"query_id": ..., "query": ..., "history": [texts]}'
 @cached
 def read_queries(path: Path) -> list[ConversationQuery]:
     """Return the queries of a file in MedCorpus' layout, or with a query per line."""
-    lines: Iterator[tuple[Any, ...]] = _file(path, "queries", f"{_TURNS} or {_QUERY}", _queries).rows()
-    queries = list(chain.from_iterable(queries for _, *queries in lines))
+    lines = _file(path, "queries", f"{_TURNS} or {_QUERY}", _queries).entries()
+    queries = list(chain.from_iterable(queries for _, queries in lines))
     seen: set[str] = set()
     for query in queries:
         if query.query_id in seen:
@@ -146,13 +147,12 @@ def read_documents(paths: Iterable[Path]) -> Iterator[TitledDoc]:
     """Yield the documents of files such as corpus.jsonl."""
     shape = '{"text_id" or "doc_id": ..., "title": ..., "text": ...}'
     for path in paths:
-        lines: Iterator[tuple[Any, ...]] = _file(path, "documents", shape, _document).rows()
-        yield from (document for _, document in lines)
+        yield from (document for _, document in _file(path, "documents", shape, _document).entries())
 
 
-def _document(content: dict[str, Any], _: int) -> tuple[TitledDoc]:
+def _document(content: dict[str, Any], _: int) -> TitledDoc:
     key = next((key for key in ("text_id", "doc_id", "_id") if key in content), "text_id")
-    return (TitledDoc(string_id(content[key]), _string(content.get("title", "")), _string(content["text"])),)
+    return TitledDoc(string_id(content[key]), _string(content.get("title", "")), _string(content["text"]))
 
 
 # --- LitSearch's Parquet files ---------------------------------------------------------------------

@@ -4,47 +4,39 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any
 
 from permed_measures.engine.inputs import number, string_id
 from permed_measures.errors import shown
-from permed_measures.files.formats import NO_RANK, Number, Parse
+
+Number = float | int | None
+"""A relevance or score; None where a list has no scores, and for a document of a list that is not judged."""
+NO_RANK = -1
+"""Where a file has no column of ranks, or no number in it."""
+Row = tuple[str, str, Number, int]
+"""Query, document, number and rank."""
+List = tuple[str, list[tuple[str, Number]]]
+"""A query and its documents, with their numbers."""
+Parse = Callable[[Any, int], Any]
+"""Reads an entry: a JSON object, columns, the row of a table as a dict, or a query of a JSON file.
+
+It gets the number of the line, which is 0 where an empty line or a comment stands above. It returns a `Row`,
+or of a format that has all documents of a query together a `List`. It raises KeyError, TypeError or
+ValueError for what it cannot read.
+"""
+
+# --- columns and tables ------------------------------------------------------------------------------
 
 BLANKS = " \t\v\f\r"
 _BETWEEN = re.compile(f"[{BLANKS}]+")
-
-Row = tuple[str, str, Number, int]
-List = tuple[str, list[tuple[str, Number]]]
 
 
 def columns_of(text: str) -> list[str]:
     """Split a line at blanks and tabs, and at no other character."""
     plain = text.replace("\t", " ")
     return plain.split() if plain.isprintable() else _BETWEEN.split(text)
-
-
-def row_order(parse: Parse) -> Parse:
-    """Return how qrels with a document per entry are read as a run: the order counts, not the relevance."""
-
-    def parsed(entry: Any, line: int) -> Row:
-        query_id, doc_id, *_ = parse(entry, line)
-        return query_id, doc_id, None, NO_RANK
-
-    return parsed
-
-
-def list_order(parse: Parse) -> Parse:
-    """Return how qrels with all documents of a query in an entry are read as a run."""
-
-    def parsed(entry: Any, line: int) -> List:
-        query_id, documents = parse(entry, line)
-        return query_id, [(doc_id, None) for doc_id, _ in documents]
-
-    return parsed
-
-
-# --- numbers -----------------------------------------------------------------------------------------
 
 
 def _score(text: str) -> float:
@@ -73,49 +65,9 @@ def _grade(text: str) -> float | int:
     raise ValueError(f"a relevance must be a number (found {shown(text)})")
 
 
-def json_score(value: Any) -> float:
-    """Return a score of a JSON file; not NaN, nor a text or a truth value."""
-    return value if type(value) is float and value == value else float(_json_number(value, "score"))
-
-
-def json_relevance(value: Any) -> float | int:
-    """Return a relevance of a JSON file, finite and neither a text nor a truth value."""
-    return value if type(value) is int and -100 < value < 100 else _json_number(value, "relevance")
-
-
-def _json_number(value: Any, name: str) -> float | int:
-    if isinstance(value, bool):
-        raise ValueError(f"a {name} must be a number (found {value!r})")
-    return number(value, name, where="")
-
-
 def _rank(text: str) -> int:
     """Return the number in a column of ranks; NO_RANK if it is none."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else NO_RANK
-
-
-# --- columns and tables ------------------------------------------------------------------------------
-
-
-def trec_qrels(columns: list[str], _: int) -> Row:
-    """Read query, iteration, document and relevance."""
-    _check_columns(columns, len(columns) == 4)
-    query_id, _iteration, doc_id, relevance = columns
-    return query_id, doc_id, _grade(relevance), NO_RANK
-
-
-def trec_run(columns: list[str], _: int) -> Row:
-    """Read query, Q0, document, rank, score and tag; the rank may be any text."""
-    _check_columns(columns, len(columns) > 5)  # trec_eval too ignores what follows the sixth
-    query_id, _q0, doc_id, rank, score = columns[:5]
-    return query_id, doc_id, _score(score), _rank(rank)
-
-
-def ms_marco(columns: list[str], _: int) -> Row:
-    """Read query, document and rank."""
-    _check_columns(columns, len(columns) == 3)
-    query_id, doc_id, rank = columns
-    return query_id, doc_id, _score_of_rank(rank), _rank(rank)
 
 
 def _score_of_rank(rank: str) -> float:
@@ -124,9 +76,32 @@ def _score_of_rank(rank: str) -> float:
     return -float(rank)
 
 
-def _check_columns(columns: list[str], fits: bool) -> None:
-    if not fits:
-        raise ValueError(f"{len(columns)} columns")
+def _uneven(columns: list[str]) -> ValueError:
+    return ValueError(f"{len(columns)} columns")
+
+
+def trec_qrels(columns: list[str], _: int) -> Row:
+    """Read query, iteration, document and relevance."""
+    if len(columns) != 4:
+        raise _uneven(columns)
+    query_id, _iteration, doc_id, relevance = columns
+    return query_id, doc_id, _grade(relevance), NO_RANK
+
+
+def trec_run(columns: list[str], _: int) -> Row:
+    """Read query, Q0, document, rank, score and tag; the rank may be any text."""
+    if len(columns) < 6:  # trec_eval too ignores what follows the sixth
+        raise _uneven(columns)
+    query_id, _q0, doc_id, rank, score = columns[:5]
+    return query_id, doc_id, _score(score), _rank(rank)
+
+
+def ms_marco(columns: list[str], _: int) -> Row:
+    """Read query, document and rank."""
+    if len(columns) != 3:
+        raise _uneven(columns)
+    query_id, doc_id, rank = columns
+    return query_id, doc_id, _score_of_rank(rank), _rank(rank)
 
 
 def table_qrels(row: dict[str, str], _: int) -> Row:
@@ -161,25 +136,27 @@ def _text(value: Any) -> str:
     return value if kind is str else str(value) if kind is int else string_id(value)
 
 
+def _json_number(value: Any, name: str) -> float | int:
+    """Return a number of a JSON file; not NaN, nor a text or a truth value."""
+    if isinstance(value, bool):
+        raise ValueError(f"a {name} must be a number (found {value!r})")
+    return number(value, name, where="")
+
+
+def _json_score(value: Any) -> float:
+    return value if type(value) is float and value == value else float(_json_number(value, "score"))
+
+
+def _json_grade(value: Any) -> float | int:
+    return value if type(value) is int and -100 < value < 100 else _json_number(value, "relevance")
+
+
 def medcorpus(content: dict[str, Any], _: int) -> Row:
     """Read a label of MedCorpus: the query is conversation and turn."""
-    return _turn(content), _text(content["doc_id"]), json_relevance(content["rel"]), NO_RANK
-
-
-def _turn(content: dict[str, Any]) -> str:
-    return f"{_text(content['conversation_id'])}_{_text(content['turn_id'])}"
-
-
-def query_id_of(content: dict[str, Any], _: int) -> str:
-    """Return the id of a query."""
-    return _text(content["query_id"])
-
-
-def _query_id_or_line(content: dict[str, Any], line: int) -> str:
-    """Return the id of a query, or without one the number of its line."""
-    if "query_id" in content:
-        return _text(content["query_id"])
-    return _line_number(line)
+    conversation, turn, doc_id = content["conversation_id"], content["turn_id"], content["doc_id"]
+    if not (type(conversation) is str and type(turn) is int and type(doc_id) is str):
+        conversation, turn, doc_id = _text(conversation), _text(turn), _text(doc_id)
+    return f"{conversation}_{turn}", doc_id, _json_grade(content["rel"]), NO_RANK
 
 
 def _line_number(line: int) -> str:
@@ -188,22 +165,26 @@ def _line_number(line: int) -> str:
     return str(line)
 
 
-def listed(
-    key: str, grade: int | None, query_id: Callable[[dict[str, Any], int], str] = _query_id_or_line
-) -> Parse:
-    """Return how a list of ids is read: as relevant documents, or without a grade as a ranking."""
+def listed(key: str, grade: int | None, numbered: bool = True) -> Parse:
+    """Return how a list of ids is read: as relevant documents, or without a grade as a ranking.
+
+    If it is `numbered`, a query without an id has the number of its line.
+    """
 
     def parse(content: dict[str, Any], line: int) -> List:
-        return query_id(content, line), _ids(content, key, grade)
+        by_line = numbered and "query_id" not in content
+        query_id = _line_number(line) if by_line else _text(content["query_id"])
+        return query_id, _ids(content, key, grade)
 
     return parse
 
 
 def _ids(content: dict[str, Any], key: str, grade: int | None) -> list[tuple[str, Number]]:
-    return [(_text(doc_id), grade) for doc_id in _list(content, key)]
+    return [(_text(doc_id), grade) for doc_id in list_of(content, key)]
 
 
-def _list(content: dict[str, Any], key: str) -> list[Any]:
+def list_of(content: dict[str, Any], key: str) -> list[Any]:
+    """Return a list that stands in an object."""
     items = content[key]
     if not isinstance(items, list):
         raise ValueError(f"{key} must be a list (found {shown(items)})")
@@ -215,16 +196,15 @@ LEVELS = {"highly_relevant": 2, "relevant": 1, "not_relevant": 0}
 
 def levels(content: dict[str, Any], _: int) -> List:
     """Read lists of documents by level."""
-    documents = [
-        each for key, grade in LEVELS.items() if key in content for each in _ids(content, key, grade)
-    ]
-    return _text(content["query_id"]), documents
+    lists = [_ids(content, key, grade) for key, grade in LEVELS.items() if key in content]
+    return _text(content["query_id"]), list(chain.from_iterable(lists))
 
 
 def relevance_list(content: dict[str, Any], _: int) -> List:
     """Name the documents of a list by their positions; one without a grade is not judged."""
-    grades = [grade if grade is None else json_relevance(grade) for grade in _list(content, "relevance")]
-    return _text(content["query_id"]), [(f"d{position}", grade) for position, grade in enumerate(grades, 1)]
+    grades = list_of(content, "relevance")
+    checked = (grade if grade is None else _json_grade(grade) for grade in grades)
+    return _text(content["query_id"]), _by_position(checked)
 
 
 def judged_list(content: dict[str, Any], line: int) -> List:
@@ -235,29 +215,38 @@ def judged_list(content: dict[str, Any], line: int) -> List:
 
 def relevance_row(columns: list[str], line: int) -> List:
     """Read the grades of a line, whose number is the query."""
-    return _line_number(line), [(f"d{rank}", _grade(text)) for rank, text in enumerate(columns, 1)]
+    return _line_number(line), _by_position(map(_grade, columns))
+
+
+def _by_position(grades: Iterable[Number]) -> list[tuple[str, Number]]:
+    return [(f"d{position}", grade) for position, grade in enumerate(grades, start=1)]
 
 
 def permed_results(content: dict[str, Any], _: int) -> List:
     """Read ranked documents, as ids or as objects that may have a score."""
     key = "ranked_results" if "ranked_results" in content else "results"
-    return _text(content["query_id"]), list(map(_result, _list(content, key)))
+    return _text(content["query_id"]), list(map(_result, list_of(content, key)))
 
 
 def _result(item: Any) -> tuple[str, float | None]:
-    if not isinstance(item, dict):
+    if type(item) is not dict:
         return _text(item), None
     score = item.get("score")
-    return _text(item["text_id"]), None if score is None else json_score(score)
+    return _text(item["text_id"]), None if score is None else _json_score(score)
 
 
-def json_query(read: Callable[[Any], Number]) -> Parse:
-    """Return how a query is read that has its documents as a tuple of pairs."""
+def json_scores(entry: tuple[str, Any], _: int) -> List:
+    """Read a query that has its documents as a tuple of pairs, with scores."""
+    return entry[0], [(doc_id, _json_score(value)) for doc_id, value in _documents(entry)]
 
-    def parse(entry: tuple[str, Any], _: int) -> List:
-        query_id, documents = entry
-        if not isinstance(documents, tuple):
-            raise ValueError(f"query {shown(query_id)} must have an object of documents")
-        return query_id, [(doc_id, read(value)) for doc_id, value in documents]
 
-    return parse
+def json_grades(entry: tuple[str, Any], _: int) -> List:
+    """Read a query that has its documents as a tuple of pairs, with grades."""
+    return entry[0], [(doc_id, _json_grade(value)) for doc_id, value in _documents(entry)]
+
+
+def _documents(entry: tuple[str, Any]) -> tuple[tuple[str, Any], ...]:
+    query_id, documents = entry
+    if not isinstance(documents, tuple):
+        raise ValueError(f"query {shown(query_id)} must have an object of documents")
+    return documents

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.engine.inputs import block_starts, location
-from permed_measures.files.formats import NO_RANK
+from permed_measures.files.entries import NO_RANK
 from permed_measures.markup import counted
 
 if TYPE_CHECKING:
@@ -72,11 +72,10 @@ def disordered(lists: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
     """Return the queries whose lists are not in the order of evaluation, each with the first document."""
     found = {}
     for query_id, documents in lists.items():
-        positions = {doc_id: position for position, doc_id in enumerate(ranked(documents))}
-        rises = (after for before, after in pairwise(documents) if positions[after] < positions[before])
-        first = next(rises, None)
-        if first is not None:
-            found[query_id] = first
+        scores = _as_float32(np.fromiter(documents.values(), np.float64)).tolist()
+        rises = (after for before, after in pairwise(zip(scores, documents, strict=True)) if after > before)
+        if first := next(rises, None):
+            found[query_id] = first[1]
     return found
 
 
@@ -108,15 +107,18 @@ class FileOrder:
         return queries
 
     def add_table(self, table: Mapping[str, Mapping[str, float]], ranks: Mapping[str, Sequence[int]]) -> None:
-        """Look at a run, of each query of which the ranks are known."""
+        """Look at a run, and the ranks of those of its queries that have them."""
         filled = {query_id: documents for query_id, documents in table.items() if documents}
         if not filled:
             return
         starts = np.cumsum([0, *map(len, filled.values())])[:-1]
         doc_ids = [doc_id for documents in filled.values() for doc_id in documents]
         scores = np.array([score for documents in filled.values() for score in documents.values()], float)
-        all_ranks = np.array([rank for query_id in filled for rank in ranks[query_id]], np.int64)
-        self._add(_Rows(list(filled), starts, doc_ids, _as_float32(scores), all_ranks))
+        all_ranks: list[int] = []
+        for query_id, documents in filled.items():
+            known = ranks.get(query_id, ())
+            all_ranks += known if len(known) == len(documents) else [NO_RANK] * len(documents)
+        self._add(_Rows(list(filled), starts, doc_ids, _as_float32(scores), np.array(all_ranks, np.int64)))
 
     def _add(self, rows: _Rows) -> None:
         rises = rows.above_last(rows.scores)

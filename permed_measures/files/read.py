@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from permed_measures.engine.inputs import Batches, location
 from permed_measures.errors import InputError, PermedWarning, RepeatedDocumentError, shown
-from permed_measures.files.formats import NO_RANK, VALUE_COLUMNS, Kind, Layout
+from permed_measures.files.entries import NO_RANK, listed
+from permed_measures.files.formats import RANKS_ONLY, VALUE_COLUMNS, Kind, Layout
 from permed_measures.files.order import FileOrder, disordered, note_of, scores_by_order
 from permed_measures.files.parquet import parquet_header, parquet_run, read_parquet_qrels
 from permed_measures.files.relevance_lists import Qrels, Run
 from permed_measures.files.sources import ProgressCallback, Source
 from permed_measures.files.streams import text_run, with_repeats
 from permed_measures.files.text import TextFile, table_of
-from permed_measures.files.text_formats import RANKS_ONLY
 
 if TYPE_CHECKING:
     import polars as pl
@@ -164,7 +164,7 @@ def kind_of(source: Source) -> Kind | None:
         return could_be[0] if len(could_be) == 1 else None
     file = TextFile.recognised(source)
     if file.format.layout is Layout.JSON:
-        return None if _first_fraction(row[3] for row in file.rows()) is None else "run"
+        return None if _first_fraction(row[2] for row in file.rows()) is None else "run"
     return file.format.kind if file.is_certain else None
 
 
@@ -181,28 +181,36 @@ def load(
     progress: ProgressCallback | None = None,
     before_reranking: bool = False,
     may_repeat: bool = False,
+    labels: Qrels | None = None,
 ) -> Loaded:
     """Read a file as qrels or a run; see `read_qrels` and `read_run`.
 
-    With `may_repeat`, a run in a text file may list documents twice.
+    With `may_repeat`, a run in a text file may list documents twice. With `before_reranking` the run is that
+    of ``pre_reranked`` in LitSearch results. What the file is as qrels can be given as `labels`: where their
+    order is the run, the file is not read again.
 
-    With `before_reranking` the run is that of ``pre_reranked`` in LitSearch results. Large TREC, CSV and TSV
-    runs and runs in Parquet are read when they are evaluated; qrels in Parquet are a frame.
+    Large TREC, CSV and TSV runs and runs in Parquet are read when they are evaluated; qrels in Parquet are a
+    frame.
     """
     if order not in ("score", "list"):
         raise InputError(f"order must be 'score' or 'list' (found {order!r})")
     source = path if isinstance(path, Source) else Source(Path(path), progress)
     if before_reranking:
         return _load_before_reranking(source)
-    return Loaded(_load_qrels(source)) if kind == "qrels" else _load_run(source, order == "list", may_repeat)
+    if kind == "qrels":
+        return Loaded(_load_qrels(source))
+    if source.is_parquet:
+        return _load_parquet_run(source, order == "list")
+    file = TextFile.recognised(source, "run")
+    return _load_labels(file, labels) if file.is_labels else _load_run(file, order == "list", may_repeat)
 
 
 def before_reranking(source: Source) -> TextFile | None:
     """Return LitSearch results, to be read as they were before a reranking, if they say that."""
     file = None if source.is_parquet else TextFile.recognised(source)
-    if file is None or file.format.before_reranking is None or '"pre_reranked"' not in file.first_line:
+    if file is None or file.format.layout is not Layout.JSON_LINES or '"pre_reranked"' not in file.first_line:
         return None
-    return replace(file, parse=file.format.before_reranking, kind="run")
+    return replace(file, parse=listed("pre_reranked", None), kind="run")
 
 
 def _load_before_reranking(source: Source) -> Loaded:
@@ -213,7 +221,12 @@ def _load_before_reranking(source: Source) -> Loaded:
             where=str(source.path),
             hint="Name two runs: that before the reranking, and that after it",
         )
-    return Loaded({query_id: scores_by_order(documents) for query_id, documents in file.table()[0].items()})
+    return Loaded(_by_order(file.table()[0]))
+
+
+def _by_order(table: Mapping[str, Mapping[str, Any]]) -> Run:
+    """Return a run of the documents in their order."""
+    return {query_id: scores_by_order(documents) for query_id, documents in table.items()}
 
 
 def _load_qrels(source: Source) -> Qrels | pl.DataFrame:
@@ -233,28 +246,27 @@ def _load_qrels(source: Source) -> Qrels | pl.DataFrame:
     return table
 
 
-def _load_run(source: Source, by_list: bool, may_repeat: bool) -> Loaded:
-    if source.is_parquet:
-        return _load_parquet_run(source, by_list)
-    file = TextFile.recognised(source, "run")
-    if file.is_scannable and not by_list and source.size > _LARGE:
-        return Loaded(text_run(file), _notes(file))
+def _load_labels(file: TextFile, labels: Qrels | None) -> Loaded:
+    """Return the order of qrels as a run; some are read in another way for that."""
+    known = labels if file.format.other is None else None
+    run = _by_order(file.table()[0] if known is None else known)
+    lines = "lists" if file.format.lists else "lines"
+    return Loaded(run, labels=_note_of_labels(file.source, file.format.name, lines))
+
+
+def _load_run(file: TextFile, by_list: bool, may_repeat: bool) -> Loaded:
+    notes = [f"{file.source.path}: {file.format.note}"] if file.format.note else []
+    if file.is_scannable and not by_list and file.source.size > _LARGE:
+        return Loaded(text_run(file), notes)
     try:
         table, ranks = file.table()
     except RepeatedDocumentError:
         if not may_repeat:
             raise
-        return Loaded(with_repeats(text_run(file), by_list), _notes(file))
-    labels = ""
-    if file.format.kind == "qrels":
-        labels = _note_of_labels(source, file.format.name, "lists" if file.format.lists else "lines")
-    given = _score_by_order(table, ranks, source, by_list)
+        return Loaded(with_repeats(text_run(file), by_list), notes)
+    given = _score_by_order(table, ranks, file.source, by_list)
     note = "" if by_list else _note_of_order(file, given, ranks, len(table))
-    return Loaded(table, [*_notes(file), *([note] if note else [])], labels)
-
-
-def _notes(file: TextFile) -> list[str]:
-    return [f"{file.source.path}: {file.format.note}"] if file.format.note else []
+    return Loaded(table, [*notes, *([note] if note else [])])
 
 
 def _note_of_labels(source: Source, name: str, lines: str) -> str:
@@ -264,13 +276,12 @@ def _note_of_labels(source: Source, name: str, lines: str) -> str:
 def _load_parquet_run(source: Source, by_list: bool) -> Loaded:
     if kind_of(source) == "qrels":
         nested = Batches([read_parquet_qrels(source)]).nested()
-        table = {query_id: scores_by_order(documents) for query_id, documents in nested.items()}
-        return Loaded(table, labels=_note_of_labels(source, "Parquet qrels", "rows"))
+        return Loaded(_by_order(nested), labels=_note_of_labels(source, "Parquet qrels", "rows"))
     run = parquet_run(source)
     notes = [f"{source.path}: {RANKS_ONLY}"] if parquet_header(source).has_ranks_only else []
     if not by_list:
         return Loaded(run, notes)
-    rows = ((None, *row) for frame in run.rows() for row in frame.fill_null(NO_RANK).iter_rows())
+    rows = (row for frame in run.rows() for row in frame.fill_null(NO_RANK).iter_rows())
     table, ranks = table_of(rows, run.duplicate_error)
     _score_by_order(table, ranks, source, by_list)
     return Loaded(table, notes)
@@ -291,7 +302,7 @@ def _score_by_order(table: Run, ranks: Mapping[str, list[int]], source: Source, 
                 where=f"{source.path}: {location(query_id, without[0])}",
                 hint="Add the missing score, or leave out all scores",
             )
-        table[query_id] = scores_by_order(documents, ranks[query_id])
+        table[query_id] = scores_by_order(documents, ranks.get(query_id, ()))
     return given
 
 

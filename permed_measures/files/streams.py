@@ -1,20 +1,27 @@
-"""Runs in files that are read as frames, one after the other: TREC, CSV and Parquet, in bounded memory."""
+"""Runs in files that are read as frames, one after the other: TREC, CSV and Parquet, in bounded memory.
+
+Of large TREC runs, what is beyond doubt becomes a frame without a Python object per row: lines with one
+blank or tab between columns, and numbers as scores. All else is read line by line, which finds what is wrong
+and where.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from permed_measures.engine.forks import check_not_forked
 from permed_measures.engine.inputs import Batches, whole_queries
 from permed_measures.errors import InputError, PermedWarning
+from permed_measures.files.entries import Row
 from permed_measures.files.formats import VALUE_COLUMNS
 from permed_measures.files.order import FileOrder
-from permed_measures.files.sources import Source
-from permed_measures.files.text import Rows, TextFile
-from permed_measures.files.trec import frame_of_lines
+from permed_measures.files.sources import MARK, Source
+from permed_measures.files.text import TextFile
 
 if TYPE_CHECKING:
     import polars as pl
@@ -98,7 +105,7 @@ def text_frames(file: TextFile) -> Iterator[pl.DataFrame]:
         yield from _as_frames(file.rows(), value)
         return
     for chunk in file.source.chunks():
-        frame = frame_of_lines(chunk, file.format.columns)
+        frame = _frame_of_lines(chunk, file.format.columns)
         if frame is None:
             yield from _as_frames(file.rows(file.source.lines_of(chunk, first)), value)
         elif len(frame):
@@ -106,12 +113,64 @@ def text_frames(file: TextFile) -> Iterator[pl.DataFrame]:
         first += chunk.count(b"\n") if frame is None else len(frame)
 
 
-def _as_frames(rows: Rows, value: str) -> Iterator[pl.DataFrame]:
+def _as_frames(rows: Iterable[Row], value: str) -> Iterator[pl.DataFrame]:
     """Yield parsed lines as frames; lists without scores have none."""
     import polars as pl
 
     schema = {"query_id": pl.String, "doc_id": pl.String, value: pl.Float64, "rank": pl.Int64}
-    listed = (row for row in rows if row[2] is not None)
+    listed = iter(rows)
     while some := list(islice(listed, _LINES)):
-        _, *columns = zip(*some, strict=True)
+        columns = zip(*some, strict=True)
         yield pl.DataFrame(dict(zip(schema, columns, strict=True)), schema=schema, strict=False)
+
+
+# --- large regular TREC runs -------------------------------------------------------------------------
+
+_BLOCK = 1 << 17
+"""Bytes that are looked at together: they stay in the cache."""
+
+
+def _frame_of_lines(data: bytes, columns: tuple[str, ...]) -> pl.DataFrame | None:
+    """Return query_id, doc_id, score and rank of whole lines in their order, or None."""
+    for found, wanted in ((b"\r\n", b"\n"), (b"\t", b" ")):
+        data = data.replace(found, wanted) if found[:1] in data else data  # one byte is found much faster
+    if data[:1] <= b" " or data.startswith((b"#", MARK)) or (b"#" in data and b"\n#" in data):
+        return None  # polars takes any mark away
+    if columns[-1] == "rank" and (b" +" in data or b" -" in data):
+        return None  # perhaps a rank with a sign, which polars reads as a number
+    frame = _of_csv(data, columns)
+    # Each line has the last column, so all blanks; with so many per line in all, each has just these.
+    return frame if frame is not None and _is_divided(data, frame.height, len(columns) - 1) else None
+
+
+def _of_csv(data: bytes, columns: tuple[str, ...], has_ranks: bool = True) -> pl.DataFrame | None:
+    """Return what is known of each row; None if something but the rank is missing, or the last column is."""
+    import polars as pl
+
+    types = {"score": pl.Float64} | ({"rank": pl.Int64} if has_ranks else {})
+    schema = {name: types.get(name, pl.String) for name in columns}
+    rank = pl.col("rank").cast(pl.Int64, strict=False)
+    score = pl.col("score") if "score" in columns else -rank.cast(pl.Float64).alias("score")
+    try:
+        rows = pl.scan_csv(data, separator=" ", has_header=False, quote_char=None, schema=schema)
+        frame = rows.select("query_id", "doc_id", score, rank, last=columns[-1]).collect()
+    except pl.exceptions.PolarsError:  # perhaps of the ranks, which may be any text
+        return _of_csv(data, columns, False) if has_ranks and "score" in columns else None
+    if any(column.null_count() for column in frame.drop("rank")) or frame["score"].is_nan().any():
+        return None
+    return frame.drop("last")
+
+
+def _is_divided(data: bytes, n_lines: int, n_blanks: int) -> bool:
+    """Return whether lines have so many blanks on average, none beside another or a line end."""
+    view = np.frombuffer(data, np.uint8)
+    divided, line_ends = 0, 0
+    for start in range(0, len(view), _BLOCK):
+        block = view[start : start + _BLOCK + 1]  # with the first byte of the next
+        divides = block <= ord(" ")
+        if (divides[1:] & divides[:-1]).any():
+            return False
+        divided += int(np.count_nonzero(divides[:_BLOCK]))
+        line_ends += int(np.count_nonzero(block[:_BLOCK] < ord(" ")))
+    blanks = divided - line_ends
+    return blanks == n_blanks * n_lines and line_ends == n_lines - (not data.endswith(b"\n"))
