@@ -21,10 +21,10 @@ import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.datasets.loading import loaded_qrels, loaded_run
+from permed_measures.datasets.loading import loaded_qrels, loaded_run, with_path
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggregated
 from permed_measures.engine.forms import as_mapping, with_string_ids
-from permed_measures.engine.inputs import FileRun, QrelsLike, RunLike, path_of
+from permed_measures.engine.inputs import QrelsLike, RunLike, path_of
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.ties import ALL_ORDERS, THREE_ORDERS, over_ties
 from permed_measures.files.provenance import Origin, provenance
@@ -168,7 +168,7 @@ def crosscheck(
     """
     qrels, run = loaded_qrels(qrels), loaded_run(run)
     labels = _with_string_ids(as_mapping(qrels, "relevance"))
-    scores = FileRun(_with_string_ids(as_mapping(run, "score")), path_of(run))
+    scores = with_path(_with_string_ids(as_mapping(run, "score")), path_of(run))
     judgments = Judgments.of(labels)
     evaluator = PermedEvaluator(
         measures_of(DEFAULT_MEASURES if measures is None else measures, rel), judgments

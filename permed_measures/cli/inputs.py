@@ -22,7 +22,7 @@ from permed_measures.datasets import NAMES, SAMPLES
 from permed_measures.datasets.loading import existing, loaded_qrels, run_name, with_path
 from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.hits import may_be_grades
-from permed_measures.engine.inputs import QRELS_FIRST, Batches, FileRun
+from permed_measures.engine.inputs import QRELS_FIRST
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.query_ids import renamed
 from permed_measures.engine.rankings import SWAPPED
@@ -183,7 +183,7 @@ class _RunFiles(Mapping[str, Any]):
     may_repeat: bool  # documents may be listed twice
     labels: tuple[str, Any]  # the qrels, as they were named and as they were read
 
-    def __getitem__(self, name: str) -> FileRun | Batches:
+    def __getitem__(self, name: str) -> Any:
         path, is_before = existing(self.files[name]), name == self.before_reranking
         bar = self.bar.of(path.name)
         loaded = load_file(

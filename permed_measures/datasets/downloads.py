@@ -12,8 +12,8 @@ from pathlib import Path
 import ir_datasets
 from ir_datasets.util import Download, RequestsDownload
 
-from permed_measures.datasets.readers import cached
 from permed_measures.errors import InputError, reason_of
+from permed_measures.files.sources import cached
 
 _HUB = "https://huggingface.co"
 

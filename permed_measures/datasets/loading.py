@@ -170,12 +170,11 @@ class _LoadedRuns(Mapping[str, Any]):
         return len(self._runs)
 
 
-def with_path(run: Any, path: Path) -> FileRun | Batches:
+def with_path(run: Any, path: Path | None) -> Any:
     """Return the run of a file, which knows the file, so that errors and warnings name it."""
-    if not isinstance(run, Batches):
-        return FileRun(run, path)
-    run.path = path
-    return run
+    known = run if isinstance(run, Batches) else FileRun(run)
+    known.path = path
+    return known
 
 
 def existing(name: str | os.PathLike[str]) -> Path:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from permed_measures.datasets.records import ConversationQuery, LitSearchDoc, TitledDoc
 from permed_measures.engine.inputs import Nested, string_id
@@ -15,24 +14,11 @@ from permed_measures.errors import InputError
 from permed_measures.files.entries import Parse
 from permed_measures.files.formats import Format, Layout
 from permed_measures.files.read import read_qrels
-from permed_measures.files.sources import Source
+from permed_measures.files.sources import Source, cached
 from permed_measures.files.text import TextFile, twice_error
-
-T = TypeVar("T")
 
 _BATCH = 1000
 """Papers that are held in memory at a time, each with its full text."""
-
-
-def cached(read: Callable[[Path], T]) -> Callable[[Path], T]:
-    """Let a function of a file read it again only if it has changed."""
-    read_version = lru_cache(maxsize=16)(lambda path, *_: read(path))
-
-    def read_cached(path: Path) -> T:
-        status = path.stat()
-        return read_version(path, status.st_mtime_ns, status.st_size, status.st_ino)
-
-    return read_cached
 
 
 def _file(path: Path, name: str, shape: str, parse: Parse, lists: bool = False) -> TextFile:

@@ -75,7 +75,8 @@ class Batches:
 
     def nested(self) -> dict[str, dict[str, float]]:
         """Return all rows as nested dicts."""
-        nested: dict[str, dict[str, float]] = FileRun({}, self.path) if self.path else {}
+        nested = FileRun()
+        nested.path = self.path
         for frame in self:
             for query_id, doc_id, value in zip(*(column.to_list() for column in frame), strict=True):
                 documents = nested.setdefault(query_id, {})
@@ -94,9 +95,7 @@ class Batches:
 class FileRun(dict[str, Any]):
     """A run as nested dicts, and its file, which warnings about the run as a whole name."""
 
-    def __init__(self, run: Mapping[str, Any], path: Path | None) -> None:
-        super().__init__(run)
-        self.path = path
+    path: Path | None = None
 
 
 def path_of(run: object) -> Path | None:

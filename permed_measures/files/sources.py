@@ -13,9 +13,9 @@ import weakref
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from permed_measures.engine.inputs import STDIN
 from permed_measures.errors import InputError
@@ -25,6 +25,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+T = TypeVar("T")
 ProgressCallback = Callable[[float], None]
 """Called with the share of a file that has been read, from 0 to 1."""
 
@@ -155,3 +156,14 @@ class Source:
     def location(self, line: int | None) -> str:
         """Return ``file:line`` for the line of this number, or the file if it is about no line."""
         return f"{self.path}" if line is None else f"{self.path}:{line}"
+
+
+def cached(read: Callable[[Path], T]) -> Callable[[Path], T]:
+    """Let a function of a file read it again only if it has changed."""
+    read_version = lru_cache(maxsize=16)(lambda path, *_: read(path))
+
+    def read_cached(path: Path) -> T:
+        status = path.stat()
+        return read_version(path, status.st_mtime_ns, status.st_size, status.st_ino)
+
+    return read_cached

@@ -269,7 +269,7 @@ _VALUES = ("score", "relevance", "rank")
 
 def _header_of(line: str) -> Header | None:
     """Return the header if the line names the columns of a table of queries and documents."""
-    for delimiter in _DELIMITERS:
+    for delimiter in (each for each in _DELIMITERS if each in line):
         with suppress(csv.Error):
             header = Header(next(csv.reader([line], delimiter=delimiter, strict=True), []), delimiter)
             if header.has("query_id", "doc_id") and not header.columns.keys().isdisjoint(_VALUES):

@@ -5,7 +5,8 @@ Run it with ``python tests/benchmarks/road.py``. Modules are loaded by a first c
 
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -37,12 +38,13 @@ def road(call: Callable[[], Any]) -> list[tuple[str, str]]:
     return list(found)
 
 
-def main() -> None:
-    """Print the roads."""
+@contextmanager
+def calls() -> Iterator[dict[str, Callable[[], Any]]]:
+    """Give two calls: on dicts, and on a data set and a file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "run.trec")
         pm.write_run({"sample_01_1": {"sample-032": 1.0, "x": 2.0}}, path)
-        calls = {
+        yield {
             "ir_measures.calc_aggregate([GradedAP@10], dict, dict)": lambda: ir_measures.calc_aggregate(
                 [MEASURE], QRELS, RUN
             ),
@@ -50,7 +52,12 @@ def main() -> None:
                 ["nDCG@10"], "permed-sample", path
             ),
         }
-        for name, call in calls.items():
+
+
+def main() -> None:
+    """Print the roads."""
+    with calls() as named:
+        for name, call in named.items():
             found = road(call)
             files = list(dict.fromkeys(file for file, _ in found))
             print(f"{name}: {len(files)} files, {len(found)} functions")

@@ -8,6 +8,7 @@ from commands import run_cli
 
 import permed_measures as pm
 from permed_measures.files import read as reading
+from permed_measures.files import sources
 from permed_measures.files.inspection import inspect_file
 
 QUERIES = ("q1", "q2", "q3")
@@ -143,6 +144,29 @@ def test_the_order_of_qrels_is_a_run(name, tmp_path):
         lines = {".parquet": "rows", ".jsonl": "lists"}.get(path.suffix, "lines")
         assert f"the order of its {lines} is taken as the run" in stderr
     assert pm.read_run(tmp_path / "out") == pm.read_run(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "times"),
+    [
+        *((LABELS[name], 1) for name in ("qrels.trec", "truth.jsonl")),
+        *((LABELS[name], 2) for name in ("beir.tsv", "qrels.csv")),  # fractions are refused in the run alone
+        ('{"query_id": "q1", "relevance": [null, 1]}\n', 2),  # what is not judged has ranks all the same
+    ],
+)
+def test_qrels_that_are_the_run_too_are_read_once(content, times, tmp_path, monkeypatch):
+    read, whole = [], sources.Source.lines
+    monkeypatch.setattr(
+        sources.Source, "lines", lambda self, *args: (read.append(not args), whole(self, *args))[1]
+    )
+    path, copy = tmp_path / "qrels", tmp_path / "run" / "qrels"
+    copy.parent.mkdir()
+    for each in (path, copy):
+        each.write_text(content)
+    same, other = (run_cli("evaluate", path, run, "-m", "RR", "--format", "csv") for run in (path, copy))
+    assert [sum(read)] == [times + 2]
+    assert same[0] == other[0]
+    assert ("0.5" in same[0]) == ("null" in content)
 
 
 def test_a_run_that_looks_like_beir_qrels_is_refused(tmp_path):
