@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from permed_measures.comparisons.compare import compare as compare
     from permed_measures.comparisons.plots.by_group import plot_by_group as plot_by_group
     from permed_measures.comparisons.plots.by_query import plot_differences as plot_differences
-    from permed_measures.comparisons.plots.by_query import plot_distribution as plot_distribution
     from permed_measures.comparisons.plots.by_query import plot_scatter as plot_scatter
     from permed_measures.comparisons.plots.cutoffs import plot_cutoffs as plot_cutoffs
     from permed_measures.comparisons.plots.forest import plot_forest as plot_forest
@@ -82,7 +81,6 @@ _LAZY = {
     "plot_by_group": "comparisons.plots.by_group",
     "plot_cutoffs": "comparisons.plots.cutoffs",
     "plot_differences": "comparisons.plots.by_query",
-    "plot_distribution": "comparisons.plots.by_query",
     "plot_forest": "comparisons.plots.forest",
     "plot_scatter": "comparisons.plots.by_query",
     "possible": "limits.possible",

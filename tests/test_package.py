@@ -98,7 +98,6 @@ PUBLIC = {
     "plot_by_group",
     "plot_cutoffs",
     "plot_differences",
-    "plot_distribution",
     "plot_forest",
     "plot_scatter",
     "possible",

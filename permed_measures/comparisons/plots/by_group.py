@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -23,10 +22,9 @@ from permed_measures.comparisons.plots.style import (
     wrapped,
 )
 from permed_measures.comparisons.results import ComparisonResult
-from permed_measures.engine.groups import By, Groups
-from permed_measures.errors import InputError, PermedWarning
+from permed_measures.errors import InputError
 from permed_measures.intervals import FEW, Floats, measure_intervals
-from permed_measures.markup import counted, plural
+from permed_measures.markup import plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,51 +32,35 @@ if TYPE_CHECKING:
 
 def plot_by_group(
     comparison: ComparisonResult,
-    by: By | None = None,
-    qrels: Any = None,
     measure: Measure | str | None = None,
     ax: Axes | None = None,
     *,
     runs: Iterable[str] | None = None,
-    intervals: bool | None = None,
 ) -> Axes:
-    """Plot the mean of each group of queries, such as each turn, by run.
+    """Plot the mean of each group of queries of a comparison, such as each turn, by run.
 
     Parameters
     ----------
     comparison : Comparison
-    by : str, mapping or callable
-        What the groups are, as in `evaluate_by`: a field of the data set's queries (``turn_number``), a
-        pattern with one group that is searched for in the query ids (``'_([0-9]+)$'``),
-        ``{query_id: group}``, or a function of the query id. If left out, the groups of the comparison.
-    qrels : data set of ir_datasets, optional
-        Only for a field of its queries.
+        With groups: of ``compare(..., by="turn_number")``.
     measure : Measure or str, optional
         One of the comparison's; the first if left out.
     ax : matplotlib Axes, optional
         Where to draw; a new Figure if left out.
     runs : iterable of str, optional
         Which runs to draw; all if left out. A run looks the same in every plot of a comparison.
-    intervals : bool, optional
-        Whether to draw the intervals. If left out, those of more than eight runs, which would hide the lines,
-        are not drawn.
 
     Returns
     -------
     matplotlib Axes
         A point for each run and group, side by side, with a bar; where every group is a number, the points of
-        a run are joined by a line. The number of queries stands below each group.
+        a run are joined by a line. The number of queries stands below each group. The bars of more than eight
+        runs would hide the lines, and are not drawn.
 
     Raises
     ------
     InputError
-        If the comparison does not have the measure or a run, no query is in a group, the queries cannot be
-        grouped by `by`, or matplotlib is missing.
-
-    Warns
-    -----
-    PermedWarning
-        If a group has no judged query, or a judged query is in no group.
+        If the comparison does not have the measure or a run, it has no groups, or matplotlib is missing.
 
     Notes
     -----
@@ -93,80 +75,56 @@ def plot_by_group(
     >>> qrels = {"a_1": {"d": 1}, "a_2": {"d": 1}, "b_1": {"d": 1}, "b_2": {"d": 1}}
     >>> new = {query: {"d": 1.0} for query in qrels}
     >>> old = {**new, "a_2": {"d": 1.0, "e": 2.0}}
-    >>> compared = compare(qrels, {"old": old, "new": new}, "RR", baseline="old")
-    >>> ax = plot_by_group(compared, "_([0-9]+)$")
+    >>> compared = compare(qrels, {"old": old, "new": new}, "RR", baseline="old", by="_([0-9]+)$")
+    >>> ax = plot_by_group(compared)
     >>> ax.lines[0].get_ydata().tolist()
     [1.0, 0.75]
     """
     (index, title), names = measure_of(comparison, measure), runs_of(comparison, runs)
-    groups, about = groups_of(comparison, by, qrels)
-    numbers = _numbers(groups.values)
-    shown = not numbers or len(names) <= _MOST_BARS if intervals is None else intervals
-    estimates = group_estimates(comparison, groups, index, names, shown)
-    bars: list[bool] = np.isfinite([low for _, low, _ in estimates.values()]).any(axis=0).tolist()  # type: ignore[assignment]
-    note = _interval_note(comparison, bars) if shown else _NO_BARS * (intervals is None)
+    if not comparison.groups:
+        raise InputError("the comparison has no groups", hint="Compare with by=, such as by='turn_number'")
+    groups = comparison.groups
+    numbers = _numbers(list(groups))
+    shown = len(names) <= _MOST_BARS
+    estimates = _estimates(comparison, index, names, shown)
+    bars = [any(np.isfinite(each[1, n]) for each in estimates.values()) for n in range(len(groups))]
     sizes = [
-        f"n={n:,}" + "\nno bar" * (any(bars) and not bar) for n, bar in zip(groups.sizes, bars, strict=True)
+        f"n={each.n_queries:,}" + "\nno bar" * (any(bars) and not bar)
+        for each, bar in zip(groups.values(), bars, strict=True)
     ]
-    labels = [f"{x:.10g}" for x in numbers] or [shown_name(str(value)) for value in groups.values]
+    labels = [f"{x:.10g}" for x in numbers] or [shown_name(str(value)) for value in groups]
     ax = axes_for(ax)
-    handles = draw_means(ax, comparison, numbers or range(len(labels)), estimates, lines=bool(numbers))
+    handles = _draw_means(ax, comparison, numbers or range(len(labels)), estimates, lines=bool(numbers))
+    below = [f"{label}\n{n}" for label, n in zip(labels, sizes, strict=True)]
     if numbers:
-        label_numbers(ax, numbers, [f"{label}\n{n}" for label, n in zip(labels, sizes, strict=True)])
+        label_numbers(ax, numbers, below)
     else:
-        _label_categories(ax, labels, sizes)
+        _label_categories(ax, below)
+    by = comparison.by
+    about = by if re.fullmatch(r"\w+", by) else f"{shown_name(by)} in the query id"
     ax.set_xlabel(f"{about} (n: queries)", **AS_WRITTEN)
     ax.set_ylabel(wrapped(f"mean {title}"), **AS_WRITTEN)
-    set_title(ax, note)
-    add_legend(ax, handles, {})
+    set_title(ax, _interval_note(comparison, bars) if shown else _NO_BARS)
+    add_legend(ax, handles)
     return ax
 
 
-def groups_of(comparison: ComparisonResult, by: By | None, qrels: Any) -> tuple[Groups, str]:
-    """Group the queries, warn of those without a group, and name what the groups are."""
-    query_ids = comparison.paired.query_ids
-    if by is None:
-        if not comparison.groups:
-            raise InputError(
-                "by is missing, and the comparison has no groups", hint="Give a field or a pattern"
-            )
-        parts = comparison.groups.items()  # whose notes the comparison has
-        found = Groups.of(query_ids, {each: value for value, part in parts for each in part.paired.query_ids})
-        return found, _about(comparison.by)
-    groups = Groups.of(query_ids, by, qrels)
-    if not groups.values:
-        raise InputError(
-            f"by groups none of {counted(len(query_ids), 'judged query')} (first: {query_ids[0]!r})"
-        )
-    for note in groups.notes():
-        warnings.warn(note, PermedWarning, stacklevel=3)
-    return groups, _about(groups.name)
-
-
-def _about(name: str) -> str:
-    """Name the groups on the axis: a field, or the pattern that found them."""
-    return name if re.fullmatch(r"\w+", name) else f"{shown_name(name)} in the query id"
-
-
-def group_estimates(
-    comparison: ComparisonResult, groups: Groups, index: int, runs: Sequence[str], bars: bool
+def _estimates(
+    comparison: ComparisonResult, index: int, runs: Sequence[str], bars: bool
 ) -> dict[str, Floats]:
     """Return the mean of each run by group, with lower and upper bounds where there are any: shape (3, n)."""
-    paired, n = comparison.paired, len(groups.values)
-    stacked = np.stack([paired.values[run][index] for run in runs], axis=1)
-    found = np.full((3, n, len(runs)), np.nan)
-    for number in range(n):
-        here = groups.group == number
-        found[0, number] = stacked[here].mean(axis=0)
-        cluster = np.unique(paired.cluster[here], return_inverse=True)[1]
-        if bars and cluster.max() + 1 >= FEW:
-            of = [paired.measures[index]] * len(runs)
-            bounds = measure_intervals(of, stacked[here], cluster, comparison.level)
+    found = np.full((3, len(comparison.groups), len(runs)), np.nan)
+    for number, group in enumerate(comparison.groups.values()):
+        values = np.stack([group.paired.values[run][index] for run in runs], axis=1)
+        found[0, number] = values.mean(axis=0)
+        if bars and group.n_clusters >= FEW:
+            of = [comparison.measures[index]] * len(runs)
+            bounds = measure_intervals(of, values, group.paired.cluster, comparison.level)
             found[1:, number] = np.transpose([each.value or (np.nan, np.nan) for each in bounds])
     return {run: found[:, :, column] for column, run in enumerate(runs)}
 
 
-def draw_means(
+def _draw_means(
     ax: Axes, comparison: ComparisonResult, x: Sequence[float], estimates: dict[str, Floats], lines: bool
 ) -> dict[str, Any]:
     """Draw points with bars for each run, beside those of the others, or a line; return what was drawn."""
@@ -182,11 +140,10 @@ def draw_means(
     return handles
 
 
-def _label_categories(ax: Axes, labels: Sequence[str], sizes: Sequence[str]) -> None:
-    """Put a label and its size below each category, upright where they are long."""
-    upright = sum(map(len, labels)) > _MOST_LETTERS
-    shown = [f"{label}\n{n}" for label, n in zip(labels, sizes, strict=True)]
-    shown = [text.replace("\n", " ") for text in shown] if upright else shown
+def _label_categories(ax: Axes, labels: Sequence[str]) -> None:
+    """Put a label below each category, upright where they are long."""
+    upright = sum(max(map(len, label.split("\n"))) for label in labels) > _MOST_LETTERS
+    shown = [label.replace("\n", " ") if upright else label for label in labels]
     ax.set_xticks(range(len(labels)), shown, rotation=90 if upright else 0, **AS_WRITTEN)
     ax.set_xlim(-0.6, len(labels) - 0.4)
 

@@ -104,7 +104,7 @@ def plot_cutoffs(
     ax.minorticks_off()
     ax.set_xlabel("cutoff k (logarithmic)")
     ax.set_ylabel(wrapped(f"mean {heading(base)}@k"), **AS_WRITTEN)
-    add_legend(ax, handles, {})
+    add_legend(ax, handles)
     label_numbers(ax, x, [f"{cutoff:,}" for cutoff in x], np.log(x))
     return ax
 

@@ -85,7 +85,7 @@ def _means(comparison: ComparisonResult, heading: str) -> str:
 def _legend(runs: list[str]) -> str:
     ax = _small(0.25 * len(runs) + 0.1)
     lines = {name: ax.plot([], [], label=name, **style)[0] for name, style in styles_of(runs).items()}
-    add_legend(ax, lines, {}, left=0.0)
+    add_legend(ax, lines, left=0.0)
     ax.set_axis_off()
     return inline_svg(_figure(ax))
 

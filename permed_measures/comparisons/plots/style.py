@@ -118,22 +118,17 @@ def label_numbers(ax: Axes, x: Sequence[float], labels: Sequence[str], place: An
     ax.set_xticks(x, shown, **AS_WRITTEN)
 
 
-def add_legend(
-    ax: Axes, lines: Mapping[str, Any], notes: Mapping[str, str], heading: str = "", left: float = 1.0
-) -> None:
-    """Put the legend beside the data; a note may stand after each name."""
+def add_legend(ax: Axes, lines: Mapping[str, Any], left: float = 1.0) -> None:
+    """Put the legend beside the data."""
     legend = ax.legend(
         list(lines.values()),
-        [f"{shown_name(name)}  {notes.get(name, '')}".rstrip() for name in lines],
+        list(map(shown_name, lines)),
         loc="upper left",
         bbox_to_anchor=(left, 1.0),
         handlelength=3.6,
         fontsize="small",
-        title=heading or None,
-        title_fontsize="small",
-        alignment="left",
         frameon=False,
         ncols=-(-len(lines) // 30),
     )
-    for text in [*legend.get_texts(), legend.get_title()]:
+    for text in legend.get_texts():
         text.set(**AS_WRITTEN)

@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from plotting import CONVERSATION
+from plotting import CONVERSATION, TURN
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
@@ -22,7 +22,5 @@ def sample():
     """Return qrels, runs, and a comparison of the packaged sample."""
     qrels = pm.read_qrels(SAMPLES[0].qrels)
     runs = {name: pm.read_run(path) for name, path in SAMPLES[0].runs.items()}
-    compared = compare(
-        qrels, runs, pm.MEDCORPUS, baseline="bm25", clusters=CONVERSATION, tests=(), resamples=500
-    )
+    compared = compare(qrels, runs, pm.MEDCORPUS, baseline="bm25", clusters=CONVERSATION, tests=(), by=TURN)
     return qrels, runs, compared

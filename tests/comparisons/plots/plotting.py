@@ -5,7 +5,6 @@ import random
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.plots.by_group import plot_by_group
-from permed_measures.comparisons.plots.by_query import plot_distribution
 from permed_measures.comparisons.plots.cutoffs import plot_cutoffs
 
 TURN, CONVERSATION = r"_(\d+)$", r"^(.*)_"
@@ -44,11 +43,15 @@ def line(ax, name):
     return found
 
 
+def grouped(by=TURN, names=("old", "new"), runs=None):
+    """Draw the means by group."""
+    return plot_by_group(made(names, by=by), runs=runs)
+
+
 PLOTS = {
-    "turn": lambda c: plot_by_group(c, TURN),
-    "category": lambda c: plot_by_group(c, lambda query_id: f"turn {query_id[-1]}"),
-    "distribution": plot_distribution,
-    "cutoffs": lambda c: plot_cutoffs(QRELS, made_runs(list(c.paired.values))),
+    "turn": lambda names: grouped(TURN, names),
+    "category": lambda names: grouped(lambda query_id: f"turn {query_id[-1]}", names),
+    "cutoffs": lambda names: plot_cutoffs(QRELS, made_runs(names)),
 }
 
 

@@ -131,14 +131,6 @@ def test_means_have_their_intervals_and_the_letters_of_the_table(without_baselin
     )
 
 
-def test_letters_are_of_the_runs_that_are_drawn(without_baseline):
-    [ax] = plot_forest(without_baseline, "RR", Figure().subplots(), runs=["bad", "good"])
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["good  d", "bad  e"]
-    assert [text.get_text() for text in ax.texts] == ["e", ""]
-    [ax] = plot_forest(made(baseline=None), "RR", Figure().subplots())  # no test, no letters
-    assert {text.get_text() for text in ax.get_yticklabels()} == {"old", "new"}
-
-
 def test_of_many_runs_the_number_of_those_that_are_worse_is_shown():
     runs = {f"run {i}": runs_of_all_kinds()["bad" if i else "good"] for i in range(27)}
     result = compare(QRELS, runs, "RR", tests="randomization", resamples=1000)
@@ -190,14 +182,6 @@ def test_too_few_queries_for_any_interval():
     [ax] = plot_forest(result, ax=Figure().subplots())
     assert drawn(ax) == [["y", 0.5, None, False]]
     assert "\nno CI: fewer than 5 queries, or no variance\n" in ax.get_title(loc="left")
-
-
-def test_measures_and_axes_are_chosen(against_old):
-    left, right = Figure().subplots(1, 2)
-    assert plot_forest(against_old, ["P@1", "RR", "P@1"], [left, right]) == [left, right]
-    assert left.get_xlabel() == "difference in P@1"
-    [ax] = plot_forest(against_old, "RR", Figure().subplots(), runs="good")
-    assert [row[0] for row in drawn(ax)] == ["good"]
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,16 @@
 
 import subprocess
 import sys
-from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from plotting import HARD, PLOTS, QRELS, TURN, labels_of_x, line, made, made_runs, texts
+from plotting import HARD, PLOTS, QRELS, grouped, labels_of_x, line, made, made_runs, texts
 
 import permed_measures as pm
-from permed_measures.comparisons.plots.by_group import plot_by_group
-from permed_measures.comparisons.plots.by_query import plot_differences, plot_distribution
+from permed_measures.comparisons.plots.by_query import plot_differences
 from permed_measures.comparisons.plots.cutoffs import plot_cutoffs
 from permed_measures.comparisons.plots.forest import plot_forest
 from permed_measures.comparisons.plots.save import PLOT_ENDINGS, inline_svg, save_plot
@@ -27,7 +25,7 @@ def lightness(colour):
 
 
 def test_runs_can_be_told_apart_in_grey():
-    drawn = plot_distribution(made([f"run {i}" for i in range(20)])).lines
+    drawn = plot_cutoffs(QRELS, made_runs([f"run {i}" for i in range(20)])).lines
     shades = [lightness(each.get_color()) for each in drawn[:8]]
     assert min(abs(a - b) for i, a in enumerate(shades) for b in shades[:i]) > 6
     assert max(shades) < 75  # dark enough for white paper
@@ -36,20 +34,17 @@ def test_runs_can_be_told_apart_in_grey():
 
 
 def test_a_run_looks_the_same_in_every_plot():
-    compared = made("abc")
-    every, one = plot_distribution(compared), plot_by_group(compared, TURN, runs="c")
+    every, one = grouped(names="abc"), grouped(names="abc", runs="c")
     assert line(every, "c").get_color() == line(one, "c").get_color()
     assert line(every, "c").get_marker() == line(one, "c").get_marker()
 
 
 def test_names_are_drawn_letter_for_letter(tmp_path):
-    compared = made(HARD)
-    for plot in (plot_distribution, lambda c: plot_by_group(c, lambda q: "$" + q[-1]), plot_differences):
-        ax = plot(compared)
-        save_plot(ax, tmp_path / "plot.pdf")
-        if ax.get_legend():
-            assert [text.partition("  ")[0] for text in texts(ax)] == [*HARD[:3], "two lines", HARD[4]]
-    assert labels_of_x(plot_by_group(compared, lambda q: "$" + q[-1] + "$"))[0] == "$1$\nn=6"
+    ax = grouped(lambda q: "$" + q[-1] + "$", HARD)
+    save_plot(ax, tmp_path / "plot.pdf")
+    assert texts(ax) == [*HARD[:3], "two lines", HARD[4]]
+    assert labels_of_x(ax)[0] == "$1$\nn=6"
+    save_plot(plot_differences(made(HARD)), tmp_path / "plot.pdf")
     [ax] = plot_forest(made(HARD, ["RR"]))
     assert {text.get_text() for text in ax.get_yticklabels()} == {*HARD[1:3], "two lines", HARD[4]}
 
@@ -61,19 +56,13 @@ def test_long_names_are_shortened():
 
 @pytest.mark.parametrize("plot", PLOTS.values(), ids=PLOTS)
 def test_the_legend_covers_no_data_and_nothing_is_cut(plot):
-    ax = plot(made([f"run {i}" for i in range(12)]))
+    ax = plot([f"run {i}" for i in range(12)])
     ax.figure.draw_without_rendering()
     legend, axes, whole = ax.get_legend().get_window_extent(), ax.get_window_extent(), ax.figure.bbox
     assert legend.x0 >= axes.x1
     assert axes.width > 3 * ax.figure.dpi
     tight = ax.get_tightbbox()
     assert min(tight.x0, whole.x1 - tight.x1, tight.y0, whole.y1 - tight.y1) > -3  # pixels
-
-
-def test_a_given_axes_is_drawn_on():
-    left, right = Figure().subplots(1, 2)
-    assert plot_distribution(made(), ax=left) is left
-    assert plot_differences(made(), ax=right) is right
 
 
 @pytest.mark.parametrize("ending", PLOT_ENDINGS)
@@ -93,23 +82,8 @@ def test_the_same_plot_gives_the_same_bytes(ending, tmp_path):
 @pytest.mark.parametrize("name", ["plot.jpeg", "plot", "plot.pdf.gz"])
 def test_other_endings_are_refused(name, tmp_path):
     with pytest.raises(pm.InputError, match=r"a plot is saved as \.pdf, \.svg, \.png \(found the ending"):
-        save_plot(plot_distribution(made()), tmp_path / name)
+        save_plot(plot_differences(made()), tmp_path / name)
     assert not list(tmp_path.iterdir())
-
-
-def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "plot.svg"
-    save_plot(plot_distribution(made()), path)
-    before = path.read_bytes()
-
-    def fail(*_, **__):
-        raise OSError("no space left")
-
-    monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(OSError, match="no space left"):
-        save_plot(plot_differences(made()), path)
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_part_of_a_figure_is_saved_with_the_whole(tmp_path):
@@ -121,7 +95,7 @@ def test_part_of_a_figure_is_saved_with_the_whole(tmp_path):
 
 def test_a_plot_in_a_page_has_its_names_as_text_and_colours_that_can_be_dark():
     names = ['<b>& "x" id="a_1"', "url(#000000)", "-->"]
-    svg = inline_svg(plot_distribution(made(names)).figure)
+    svg = inline_svg(plot_cutoffs(QRELS, made_runs(names)).figure)
     root = ElementTree.fromstring(svg)
     assert {*names} <= {"".join(each.itertext()).partition("  ")[0] for each in root.iter()}
     assert "<style" not in svg

@@ -10,22 +10,15 @@ from plotting import QRELS, TURN, made, made_runs
 import permed_measures as pm
 from permed_measures.comparisons.plots.arguments import measure_of
 from permed_measures.comparisons.plots.by_group import plot_by_group
-from permed_measures.comparisons.plots.by_query import plot_differences, plot_distribution, plot_scatter
+from permed_measures.comparisons.plots.by_query import plot_differences, plot_scatter
 from permed_measures.comparisons.plots.cutoffs import plot_cutoffs
 from permed_measures.comparisons.plots.forest import plot_forest
 from permed_measures.comparisons.plots.save import save_plot
 
+OF_A_COMPARISON = [plot_by_group, plot_differences, plot_forest, plot_scatter]
 
-@pytest.mark.parametrize(
-    "plot",
-    [
-        plot_differences,
-        plot_distribution,
-        plot_forest,
-        plot_scatter,
-        lambda c, m: plot_by_group(c, TURN, measure=m),
-    ],
-)
+
+@pytest.mark.parametrize("plot", OF_A_COMPARISON)
 def test_a_measure_that_was_not_compared(plot):
     with pytest.raises(
         pm.InputError,
@@ -48,21 +41,17 @@ def test_a_run_that_was_not_compared():
         lambda c: plot_differences(c, against="nwe"),
         lambda c: plot_scatter(c, run="nwe"),
         lambda c: plot_forest(c, runs="nwe"),
-        lambda c: plot_distribution(c, runs="nwe"),
-        lambda c: plot_by_group(c, TURN, runs=["old", "nwe"]),
+        lambda c: plot_by_group(c, runs=["old", "nwe"]),
     ):
         with pytest.raises(
             pm.InputError,
             match=r"a run of the comparison .* old, new \(found 'nwe'\)\. Did you mean 'new'",
         ):
-            plot(made())
+            plot(made(by=TURN))
     with pytest.raises(pm.InputError, match="runs is empty: there is no run to draw"):
-        plot_distribution(made(), runs=[])
+        plot_forest(made(), runs=[])
     with pytest.raises(pm.InputError, match=r"a difference needs two runs \(found 'old' against itself\)"):
         plot_differences(made(), run="old")
-
-
-OF_A_COMPARISON = [plot_by_group, plot_differences, plot_distribution, plot_forest, plot_scatter]
 
 
 @pytest.mark.parametrize("plot", OF_A_COMPARISON)
@@ -91,7 +80,7 @@ def test_axes_that_are_none(plot, ax, found):
 def test_only_axes_are_saved(given, tmp_path):
     with pytest.raises(pm.InputError, match=rf"ax must be an Axes .*found {type(given).__name__}\)"):
         save_plot(given, tmp_path / "plot.pdf")
-    ax = plot_distribution(made())
+    ax = plot_differences(made())
     ax.remove()
     with pytest.raises(pm.InputError, match="ax is no longer in a figure"):
         save_plot(ax, tmp_path / "plot.pdf")
@@ -121,13 +110,6 @@ def test_matplotlib_is_missing(monkeypatch):
     compared = made(by=TURN)
     for name in ("matplotlib", "matplotlib.pyplot", "matplotlib.axes"):
         monkeypatch.setitem(sys.modules, name, None)
-    for plot in (
-        plot_by_group,
-        plot_differences,
-        plot_distribution,
-        plot_forest,
-        plot_scatter,
-        lambda _: plot_cutoffs(QRELS, made_runs("a")),
-    ):
+    for plot in (*OF_A_COMPARISON, lambda _: plot_cutoffs(QRELS, made_runs("a"))):
         with pytest.raises(pm.InputError, match=r"matplotlib is not installed.*pip install '\.\[plot\]'"):
             plot(compared)

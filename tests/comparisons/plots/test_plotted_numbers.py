@@ -5,12 +5,12 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from plotting import CONVERSATION, QRELS, TURN, labels_of_x, line, made, made_runs, per_query, texts
+from plotting import CONVERSATION, QRELS, grouped, labels_of_x, line, made, made_runs, per_query
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.plots.by_group import plot_by_group
-from permed_measures.comparisons.plots.by_query import plot_differences, plot_distribution
+from permed_measures.comparisons.plots.by_query import plot_differences
 from permed_measures.comparisons.plots.cutoffs import plot_cutoffs
 from permed_measures.datasets import SAMPLES
 from permed_measures.intervals import measure_intervals
@@ -19,7 +19,7 @@ from permed_measures.intervals import measure_intervals
 def test_means_by_turn_are_those_of_a_loop(sample):
     qrels, runs, compared = sample
     measure = pm.parse_measure("GradedAP@10")
-    ax = plot_by_group(compared, TURN, measure=measure)
+    ax = plot_by_group(compared, measure=measure)
     assert len(ax.lines) == len(ax.collections) == len(runs)
     for name, run in runs.items():
         by_turn = defaultdict(list)
@@ -35,8 +35,8 @@ def test_means_by_turn_are_those_of_a_loop(sample):
 @pytest.mark.parametrize("clusters", [CONVERSATION, "none", {"u_1": "ours", "v_1": "ours"}])
 def test_bars_are_intervals_of_the_means_of_the_group_by_whole_clusters(clusters):
     groups = {query_id: int(query_id[-1] == "1") for query_id in QRELS}
-    compared = made(clusters=clusters, seed=7, level=0.8)
-    ax = plot_by_group(compared, groups)
+    compared = made(clusters=clusters, seed=7, level=0.8, by=groups)
+    ax = plot_by_group(compared)
     label = dict(zip(compared.paired.query_ids, compared.paired.cluster.tolist(), strict=True))
     for name, bars in zip(compared.paired.values, ax.collections, strict=True):
         for group in (0, 1):
@@ -52,104 +52,69 @@ def test_bars_are_intervals_of_the_means_of_the_group_by_whole_clusters(clusters
     assert f"80% CI of the mean, by {units}" in ax.get_title(loc="left")
 
 
-def test_a_group_of_one_cluster_has_no_interval():
-    compared = made(clusters=CONVERSATION)
-    ax = plot_by_group(compared, CONVERSATION)
-    assert ax.get_title(loc="left") == "no CI: no group has 5 clusters whose values vary"
-    assert not ax.collections
-    alone = plot_by_group(made(), "(.*)")
-    assert alone.get_title(loc="left") == "no CI: no group has 5 queries whose values vary"
-    ax = plot_by_group(compared, lambda query_id: query_id[0] == "u")
-    assert ax.get_title(loc="left").endswith("\nno bar: fewer than 5 clusters, or no variance")
-    assert labels_of_x(ax) == ["False\nn=15", "True\nn=3\nno bar"]
-    [first, _] = ax.collections
-    low, high = next(segment[:, 1] for segment in first.get_segments() if np.isfinite(segment).all())
-    assert low < line(ax, "old").get_ydata()[0] < high
-
-
 @pytest.mark.parametrize("clusters", ["none", CONVERSATION])
 def test_a_group_of_few_has_no_bar_and_says_so(clusters):
-    compared = made(clusters=clusters)
     few = {q: 2 for q in QRELS if q[-1] == "1" and q[0] in "uvwx"}
     one_more = {**few, "y_1": 2}
     for groups, label in ((few, "2\nn=4\nno bar"), (one_more, "2\nn=5")):
-        ax = plot_by_group(compared, {query_id: groups.get(query_id, 1) for query_id in QRELS})
+        ax = plot_by_group(made(clusters=clusters, by={q: groups.get(q, 1) for q in QRELS}))
         assert labels_of_x(ax)[1] == label
         assert ("no bar: fewer than 5" in ax.get_title(loc="left")) == (groups is few)
         for bars in ax.collections:
             first, second = bars.get_segments()
             assert len(first) == 2
             assert len(second) == (2 if groups is one_more else 0)  # points
-    assert "no bar" not in "".join(labels_of_x(plot_by_group(compared, TURN, intervals=False)))
+    alone = plot_by_group(made(clusters=CONVERSATION, by=CONVERSATION))
+    assert alone.get_title(loc="left") == "no CI: no group has 5 clusters whose values vary"
+    assert not alone.collections
 
 
 def test_points_of_runs_stand_side_by_side_at_their_number():
-    ax = plot_by_group(made("abc"), lambda query_id: {"1": 1, "2": 2, "3": 8}[query_id[-1]])
+    ax = grouped(lambda query_id: {"1": 1, "2": 2, "3": 8}[query_id[-1]], "abc")
     places = np.array([line(ax, name).get_xdata() for name in "abc"])
     assert places[1].tolist() == [1, 2, 8]
     assert (np.diff(places, axis=0) > 0.1).all()
     assert np.ptp(places, axis=0).max() < 0.35
-    alone = plot_by_group(made("abc"), TURN, runs="c")
-    assert line(alone, "c").get_xdata().tolist() == [1, 2, 3]
+    assert line(grouped(names="abc", runs="c"), "c").get_xdata().tolist() == [1, 2, 3]
+
+
+def test_bars_of_many_runs_are_left_out():
+    names = [f"run {i}" for i in range(9)]
+    ax = grouped(names=names)
+    assert not ax.collections
+    assert ax.get_title(loc="left") == "no CI: those of more than 8 runs would hide the lines"
+    assert len(grouped(names=names, runs=names[1:]).collections) == 8
 
 
 def test_categories_stand_side_by_side():
-    ax = plot_by_group(made(), lambda query_id: "first" if query_id.endswith("1") else "later")
+    ax = grouped(lambda query_id: "first" if query_id.endswith("1") else "later")
     assert labels_of_x(ax) == ["first\nn=6", "later\nn=12"]
     assert line(ax, "old").get_xdata() == pytest.approx([-0.2, 0.8])
     assert line(ax, "new").get_xdata() == pytest.approx([0.2, 1.2])
     values = per_query(QRELS, made_runs(("old", "new"))["new"], pm.parse_measure("RR"))
     first = [value for query_id, value in values.items() if query_id.endswith("1")]
     assert line(ax, "new").get_ydata()[0] == pytest.approx(sum(first) / len(first))
-
-
-def test_one_numbered_group_and_truth_values_are_categories():
-    ax = plot_by_group(made(), lambda _: 5)
-    assert labels_of_x(ax) == ["5\nn=18"]
-    assert labels_of_x(plot_by_group(made(), lambda q: q[0] == "u")) == ["False\nn=15", "True\nn=3\nno bar"]
+    assert labels_of_x(grouped(lambda _: 5)) == ["5\nn=18"]
+    assert labels_of_x(grouped(lambda q: q[0] == "u")) == ["False\nn=15", "True\nn=3\nno bar"]
 
 
 def test_numbers_are_far_apart_as_their_values_are():
     place = {"1": 1, "2": 2.5, "3": 1000}
-    ax = plot_by_group(made(), lambda query_id: place[query_id[-1]])
+    ax = grouped(lambda query_id: place[query_id[-1]])
     assert line(ax, "old").get_xdata() == pytest.approx([1, 2.5, 1000], abs=0.2)
     assert labels_of_x(ax) == ["1\nn=6", "", "1000\nn=6"]  # no room for the second
 
 
-def test_the_groups_of_the_comparison_are_the_default():
-    ax = plot_by_group(made(by=TURN))
+def test_a_field_or_a_pattern_is_named():
+    ax = grouped()
     assert labels_of_x(ax) == ["1\nn=6", "2\nn=6", "3\nn=6"]
     assert ax.get_xlabel() == r"_(\d+)$ in the query id (n: queries)"
-    with pytest.raises(pm.InputError, match="by is missing, and the comparison has no groups"):
-        plot_by_group(made())
-
-
-def test_a_field_of_a_data_set():
-    import ir_datasets
-
-    dataset = ir_datasets.load("permed-sample")
     runs = {name: pm.read_run(path) for name, path in SAMPLES[0].runs.items()}
-    ax = plot_by_group(compare(dataset, runs, "P@1", tests=()), "turn_number", dataset)
+    ax = plot_by_group(compare("permed-sample", runs, "P@1", tests=(), by="turn_number"))
     assert ax.get_xlabel() == "turn_number (n: queries)"
     assert "by clusters" in ax.get_title(loc="left")
-
-
-def test_groups_that_are_not_whole_are_said():
-    with pytest.warns(pm.PermedWarning, match="12 judged queries are in no group"):
-        plot_by_group(made(), {q: q[-1] for q in QRELS if q[0] in "uv"})
-    with pytest.raises(pm.InputError, match=r"by groups none of 18 judged queries \(first: 'u_1'\)"):
-        plot_by_group(made(), {"other": 1})
-
-
-def test_bars_of_many_runs_are_left_out_unless_asked_for():
-    compared = made([f"run {i}" for i in range(9)])
-    ax = plot_by_group(compared, TURN)
-    assert not ax.collections
-    assert ax.get_title(loc="left") == "no CI: those of more than 8 runs would hide the lines"
-    assert len(plot_by_group(compared, TURN, intervals=True).collections) == 9
-    assert len(plot_by_group(compared, TURN, runs=["run 3", "run 1"]).collections) == 2
-    ax = plot_by_group(made(), TURN, intervals=False)
-    assert (ax.get_title(loc="left"), len(ax.collections)) == ("", 0)
+    with pytest.raises(pm.InputError, match="the comparison has no groups"):
+        plot_by_group(made())
 
 
 def test_differences_are_sorted_and_counted(sample):
@@ -192,34 +157,6 @@ def test_rounding_is_a_tie():
     compared.paired.values["new"][0] = compared.paired.values["old"][0] + 1e-15
     title = plot_differences(compared).get_title(loc="left")
     assert title.endswith("0 wins, 18 ties, 0 losses; mean +0.0000 (dashed)")
-
-
-def test_distribution_is_that_of_a_loop(sample):
-    qrels, runs, compared = sample
-    ax = plot_distribution(compared, "GradedAP@10")
-    for name, run in runs.items():
-        values = list(per_query(qrels, run, pm.parse_measure("GradedAP@10")).values())
-        drawn = line(ax, name)
-        assert drawn.get_drawstyle() == "steps-pre"
-        x, y = drawn.get_data()
-        assert x[0] == 0
-        assert x[-1] == 1
-        assert {*values} <= {*x.tolist()}
-        for at, share in zip(x, y, strict=True):
-            assert share == pytest.approx(100 * sum(value >= at for value in values) / len(values))
-        # The area under the steps is the mean.
-        area = sum((right - left) * share for left, right, share in zip(x, x[1:], y[1:], strict=False))
-        assert area / 100 == pytest.approx(sum(values) / len(values))
-        zero, one = (100 * sum(value == end for value in values) / len(values) for end in (0, 1))
-        assert f"{name}  {zero:.1f}% | {one:.1f}%" in texts(ax)
-
-
-def test_distribution_of_a_count_goes_to_its_maximum():
-    runs = {"short": {"u_1": {"a": 1.0}}, "long": {"u_1": dict.fromkeys("abcd", 1.0)}}
-    ax = plot_distribution(compare({"u_1": {"a": 1}}, runs, "NumRet", tests=()))
-    assert line(ax, "short").get_xydata().tolist() == [[0, 100], [1, 100], [4, 0]]
-    assert line(ax, "long").get_xydata().tolist() == [[0, 100], [4, 100]]
-    assert texts(ax) == ["short", "long"]
 
 
 def test_cutoffs_are_evaluated_one_by_one(sample):

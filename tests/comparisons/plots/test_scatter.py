@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from plotting import HARD, QRELS, TURN, made, made_runs, per_query, texts
+from plotting import HARD, QRELS, made, made_runs, per_query
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
@@ -78,38 +78,6 @@ def test_rounding_is_a_tie():
     assert {colour for colour, _ in circles(ax)} == {to_hex("0.45")}
 
 
-def test_groups_have_a_circle_each_the_smaller_ones_on_top():
-    ax = plot_scatter(made(by=TURN), "P@1", groups=True)
-    counts = Counter((query[-1], place) for query, place in pairs_of("P@1", "old", "new").items())
-    legend = dict(zip(texts(ax), ax.get_legend().legend_handles, strict=True))
-    colours = {turn: to_hex(line.get_color()) for turn, line in legend.items()}
-    drawn = circles(ax)
-    smallest = min(drawn.values()) / min(counts.values())
-    assert drawn == {
-        (colours[turn], place): pytest.approx(n * smallest) for (turn, place), n in counts.items()
-    }
-    [found] = ax.collections
-    assert found.get_sizes().tolist() == sorted(found.get_sizes(), reverse=True)
-    assert ax.get_legend().get_title().get_text() == "group"
-
-
-def test_queries_in_no_group_are_drawn_too():
-    compared = made(by={query: query[-1] for query in QRELS if query[-1] != "3"})
-    ax = plot_scatter(compared, groups=True, ax=Figure().subplots())
-    assert texts(ax) == ["1", "2", "in no group"]
-    assert {place for _, place in circles(ax)} == {*pairs_of("RR", "old", "new").values()}
-
-
-def test_groups_that_cannot_be_drawn():
-    with pytest.raises(pm.InputError, match=r"groups=True needs a comparison with 1 to 8 groups \(found 0\)"):
-        plot_scatter(made(), groups=True)
-    with pytest.raises(pm.InputError, match=r"1 to 8 groups \(found 18\)"):
-        plot_scatter(made(by="(.*)", resamples=10), groups=True)
-    with pytest.raises(pm.InputError, match=r"a difference needs two runs \(found 'old' against itself\)"):
-        plot_scatter(made(), run="old")
-
-
 def test_names_are_drawn_letter_for_letter():
-    ax = plot_scatter(made(HARD[:2], {"MAP $1$ $": "RR"}, by=lambda query: "$x$" + query[-1]), groups=True)
+    ax = plot_scatter(made(HARD[:2], {"MAP $1$ $": "RR"}))
     assert ax.get_xlabel() == f"MAP $1$ $ of {HARD[0]}"
-    assert texts(ax)[0] == "$x$1"
