@@ -9,7 +9,7 @@ import pytest
 import road
 from guide_tables import END, GUIDE, START, TABLES, redraw, tables
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent / "benchmarks"
 REPORT = {
     "machine": "2 cores",
     "rows": [
