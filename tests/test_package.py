@@ -36,7 +36,8 @@ comparisons: paired tests wilcoxon corrections power groups results rows
 comparisons: wording judged findings means_table differences_table report moves changes reranking
 comparisons/plots: style arguments by_group by_query cutoffs forest save inline
 comparisons: queries pictures compare
-papers: cells grids html_tables latex markdown delimited read names printed claims columns tables runs
+papers: cells grids html_tables latex markdown delimited read
+papers: names printed claims whole_numbers columns tables runs
 crosschecks
 conventions: options named query_sets values
 audits: options choices levels

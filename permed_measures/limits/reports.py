@@ -13,6 +13,7 @@ from permed_measures.limits.bounds import Interval
 from permed_measures.limits.row_sentences import by_convention, by_measure, counted_hits, otherwise, usual
 from permed_measures.limits.rows import ClaimRange, ConventionLimits, RowLimits
 from permed_measures.markup import counted
+from permed_measures.papers.whole_numbers import wholes_in
 from permed_measures.results.how import how_made
 from permed_measures.results.report import Report, Result, Section
 
@@ -125,9 +126,11 @@ def _tables(rows: list[RowLimits], every: bool) -> Iterator[Section]:
 
 def _below(result: Possible) -> Iterator[Section]:
     """Yield what stands below the tables: counts, what is assumed."""
-    counts = [line for row in result.rows for line in counted_hits(row, len(result.rows) > 1)]
-    if counts:
-        yield Section("Counts", texts=list(dict.fromkeys(counts)))
+    wholes = list(wholes_in((row.claims for row in result.rows), result.n_queries))
+    told, several = {whole.name for whole in wholes}, len(result.rows) > 1
+    counts = [line for row in result.rows for line in counted_hits(row, several, told)]
+    if counts or wholes:
+        yield Section("Counts", texts=[*map(str, wholes), *dict.fromkeys(counts)])
     yield Section("What this says", texts=_assumed(result))
 
 

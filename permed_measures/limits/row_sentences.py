@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
@@ -127,11 +127,11 @@ def _end(told: ClaimRange, value: float, up: bool) -> str:
     return claim.prints(float(inwards.quantize(unit, rounding, Context(prec=60))) + 0.0)
 
 
-def counted_hits(row: RowLimits, named: bool) -> Iterator[str]:
-    """Say which count each number is, where most numbers that can be printed are none."""
+def counted_hits(row: RowLimits, named: bool, told: Container[str]) -> Iterator[str]:
+    """Say which count each number is, where most that can be printed are none and its column is not told."""
     for place, claim in enumerate(row.claims):
         first = row.conventions[0].ranges[place]
-        if first.counts is None or first.counts.total >= 10**claim.decimals:
+        if claim.name in told or first.counts is None or first.counts.total >= 10**claim.decimals:
             continue
         start = f"{row.name}, {claim.name}" if named else claim.name
         total, found = first.counts.total, first.counts.rounded

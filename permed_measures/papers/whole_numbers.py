@@ -1,0 +1,180 @@
+"""Whole numbers of hits in a column: what cutoff and how many topics its numbers agree with.
+
+P@k over n topics is a whole number of hits, divided by k·n. Where the numbers of a column are whole numbers
+of another total, it is not the measure of its heading, or the topics are others. Brown and Heathers (2017) test
+single numbers so (GRIM).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.errors import MeasureError
+from permed_measures.markup import listed
+from permed_measures.measures.parameters import cutoff_of
+from permed_measures.measures.parsing import parse_measure
+from permed_measures.papers.claims import Claim
+
+_MISPRINTED = 0.01
+"""How many numbers of a column may be no whole numbers, as after a typing error."""
+_ODDS = 1000
+"""How much likelier the numbers must be by a whole, among as many others, than without one."""
+_MOST_TOPICS, _LARGEST_CUTOFF = 10_000, 200
+_MOST_DIGITS = 9
+"""Numbers with more would not fit into 64 bits."""
+_SHOWN = 3
+
+
+class Whole(NamedTuple):
+    """What the numbers of a column are whole numbers of.
+
+    Attributes
+    ----------
+    name : str
+        What heads the column.
+    measure : {'P', 'Success', 'Coverage'}
+    cutoff : int
+        How many hits a topic can have by the heading.
+    claims : list of Claim
+        The numbers of all rows.
+    said : int
+        How many hits there could be by the heading and the qrels: the cutoff times the topics.
+    total : int
+        The same by the numbers.
+    topics : tuple of int
+        Over how many topics that may be.
+    """
+
+    name: str
+    measure: str
+    cutoff: int
+    claims: list[Claim]
+    said: int
+    total: int
+    topics: tuple[int, ...] = ()
+
+    @property
+    def is_as_said(self) -> bool:
+        """Whether the heading and the qrels say so too."""
+        return self.total == self.said
+
+    def __str__(self) -> str:
+        """Say it, with an example of a number that is another one than the heading says."""
+        hits = [(claim, claim.printed().counts(self.total)) for claim in self.claims]
+        others = [claim.text for claim, found in hits if not found]
+        n = len(hits)
+        rows = f"{n - len(others)} of {n} rows" if others else f"all {n} rows"
+        but = f" (not {listed(others, _SHOWN)})" if others else ""
+        line = (
+            f"{rows} are whole numbers of {self.total:,}{but}, as {' or '.join(map(self._way, self.topics))}"
+        )
+        for claim, found in hits:
+            if len(found) == 1 and not claim.anyhow.counts(self.said):
+                number = f"{claim.text} is {found[0]:,} of {self.total:,}, no whole number of {self.said:,}"
+                return f"{self.name}: {number}: {line}"
+        return f"{self.name}: {line}"
+
+    def _way(self, n_topics: int) -> str:
+        measure = f"P@{self.total // n_topics}" if self.measure == "P" else self.measure
+        return f"{measure} over {n_topics:,} topics"
+
+
+def wholes_in(rows: Iterable[Sequence[Claim]], n_topics: int) -> Iterator[Whole]:
+    """Yield what the numbers of columns of P, Success and Coverage are whole numbers of, where these tell.
+
+    By a total of h hits a row prints each of h + 1 numbers with the same probability, and in 1 of 100 rows
+    any number, as after a typing error; without a total it prints any of the numbers with its digits. Tried
+    are the totals with the cutoff of the heading, or over the topics of the qrels. The likeliest is named if
+    the numbers are 1,000 times as many times likelier by it as there are totals. As the mean of such a ratio
+    is at most 1, at most 1 of 1,000 columns of arbitrary numbers is said to have a total, and at most 1 of
+    1,000 that are as the heading and the qrels say is said to have another (Markov's inequality).
+
+    Parameters
+    ----------
+    rows : iterable of sequences of Claim
+    n_topics : int
+        Over how many topics the qrels have the mean.
+
+    Examples
+    --------
+    >>> from permed_measures.papers.claims import parse_claims
+    >>> rows = parse_claims([{"P@10": f"{hits / 750:.4f}"} for hits in (230, 81, 307, 44, 190, 413, 52)])
+    >>> [whole] = wholes_in(rows, 50)
+    >>> whole.total, whole.topics
+    (750, (50, 75))
+    """
+    columns: dict[str, list[Claim]] = {}
+    for claim in (claim for row in rows for claim in row):
+        columns.setdefault(claim.name, []).append(claim)
+    found = [_whole(name, _read_alike(claims), n_topics) for name, claims in columns.items()]
+    wholes = [whole for whole in found if whole is not None]
+    tried = dict.fromkeys([n_topics, *(whole.total // whole.cutoff for whole in wholes)])
+    for whole in wholes:
+        common = {n: sum(n in _topics(each, tried) for each in wholes) for n in _topics(whole, tried)}
+        yield whole._replace(topics=tuple(n for n in common if common[n] == max(common.values())))
+
+
+def _topics(whole: Whole, tried: Iterable[int]) -> list[int]:
+    """Return the numbers of topics that go into a total, with any cutoff of P."""
+    return [n for n in tried if (whole.total % n == 0 and whole.measure == "P") or whole.total == n]
+
+
+def _measure_of(claim: Claim) -> tuple[str, int]:
+    """Return the name of a measure that counts hits, and how many a topic can have; empty for others."""
+    if not claim.is_fixed:
+        measure, cutoff = claim.measure, claim.cutoffs[0]
+    else:
+        try:
+            parsed = parse_measure(claim.measure)
+        except MeasureError:
+            return "", 0
+        measure, cutoff = str(parsed.NAME), cutoff_of(parsed)
+    if measure == "P" and isinstance(cutoff, int):
+        return "P", cutoff
+    return (measure, 1) if measure in ("Success", "Coverage") else ("", 0)
+
+
+def _read_alike(claims: list[Claim]) -> list[Claim]:
+    """Read all numbers of a column in percent if one is."""
+    if any(claim.percent for claim in claims):
+        return [claim if claim.percent else claim.or_in_percent().other or claim for claim in claims]
+    return claims
+
+
+def _whole(name: str, claims: list[Claim], n_topics: int) -> Whole | None:
+    """Return the whole that the numbers of a column tell; None if they tell none."""
+    measure, cutoff = _measure_of(claims[0])
+    told = list({claim.value: claim for claim in claims if 0 < claim.value < 1}.values())
+    digits = max((claim.decimals for claim in told), default=0)
+    if not measure or not 0 < digits <= _MOST_DIGITS:
+        return None
+    said, totals = cutoff * n_topics, cutoff * np.arange(1, _MOST_TOPICS + 1)
+    if measure == "P":
+        totals = np.union1d(totals, n_topics * np.arange(1, _LARGEST_CUTOFF + 1))
+    totals = np.union1d(totals[totals < 10**digits], said)
+    evidence, enough = _evidence(told, totals), np.log(_ODDS * len(totals))
+    best = int(evidence.argmax())
+    as_said = evidence[totals == said].item() if totals[best] != said else 0
+    if evidence[best] - max(as_said, 0) < enough:
+        return None
+    return Whole(name, measure, cutoff, claims, said, int(totals[best]))
+
+
+def _evidence(claims: list[Claim], totals: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the logarithm of how much likelier each total makes claims than if they were any numbers."""
+    evidence = np.zeros(len(totals))
+    for claim in claims:
+        unit = 10**claim.decimals
+        twice = 2 * int(claim.value * unit)
+        is_whole = (twice + 1) * totals // (2 * unit) >= -(-(twice - 1) * totals // (2 * unit))
+        common = np.gcd(2 * unit, totals)
+        in_the_middle = np.where(
+            2 * unit // common % 2, (common + 1) // 2, 0
+        )  # which may print as two numbers
+        n_printed = np.minimum(totals + 1 + in_the_middle, unit)
+        evidence += np.log(np.where(is_whole, (1 - _MISPRINTED) * unit / n_printed, 0) + _MISPRINTED)
+    return evidence

@@ -1,0 +1,101 @@
+"""Columns of whole numbers of hits tell the cutoff and the topics, and other columns tell nothing."""
+
+import csv
+
+import numpy as np
+import pytest
+from effort import effort
+
+import permed_measures as pm
+from permed_measures.papers.claims import parse_claims
+from permed_measures.papers.whole_numbers import wholes_in
+
+
+def column(name, values, digits=4):
+    return parse_claims([{name: f"{value:.{digits}f}"} for value in values])
+
+
+def counts(rng, n, total):
+    return rng.integers(1, total, n) / total
+
+
+@pytest.mark.parametrize(
+    ("name", "total", "said"),
+    [
+        ("P@10", 450, "all 20 rows are whole numbers of 450, as P@9 over 50 topics or P@10 over 45 topics"),
+        ("P@10", 540, "no whole number of 500: all 20 rows are whole numbers of 540, as P@10 over 54 topics"),
+        ("P@10 (%)", 750, "20 rows are whole numbers of 750, as P@15 over 50 topics or P@10 over 75 topics"),
+        ("P@10", 500, "P@10: all 20 rows are whole numbers of 500, as P@10 over 50 topics"),
+        ("P@10", 250, "all 20 rows are whole numbers of 250, as P@5 over 50 topics or P@10 over 25 topics"),
+        ("Success@5", 43, "all 20 rows are whole numbers of 43, as Success over 43 topics"),
+        ("P@1", 45, "no whole number of 50: all 20 rows are whole numbers of 45, as P@1 over 45 topics"),
+        ("Coverage@10", 50, "Coverage@10: all 20 rows are whole numbers of 50, as Coverage over 50 topics"),
+    ],
+)  # fmt: skip
+def test_a_column_tells_its_cutoff_and_topics(name, total, said):
+    values = counts(np.random.default_rng(0), 20, total)
+    rows = column(name, 100 * values if "%" in name else values, 2 if "%" in name else 4)
+    [whole] = wholes_in(rows, 50)
+    assert said in str(whole)
+
+
+def test_columns_of_one_table_are_over_the_same_topics():
+    """750 alone may be P@10 over 75 topics too, and 225 P@5 over 45; with 5,000 beside it, it is not."""
+    rng = np.random.default_rng(1)
+    named = {"P@10": 750, "P@100": 5000}
+    rows = [
+        a + b for a, b in zip(*(column(name, counts(rng, 60, n)) for name, n in named.items()), strict=True)
+    ]
+    assert [(whole.total, whole.topics) for whole in wholes_in(rows, 50)] == [(750, (50,)), (5000, (50,))]
+    assert [(whole.total, whole.topics) for whole in wholes_in(rows, 45)] == [(750, (50,)), (5000, (50,))]
+
+
+def test_a_mistyped_number_does_not_hide_the_others():
+    rows = column("P@10", [*counts(np.random.default_rng(2), 30, 500), 0.3067])
+    [whole] = wholes_in(rows, 50)
+    assert (whole.total, str(whole)) == (
+        500,
+        "P@10: 30 of 31 rows are whole numbers of 500 (not 0.3067), as P@10 over 50 topics",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "digits"),
+    [
+        ("P@10", counts(np.random.default_rng(3), 3, 750), 4),  # three rows are too few
+        ("P@10", counts(np.random.default_rng(3), 200, 750), 2),  # each number with two digits is one of 750
+        ("P@10", counts(np.random.default_rng(3), 200, 1500), 3),
+        ("nDCG@10", counts(np.random.default_rng(3), 200, 750), 4),
+        ("R@10", counts(np.random.default_rng(3), 200, 750), 4),
+        ("P@10", [0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2], 4),  # one number, however often
+        ("P@10", [0.0, 1.0], 4),
+    ],
+)
+def test_nothing_is_said_where_the_numbers_do_not_tell(name, values, digits):
+    assert list(wholes_in(column(name, values, digits), 50)) == []
+
+
+def test_arbitrary_columns_have_no_total_and_true_ones_no_other():
+    """At most 1 of 1,000 may; `python tests/simulations/whole_numbers.py` makes 3,000 of each kind."""
+    rng = np.random.default_rng(4)
+    for _ in range(effort(40, 1000)):
+        k, n, rows = (int(rng.choice(each)) for each in ([1, 5, 10], [43, 50, 200], [2, 5, 15, 60]))
+        digits, low = int(rng.choice([2, 3, 4])), rng.uniform(0, 0.9)
+        assert list(wholes_in(column(f"P@{k}", rng.random(rows), digits), n)) == []
+        assert list(wholes_in(column(f"P@{k}", low + rng.random(rows) / 10, digits), n)) == []
+        assert all(
+            each.is_as_said for each in wholes_in(column(f"P@{k}", counts(rng, rows, k * n), digits), n)
+        )
+
+
+def test_the_command_says_that_p_10_of_trec_8_is_precision_at_15(data):
+    """NIST's TREC Browser shows it so: no number need be a multiple of 1/500."""
+    folder = data / "outside" / "trec8"
+    with (folder / "summaries.csv").open(encoding="utf-8", newline="") as file:
+        rows = {
+            row.pop("run"): {name: row[name] for name in ("P_10", "P_100")} for row in csv.DictReader(file)
+        }
+    text = " ".join(str(pm.possible(folder / "qrels.txt.gz", rows)).split())
+    assert "P_10: 0.0253 is 19 of 750, no whole number of 500: all 129 rows are whole numbers of 750" in text
+    assert "whole numbers of 750, as P@15 over 50 topics" in text
+    assert "P_100: all 129 rows are whole numbers of 5,000, as P@100 over 50 topics" in text
