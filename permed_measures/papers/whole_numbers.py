@@ -1,8 +1,8 @@
 """Whole numbers of hits in a column: what cutoff and how many topics its numbers agree with.
 
-P@k over n topics is a whole number of hits, divided by k·n. Where the numbers of a column are whole numbers
-of another total, it is not the measure of its heading, or the topics are others. Brown and Heathers (2017) test
-single numbers so (GRIM).
+P@k over n topics is a whole number of hits, divided by k·n. Where the numbers of a column are whole
+numbers of another total, it is not the measure of its heading, or the topics are others. Brown and
+Heathers (2017) test single numbers so (GRIM).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python tests/simulations/whole_numbers.py [columns] [seed]
 
-Columns of 2 to 129 rows with 2 to 4 digits, of arbitrary numbers (anywhere, near each other, means of recall) and
-of P@k and Success@k over 10 to 597 queries.
+Columns of 2 to 129 rows with 2 to 4 digits, of arbitrary numbers (anywhere, near each other, means of
+recall) and of P@k and Success@k over 10 to 597 queries.
 """
 
 import sys
@@ -41,9 +41,7 @@ def main(columns=1000, seed=0):
             for whole in wholes_in(parse_claims([{name: f"{value:.{digits}f}"} for value in values]), n):
                 found[kind, whole.is_as_said] += 1
     for kind, n in made.items():
-        print(
-            f"{kind:25}{n:6} columns: {found[kind, False]:4} told another total, {found[kind, True]:5} as said"
-        )
+        print(f"{kind:25}{n:6} columns: {found[kind, False]:4} another total, {found[kind, True]:5} as said")
 
 
 if __name__ == "__main__":
