@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ir_measures.measures import registry
+
 from permed_measures.markup import as_latex, one_line
 
 _NEEDS = r"% needs \usepackage{booktabs}, \usepackage{adjustbox}"
@@ -13,6 +15,7 @@ _BEYOND = "% compile it with XeLaTeX or LuaLaTeX and a font that has its letters
 _MEASURE = re.compile(r"\b[A-Za-z]+(?:-[a-z]+)?(?:\([^()]*\))?@[0-9]+|\b[A-Za-z]+\([a-z_]+=[^()]*\)")
 _P_BELOW = re.compile(r"\bp < ([0-9.]*[0-9])")
 _D_Z = re.compile(r"\bd_z\b")
+_P = re.compile(r"\bp(?=: | \(adj\.\)|$)")
 _ANY_LATEX_HAS = "†‡—Δ±\u2013\u2018\u2019\u201c\u201d\u2026"
 _NUMBER = re.compile(r"[-+]?[0-9][0-9.,]*|\[[-+0-9., ]+\]")  # or an interval
 _SIGN = re.compile(r"(?<![0-9])([-+])(?=[0-9])")
@@ -34,14 +37,30 @@ def latex_text(text: str) -> str:
     >>> print(latex_text("† p < 0.05 on nDCG@10, 5%"))
     $^{\dagger}$ $p<0.05$ on \texttt{nDCG@10}, 5\%
     """
-    found = re.compile(f"{_MEASURE.pattern}|{_P_BELOW.pattern}|{_D_Z.pattern}")
+    found = re.compile(f"{_MEASURE.pattern}|{_P_BELOW.pattern}|{_D_Z.pattern}|{_P.pattern}")
     parts, end = [], 0
     for each in found.finditer(text):
-        known = "$d_z$" if each[0] == "d_z" else rf"\texttt{{{as_latex(each[0])}}}"
+        known = f"${each[0]}$" if each[0] in ("d_z", "p") else latex_measure(each[0])
         known = rf"$p<{each[1]}$" if each[1] else known
         parts += [as_latex(text[end : each.start()]), known]
         end = each.end()
     return "".join([*parts, as_latex(text[end:])])
+
+
+def latex_heading(text: str) -> str:
+    r"""Escape a heading, or a cell that names a measure, which may be one without a cutoff.
+
+    Examples
+    --------
+    >>> print(latex_heading("AP"), latex_heading("p (adj.)"))
+    \texttt{AP} $p$ (adj.)
+    """
+    return latex_measure(text) if text in registry else latex_text(text)
+
+
+def latex_measure(name: str) -> str:
+    """Write the name of a measure."""
+    return rf"\texttt{{{as_latex(name)}}}"
 
 
 def latex_cell(text: str, rank: int, mark: str) -> str:

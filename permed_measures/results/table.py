@@ -11,11 +11,14 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from permed_measures.markup import Styled, as_cell, as_html, as_markdown, one_line
-from permed_measures.results.latex import latex_cell, latex_text, needed
+from permed_measures.results.latex import latex_cell, latex_heading, latex_text, needed
 from permed_measures.terminal import paragraph, terminal_table
 
 NONE = "—"
 """What stands in a cell that has no value."""
+
+MEASURE = "measure"
+"""The heading of a column that names measures."""
 
 
 class Cell(NamedTuple):
@@ -239,10 +242,16 @@ def _latex(table: Table) -> str:
         rf"\begin{{adjustbox}}{{{_LARGEST}}}",
         rf"\begin{{tabular}}{{@{{}}{kinds}@{{}}}}",
         r"\toprule",
-        rf"{' & '.join(map(latex_text, table.headings))} \\",
+        rf"{' & '.join(map(latex_heading, table.headings))} \\",
     ]
     for block in table.blocks:
-        rows = ([latex_cell(*cell) for cell in row] for row in block)
+        rows = (
+            [
+                latex_heading(cell.text) if heading == MEASURE else latex_cell(*cell)
+                for heading, cell in zip(table.headings, row, strict=True)
+            ]
+            for row in block
+        )
         lines += [r"\midrule", *(rf"{' & '.join(cells)} \\" for cells in rows)]
     lines += [r"\bottomrule", r"\end{tabular}", r"\end{adjustbox}", r"\end{table}"]
     return "".join(f"{line}\n" for line in lines)
