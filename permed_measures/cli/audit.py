@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from permed_measures.audits.audit import audit
-from permed_measures.cli import arguments
+from permed_measures.cli.arguments import CLAIMS, QRELS, READING, RUNS, WRITING
 from permed_measures.cli.inputs import find_runs, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import ADVANCED, OUTPUT, Command, argument, flag
+from permed_measures.cli.parsing import ADVANCED, OUTPUT, Command, option
 from permed_measures.markup import counted
 from permed_measures.papers.tables import read_claims
 
@@ -31,30 +31,20 @@ def run(args: Namespace) -> int:
 
 COMMAND = Command(
     run,
-    arguments=(
-        arguments.QRELS,
-        arguments.RUNS,
-        *arguments.CLAIM_OPTIONS,
-        arguments.FORMAT,
-        arguments.OUTPUT_FILE,
-        flag(
-            OUTPUT,
-            "--explain",
-            help="Add how surely, alternatives, what these data cannot tell apart, and formulas.",
+    [
+        *(QRELS, RUNS, *CLAIMS, *WRITING),
+        option(
+            OUTPUT, "--explain", "Add how surely, alternatives, what cannot be told apart here, and formulas."
         ),
-        argument(
-            ADVANCED,
-            "--by",
-            metavar="FIELD|REGEX",
-            help="Try means by group too; conversations and turns need no option.",
+        option(
+            ADVANCED, "--by FIELD|REGEX", "Try means by group too; conversations and turns need no option."
         ),
-        arguments.ORDER,
-        arguments.QUERY_IDS,
-    ),
-    examples=(
+        *READING,
+    ],
+    examples=[
         "medcorpus results.jsonl --claim MAP@10=53.57%",
         "permed-sample permed-sample/runs --claims paper.md",
-    ),
+    ],
     details="Measures can be written in many ways: map@10, NDCG_cut_10, mrr, hit@10, coverage@10. Numbers "
     "above 1 or with % are percentages.",
 )

@@ -7,28 +7,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from permed_measures.cli import arguments
+from permed_measures.cli.arguments import (
+    ASKED_MEASURES,
+    CAPTION,
+    CLUSTERS,
+    DIGITS,
+    LEVEL,
+    QRELS,
+    READING,
+    RECORD,
+    RESAMPLES,
+    RUNS,
+    SEED,
+    WRITING,
+)
 from permed_measures.cli.inputs import Inputs, find_runs, measures_asked, origin_of, reading
-from permed_measures.cli.output import (
-    FIGURE,
-    check_record,
-    format_of,
-    write_figure,
-    write_record,
-    write_report,
-)
-from permed_measures.cli.parsing import (
-    ADVANCED,
-    STATISTICS,
-    Command,
-    argument,
-    number,
-    one_of,
-    repeatable,
-    whole_number,
-)
+from permed_measures.cli.messages import print_message, warnings_as_notes
+from permed_measures.cli.output import check_record, format_of, write_record, write_report
+from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, one_of, option, repeatable
 from permed_measures.comparisons.compare import Comparison, compare
 from permed_measures.comparisons.corrections import CORRECTIONS, MAX_T
+from permed_measures.comparisons.plots.forest import plot_forest
+from permed_measures.comparisons.plots.save import PLOT_ENDINGS, save_plot
 from permed_measures.comparisons.plots.style import matplotlib
 from permed_measures.comparisons.reranking import reranking
 from permed_measures.comparisons.results import TESTS
@@ -37,9 +37,9 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.errors import InputError
 from permed_measures.files.columns import read_columns
+from permed_measures.markup import counted
 from permed_measures.results.evaluations import Evaluations, evaluated, with_judged
 from permed_measures.results.own_columns import check_texts, headings_of_texts, texts_of
-from permed_measures.results.report import FORMATS
 
 
 def run(args: Namespace) -> None:
@@ -51,8 +51,8 @@ def run(args: Namespace) -> None:
         raise InputError("--p-imp needs one --baseline", hint="Name the run that the others rerank")
     texts = read_columns(existing(args.columns)) if args.columns else {}
     check_texts(texts, files)
-    form = format_of(args, read, formats=[*FORMATS, FIGURE])
-    if form in ("html", FIGURE):
+    form = format_of(args, read, others=dict.fromkeys(PLOT_ENDINGS, "figure"))
+    if form in ("html", "figure"):
         matplotlib()  # before any work: an error where it is missing
     asked = _asked(args)
     with reading(args.qrels, files, args.order, args.query_ids) as inputs:
@@ -63,8 +63,8 @@ def run(args: Namespace) -> None:
             texts = _with_p_imp(texts, args.p_imp, inputs, args.baseline[0])
     origin = origin_of(args, files)
     result = replace(result, origin=origin, digits=args.digits, texts=texts, caption=args.caption or "")
-    if form == FIGURE:
-        write_figure(result, args.output)
+    if form == "figure":
+        _write_figure(result, args.output)
     else:
         write_report(result.report(), form, args.output, f"{len(files):,} runs")
     if recorded is not None:
@@ -118,91 +118,48 @@ def _with_p_imp(
     return found
 
 
+def _write_figure(result: Comparison, output: Path) -> None:
+    """Write the forest plot to a file, with the groups if there are any, and say so."""
+    matplotlib().use("agg")  # no window
+    with warnings_as_notes():
+        save_plot(plot_forest(result, groups=bool(result.groups)), output)
+    print_message(f"{output}: figure of {counted(len(result.paired.values), 'run')}")
+
+
 COMMAND = Command(
     run,
-    arguments=(
-        arguments.QRELS,
-        arguments.RUNS,
-        *arguments.MEASURE_OPTIONS,
+    [
+        *(QRELS, RUNS, *ASKED_MEASURES),
         repeatable(
-            STATISTICS,
-            "--baseline",
-            metavar="NAME",
-            help="The run to compare with, repeatable; by default every pair is compared.",
+            STATISTICS, "--baseline NAME", "The run to compare with, repeatable; by default all pairs are."
         ),
-        argument(
+        option(STATISTICS, "--by FIELD|REGEX", "Compare by group of queries too, as evaluate does."),
+        CLUSTERS,
+        option(
             STATISTICS,
-            "--by",
-            metavar="FIELD|REGEX",
-            help="Compare by group of queries too, as evaluate does.",
-        ),
-        arguments.CLUSTERS,
-        argument(
-            STATISTICS,
-            "--correction",
+            "--correction NAME",
+            "Correction for several tests: max-t (by default), holm, bonferroni, benjamini-hochberg or none.",
             type=one_of([MAX_T, *CORRECTIONS]),
-            metavar="NAME",
-            help="Correction for several tests: max-t (by default), holm, bonferroni, "
-            "benjamini-hochberg or none.",
         ),
         repeatable(
             STATISTICS,
-            "--tests",
+            "--tests NAME",
+            "A test to run: randomization (by default), t-test or wilcoxon. Can be repeated.",
             type=one_of(TESTS),
-            metavar="NAME",
-            help="A test to run: randomization (by default), t-test or wilcoxon. Can be repeated.",
         ),
-        arguments.FORMAT,
-        arguments.OUTPUT_FILE,
-        argument(
-            ADVANCED,
-            "--family",
-            type=one_of(["all", "measure"]),
-            default="all",
-            metavar="all|measure",
-            help="What is corrected together, by default all p-values.",
-        ),
-        argument(
-            ADVANCED,
-            "--equivalence-margin",
-            type=number,
-            metavar="D",
-            help="Also test whether a difference is within ± D.",
-        ),
-        argument(
-            ADVANCED,
-            "--detect",
-            type=number,
-            metavar="D",
-            help="Say how many queries a difference of D needs.",
-        ),
-        arguments.RESAMPLES,
-        arguments.SEED,
-        arguments.LEVEL,
-        argument(
-            ADVANCED,
-            "--columns",
-            type=Path,
-            metavar="FILE",
-            help="A CSV file of other columns: run,method,latency.",
-        ),
-        argument(
-            ADVANCED,
-            "--p-imp",
-            type=whole_number(1),
-            metavar="K",
-            help="Add P-imp@K: pairs that a run puts right.",
-        ),
-        arguments.DIGITS,
-        arguments.CAPTION,
-        arguments.ORDER,
-        arguments.QUERY_IDS,
-        arguments.RECORD,
-    ),
-    examples=(
+        *WRITING,
+        option(ADVANCED, "--family all|measure", "What is corrected together: all p-values.", default="all"),
+        option(ADVANCED, "--equivalence-margin D", "Also test whether a difference is within ± D."),
+        option(ADVANCED, "--detect D", "Say how many queries a difference of D needs."),
+        *(RESAMPLES, SEED, LEVEL),
+        option(ADVANCED, "--columns FILE", "A CSV file of other columns: run,method,latency."),
+        option(ADVANCED, "--p-imp K", "Add P-imp@K: pairs that a run puts right."),
+        *(DIGITS, CAPTION, *READING, RECORD),
+    ],
+    examples=[
         "permed-sample permed-sample/runs --baseline bm25",
         "medcorpus runs/ -m GradedAP@10 --output table.tex",
-    ),
+    ],
     details="A folder of runs gives one table. Turns of a conversation are not independent: for a data set "
     "with conversations, tests and intervals resample whole conversations.",
 )

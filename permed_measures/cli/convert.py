@@ -7,11 +7,11 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from permed_measures.cli import arguments
+from permed_measures.cli.arguments import ORDER
 from permed_measures.cli.inputs import packaged_runs
 from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.cli.output import check_folder
-from permed_measures.cli.parsing import INPUT, OUTPUT, Command, argument, one_of
+from permed_measures.cli.parsing import INPUT, OUTPUT, Command, argument, one_of, option
 from permed_measures.cli.progress import ProgressBar
 from permed_measures.datasets.loading import existing
 from permed_measures.errors import InputError
@@ -31,7 +31,7 @@ def run(args: Namespace) -> None:
         raise InputError("OUT is the same file as IN", where=str(target), hint="Name another file for OUT")
     with warnings_as_notes(), closing(ProgressBar()) as bar:
         file = Source(source, bar.of(source.name))
-        kind = getattr(args, "as") or kind_of(file)
+        kind = args.kind or kind_of(file)
         if kind is None:
             raise InputError(
                 "this file can be read as qrels and as a run", where=str(source), hint="Say which by --as"
@@ -47,26 +47,14 @@ def run(args: Namespace) -> None:
 
 COMMAND = Command(
     run,
-    arguments=(
-        argument(INPUT, "source", metavar="IN", help="A run or qrels in any format."),
-        argument(INPUT, "target", metavar="OUT", help="Its ending chooses the format; - is standard output."),
-        argument(
-            INPUT,
-            "--as",
-            type=one_of(["qrels", "run"]),
-            metavar="qrels|run",
-            help="Read IN as qrels or as a run.",
-        ),
-        argument(
-            OUTPUT,
-            "--to",
-            type=one_of(FORMATS),
-            metavar="FORMAT",
-            help=f"The format, whatever the ending: one of {', '.join(FORMATS)}.",
-        ),
-        arguments.ORDER,
-    ),
-    examples=("results.jsonl results.trec", "query_to_texts.jsonl qrels.tsv --as qrels"),
+    [
+        argument("source", "IN", "A run or qrels in any format."),
+        argument("target", "OUT", "Its ending chooses the format; - is standard output."),
+        option(INPUT, "--as qrels|run", "Read IN as qrels or as a run.", dest="kind"),
+        option(OUTPUT, "--to FORMAT", f"Whatever the ending: {', '.join(FORMATS)}.", type=one_of(FORMATS)),
+        ORDER,
+    ],
+    examples=["results.jsonl results.trec", "query_to_texts.jsonl qrels.tsv --as qrels"],
     details="OUT ends in .trec, .jsonl (PerMed results; for qrels MedCorpus labels or PerMed ground truth), "
     ".json (BEIR and MTEB), .parquet, .csv or .tsv (for qrels BEIR's). All but .parquet can be followed by "
     ".gz.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-from permed_measures.cli import arguments
+from permed_measures.cli.arguments import ASKED_MEASURES, QRELS, READING, RUNS, WRITING
 from permed_measures.cli.inputs import chosen_measures, find_runs, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import Command
@@ -29,16 +29,8 @@ def run(args: Namespace) -> int:
 
 COMMAND = Command(
     run,
-    arguments=(
-        arguments.QRELS,
-        arguments.RUNS,
-        *arguments.MEASURE_OPTIONS,
-        arguments.FORMAT,
-        arguments.OUTPUT_FILE,
-        arguments.ORDER,
-        arguments.QUERY_IDS,
-    ),
-    examples=("permed-sample permed-sample/runs", "medcorpus results.jsonl -m nDCG@10 -m AP@10"),
+    [QRELS, RUNS, *ASKED_MEASURES, *WRITING, *READING],
+    examples=["permed-sample permed-sample/runs", "medcorpus results.jsonl -m nDCG@10 -m AP@10"],
     details="By default, the measures of the presets and others that papers often report are compared, as "
     "far as pytrec_eval has them.",
 )

@@ -16,4 +16,4 @@ def run(_: Namespace) -> None:
     print("\nIs bm25 surely better? Type compare in the place of evaluate, and --baseline bm25 behind it.")
 
 
-COMMAND = Command(run, arguments=(), examples=("",))
+COMMAND = Command(run, [], examples=[""])

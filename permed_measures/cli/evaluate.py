@@ -5,11 +5,21 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-from permed_measures.cli import arguments
+from permed_measures.cli.arguments import (
+    ASKED_MEASURES,
+    CAPTION,
+    COLUMNS,
+    DIGITS,
+    QRELS,
+    READING,
+    RECORD,
+    RUNS,
+    WRITING,
+)
 from permed_measures.cli.inputs import columns_of, find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.messages import print_message
 from permed_measures.cli.output import check_record, format_of, write_record, write_report
-from permed_measures.cli.parsing import STATISTICS, Command, argument, flag
+from permed_measures.cli.parsing import STATISTICS, Command, option
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.errors import InputError
@@ -49,16 +59,8 @@ def _check_together(args: Namespace, has_texts: bool) -> None:
     """Refuse options that do not go together."""
     by_groups = args.by is not None
     for wrong, problem, hint in (
-        (
-            by_groups and args.by_query,
-            "--by and --by-query exclude each other",
-            "Leave out one of them",
-        ),
-        (
-            args.macro and not by_groups,
-            "--macro needs --by",
-            "Name the groups, such as --by conversation_id",
-        ),
+        (by_groups and args.by_query, "--by and --by-query exclude each other", "Leave out one of them"),
+        (args.macro and not by_groups, "--macro needs --by", "Name the groups, such as --by conversation_id"),
         (
             has_texts and (args.by_query or by_groups),
             "a file of --columns goes with one row for each run",
@@ -71,33 +73,19 @@ def _check_together(args: Namespace, has_texts: bool) -> None:
 
 COMMAND = Command(
     run,
-    arguments=(
-        arguments.QRELS,
-        arguments.RUNS,
-        *arguments.MEASURE_OPTIONS,
-        flag(STATISTICS, "--by-query", help="Print the values of each query."),
-        argument(
+    [
+        *(QRELS, RUNS, *ASKED_MEASURES),
+        option(STATISTICS, "--by-query", "Print the values of each query."),
+        option(
             STATISTICS,
-            "--by",
-            metavar="FIELD|REGEX",
-            help="Print the mean of each group of queries, by turn_number, conversation_id, specificity or "
+            "--by FIELD|REGEX",
+            "Print the mean of each group of queries, by turn_number, conversation_id, specificity or "
             "another FIELD of a data set's queries, or by what a REGEX with one group finds in their ids.",
         ),
-        flag(
-            STATISTICS,
-            "--macro",
-            help="With --by: print the mean of the groups' means, not each group.",
-        ),
-        arguments.FORMAT,
-        arguments.OUTPUT_FILE,
-        arguments.ORDER,
-        arguments.QUERY_IDS,
-        arguments.DIGITS,
-        arguments.CAPTION,
-        arguments.COLUMNS,
-        arguments.RECORD,
-    ),
-    examples=("permed-sample permed-sample/runs", "medcorpus results.jsonl --by turn_number"),
+        option(STATISTICS, "--macro", "With --by: print the mean of the groups' means, not each group."),
+        *(*WRITING, *READING, DIGITS, CAPTION, COLUMNS, RECORD),
+    ],
+    examples=["permed-sample permed-sample/runs", "medcorpus results.jsonl --by turn_number"],
     details="Files can be TREC, BEIR, MTEB, MedCorpus, PerMed, LitSearch, CSV or Parquet files; the format "
     "is recognised by the content.",
 )

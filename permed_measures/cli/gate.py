@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from permed_measures.cli import arguments
+from permed_measures.cli.arguments import CLUSTERS, FORMAT, QRELS, READING
 from permed_measures.cli.inputs import named_run, reading
 from permed_measures.cli.messages import print_message
 from permed_measures.cli.parsing import (
@@ -18,7 +18,7 @@ from permed_measures.cli.parsing import (
     STATISTICS,
     Command,
     argument,
-    flag,
+    option,
     repeatable,
 )
 from permed_measures.errors import InputError
@@ -82,54 +82,37 @@ def _limits(given: Iterable[str]) -> dict[str, float]:
 
 COMMAND = Command(
     run,
-    arguments=(
-        arguments.QRELS,
-        argument(INPUT, "run", metavar="RUN", help="A run file."),
-        argument(
+    [
+        *(QRELS, argument("run", "RUN", "A run file.")),
+        option(INPUT, "--baseline RUN", "A run, or a record of one, that the run may not fall below."),
+        option(
             INPUT,
-            "--baseline",
-            metavar="FILE",
-            help="A run, or a record of one, that the run may not fall below.",
+            "--rules FILE",
+            "A TOML file of rules; without any rule, tool.permed-measures.gate of pyproject.toml.",
         ),
-        argument(
-            INPUT,
-            "--rules",
-            type=Path,
-            metavar="FILE",
-            help="A TOML file of rules; without any rule here, the table tool.permed-measures.gate "
-            "of pyproject.toml.",
-        ),
-        repeatable(
-            MEASURES, "--min", metavar="MEASURE=X", help="The least mean of a measure. Can be repeated."
-        ),
-        repeatable(
-            MEASURES, "--max-drop", metavar="MEASURE=X", help="How far a mean may fall. Can be repeated."
-        ),
-        flag(
+        repeatable(MEASURES, "--min MEASURE=X", "The least mean of a measure. Can be repeated."),
+        repeatable(MEASURES, "--max-drop MEASURE=X", "How far a mean may fall. Can be repeated."),
+        option(
             STATISTICS,
             "--significant",
+            "A drop beyond --max-drop counts only if it is significant too. That it is not significant does "
+            "not show that it is small: see --non-inferior.",
             default=None,
-            help="A drop beyond --max-drop counts only if it is significant too. That it is not significant "
-            "does not show that it is small: see --non-inferior.",
         ),
-        flag(
+        option(
             STATISTICS,
             "--non-inferior",
+            "Pass only with evidence: if the 95 % interval of the change lies above minus --max-drop.",
             default=None,
-            help="Pass only with evidence: if the 95 % interval of the change lies above minus --max-drop.",
         ),
-        arguments.CLUSTERS,
-        arguments.FORMAT,
-        argument(
+        *(CLUSTERS, FORMAT),
+        option(
             OUTPUT,
-            "--summary",
-            type=Path,
-            metavar="FILE",
-            help="Append the table in Markdown to this file, and to $GITHUB_STEP_SUMMARY if set.",
+            "--summary FILE",
+            "Append the table in Markdown to a file, and to $GITHUB_STEP_SUMMARY if set.",
         ),
-        arguments.ORDER,
-        arguments.QUERY_IDS,
-    ),
-    examples=("medcorpus b.trec --min P@1=0.5", "medcorpus b.trec --baseline base.json --max-drop P@1=0.1"),
+        *READING,
+    ],
+    examples=["medcorpus b.trec --min P@1=0.5", "medcorpus b.trec --baseline base.json --max-drop P@1=0.1"],
     details="Rules that are given here come before those of a file.",
 )

@@ -19,7 +19,7 @@ from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.cli.parsing import NOT_COMPUTED
 from permed_measures.cli.progress import ProgressBar
 from permed_measures.datasets import NAMES, SAMPLES
-from permed_measures.datasets.loading import existing, loaded_qrels, run_name, with_path
+from permed_measures.datasets.loading import existing, lazy_runs, loaded_qrels, run_name, with_path
 from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.hits import may_be_grades
 from permed_measures.engine.inputs import QRELS_FIRST
@@ -81,16 +81,13 @@ def _is_graded(inputs: Inputs) -> bool:
     return bool((inputs.judgments.grade > 1).any())
 
 
-_NO_OPTIONS = {"command", "line", "qrels", "runs", "before", "after", "measures", "measure"}
-"""What a parsed command has beside its options, or what its provenance has elsewhere."""
-
-
 def origin_of(args: Namespace, runs: Mapping[str, Path]) -> Origin:
     """Describe the command, its files and its options, for the provenance of a result."""
+    elsewhere = {"command", "line", "qrels", "runs", "before", "after", "measures", "measure", *NOT_COMPUTED}
     options = {
         name.replace("_", "-"): str(value) if isinstance(value, Path) else value
         for name, value in vars(args).items()
-        if name not in {*_NO_OPTIONS, *NOT_COMPUTED}
+        if name not in elsewhere
     }
     return Origin(args.command, args.qrels, runs, options=options, line=args.line)
 
@@ -142,15 +139,13 @@ def _files(argument: str) -> list[tuple[str, Path]]:
         name, file = "", argument
     elif not name or not file:
         raise InputError(f"a run is FILE or NAME=FILE (found {argument!r})")
-    if (
-        not name and not Path(file).exists() and glob.has_magic(file)
-    ):  # it was quoted, or the shell is cmd.exe
-        return _fitting(file)
+    if not name and not Path(file).exists() and glob.has_magic(file):  # which the shell did not expand
+        return _matching(file)
     [path] = packaged_runs(file).values() or [existing(file)]
     return [(name or run_name(path), path)]
 
 
-def _fitting(pattern: str) -> list[tuple[str, Path]]:
+def _matching(pattern: str) -> list[tuple[str, Path]]:
     """Return the files that fit a pattern such as ``runs/*.trec``, which most shells expand."""
     files = sorted(glob.glob(pattern))  # noqa: PTH207 - Path.glob takes no absolute pattern
     if not files:
@@ -169,29 +164,31 @@ def _in_folder(folder: Path) -> list[tuple[str, Path]]:
     return [(run_name(path), path) for path in files]
 
 
-@dataclass(frozen=True)
-class _RunFiles(Mapping[str, Any]):
-    """Runs by name, each read when it is asked for; query ids rewritten if asked for."""
+class _RunFile(NamedTuple):
+    path: Path
+    is_before: bool  # of LitSearch results that have two rankings, the one before reranking
 
-    files: dict[str, Path]
+
+@dataclass(frozen=True)
+class _Reader:
+    """How runs are read."""
+
     judgments: Judgments
     order: Literal["score", "list"]
     rewriting: str | None
     bar: ProgressBar
-    before_reranking: str  # the name of the run that LitSearch results have beside the other
     may_be_swapped: bool  # the qrels may as well be a run
     may_repeat: bool  # documents may be listed twice
     labels: tuple[str, Any]  # the qrels, as they were named and as they were read
 
-    def __getitem__(self, name: str) -> Any:
-        path, is_before = existing(self.files[name]), name == self.before_reranking
-        bar = self.bar.of(path.name)
+    def read(self, file: _RunFile) -> Any:
+        path = existing(file.path)
         loaded = load_file(
             path,
             "run",
             order=self.order,
-            progress=bar,
-            before_reranking=is_before,
+            progress=self.bar.of(path.name),
+            before_reranking=file.is_before,
             may_repeat=self.may_repeat,
             labels=self._labels_of(path),
         )
@@ -200,7 +197,7 @@ class _RunFiles(Mapping[str, Any]):
             raise InputError(SWAPPED, where=str(path), hint=QRELS_FIRST)
         for note in filter(None, [loaded.labels, *loaded.notes]):
             _warn(note, path)
-        return with_path(table if self.rewriting is None else self._rewrite(table, path), path)
+        return with_path(table if self.rewriting is None else self._rewritten(table, path), path)
 
     def _labels_of(self, path: Path) -> dict[str, Any] | None:
         """Return what a file is as qrels if these are the same file, which is then read once."""
@@ -208,22 +205,16 @@ class _RunFiles(Mapping[str, Any]):
         is_same = isinstance(qrels, dict) and argument != "-" and path.samefile(argument)
         return qrels if is_same else None
 
-    def _rewrite(self, table: Any, path: Path) -> Any:
+    def _rewritten(self, table: Any, path: Path) -> Any:
+        """Return a run with the query ids of the qrels, and say how many were rewritten."""
         try:
-            rewritten = renamed(table, self.judgments, str(self.rewriting))
+            found = renamed(table, self.judgments, str(self.rewriting))
         except InputError as error:
             raise InputError(error.problem, where=error.where or str(path), hint=error.hint) from None
-        _warn_of_renaming(path, rewritten.renaming)
-        return rewritten.run
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.files  # which is not read for that
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.files)
-
-    def __len__(self) -> int:
-        return len(self.files)
+        changed = [f"{old!r} to {new!r}" for old, new in found.renaming.items() if old != new]
+        if changed:
+            _warn(f"{path}: rewrote {counted(len(changed), 'query id')} (the first: {changed[0]})", path)
+        return found.run
 
 
 def _warn(note: str, path: Path) -> None:
@@ -231,13 +222,6 @@ def _warn(note: str, path: Path) -> None:
     warning = PermedWarning(note)
     warning.where = str(path)
     warnings.warn(warning, stacklevel=2)
-
-
-def _warn_of_renaming(path: Path, renaming: dict[str, str]) -> None:
-    """Say how many query ids were rewritten."""
-    changed = [f"{old!r} to {new!r}" for old, new in renaming.items() if old != new]
-    if changed:
-        _warn(f"{path}: rewrote {counted(len(changed), 'query id')} (the first: {changed[0]})", path)
 
 
 # --- both --------------------------------------------------------------------------------------------
@@ -275,18 +259,10 @@ def reading(
         loaded, dataset = _load_qrels(qrels)
         judgments = Judgments.of(loaded)
         may_be_swapped = dataset is None and judgments.may_be_scores and _may_be_run(qrels)
-        runs = _RunFiles(
-            files,
-            judgments,
-            order,
-            rewriting,
-            bar,
-            before_reranking,
-            may_be_swapped,
-            may_repeat,
-            (qrels, loaded if dataset is None else None),
-        )
-        inputs = Inputs(loaded, dataset, judgments, runs, [])
+        labels = (qrels, loaded if dataset is None else None)
+        reader = _Reader(judgments, order, rewriting, bar, may_be_swapped, may_repeat, labels)
+        runs = {name: _RunFile(path, name == before_reranking) for name, path in files.items()}
+        inputs = Inputs(loaded, dataset, judgments, lazy_runs(runs, reader.read), [])
         try:
             yield inputs
         except PermedError as error:

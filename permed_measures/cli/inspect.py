@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from permed_measures.cli.inputs import packaged_runs
-from permed_measures.cli.parsing import INPUT, Command, argument
+from permed_measures.cli.parsing import Command, argument
 from permed_measures.cli.progress import ProgressBar
 from permed_measures.datasets.loading import existing
 from permed_measures.files.inspection import inspect_file
@@ -24,6 +24,6 @@ def run(args: Namespace) -> None:
 
 COMMAND = Command(
     run,
-    arguments=(argument(INPUT, "paths", nargs="+", metavar="FILE", help="Run or qrels files."),),
-    examples=("results.jsonl", "runs/bm25.trec runs/b.csv"),
+    [argument("paths", "FILE", "Run or qrels files.", nargs="+")],
+    examples=["results.jsonl", "runs/bm25.trec runs/b.csv"],
 )

@@ -8,10 +8,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from permed_measures.cli import arguments
+from permed_measures.cli.arguments import (
+    ASKED_MEASURES,
+    CAPTION,
+    CLUSTERS,
+    COLUMNS,
+    DIGITS,
+    QRELS,
+    READING,
+    RESAMPLES,
+    SEED,
+    WRITING,
+)
 from permed_measures.cli.inputs import columns_of, find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import INPUT, Command, argument
+from permed_measures.cli.parsing import Command, argument
 from permed_measures.markup import counted
 from permed_measures.records.leaderboard import leaderboard
 from permed_measures.records.record import is_record
@@ -36,26 +47,10 @@ def run(args: Namespace) -> None:
 
 COMMAND = Command(
     run,
-    arguments=(
-        arguments.QRELS,
-        argument(
-            INPUT,
-            "runs",
-            nargs="+",
-            metavar="RUN",
-            help="Runs, records of runs, or folders of them: FILE or NAME=FILE.",
-        ),
-        *arguments.MEASURE_OPTIONS,
-        arguments.CLUSTERS,
-        arguments.FORMAT,
-        arguments.OUTPUT_FILE,
-        arguments.RESAMPLES,
-        arguments.SEED,
-        arguments.DIGITS,
-        arguments.CAPTION,
-        arguments.COLUMNS,
-        arguments.ORDER,
-        arguments.QUERY_IDS,
-    ),
-    examples=("permed-sample permed-sample/runs", "medcorpus runs/ --output board.html"),
+    [
+        QRELS,
+        argument("runs", "RUN", "Runs, records of runs, or folders of them: FILE or NAME=FILE.", nargs="+"),
+        *(*ASKED_MEASURES, CLUSTERS, *WRITING, RESAMPLES, SEED, DIGITS, CAPTION, COLUMNS, *READING),
+    ],
+    examples=["permed-sample permed-sample/runs", "medcorpus runs/ --output board.html"],
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ir_measures.measures import Measure
 
-from permed_measures.cli.parsing import INPUT, Command, argument
+from permed_measures.cli.parsing import Command, argument
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.errors import MeasureError
 from permed_measures.measures.names import WORDS
@@ -69,8 +69,6 @@ def _more(measure: Measure) -> Iterator[str]:
 
 COMMAND = Command(
     run,
-    arguments=(
-        argument(INPUT, "names", nargs="*", metavar="MEASURE", help="Explain these, such as GradedAP."),
-    ),
-    examples=("", "GradedAP"),
+    [argument("names", "MEASURE", "Explain these, such as GradedAP.", nargs="*")],
+    examples=["", "GradedAP"],
 )

@@ -5,62 +5,72 @@ from __future__ import annotations
 import io
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from permed_measures.cli.messages import print_message, warnings_as_notes
-from permed_measures.comparisons.plots.save import PLOT_ENDINGS
-from permed_measures.comparisons.plots.style import matplotlib
 from permed_measures.errors import InputError
 from permed_measures.files.whole import write_whole
 from permed_measures.markup import counted
-from permed_measures.results.page import check_installed
-from permed_measures.results.report import CAPTIONED, ENDINGS, FORMATS, Report
+from permed_measures.results.report import CAPTIONED, ENDINGS, Report
 
 if TYPE_CHECKING:
     from permed_measures.comparisons.compare import Comparison
     from permed_measures.results.evaluations import Evaluations
 
 
-FIGURE = "figure"
-"""The format of a file that ends like a plot."""
+WITHOUT_NOTES = ("csv", "tsv", "jsonl")
+"""The formats that have rows and nothing else."""
 
 
 def format_of(
     args: Namespace,
     read: Iterable[Path],
     headings: Collection[str] = (),
-    formats: Collection[str] = FORMATS,
+    others: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the format that is asked for; refuse what does not go with it, before any work."""
-    known = {**ENDINGS, **dict.fromkeys(PLOT_ENDINGS, FIGURE)}
+    """Return the format that is asked for; refuse what does not go with it, before any work.
+
+    Parameters
+    ----------
+    args : Namespace
+    read : iterable of Path
+        The files that the command reads, and must not write.
+    headings : collection of str
+        Of the columns that are asked for.
+    others : mapping of str to str, optional
+        Formats by ending that no report has.
+    """
+    known = {**ENDINGS, **(others or {})}
     output: Path | None = args.output
-    form = str(args.format or ("table" if output is None else known.get(output.suffix.lower(), "")))
-    if output is not None:
-        if form not in formats:
-            endings = ", ".join(ending for ending, each in known.items() if each in formats)
+    if output is None:
+        form = args.format or "table"
+    else:
+        check_folder(output)
+        form = args.format or known.get(output.suffix.lower())
+        if form is None:
             raise InputError(
                 f"the ending {output.suffix.lower()!r} means no format",
                 where=str(output),
-                hint=f"End the name in {endings}, or choose the format: --format",
+                hint=f"End the name in {', '.join(known)}, or choose the format: --format",
             )
-        check_folder(output)
-        if output.is_file() and any(path.is_file() and output.samefile(path) for path in read):
+        if _is_among(output, read):
             raise InputError("the output would overwrite the qrels or a run", where=str(output))
     if form == "html":
+        from permed_measures.results.page import check_installed
+
         check_installed()
-    given = vars(args)
-    _check_options(form, given.get("digits"), given.get("caption"), headings)
-    return form
+    _check_options(form, vars(args), headings)
+    return str(form)
 
 
-def _check_options(form: str, digits: int | None, caption: str | None, headings: Collection[str]) -> None:
+def _check_options(form: str, given: Mapping[str, Any], headings: Collection[str]) -> None:
     """Refuse options that do not go with a format."""
-    if digits is not None and form in (*WITHOUT_NOTES, "json"):
+    if given.get("digits") is not None and form in (*WITHOUT_NOTES, "json"):
         raise InputError(f"--digits is for tables; {form} has all digits", hint="Leave it out")
-    if caption is not None and form not in CAPTIONED:
+    if given.get("caption") is not None and form not in CAPTIONED:
         hint = "Leave it out, or choose --format latex or markdown"
         raise InputError(f"--caption is for the tables of papers, not for the format {form}", hint=hint)
     if headings and form not in ("table", "markdown", "latex", "html"):
@@ -74,14 +84,17 @@ def check_folder(output: Path) -> None:
         raise InputError(f"there is no folder {str(output.parent)!r} to write into", where=str(output))
 
 
+def _is_among(output: Path, read: Iterable[Path]) -> bool:
+    """Return whether a file to write is one that is read."""
+    return output.is_file() and any(path.is_file() and output.samefile(path) for path in read)
+
+
 def check_record(record: Path | None, output: Path | None, read: Iterable[Path]) -> None:
-    """Refuse a place for a record that cannot be one, before any work."""
+    """Refuse a record that would overwrite a file of the command, or stands in no folder."""
     if record is None:
         return
     check_folder(record)
-    if record == output or any(
-        record.is_file() and path.is_file() and record.samefile(path) for path in read
-    ):
+    if record == output or _is_among(record, read):
         raise InputError("the record would overwrite the output, the qrels or a run", where=str(record))
 
 
@@ -95,40 +108,20 @@ def write_record(
     print_message(f"{record}: record of {counted(len(found.evaluations), 'run')}")
 
 
-def write_figure(result: Comparison, output: Path) -> None:
-    """Write the forest plot of a comparison to a file, with its groups if it has any, and say so."""
-    from permed_measures.comparisons.plots.forest import plot_forest
-    from permed_measures.comparisons.plots.save import save_plot
-
-    matplotlib().use("agg")  # no window
-    with warnings_as_notes():
-        save_plot(plot_forest(result, groups=bool(result.groups)), output)
-    print_message(f"{output}: figure of {counted(len(result.paired.values), 'run')}")
-
-
-WITHOUT_NOTES = ("csv", "tsv", "jsonl")
-"""The formats that have rows and nothing else."""
-
-
 def write_report(
     report: Report, form: str, output: Path | None, about: str, above: Iterable[str] = ()
 ) -> None:
-    """Print a report or write it to a file.
+    """Print a report, or write it to a file and say so.
 
     Its notes, and those `above` its tables, go to stderr where the format has no place for them.
     """
-    _write(lambda: report.to(form), output, f"{form} of {about}")
-    for note in [*above, *report.notes] if form in WITHOUT_NOTES else ():
-        print_message(f"note: {note}")
-
-
-def _write(text_of: Callable[[], str], output: Path | None, about: str) -> None:
-    """Print a result or write it to a file, and say so."""
     # A file is as wide as it needs to be, and has no bold letters.
     with warnings_as_notes(), redirect_stdout(sys.stdout if output is None else io.StringIO()):
-        text = text_of()
+        text = report.to(form)
     if output is None:
         print(text, end="")
-        return
-    write_whole(output, text.encode(errors="backslashreplace"))
-    print_message(f"{output}: {about}")
+    else:
+        write_whole(output, text.encode(errors="backslashreplace"))
+        print_message(f"{output}: {form} of {about}")
+    for note in [*above, *report.notes] if form in WITHOUT_NOTES else ():
+        print_message(f"note: {note}")

@@ -22,80 +22,6 @@ GROUPS = (INPUT, MEASURES, STATISTICS, OUTPUT, ADVANCED)
 _WIDEST = 100  # columns of help
 
 
-@dataclass(frozen=True)
-class Argument:
-    """An argument or an option.
-
-    Attributes
-    ----------
-    group : str
-        One of `GROUPS`.
-    names : tuple of str
-        ``("qrels",)``, or of an option ``("-m", "--measure")``: the long name is the last.
-    keywords : mapping of str to object
-        What ``argparse`` takes.
-    """
-
-    group: str
-    names: tuple[str, ...]
-    keywords: Mapping[str, Any]
-
-    @property
-    def is_option(self) -> bool:
-        """Whether its name is typed."""
-        return self.names[-1].startswith("-")
-
-    @property
-    def takes_value(self) -> bool:
-        """Whether a value follows its name."""
-        return self.is_option and self.keywords.get("action") in (None, "append")
-
-    @property
-    def attribute(self) -> str:
-        """What the parsed arguments call it."""
-        return str(self.keywords.get("dest", self.names[-1].lstrip("-").replace("-", "_")))
-
-
-def argument(group: str, *names: str, **keywords: Any) -> Argument:
-    """Declare an argument, or an option if its names begin with a dash."""
-    return Argument(group, names, keywords)
-
-
-def flag(group: str, name: str, **keywords: Any) -> Argument:
-    """Declare an option that takes no value."""
-    return Argument(group, (name,), {"action": "store_true", **keywords})
-
-
-def repeatable(group: str, *names: str, **keywords: Any) -> Argument:
-    """Declare an option that can be given several times."""
-    return Argument(group, names, {"action": "append", "default": [], **keywords})
-
-
-@dataclass(frozen=True)
-class Command:
-    """A command: what it does with its arguments, and what its help says.
-
-    Attributes
-    ----------
-    run : callable
-        Takes the parsed arguments; returns the exit status, or nothing if that is 0.
-    arguments : sequence of Argument
-        In the order of the help.
-    examples : sequence of str
-        What can be typed after its name.
-    details : str
-        What the help says below the first sentence.
-    """
-
-    run: Callable[[argparse.Namespace], int | None]
-    arguments: Sequence[Argument]
-    examples: Sequence[str]
-    details: str = ""
-
-
-_HELP = argument(OUTPUT, "-h", "--help", action="help", help="Show this help.")
-
-
 # --- values ------------------------------------------------------------------------------------------
 
 
@@ -144,6 +70,102 @@ def folder(text: str) -> Path:
 
 def _unexpected(expected: str, found: str) -> argparse.ArgumentTypeError:
     return argparse.ArgumentTypeError(f"expected {expected} (found {found!r})")
+
+
+VALUES: dict[str, Callable[[str], object]] = {
+    "FILE": Path,
+    "FOLDER": folder,
+    "N": whole_number(1),
+    "K": whole_number(1),
+    "GRADE": number,
+    "P": number,
+    "D": number,
+}
+"""What is read where the help says this."""
+
+
+# --- declarations ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument or an option.
+
+    Attributes
+    ----------
+    group : str
+        One of `GROUPS`.
+    names : tuple of str
+        ``("qrels",)``, or of an option ``("-m", "--measure")``: the long name is the last.
+    keywords : mapping of str to object
+        What ``argparse`` takes.
+    """
+
+    group: str
+    names: tuple[str, ...]
+    keywords: Mapping[str, Any]
+
+    @property
+    def is_option(self) -> bool:
+        """Whether its name is typed."""
+        return self.names[-1].startswith("-")
+
+    @property
+    def takes_value(self) -> bool:
+        """Whether a value follows its name."""
+        return self.is_option and self.keywords.get("action") in (None, "append")
+
+    @property
+    def attribute(self) -> str:
+        """What the parsed arguments call it."""
+        return str(self.keywords.get("dest", self.names[-1].lstrip("-").replace("-", "_")))
+
+
+def argument(name: str, metavar: str, text: str, **keywords: Any) -> Argument:
+    """Declare an argument, with what the help says of it."""
+    return Argument(INPUT, (name,), {"metavar": metavar, "help": text, **keywords})
+
+
+def option(group: str, form: str, text: str, **keywords: Any) -> Argument:
+    """Declare an option as the help has it: ``-m, --measure MEASURE``; without a metavar it is a flag.
+
+    A metavar of small letters has the choices, ``score|list``; what others take is in `VALUES`.
+    """
+    *names, last = form.replace(",", "").split()
+    if last.startswith("-"):
+        return Argument(group, (*names, last), {"action": "store_true", "help": text, **keywords})
+    kind = one_of(last.split("|")) if last.islower() else VALUES.get(last, str)
+    return Argument(group, tuple(names), {"metavar": last, "help": text, "type": kind, **keywords})
+
+
+def repeatable(group: str, form: str, text: str, **keywords: Any) -> Argument:
+    """Declare an option that can be given several times."""
+    return option(group, form, text, action="append", default=[], **keywords)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: what it does with its arguments, and what its help says.
+
+    Attributes
+    ----------
+    run : callable
+        Takes the parsed arguments; returns the exit status, or nothing if that is 0.
+    arguments : sequence of Argument
+        In the order of the help.
+    examples : sequence of str
+        What can be typed after its name.
+    details : str
+        What the help says below the first sentence.
+    """
+
+    run: Callable[[argparse.Namespace], int | None]
+    arguments: Sequence[Argument]
+    examples: Sequence[str]
+    details: str = ""
+
+
+_HELP = option(OUTPUT, "-h, --help", "Show this help.", action="help")
 
 
 # --- parsing -----------------------------------------------------------------------------------------

@@ -6,10 +6,10 @@ from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
-from permed_measures.cli import arguments
+from permed_measures.cli.arguments import CLAIMS, QRELS, WRITING
 from permed_measures.cli.inputs import origin_of, reading
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import INPUT, OUTPUT, Command, argument, flag, whole_number
+from permed_measures.cli.parsing import INPUT, OUTPUT, Command, option
 from permed_measures.limits.possible import possible
 from permed_measures.markup import counted
 from permed_measures.papers.tables import read_claims
@@ -29,24 +29,16 @@ def run(args: Namespace) -> int:
 
 COMMAND = Command(
     run,
-    arguments=(
-        arguments.QRELS,
-        *arguments.CLAIM_OPTIONS,
-        argument(
-            INPUT,
-            "--queries",
-            type=whole_number(1),
-            metavar="N",
-            help="Number of queries of the means, if those that the run lacks were left out.",
-        ),
-        arguments.FORMAT,
-        arguments.OUTPUT_FILE,
-        flag(OUTPUT, "--all", help="Show every convention in a line; CSV and JSON always have them."),
-    ),
-    examples=(
+    [
+        *(QRELS, *CLAIMS),
+        option(INPUT, "--queries N", "Number of queries of the means, if those the run lacks were left out."),
+        *WRITING,
+        option(OUTPUT, "--all", "Show every convention in a line; CSV and JSON always have them."),
+    ],
+    examples=[
         "litsearch --claim P@1=0.0687 --claim MAP@10=0.0877",
         "medcorpus --claim P@1=0.9279 --claim MAP@10=0.5357",
-    ),
+    ],
     details="Each number limits the others: this needs the qrels, and no run. Exit status 0 if for every row "
     "some convention is not refuted, 1 if all are for one.",
 )

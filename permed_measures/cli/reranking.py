@@ -6,10 +6,10 @@ from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
-from permed_measures.cli import arguments
+from permed_measures.cli.arguments import QRELS, READING, WRITING
 from permed_measures.cli.inputs import named_run, origin_of, reading, understood_measures
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import INPUT, MEASURES, OUTPUT, Command, argument, flag, number, whole_number
+from permed_measures.cli.parsing import MEASURES, OUTPUT, Command, argument, option, whole_number
 from permed_measures.comparisons.reranking import reranking
 
 
@@ -40,51 +40,22 @@ def run(args: Namespace) -> None:
 
 COMMAND = Command(
     run,
-    arguments=(
-        arguments.QRELS,
-        argument(INPUT, "before", metavar="BEFORE", help="The run that was reranked: FILE or NAME=FILE."),
+    [
+        QRELS,
+        argument("before", "BEFORE", "The run that was reranked: FILE or NAME=FILE."),
         argument(
-            INPUT,
-            "after",
-            nargs="?",
-            metavar="AFTER",
-            help="The reranked run. Left out, BEFORE is a LitSearch file that has pre_reranked too.",
+            "after", "AFTER", "The reranked run; without it BEFORE is a LitSearch file of both.", nargs="?"
         ),
-        argument(
-            MEASURES,
-            "-m",
-            "--measure",
-            metavar="MEASURE",
-            help="The measure of gains and losses, nDCG@10 if left out; NAME=MEASURE gives it a heading.",
+        option(MEASURES, "-m, --measure MEASURE", "The measure of gains and losses; by default nDCG@10."),
+        option(
+            MEASURES, "--rel GRADE", "The lowest relevant grade, if a measure names none: 1.", default=1.0
         ),
-        argument(
-            MEASURES,
-            "--rel",
-            type=number,
-            default=1.0,
-            metavar="GRADE",
-            help="The lowest relevant grade, 1 if left out, also for a measure that does not name its own.",
+        option(MEASURES, "--cutoff K", "K of P-imp@K; by default that of the measure."),
+        option(MEASURES, "--judged-only", "Count pairs of judged documents only."),
+        option(
+            OUTPUT, "--top N", "Queries with the largest changes to list: 5.", type=whole_number(0), default=5
         ),
-        argument(
-            MEASURES,
-            "--cutoff",
-            type=whole_number(1),
-            metavar="K",
-            help="K of P-imp@K; by default that of the measure.",
-        ),
-        flag(MEASURES, "--judged-only", help="Count pairs of judged documents only."),
-        argument(
-            OUTPUT,
-            "--top",
-            type=whole_number(0),
-            default=5,
-            metavar="N",
-            help="Number of queries to list with the largest gains and losses: 5.",
-        ),
-        arguments.FORMAT,
-        arguments.OUTPUT_FILE,
-        arguments.ORDER,
-        arguments.QUERY_IDS,
-    ),
-    examples=("medcorpus runs/bm25.trec runs/b.csv", "medcorpus bm25=runs/bm25.trec b=runs/b.csv -m P@1"),
+        *(*WRITING, *READING),
+    ],
+    examples=["medcorpus runs/bm25.trec runs/b.csv", "medcorpus bm25=runs/bm25.trec b=runs/b.csv -m P@1"],
 )

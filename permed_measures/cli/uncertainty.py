@@ -6,10 +6,20 @@ from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
-from permed_measures.cli import arguments
+from permed_measures.cli.arguments import (
+    ASKED_MEASURES,
+    CLUSTERS,
+    DIGITS,
+    LEVEL,
+    QRELS,
+    READING,
+    RUNS,
+    SEED,
+    WRITING,
+)
 from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, argument, whole_number
+from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, option
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
 from permed_measures.uncertainties.uncertainty import uncertainty
@@ -57,39 +67,22 @@ def _grades(text: str | None) -> list[float] | None:
 
 COMMAND = Command(
     run,
-    arguments=(
-        arguments.QRELS,
-        arguments.RUNS,
-        *arguments.MEASURE_OPTIONS,
-        arguments.CLUSTERS,
-        argument(
+    [
+        *(QRELS, RUNS, *ASKED_MEASURES, CLUSTERS),
+        option(
             STATISTICS,
-            "--label-error",
-            metavar="P|QRELS",
-            help="The probability that a label is wrong, or other qrels of some of the documents.",
+            "--label-error P|QRELS",
+            "The probability of a wrong label, or other qrels of some documents.",
         ),
-        argument(
+        option(
             STATISTICS,
-            "--grades",
-            metavar="G,G",
-            help="The grades that an unjudged document may have; by default all from 0 to the highest.",
+            "--grades G,G",
+            "What unjudged documents may have; by default all from 0 to the highest.",
         ),
-        arguments.FORMAT,
-        arguments.OUTPUT_FILE,
-        argument(
-            ADVANCED,
-            "--draws",
-            type=whole_number(1),
-            default=1000,
-            metavar="N",
-            help="How often the labels are drawn: 1000.",
-        ),
-        arguments.SEED,
-        arguments.LEVEL,
-        arguments.DIGITS,
-        arguments.ORDER,
-        arguments.QUERY_IDS,
-    ),
-    examples=("permed-sample permed-sample/runs", "medcorpus results.jsonl --label-error 0.1"),
+        *WRITING,
+        option(ADVANCED, "--draws N", "How often the labels are drawn: 1000.", default=1000),
+        *(SEED, LEVEL, DIGITS, *READING),
+    ],
+    examples=["permed-sample permed-sample/runs", "medcorpus results.jsonl --label-error 0.1"],
     details="The topics of a data set with conversations count by whole conversations.",
 )

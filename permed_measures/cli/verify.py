@@ -6,10 +6,10 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from permed_measures.cli import arguments
+from permed_measures.cli.arguments import FORMAT
 from permed_measures.cli.inputs import find_runs
 from permed_measures.cli.messages import warnings_as_notes
-from permed_measures.cli.parsing import INPUT, Command, argument, folder, repeatable
+from permed_measures.cli.parsing import INPUT, Command, argument, option, repeatable
 from permed_measures.errors import InputError
 from permed_measures.records.verify import verified, verify_all
 
@@ -36,32 +36,18 @@ def _runs_of(given: list[str]) -> Any:
 
 COMMAND = Command(
     run,
-    arguments=(
-        argument(
-            INPUT, "records", nargs="+", type=Path, metavar="RECORD", help="Records, or folders of them."
-        ),
-        argument(
+    [
+        argument("records", "RECORD", "Records, or folders of them.", nargs="+", type=Path),
+        option(INPUT, "--qrels QRELS", "The qrels, if they are not where the record says."),
+        repeatable(INPUT, "--run RUN", "A run, if it is not where the record says: FILE or NAME=FILE."),
+        option(
             INPUT,
-            "--qrels",
-            metavar="QRELS",
-            help="The qrels, if they are not where the record says.",
-        ),
-        repeatable(
-            INPUT,
-            "--run",
-            metavar="RUN",
-            help="A run, if it is not where the record says: FILE or NAME=FILE.",
-        ),
-        argument(
-            INPUT,
-            "--folder",
-            type=folder,
-            metavar="FOLDER",
-            help="Where the paths of a record begin, or its files are; by default the folder of the record. "
+            "--folder FOLDER",
+            "Where the paths of a record begin, or its files are; by default the folder of the record. "
             "Files outside it are not read.",
         ),
-        arguments.FORMAT,
-    ),
-    examples=("base.json", "records/ --folder ."),
+        FORMAT,
+    ],
+    examples=["base.json", "records/ --folder ."],
     details="Exit status 1 if anything differs, 2 if a record cannot be read or its files are not found.",
 )

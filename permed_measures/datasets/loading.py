@@ -106,7 +106,12 @@ def loaded_runs(runs: Mapping[str, RunLike], **how: Any) -> Mapping[str, Any]:
     """Return runs by name, each as `loaded_run` returns it, read when it is asked for."""
     given = runs.values() if isinstance(runs, dict) else ()  # another mapping reads what it returns
     has_files = any(isinstance(run, (str, os.PathLike)) for run in given)
-    return _LoadedRuns(runs, partial(loaded_run, **how)) if has_files or how.get("rewriting") else runs
+    return lazy_runs(runs, partial(loaded_run, **how)) if has_files or how.get("rewriting") else runs
+
+
+def lazy_runs(runs: Mapping[str, Any], read: Callable[[Any], Any]) -> Mapping[str, Any]:
+    """Return runs by name, each read by a function when it is asked for."""
+    return _LazyRuns(runs, read)
 
 
 _RUN_ENDINGS = (".trec", ".run", ".res", ".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", "")
@@ -153,7 +158,7 @@ def _renamed(run: Any, qrels: Any, rewriting: str) -> Any:
     return rewritten if path is None else with_path(rewritten, path)
 
 
-class _LoadedRuns(Mapping[str, Any]):
+class _LazyRuns(Mapping[str, Any]):
     def __init__(self, runs: Mapping[str, Any], read: Callable[[Any], Any]) -> None:
         self._runs, self._read = runs, read
 

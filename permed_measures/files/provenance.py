@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 from collections.abc import Iterable, Iterator, Mapping
@@ -168,6 +167,8 @@ def _file(path: Path) -> dict[str, Any]:
         return {"path": "-", "bytes": None, "sha256": None}
     if not path.is_file():
         return {"path": str(path), "bytes": None, "sha256": None}
+    import hashlib  # which loads OpenSSL
+
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"path": str(path), "bytes": path.stat().st_size, "sha256": digest}

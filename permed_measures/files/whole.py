@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import shutil
 import stat
 import sys
@@ -42,7 +41,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def _replace(target: Path, content: bytes) -> bool:
     """Put a new file in the place of the target; False if the folder does not allow it."""
-    temporary = target.with_name(f".{secrets.token_hex(8)}.part")
+    temporary = target.with_name(f".{os.urandom(8).hex()}.part")
     try:
         with temporary.open("xb") as file:
             file.write(content)

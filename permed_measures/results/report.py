@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from permed_measures.errors import check_choice
 from permed_measures.frames import Tabular
 from permed_measures.markup import as_html, as_json, as_latex, as_markdown, finite
-from permed_measures.results.page import PageInNotebook, page_of, show_page
 from permed_measures.results.table import Table, separated
 from permed_measures.terminal import paragraph, section
+
+if TYPE_CHECKING:
+    from permed_measures.results.page import PageInNotebook
 
 Records = Iterable[Mapping[str, Any]]
 
@@ -127,6 +129,8 @@ class Result(Tabular):
         InputError
             If Jinja2 is missing.
         """
+        from permed_measures.results.page import show_page
+
         return show_page(self.to("html"), repr(self))
 
     def __str__(self) -> str:
@@ -231,11 +235,17 @@ def _separated(report: Report, delimiter: str = ",") -> str:
     return separated([list(rows[0]), *(list(row.values()) for row in rows)] if rows else [], delimiter)
 
 
+def _page(report: Report) -> str:
+    from permed_measures.results.page import page_of  # which the other formats need not load
+
+    return page_of(report)
+
+
 FORMATS: dict[str, Callable[[Report], str]] = {
     "table": _terminal,
     "markdown": _markdown,
     "latex": _latex,
-    "html": page_of,
+    "html": _page,
     "csv": _separated,
     "tsv": lambda report: _separated(report, "\t"),
     "json": _json,

@@ -257,7 +257,7 @@ def test_every_format_has_an_ending():
         ("--output out.pdf", "out.pdf: the ending '.pdf' means no format. End the name in .txt, .md,"),
         ("--output no/out.csv", "no/out.csv: there is no folder 'no' to write into"),
         ("--output run --format csv", "run: the output would overwrite the qrels or a run"),
-        ("--digits -1", "'--digits'"),
+        ("--digits -1", "--digits: expected a whole number, 0 to 17"),
         ("--digits 3 --format csv", "--digits is for tables; csv has all digits"),
         ("--caption Ours --format csv", "--caption is for the tables of papers, not for the format csv"),
         ("--columns P@1 --format tsv", "--columns chooses the columns of a table. Leave it out"),
