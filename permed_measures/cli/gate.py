@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from permed_measures.cli.arguments import CLUSTERS, FORMAT, QRELS, READING
-from permed_measures.cli.inputs import named_run, reading
+from permed_measures.cli.inputs import named_run, origin_of, reading
 from permed_measures.cli.messages import print_message
 from permed_measures.cli.parsing import (
     INPUT,
@@ -28,22 +29,24 @@ from permed_measures.records.rules import read_rules
 
 def run(args: Namespace) -> int:
     """Check floors, and drops below a baseline."""
-    asked = _rules(args)
-    asked["minimum"] = asked.pop("min", None)
-    [(name, file)] = [named_run(args.run, Path(args.run).name)]
+    rules, source = _rules(args)
+    name, file = named_run(args.run, Path(args.run).name)
     with reading(args.qrels, {name: file}, args.order, args.query_ids) as inputs:
-        options = {key.replace("-", "_"): value for key, value in asked.items()}
-        options |= {"order": args.order, "query_ids": args.query_ids}
+        options = {key.replace("-", "_"): value for key, value in rules.items() if key != "min"}
+        options |= {"minimum": rules.get("min"), "order": args.order, "query_ids": args.query_ids}
         found = gate(inputs.source, inputs.runs[name], **options)
+    read = {"rules": source, "baseline": rules.get("baseline")}
+    others = {role: Path(each) for role, each in read.items() if each}
+    found = replace(found, origin=replace(origin_of(args, {name: file}), others=others))
     print(found.to(args.format or "table"), end="")
     for summary in filter(None, (args.summary, os.environ.get("GITHUB_STEP_SUMMARY"))):
-        with Path(summary).open("a", encoding="utf-8") as file_:
-            file_.write(found.to("markdown"))
+        with Path(summary).open("a", encoding="utf-8") as target:
+            target.write(found.to("markdown"))
     return int(not found.ok)
 
 
-def _rules(args: Namespace) -> dict[str, Any]:
-    """Return the rules of a file, and before them those that are given here."""
+def _rules(args: Namespace) -> tuple[dict[str, Any], Path | None]:
+    """Return the rules of a file, and before them those that are given here; and the file."""
     given = {
         "min": _limits(args.min),
         "max-drop": _limits(args.max_drop),
@@ -63,7 +66,7 @@ def _rules(args: Namespace) -> dict[str, Any]:
         raise InputError("there is no rule to check", hint=hint)
     if "max-drop" in asked and "baseline" not in asked:
         raise InputError("--max-drop needs --baseline", hint="Name a run, or a record of one")
-    return asked
+    return asked, file
 
 
 def _limits(given: Iterable[str]) -> dict[str, float]:

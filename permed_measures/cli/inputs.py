@@ -83,7 +83,8 @@ def _is_graded(inputs: Inputs) -> bool:
 
 def origin_of(args: Namespace, runs: Mapping[str, Path]) -> Origin:
     """Describe the command, its files and its options, for the provenance of a result."""
-    elsewhere = {"command", "line", "qrels", "runs", "before", "after", "measures", "measure", *NOT_COMPUTED}
+    elsewhere = {"command", "line", "qrels", "runs", "run", "before", "after", "records", *NOT_COMPUTED}
+    elsewhere |= {"measures", "measure"}
     options = {
         name.replace("_", "-"): str(value) if isinstance(value, Path) else value
         for name, value in vars(args).items()

@@ -256,7 +256,7 @@ def _options_first(parser: _Parser, command: Command, words: Sequence[str]) -> l
     return [*options, "--", *others] if others else options
 
 
-NOT_COMPUTED = {"format", "output", "record"}
+NOT_COMPUTED = {"format", "output", "record", "summary"}
 """Options about what is written; the numbers are the same without them."""
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from permed_measures.cli.arguments import FORMAT
-from permed_measures.cli.inputs import find_runs
+from permed_measures.cli.inputs import find_runs, origin_of
 from permed_measures.cli.messages import warnings_as_notes
 from permed_measures.cli.parsing import INPUT, Command, argument, option, repeatable
 from permed_measures.errors import InputError
@@ -21,6 +22,11 @@ def run(args: Namespace) -> int:
         found = list(verify_all(args.records, args.qrels, given, args.folder))
     if args.records == [Path(each.name) for each in found if not each.is_read]:
         raise InputError(found[0].error, where=found[0].name)
+    made = origin_of(args, {})
+    found = [
+        replace(each, origin=replace(each.origin, command=made.command, options=made.options))
+        for each in found
+    ]
     print(verified(found).to(args.format or "table"), end="")
     return 0 if all(each.ok for each in found) else 1 if all(each.is_read for each in found) else 2
 

@@ -119,7 +119,7 @@ def provenance(
         content["seed"] = seed
     if origin is not None and origin.command:
         content["command"], content["options"] = origin.command, dict(origin.options)
-    if origin is not None and (origin.qrels or origin.runs):
+    if origin is not None and (origin.qrels or origin.runs or origin.others):
         content["inputs"] = list(_inputs(origin))
     return content
 

@@ -18,6 +18,7 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike, path_of
 from permed_measures.errors import InputError
+from permed_measures.files.provenance import Origin, provenance
 from permed_measures.intervals import difference_range, mean_intervals
 from permed_measures.markup import counted
 from permed_measures.measures.headings import name_of
@@ -77,11 +78,19 @@ class Gate(Result):
         The queries, and how drops were judged.
     notes : list of str
         What is to be known about the run, as `evaluate` says it.
+    measures : list of Measure
+    seed : int or None
+        Of the test, if there was one.
+    origin : Origin or None
+        The command and its files.
     """
 
     rules: list[Rule]
     about: str
     notes: list[str] = field(default_factory=list)
+    measures: list[Measure] = field(default_factory=list, repr=False)
+    seed: int | None = field(default=None, repr=False)
+    origin: Origin | None = field(default=None, repr=False)
 
     @property
     def ok(self) -> bool:
@@ -113,6 +122,7 @@ class Gate(Result):
                 "about": self.about,
                 "rules": [*map(vars, self.rules)],
                 "notes": self.notes,
+                "provenance": provenance(self.measures, self.origin, self.seed, ["scipy"]),
             },
             rows=lambda: map(vars, self.rules),
             cautions=self.notes,
@@ -226,7 +236,7 @@ def gate(
         judge = _Judge(significant, non_inferior, cluster, resamples, seed)
         rules += [judge.drop(each, values[each] - before[each], most) for each, most in drops.items()]
         about += judge.about(name, rules)
-    return Gate(rules, about, notes)
+    return Gate(rules, about, notes, list(evaluator.measures), seed if significant else None)
 
 
 def _by_measure(given: Mapping[str, float] | None) -> dict[Measure, float]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from ir_measures.measures import Measure
 
 from permed_measures import __version__
 from permed_measures.datasets.loading import runs_by_name
 from permed_measures.datasets.samples import SAMPLE_FOLDER
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError, PermedError, PermedWarning, shown
-from permed_measures.files.provenance import Origin
+from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.records.changes import NOTHING, TOLERANCE, Difference, compared
 from permed_measures.records.record import Record, checked, described, is_record, read_record
@@ -44,6 +46,9 @@ class Verification(Result):
     n_values : int
         The number of values of queries that were computed again.
     notes : list of str
+    measures : list of Measure
+    origin : Origin
+        The record and the files that were read.
     """
 
     name: str
@@ -53,6 +58,8 @@ class Verification(Result):
     is_read: bool = True
     n_values: int = 0
     notes: list[str] = field(default_factory=list)
+    measures: list[Measure] = field(default_factory=list, repr=False)
+    origin: Origin = field(default_factory=Origin, repr=False)
 
     @property
     def ok(self) -> bool:
@@ -75,7 +82,7 @@ class Verification(Result):
         return [*texts, *(f"note: {note}" for note in self.notes)]
 
     def content(self) -> dict[str, Any]:
-        """Return what the JSON has; where one of two values is missing, so is its field."""
+        """Return what the JSON has of the outcome; where one of two values is missing, so is its field."""
         return {
             "record": self.name,
             "reproduced": self.ok,
@@ -95,7 +102,9 @@ def verified(found: Sequence[Verification]) -> Report:
     return Report(
         counted(len(found), "record"),
         sections=[Section(each.name, texts=each._texts()) for each in found],
-        data=lambda: [each.content() for each in found],
+        data=lambda: [
+            {**each.content(), "provenance": provenance(each.measures, each.origin)} for each in found
+        ],
         rows=lambda: map(_row, found),
     )
 
@@ -169,7 +178,10 @@ def verify(
     notes = []
     if recorded.version != __version__:
         notes = [f"made by version {recorded.version}, this is {__version__}: within {TOLERANCE:g} is equal"]
-    return Verification(name, differences, not_checked, error, n_values=n_values, notes=notes)
+    origin = replace(Origin.of(found_qrels, runs), others={"record": Path(name)} if recorded.source else {})
+    return Verification(
+        name, differences, not_checked, error, True, n_values, notes, recorded.measures, origin
+    )
 
 
 @dataclass(frozen=True)
@@ -238,13 +250,15 @@ def verify_all(
     """
     for path in paths:
         for file in _records_in(path):
+            origin = Origin(others={"record": file})
             try:
                 yield verify(file, qrels, run, folder)
             except PermedError as error:
                 problem = str(error).removeprefix(f"{file}: ")
-                yield Verification(str(file), error=problem, is_read=False)
+                yield Verification(str(file), error=problem, is_read=False, origin=origin)
             except OSError as error:
-                yield Verification(str(file), error=error.strerror or str(error), is_read=False)
+                problem = error.strerror or str(error)
+                yield Verification(str(file), error=problem, is_read=False, origin=origin)
 
 
 def _records_in(path: Path) -> list[Path]:

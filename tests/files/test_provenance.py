@@ -138,28 +138,60 @@ def test_hostile_names_stay_json(files):
 
 
 @pytest.mark.parametrize(
-    ("command", "has_it"),
-    {
-        "evaluate": True,
-        "compare": True,
-        "crosscheck": True,
-        "uncertainty": True,
-        "leaderboard": True,
-        "audit --claim P@1=0.5": True,
-        "possible --claim P@1=0.5": True,
-        "gate --min P@1=0.1": False,
-    }.items(),
+    "command",
+    [
+        "evaluate qrels one -m P@1",
+        "compare qrels one two -m P@1",
+        "crosscheck qrels one -m P@1",
+        "uncertainty qrels one -m P@1",
+        "leaderboard qrels one -m P@1",
+        "reranking qrels one two -m P@1",
+        "audit qrels one --claim P@1=0.5",
+        "possible qrels --claim P@1=0.5",
+        "gate qrels one --min P@1=0.1",
+        "verify record.json",
+    ],
 )
-def test_which_commands_have_it_is_as_the_guide_says(command, has_it, tmp_path, monkeypatch):
+def test_every_command_has_it_as_the_guide_says(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("qrels").write_text("q1 0 a 1\nq2 0 b 1\n")
     for name in ("one", "two"):
         Path(name).write_text("q1 Q0 a 1 1.0 t\n")
-    name, *options = command.split()
-    runs = {"compare": ["one", "two"], "possible": []}.get(name, ["one"])
-    measures = [] if {"--claim", "--min"} & {*options} else ["-m", "P@1"]
-    _, stdout, _ = run_main(name, "qrels", *runs, *options, *measures, "--format", "json")
+    run_cli("evaluate", "qrels", "one", "-m", "P@1", "--record", "record.json")
+    _, stdout, _ = run_main(*command.split(), "--format", "json")
     content = json.loads(stdout)
-    assert all(
-        ("provenance" in each) == has_it for each in (content if isinstance(content, list) else [content])
-    )
+    for each in content if isinstance(content, list) else [content]:
+        found = each["provenance"]
+        assert {"versions", "measures", "conventions", "options"} <= found.keys()
+        assert found["command"] == command.split()[0]
+        assert {each["role"] for each in found["inputs"]} >= {"qrels"}
+
+
+def test_a_gate_names_its_rules_and_its_baseline(files):
+    (files / "rules.toml").write_text('baseline = "other.trec"\n[max-drop]\n"P@1" = 0.1\n')
+    arguments = ["qrels", "run.trec", "--rules", "rules.toml", "--summary", "summary.md"]
+    _, stdout, _ = run_main("gate", *arguments, "--format", "json")
+    found = json.loads(stdout)["provenance"]
+    assert found["inputs"] == [
+        described("qrels", files / "qrels"),
+        described("run", files / "run.trec", name="run.trec"),
+        described("rules", files / "rules.toml"),
+        described("baseline", files / "other.trec"),
+    ]
+    assert [each["measure"] for each in found["measures"]] == ["P@1"]
+    assert found["options"]["rules"] == "rules.toml"
+    assert {"run", "summary"}.isdisjoint(found["options"])
+
+
+def test_a_verified_record_is_named_with_the_files_that_were_read(files):
+    run_cli("evaluate", "qrels", "best=run.trec", "-m", "P@1", "--record", "base.json")
+    (files / "broken.json").write_text('{"schema": 1}')
+    _, stdout, _ = run_main("verify", "base.json", "broken.json", "--format", "json")
+    verified, broken = (each["provenance"] for each in json.loads(stdout))
+    assert verified["inputs"] == [
+        described("qrels", files / "qrels"),
+        described("run", files / "run.trec", name="best"),
+        described("record", files / "base.json"),
+    ]
+    assert [each["measure"] for each in verified["measures"]] == ["P@1"]
+    assert broken["inputs"] == [described("record", files / "broken.json")]
