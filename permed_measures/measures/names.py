@@ -25,6 +25,7 @@ WORDS = {
     "GradedAP": "graded_map",
     "Rprec": "r_precision",
     "SetAP": "set_map",
+    "QMeasure": "q",
     "SetR": "set_recall",
     "NumRelRet": "num_rel_ret",
 }
@@ -152,6 +153,9 @@ NOT_COMPUTED = frozenset(_FOREIGN.split())
 
 _ADVICE = {
     **dict.fromkeys(("gmap", "gmmap", "geometricmap"), "The geometric mean of AP is not computed"),
+    **dict.fromkeys(("nerr", "normalizederr"), "ERR over that of the ideal list is not computed"),
+    **dict.fromkeys(("mar", "ar", "averagerecall", "meanaveragerecall"), "Average recall is not computed"),
+    "map@r": "AP cut at the number of relevant documents of each query is not computed",
     **dict.fromkeys(
         ("f", "f1", "fscore", "f1score", "fmeasure", "f1值", "f值", "f1分数"),
         "SetF is F1 over all returned documents",

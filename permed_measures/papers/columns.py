@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import Enum
 from functools import cache
 from typing import NamedTuple
 
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.errors import MeasureError
-from permed_measures.papers.cells import is_blank, printed_in
+from permed_measures.measures.names import word_and_cutoff
+from permed_measures.papers.cells import is_blank, printed_in, title_of
 from permed_measures.papers.grids import PrintedTable
-from permed_measures.papers.names import MEANT, heading_of, meaning_of
+from permed_measures.papers.names import MEANT, heading_of, meaning_of, without_cutoff
 
 
 class Kind(Enum):
@@ -49,7 +51,21 @@ class Column(NamedTuple):
     why: str = ""
 
 
-_P = re.compile(r"p(?: *[(\[].*)?|(?i:p[ _-]?val(?:ue)?s?(?: *[(\[].*)?|p值|显著性.*|sig(?:nificance|\.)?)")
+class Part(NamedTuple):
+    """Rows of a table that are headed alike, by their numbers, and what each column holds in them."""
+
+    rows: list[int]
+    columns: list[Column]
+
+
+_CUTOFF_HEADING = re.compile(r"@?k|@|cut-?offs?|top-?k|截断", re.IGNORECASE)
+_MEASURE_HEADING = re.compile(r"metrics?|measures?|评价指标|指标", re.IGNORECASE)
+_GROUP_HEADING = re.compile(r"data[ -]?sets?|corpus|collection|benchmark|数据集", re.IGNORECASE)
+_VALUE = re.compile(r"values?|scores?|means?|results?|avg\.?|average|得分|结果|值", re.IGNORECASE)
+_NO_MEASURE = re.compile(
+    r"p(?: *[(\[].*)?|(?i:p[ _-]?val(?:ue)?s?(?: *[(\[].*)?|p值|显著性.*|sig(?:nificance|\.)?)"
+    r"|(?i:std\.?(?: *dev\w*\.?)?|stdev|s\.?[de]\.?|var(?:iance)?|median|min|max)"
+)
 _INTERVAL = re.compile(r"\bci\b|confidence|\binterval|置信区间|\bci9[059]", re.IGNORECASE)
 _CHANGE = re.compile(
     r"[Δ∆δ]|\bdelta\b|\bdiff(?:erence)?\b|\bimpr(?:ov)?\w*|\bgains?\b|\blift\b|\bchange\b|提升|提高|增幅|变化|差值|差异",
@@ -65,6 +81,8 @@ _BASE = re.compile(
     r"\b(?:vs|versus|over|against|from|to)\b\.? *.*|\b(?:rel|abs)(?:ative|olute)?\b\.?|[%+-]", re.IGNORECASE
 )
 _SIGN = re.compile(r"[(\[]? *(?:in )?% *[)\]]?")
+_ANY_CUTOFF = re.compile(r"@ *(?:[kK]|\{?[0-9]+(?: *[,/] *[0-9]+)+\}?)$")
+_LIKE_A_CUTOFF = re.compile(r"@|\bk *[=<>≤≥]|\btop[- ]?[0-9k]|cut-?off", re.IGNORECASE)
 _EDGES = " .,:;_/"
 
 
@@ -78,26 +96,98 @@ def is_change_row(label: str) -> bool:
     return bool(_CHANGE_ROW.fullmatch(label.strip()))
 
 
-def columns_of(table: PrintedTable) -> list[Column]:
-    """Return what each column of a table holds; the labels are those left of the first measure."""
-    found = [_column(number, titles) for number, titles in enumerate(table.titles)]
-    first = next((each.number for each in found if each.kind is not Kind.OTHER), len(found))
-    labels = [each.number for each in found[:first] if _is_text(each.number, table)] or [0]
-    found = [each._replace(kind=Kind.LABEL) if each.number in labels else each for each in found]
-    found = [*_apart(found)]
+def oriented(table: PrintedTable) -> PrintedTable:
+    """Return a table with its runs as rows, and of what stands between them only cutoffs and measures."""
+    table = replace(table, sections=list(_sections(table)))
+    headings = [n for n in _headings(table) if not _GROUP_HEADING.fullmatch(_lowest(table, n))]
+    n_leading = next(n for n in range(len(headings) + 1) if n not in headings)
+    turned = table.transposed(max(n_leading, 1))
+    if any(_MEASURE_HEADING.fullmatch(_lowest(table, n)) for n in headings):
+        has_names = any(_is_text(n, table) for n in range(len(table.titles)) if n not in headings)
+        return table if has_names else turned
+    n, n_turned = (
+        sum(column.kind is Kind.MEASURE for part in parts_of(each)[:1] for column in part.columns)
+        for each in (table, turned)
+    )
+    return turned if n_turned > n else table
+
+
+def parts_of(table: PrintedTable) -> list[Part]:
+    """Return the rows of a table by what heads them, in columns such as ``k`` or between the rows."""
+    headings = _headings(table)
+    columns = [n for n in range(len(table.titles)) if n not in headings]
+    named = [n for n in columns if _column(n, table.titles[n]).kind is not Kind.OTHER]
+    text = [n for n in columns if _is_text(n, table)]
+    first = min(named or [n for n in columns if n not in text], default=len(table.titles))
+    labels = [n for n in text if n < first] or columns[:1]
+    values = [n for n in columns if n not in labels]
+    titles = dict(enumerate(table.titles))
+    if any(_MEASURE_HEADING.fullmatch(_lowest(table, n)) for n in headings):
+        titled = [n for n in values if _VALUE.fullmatch(" ".join(titles[n]))]
+        titles |= dict.fromkeys(titled, ())
+        values = titled or values
+    fixed = [
+        Column(n, Kind.LABEL if n in labels else Kind.OTHER, " ".join(titles[n]))
+        for n in columns
+        if n not in values
+    ]
+    rows: dict[tuple[str, ...], list[int]] = {}
+    for number, heads in enumerate(_heads(table, headings)):
+        rows.setdefault(heads, []).append(number)
+    return [
+        Part(found, [*fixed, *_with_names([_column(n, (*heads, *titles[n])) for n in values])])
+        for heads, found in rows.items()
+    ]
+
+
+def _lowest(table: PrintedTable, column: int) -> str:
+    """Return the lowest title of a column."""
+    return table.titles[column][-1] if table.titles[column] else ""
+
+
+def _headings(table: PrintedTable) -> list[int]:
+    """Return the columns that head the rest of their row: cutoffs, measures, and data sets beside names."""
+    lowest = [_lowest(table, n) for n in range(len(table.titles))]
+    found = [n for n, title in enumerate(lowest) if _MEASURE_HEADING.fullmatch(title)]
+    found += [
+        n
+        for n, title in enumerate(lowest)
+        if _CUTOFF_HEADING.fullmatch(title)
+        and all(title_of(row[n]).strip("@ ").isdecimal() for row in table.rows)
+    ]
+    groups = [n for n, title in enumerate(lowest) if _GROUP_HEADING.fullmatch(title)]
+    if any(_is_text(n, table) for n in range(len(lowest)) if n not in found + groups):
+        found += groups
+    return sorted(found)
+
+
+def _sections(table: PrintedTable) -> Iterator[str]:
+    """Yield the cutoff or measure that stands above each row."""
+    section = ""
+    for text in table.sections:
+        rest, cutoff = without_cutoff(text)
+        if (cutoff and not rest) or not (why_no_measure(text) and why_no_measure(f"{_bare(text)}@1")):
+            section = text
+        yield section
+
+
+def _heads(table: PrintedTable, headings: list[int]) -> Iterator[tuple[str, ...]]:
+    """Yield what heads each row."""
+    for section, row in zip(table.sections, table.rows, strict=True):
+        cells = [title_of(row[n]) for n in headings]
+        cells = [f"@{cell}" if cell.isdecimal() else cell for cell in cells]
+        yield tuple(filter(None, [section, *cells]))
+
+
+def _with_names(columns: list[Column]) -> Iterator[Column]:
+    """Yield the columns: a change without a name is one of the measure before it, and no two are alike."""
     last = Column(0, Kind.LABEL, "")
-    for each in found:  # a change without a name is one of the measure before it
-        if each.name:
-            last = each
-        elif each.kind is not Kind.OTHER and not each.name:
-            found[each.number] = each._replace(name=last.name, group=last.group)
-    return found
-
-
-def _apart(columns: list[Column]) -> Iterator[Column]:
-    """Give a column whose measure has one before it a group of its own."""
     seen: dict[tuple[str, str], int] = {}
     for each in columns:
+        if each.name:
+            last = each
+        elif each.kind is Kind.CHANGE:
+            each = each._replace(name=last.name, group=last.group)
         n = seen[each.name, each.group] = seen.get((each.name, each.group), 0) + 1
         again = each.kind is Kind.MEASURE and n > 1
         yield each._replace(group=f"{each.group} (column {each.number + 1})".strip()) if again else each
@@ -112,14 +202,14 @@ def _is_text(number: int, table: PrintedTable) -> bool:
 def _column(number: int, titles: tuple[str, ...]) -> Column:
     """Read the titles of a column."""
     title, last = " ".join(titles), titles[-1] if titles else ""
-    if _P.fullmatch(last) or _INTERVAL.search(last):  # below the name of a measure, perhaps
-        return Column(number, Kind.OTHER, title, why="a p-value or an interval is no measure")
+    if _NO_MEASURE.fullmatch(last) or _INTERVAL.search(last):  # below the name of a measure, perhaps
+        return Column(number, Kind.OTHER, title, why="a p-value, an interval or a deviation is no measure")
     if any(map(is_change, titles)):
-        return Column(number, Kind.CHANGE, title, *_named_in(tuple(map(_without_change, titles))))
+        return Column(number, Kind.CHANGE, title, *_named_in(tuple(map(_without_change, titles)))[:2])
     in_percent = any(_SIGN.fullmatch(each) or heading_of(each)[1] for each in titles)
-    name, group = _named_in(tuple(each for each in titles if not _SIGN.fullmatch(each)))
+    name, group, why = _named_in(tuple(each for each in titles if not _SIGN.fullmatch(each)))
     if not name:
-        return Column(number, Kind.OTHER, title, why=why_no_measure(last))
+        return Column(number, Kind.OTHER, title, why=why)
     if in_percent and not heading_of(name)[1]:
         name += " (%)"
     return Column(number, Kind.MEASURE, title, name, group)
@@ -130,27 +220,49 @@ def _without_change(title: str) -> str:
     return _BASE.sub("", _CHANGE.sub(" ", title)).strip(_EDGES + "()[]") if is_change(title) else title
 
 
-def _named_in(titles: tuple[str, ...]) -> tuple[str, str]:
-    """Return the measure that titles name, the top one first, and what else they say; empty if none does."""
-    titles = tuple(" ".join(each.split()) for each in titles)
-    titles = tuple(filter(None, (_bare(each) if why_no_measure(each) else each for each in titles)))
+def _named_in(titles: tuple[str, ...]) -> tuple[str, str, str]:
+    """Return the measure that titles name, what else they say, and, if they name none, why.
+
+    The name is all of them, or the lowest measure: with its own cutoff, or the one that another title is.
+    """
+    titles = tuple(filter(None, (each if not why_no_measure(each) else _bare(each) for each in titles)))
     if not titles:
-        return "", ""
-    *upper, last = titles
-    tried = [(" ".join(titles), titles), (last, (last,))]
-    tried += [(f"{_bare(each)}@{last.lstrip('@ ')}", (each, last)) for each in reversed(upper)]
-    tried += [(each, (each,)) for each in reversed(upper)]
-    for name, used in tried:
-        if not why_no_measure(name):
-            return name, " ".join(each for each in titles if each not in used)
-    return "", ""
+        return "", "", "the column has no title"
+    cutoffs = {each: k for each in titles for rest, k in [_cutoff_alone(each)] if k and not rest}
+    named = {
+        each for each in titles if each not in cutoffs and _has_cutoff(each) and not why_no_measure(each)
+    }
+    joined = " ".join(titles)
+    if not why_no_measure(joined) and not (cutoffs and named):
+        return joined, "", ""
+    for title in (each for each in reversed(titles) if each not in cutoffs):
+        others = [each for each in titles if each not in (title, *cutoffs)]
+        if title in named:
+            return title, " ".join(each for each in titles if each != title), ""
+        name = f"{_bare(title)}@{next(iter(cutoffs.values()), '')}"
+        if len(set(cutoffs.values())) == 1 and not why_no_measure(name):
+            return name, " ".join(others), ""
+        if not why_no_measure(title):
+            unread = [*cutoffs, *filter(_LIKE_A_CUTOFF.search, others)]
+            why = f"what {title} has to do with {' and '.join(unread)} is not understood"
+            return ("", "", why) if unread else (title, " ".join(others), "")
+    return "", "", why_no_measure(titles[-1])
+
+
+def _has_cutoff(title: str) -> bool:
+    return bool("@" in title or without_cutoff(title)[1] or word_and_cutoff(title.lower())[1])
+
+
+def _cutoff_alone(title: str) -> tuple[str, str]:
+    """Return what a title says besides a cutoff, and the cutoff; digits alone are one."""
+    return ("", title) if title.isdecimal() else without_cutoff(title)
 
 
 def _bare(title: str) -> str:
     """Return a title without a percent sign, the letter k for a cutoff, and marks at its ends."""
     name = heading_of(title)[0].strip(_EDGES)
     name = name[1:-1] if name[:1] + name[-1:] in ("()", "[]") else name
-    return name.removesuffix("@k").removesuffix("@K")
+    return _ANY_CUTOFF.sub("", name)
 
 
 @cache

@@ -44,6 +44,8 @@ class PrintedTable:
         For each column.
     rows : list of list of str
         The cells as texts.
+    sections : list of str
+        For each row what stands above it in a row of its own, such as ``k = 5``; empty if nothing does.
     lines : list of int
         The line of each row in the file; empty if the rows are no lines.
     first_line : int
@@ -52,15 +54,20 @@ class PrintedTable:
     name: str
     titles: list[tuple[str, ...]]
     rows: list[list[str]]
+    sections: list[str]
     lines: list[int]
     first_line: int
 
-    def transposed(self) -> PrintedTable:
-        """Return the table with its rows as columns; the first column are its titles."""
-        titles = [self.titles[0], *((label_of(row[0]),) for row in self.rows)]
-        columns = list(zip(*self.rows, strict=True))[1:]
-        rows = [[" ".join(title), *cells] for title, cells in zip(self.titles[1:], columns, strict=True)]
-        return replace(self, titles=titles, rows=rows, lines=[])
+    def transposed(self, n: int = 1) -> PrintedTable:
+        """Return the table with its rows as columns; their first n cells are the titles."""
+        titles = [tuple(filter(None, map(label_of, row[:n]))) for row in self.rows]
+        titles = [
+            (section, *title) if section else title
+            for section, title in zip(self.sections, titles, strict=True)
+        ]
+        columns = list(zip(*self.rows, strict=True))[n:]
+        rows = [[" ".join(title), *cells] for title, cells in zip(self.titles[n:], columns, strict=True)]
+        return replace(self, titles=[(), *titles], rows=rows, sections=[""] * len(rows), lines=[])
 
 
 def spread(rows: Grid) -> Grid:
@@ -100,30 +107,35 @@ def _table(found: Found) -> PrintedTable | None:
     width = max(map(len, found.rows), default=0)
     if width < 2:
         return None
-    rows = [row for row in found.rows if row and not _is_section(row, width)]
-    stated = found.n_headings and sum(row in rows for row in found.rows[: found.n_headings])
-    padded = [[*row, *[Cell("", row[0].line)] * (width - len(row))] for row in rows]
-    n = _n_headings(padded, max(stated, 1))
-    columns = zip(*padded[:n], strict=True)
+    rows, sections, stated, section = [], [], 0, ""
+    for number, row in enumerate(found.rows):
+        if _is_section(row, width):
+            section = title_of(row[0].text)
+        elif any(cell.text.strip() for cell in row):
+            rows.append([*row, *[Cell("", row[0].line)] * (width - len(row))])
+            sections.append(section)
+            stated += number < found.n_headings
+    n = _n_headings(rows, max(stated, 1))
+    if n >= len(rows):
+        return None
+    columns = zip(*rows[:n], strict=True)
     titles = [
         tuple(dict.fromkeys(filter(None, (title_of(each.text) for each in column)))) for column in columns
     ]
-    body = [row for row in padded[n:] if any(cell.text.strip() for cell in row)]
-    if not body:
-        return None
     return PrintedTable(
         "",
         titles,
-        [[cell.text for cell in row] for row in body],
-        [max(cell.line for cell in row) for row in body],
-        padded[0][0].line,
+        [[cell.text for cell in row] for row in rows[n:]],
+        sections[n:],
+        [max(cell.line for cell in row) for row in rows[n:]],
+        rows[0][0].line,
     )
 
 
 def _is_section(row: list[Cell], width: int) -> bool:
-    """Return whether a row is one cell over all columns, as a heading between rows is, or empty."""
-    spans_all = width > 1 and len(row) == width and row[0].columns >= width
-    return spans_all or not any(cell.text.strip() for cell in row)
+    """Return whether a row is one cell, as a heading between rows is."""
+    spans_all = len(row) == width and row[0].columns >= width
+    return bool(row and row[0].text.strip()) and (spans_all or not any(cell.text.strip() for cell in row[1:]))
 
 
 def _n_headings(rows: Grid, n: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from permed_measures.errors import MeasureError
@@ -15,7 +16,7 @@ Rank = int | tuple[int, int] | None
 _FAMILIES = ("AP", "nDCG", "P", "R", "RR", "Success")
 _MEANING = {word: measure for word, measure in MEASURE_OF_WORD.items() if measure in _FAMILIES}
 _MEANING |= dict.fromkeys(("gradedap", "gradedmap"), "AP")
-_MEANING |= dict.fromkeys(("variantndcg", "ndcgburges"), "nDCG")
+_MEANING |= dict.fromkeys(("variantndcg", "ndcgburges", "msndcg"), "nDCG")
 _MEANING |= dict.fromkeys(("rcap", "recallcap", "cappedrecall"), "R")
 _MEANING |= dict.fromkeys(("coverage", "cov", "覆盖率"), "Success")
 _MEANING |= dict.fromkeys(("分级平均精度均值", "分级平均精度", "加权平均精度"), "AP")
@@ -31,6 +32,17 @@ MARKS = " *_†‡§¶△▲▽▼"
 _NEEDS_CUTOFF = ("P", "R", "Success")
 _USUAL = (None, 10, 100, 1000)
 _USUAL_OF_F1 = tuple((k, k) for k in (10, 1, 3, 5, 20, 50, 100))
+_CUTOFF = re.compile(
+    r"""
+    (?P<rest>.*?)[ ,;:(\[]*
+    (?:(?:@|\bk[ ]*=|\btop[- ]?|\bcut-?off[ ]*(?:at|=|:)?)[ ]*(?P<k>[0-9]{1,9})   # k = 5, top-5, cutoff 5
+      |[(\[][ ]*(?P<alone>[0-9]{1,9}))[ ]*[)\]]*                                    # [5]
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_TWO_CUTOFFS = re.compile(r"(?P<word>.*?)[ _@(]*(?P<p>[0-9]{1,9}) *[/,] *(?P<r>[0-9]{1,9})\)?")
+_LONGEST = 60
+"""Longer titles are no names."""
 _CUT_DIFFERENTLY = ("AP", "nDCG", "RR")
 """The measures that may be computed on the whole list in spite of their names."""
 
@@ -43,6 +55,18 @@ def heading_of(title: str) -> tuple[str, bool]:
         start = len(name) - 1
     percent = start >= 0 and name[start:].replace(" ", "") in _PERCENT_SIGNS
     return (name[:start] if percent else name).rstrip(_ARROWS + MARKS), percent
+
+
+def without_cutoff(title: str) -> tuple[str, str]:
+    """Split a title into what it says besides a cutoff, and the cutoff; empty if it says none.
+
+    Examples
+    --------
+    >>> [without_cutoff(title) for title in ("nDCG, k=20", "P (@5)", "Top-5", "TREC 8")]
+    [('nDCG', '20'), ('P', '5'), ('', '5'), ('TREC 8', '')]
+    """
+    found = _CUTOFF.fullmatch(title) if len(title) <= _LONGEST else None
+    return (found["rest"].rstrip(" _"), found["k"] or found["alone"]) if found else (title, "")
 
 
 def is_ours(name: str) -> bool:
@@ -67,8 +91,13 @@ def meaning_of(name: str, *, as_printed: bool = True) -> tuple[str, tuple[Rank, 
     if word == "f" and cutoff == "1":  # the 1 is no cutoff
         word, cutoff = "f1", ""
     measure = _MEANING.get(word)
+    if measure is None and len(name) <= _LONGEST and (found := _TWO_CUTOFFS.fullmatch(name)):
+        word = word_and_cutoff(found["word"].lower())[0]
+        if _MEANING.get(word) == "F1" or (word, found["word"][-1:]) == ("f", "1"):
+            return "F1", ((rank_of(found["p"], name), rank_of(found["r"], name)),)
     if measure is None:
-        return _written_out(name)
+        rest, k = without_cutoff(name)
+        return meaning_of(f"{rest}@{k}") if rest and k and f"{rest}@{k}" != name else _written_out(name)
     if cutoff.isdigit():
         rank = rank_of(cutoff, name)
         if measure == "F1":

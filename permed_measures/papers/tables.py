@@ -11,7 +11,7 @@ from typing import NamedTuple
 from permed_measures.errors import InputError, MeasureError
 from permed_measures.papers.cells import is_blank, label_of, printed_in
 from permed_measures.papers.claims import parse_claims
-from permed_measures.papers.columns import Column, Kind, columns_of, is_change_row
+from permed_measures.papers.columns import Column, Kind, Part, is_change_row, oriented, parts_of
 from permed_measures.papers.grids import PrintedTable
 from permed_measures.papers.read import read_tables
 
@@ -118,20 +118,19 @@ def claims_in(tables: Iterable[PrintedTable], path: str) -> PrintedClaims:
     """
     rows: list[ClaimRow] = []
     notes: list[str] = []
-    unread: list[tuple[PrintedTable, Column]] = []
+    unread: list[tuple[PrintedTable, list[Column]]] = []
     any_measure = False
     for table in tables:
-        turned, columns = _turned(table)
-        if any(each.kind is Kind.MEASURE or (each.kind is not Kind.LABEL and each.name) for each in columns):
+        reader = _Reader(oriented(table), path)
+        if reader.columns:
             any_measure = True
-            found, told = _Reader(turned, columns, path).read()
-            rows += found
-            notes += told
+            rows += reader.rows()
+            notes += reader.notes()
         else:
-            unread.append((table, next((each for each in columns[1:] if each.why), columns[0])))
+            unread.append((table, reader.unread))
     if not rows and unread:
-        table, column = unread[0]
-        problem = column.why or "the headings name no measure"
+        table, columns = unread[0]
+        problem = next((each.why for each in columns if each.why), "the headings name no measure")
         raise MeasureError(problem, where=f"{path}:{table.first_line}")
     if not rows and any_measure:
         raise InputError("no row has a claim", where=path)
@@ -142,68 +141,87 @@ def claims_in(tables: Iterable[PrintedTable], path: str) -> PrintedClaims:
     return PrintedClaims(path, rows, notes)
 
 
-def _turned(table: PrintedTable) -> tuple[PrintedTable, list[Column]]:
-    """Return a table with its measures as columns."""
-    columns, turned = columns_of(table), table.transposed()
-    others = columns_of(turned)
-    n, n_turned = (sum(each.kind is Kind.MEASURE for each in found) for found in (columns, others))
-    return (turned, others) if n_turned > n else (table, columns)
-
-
 class _Reader:
     """Reads the rows of a table; what it leaves out is kept by what it is."""
 
-    def __init__(self, table: PrintedTable, columns: list[Column], path: str) -> None:
+    def __init__(self, table: PrintedTable, path: str) -> None:
         self.table, self.path = table, path
-        self.labels = [each.number for each in columns if each.kind is Kind.LABEL]
-        self.skipped = [each.title for each in columns if each.kind is Kind.OTHER and self._has_numbers(each)]
-        self.columns = [each for each in columns if each.kind not in (Kind.LABEL, Kind.OTHER)]
-        for each in self.columns.copy():
-            if each.kind is Kind.MEASURE and not self._can_be(each):
-                self.columns.remove(each)
-                self.skipped.append(each.title)
+        self.parts = parts_of(table)
+        found = [(each, part) for part in self.parts for each in part.columns if each.kind is not Kind.LABEL]
+        texts: dict[str, list[str]] = {}
+        for each, part in found:
+            if each.kind is Kind.MEASURE:
+                texts.setdefault(each.name, []).extend(self._numbers(each, part.rows))
+        no_value = {
+            name for name, those in texts.items() if those and not any(_is_claim(name, x) for x in those)
+        }
+        self.columns = [
+            each
+            for each, _ in found
+            if each.name
+            and (each.kind is Kind.CHANGE or (each.kind is Kind.MEASURE and each.name not in no_value))
+        ]
+        self.unread = [
+            each
+            for each, part in found
+            if each not in self.columns and any(printed_in(table.rows[n][each.number]) for n in part.rows)
+        ]
         measures = [each for each in self.columns if each.kind is Kind.MEASURE] or self.columns
         self.groups = list(dict.fromkeys(each.group for each in measures))
         self.texts: list[str] = []
 
-    def read(self) -> tuple[list[ClaimRow], list[str]]:
-        """Return the rows with a claim, and what is to be said."""
-        rows = [row for number in range(len(self.table.rows)) for row in self._rows(number)]
+    def _numbers(self, column: Column, rows: list[int]) -> list[str]:
+        """Return the numbers of a column in some rows."""
+        cells = [printed_in(self.table.rows[number][column.number]) for number in rows]
+        return [each.number for each in cells if each is not None and each.number]
+
+    def rows(self) -> list[ClaimRow]:
+        """Return the rows with a claim; those of one name are one, unless it has two numbers of a measure."""
+        found: list[ClaimRow] = []
+        last: dict[tuple[str, ...], ClaimRow] = {}
+        for row in (row for part in self.parts for number in part.rows for row in self._rows(part, number)):
+            same = last.get((row.part, *row.labels))
+            if same is None or not same.claims.keys().isdisjoint(row.claims):
+                found.append(row)
+                last[row.part, *row.labels] = row
+            else:
+                same.claims.update(row.claims)
+                same.changes.extend(row.changes)
+        return found
+
+    def notes(self) -> list[str]:
+        """Return what is to be said of what was left out."""
         start = f"{self.table.name}: " if self.table.name else ""
         notes = []
-        if self.skipped:
-            n = len(self.skipped)
+        if unread := list(dict.fromkeys(each.title for each in self.unread)):
+            n = len(unread)
             what = "a column that is no measure" if n == 1 else f"{n} columns that are no measures"
-            notes.append(f"{start}{what} left out: {', '.join(self.skipped)}")
+            notes.append(f"{start}{what} left out: {', '.join(unread)}")
         if self.texts:
             more = ", ..." if len(self.texts) > _SHOWN else ""
             notes.append(f"{start}no value, left out: {', '.join(self.texts[:_SHOWN])}{more}")
-        return rows, notes
+        return notes
 
-    def _has_numbers(self, column: Column) -> bool:
-        return any(printed_in(row[column.number]) for row in self.table.rows)
-
-    def _can_be(self, column: Column) -> bool:
-        """Return whether any number of a column can be a value of its measure."""
-        numbers = [printed_in(row[column.number]) for row in self.table.rows]
-        texts = [each.number for each in numbers if each is not None and each.number]
-        return not texts or any(_is_claim(column.name, text) for text in texts)
-
-    def _rows(self, number: int) -> Iterator[ClaimRow]:
+    def _rows(self, part: Part, number: int) -> Iterator[ClaimRow]:
         cells, lines = self.table.rows[number], self.table.lines
-        labels = [label_of(cells[each]) for each in self.labels]
+        labels = [self._label(number, each.number) for each in part.columns if each.kind is Kind.LABEL]
         labels = list(dict.fromkeys(filter(None, [*labels, " ".join(labels)])))
         where = f"{self.path}:{lines[number] if lines else self.table.first_line}"
         for group in self.groups:
-            part = ", ".join(filter(None, [self.table.name, group if len(self.groups) > 1 else ""]))
-            row = ClaimRow(labels or [""], where, part)
-            for column in self.columns:
+            name = ", ".join(filter(None, [self.table.name, group if len(self.groups) > 1 else ""]))
+            row = ClaimRow(labels or [""], where, name)
+            for column in (each for each in part.columns if each in self.columns):
                 if column.group == group or (
                     column.kind is not Kind.MEASURE and column.group not in self.groups
                 ):
                     self._add(row, column, cells[column.number])
             if row.claims or row.changes:
                 yield row
+
+    def _label(self, row: int, column: int) -> str:
+        """Return a name; where a run has rows below each other, only the first may have it."""
+        rows = range(row, -1, -1) if len(self.parts) > 1 else [row]
+        return next(filter(None, (label_of(self.table.rows[number][column]) for number in rows)), "")
 
     def _add(self, row: ClaimRow, column: Column, text: str) -> None:
         """Add a cell to a row, unless it holds nothing."""

@@ -1,0 +1,243 @@
+"""Headings as papers have them: cutoffs above, below and beside the measures, long tables, several levels."""
+
+from itertools import count
+
+import pytest
+
+import permed_measures as pm
+from permed_measures.papers.claims import parse_claims
+from permed_measures.papers.tables import read_claims_file
+
+KINDS = {
+    "cutoffs-below.md": (
+        "| Model | nDCG | nDCG | MAP | MAP |\n|---|---|---|---|---|\n| | k=5 | k=10 | k=5 | k=10 |\n"
+        "| bm25 | # | # | # | # |\n| lsa | # | # | # | # |\n",
+        "bm25 lsa",
+        "nDCG@5 nDCG@10 AP@5 AP@10",
+    ),
+    "cutoffs-below-multicolumn.tex": (
+        r"\begin{tabular}{lcccc} \toprule & \multicolumn{2}{c}{NDCG} & \multicolumn{2}{c}{Recall} \\"
+        r"\cmidrule(lr){2-3}\cmidrule(lr){4-5} Method & $k=5$ & $k=10$ & $k=20$ & $k=100$ \\ \midrule"
+        "\nBM25 & # & # & # & # \\\\ \nLSA & # & # & # & # \\\\ \\bottomrule \\end{tabular}",
+        "BM25 LSA",
+        "nDCG@5 nDCG@10 R@20 R@100",
+    ),
+    "top-above.tex": (
+        r"\begin{tabular}{l|ccc|ccc} \hline & \multicolumn{3}{c|}{Top-5} & \multicolumn{3}{c}{Top-10} \\"
+        r"Method & P & R & nDCG & P & R & nDCG \\ \hline"
+        "\nBM25 & # & # & # & # & # & # \\\\ \nLSA & # & # & # & # & # & # \\\\ \\hline \\end{tabular}",
+        "BM25 LSA",
+        "P@5 R@5 nDCG@5 P@10 R@10 nDCG@10",
+    ),
+    "at-above.html": (
+        "<table><thead><tr><th rowspan=2>run<th colspan=2>@5<th colspan=2>@20</tr>"
+        "<tr><th>P<th>R<th>P<th>R</tr></thead>"
+        "<tr><td>bm25<td>#<td>#<td>#<td>#</tr><tr><td>lsa<td>#<td>#<td>#<td>#</tr></table>",
+        "bm25 lsa",
+        "P@5 R@5 P@20 R@20",
+    ),
+    "p-at-k-above.tex": (
+        r"\begin{tabular}{lccc} \toprule \multirow{2}{*}{Model} & \multicolumn{3}{c}{P@$k$} \\"
+        r" & $k=1$ & $k=5$ & $k{=}10$ \\ \midrule"
+        "\nBM25 & # & # & # \\\\ \nLSA & # & # & # \\\\ \\bottomrule \\end{tabular}",
+        "BM25 LSA",
+        "P@1 P@5 P@10",
+    ),
+    "precision-at-k-colspan.html": (
+        "<table><tr><th rowspan=2>Model</th><th colspan=3>Precision@k</th><th colspan=2>Hit rate@k</th></tr>"
+        "<tr><th>1</th><th>5</th><th>10</th><th>1</th><th>10</th></tr>"
+        "<tr><td>BM25</td><td>#</td><td>#</td><td>#</td><td>#</td><td>#</td></tr></table>",
+        "BM25",
+        "P@1 P@5 P@10 Success@1 Success@10",
+    ),
+    "f1-of-two-cutoffs.tex": (
+        r"\begin{tabular}{lccc} Model & P$_{10}$ & R$_{20}$ & F1$_{10/20}$ \\ \midrule"
+        "\nBM25 & # & # & # \\\\ LSA & # & # & # \\\\ \\end{tabular}",
+        "BM25 LSA",
+        "P@10 R@20 F1@10/20",
+    ),
+    "long.csv": (
+        "run,metric,k,value\nbm25,nDCG,5,#\nbm25,nDCG,10,#\nbm25,P,5,#\n"
+        "lsa,nDCG,5,#\nlsa,nDCG,10,#\nlsa,P,5,#\n",
+        "bm25 lsa",
+        "nDCG@5 nDCG@10 P@5",
+    ),
+    "long-without-k.csv": (
+        "model;measure;score\nbm25;nDCG@10;#\nbm25;MAP;#\nlsa;nDCG@10;#\nlsa;MAP;#\n",
+        "bm25 lsa",
+        "nDCG@10 AP",
+    ),
+    "long-of-data-sets.csv": (
+        "dataset,system,metric,cutoff,mean\nMedCorpus,bm25,ndcg,10,#\nMedCorpus,bm25,recall,100,#\n"
+        "LitSearch,bm25,ndcg,10,#\nLitSearch,bm25,recall,100,#\n",
+        "bm25",
+        "MedCorpus:nDCG@10 MedCorpus:R@100 LitSearch:nDCG@10 LitSearch:R@100",
+    ),
+    "k-as-a-column.md": (
+        "| Method | k | P | R | nDCG |\n|---|---|---|---|---|\n| BM25 | 5 | # | # | # |\n"
+        "| BM25 | 10 | # | # | # |\n| LSA | 5 | # | # | # |\n| LSA | 10 | # | # | # |\n",
+        "BM25 LSA",
+        "P@5 R@5 nDCG@5 P@10 R@10 nDCG@10",
+    ),
+    "k-as-a-column-name-once.md": (
+        "| Method | k | P |\n|---|---|---|\n| BM25 | 5 | # |\n| | 10 | # |\n| LSA | 5 | # |\n| | 10 | # |\n",
+        "BM25 LSA",
+        "P@5 P@10",
+    ),
+    "k-as-a-column-multirow.tex": (
+        r"\begin{tabular}{llcc} \toprule Method & $k$ & Precision & Recall \\ \midrule"
+        "\n\\multirow{2}{*}{BM25} & 5 & # & # \\\\ & 10 & # & # \\\\ \\midrule"
+        "\n\\multirow{2}{*}{LSA} & 5 & # & # \\\\ & 10 & # & # \\\\ \\bottomrule \\end{tabular}",
+        "BM25 LSA",
+        "P@5 R@5 P@10 R@10",
+    ),
+    "measures-as-rows-with-k.md": (
+        "| Metric | k | BM25 | LSA |\n|---|---|---|---|\n| nDCG | 5 | # | # |\n| nDCG | 10 | # | # |\n"
+        "| Hits | 1 | # | # |\n",
+        [("BM25", "nDCG@5"), ("LSA", "nDCG@5"), ("BM25", "nDCG@10"), ("LSA", "nDCG@10"),
+         ("BM25", "Success@1"), ("LSA", "Success@1")],
+        None,
+    ),
+    "three-levels.tex": (
+        r"\begin{tabular}{lcccccccc} & \multicolumn{4}{c}{MedCorpus} & \multicolumn{4}{c}{LitSearch} \\"
+        r" & \multicolumn{2}{c}{nDCG} & \multicolumn{2}{c}{P}"
+        r" & \multicolumn{2}{c}{nDCG} & \multicolumn{2}{c}{P} \\"
+        r" & @5 & @10 & @5 & @10 & @5 & @10 & @5 & @10 \\ \midrule"
+        "\nBM25 & # & # & # & # & # & # & # & # \\\\ \\bottomrule \\end{tabular}",
+        "BM25",
+        "MedCorpus:nDCG@5 MedCorpus:nDCG@10 MedCorpus:P@5 MedCorpus:P@10 "
+        "LitSearch:nDCG@5 LitSearch:nDCG@10 LitSearch:P@5 LitSearch:P@10",
+    ),
+    "k-between.html": (
+        "<table><thead><tr><th rowspan=3>Model<th colspan=4>LitSearch (broad)</tr>"
+        "<tr><th colspan=2>K = 5<th colspan=2>K = 20</tr><tr><th>Recall<th>MRR<th>Recall<th>MRR</tr></thead>"
+        "<tbody><tr><td>BM25<td>#<td>#<td>#<td>#</tr></tbody></table>",
+        "BM25",
+        "R@5 RR@5 R@20 RR@20",
+    ),
+    "sections-of-cutoffs.tex": (
+        r"\begin{tabular}{lccc} \toprule Method & P & R & nDCG \\ \midrule"
+        "\n\\multicolumn{4}{c}{\\textit{$k=5$}} \\\\ \\midrule BM25 & # & # & # \\\\"
+        "LSA & # & # & # \\\\ \\midrule"
+        "\n\\multicolumn{4}{c}{\\textit{$k=10$}} \\\\ \\midrule BM25 & # & # & # \\\\ LSA & # & # & # \\\\"
+        "\\bottomrule \\end{tabular}",
+        [(run, f"{name}@{k}") for k in (5, 10) for run in ("BM25", "LSA") for name in ("P", "R", "nDCG")],
+        None,
+    ),
+    "sections-of-cutoffs.html": (
+        "<table><tr><th>Model<th>nDCG<th>MAP</tr><tr><td colspan=3>Top-5</tr><tr><td>bm25<td>#<td>#</tr>"
+        "<tr><td colspan=3>Top-10</tr><tr><td>bm25<td>#<td>#</tr></table>",
+        "bm25",
+        "nDCG@5 AP@5 nDCG@10 AP@10",
+    ),
+    "cutoffs-beside.md": (
+        "| | nDCG (k = 10) | NDCG at 5 | nDCG, k=20 | P (@5) | Recall [100] | MRR cutoff 10 | P, top 3 |\n"
+        "|---|---|---|---|---|---|---|---|\n| bm25 | # | # | # | # | # | # | # |\n",
+        "bm25",
+        "nDCG@10 nDCG@5 nDCG@20 P@5 R@100 RR@10 P@3",
+    ),
+    "lowered-maths.md": (
+        "| Run | $\\mathrm{nDCG}_{10}$ | $P_5$ | $R_{100}$ | $\\text{MAP}@100$ |\n|---|---|---|---|---|\n"
+        "| bm25 | # | # | # | # |\n| lsa | # | # | # | # |\n",
+        "bm25 lsa",
+        "nDCG@10 P@5 R@100 AP@100",
+    ),
+    "set-of-cutoffs.tex": (
+        r"\begin{tabular}{lccc} & \multicolumn{3}{c}{Hits@\{1,3,10\}} \\ Model & 1 & 3 & 10 \\ \midrule"
+        "\nBM25 & # & # & # \\\\ \\bottomrule \\end{tabular}",
+        "BM25",
+        "Success@1 Success@3 Success@10",
+    ),
+    "percent-and-cutoff.html": (
+        "<table><tr><th rowspan=2>Model<th colspan=2>Accuracy (%)<th colspan=2>MRR</tr>"
+        "<tr><th>Top-1<th>Top-5<th>@10<th>@100</tr><tr><td>bm25<td>#<td>#<td>#<td>#</tr></table>",
+        "bm25",
+        "Success@1 Success@5 RR@10 RR@100",
+    ),
+    "trec-eval.csv": (
+        "runid,map,ndcg_cut_10,P_5,recall_100,recip_rank,success_1\nbm25,#,#,#,#,#,#\n",
+        "bm25",
+        "AP nDCG@10 P@5 R@100 RR Success@1",
+    ),
+    "names.md": (
+        "| run | Q@10 | MSnDCG@10 | Q-measure@20 | MSnDCG@0100 |\n|---|---|---|---|---|\n"
+        "| bm25 | # | # | # | # |\n",
+        "bm25",
+        "QMeasure@10 nDCG@10 QMeasure@20 nDCG@100",
+    ),
+}  # fmt: skip
+
+
+def filled(text):
+    """Return a text with another number in the place of each #, and the numbers."""
+    numbers = (f"0.{n}" for n in count(1001, 7))
+    parts = text.split("#")
+    found = [next(numbers) for _ in parts[1:]]
+    return parts[0] + "".join(number + part for number, part in zip(found, parts[1:], strict=True)), found
+
+
+def meaning(part, name, number):
+    """Return the data set, if there are several, and what a name means in one way of writing."""
+    [[claim]] = parse_claims([{name: number}])
+    cutoff = claim.cutoffs[0]
+    if isinstance(cutoff, tuple):
+        cutoff = "/".join(map(str, dict.fromkeys(cutoff)))
+    measure = claim.measure if claim.is_fixed or cutoff is None else f"{claim.measure}@{cutoff}"
+    return f"{part}:{measure}" if part else measure
+
+
+def read(tmp_path, kind, text):
+    """Return the numbers of a table by their row, data set and measure, and what is said of it."""
+    path = tmp_path / kind
+    path.write_text(text)
+    claims = read_claims_file(path)
+    found = {
+        (row.label, meaning(row.part, name, number)): number
+        for row in claims.rows
+        for name, number in row.claims.items()
+    }
+    return found, claims.notes
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_of_headings_is_read(tmp_path, kind):
+    template, labels, names = KINDS[kind]
+    cells = labels if names is None else [(a, b) for a in labels.split() for b in names.split()]
+    text, numbers = filled(template)
+    assert read(tmp_path, kind, text) == (dict(zip(cells, numbers, strict=True)), [])
+
+
+LEFT_OUT = [
+    ("cutoffs that are none", "run,nDCG,nDCG,MAP@5\n,k≤5,k>5,\na,0.1,0.2,0.3\n", "nDCG k≤5, nDCG k>5"),
+    ("two cutoffs", "run,k,P,MAP@5\n,,Top-100,\na,5,0.2,0.3\n", "@5 P Top-100"),
+    ("no cutoff where one is needed", "run,P,MAP@5\na,0.2,0.3\n", "P"),
+    ("a cutoff for a measure without one", "run,Rprec,MAP@5\n,k=5,\na,0.2,0.3\n", "Rprec k=5"),
+    ("deviations", "run,nDCG@10,MAP@5\n,std,mean\na,0.02,0.3\n", "nDCG@10 std"),
+    ("measures that are not computed", "run,nERR@9,MAR@9,MAP@R,MAP@5\na,1,1,1,.3\n", "nERR@9, MAR@9, MAP@R"),
+    ("other columns of a long table", "run,metric,value,std\na,MAP@5,0.3,0.01\n", "std"),
+    ("other rows of a long table", "run,metric,value\na,latency,9\na,MAP@5,0.3\n", "latency"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "titles"), [each[1:] for each in LEFT_OUT], ids=[each[0] for each in LEFT_OUT]
+)
+def test_a_heading_that_is_not_understood_is_said_and_not_guessed(tmp_path, text, titles):
+    found, [note] = read(tmp_path, "paper.csv", text)
+    assert (list(found.values()), note.partition(": ")[2]) == (["0.3"] if "0.3" in text else [".3"], titles)
+
+
+def test_a_depth_above_a_measure_with_its_own_cutoff_is_no_cutoff(tmp_path):
+    text = "run,Top-100,Top-1000\n,nDCG@10,nDCG@10\na,0.1,0.2\n"
+    found, notes = read(tmp_path, "paper.csv", text)
+    assert (found, notes) == (
+        {("a", "Top-100:nDCG@10"): "0.1", ("a", "Top-1000:nDCG@10"): "0.2"},
+        [],
+    )
+
+
+def test_why_no_column_is_read_is_said(tmp_path):
+    with pytest.raises(pm.MeasureError, match="what nDCG has to do with k≤5 is not understood"):
+        read(tmp_path, "paper.csv", "run,nDCG\n,k≤5\na,0.1\n")
+    with pytest.raises(pm.MeasureError, match="ERR over that of the ideal list is not computed"):
+        pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"nERR@10": "0.5"})
