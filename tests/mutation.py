@@ -162,7 +162,12 @@ def _is_text(node):
 
 
 def nodes_of(tree):
-    """Yield the nodes that run: no annotations, no imports for types, nothing within a formatted text."""
+    """Yield the nodes that run: no annotations, no imports for types, nothing within a formatted text.
+
+    Nor what only guards or describes: ``strict`` of zip, ``repr`` of fields.
+    """
+    if isinstance(tree, ast.keyword) and tree.arg in ("strict", "repr", "slots", "frozen", "eq"):
+        return
     for name, value in ast.iter_fields(tree):
         if name in ("annotation", "returns", "decorator_list", "type_params"):
             continue

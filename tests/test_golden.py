@@ -60,6 +60,7 @@ COMMANDS = {
     "leaderboard.txt": f"leaderboard {SAMPLE} -m nDCG@10 -m P@1",
     "leaderboard.md": f"leaderboard {SMALL} -m GradedAP@10 -m P@1 --format markdown",
     "leaderboard.json": f"leaderboard {SMALL} -m P@1 --format json",
+    "evaluate_macro.txt": f"evaluate {SAMPLE} -m P@1 --by turn_number --macro",
     "evaluate_by_query.tsv": f"evaluate {SMALL} -m P@1 --by-query --format tsv",
     "reranking.txt": f"reranking permed-sample bm25={SAMPLE_RUN}/bm25 {SAMPLE_RUN}/lsa",
     "reranking_same.txt": f"reranking permed-sample {SAMPLE_RUN}/lsa {SAMPLE_RUN}/lsa",

@@ -12,7 +12,7 @@ from permed_measures.comparisons.queries import query_details
 from permed_measures.comparisons.results import ComparisonResult, deciding
 from permed_measures.comparisons.wording import LEVELS, interval_method, p_of_sentences
 from permed_measures.intervals import FEW
-from permed_measures.markup import listed
+from permed_measures.markup import listed, plural
 from permed_measures.measures.headings import headings_of
 from permed_measures.results.report import Report, Section
 
@@ -59,5 +59,6 @@ def forest_note(result: ComparisonResult) -> str:
 def _by_group(result: ComparisonResult) -> Iterator[Section]:
     """Yield the plots of the means by group, where there are any."""
     if plots := list(group_plots(result)):
-        bars = f"Bar: {result.level_in_percent} CI of the mean, of each run by itself; none for fewer than"
-        yield Section(f"By {result.by}", f"{bars} {FEW}.", plots=plots)
+        bars = f"Bar: {result.level_in_percent} CI of the mean, of each run by itself"
+        few = f"none for fewer than {FEW} {plural(result.paired.unit)}"
+        yield Section(f"By {result.by}", f"{bars}; {few}.", plots=plots)

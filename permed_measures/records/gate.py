@@ -10,20 +10,22 @@ from typing import Any
 
 import numpy as np
 from ir_measures.measures import Measure
-from numpy.typing import NDArray
 
-from permed_measures.comparisons.tests import least_p, randomization_test
+from permed_measures.comparisons.paired import PairedRuns
+from permed_measures.comparisons.results import ComparisonRow, Options
+from permed_measures.comparisons.rows import rows_of
+from permed_measures.comparisons.tests import least_p
 from permed_measures.datasets.loading import loaded_qrels, loaded_run, run_name
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike, path_of
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin, provenance
-from permed_measures.intervals import difference_range, mean_intervals
+from permed_measures.intervals import Floats, sums_of
 from permed_measures.markup import counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parsing import distinct, named_measure
-from permed_measures.records.changes import Floats, values_to_compare
+from permed_measures.records.changes import values_to_compare
 from permed_measures.records.fields import check_fields
 from permed_measures.records.record import Record, as_record
 from permed_measures.records.rules import RULES
@@ -233,9 +235,22 @@ def gate(
             how = (list(drops), judgments, order, query_ids)
             [before] = values_to_compare(recorded, *how).values()
         name, cluster, _ = clusters_of(judgments.query_ids, clusters, loaded)
-        judge = _Judge(significant, non_inferior, cluster, resamples, seed)
-        rules += [judge.drop(each, values[each] - before[each], most) for each, most in drops.items()]
-        about += judge.about(name, rules)
+        runs = {"baseline": before, "run": values}
+        stacked = {run: np.stack([of[measure] for measure in drops]) for run, of in runs.items()}
+        pairs = [("run", "baseline")]
+        paired = PairedRuns(list(drops), judgments.query_ids, stacked, pairs, name, cluster, [])
+        tests = ("randomization",) if significant else ()
+        _refuse_powerless(paired, significant, resamples)
+        [rows], _ = rows_of([paired], Options(tests, "none", resamples, seed, 1 - LEVEL))
+        for row, most, changes in zip(rows, drops.values(), _changes_of_clusters(paired), strict=True):
+            few = least_p(int((np.abs(changes) > 1e-12).sum()), resamples) >= LEVEL
+            rules.append(_drop(row, most, non_inferior, few))
+        if significant or non_inferior:
+            about += f", by {name}" * bool(name)
+        if non_inferior:
+            about += "; [95% CI of the change]"
+        elif any(rule.ok and rule.note for rule in rules):
+            about += f"; {_NO_EVIDENCE}"
     return Gate(rules, about, notes, list(evaluator.measures), seed if significant else None)
 
 
@@ -281,66 +296,48 @@ def _floor(measure: Measure, values: Floats, least: float) -> Rule:
     return Rule(name_of(measure), f"at least {_limit(least)}", mean, _printed(mean, least), is_met)
 
 
-@dataclass(frozen=True)
-class _Judge:
-    """How drops are judged."""
+def _refuse_powerless(paired: PairedRuns, significant: bool, resamples: int) -> None:
+    """Refuse a test that no drop could fail."""
+    least = least_p(paired.n_clusters, resamples)
+    if significant and least >= LEVEL:
+        of = f"{counted(paired.n_clusters, 'independent unit')} and {counted(resamples, 'resample')}"
+        hint = "Leave out significant: max_drop alone, or with non_inferior, can fail"
+        problem = f"no drop can be significant: the smallest p-value of {of} is {least:.4f}"
+        raise InputError(problem, hint=hint)
 
-    significant: bool
-    non_inferior: bool
-    cluster: NDArray[np.int64]
-    resamples: int
-    seed: int
 
-    def __post_init__(self) -> None:
-        """Refuse a test that no drop could fail."""
-        n_units = int(self.cluster.max()) + 1
-        least = least_p(n_units, self.resamples)
-        if self.significant and least >= LEVEL:
-            of = f"{counted(n_units, 'independent unit')} and {counted(self.resamples, 'resample')}"
-            hint = "Leave out significant: max_drop alone, or with non_inferior, can fail"
-            problem = f"no drop can be significant: the smallest p-value of {of} is {least:.4f}"
-            raise InputError(problem, hint=hint)
+def _drop(row: ComparisonRow, most: float, non_inferior: bool, few: bool) -> Rule:
+    """Judge the drop of a measure: by its interval, by its test, or by itself.
 
-    def drop(self, measure: Measure, change: Floats, most: float) -> Rule:
-        """Judge the drop of a measure by the change of each query."""
-        drop = -float(change.mean())
-        size = _printed(abs(drop), most)
-        is_nothing = float(size) == 0
-        said = f"{'changed' if is_nothing else 'fell' if drop > 0 else 'rose'} by {size}"
-        ok = not _is_less(-drop, -most)
-        note = ""
-        if self.non_inferior:
-            ok, note = self._interval(measure, change, most)
-        elif self.significant and not ok:
-            ok, note = self._test(change)
-        return Rule(name_of(measure), f"drop of at most {_limit(most)}", drop, said, ok, note)
+    Where `few` queries differ, no sign pattern of them gives a small p-value.
+    """
+    size = _printed(abs(row.difference), most)
+    is_nothing = float(size) == 0
+    said = f"{'changed' if is_nothing else 'fell' if row.difference < 0 else 'rose'} by {size}"
+    ok, note = not _is_less(row.difference, -most), ""
+    if non_inferior:
+        ok, note = _within(row, most)
+    elif row.tests and not ok:
+        p = row.tests["randomization"].p
+        note = f"p = {p:.4f}" + f", those that differ give none below {LEVEL:g}" * few
+        ok = p is not None and p >= LEVEL
+    return Rule(name_of(row.measure), f"drop of at most {_limit(most)}", -row.difference, said, ok, note)
 
-    def _interval(self, measure: Measure, change: Floats, most: float) -> tuple[bool, str]:
-        """Return whether the interval of the change lies above the margin."""
-        if not change.any():
-            return True, "every query is as before"
-        possible = [difference_range(measure)]
-        [found] = mean_intervals(change[:, None], self.cluster, 1 - LEVEL, possible)
-        if found.value is None:
-            return False, found.reason
-        low, high = (_printed(each, most, "+") for each in found.value)
-        return not _is_less(float(low), -most), f"[{low}, {high}]"
 
-    def _test(self, change: Floats) -> tuple[bool, str]:
-        """Return whether a drop is not significant."""
-        p = float(randomization_test(change[:, None], self.cluster, self.resamples, self.seed).p[0])
-        n_differ = int((np.abs(np.bincount(self.cluster, change)) > 1e-12).sum())
-        is_lost = least_p(n_differ, self.resamples) >= LEVEL
-        few = f", {n_differ} that differ give none below {LEVEL:g}" if is_lost else ""
-        return p >= LEVEL, f"p = {p:.4f}{few}"
+def _changes_of_clusters(paired: PairedRuns) -> list[Floats]:
+    """Return the sum of the changes of each cluster by measure."""
+    changes = [paired.differences(number)[:, 0] for number in range(len(paired.measures))]
+    return [sums_of(each[:, None], paired.cluster)[:, 0] for each in changes]
 
-    def about(self, clusters: str, rules: list[Rule]) -> str:
-        """Say how drops were judged, and what that does not show."""
-        if not self.significant and not self.non_inferior:
-            return ""
-        excused = any(rule.ok and rule.note.startswith("p = ") for rule in rules)
-        said = f"; {_NO_EVIDENCE}" if excused else "; [95% CI of the change]" if self.non_inferior else ""
-        return (f", by {clusters}" if clusters else "") + said
+
+def _within(row: ComparisonRow, most: float) -> tuple[bool, str]:
+    """Return whether the interval of the change lies above the margin."""
+    if not row.wins + row.losses:
+        return True, "every query is as before"
+    if row.interval is None:
+        return False, row.reasons["interval"]
+    low, high = (_printed(each, most, "+") for each in row.interval)
+    return not _is_less(float(low), -most), f"[{low}, {high}]"
 
 
 def assert_no_regression(

@@ -14,15 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.comparisons.tests import least_p, n_patterns, randomize, sign_patterns
+from permed_measures.comparisons.corrections import MAX_T
+from permed_measures.comparisons.paired import PairedRuns
+from permed_measures.comparisons.results import ComparisonRow, Options
+from permed_measures.comparisons.rows import rows_of
+from permed_measures.comparisons.tests import least_p
 from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggregated
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.engine.judgments import Ints
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin, provenance
-from permed_measures.intervals import Floats, sums_of
+from permed_measures.intervals import Floats
 from permed_measures.measures.headings import check_headings, headings_of, name_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import naming
@@ -153,7 +156,11 @@ class Leaderboard(Result):
             headings=["rank", *table.headings[:n], "p", *table.headings[n:]],
             blocks=[[placed(row) for row in block] for block in table.blocks],
             n_labels=n + 1,
-            notes=[*table.notes, f"Rank: by {headings_of(self.measures)[0]}", f"p: {self.about}"],
+            notes=[
+                *table.notes,
+                f"Rank: by {headings_of(self.measures)[0]}",
+                *[f"p: {self.about}"] * bool(self.about),
+            ],
             label="leaderboard",
         )
 
@@ -241,13 +248,15 @@ def leaderboard(
     found = _by_name(_scored(runs, asked, evaluator, order, query_ids, loaded))
     evaluations = _evaluations(found, asked, texts or {})
     unit, cluster, notes = clusters_of(ids, clusters, loaded)
-    values = np.stack([each.values[0] for each in evaluations.evaluations.values()], axis=1)
-    p_values = _p_values(values, cluster, resamples, seed)
+    values = {name: each.values[:1] for name, each in evaluations.evaluations.items()}
+    pairs = [(later, earlier) for earlier, later in combinations(values, 2)]
+    rows = _differences(PairedRuns(asked[:1], ids, values, pairs, unit, cluster, []), resamples, seed)
+    p_values = [None, *(row.tests["randomization"].adjusted for row in rows[: len(values) - 1])]
     sources = {name: each.source for name, each in found.items()}
     entries = list(_entries(evaluations, p_values, sources, texts or {}))
-    n_units = int(cluster.max()) + 1
-    about, least = _tested(n_units, unit, resamples, seed), least_p(n_units, resamples)
-    return Leaderboard(entries, asked, about, least, evaluations, notes=[*evaluator.notes(), *notes])
+    least = least_p(int(cluster.max()) + 1, resamples)
+    about, notes = _tested(rows, unit, seed), [*evaluator.notes(), *notes]
+    return Leaderboard(entries, asked, about, least, evaluations, notes=notes)
 
 
 class _Scored(NamedTuple):
@@ -349,17 +358,6 @@ def _entries(
         yield Entry(rank, name, p, *numbers, sources[name], cells, found.notes_on(name))
 
 
-def _tested(n_units: int, clusters: str, resamples: int, seed: int) -> str:
-    """Say how p-values are computed."""
-    patterns = sign_patterns(n_units, "cluster" if clusters else "query", resamples)
-    patterns += f" ({clusters})" * bool(clusters)
-    patterns += "" if n_patterns(n_units, resamples) else f", seed {seed}"
-    return (
-        "of the difference from the first run, by the randomization test with max-T over all pairs of runs; "
-        f"{patterns}"
-    )
-
-
 def _refuse_headings(headings: list[str], asked: list[Measure], evaluator: PermedEvaluator) -> None:
     """Refuse columns of the user's own, and names of measures, that are those of other columns."""
     ours = ["rank", "run", "p", "record"]
@@ -370,11 +368,21 @@ def _refuse_headings(headings: list[str], asked: list[Measure], evaluator: Perme
         raise InputError(problem, hint="Give it another heading")
 
 
-def _p_values(values: Floats, cluster: Ints, resamples: int, seed: int) -> list[float | None]:
-    """Return the adjusted p-value of the difference of each column from the first; that has none."""
-    n = values.shape[1]
-    pairs = np.array([(other, run) for run, other in combinations(range(n), 2)])
-    if n == 1:
-        return [None]
-    adjusted = randomize(sums_of(values, cluster), pairs, resamples, seed, 1 - LEVEL).adjusted
-    return [None, *adjusted[: n - 1].tolist()]
+def _differences(paired: PairedRuns, resamples: int, seed: int) -> list[ComparisonRow]:
+    """Return the rows of all pairs of runs, those with the first run first; none of one run."""
+    if not paired.pairs:
+        return []
+    [rows], _ = rows_of([paired], Options(("randomization",), MAX_T, resamples, seed, 1 - LEVEL))
+    return rows
+
+
+def _tested(rows: list[ComparisonRow], clusters: str, seed: int) -> str:
+    """Say how p-values are computed; nothing where there are none."""
+    if not rows:
+        return ""
+    test = rows[0].tests["randomization"]
+    patterns = f"{test.method}{f' ({clusters})' if clusters else ''}{f', seed {seed}' if test.draws else ''}"
+    return (
+        "of the difference from the first run, by the randomization test with max-T over all pairs of runs; "
+        f"{patterns}"
+    )

@@ -3,7 +3,6 @@
 import json
 import math
 import random
-import re
 
 import ir_datasets
 import ir_measures
@@ -123,14 +122,6 @@ def test_conversations_of_a_data_set_are_the_clusters(sample_runs):
         assert clustered_row.tests["t-test"].p != row.tests["t-test"].p
 
 
-def test_a_pyterrier_data_set_has_its_conversations_too(sample_runs):
-    class Terrier:
-        def irds_ref(self):
-            return ir_datasets.load("permed-sample")
-
-    assert compare(Terrier(), sample_runs, "P@1", resamples=99).paired.clusters == "conversation_id"
-
-
 def test_rows_are_means_and_counts_of_the_engine(sample_qrels, sample_runs):
     result = compare(sample_qrels, sample_runs, pm.MEDCORPUS, resamples=99)
     assert [(row.run, row.baseline) for row in result.rows[:3]] == [
@@ -221,14 +212,6 @@ def test_one_query():
     assert "— t-test: a single query (2 of 3 rows)" in str(result)
 
 
-def test_one_cluster():
-    qrels, runs = runs_of([1, 2, 3, 4])
-    [row] = compare(qrels, runs, "NumRet", clusters=lambda _: "c", tests=EVERY_TEST).rows
-    assert row.tests["randomization"].p == 1
-    assert row.tests["t-test"].reason == "a single cluster"
-    assert row.reasons == {"interval": "a single cluster"}
-
-
 def test_nothing_but_zeros():
     qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(5)}
     runs = {name: {q: {"b": 1.0} for q in qrels} for name in ("x", "y")}
@@ -314,26 +297,6 @@ def test_max_t_of_groups_is_over_all_groups(sample_qrels, sample_runs):
     found = [row.tests["randomization"] for part in result.groups.values() for row in part.rows]
     raw = [test.p for test in found]
     np.testing.assert_allclose([test.adjusted for test in found], np.maximum(expected, raw), rtol=1e-12)
-
-
-def test_max_t_leaves_marks_where_holm_leaves_none():
-    rng = random.Random(0)
-    qrels = {f"q{i}": {"d": 1} for i in range(60)}
-    runs = {
-        f"run{j}": {q: {"d": 0.5, **{f"x{k}": 1.0 for k in range(rng.randint(0, 2) + j // 6)}} for q in qrels}
-        for j in range(12)
-    }
-    n_marked = {
-        correction: sum(
-            row.tests["randomization"].adjusted < 0.05
-            for row in compare(
-                qrels, runs, ["RR", "R@2"], tests="randomization", resamples=999, correction=correction
-            ).rows
-        )
-        for correction in ("holm", "max-t")
-    }
-    assert n_marked["holm"] == 0
-    assert n_marked["max-t"] >= 40
 
 
 def test_several_baselines(sample_qrels, sample_runs):
@@ -442,28 +405,6 @@ def test_an_interval_around_zero_beside_a_small_p_is_explained(n_wins, n_others)
     said = "1 of 6 intervals with 0 inside though p (adj.) < 0.05: max-T steps down, the intervals do not"
     assert ("with 0 inside" in str(result)) == bool(found)
     assert not found or said in " ".join(str(result).split())
-
-
-def test_at_80_columns_difference_interval_and_adjusted_p_stay(monkeypatch, sample_runs):
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr("sys.stdout", Terminal())
-    dataset = ir_datasets.load("permed-sample")
-    for options in ({"baseline": "bm25"}, {}, {"baseline": "bm25", "by": "turn_number"}):
-        text = compare(dataset, sample_runs, pm.MEDCORPUS, **options).to("table")
-        text = re.sub("\x1b[^m]*m", "", text)
-        [table] = [part for part in text.split("\n\n") if "Δ" in part and "CI" in part][:1]
-        words = table[: table.index("─")].split()
-        assert {"Δ", "CI", "p", "(adj.)"} <= set(words), options
-        assert max(map(len, table.splitlines())) <= 80
-
-
-class Terminal:
-    """What a program takes for a terminal."""
-
-    encoding = "utf-8"
-
-    def isatty(self):
-        return True
 
 
 def test_judged_is_over_the_queries_that_a_run_answers():

@@ -8,6 +8,7 @@ from reporting import assert_compiles, made, pair
 from permed_measures.comparisons.differences_table import differences_table
 from permed_measures.comparisons.findings import findings
 from permed_measures.comparisons.means_table import means_table
+from permed_measures.comparisons.wording import p_or_dash
 from permed_measures.errors import InputError
 
 
@@ -199,6 +200,10 @@ def test_a_p_that_is_below_a_level_prints_so(p, printed):
     assert printed in [cell.text for cell in differences_table(result).rows[0]]
     _, _, mark = cells_of(result)[0][1][0]
     assert mark == ("‡" if p < 0.01 else "†" if p < 0.05 else "")
+
+
+def test_a_p_is_below_a_ten_thousandth_or_has_four_decimals():
+    assert [p_or_dash(p) for p in (None, 0.0001, 0.000099, 0.0)] == ["—", "0.0001", "<0.0001", "<0.0001"]
 
 
 @pytest.mark.parametrize(("level", "printed"), [(0.9, "90%"), (0.999, "99.9%"), (0.99999, "99.999%")])

@@ -137,11 +137,6 @@ def test_the_interaction_test_finds_what_is_there():
     assert simulate.rate("60 conversations, 3 turns and more", "normal", 0.8, 200) > 0.7
 
 
-def test_the_simulation_prints_its_table(capsys):
-    simulate.main(200)
-    assert len(capsys.readouterr().out.splitlines()) == 3 + len(simulate.LAYOUTS)
-
-
 def runs_that_win_early(n=60):
     qrels = {f"c{i:02}_{turn}": {"a": 1} for i in range(n) for turn in (1, 2)}
     old = {q: {"a": 1.0} for i, q in enumerate(qrels) if i % 5 == 0}

@@ -61,15 +61,6 @@ def test_t_test_and_wilcoxon_are_scipys(n):
     np.testing.assert_allclose([o.p for o in wilcoxon_test(d)], expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 6, 9])
-@pytest.mark.parametrize("levels", [1, 2, 3])
-def test_wilcoxon_of_few_tied_differences_is_scipys(n, levels):
-    rng = np.random.default_rng(n)
-    d = rng.integers(1, levels + 1, (n, 4)) * rng.choice([-1.0, 1.0], (n, 4)) / 10
-    theirs = [stats.wilcoxon(values) for values in d.T]
-    assert [(o.p, o.statistic) for o in wilcoxon_test(d)] == [(o.pvalue, o.statistic) for o in theirs]
-
-
 def loop_wilcoxon(values):
     """Return p from all ways to give the ranks signs, ties sharing the mean of their ranks."""
     sizes = sorted(map(abs, values))
@@ -153,13 +144,6 @@ def test_draws_do_not_depend_on_what_is_compared_beside():
     assert [p_of(d[:, i], range(70), 9999) for i in range(5)] == together[:5].tolist()
 
 
-def test_benjamini_hochberg_is_scipys():
-    p = np.random.default_rng(0).random(30)
-    np.testing.assert_allclose(
-        CORRECTIONS["benjamini-hochberg"](p), stats.false_discovery_control(p), rtol=1e-12
-    )
-
-
 STATSMODELS = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}
 
 
@@ -231,14 +215,6 @@ def test_clusters_against_loops(seed):
     assert t.p == pytest.approx(2 * stats.t.sf(abs(expected), 5), rel=1e-9)
 
 
-def loop_holm(p):
-    adjusted, largest = {}, 0.0
-    for rank, i in enumerate(sorted(range(len(p)), key=p.__getitem__)):
-        largest = max(largest, min(1.0, p[i] * (len(p) - rank)))
-        adjusted[i] = largest
-    return [adjusted[i] for i in range(len(p))]
-
-
 def test_corrections_by_hand():
     p = np.array([0.01, 0.04, 0.03, 0.005])
     by_hand = {
@@ -260,7 +236,6 @@ def test_adjusted_p_values_are_monotone_and_between_p_and_one(p):
         assert (np.diff(adjusted[order]) >= 0).all(), name
         assert (adjusted >= np.array(p) * (1 - 1e-12)).all(), name
         assert (adjusted <= 1).all(), name
-    np.testing.assert_allclose(CORRECTIONS["holm"](np.array(p)), loop_holm(p), rtol=1e-12)
 
 
 DIFFERENCES = st.lists(st.sampled_from([-1, -0.5, -0.1, 0, 0, 0.1, 0.2, 0.3, 1]), min_size=1, max_size=30)

@@ -68,7 +68,7 @@ def test_a_drop_counts_with_a_small_p_only(depth):
     found = pm.gate(qrels, after, None, before, {"RR": 0.01}, **how)
     [rule] = found.rules
     assert rule.ok == (p >= 0.05)
-    few = "" if depth > 2 else f", {2 * depth} that differ give none below 0.05"
+    few = "" if depth > 2 else ", those that differ give none below 0.05"
     assert rule.note == f"p = {p:.4f}{few}"
     assert ("does not show that it is small" in found.about) == rule.ok
     assert not pm.gate(qrels, after, None, before, {"RR": 0.01}).ok

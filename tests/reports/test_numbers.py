@@ -3,12 +3,9 @@
 import csv
 import dataclasses
 import io
-import itertools
 import json
 import math
 
-import numpy as np
-import pytest
 from reporting import (
     Page,
     assert_stands_alone,
@@ -16,20 +13,6 @@ from reporting import (
     made,
     pair,
 )
-
-import permed_measures as pm
-from permed_measures.comparisons.findings import findings
-
-
-def values_by_turn(dataset, runs, measure):
-    """Return the values of each run by the queries of each turn, then of all."""
-    found = {
-        name: {each.query_id: each.value for each in pm.iter_calc([measure], dataset, run)}
-        for name, run in runs.items()
-    }
-    ids = sorted(found["bm25"])
-    parts = [[q for q in ids if q.endswith(f"_{turn}")] for turn in range(1, 6)]
-    return [{name: np.array([of[q] for q in part]) for name, of in found.items()} for part in [*parts, ids]]
 
 
 def sections_of(result):
@@ -75,62 +58,6 @@ def test_csv_and_json_have_every_number_as_it_was_computed(sample):
         assert {name: line[name] for name in labels} == labels
         assert {name: float(line[name]) if line[name] else None for name in numbers} == numbers
         assert each == json.loads(json.dumps(dataclasses.asdict(row), default=str))
-
-
-def test_csv_and_json_have_the_numbers_of_numpy(sample, dataset, sample_runs):
-    lines = iter(csv.DictReader(io.StringIO(sample.to("csv"))))
-    content = loaded(sample)
-    by_measure = [values_by_turn(dataset, sample_runs, measure) for measure in sample.measures]
-    for number, part in enumerate([*content["groups"], content]):
-        for measure, values in zip(sample.measures, by_measure, strict=True):
-            means = {name: of[str(measure)] for name, of in part["means"].items()}
-            assert means == pytest.approx({n: v.mean() for n, v in values[number].items()}, abs=1e-15)
-            for (earlier, old), (later, new) in itertools.combinations(values[number].items(), 2):
-                line, d = next(lines), new - old
-                assert (line["run"], line["baseline"]) == (later, earlier)
-                assert (float(line["mean"]), float(line["baseline_mean"])) == (means[later], means[earlier])
-                assert float(line["difference"]) == pytest.approx(d.mean(), abs=1e-15)
-                counts = [int(line[name]) for name in ("wins", "ties", "losses")]
-                assert counts == [(d > 1e-12).sum(), (abs(d) <= 1e-12).sum(), (d < -1e-12).sum()]
-
-
-def test_json_says_how_it_was_made(sample):
-    content = loaded(sample)
-    names = (
-        "baseline",
-        "clusters",
-        "correction",
-        "resamples",
-        "seed",
-        "level",
-        "interval_method",
-        "deciding_test",
-        "by",
-        "queries",
-        "n_clusters",
-    )
-    how = [
-        None,
-        "conversation_id",
-        "max-t",
-        499,
-        0,
-        0.95,
-        "simultaneous, max-T",
-        "randomization",
-        "turn_number",
-        48,
-        12,
-    ]
-    assert [content[name] for name in names] == how
-    assert set(content["families"].values()) == {9}
-    assert [group["group"] for group in content["groups"]] == [1, 2, 3, 4, 5]
-    assert [group["queries"] for group in content["groups"]] == [12, 12, 12, 10, 2]
-    assert content["sentences"] == findings(sample)
-    assert content["notes"] == sample.notes
-    assert {"permed-measures", "numpy", "scipy"} <= content["provenance"]["versions"].keys()
-    alone = loaded(pair(4, tests="t-test"))
-    assert (alone["interval_method"], alone["deciding_test"]) == (None, "t-test")
 
 
 def test_json_has_every_baseline():

@@ -111,6 +111,12 @@ def test_few_judged_documents_are_counted(n_found, said):
     assert [note.removeprefix("run 'mine': ").partition(";")[0] for note in notes(run, qrels)] == said
 
 
+def test_ten_documents_are_enough_to_be_counted():
+    run = {"q": {f"x{i}": -float(i) for i in range(10)} | {"d0": -99.0}}
+    [note] = notes(run, {"q": {f"d{i}": 1 for i in range(60)}})
+    assert "of 10 documents within the first 10, 0 are judged" in note
+
+
 def test_a_perfect_run_of_a_few_documents_gets_no_note():
     assert notes({"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1, "b": 1}}) == []
 
