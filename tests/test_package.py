@@ -46,7 +46,7 @@ audits: run_tables run_variants
 audits: matches other_runs near_numbers chances answers searches
 audits: changes suggestions sentences answer_json reports audit
 limits: query_classes formulas best_rankings bounds counts row_formulas row_conventions rows
-limits: row_sentences reports possible
+limits: reports possible
 uncertainties: unjudged label_errors results uncertainty
 records: fields record changes verify rules gate leaderboard
 cli: messages progress parsing arguments inputs output

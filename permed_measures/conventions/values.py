@@ -147,27 +147,30 @@ def values_of_queries(measure: str, cutoff: Rank, options: Options, ranked: Rank
     if measure == "F1":
         parts = _precision_and_recall(cutoff, {**options, "averaging": "macro"})
         return _harmonic(*(values_of_queries(*part, ranked) for part in parts))
+    kernel, params = kernel_of(measure, cutoff, options, ranked.labels)
+    if options.get("tied") == "averaged":
+        params["spans"] = ranked.spans
+    return KERNELS[kernel](ranked.rankings, **params)
+
+
+def kernel_of(measure: str, cutoff: Rank, options: Options, labels: Labels) -> tuple[str, dict[str, Any]]:
+    """Return the kernel of a measure that is computed by one, and its parameters but for the rankings'."""
     if measure not in MEASURES:
         parsed = parse_measure(measure)
-        return KERNELS[str(parsed.NAME)](ranked.rankings, **values_of(parsed))
-    params = {"cutoff": cutoff, "judged_only": False, **_PARAMETERS[measure](options, ranked)}
-    return KERNELS[_KERNEL_OF.get(measure, measure)](ranked.rankings, **params)
+        return str(parsed.NAME), values_of(parsed)
+    params = {"cutoff": cutoff, "judged_only": False, **_PARAMETERS[measure](options, labels)}
+    return _KERNEL_OF.get(measure, measure), params
 
 
 _KERNEL_OF = {"AP": "GradedAP", "nDCG": "VariantNDCG"}
-_PARAMETERS: dict[str, Callable[[Options, Ranked], dict[str, Any]]] = {
-    "AP": lambda options, ranked: {
+_PARAMETERS: dict[str, Callable[[Options, Labels], dict[str, Any]]] = {
+    "AP": lambda options, labels: {
         "rel": options["ap_level"],
         "norm": options["denominator"],
-        "max_rel": ranked.labels.top,
-        "gains": {
-            grade: WEIGHTS[options["weights"]](grade, ranked.labels.top) for grade in ranked.labels.grades
-        },
+        "max_rel": labels.top,
+        "gains": {grade: WEIGHTS[options["weights"]](grade, labels.top) for grade in labels.grades},
     },
-    "nDCG": lambda options, ranked: {
-        **{each: options[each] for each in ("gain", "discount", "ideal", "negative")},
-        "spans": ranked.spans if options["tied"] == "averaged" else None,
-    },
+    "nDCG": lambda options, _: {each: options[each] for each in ("gain", "discount", "ideal", "negative")},
     "P": lambda options, _: {"rel": options["level"], "over": options["precision"]},
     "R": lambda options, _: {"rel": options["level"], "over": options["recall"]},
     "RR": lambda options, _: {"rel": options["level"]},

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from hashlib import sha256
-from itertools import product
+from itertools import combinations, product
 from math import prod
 from typing import NamedTuple
 
@@ -18,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import Ints
-from permed_measures.limits.formulas import Formula, States, slots_below
+from permed_measures.limits.formulas import DiscountedGains, Formula, States, slots_below
 from permed_measures.limits.query_classes import Cases, QueryClasses
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-MOST_STEPS = 1_500_000
+MOST_STEPS = 500_000
 """How many documents may be placed, over all ranks and states: more takes too long."""
 _TOGETHER = 6_000_000
 """How many are placed at a time, in several directions."""
@@ -119,11 +118,9 @@ class BestRankings:
         return _assembled(classes, formulas, counted, within, depth, n_queries)
 
     @cached_property
-    def signature(self) -> bytes:
-        """What tells these measures from others on the same queries, whatever the run."""
-        parts = [each.round(12).tobytes() for each in (*self.values, self.beyond)]
-        parts += [each.tobytes() for each in (self.required, self.members, self.sizes)]
-        return sha256(b"|".join(parts)).digest()
+    def n_steps(self) -> int:
+        """How many documents are placed for a direction, over all ranks and states."""
+        return sum(each[0].size for each in self.values)
 
     def best(self, directions: Floats) -> Best:
         """Find the largest weighted sums of means; a row of `directions` has the weight of each measure."""
@@ -214,39 +211,41 @@ _Row = tuple[int, ...]
 
 
 class _Counted(NamedTuple):
-    """How the documents of a class are counted.
+    """How the documents of each class are counted.
 
     Attributes
     ----------
-    limits : tuple of int
-        How many there are of each grade.
-    like : tuple of int
+    limits : ndarray, shape (n_classes, n_grades)
+        How many there are of each grade, as far as they have a place.
+    like : ndarray, shape (n_classes, n_grades)
         The grade that each is counted as: itself, or a lower one of its kind, if there are enough of both.
     """
 
-    limits: _Row
-    like: _Row
+    limits: Ints
+    like: Ints
+
+    def of(self, number: int) -> tuple[_Row, _Row]:
+        """Return both of a class, to look up."""
+        return tuple(self.limits[number].tolist()), tuple(self.like[number].tolist())
 
 
-def _counted(classes: QueryClasses, formulas: Sequence[Formula], depth: int) -> list[_Counted]:
+def _counted(classes: QueryClasses, formulas: Sequence[Formula], depth: int) -> _Counted:
     """Return how each class is counted: grades that are relevant alike, and fill all ranks, count as one.
 
     Below these ranks they must weigh the same too.
     """
-    apart = any(each.needs_each_grade for each in formulas)
+    apart = any(isinstance(each, DiscountedGains) and each.needs_found for each in formulas)
     levels = sorted({0.0, *(each.level for each in formulas)})
     kinds = [np.searchsorted(levels, classes.grades, "right").tolist()]
-    kinds += [each.of_grades for each in formulas if each.of_grades and slots_below(depth, each.cutoff)]
+    kinds += [each.weights for each in formulas if each.weights and slots_below(depth, each.cutoff)]
     kind = list(zip(*kinds, strict=True))
-    found = []
-    for row in classes.counts.tolist():
-        like = list(range(len(row)))
-        for g, count in enumerate(row):
-            alike = (h for h in range(g) if kind[h] == kind[g] and row[h] >= depth)
-            if count >= depth and not apart:
-                like[g] = next(alike, g)
-        found.append(_Counted(tuple(row), tuple(like)))
-    return found
+    limits = np.minimum(classes.counts, depth)
+    like = np.tile(np.arange(len(kind)), (len(limits), 1))
+    for g, h in combinations(range(len(kind)), 2):
+        if kind[g] == kind[h] and not apart:
+            both = (limits[:, g] == depth) & (limits[:, h] == depth)
+            like[:, h] = np.where(both, np.minimum(like[:, h], g), like[:, h])
+    return _Counted(limits, like)
 
 
 @lru_cache(maxsize=4096)
@@ -270,20 +269,22 @@ def _grid(limits: _Row, like: _Row, most: int) -> tuple[Ints, Ints]:
     return used, after[:, list(like)]
 
 
-def _n_steps(counted: list[_Counted], depth: int, within: int | None) -> int:
+def _n_steps(counted: _Counted, depth: int, within: int | None) -> int:
     """Return how many documents are placed, over all ranks and states; at least as many if too many."""
+    n_grades: int = counted.limits.shape[1]
+    rows, times = np.unique(np.hstack(counted), axis=0, return_counts=True)
     n_states = 0
-    for limits, like in counted:
-        n_states += _n_lists(limits, like, depth, within)
-        if n_states * depth * len(limits) > MOST_STEPS:
+    for row, n in zip(map(tuple, rows.tolist()), times.tolist(), strict=True):
+        n_states += n * _n_lists(row[:n_grades], row[n_grades:], depth, within)
+        if n_states * depth * n_grades > MOST_STEPS:
             break
-    return n_states * depth * len(counted[0].limits)
+    return n_states * depth * n_grades
 
 
 @lru_cache(maxsize=4096)
 def _n_lists(limits: _Row, like: _Row, depth: int, within: int | None) -> int:
     """Return how many states the lists of a class have, those of each number within a rank apart."""
-    box = prod(min(limit, depth) + 1 for g, limit in enumerate(limits) if like[g] == g)
+    box: int = prod(min(limit, depth) + 1 for g, limit in enumerate(limits) if like[g] == g)
     if box > MOST_STEPS:  # do not even count them
         return box
     n_states = len(_grid(limits, like, depth)[0])
@@ -293,20 +294,19 @@ def _n_lists(limits: _Row, like: _Row, depth: int, within: int | None) -> int:
     return int(np.prod(found + 1.0, axis=1).sum())
 
 
-def _cases(classes: QueryClasses, counted: list[_Counted], within: int | None) -> tuple[Cases, Ints]:
+def _cases(classes: QueryClasses, counted: _Counted, within: int | None) -> tuple[Cases, Ints]:
     """Return the classes as they are, or with each number of documents that a list may have within a rank."""
     if within is None:
         return classes.cases, np.arange(len(classes.counts))
-    found = [_grid(*each, within)[0] for each in counted]
+    found = [_grid(*counted.of(number), within)[0] for number in range(len(counted.limits))]
     class_of_case = np.repeat(np.arange(len(found)), [len(each) for each in found])
     counts, zeros = classes.counts[class_of_case], classes.zeros[class_of_case]
     return Cases(classes.grades, counts, zeros, np.concatenate(found)), class_of_case
 
 
-def _lists(limits: Ints, like: list[_Row], depth: int) -> _Lists:
-    """Return the states of lists with documents up to these limits."""
-    rows = map(tuple, limits.tolist())
-    grids = [_grid(row, of_row, depth) for row, of_row in zip(rows, like, strict=True)]
+def _lists(counted: _Counted, depth: int) -> _Lists:
+    """Return the states of the lists of each case."""
+    grids = [_grid(*counted.of(number), depth) for number in range(len(counted.limits))]
     sizes = np.array([len(used) for used, _ in grids])
     first = np.cumsum(sizes) - sizes
     used = np.concatenate([used for used, _ in grids])
@@ -324,7 +324,7 @@ def _lists(limits: Ints, like: list[_Row], depth: int) -> _Lists:
 def _assembled(
     classes: QueryClasses,
     formulas: Sequence[Formula],
-    counted: list[_Counted],
+    counted: _Counted,
     within: int | None,
     depth: int,
     n_queries: int | None,
@@ -335,17 +335,16 @@ def _assembled(
     scales = np.concatenate([np.stack(choice, axis=1) for choice in choices])
     cases = Cases(cases.grades, *(np.concatenate([each] * len(choices)) for each in cases[1:]))
     class_of_case = np.concatenate([class_of_case] * len(choices))
-    limits = cases.counts
+    limits, like = counted.limits[class_of_case], counted.like[class_of_case]
     if within == depth and all(each.cutoff is not None and each.cutoff <= depth for each in formulas):
         limits = cases.found  # nothing stands below, so cases with equal scales are one
-        like = np.array([each.like for each in counted])[class_of_case]
         _, kept, number = np.unique(
             np.column_stack([limits, like, scales]), axis=0, return_index=True, return_inverse=True
         )
     else:
         kept = number = np.arange(len(limits))
     order = np.argsort(class_of_case, kind="stable")
-    lists = _lists(limits[kept], [counted[each].like for each in class_of_case[kept].tolist()], depth)
+    lists = _lists(_Counted(limits[kept], like[kept]), depth)
     states = States(classes.grades, lists.used, cases.counts[kept][lists.case] - lists.used)
     scale = scales[kept][lists.case].T
     return BestRankings(

@@ -1,14 +1,16 @@
-"""Bounds on means, given what others are: each is a certificate, which holds whatever a run may be.
+"""What means can be together, whatever a run may be: every bound is a certificate.
 
 The means of a row over all runs lie in a convex set, if each class of queries may have any mixture of
-rankings. A linear programme over some runs finds the weighted sum of measures that says most about a bound;
-the best rankings for that sum give a bound that holds, and a run with which the programme goes on.
+rankings. A linear programme over some runs asks for the mixture that comes nearest to the numbers of a row;
+its dual is the weighted sum of measures that keeps these runs most away from them. The best rankings for that
+sum either show that no run comes near enough, or are a run with which the programme goes on (column
+generation: Dantzig and Wolfe, 1960).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -18,15 +20,17 @@ from permed_measures.limits.best_rankings import BestRankings
 
 Floats = NDArray[np.float64]
 
-_DEAREST = 100.0
-"""What it costs in the programme if a mean lies outside its interval; as much as weights can be."""
 _NOISE = 1e-11
 """What sums of products may be off by, for each unit of their weights."""
-_ROUNDS = 60
-_TOGETHER = 100
-"""How many problems share a programme."""
+_NEAR = 1e-10
+"""A mixture that misses the numbers by less has them."""
+_DEAREST = 100.0
+"""What it costs in a programme if a mean lies outside its interval; as much as weights can be."""
+_ROUNDS = 40
 _COARSE, _FINE = 4.0, 0.02
 """How many units of the last digit an end of a range may be off, and where it matters."""
+_PROGRAMME = 300_000
+"""As many documents could be placed in the time that a linear programme takes."""
 
 
 class Interval(NamedTuple):
@@ -60,133 +64,151 @@ class Bounds(NamedTuple):
     given: list[Interval]
 
 
-class Problem(NamedTuple):
-    """The measures of a row, and what is said of them.
+@dataclass
+class Effort:
+    """How much may be computed: documents to place, which says it on every machine alike."""
 
-    Attributes
+    left: float
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing is left."""
+        return self.left <= 0
+
+
+class _Nearest(NamedTuple):
+    """The answer of a programme: the weights of its dual, the value, and by how much intervals are missed."""
+
+    weights: Floats
+    value: float
+    missed: float
+
+
+class Search:
+    """The means of some runs, and what follows from them of all runs.
+
+    Parameters
     ----------
     rankings : BestRankings
     intervals : list of Interval
         Where the mean of each measure is said to lie.
-    units : list of float
-        The last digit of each mean as it is printed: the ends of ranges may be a few units too far out, but
-        not where that matters to whether the mean may lie in its interval.
+
+    Attributes
+    ----------
+    telling : ndarray, shape (n_sums, n_measures)
+        The weighted sums that decided the last question, to begin with where it is much the same.
     """
 
-    rankings: BestRankings
-    intervals: list[Interval]
-    units: list[float]
+    def __init__(self, rankings: BestRankings, intervals: list[Interval]) -> None:
+        self.rankings, self.n = rankings, len(intervals)
+        self.effort = Effort(np.inf)
+        self.low, self.high = np.array(intervals).T
+        self.seen, self.weights = np.empty((0, self.n)), np.empty((0, self.n))
+        self.telling = np.empty((0, self.n))
 
+    def refuted(self, beginnings: Iterable[Floats], effort: Effort) -> bool | None:
+        """Return whether no run has its means in the intervals; None if the effort was spent before.
 
-def bounds_of(problems: Sequence[Problem]) -> list[Bounds]:
-    """Bound each mean, alone and given the others, of several rows or conventions at a time."""
-    searches = [_Search(problem) for problem in problems]
-    for _ in range(_ROUNDS):
-        active = [search for search in searches if search.open]
-        for start in range(0, len(active), _TOGETHER):
-            some = active[start : start + _TOGETHER]
-            for search, answers in zip(some, _mixtures(some), strict=True):
-                search.go_on(*answers)
-    return [search.bounds for search in searches]
+        Parameters
+        ----------
+        beginnings : iterable of ndarray, shape (n_sums, n_measures)
+            Weighted sums of the measures to begin with, one array after the other.
+        effort : Effort
+            What it takes is deducted.
+        """
+        self.effort = effort
+        if any(self._refuted_by(weights) for weights in beginnings):
+            return True
+        for _ in range(_ROUNDS):
+            if self.effort.is_spent:
+                return None
+            nearest, n_seen = self._programme(np.zeros(self.n), 1.0), len(self.seen)
+            if nearest.missed < _NEAR:
+                break
+            if self._refuted_by(nearest.weights[None]):
+                return True
+            if n_seen == len(self.seen):  # there is nothing new to go on with
+                break
+        return False
 
+    def _refuted_by(self, weights: Floats) -> bool:
+        """Return whether a weighted sum is less in all runs than anywhere in the intervals."""
+        below = self._most(weights) < np.minimum(weights * self.low, weights * self.high).sum(axis=1)
+        if below.any():
+            self.telling = weights[below][:1]
+        return bool(below.any())
 
-class _Question(NamedTuple):
-    """The most (sign 1) or the least (sign -1) that a measure can be."""
+    def bounds(self, units: list[float], effort: Effort) -> Bounds:
+        """Bound each mean, alone and given the others.
 
-    measure: int
-    sign: int
-
-
-class _Search:
-    """The bounds of a problem, and the means of runs that were seen; each round makes the bounds tighter."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem, self.n = problem, len(problem.intervals)
-        directions = np.vstack([np.eye(self.n), -np.eye(self.n)])
-        first = problem.rankings.best(directions)
-        self.seen = np.unique(first.means, axis=0)
-        questions = [_Question(j, sign) for sign in (1, -1) for j in range(self.n)]
-        self.best = dict(zip(questions, (first.sums + _NOISE).tolist(), strict=True))
-        self._alone = self._intervals()
-        self.open = sorted(self.best) if self.n > 1 else []
-
-    @property
-    def bounds(self) -> Bounds:
-        """What is known."""
-        return Bounds(self._alone, self._intervals())
-
-    def _intervals(self) -> list[Interval]:
-        ends = ((self.best[_Question(j, -1)], self.best[_Question(j, 1)]) for j in range(self.n))
-        return [Interval(-low, high) for low, high in ends]
-
-    def go_on(self, weights: Floats, reached: list[float]) -> None:
-        """Bound the open questions by the weights that mixtures of the runs seen ask for."""
-        found = self.problem.rankings.best(weights)
-        for question, of_question, total in zip(self.open, weights, found.sums.tolist(), strict=True):
-            self.best[question] = min(self.best[question], self._bound(question, of_question, total))
-        self.open = [
-            question
-            for question, value in zip(self.open, reached, strict=True)
-            if self._in_doubt(question, Interval(value, self.best[question]))
+        Parameters
+        ----------
+        units : list of float
+            The last digit of each mean as it is printed: the ends of ranges may be a few units too far out,
+            but not where that matters to whether the mean may lie in its interval.
+        effort : Effort
+            What it takes is deducted; if it is spent, ranges are wider.
+        """
+        self.effort = effort
+        ends = self._most(np.vstack([-np.eye(self.n), np.eye(self.n)])).tolist()
+        alone = [Interval(-low, high) for low, high in zip(ends[: self.n], ends[self.n :], strict=True)]
+        given = [
+            Interval(-self._end(j, -1, -alone[j].low, unit), self._end(j, 1, alone[j].high, unit))
+            for j, unit in enumerate(units)
         ]
-        self.seen = np.unique(np.vstack([self.seen, found.means]), axis=0)
+        return Bounds(alone, given)
 
-    def _bound(self, question: _Question, weights: Floats, total: float) -> float:
-        """Return the bound by these weights: the others are worth no less than at the worse end of each."""
-        for j, (weight, interval) in enumerate(zip(weights.tolist(), self.problem.intervals, strict=True)):
-            if j != question.measure:
-                total += max(-weight * interval.low, -weight * interval.high)
-        return total + _NOISE * float(1 + np.abs(weights).sum())
+    def _end(self, j: int, sign: int, most: float, unit: float) -> float:
+        """Return the most that a mean, or its negative, is where the others lie in their intervals."""
+        wanted = sign * np.eye(self.n)[j]
+        mine = self.low[j] if sign > 0 else -self.high[j]
+        for _ in range(_ROUNDS):
+            if self.effort.is_spent:
+                break
+            nearest = self._programme(wanted, _DEAREST)
+            others = nearest.weights - wanted
+            total = self._most(nearest.weights[None])[0]
+            most = min(most, total + np.maximum(-others * self.low, -others * self.high).sum())
+            in_doubt, matters = most - nearest.value, nearest.value < mine <= most
+            if in_doubt <= _COARSE * unit and (in_doubt <= _FINE * unit or not matters):
+                break
+        return float(most)
 
-    def _in_doubt(self, question: _Question, answer: Interval) -> bool:
-        """Return whether an answer, known to lie between two ends, must be known better."""
-        unit, interval = self.problem.units[question.measure], self.problem.intervals[question.measure]
-        doubt = answer.high - answer.low
-        end = interval.low if question.sign > 0 else -interval.high
-        return doubt > _COARSE * unit or (doubt > _FINE * unit and answer.low < end <= answer.high)
+    def _most(self, weights: Floats) -> Floats:
+        """Return the largest weighted sums of means of any run, and keep the means of these runs."""
+        found = self.rankings.best(weights)
+        self.effort.left -= self.rankings.n_steps * len(weights)
+        means, first = np.unique(np.vstack([self.seen, found.means]), axis=0, return_index=True)
+        self.seen, self.weights = means, np.vstack([self.weights, weights])[first]
+        most: Floats = found.sums + _NOISE * (1 + np.abs(weights).sum(axis=1))
+        return most
 
+    def _programme(self, wanted: Floats, dearest: float) -> _Nearest:
+        """Find the mixture of the runs seen that has the largest sum and misses the intervals least.
 
-def _mixtures(searches: list[_Search]) -> list[tuple[Floats, list[float]]]:
-    """Answer the open questions as well as mixtures of the runs seen can, by one linear programme.
+        Parameters
+        ----------
+        wanted : ndarray, shape (n_measures,)
+            The weights of the sum; the intervals of measures in it do not count.
+        dearest : float
+            What it costs to miss an interval.
+        """
+        from scipy.optimize import linprog
 
-    Returns the prices of the other measures as weights, and the answers, for each search.
-    """
-    from scipy.optimize import linprog
-    from scipy.sparse import block_diag, coo_array
-
-    rows, limits, costs, sums = [], [], [], []
-    for search in searches:
-        n_others = 2 * (search.n - 1)
-        for measure, sign in search.open:
-            others = [j for j in range(search.n) if j != measure]
-            inside = search.seen[:, others].T
-            rows.append(np.hstack([np.vstack([inside, -inside]), -np.eye(n_others)]))
-            limits += [search.problem.intervals[j].high for j in others]
-            limits += [-search.problem.intervals[j].low for j in others]
-            costs.append(np.concatenate([-sign * search.seen[:, measure], np.full(n_others, _DEAREST)]))
-            sums.append(np.concatenate([np.ones(len(search.seen)), np.zeros(n_others)])[None])
-    solved = linprog(
-        np.concatenate(costs),
-        A_ub=block_diag([*map(coo_array, rows)], format="csc"),
-        b_ub=limits,
-        A_eq=block_diag([*map(coo_array, sums)], format="csc"),
-        b_eq=np.ones(len(sums)),
-        method="highs-ds",
-    )
-    prices, shares = iter(solved.ineqlin.marginals), iter(solved.x)
-    cost = iter(costs)
-    return [_weights_and_answers(search, prices, shares, cost) for search in searches]
-
-
-def _weights_and_answers(
-    search: _Search, prices: Iterator[float], shares: Iterator[float], costs: Iterator[Floats]
-) -> tuple[Floats, list[float]]:
-    """Take what belongs to a search from the solution."""
-    weights, answers = np.empty((len(search.open), search.n)), []
-    for question, row in zip(search.open, weights, strict=True):
-        price = np.fromiter(islice(prices, 2 * (search.n - 1)), np.float64).reshape(2, -1)
-        row[[j for j in range(search.n) if j != question.measure]] = price[0] - price[1]
-        row[question.measure] = question.sign
-        cost = next(costs)
-        answers.append(-float(cost @ np.fromiter(islice(shares, len(cost)), np.float64)))
-    return weights, answers
+        self.effort.left -= _PROGRAMME
+        given = np.flatnonzero(wanted == 0)
+        inside, outside = self.seen[:, given].T, np.eye(2 * len(given))
+        cost = np.concatenate([-self.seen @ wanted, np.full(len(outside), dearest)])
+        solved = linprog(
+            cost,
+            A_ub=np.hstack([np.vstack([inside, -inside]), -outside]),
+            b_ub=np.concatenate([self.high[given], -self.low[given]]),
+            A_eq=np.concatenate([np.ones(len(self.seen)), np.zeros(len(outside))])[None],
+            b_eq=[1.0],
+            method="highs-ds",
+        )
+        above, below = solved.ineqlin.marginals.reshape(2, -1)
+        weights = wanted.copy()
+        weights[given] = above - below
+        self.telling = self.weights[solved.x[: len(self.seen)] > 0]
+        return _Nearest(weights, -float(solved.fun), float(solved.x[len(self.seen) :].sum()))

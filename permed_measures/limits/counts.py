@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from permed_measures.limits.bounds import Interval
-from permed_measures.limits.formulas import FirstHit, Formula, HitCount, Over
+from permed_measures.limits.formulas import FirstHit, Formula, HitCount
 from permed_measures.limits.query_classes import QueryClasses
 from permed_measures.papers.claims import Claim
 from permed_measures.papers.printed import Printed
@@ -58,7 +58,7 @@ def total_of(formula: Formula, classes: QueryClasses, n_queries: int | None) -> 
     n_queries : int or None
         How many queries the mean is taken over, if not over all.
     """
-    if isinstance(formula, HitCount) and formula.over is Over.MEAN:
+    if isinstance(formula, HitCount) and formula.over == "mean":
         return None if n_queries else int(classes.num_rel(formula.level) @ classes.sizes)
     steps = _steps(formula, classes)
     return None if steps is None or steps > _LARGEST_STEP else steps * (n_queries or classes.n_queries)
@@ -72,12 +72,12 @@ def _steps(formula: Formula, classes: QueryClasses) -> int | None:
         return None if formula.cutoff is None else _multiple(range(1, formula.cutoff + 1))
     if not isinstance(formula, HitCount):
         return None
-    if formula.over is Over.CUTOFF:
+    if formula.over == "cutoff":
         return formula.cutoff
     num_rel = np.unique(classes.num_rel(formula.level)).tolist()
-    if formula.over is Over.BOTH:
+    if formula.over == "both":
         return _multiple(each + (formula.cutoff or 0) for each in num_rel)
-    most = formula.cutoff if formula.over is Over.MIN and formula.cutoff else max(num_rel)
+    most = formula.cutoff if formula.over == "min" and formula.cutoff else max(num_rel)
     return _multiple(min(each, most) for each in num_rel if each)
 
 

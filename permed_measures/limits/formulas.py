@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -36,40 +35,48 @@ class States(NamedTuple):
         found: Ints = self.used[:, self.grades >= level].sum(axis=1)
         return found
 
+    def n_left(self, level: float) -> Ints:
+        """Return how many relevant documents are left."""
+        found: Ints = self.left[:, self.grades >= level].sum(axis=1)
+        return found
 
+
+@dataclass(frozen=True)
 class Formula(ABC):
-    """A measure as a sum over ranks; `level` is its lowest relevant grade, if any."""
+    """A measure as a sum over ranks.
+
+    Attributes
+    ----------
+    cutoff : int or None
+    level : float
+        The lowest relevant grade, -inf if all grades count.
+    over : str
+        What the sum is divided by; for nDCG, which list is the ideal one.
+    weights : tuple of float
+        Of the documents of each grade; empty if only their level counts.
+    """
 
     cutoff: int | None
     level: float
+    over: str = ""
+    weights: tuple[float, ...] = ()
 
     @property
     def needs_found(self) -> bool:
         """Whether the scale depends on the documents within the cutoff."""
-        return False
+        return self.over in ("num_rel_ret", "all")
 
-    @property
-    def needs_each_grade(self) -> bool:
-        """Whether grades must be counted apart even where the documents of each fill all ranks."""
-        return False
-
-    @property
-    def of_grades(self) -> tuple[float, ...]:
-        """What the documents of each grade weigh; empty if only their level counts."""
-        return ()
-
-    @abstractmethod
     def scales(self, cases: Cases) -> list[Floats]:
         """Return what the sum is multiplied by in each case: one number, or two that it may be between."""
+        return [_inverse(_denominator(self, cases))]
 
     def essence(self, cases: Cases) -> tuple[object, ...]:
         """Return what tells it from other formulas on the same queries; equal ones have equal values."""
         if self.needs_found:
             return (self,)
         relevant = cases.grades >= self.level
-        weights = np.where(relevant, self.of_grades or 1.0, 0.0)
         [scale] = self.scales(cases)
-        added = np.outer(scale, weights).round(12).tobytes()
+        added = np.outer(scale, np.where(relevant, self.weights or 1.0, 0.0)).round(12).tobytes()
         return (type(self), self.cutoff, self.kind, relevant.tobytes(), added)
 
     @property
@@ -86,16 +93,6 @@ class Formula(ABC):
         """Return the least and the most that ranks below `depth` add to the sum."""
 
 
-class Over(Enum):
-    """What a count of relevant documents is divided by."""
-
-    CUTOFF = "cutoff"
-    NUM_REL = "num_rel"
-    MIN = "min"
-    MEAN = "mean"
-    BOTH = "both"
-
-
 @dataclass(frozen=True)
 class HitCount(Formula):
     """Relevant documents within the cutoff, divided: precision, recall and F1.
@@ -103,23 +100,7 @@ class HitCount(Formula):
     `mean` is the mean number of relevant documents, for a micro average.
     """
 
-    cutoff: int | None
-    level: float
-    over: Over
     mean: float = 1.0
-
-    def scales(self, cases: Cases) -> list[Floats]:
-        """Return one over the denominator; F1 of both at one cutoff is 2 hits / (k + R)."""
-        num_rel = cases.counts[:, cases.grades >= self.level].sum(axis=1)
-        k = np.inf if self.cutoff is None else self.cutoff
-        of: dict[Over, Floats] = {
-            Over.CUTOFF: np.full(len(num_rel), float(k)),
-            Over.NUM_REL: num_rel.astype(np.float64),
-            Over.MIN: np.minimum(num_rel, k),
-            Over.MEAN: np.full(len(num_rel), self.mean),
-            Over.BOTH: (num_rel + k) / 2,
-        }
-        return [_inverse(of[self.over])]
 
     def gains(self, states: States, rank: int) -> Floats:  # noqa: ARG002 (the interface)
         """Return 1 for relevant documents."""
@@ -127,34 +108,20 @@ class HitCount(Formula):
 
     def beyond(self, states: States, depth: int) -> tuple[Floats, Floats]:
         """Return 0, and all that are left and have a place."""
-        left = states.left[:, states.grades >= self.level].sum(axis=1)
-        return _zeros(states), np.minimum(left, slots_below(depth, self.cutoff)).astype(np.float64)
+        most = np.minimum(states.n_left(self.level), slots_below(depth, self.cutoff))
+        return _zeros(states), most.astype(np.float64)
 
 
 @dataclass(frozen=True)
 class FirstHit(Formula):
     """Something for the first relevant document: RR, Success, or 1 only where all are found."""
 
-    cutoff: int | None
-    level: float
     reciprocal: bool = False
-    if_all: bool = False
-
-    @property
-    def needs_found(self) -> bool:
-        """Whether all must be found."""
-        return self.if_all
 
     @property
     def kind(self) -> object:
         """Whether the rank counts."""
         return self.reciprocal
-
-    def scales(self, cases: Cases) -> list[Floats]:
-        """Return 1, or 0 where something relevant is not found."""
-        relevant = cases.grades >= self.level
-        complete = (cases.found[:, relevant] == cases.counts[:, relevant]).all(axis=1)
-        return [complete.astype(np.float64) if self.if_all else np.ones(len(cases.counts))]
 
     def gains(self, states: States, rank: int) -> Floats:
         """Return the value of the first relevant document."""
@@ -165,65 +132,25 @@ class FirstHit(Formula):
 
     def beyond(self, states: States, depth: int) -> tuple[Floats, Floats]:
         """Return 0, and the value of a relevant document at the next rank, if there is none yet."""
-        left = states.left[:, states.grades >= self.level].sum(axis=1)
-        may = (states.n_relevant(self.level) == 0) & (left > 0) & (slots_below(depth, self.cutoff) > 0)
+        may = (states.n_relevant(self.level) == 0) & (states.n_left(self.level) > 0)
+        may &= slots_below(depth, self.cutoff) > 0
         return _zeros(states), may * (1 / (depth + 1) if self.reciprocal else 1.0)
 
 
-@dataclass(frozen=True)
 class WeightedPrecisions(Formula):
-    """Average precision: precision times weight at each relevant document, divided.
-
-    `weights` has the weight of each grade.
-    """
-
-    cutoff: int | None
-    level: float
-    weights: tuple[float, ...]
-    denominator: str
-
-    @property
-    def needs_found(self) -> bool:
-        """Whether the sum is divided by the number of hits."""
-        return self.denominator == "num_rel_ret"
-
-    @property
-    def of_grades(self) -> tuple[float, ...]:
-        """Return the weights."""
-        return self.weights
-
-    def scales(self, cases: Cases) -> list[Floats]:
-        """Return one over the denominator."""
-        relevant = cases.grades >= self.level
-        num_rel = cases.counts[:, relevant].sum(axis=1)
-        k = np.inf if self.cutoff is None else self.cutoff
-        weights = self._weights(cases.grades)
-        of: dict[str, Callable[[], Floats | Ints]] = {
-            "num_rel": lambda: num_rel,
-            "min": lambda: np.minimum(num_rel, k),
-            "num_rel_ret": lambda: cases.found[:, relevant].sum(axis=1),
-            "gain": lambda: cases.counts @ weights,
-            "ideal": lambda: _ideal_sum(cases.counts, weights, np.ones, self.cutoff),
-            "none": lambda: np.ones(len(num_rel)),
-            "cutoff": lambda: np.full(len(num_rel), k),
-        }
-        return [_inverse(np.asarray(of[self.denominator](), np.float64))]
-
-    def _weights(self, grades: Floats) -> Floats:
-        weights: Floats = np.where(grades >= self.level, self.weights, 0.0)
-        return weights
+    """Average precision: precision times weight at each relevant document, divided."""
 
     def gains(self, states: States, rank: int) -> Floats:
         """Return the precision at the rank, times the weight."""
         precision: Floats = (states.n_relevant(self.level) + 1) / rank
-        return precision[:, None] * self._weights(states.grades)
+        return precision[:, None] * np.where(states.grades >= self.level, self.weights, 0.0)
 
     def beyond(self, states: States, depth: int) -> tuple[Floats, Floats]:
         """Return 0, and what the others add one after the other, the heaviest last, as precision rises."""
-        weights = self._weights(states.grades)
+        weights = np.where(states.grades >= self.level, self.weights, 0.0)
         order = [g for g in np.argsort(weights, kind="stable").tolist() if states.grades[g] >= self.level]
         taken = _taken(states.left, reversed(order), slots_below(depth, self.cutoff))
-        harmonic = _cumulated(_harmonic, depth + _longest(taken))
+        harmonic = _cumulated(lambda n: 1 / np.arange(1, n + 1), depth + _longest(taken))
         before, total = states.n_relevant(self.level), _zeros(states)
         for g, start, end in _one_after_another(taken, order):
             # (before + j) / (depth + j) is 1 + (before - depth) / (depth + j)
@@ -234,28 +161,14 @@ class WeightedPrecisions(Formula):
 
 @dataclass(frozen=True)
 class DiscountedGains(Formula):
-    """nDCG; `gain` has the gain of each grade, in their order."""
+    """nDCG; its weights are gains."""
 
-    cutoff: int | None
-    gain: tuple[float, ...]
-    discount: str
-    ideal: str
-    level: float = -np.inf
+    discount: str = "log2"
 
     @property
     def needs_found(self) -> bool:
         """Whether the ideal list is made of the retrieved documents."""
-        return self.ideal in ("cutoff", "run")
-
-    @property
-    def needs_each_grade(self) -> bool:
-        """Whether the ideal list is made of the retrieved documents."""
-        return self.needs_found
-
-    @property
-    def of_grades(self) -> tuple[float, ...]:
-        """Return the gains."""
-        return self.gain
+        return self.over in ("cutoff", "run")
 
     @property
     def kind(self) -> object:
@@ -264,38 +177,60 @@ class DiscountedGains(Formula):
 
     def scales(self, cases: Cases) -> list[Floats]:
         """Return one over the ideal; that of a run is between those of the first k and of all judged."""
-        gain = np.array(self.gain)
-        k = None if self.ideal == "uncut" else self.cutoff
+        gain = np.array(self.weights)
+        k = None if self.over == "uncut" else self.cutoff
         whole = _inverse(_ideal_sum(cases.counts, gain, self._discounts, k, cases.zeros))
         if not self.needs_found:
             return [whole]
         first = _inverse(_ideal_sum(cases.found, gain, self._discounts, k))
-        return [first] if self.ideal == "cutoff" else [first, whole]
+        return [first] if self.over == "cutoff" else [first, whole]
 
     def _discounts(self, n: int) -> Floats:
         return DISCOUNTS[self.discount](np.arange(1, n + 1, dtype=np.int32))
 
     def gains(self, states: States, rank: int) -> Floats:
         """Return the gain, discounted."""
-        return np.tile(np.array(self.gain) * self._discounts(rank)[-1], (len(states.used), 1))
+        return np.tile(np.array(self.weights) * self._discounts(rank)[-1], (len(states.used), 1))
 
     def beyond(self, states: States, depth: int) -> tuple[Floats, Floats]:
         """Return what the negative ones add one after the other, and what the others add."""
         slots = slots_below(depth, self.cutoff)
-        up = np.argsort(self.gain, kind="stable").tolist()
+        up = np.argsort(self.weights, kind="stable").tolist()
         low, high = _zeros(states), _zeros(states)
         for order, total in (
-            ([g for g in up if self.gain[g] < 0], low),
-            ([g for g in reversed(up) if self.gain[g] > 0], high),
+            ([g for g in up if self.weights[g] < 0], low),
+            ([g for g in reversed(up) if self.weights[g] > 0], high),
         ):
             taken = _taken(states.left, order, slots)
             cumulated = _cumulated(self._discounts, depth + _longest(taken))
             for g, start, end in _one_after_another(taken, order):
-                total += self.gain[g] * (cumulated[depth + end] - cumulated[depth + start])
+                total += self.weights[g] * (cumulated[depth + end] - cumulated[depth + start])
         return low, high
 
 
 # --- sums --------------------------------------------------------------------------------------------
+
+
+def _denominator(formula: Formula, cases: Cases) -> Floats:
+    """Return what the sum of a formula is divided by; 0 where the measure is 0."""
+    relevant = cases.grades >= formula.level
+    num_rel, found = (counts[:, relevant].sum(axis=1) for counts in (cases.counts, cases.found))
+    k = np.inf if formula.cutoff is None else formula.cutoff
+    weights = np.where(relevant, formula.weights or 1.0, 0.0)
+    of: dict[str, Callable[[], Floats | Ints]] = {
+        "": lambda: np.ones(len(num_rel)),
+        "none": lambda: np.ones(len(num_rel)),
+        "cutoff": lambda: np.full(len(num_rel), k),
+        "num_rel": lambda: num_rel,
+        "min": lambda: np.minimum(num_rel, k),
+        "mean": lambda: np.full(len(num_rel), getattr(formula, "mean", 1.0)),
+        "both": lambda: (num_rel + k) / 2,  # F1 at one cutoff is 2 hits / (k + R)
+        "num_rel_ret": lambda: found,
+        "all": lambda: found == num_rel,
+        "gain": lambda: cases.counts @ weights,
+        "ideal": lambda: _ideal_sum(cases.counts, weights, np.ones, formula.cutoff),
+    }
+    return np.asarray(of[formula.over](), np.float64)
 
 
 def _inverse(denominator: Floats) -> Floats:
@@ -331,10 +266,6 @@ def _one_after_another(taken: Ints, order: Iterable[int]) -> Iterator[tuple[int,
     for g in order:
         start, end = end, end + taken[:, g]
         yield g, start, end
-
-
-def _harmonic(n: int) -> Floats:
-    return 1 / np.arange(1, n + 1)
 
 
 def _cumulated(terms: _Terms, n: int) -> Floats:

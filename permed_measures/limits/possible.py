@@ -16,7 +16,7 @@ from permed_measures.errors import InputError, MeasureError, check_whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.limits.reports import Possible
 from permed_measures.limits.row_formulas import can_be_bounded
-from permed_measures.limits.rows import Conventions, limits_of_row
+from permed_measures.limits.rows import Conventions
 from permed_measures.papers.claims import MOST_DIGITS, parse_claims
 from permed_measures.papers.tables import PrintedClaims, read_claims_file
 
@@ -94,7 +94,7 @@ def possible(
         named = ", ".join(dict.fromkeys(skipped))
         raise MeasureError(f"no bounds are known for {named}", hint=_BOUNDED)
     conventions = Conventions(label_policies(judgments), queries)
-    rows = [limits_of_row(name, row, conventions) for name, row in bounded.items() if row]
+    rows = conventions.limits({name: row for name, row in bounded.items() if row})
     n_queries = queries or judgments.n_queries
     skipped = list(dict.fromkeys(skipped))
     return Possible(rows, n_queries, judgments.n_queries, skipped, notes, Origin.of(qrels, {}))

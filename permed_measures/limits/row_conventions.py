@@ -17,7 +17,7 @@ from permed_measures.conventions.options import (
     differing,
 )
 from permed_measures.conventions.values import Labels, is_possible
-from permed_measures.limits.row_formulas import unknown_values
+from permed_measures.limits.row_formulas import unknown_shared
 from permed_measures.papers.claims import Claim
 
 _GROUPS = (("AP",), ("nDCG",), ("P", "R", "RR", "Success", "F1"))
@@ -57,7 +57,7 @@ def named_left_out(claims: list[Claim]) -> list[list[str]]:
     if any(claim.is_ours for claim in claims):
         return []
     able = (each for each in NAMED if all(each.has(claim.measure) for claim in claims))
-    return [unknown for each in able if (unknown := unknown_values(shared_of(each.options)))]
+    return [unknown for each in able if (unknown := unknown_shared(each.options))]
 
 
 def is_usual(convention: Options, claims: list[Claim]) -> bool:
@@ -109,7 +109,7 @@ def _with_a_name(claims: list[Claim], labels: Labels) -> Iterator[Options]:
     measures = {claim.measure for claim in claims} & {*MEASURES}
     options = [each for each in OPTIONS if each in SHARED or any(each in OPTIONS_OF[m] for m in measures)]
     for each in NAMED:
-        known = each.options["labels"] == labels.policy and not unknown_values(shared_of(each.options))
+        known = each.options["labels"] == labels.policy and not unknown_shared(each.options)
         if known and all(each.has(measure) for measure in measures):
             theirs = {option: each.options[option] for option in options}
             if is_possible(theirs, labels):

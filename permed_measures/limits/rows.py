@@ -1,22 +1,28 @@
-"""Which conventions of a row are refuted, and what each of its numbers can be given the others."""
+"""Which conventions of published rows are refuted, and what the numbers can be by the usual ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from permed_measures.conventions.options import CUTOFF, Options
+import numpy as np
+
+from permed_measures.conventions.options import CUTOFF, OPTIONS_OF, Options
 from permed_measures.conventions.values import Labels, typed
 from permed_measures.limits.best_rankings import BestRankings
-from permed_measures.limits.bounds import Interval, Problem, bounds_of
+from permed_measures.limits.bounds import Effort, Interval, Search
 from permed_measures.limits.counts import Counts, total_of
 from permed_measures.limits.formulas import Formula
 from permed_measures.limits.query_classes import QueryClasses
 from permed_measures.limits.row_conventions import conventions_of, is_usual, named_left_out
-from permed_measures.limits.row_formulas import formulas_of, keeps_negative, options_for, unknown_values
+from permed_measures.limits.row_formulas import formula_of, in_the_way, keeps_negative, unknown_shared
 from permed_measures.papers.claims import Claim
-from permed_measures.papers.names import Rank
+
+MOST_EFFORT = 180_000_000
+"""The documents that are placed for a row: some seconds of a processor."""
+_PREPARING = 15
+"""As many weighted sums could be looked at in the time that it takes to prepare the rankings."""
 
 
 @dataclass(frozen=True)
@@ -29,57 +35,72 @@ class ClaimRange:
         As it was read.
     measure : str
         As one would type it.
-    alone : Interval
-        Between which numbers it is, whatever the others are; the higher one is its ceiling.
-    given : Interval
-        Between which numbers it is if the others are as printed; empty if these are not possible together.
     counts : Counts or None
         The counts that print as it, for a measure that counts.
+    alone : Interval or None
+        Between which numbers it is, whatever the others are; the higher one is its ceiling. None where it was
+        not computed.
+    given : Interval or None
+        Between which numbers it is if the others are as printed; empty if these are not possible together.
     """
 
     claim: Claim
     measure: str
-    alone: Interval
-    given: Interval
     counts: Counts | None
+    alone: Interval | None = None
+    given: Interval | None = None
+
+    @property
+    def is_count(self) -> bool:
+        """Whether it is a count, if it must be one."""
+        return self.counts is None or len(self.counts.anyhow) > 0
 
     @property
     def possible(self) -> bool:
-        """Whether the printed number lies in the range, and is a count if it must be."""
-        is_count = self.counts is None or len(self.counts.anyhow) > 0
-        return is_count and self.given.meets(Interval(*self.claim.anyhow.ends))
+        """Whether the printed number lies in its range, as far as that is known; a count, if it must be."""
+        return self.is_count and (self.given is None or self.given.meets(self.interval))
 
     @property
     def rounded(self) -> bool:
         """Whether a count is rounded to it, and not only cut off or rounded twice."""
         return self.counts is None or len(self.counts.rounded) > 0
 
+    @property
+    def interval(self) -> Interval:
+        """Where the mean lies that prints as the claim."""
+        if self.counts is not None and self.counts.anyhow:
+            return self.counts.interval
+        return Interval(*self.claim.anyhow.ends)
+
 
 @dataclass(frozen=True)
 class ConventionLimits:
-    """A convention of a row, and what its numbers can be.
+    """A convention of a row, and whether it is refuted.
 
     Attributes
     ----------
-    convention : mapping of str to str or number
-        By option
+    convention : mapping of str to str, number or cutoff
+        By option.
     ranges : list of ClaimRange
         For each claim.
     alike : list of such mappings
         Others that give the same numbers on these qrels for every run.
     usual : bool
-        Whether every family of measures is computed as it nearly always is.
+        Whether every measure is computed as it nearly always is; ranges are computed for these.
+    refuted : bool or None
+        Whether no run has the numbers, which is proved; None where that takes too much to be checked.
     """
 
     convention: Options
     ranges: list[ClaimRange]
     alike: list[Options] = field(repr=False)
     usual: bool
+    refuted: bool | None
 
     @property
     def possible(self) -> bool:
-        """Whether the numbers are not refuted; that no run has those that are is proved."""
-        return all(each.possible for each in self.ranges)
+        """Whether the numbers were checked and are not refuted."""
+        return self.refuted is False
 
     @property
     def rounded(self) -> bool:
@@ -102,9 +123,9 @@ class RowLimits:
     claims : list of Claim
         Those that can be bounded.
     conventions : list of ConventionLimits
-        Those that were computed.
+        Those that have bounds.
     n_skipped : int
-        How many have no bounds, or too many cases to compute them.
+        How many have none.
     not_known : list of str
         The values of options for which there are none.
     """
@@ -118,42 +139,95 @@ class RowLimits:
     @property
     def possible(self) -> list[ConventionLimits]:
         """The conventions for which these numbers are not refuted."""
-        return [each for each in self.conventions if each.possible]
+        return [each for each in self.conventions if each.refuted is False]
 
     @property
     def impossible(self) -> list[ConventionLimits]:
         """The conventions by which no run has them, which is proved."""
-        return [each for each in self.conventions if not each.possible]
+        return [each for each in self.conventions if each.refuted]
+
+    @property
+    def not_checked(self) -> list[ConventionLimits]:
+        """The conventions that would take too much."""
+        return [each for each in self.conventions if each.refuted is None]
 
     @property
     def ok(self) -> bool:
         """Whether any convention is not refuted."""
-        return bool(self.possible)
+        return not all(each.refuted for each in self.conventions)
 
 
-class _Prepared(NamedTuple):
-    """A convention, with what its bounds are computed from."""
+@dataclass(eq=False)
+class Group:
+    """Conventions that give the same numbers for every run, and what their bounds are computed from."""
 
-    convention: Options
+    conventions: list[Options]
     labels: Labels
     formulas: list[Formula]
     classes: QueryClasses
-    rankings: BestRankings
+    usual: bool
+    n_queries: int | None
+
+    @cached_property
+    def rankings(self) -> BestRankings | None:
+        """The best rankings; None if there are too many."""
+        return BestRankings.of(self.classes, self.formulas, self.n_queries)
+
+    def ranges(self, claims: list[Claim]) -> list[ClaimRange]:
+        """Return what can be said of numbers without any programme: which counts they are."""
+        first, found = self.conventions[0], []
+        for claim, formula in zip(claims, self.formulas, strict=True):
+            options = {option: first[option] for option in OPTIONS_OF.get(claim.measure, ())}
+            measure = typed(claim.measure, first[CUTOFF + claim.name], options, self.labels)
+            total = total_of(formula, self.classes, self.n_queries)
+            found.append(ClaimRange(claim, measure, None if total is None else Counts.of(claim, total)))
+        return found
 
 
-class _Tried(NamedTuple):
-    """The conventions of a row: those with bounds, those alike together, and what has none."""
+class Row:
+    """A row, and what was found out about it by the conventions before."""
 
-    groups: list[list[_Prepared]]
-    n_skipped: int
-    not_known: list[str]
+    def __init__(self, claims: list[Claim]) -> None:
+        self.claims = claims
+        self.effort, self.effort_of_ranges = Effort(MOST_EFFORT), Effort(MOST_EFFORT / 4)
+        self.reaching = np.vstack([np.eye(len(claims)), -np.eye(len(claims))])
+        self.refuting = self.reaching[:1]
 
+    def limits(self, group: Group) -> ConventionLimits:
+        """Find whether a group of conventions is refuted, by the other reading of numbers too."""
+        limits = self._as_read(group, self.claims)
+        if limits.refuted and any(claim.other for claim in self.claims):
+            again = self._as_read(group, [claim.other or claim for claim in self.claims])
+            limits = limits if again.refuted else again
+        return limits
 
-_Columns = tuple[tuple[str, str, tuple[Rank, ...]], ...]
+    def _as_read(self, group: Group, claims: list[Claim]) -> ConventionLimits:
+        ranges = group.ranges(claims)
+        refuted = None if all(each.is_count for each in ranges) else True
+        if (group.usual or refuted is None) and not self.effort.is_spent and group.rankings is not None:
+            self.effort.left -= group.rankings.n_steps * _PREPARING
+            search = Search(group.rankings, [each.interval for each in ranges])
+            refuted = refuted or self._refuted(search)
+            if group.usual:
+                bounds = search.bounds([10.0**-claim.decimals for claim in claims], self.effort_of_ranges)
+                ends = zip(ranges, bounds.alone, bounds.given, strict=True)
+                ranges = [replace(each, alone=alone, given=given) for each, alone, given in ends]
+                refuted = refuted or (None if refuted is None else not all(each.possible for each in ranges))
+        first, *alike = group.conventions
+        return ConventionLimits(first, ranges, alike, group.usual, refuted)
+
+    def _refuted(self, search: Search) -> bool | None:
+        """Begin with the weighted sums that refuted the last convention, then with those that did not."""
+        refuted = search.refuted((self.refuting, self.reaching), self.effort)
+        if refuted:
+            self.refuting = np.vstack([search.telling, self.refuting[:1]])
+        elif refuted is False:
+            self.reaching = search.telling
+        return refuted
 
 
 class Conventions:
-    """The conventions of rows on some qrels, those alike together; rows with the same columns share them.
+    """The conventions of rows on some qrels.
 
     Parameters
     ----------
@@ -166,119 +240,65 @@ class Conventions:
         self.policies = {labels.policy: labels for labels in policies}
         self.n_queries = n_queries
         self._classes: dict[tuple[str, bool, bool], QueryClasses] = {}
-        self._rankings: dict[object, BestRankings | None] = {}
-        self._of_columns: dict[_Columns, _Tried] = {}
 
-    def of(self, claims: list[Claim]) -> _Tried:
-        """Return the conventions of a row that have bounds, those alike together, and what has none."""
-        columns = tuple((claim.name, claim.measure, claim.cutoffs) for claim in claims)
-        if columns not in self._of_columns:
-            self._of_columns[columns] = self._prepared(claims)
-        return self._of_columns[columns]
+    def limits(self, rows: Mapping[str, list[Claim]]) -> list[RowLimits]:
+        """Find which conventions the numbers of rows refute; rows with the same columns share the work."""
+        of_columns: dict[object, dict[str, list[Claim]]] = {}
+        for name, claims in rows.items():
+            columns = tuple((claim.name, claim.measure, claim.cutoffs) for claim in claims)
+            of_columns.setdefault(columns, {})[name] = claims
+        found = {row.name: row for some in of_columns.values() for row in self._of_columns(some)}
+        return [found[name] for name in rows]
 
-    def _prepared(self, claims: list[Claim]) -> _Tried:
-        found: dict[bytes, list[_Prepared]] = {}
+    def _of_columns(self, rows: dict[str, list[Claim]]) -> Iterator[RowLimits]:
+        groups, unknown = self.groups(next(iter(rows.values())))
+        states = [Row(claims) for claims in rows.values()]
+        limits: list[list[ConventionLimits]] = [[] for _ in rows]
+        while groups:  # the rankings of each take memory
+            group = groups.pop(0)
+            for state, of_row in zip(states, limits, strict=True):
+                of_row.append(state.limits(group))
+        not_known = list(dict.fromkeys(text for texts in unknown for text in texts))
+        for (name, claims), of_row in zip(rows.items(), limits, strict=True):
+            yield RowLimits(name, claims, of_row, len(unknown), not_known)
+
+    def groups(self, claims: list[Claim]) -> tuple[list[Group], list[list[str]]]:
+        """Return the conventions that have bounds, and for each other one what has none."""
         unknown = named_left_out(claims)
-        n_skipped = len(unknown)
+        found: dict[object, Group] = {}
         for convention in conventions_of(claims, list(self.policies.values())):
-            if prepared := self.prepared(convention, claims):
-                found.setdefault(prepared.rankings.signature, []).append(prepared)
-            else:
-                n_skipped += 1
-                unknown += [unknown_values(options_for(convention, c), c.measure) for c in claims]
-        not_known = dict.fromkeys(text for texts in unknown for text in texts)
-        return _Tried(list(found.values()), n_skipped, list(not_known))
+            group = self.group(convention, claims)
+            if group is None:
+                unknown.append(self._in_the_way(convention, claims))
+                continue
+            cases = group.classes.cases
+            key = (group.classes.essence, *(each.essence(cases) for each in group.formulas))
+            known = found.setdefault(key, group)
+            if known is not group:
+                known.conventions.append(convention)
+                known.usual |= group.usual
+        return list(found.values()), unknown
 
-    def prepared(self, convention: Options, claims: list[Claim]) -> _Prepared | None:
-        """Prepare a convention; None if it has no bounds, or there would be too many cases."""
-        labels, classes = self.policies[convention["labels"]], self.classes(convention, claims)
-        formulas = formulas_of(convention, claims, labels, classes)
-        if formulas is None or (self.n_queries or 0) > classes.n_queries:
+    def group(self, convention: Options, claims: list[Claim]) -> Group | None:
+        """Return a convention by itself; None if it has no bounds."""
+        if unknown_shared(convention):
             return None
-        cases = classes.cases
-        key = (classes.essence, *(each.essence(cases) for each in formulas))
-        if key not in self._rankings:
-            self._rankings[key] = BestRankings.of(classes, formulas, self.n_queries)
-        rankings = self._rankings[key]
-        return None if rankings is None else _Prepared(convention, labels, formulas, classes, rankings)
+        labels, classes = self.policies[convention["labels"]], self._classes_of(convention, claims)
+        formulas = [formula_of(claim, convention, labels, classes) for claim in claims]
+        known = [each for each in formulas if each is not None]
+        if len(known) < len(formulas) or (self.n_queries or 0) > classes.n_queries:
+            return None
+        return Group([convention], labels, known, classes, is_usual(convention, claims), self.n_queries)
 
-    def classes(self, convention: Options, claims: list[Claim]) -> QueryClasses:
+    def _in_the_way(self, convention: Options, claims: list[Claim]) -> list[str]:
+        labels, classes = self.policies[convention["labels"]], self._classes_of(convention, claims)
+        return [text for claim in claims for text in in_the_way(claim, convention, labels, classes)]
+
+    def _classes_of(self, convention: Options, claims: list[Claim]) -> QueryClasses:
         """Return the classes of the queries that a convention counts."""
-        policy = convention["labels"]
-        only_relevant = convention["queries"] == "with_relevant"
+        policy, only_relevant = convention["labels"], convention["queries"] == "with_relevant"
         key = (policy, only_relevant, keeps_negative(convention, claims))
         if key not in self._classes:
             judgments = self.policies[policy].judgments
             self._classes[key] = QueryClasses.of(judgments, only_relevant=only_relevant, negative=key[2])
         return self._classes[key]
-
-
-def limits_of_row(name: str, claims: list[Claim], conventions: Conventions) -> RowLimits:
-    """Find which conventions the numbers of a row refute."""
-    tried = conventions.of(claims)
-    limits = _limits(tried.groups, claims, conventions.n_queries)
-    return RowLimits(name, claims, limits, tried.n_skipped, tried.not_known)
-
-
-def limits_of(convention: Options, claims: list[Claim], conventions: Conventions) -> ConventionLimits | None:
-    """Bound the numbers of a row by one convention; None if that has no bounds."""
-    prepared = conventions.prepared(convention, claims)
-    return prepared and _limits([[prepared]], claims, conventions.n_queries)[0]
-
-
-def _limits(
-    groups: list[list[_Prepared]], claims: list[Claim], n_queries: int | None
-) -> list[ConventionLimits]:
-    """Bound the numbers of each convention; by the other reading of numbers too if they are not possible."""
-    found = _read_as(groups, claims, n_queries)
-    if any(claim.other for claim in claims):
-        impossible = [place for place, each in enumerate(found) if not each.possible]
-        others = [claim.other or claim for claim in claims]
-        again = _read_as([groups[place] for place in impossible], others, n_queries)
-        for place, other in zip(impossible, again, strict=True):
-            found[place] = other if other.possible else found[place]
-    return found
-
-
-def _read_as(
-    groups: list[list[_Prepared]], claims: list[Claim], n_queries: int | None
-) -> list[ConventionLimits]:
-    counts = [_counts(alike[0], claims, n_queries) for alike in groups]
-    units = [10.0**-claim.decimals for claim in claims]
-    problems = [
-        Problem(alike[0].rankings, _intervals(claims, of_group), units)
-        for alike, of_group in zip(groups, counts, strict=True)
-    ]
-    return [
-        ConventionLimits(
-            alike[0].convention,
-            list(map(ClaimRange, claims, _measures(alike[0], claims), bounds.alone, bounds.given, of_group)),
-            [each.convention for each in alike[1:]],
-            any(is_usual(each.convention, claims) for each in alike),
-        )
-        for alike, of_group, bounds in zip(groups, counts, bounds_of(problems), strict=True)
-    ]
-
-
-def _counts(prepared: _Prepared, claims: list[Claim], n_queries: int | None) -> list[Counts | None]:
-    totals = [total_of(formula, prepared.classes, n_queries) for formula in prepared.formulas]
-    return [
-        None if total is None else Counts.of(claim, total)
-        for claim, total in zip(claims, totals, strict=True)
-    ]
-
-
-def _intervals(claims: list[Claim], counts: list[Counts | None]) -> list[Interval]:
-    """Return where each mean lies that prints as its claim."""
-    return [
-        each.interval if each is not None and each.anyhow else Interval(*claim.anyhow.ends)
-        for claim, each in zip(claims, counts, strict=True)
-    ]
-
-
-def _measures(prepared: _Prepared, claims: list[Claim]) -> Iterator[str]:
-    """Yield the measure of each claim as one would type it."""
-    convention = prepared.convention
-    for claim in claims:
-        options = options_for(convention, claim)
-        yield typed(claim.measure, convention[CUTOFF + claim.name], options, prepared.labels)

@@ -8,7 +8,7 @@ from permed_measures.conventions.options import CUTOFF, DEFAULT
 from permed_measures.conventions.values import Ranked, label_policies, values_of_queries
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.limits.rows import Conventions, limits_of
+from permed_measures.limits.rows import Conventions, Row
 from permed_measures.papers.claims import parse_claims
 
 AP_CHOICES = {
@@ -82,11 +82,11 @@ class Rows:
         found = {}
         for name, options in AP_CHOICES.items():
             convention = convention_of(claims, **options, gain=gain)
-            limits = limits_of(convention, claims, self.conventions)
+            group = self.conventions.group(convention, claims)
             value = float(values_of_queries("AP", 10, convention, ranked).mean())
             same = abs(value - row["MAP@10"]) < 1e-4
             if name == true or not same:
-                found[name] = limits
+                found[name] = group and Row(claims).limits(group)
         return claims, true, found
 
 
@@ -103,4 +103,4 @@ def outcomes(qrels, n_rows, columns, seed):
 
 def verdict(limits):
     """Return what is said of a convention."""
-    return "not refuted" if limits.possible else "refuted"
+    return {True: "refuted", False: "not refuted", None: "not checked"}[limits.refuted]

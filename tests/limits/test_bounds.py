@@ -14,7 +14,7 @@ from permed_measures.conventions.options import CUTOFF
 from permed_measures.conventions.values import Ranked, label_policies, values_of_queries
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.limits.bounds import Interval, Problem, bounds_of
+from permed_measures.limits.bounds import Effort, Interval, Search
 from permed_measures.limits.row_conventions import conventions_of
 from permed_measures.limits.rows import Conventions
 from permed_measures.papers.claims import parse_claims
@@ -81,9 +81,9 @@ class Example:
 
     def __init__(self, grades, convention, claims, deepest=DEEPEST):
         policies = label_policies(Judgments.of(qrels_of(grades)))
-        prepared = Conventions(policies, None).prepared(convention, claims)
-        self.prepared, self.rankings = prepared, prepared and prepared.rankings
-        self.points = reachable(grades, convention, claims, deepest) if prepared else []
+        group = Conventions(policies, None).group(convention, claims)
+        self.rankings = group and group.rankings
+        self.points = reachable(grades, convention, claims, deepest) if group else []
 
     def best(self, direction):
         """Return the largest weighted sum of means of all rankings."""
@@ -168,7 +168,7 @@ def test_ranges_hold_all_that_can_be_reached_and_little_more(name):
     for _ in range(effort(2, 4)):
         means = np.mean([points[rng.integers(len(points))] for points in example.points], axis=0)
         intervals = [Interval(value - 5e-5, value + 5e-5) for value in means.tolist()]
-        [bounds] = bounds_of([Problem(example.rankings, intervals, [1e-4] * 3)])
+        bounds = Search(example.rankings, intervals).bounds([1e-4] * 3, Effort(np.inf))
         for j, (alone, given) in enumerate(zip(bounds.alone, bounds.given, strict=True)):
             low, high = (example.end(j, sign, intervals) for sign in (-1, 1))
             assert given.low <= low + 1e-9
@@ -187,7 +187,7 @@ def test_what_no_mixture_reaches_is_called_impossible_close_to_the_edge():
     edge = example.end(1, 1, free)
     for step, possible in ((1e-5, False), (-1e-5, True)):
         intervals = [free[0], Interval(edge + step, edge + step + 0.01), free[2]]
-        [bounds] = bounds_of([Problem(example.rankings, intervals, [1e-4] * 3)])
+        bounds = Search(example.rankings, intervals).bounds([1e-4] * 3, Effort(np.inf))
         met = [given.meets(each) for given, each in zip(bounds.given, intervals, strict=True)]
         assert all(met) is possible
 
@@ -210,7 +210,7 @@ def test_a_mean_over_some_queries_is_bounded_by_the_best_of_them():
     claims = row_of(("P@1", "MAP@3"))
     convention = convention_of(claims)
     policies = label_policies(Judgments.of(qrels_of(GRADES)))
-    some = Conventions(policies, 3).prepared(convention, claims).rankings
+    some = Conventions(policies, 3).group(convention, claims).rankings
     points = Example(GRADES, convention, claims).points
     for direction in np.random.default_rng(2).normal(size=(20, 2)):
         best = sorted((float((each @ direction).max()) for each in points), reverse=True)[:3]
@@ -224,9 +224,9 @@ def test_deep_lists_are_bounded_by_what_may_stand_below():
     policies = label_policies(Judgments.of(qrels))
     conventions = Conventions(policies, None)
     convention = convention_of(claims)
-    rankings = conventions.prepared(convention, claims).rankings
+    rankings = conventions.group(convention, claims).rankings
     assert len(rankings.values) == 10
-    [bounds] = bounds_of([Problem(rankings, [Interval(0, 1), Interval(0, 0)], [1e-4] * 2)])
+    bounds = Search(rankings, [Interval(0, 1), Interval(0, 0)]).bounds([1e-4] * 2, Effort(np.inf))
     assert bounds.alone[0].high == pytest.approx(1)
     most = sum(j / (10 + j) for j in range(1, 301)) / 300  # all of them right below rank 10
     assert bounds.given[0].high == pytest.approx(most, abs=5e-4)
@@ -237,7 +237,7 @@ def test_micro_averages_are_over_the_relevant_documents_of_all_queries():
     policies = label_policies(Judgments.of(qrels_of(GRADES)))
     conventions = Conventions(policies, None)
     convention = convention_of(claims, averaging="micro")
-    rankings = conventions.prepared(convention, claims).rankings
+    rankings = conventions.group(convention, claims).rankings
     n_relevant = [sum(grade > 0 for grade in each) for each in GRADES]
     most = sum(min(n, 2) for n in n_relevant) / sum(n_relevant)
     assert rankings.best(np.array([[1.0]])).sums[0] == pytest.approx(most)
@@ -247,4 +247,4 @@ def test_f1_with_two_cutoffs_has_no_bounds():
     [claims] = parse_claims([{"F1": "0.5", "P@1": "0.5", "R@2": "0.5"}])
     policies = label_policies(Judgments.of(qrels_of(GRADES)))
     convention = {**convention_of(claims), CUTOFF + "F1": (1, 2)}
-    assert Conventions(policies, None).prepared(convention, claims) is None
+    assert Conventions(policies, None).group(convention, claims) is None

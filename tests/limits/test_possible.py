@@ -11,7 +11,7 @@ from permed_measures.conventions.values import label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.limits.counts import Counts
 from permed_measures.limits.row_conventions import conventions_of, is_usual, shared_of
-from permed_measures.limits.rows import Conventions, limits_of
+from permed_measures.limits.rows import Conventions, Row
 from permed_measures.papers.claims import parse_claims
 
 COLUMNS = ("P@1", "MAP@10", "NDCG@10")
@@ -63,7 +63,8 @@ def test_published_rows_of_medcorpus(data, row):
     policies = label_policies(Judgments.of(pm.read_qrels(data / "medcorpus" / "query_to_texts.jsonl")))
     [claims] = parse_claims([row])
     conventions = [each for each in conventions_of(claims, policies[:1]) if is_usual(each, claims)]
-    found = [limits_of(each, claims, Conventions(policies, None)) for each in conventions]
+    groups = [Conventions(policies, None).group(each, claims) for each in conventions]
+    found = [Row(claims).limits(each) for each in groups]
     possible = {(each.measures[1], each.measures[2]): each.possible for each in found}
     assert possible == {(ap, ndcg): ap == HALF for ap in (AP, HALF) for ndcg in NDCG}
 
