@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from enum import Enum
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.errors import MeasureError
-from permed_measures.measures.names import word_and_cutoff
 from permed_measures.papers.cells import is_blank, printed_in, title_of
 from permed_measures.papers.grids import PrintedTable
-from permed_measures.papers.names import MEANT, heading_of, meaning_of, without_cutoff
+from permed_measures.papers.names import MEANT, heading_of, meaning_of, split, without_cutoff
 
 
 class Kind(Enum):
@@ -61,6 +61,7 @@ class Part(NamedTuple):
 _CUTOFF_HEADING = re.compile(r"@?k|@|cut-?offs?|top-?k|截断", re.IGNORECASE)
 _MEASURE_HEADING = re.compile(r"metrics?|measures?|评价指标|指标", re.IGNORECASE)
 _GROUP_HEADING = re.compile(r"data[ -]?sets?|corpus|collection|benchmark|数据集", re.IGNORECASE)
+_RUN_HEADING = re.compile(r"(?:run|system|model|method|retriever|ranker|模型|系统|方法)", re.IGNORECASE)
 _VALUE = re.compile(r"values?|scores?|means?|results?|avg\.?|average|得分|结果|值", re.IGNORECASE)
 _NO_MEASURE = re.compile(
     r"p(?: *[(\[].*)?|(?i:p[ _-]?val(?:ue)?s?(?: *[(\[].*)?|p值|显著性.*|sig(?:nificance|\.)?)"
@@ -98,7 +99,7 @@ def is_change_row(label: str) -> bool:
 
 def oriented(table: PrintedTable) -> PrintedTable:
     """Return a table with its runs as rows, and of what stands between them only cutoffs and measures."""
-    table = replace(table, sections=list(_sections(table)))
+    table = replace(_filled_down(table), sections=list(_sections(table)))
     headings = [n for n in _headings(table) if not _GROUP_HEADING.fullmatch(_lowest(table, n))]
     n_leading = next(n for n in range(len(headings) + 1) if n not in headings)
     turned = table.transposed(max(n_leading, 1))
@@ -120,16 +121,19 @@ def parts_of(table: PrintedTable) -> list[Part]:
     text = [n for n in columns if _is_text(n, table)]
     first = min(named or [n for n in columns if n not in text], default=len(table.titles))
     labels = [n for n in text if n < first] or columns[:1]
+    labels.sort(key=lambda n: not _RUN_HEADING.match(_lowest(table, n)))
     values = [n for n in columns if n not in labels]
     titles = dict(enumerate(table.titles))
+    for n in values[1:]:  # a measure above the first of its cutoffs only
+        if titles[n] and titles[n - 1][1:] and all(map(_is_cutoff, (titles[n - 1][-1], *titles[n]))):
+            titles[n] = (*titles[n - 1][:-1], *titles[n])
     if any(_MEASURE_HEADING.fullmatch(_lowest(table, n)) for n in headings):
         titled = [n for n in values if _VALUE.fullmatch(" ".join(titles[n]))]
         titles |= dict.fromkeys(titled, ())
         values = titled or values
     fixed = [
-        Column(n, Kind.LABEL if n in labels else Kind.OTHER, " ".join(titles[n]))
-        for n in columns
-        if n not in values
+        *(Column(n, Kind.LABEL, "") for n in labels),
+        *(Column(n, Kind.OTHER, " ".join(titles[n])) for n in columns if n not in labels + values),
     ]
     rows: dict[tuple[str, ...], list[int]] = {}
     for number, heads in enumerate(_heads(table, headings)):
@@ -153,7 +157,7 @@ def _headings(table: PrintedTable) -> list[int]:
         n
         for n, title in enumerate(lowest)
         if _CUTOFF_HEADING.fullmatch(title)
-        and all(title_of(row[n]).strip("@ ").isdecimal() for row in table.rows)
+        and all(_is_cutoff(title_of(row[n])) for row in table.rows if row[n].strip())
     ]
     groups = [n for n, title in enumerate(lowest) if _GROUP_HEADING.fullmatch(title)]
     if any(_is_text(n, table) for n in range(len(lowest)) if n not in found + groups):
@@ -161,12 +165,21 @@ def _headings(table: PrintedTable) -> list[int]:
     return sorted(found)
 
 
+def _filled_down(table: PrintedTable) -> PrintedTable:
+    """Write names and headings into the rows below that leave them out, in a table with such headings."""
+    headings = _headings(table)
+    rows = [list(row) for row in table.rows]
+    for n in (n for n in range(len(table.titles)) if headings and (n in headings or _is_text(n, table))):
+        for above, row in pairwise(rows):
+            row[n] = row[n] if row[n].strip() else above[n]
+    return replace(table, rows=rows)
+
+
 def _sections(table: PrintedTable) -> Iterator[str]:
     """Yield the cutoff or measure that stands above each row."""
     section = ""
     for text in table.sections:
-        rest, cutoff = without_cutoff(text)
-        if (cutoff and not rest) or not (why_no_measure(text) and why_no_measure(f"{_bare(text)}@1")):
+        if _is_cutoff(text) or not (why_no_measure(text) and why_no_measure(f"{_bare(text)}@1")):
             section = text
         yield section
 
@@ -228,7 +241,7 @@ def _named_in(titles: tuple[str, ...]) -> tuple[str, str, str]:
     titles = tuple(filter(None, (each if not why_no_measure(each) else _bare(each) for each in titles)))
     if not titles:
         return "", "", "the column has no title"
-    cutoffs = {each: k for each in titles for rest, k in [_cutoff_alone(each)] if k and not rest}
+    cutoffs = {each: without_cutoff(each)[1] or each for each in titles if _is_cutoff(each)}
     named = {
         each for each in titles if each not in cutoffs and _has_cutoff(each) and not why_no_measure(each)
     }
@@ -250,12 +263,12 @@ def _named_in(titles: tuple[str, ...]) -> tuple[str, str, str]:
 
 
 def _has_cutoff(title: str) -> bool:
-    return bool("@" in title or without_cutoff(title)[1] or word_and_cutoff(title.lower())[1])
+    return "@" in title or bool(without_cutoff(title)[1] or split(title)[1])
 
 
-def _cutoff_alone(title: str) -> tuple[str, str]:
-    """Return what a title says besides a cutoff, and the cutoff; digits alone are one."""
-    return ("", title) if title.isdecimal() else without_cutoff(title)
+def _is_cutoff(title: str) -> bool:
+    """Return whether a title is a cutoff alone, such as ``k = 5``, ``Top-5`` or ``5``."""
+    return title.isdecimal() or (title != "" and not without_cutoff(title)[0])
 
 
 def _bare(title: str) -> str:

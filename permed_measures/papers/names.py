@@ -57,6 +57,12 @@ def heading_of(title: str) -> tuple[str, bool]:
     return (name[:start] if percent else name).rstrip(_ARROWS + MARKS), percent
 
 
+def split(name: str) -> tuple[str, str]:
+    """Split a name into its word and its cutoff; the 1 of F1 is none."""
+    word, cutoff = word_and_cutoff(name.lower())
+    return ("f1", "") if (word, cutoff) == ("f", "1") else (word, cutoff)
+
+
 def without_cutoff(title: str) -> tuple[str, str]:
     """Split a title into what it says besides a cutoff, and the cutoff; empty if it says none.
 
@@ -87,14 +93,11 @@ def meaning_of(name: str, *, as_printed: bool = True) -> tuple[str, tuple[Rank, 
     """
     if as_printed and is_ours(name):
         return name, (None,)
-    word, cutoff = word_and_cutoff(name.lower())
-    if word == "f" and cutoff == "1":  # the 1 is no cutoff
-        word, cutoff = "f1", ""
+    word, cutoff = split(name)
     measure = _MEANING.get(word)
-    if measure is None and len(name) <= _LONGEST and (found := _TWO_CUTOFFS.fullmatch(name)):
-        word = word_and_cutoff(found["word"].lower())[0]
-        if _MEANING.get(word) == "F1" or (word, found["word"][-1:]) == ("f", "1"):
-            return "F1", ((rank_of(found["p"], name), rank_of(found["r"], name)),)
+    two = _TWO_CUTOFFS.fullmatch(name) if measure is None and len(name) <= _LONGEST else None
+    if two is not None and _MEANING.get(split(two["word"])[0]) == "F1":
+        return "F1", ((rank_of(two["p"], name), rank_of(two["r"], name)),)
     if measure is None:
         rest, k = without_cutoff(name)
         return meaning_of(f"{rest}@{k}") if rest and k and f"{rest}@{k}" != name else _written_out(name)

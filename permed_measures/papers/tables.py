@@ -204,7 +204,7 @@ class _Reader:
 
     def _rows(self, part: Part, number: int) -> Iterator[ClaimRow]:
         cells, lines = self.table.rows[number], self.table.lines
-        labels = [self._label(number, each.number) for each in part.columns if each.kind is Kind.LABEL]
+        labels = [label_of(cells[each.number]) for each in part.columns if each.kind is Kind.LABEL]
         labels = list(dict.fromkeys(filter(None, [*labels, " ".join(labels)])))
         where = f"{self.path}:{lines[number] if lines else self.table.first_line}"
         for group in self.groups:
@@ -217,11 +217,6 @@ class _Reader:
                     self._add(row, column, cells[column.number])
             if row.claims or row.changes:
                 yield row
-
-    def _label(self, row: int, column: int) -> str:
-        """Return a name; where a run has rows below each other, only the first may have it."""
-        rows = range(row, -1, -1) if len(self.parts) > 1 else [row]
-        return next(filter(None, (label_of(self.table.rows[number][column]) for number in rows)), "")
 
     def _add(self, row: ClaimRow, column: Column, text: str) -> None:
         """Add a cell to a row, unless it holds nothing."""

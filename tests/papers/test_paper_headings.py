@@ -165,6 +165,28 @@ KINDS = {
         "bm25",
         "QMeasure@10 nDCG@10 QMeasure@20 nDCG@100",
     ),
+    "a-measure-above-its-first-cutoff.md": (
+        "| | P | | R | |\n|---|---|---|---|---|\n| | @5 | @10 | @5 | @10 |\n| bm25 | # | # | # | # |\n",
+        "bm25",
+        "P@5 P@10 R@5 R@10",
+    ),
+    "measures-between-rows.md": (
+        "| Model | k = 1 | k = 5 |\n|---|---|---|\n| **Precision** | | |\n| bm25 | # | # |\n| lsa | # | # |\n"
+        "| **Recall** | | |\n| bm25 | # | # |\n| lsa | # | # |\n",
+        [(run, f"{name}@{k}") for name in "PR" for run in ("bm25", "lsa") for k in (1, 5)],
+        None,
+    ),
+    "a-measure-once-for-its-cutoffs.md": (
+        "| Metric | @k | bm25 | lsa |\n|---|---|---|---|\n| Recall | 10 | # | # |\n| | 100 | # | # |\n"
+        "| F1 | 10 | # | # |\n",
+        [(run, name) for name in ("R@10", "R@100", "F1@10") for run in ("bm25", "lsa")],
+        None,
+    ),
+    "long-with-other-names.csv": (
+        "query_set,run,measure,value\nall,bm25,nDCG@10,#\nall,bm25,RR@10,#\nall,lsa,nDCG@10,#\nall,lsa,RR@10,#\n",
+        "bm25 lsa",
+        "nDCG@10 RR@10",
+    ),
 }  # fmt: skip
 
 
