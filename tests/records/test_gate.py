@@ -140,7 +140,7 @@ def test_a_record_that_cannot_be_compared_is_refused():
 
 def test_numbers_are_compared_as_they_are_printed():
     """A floor is met by a mean that is printed like it; no message has two equal numbers and FAILED."""
-    for n in range(1, 100):
+    for n in range(1, 100, 4):
         mean = 1 - 0.5 * n / 99
         qrels, run = labelled(99), ranked(99, n)
         for digits in (1, 2, 3, 4, 6, 17):

@@ -15,17 +15,17 @@ from permed_measures.datasets import SAMPLES
 MEDICAL = SAMPLES[0]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def dataset():
     return ir_datasets.load("permed-sample")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def sample_runs():
     return {name: pm.read_run(path) for name, path in MEDICAL.runs.items()}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def sample(dataset, sample_runs):
     """Return a comparison of every pair, by turn, with conversations as clusters."""
     tests = ("t-test", "wilcoxon", "randomization")
@@ -33,7 +33,7 @@ def sample(dataset, sample_runs):
     return compare(dataset, sample_runs, ["nDCG@10", "GradedAP@10", "P@1"], **how)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def hostile():
     """Return a comparison of runs with names that mean something in one markup or the other."""
     names = dict(zip(HOSTILE, itertools.cycle([[1, 1], [2, 1], [3, 4]]), strict=False))
@@ -56,7 +56,7 @@ def shown(monkeypatch):
     return show
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def against_bm25(dataset, sample_runs):
     return compare(dataset, sample_runs, ["nDCG@10", "GradedAP@10", "P@1"], "bm25", resamples=499)
 

@@ -82,15 +82,6 @@ def cells_of_blocks(found):
     return [cells(replace(found, blocks=[block])) for block in found.blocks]
 
 
-def test_values_by_query_have_a_block_for_each_run_and_no_marks():
-    found = table(RUNS, "P@1", by_query=True)
-    assert [len(block) for block in found.blocks] == [3, 3, 3]
-    assert cells(found)[2:4] == [["old", "b_1", "0.0000"], ["new", "a_1", "1.0000"]]
-    assert found.caption.startswith(
-        "Values by query over 3 judged queries, each with relevant documents; all"
-    )
-
-
 def test_columns_that_say_nothing_are_left_out():
     whole = {"mine": {query: {"d": 1.0} for query in QRELS}}
     assert table(whole, "RR P@1").headings == ["run", "RR", "P@1"]
@@ -226,12 +217,6 @@ def test_a_name_of_the_users_own_is_no_other_column():
     [content, *_] = json.loads(report(RUNS, {"Judged well": "P@1"}).to("json"))
     assert content["metrics"] == {"Judged well": 0.0}
     assert list(content["judged"]) == ["Judged@1"]
-
-
-def test_where_there_is_no_ceiling_there_is_a_dash():
-    text, _ = run_cli(*SAMPLE, "-m", "NumRet", "-m", "P@5", "--columns", "NumRet,P@5")
-    assert ["best", "possible", "—"] in [line.split()[:3] for line in text.splitlines()]
-    assert json.loads(run_cli(*SAMPLE, "-m", "NumRet", "--format", "json")[0])[0]["ceilings"] == {}
 
 
 # --- the command -----------------------------------------------------------------------------------------

@@ -73,6 +73,7 @@ LETTERS = {
     r"$^{\ddagger}$": "‡",
     r"$\Delta$": "Δ",
     "$d_z$": "d_z",
+    "$p$": "p",
     "$-$": "-",
     "$+$": "+",
     "{}": "",  # between what would be a ligature

@@ -177,13 +177,6 @@ def test_groups_have_a_section_each_and_small_ones_no_bars():
     assert heading == f"group {'x' * 21}…{'x' * 10}_1 (n=6)"  # a heading is long where it has to be
 
 
-def test_too_few_queries_for_any_interval():
-    result = compare({"q": {"a": 1}, "r": {"a": 1}}, {"x": {}, "y": {"q": {"a": 1.0}}}, "RR", baseline="x")
-    [ax] = plot_forest(result, ax=Figure().subplots())
-    assert drawn(ax) == [["y", 0.5, None, False]]
-    assert "\nno CI: fewer than 5 queries, or no variance\n" in ax.get_title(loc="left")
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
