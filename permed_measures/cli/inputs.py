@@ -8,7 +8,6 @@ import warnings
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -170,8 +169,7 @@ class _RunFile(NamedTuple):
     is_before: bool  # of LitSearch results that have two rankings, the one before reranking
 
 
-@dataclass(frozen=True)
-class _Reader:
+class _Reader(NamedTuple):
     """How runs are read."""
 
     judgments: Judgments

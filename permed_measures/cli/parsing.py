@@ -7,9 +7,8 @@ import shlex
 import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from permed_measures.errors import InputError, nearest
 
@@ -87,8 +86,7 @@ VALUES: dict[str, Callable[[str], object]] = {
 # --- declarations ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Argument:
+class Argument(NamedTuple):
     """An argument or an option.
 
     Attributes
@@ -143,8 +141,7 @@ def repeatable(group: str, form: str, text: str, **keywords: Any) -> Argument:
     return option(group, form, text, action="append", default=[], **keywords)
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """A command: what it does with its arguments, and what its help says.
 
     Attributes

@@ -66,11 +66,6 @@ def test_other_names_are_understood():
         assert {pm.parse_measure(word) for word in words.split()} == {pm.parse_measure(name)}
 
 
-def test_several_measures_can_be_asked_for():
-    stdout, _ = run_cli("measures", "ndcg_cut_10", "P")
-    assert re.findall(r"^(\w+): ", stdout, flags=re.MULTILINE) == ["nDCG", "P"]
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [

@@ -84,14 +84,6 @@ def test_a_terminal_that_cannot_show_a_character_gets_it_escaped():
     assert "\\u2500" not in result.stdout  # the line below a heading has another form
 
 
-def test_a_run_needs_a_name_and_a_file(tmp_path):
-    (tmp_path / "q").write_text("q1 0 a 1\n")
-    for argument in ("=run.trec", "run="):
-        result = command("evaluate", "q", argument, cwd=tmp_path)
-        assert result.returncode == 2
-        assert f"a run is FILE or NAME=FILE (found '{argument}')" in result.stderr
-
-
 def test_a_file_with_the_name_of_a_data_set_is_said(tmp_path):
     (tmp_path / "litsearch").write_text("q1 0 a 1\n")
     (tmp_path / "run").write_text(RUN)
@@ -180,9 +172,6 @@ def test_a_pattern_that_no_shell_expanded_is_expanded(files):
     [
         "evaluate {url} run.trec",
         "evaluate q.txt {url}",
-        "evaluate q.txt mine={url}",
-        "inspect {url}",
-        "convert {url} out.json",
         "reranking q.txt run.trec {url}",
     ],
 )
