@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -34,6 +34,7 @@ from permed_measures.files.provenance import Origin
 from permed_measures.papers.claims import MOST_DIGITS, Claim, parse_claims
 from permed_measures.papers.runs import assigned
 from permed_measures.papers.tables import PrintedClaims, read_claims_file
+from permed_measures.papers.whole_numbers import wholes_in
 
 _LEVELS = 20
 """How many relevance levels are tried."""
@@ -137,6 +138,12 @@ def audit(
     rows = [_audit_row(name, variants[name], row) for name, row in parsed.items()]
     result = audit_of(rows)
     tips = _suggestions(result, policies, runs, parsed, groupings)
+    printed = (
+        [row.claims for row in claims.rows if row.claims]
+        if isinstance(claims, PrintedClaims)
+        else table.values()
+    )
+    tips = [*_counted(result, parse_claims(printed, decimals), policies[0].judgments.n_queries), *tips]
     return replace(result, origin=origin, notes=notes, changes=changes, suggestions=tips)
 
 
@@ -170,6 +177,14 @@ def _is_as_printed(claim: Claim, variants: RunVariants) -> bool:
     choice = FixedChoice(claim.measure)
     audited = audit_claim("", claim, variants, [choice])
     return any(audited.at(named.setting, choice, None).prints_claim for named in NAMED)
+
+
+def _counted(result: Audit, table: list[list[Claim]], n_queries: int) -> Iterator[str]:
+    """Say what the numbers of a column are whole numbers of, if nothing explains one of them."""
+    left = {each.claim.name for each in open_claims(result.exceptions)}
+    for whole in wholes_in(table, n_queries):
+        if whole.name in left and not whole.is_as_said:
+            yield str(whole)
 
 
 def _suggestions(

@@ -1,12 +1,14 @@
 """Columns of whole numbers of hits tell the cutoff and the topics, and other columns tell nothing."""
 
 import csv
+import sys
 
 import numpy as np
 import pytest
 from effort import effort
 
 import permed_measures as pm
+from permed_measures import cli
 from permed_measures.papers.claims import parse_claims
 from permed_measures.papers.whole_numbers import wholes_in
 
@@ -86,6 +88,42 @@ def test_arbitrary_columns_have_no_total_and_true_ones_no_other():
         assert all(
             each.is_as_said for each in wholes_in(column(f"P@{k}", counts(rng, rows, k * n), digits), n)
         )
+
+
+def test_the_audit_says_so_of_a_column_that_nothing_explains(tmp_path, capsys, monkeypatch):
+    """The column is P@15 and headed P@10; of P@10 itself it says nothing."""
+    rng = np.random.default_rng(5)
+    qrels = {f"q{n}": {f"d{doc}": 1 for doc in rng.choice(60, 20, replace=False)} for n in range(50)}
+    names = [f"run{n}" for n in range(9)]
+    for name in names:
+        ranked = {query: rng.permutation(60) for query in qrels}
+        pm.write_run(
+            {q: {f"d{doc}": float(-r) for r, doc in enumerate(docs)} for q, docs in ranked.items()},
+            tmp_path / f"{name}.trec",
+        )
+    pm.write_qrels(qrels, tmp_path / "qrels")
+    runs = {name: pm.read_run(tmp_path / f"{name}.trec") for name in names}
+    found = {}
+    for cutoff in (10, 15):
+        values = [pm.calc_aggregate([f"P@{cutoff}"], qrels, run).popitem()[1] for run in runs.values()]
+        rows = [f"{name},{value:.4f}\n" for name, value in zip(names, values, strict=True)]
+        (tmp_path / f"{cutoff}.csv").write_text("run,P@10\n" + "".join(rows))
+        arguments = [
+            tmp_path / "qrels",
+            *(tmp_path / f"{name}.trec" for name in names),
+            "--claims",
+            tmp_path / f"{cutoff}.csv",
+        ]
+        monkeypatch.setattr(sys, "argv", ["permed-measures", "audit", *map(str, arguments)])
+        with pytest.raises(SystemExit) as caught:
+            sys.exit(cli.main())
+        found[cutoff] = (caught.value.code, " ".join(capsys.readouterr().out.split()))
+    assert found[10][0] in (0, None)
+    assert "whole number" not in found[10][1]
+    assert found[15][0] == 1
+    assert (
+        "all 9 rows are whole numbers of 750, as P@15 over 50 topics or P@10 over 75 topics" in found[15][1]
+    )
 
 
 def test_the_command_says_that_p_10_of_trec_8_is_precision_at_15(data):
