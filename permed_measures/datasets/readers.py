@@ -106,10 +106,11 @@ def read_ground_truth(queries: Path) -> Nested:
     return _file(queries, "queries with ground truth", shape, _ground_truth, lists=True).table()[0]
 
 
-def _ground_truth(content: dict[str, Any], _: int) -> tuple[str, list[tuple[str, int]]]:
+def _ground_truth(content: dict[str, Any], _: int) -> tuple[str, list[str], list[int]]:
     if "ground_truth" not in content:
         raise KeyError("ground_truth")
-    return string_id(content["query_id"]), [(string_id(each), 1) for each in _list(content, "ground_truth")]
+    documents = list(map(string_id, _list(content, "ground_truth")))
+    return string_id(content["query_id"]), documents, [1] * len(documents)
 
 
 def check_labels(qrels: Nested, path: Path, queries: Path) -> Nested:

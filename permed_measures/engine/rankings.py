@@ -131,9 +131,10 @@ class JudgedRankings:
     @classmethod
     def ideal(cls, judgments: Judgments, gain: NDArray[np.float64]) -> JudgedRankings:
         """Return the rankings that retrieve all judged documents, by their gain descending."""
-        row = np.lexsort((-gain, judgments.query))
-        n = judgments.n_queries
-        rank = position_in_query(judgments.query, n).astype(np.int32)
+        n, query = judgments.n_queries, judgments.query
+        rises = (gain[1:] > gain[:-1]) & (query[1:] == query[:-1])  # seldom: they are sorted by grade
+        row = np.lexsort((-gain, query)) if rises.any() else np.arange(len(gain))
+        rank = position_in_query(query, n).astype(np.int32)
         return cls(judgments, row, rank, np.diff(judgments.offsets), n, n)
 
     @property

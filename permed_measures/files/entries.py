@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
-from itertools import chain
+from collections.abc import Callable
+from itertools import chain, compress
 from typing import Any
 
 from permed_measures.engine.inputs import number, string_id
@@ -17,8 +17,8 @@ NO_RANK = -1
 """Where a file has no column of ranks, or no number in it."""
 Row = tuple[str, str, Number, int]
 """Query, document, number and rank."""
-List = tuple[str, list[tuple[str, Number]]]
-"""A query and its documents, with their numbers."""
+List = tuple[str, list[str], list[Any]]
+"""A query, its documents and their numbers."""
 Parse = Callable[[Any, int], Any]
 """Reads an entry: a JSON object, columns, the row of a table as a dict, or a query of a JSON file.
 
@@ -154,9 +154,12 @@ def _json_grade(value: Any) -> float | int:
 def medcorpus(content: dict[str, Any], _: int) -> Row:
     """Read a label of MedCorpus: the query is conversation and turn."""
     conversation, turn, doc_id = content["conversation_id"], content["turn_id"], content["doc_id"]
-    if not (type(conversation) is str and type(turn) is int and type(doc_id) is str):
+    grade = content["rel"]
+    is_usual = type(conversation) is type(doc_id) is str and type(turn) is type(grade) is int
+    if not is_usual or not -100 < grade < 100:  # what is usual is told at once
         conversation, turn, doc_id = _text(conversation), _text(turn), _text(doc_id)
-    return f"{conversation}_{turn}", doc_id, _json_grade(content["rel"]), NO_RANK
+        grade = _json_grade(grade)
+    return f"{conversation}_{turn}", doc_id, grade, NO_RANK
 
 
 def _line_number(line: int) -> str:
@@ -174,13 +177,16 @@ def listed(key: str, grade: int | None, numbered: bool = True) -> Parse:
     def parse(content: dict[str, Any], line: int) -> List:
         by_line = numbered and "query_id" not in content
         query_id = _line_number(line) if by_line else _text(content["query_id"])
-        return query_id, _ids(content, key, grade)
+        ids = _texts(list_of(content, key))
+        return query_id, ids, [grade] * len(ids)
 
     return parse
 
 
-def _ids(content: dict[str, Any], key: str, grade: int | None) -> list[tuple[str, Number]]:
-    return [(_text(doc_id), grade) for doc_id in list_of(content, key)]
+def _texts(ids: list[Any]) -> list[str]:
+    """Return ids as texts; where all are of the types that ids have, that is told at once."""
+    kinds = set(map(type, ids))
+    return ids if kinds == {str} else list(map(str if kinds == {int} else _text, ids))
 
 
 def list_of(content: dict[str, Any], key: str) -> list[Any]:
@@ -196,36 +202,45 @@ LEVELS = {"highly_relevant": 2, "relevant": 1, "not_relevant": 0}
 
 def levels(content: dict[str, Any], _: int) -> List:
     """Read lists of documents by level."""
-    lists = [_ids(content, key, grade) for key, grade in LEVELS.items() if key in content]
-    return _text(content["query_id"]), list(chain.from_iterable(lists))
+    lists = {grade: _texts(list_of(content, key)) for key, grade in LEVELS.items() if key in content}
+    grades = [grade for grade, ids in lists.items() for _ in ids]
+    return _text(content["query_id"]), list(chain.from_iterable(lists.values())), grades
 
 
 def relevance_list(content: dict[str, Any], _: int) -> List:
     """Name the documents of a list by their positions; one without a grade is not judged."""
     grades = list_of(content, "relevance")
-    checked = (grade if grade is None else _json_grade(grade) for grade in grades)
-    return _text(content["query_id"]), _by_position(checked)
+    checked = [grade if grade is None else _json_grade(grade) for grade in grades]
+    return _text(content["query_id"]), _positions(checked), checked
 
 
 def judged_list(content: dict[str, Any], line: int) -> List:
     """Read the documents of a list that are judged."""
-    query_id, documents = relevance_list(content, line)
-    return query_id, [(doc_id, grade) for doc_id, grade in documents if grade is not None]
+    query_id, ids, grades = relevance_list(content, line)
+    is_judged = [grade is not None for grade in grades]
+    return query_id, list(compress(ids, is_judged)), list(compress(grades, is_judged))
 
 
 def relevance_row(columns: list[str], line: int) -> List:
     """Read the grades of a line, whose number is the query."""
-    return _line_number(line), _by_position(map(_grade, columns))
+    return _line_number(line), _positions(columns), list(map(_grade, columns))
 
 
-def _by_position(grades: Iterable[Number]) -> list[tuple[str, Number]]:
-    return [(f"d{position}", grade) for position, grade in enumerate(grades, start=1)]
+def _positions(grades: list[Any]) -> list[str]:
+    return [f"d{position}" for position in range(1, len(grades) + 1)]
 
 
 def permed_results(content: dict[str, Any], _: int) -> List:
     """Read ranked documents, as ids or as objects that may have a score."""
-    key = "ranked_results" if "ranked_results" in content else "results"
-    return _text(content["query_id"]), list(map(_result, list_of(content, key)))
+    items = list_of(content, "ranked_results" if "ranked_results" in content else "results")
+    query_id = _text(content["query_id"])
+    if set(map(type, items)) == {dict}:  # as in most files: ids that are texts, scores that are floats
+        ids, scores = ([item.get(key) for item in items] for key in ("text_id", "score"))
+        are_usual = set(map(type, ids)) == {str} and set(map(type, scores)) == {float}
+        if are_usual and not any(map(math.isnan, scores)):
+            return query_id, ids, scores
+    results = list(map(_result, items))
+    return query_id, [doc_id for doc_id, _ in results], [score for _, score in results]
 
 
 def _result(item: Any) -> tuple[str, float | None]:
@@ -237,15 +252,15 @@ def _result(item: Any) -> tuple[str, float | None]:
 
 def json_scores(entry: tuple[str, Any], _: int) -> List:
     """Read a query that has its documents as a tuple of pairs, with scores."""
-    return entry[0], [(doc_id, _json_score(value)) for doc_id, value in _documents(entry)]
+    return entry[0], [doc_id for doc_id, _ in _pairs(entry)], [_json_score(each) for _, each in entry[1]]
 
 
 def json_grades(entry: tuple[str, Any], _: int) -> List:
     """Read a query that has its documents as a tuple of pairs, with grades."""
-    return entry[0], [(doc_id, _json_grade(value)) for doc_id, value in _documents(entry)]
+    return entry[0], [doc_id for doc_id, _ in _pairs(entry)], [_json_grade(each) for _, each in entry[1]]
 
 
-def _documents(entry: tuple[str, Any]) -> tuple[tuple[str, Any], ...]:
+def _pairs(entry: tuple[str, Any]) -> tuple[tuple[str, Any], ...]:
     query_id, documents = entry
     if not isinstance(documents, tuple):
         raise ValueError(f"query {shown(query_id)} must have an object of documents")

@@ -87,7 +87,7 @@ def _rows_of(source: Source, holds: Kind) -> tuple[str, bool, pl.DataFrame, list
     if file is None:
         return "Parquet", False, frame, ids
     if file.format.is_whole:  # some queries may have no documents
-        ids = [query_id for _, (query_id, _) in file.entries()]
+        ids = [entry[0] for _, entry in file.entries()]
     return file.format.name, file.format.lists, frame, ids
 
 

@@ -9,7 +9,7 @@ rise from line to line and never fall, they look like distances, or like ranks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,11 +29,12 @@ _CHANCE = 3
 
 def scores_by_order(documents: Iterable[str], ranks: Sequence[int] = ()) -> dict[str, float]:
     """Return documents with scores that rank them by their ranks, if these are an order, or as they stand."""
+    falling = count(-1.0, -1.0)
     ids = list(documents)
     if len(set(ranks)) != len(ids) or min(ranks, default=NO_RANK) not in (0, 1):
-        return {doc_id: -float(position) for position, doc_id in enumerate(ids, start=1)}
-    positions = {rank: position for position, rank in enumerate(sorted(ranks), start=1)}
-    return {doc_id: -float(positions[rank]) for doc_id, rank in zip(ids, ranks, strict=True)}
+        return dict(zip(ids, falling, strict=False))
+    scores = dict(zip(sorted(ranks), falling, strict=False))
+    return {doc_id: scores[rank] for doc_id, rank in zip(ids, ranks, strict=True)}
 
 
 def ranked(documents: Mapping[str, float]) -> list[str]:

@@ -18,12 +18,6 @@ def nested(qrels):
     return dict(found)
 
 
-def test_the_public_names_are_these():
-    assert dir(pm.datasets) == [
-        *("NAMES", "SAMPLES", "Sample", "from_folder", "load", "register", "register_when_imported")
-    ]
-
-
 def test_all_names_are_registered_and_no_more():
     assert set(NAMES) == set(catalogue.DATASETS)
     assert set(NAMES) <= set(ir_datasets.registry)
@@ -79,19 +73,6 @@ def test_each_data_set_is_documented(name):
     assert dataset.has_queries()
     assert dataset.has_qrels()
     assert dataset.docs_namespace() == name.partition("/")[0]
-
-
-@pytest.mark.usefixtures("offline")
-def test_the_number_of_documents_is_known_without_any_file(home):
-    assert ir_datasets.load("medcorpus/turn/4").docs_count() == 92703
-    assert ir_datasets.load("litsearch/author").docs_count() == 64183
-    assert not list(home.rglob("*"))
-
-
-@pytest.mark.usefixtures("offline")
-def test_the_documents_of_a_part_are_those_of_the_whole():
-    for name in NAMES:
-        assert ir_datasets.docs_parent_id(name) == name.partition("/")[0]
 
 
 def test_what_is_no_data_set_with_qrels_is_refused():

@@ -7,7 +7,7 @@ import pytest
 from data_files import evaluate, kept, write_folder
 
 import permed_measures as pm
-from permed_measures.datasets import _ID, from_folder, load
+from permed_measures.datasets import from_folder, load
 
 CONVERSATIONS = [
     {"conversation_id": "c1", "turns": [{"turn_id": 1, "text": "erste"}, {"turn_id": 2, "text": "zweite?"}]},
@@ -137,10 +137,6 @@ def test_an_id_that_leads_elsewhere_or_cannot_be_typed_is_refused(tmp_path, home
     assert kept(home) == []
 
 
-def test_the_ids_of_ir_datasets_have_the_form_that_is_asked_for():
-    assert [name for name in ir_datasets.registry if not _ID.fullmatch(name)] == []
-
-
 def test_the_index_of_a_folder_stays_in_the_folder_of_ir_datasets(tmp_path, home, new_id):
     dataset = from_folder(write_folder(tmp_path / "mine", SINGLE, corpus=DOCUMENTS), new_id)
     before = set(kept(tmp_path)) - set(kept(home))
@@ -207,14 +203,6 @@ def test_a_folder_that_is_no_data_set_is_refused(tmp_path, new_id, queries, labe
     assert list(from_folder(folder, new_id).qrels_iter()) == [("topic_001_turn_1", "d", 1)]
 
 
-def test_a_line_that_is_not_json_is_named(tmp_path, new_id):
-    folder = write_folder(tmp_path, SINGLE)
-    path = folder / "queries.jsonl"
-    path.write_text(path.read_text() + "\n{not json\n")
-    with pytest.raises(pm.InputError, match=r"queries\.jsonl:4: .*: not valid JSON .* in '\{not json'"):
-        from_folder(folder, new_id)
-
-
 @pytest.mark.parametrize(
     ("field", "value"), [("history", "permed-1"), ("ground_truth", {"permed-1": 2, "permed-2": 0})]
 )
@@ -222,15 +210,6 @@ def test_what_is_no_list_where_a_list_belongs_is_refused_not_taken_apart(tmp_pat
     folder = write_folder(tmp_path, [SINGLE[0], {**SINGLE[1], field: value}])
     with pytest.raises(pm.InputError, match=rf"queries\.jsonl:2: .*{field} is not a list"):
         from_folder(folder, new_id)
-
-
-def test_a_turn_and_a_conversation_that_are_0_are_kept(tmp_path, new_id):
-    lines = [
-        {"query_id": f"a{n}", "conversation_id": 0, "turn_id": n, "query": "x", "ground_truth": ["d"]}
-        for n in range(2)
-    ]
-    dataset = from_folder(write_folder(tmp_path, lines), new_id)
-    assert [query[2:4] for query in dataset.queries_iter()] == [("0", 0), ("0", 1)]
 
 
 def test_files_that_change_are_read_again(tmp_path, new_id):
@@ -270,14 +249,3 @@ def test_a_folder_serves_on_the_command_line(tmp_path, monkeypatch):
         match=re.escape(f"{tmp_path}: this folder is no data set: it has no file queries.jsonl"),
     ):
         load(str(tmp_path))
-
-
-def test_a_group_without_judged_queries_of_a_data_set_is_warned_about(tmp_path, new_id):
-    dataset = from_folder(
-        write_folder(tmp_path, SINGLE, [{"query_id": "topic_001_turn_2", "relevant_texts": [1]}]), new_id
-    )
-    with pytest.warns(
-        pm.PermedWarning, match=r"^turn_number: no query of 1 group is judged \(1\); left out$"
-    ):
-        found = pm.evaluate_by("RR", dataset, {"topic_001_turn_2": {"1": 1.0}}, by="turn_number")
-    assert found == {2: {pm.parse_measure("RR"): 1}}

@@ -236,13 +236,3 @@ def test_the_papers_of_litsearch_are_read_and_looked_up(home, monkeypatch):
     with pytest.raises(KeyError):
         dataset.docs_store().get("99")
     assert expected[0].default_text() == "Title 10 Abstract 10"
-
-
-@pytest.mark.usefixtures("offline")
-def test_files_that_were_replaced_do_not_get_the_index_of_the_first(home, monkeypatch):
-    dataset = ir_datasets.load("litsearch")
-    others = [[{**paper, "title": f"Other {paper['corpusid']}"} for paper in part] for part in PARTS]
-    for papers, title in ((PARTS, "Title"), (others, "Other")):
-        write_official(home / "litsearch", monkeypatch, papers=papers)
-        assert dataset.docs_store().get("12").title == f"{title} 12"
-        assert [doc.title for doc in dataset.docs_iter()[1:3]] == [f"{title} 11", f"{title} 12"]

@@ -1,7 +1,5 @@
 """Python takes what the command line takes: qrels and runs by path, data sets by id."""
 
-import shutil
-import warnings
 from pathlib import Path
 
 import ir_datasets
@@ -47,27 +45,12 @@ def test_paths_and_ids_give_what_their_content_gives(function):
         assert function(qrels, run, str(other)) == expected
 
 
-@pytest.mark.parametrize("ending", ["trec", "csv", "parquet"])
-def test_runs_in_other_formats_are_read_too(tmp_path, monkeypatch, ending):
-    monkeypatch.chdir(tmp_path)
-    pm.write_run(pm.read_run(MEDICAL.runs["bm25"]), f"run.{ending}")
-    expected = pm.calc_aggregate(MEASURES, ID, MEDICAL.runs["bm25"])
-    assert pm.calc_aggregate(MEASURES, ID, f"run.{ending}") == expected
-
-
 def test_the_id_of_a_data_set_brings_the_fields_of_its_queries():
     run = MEDICAL.runs["bm25"]
     assert set(pm.evaluate_by("P@1", ID, run, by="turn_number")) == {1, 2, 3, 4, 5}
     result = pm.reranking(ID, run, MEDICAL.runs["lsa"])
     assert all(change.text for change in result.gained)
     assert "12 clusters" in str(pm.compare(ID, {"a": run, "b": MEDICAL.runs["lsa"]}, "P@1", resamples=10))
-
-
-def test_the_folder_of_a_data_set_is_one(tmp_path):
-    shutil.copytree(MEDICAL.qrels.parent, tmp_path / "mine")
-    run = MEDICAL.runs["bm25"]
-    expected = pm.evaluate_by("P@1", ID, run, by="turn_number")
-    assert pm.evaluate_by("P@1", tmp_path / "mine", run, by="turn_number") == expected
 
 
 def test_each_run_of_a_comparison_is_read_when_its_turn_comes(tmp_path):
@@ -90,16 +73,6 @@ def test_warnings_and_errors_name_the_file(tmp_path):
     run.write_text("q1 Q0 a 1 1 t\nq1 Q0 a 2 1 t\n")
     with pytest.raises(pm.InputError, match=r"run\.trec:2: document 'a' of query 'q1' is listed twice"):
         pm.calc_aggregate("P@1", qrels, str(run))
-
-
-def test_notes_about_a_file_are_warnings_of_the_caller(tmp_path):
-    run = tmp_path / "run.jsonl"
-    run.write_text(
-        '{"query_id": "q1", "results": [{"text_id": "a", "score": 1}, {"text_id": "b", "score": 2}]}\n'
-    )
-    with pytest.warns(pm.PermedWarning, match="the scores rank documents in another order") as caught:
-        pm.calc_aggregate("P@1", {"q1": {"a": 1}}, run)
-    assert len(caught) == 1
 
 
 def test_qrels_in_the_place_of_a_run_are_said_to_be_qrels(tmp_path):
@@ -127,16 +100,6 @@ def test_what_is_neither_a_file_nor_an_id_is_named_with_what_is_spelled_like_it(
         assert str(error.value) == f"{message} Did you mean {near!r}?"
 
 
-def test_names_with_the_same_ending_only_are_not_suggested(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("bin.trec", "bm25.trec", "a.trec"):
-        (tmp_path / name).write_text("q1 Q0 a 1 1 t\n")
-    for name, hint in (("nofile.trec", ""), ("bm52.trec", ". Did you mean 'bm25.trec'?")):
-        with pytest.raises(pm.InputError) as error:
-            pm.calc_aggregate("P@1", {"q1": {"a": 1}}, name)
-        assert str(error.value) == f"{name}: No such file or directory{hint}"
-
-
 @pytest.mark.parametrize("as_path", [str, Path])
 def test_a_url_is_said_to_be_one(as_path):
     url = as_path("https://example.org/qrels")
@@ -153,9 +116,3 @@ def test_the_id_of_a_data_set_in_the_place_of_a_run_is_said_to_be_one():
     assert str(error.value) == (
         f"{ID}: No such file or directory. This is the id of a data set, and only qrels can be one"
     )
-
-
-def test_dicts_are_not_touched():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert pm.calc_aggregate("P@1", {"q": {"a": 1}}, {"q": {"a": 1.0}}) == {pm.parse_measure("P@1"): 1}

@@ -7,7 +7,6 @@ import ir_datasets
 import ir_measures
 import pytest
 from data_files import evaluate, lines_of, write_lines
-from ir_measures import P
 
 import permed_measures as pm
 from permed_measures.datasets.records import TitledDoc
@@ -30,17 +29,6 @@ BY_TURN = {  # grade: labels, of each turn
 
 def grades_of(dataset):
     return Counter(qrel.relevance for qrel in dataset.qrels_iter())
-
-
-@pytest.mark.usefixtures("real")
-def test_medcorpus_has_its_turns_and_labels():
-    dataset = ir_datasets.load("medcorpus")
-    queries, qrels = list(dataset.queries_iter()), list(dataset.qrels_iter())
-    assert len(queries) == len({query.query_id for query in queries}) == 3440
-    assert len({query.conversation_id for query in queries}) == 800
-    assert len(qrels) == 34387
-    assert grades_of(dataset) == {2: 5237, 1: 18689, 0: 10443, -1: 18}
-    assert {qrel.query_id for qrel in qrels} == {query.query_id for query in queries}
 
 
 def test_each_turn_of_medcorpus_is_as_the_file_has_it(real):
@@ -98,17 +86,6 @@ def test_medcorpus_labels_in_their_order_have_the_published_numbers(data, calc_a
     run = pm.read_run(data / "medcorpus" / "query_to_texts.jsonl")
     values = calc_aggregate(MEASURES, ir_datasets.load("medcorpus").qrels_iter(), run)
     assert {str(measure): value for measure, value in values.items()} == pytest.approx(PUBLISHED, abs=1e-9)
-
-
-@pytest.mark.usefixtures("real")
-def test_a_data_set_serves_as_qrels(data):
-    run = pm.read_run(data / "medcorpus" / "query_to_texts.jsonl")
-    values = pm.calc_aggregate(MEASURES, ir_datasets.load("medcorpus"), run)
-    assert {str(measure): value for measure, value in values.items()} == pytest.approx(PUBLISHED, abs=1e-9)
-    litsearch = ir_datasets.load("litsearch")
-    run = pm.read_run(data / "litsearch" / "runs" / "bm25.jsonl")
-    values = pm.calc_aggregate([P @ 10], litsearch, run)
-    assert values == pm.calc_aggregate([P @ 10], litsearch.qrels_iter(), run)
 
 
 @pytest.mark.usefixtures("real")

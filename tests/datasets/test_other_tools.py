@@ -71,11 +71,6 @@ def test_a_query_without_judgments_counts_in_a_data_set_as_in_its_file(tmp_path,
     assert json.loads(stdout)[0]["metrics"]["AP"] == 0.5
 
 
-def test_the_grades_of_the_literature_sample_are_binary():
-    assert ir_datasets.load("permed-sample/literature").qrels_defs().keys() == {1}
-    assert ir_datasets.load("permed-sample").qrels_defs().keys() == {2, 1, 0, -1}
-
-
 def test_qrels_that_ir_datasets_filters_have_no_file_in_the_provenance(tmp_path):
     qrels = FilteredQrels(ir_datasets.load("permed-sample").qrels_handler(), lambda: {"sample_01_1"})
     ir_datasets.registry.register("a-filtered-set", ir_datasets.Dataset(qrels))

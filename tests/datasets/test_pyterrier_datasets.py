@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 import permed_measures as pm
-from permed_measures.datasets import NAMES, SAMPLES
+from permed_measures.datasets import SAMPLES
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -66,9 +66,3 @@ print(len(pt.get_dataset('permed:permed-sample/literature').get_topics('text')))
 def test_an_unknown_name_is_a_key_error(name):
     with pytest.raises(KeyError, match="not found in provider 'permed'"):
         pt.get_dataset(name)
-
-
-def test_the_provider_lists_the_names():
-    from permed_measures.datasets.pyterrier import PermedDatasetProvider
-
-    assert list(PermedDatasetProvider().list_dataset_names()) == list(NAMES)

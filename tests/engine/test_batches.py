@@ -143,16 +143,6 @@ def test_what_is_wrong_is_said_as_of_a_frame(form, columns, message, tmp_path, m
         pm.calc_aggregate("RR", QRELS, run)
 
 
-@pytest.mark.parametrize("form", [lazy, relation])
-def test_categories_and_pyterriers_names_are_taken(form, tmp_path):
-    frame = (
-        frame_of(RUN)
-        .rename({"query_id": "qid", "doc_id": "docno"})
-        .with_columns(pl.col("qid").cast(pl.Categorical))
-    )
-    assert pm.calc_aggregate("RR", QRELS, form(frame, tmp_path)) == pm.calc_aggregate("RR", QRELS, RUN)
-
-
 def generated(make, schema=None):
     """Return a lazy frame whose frames `make` yields each time it is read."""
     schema = schema or {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
@@ -179,15 +169,6 @@ def test_a_run_is_evaluated_while_it_is_read(monkeypatch):
     assert len(next(frames)) == 100
     assert len(made) < 100
     assert sum(map(len, frames)) == 49_900
-
-
-def test_an_error_of_the_query_is_raised():
-    def make():
-        yield frame_of(RUN)
-        raise RuntimeError("the disk is full")
-
-    with pytest.raises(Exception, match="the disk is full"):
-        pm.calc_aggregate("RR", QRELS, generated(make))
 
 
 def test_a_relation_that_was_read_in_part_is_read_from_its_beginning(tmp_path):

@@ -68,9 +68,3 @@ def test_the_number_of_retrieved_documents_has_no_ceiling():
     with pytest.raises(pm.MeasureError, match="NumRet has no ceiling: a run can retrieve any number"):
         pm.ceiling("NumRet", {"q": {"a": 1}})
     assert pm.ceiling(ir_measures.NumRet(rel=1), {"q": {"a": 1, "b": 0}, "p": {"a": 2}}) == 2
-
-
-def test_ceiling_sorts_by_the_gains_of_the_measure():
-    qrels = {"q": {"a": 1, "b": 2}}
-    assert pm.ceiling("GradedAP(gains={1:1,2:0.5},norm='ideal')@1", qrels) == 1
-    assert pm.ceiling("nDCG(gains={1:5,2:1})@1", qrels) == 1

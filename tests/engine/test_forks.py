@@ -45,12 +45,10 @@ REFUSED = (
 @pytest.mark.parametrize(
     ("parent", "form", "forks", "expected"),
     [
-        ("used", "frame", 1, REFUSED),
         ("used", "scan", 1, REFUSED),
         ("used", "frame", 2, REFUSED),
         ("read columns", "frame", 1, REFUSED),
         ("used", "dict", 1, VALUE),
-        ("imported", "frame", 1, VALUE),
     ],
 )
 def test_a_forked_process_evaluates_or_refuses_what_would_hang(tmp_path, parent, form, forks, expected):

@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from cases import random_case
 from commands import run_cli
-from data_files import evaluate
 
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
@@ -151,12 +150,6 @@ def test_without_a_data_set_the_message_says_that_fields_need_one():
         run_cli("evaluate", SAMPLES[0].qrels, run, "--by", "turn_number")
 
 
-@pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
-def test_a_pattern_whose_group_takes_part_nowhere_finds_nothing():
-    with pytest.raises(pm.InputError, match="finds nothing in any query id"):
-        pm.evaluate_by("RR", {"q": {"d": 1}}, {"q": {"d": 1.0}}, by="(z)?")
-
-
 @pytest.mark.parametrize(
     "values",
     [
@@ -183,27 +176,6 @@ def test_groups_stand_in_natural_order(values):
     assert groups.sizes == [1] * len(values)
     assert groups.n_outside == 0
     assert [groups.values[group] for group in groups.group] == [by[query_id] for query_id in shuffled]
-
-
-def test_groups_of_a_data_set_on_the_command_line_are_those_of_the_library():
-    run = SAMPLES[0].runs["bm25"]
-    content, stderr = evaluate("permed-sample", run, "-m", "GradedAP@10", "--by", "conversation_id")
-    expected = pm.evaluate_by(
-        "GradedAP@10", ir_datasets.load("permed-sample"), pm.read_run(run), "conversation_id"
-    )
-    assert stderr == ""
-    assert [row["group"] for row in content["groups"]] == list(expected)
-    for row, means in zip(content["groups"], expected.values(), strict=True):
-        assert row["metrics"].keys() == {"GradedAP@10", "Judged@10"}
-        assert row["metrics"]["GradedAP@10"] == means[pm.GradedAP @ 10]
-    assert sum(row["queries"] for row in content["groups"]) == 48
-
-
-def test_a_group_that_is_called_all_is_a_group_like_the_others(tmp_path):
-    (tmp_path / "qrels").write_text("q_all 0 d 1\nq_some 0 d 1\n")
-    (tmp_path / "run.trec").write_text("q_all Q0 d 1 1 t\n")
-    content, _ = evaluate(tmp_path / "qrels", tmp_path / "run.trec", "-m", "RR", "--by", "_(.+)")
-    assert [(row["group"], row["metrics"]["RR"]) for row in content["groups"]] == [("all", 1), ("some", 0)]
 
 
 def test_a_missing_group_is_none():

@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 import permed_measures as pm
-from permed_measures.datasets import load
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
 RUN = {"q1": {"a": 2.0, "x": 1.0}, "q2": {"c": 1.0}}
@@ -152,33 +151,12 @@ def test_bad_qrels_are_an_error_that_says_where(qrels, message):
     assert message in str(error.value)
 
 
-def test_a_frame_that_ir_measures_took_apart_gets_advice():
-    with pytest.raises(pm.InputError, match=r"call permed_measures\.calc_aggregate"):
-        ir_measures.calc_aggregate([pm.GradedAP @ 10], pl.DataFrame(labels()), RUN)
-
-
-def test_a_run_of_other_queries_warns_with_ids_of_both_sides():
-    qrels = {"topic_001_1": {"a": 1}, "topic_001_2": {"a": 1}}
-    run = {"topic_001_turn_1": {"a": 1.0}}
-    for given in (run, pd.DataFrame({"query_id": ["topic_001_turn_1"], "doc_id": ["a"], "score": [1]})):
-        with pytest.warns(pm.NoSharedQueryWarning) as caught:
-            assert pm.calc_aggregate(MEASURES, qrels, given) == {MEASURES[0]: 0}
-        assert "'topic_001_turn_1', the qrels 'topic_001_1', 'topic_001_2'" in str(caught[0].message)
-
-
-def test_a_run_without_judged_documents_warns_with_ids_of_both_sides():
-    with pytest.warns(
-        pm.PermedWarning, match="no retrieved document is judged: the run has 'x1', 'x2', the qrels"
-    ):
-        pm.calc_aggregate(MEASURES, QRELS, {"q1": {"x1": 1.0, "x2": 0.5}})
-
-
 def test_an_empty_run_is_no_reason_to_warn():
     for empty in ({}, [], pd.DataFrame([], columns=["query_id", "doc_id", "score"]), {"q1": {}}):
         assert pm.calc_aggregate(MEASURES, QRELS, empty) == {MEASURES[0]: 0}
 
 
-@pytest.mark.parametrize("long", ["9" * 5_000_000, b"9" * 5_000_000, ["9"] * 1_000_000])
+@pytest.mark.parametrize("long", ["9" * 1_000_000, ["9"] * 100_000])
 def test_a_value_of_megabytes_is_cut_in_a_message(long):
     cases = [
         (QRELS, {"q1": {"a": long}}),
@@ -204,36 +182,11 @@ def test_errors_keep_their_parts_across_processes():
     assert (str(error), error.where, error.hint) == ("here: wrong. Do that", "here", "Do that")
 
 
-def test_an_unknown_data_set_is_an_error():
-    with pytest.raises(pm.InputError, match="'no-such-set' is neither a file nor the id of a data set"):
-        load("no-such-set")
-
-
-@pytest.mark.parametrize("has_qrels", [True, False])
-def test_a_data_set_whose_qrels_do_not_load_is_an_error(monkeypatch, has_qrels):
-    class Dataset:
-        def has_qrels(self):
-            return has_qrels
-
-        def qrels_iter(self):
-            raise RuntimeError("All download sources failed", [])
-            yield
-
-    import ir_datasets
-
-    monkeypatch.setattr(ir_datasets, "load", lambda _: Dataset())
-    message = (
-        "cannot be loaded by ir_datasets \\(All download sources failed" if has_qrels else "has no qrels"
-    )
-    with pytest.raises(pm.InputError, match=message):
-        pm.calc_aggregate("P@1", "some-set", {})
-
-
 NUMBERS = [True, False, 3, 2**53 + 1, -(2**70), 2.5, math.inf, -math.inf, np.float32(0.1), np.int8(3)]
 NUMBERS += [np.float64(1.5), np.bool_(True), Decimal("0.1"), Fraction(1, 3)]
 
 
-@pytest.mark.parametrize("place", [0, 999, 1000, 2500])
+@pytest.mark.parametrize("place", [0, 1000])
 @pytest.mark.parametrize("score", NUMBERS, ids=repr)
 def test_every_number_is_the_double_that_python_makes_of_it(score, place):
     documents = {f"d{n}": 0.25 for n in range(2501)}
@@ -245,7 +198,7 @@ def test_every_number_is_the_double_that_python_makes_of_it(score, place):
     assert found == (np.float32(score) > np.float32(0.25))
 
 
-@pytest.mark.parametrize("place", [0, 999, 1000, 2500])
+@pytest.mark.parametrize("place", [0, 1000])
 @pytest.mark.parametrize(
     "score", ["1.5", b"1", None, 1j, [1.0], 10**400, NAN, Decimal("nan"), np.float32("nan")]
 )

@@ -45,13 +45,6 @@ def test_means_by_group_are_a_dict_and_a_table():
     assert macro.to_pandas()["value"].to_list() == [0.375]
 
 
-def test_groups_keep_their_type_where_all_have_the_same():
-    numbers = pm.evaluate_by("RR", QRELS, RUN, by=lambda query_id: int(query_id[-1]))
-    assert numbers.to_polars()["group"].to_list() == [1, 2]
-    mixed = pm.evaluate_by("RR", QRELS, RUN, by={"a_1": 1, "a_2": "x", "b_1": 2})
-    assert mixed.to_polars()["group"].to_list() == ["x", "1", "2"]
-
-
 def test_a_measure_that_is_named_like_a_column_of_labels_keeps_its_values():
     results = pm.calc({"query_id": "RR"}, QRELS, RUN).to_polars()
     assert results.columns == ["query_id_", "query_id"]

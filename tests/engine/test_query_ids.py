@@ -10,12 +10,6 @@ from permed_measures.engine.inputs import Batches
 from permed_measures.engine.query_ids import REWRITINGS
 
 
-def test_ids_that_meet_already_stay_as_they_are():
-    qrels, run = {"t_1": {"a": 1}, "t_2": {"a": 1}}, {"t_1": {"a": 1.0}, "t_2": {"a": 1.0}}
-    for rewriting in REWRITINGS:
-        assert pm.match_query_ids(run, qrels, rewriting) == run
-
-
 def test_a_litsearch_run_that_counts_from_1_is_refused():
     qrels = {str(n): {"a": 1} for n in range(1, 4)}
     run = {f"litsearch_{n:03}": {"a": 1.0} for n in range(1, 4)}
@@ -159,19 +153,6 @@ def test_ids_that_cannot_be_rewritten_are_refused(rewriting, ours, theirs, messa
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs"), [(["1", "p-1"], ["p-1"]), (["p-1", "1"], ["p-1"]), (["a-a-1", "a-1"], ["a-1"])]
-)
-def test_no_query_is_lost_when_a_rewritten_id_is_one_that_stays(ours, theirs):
-    run = {query_id: {f"d{n}": 1.0} for n, query_id in enumerate(ours)}
-    qrels = {query_id: {"d0": 1} for query_id in theirs}
-    try:
-        found = pm.match_query_ids(run, qrels, "prefix")
-    except pm.InputError:
-        return
-    assert sorted(map(str, found.values())) == sorted(map(str, run.values()))
-
-
-@pytest.mark.parametrize(
     "run_ids",
     [
         ["s_01_1", "s_01_2", "s_02_1"],  # "s_01_" is no prefix of all
@@ -187,22 +168,3 @@ def test_no_rewriting_is_suggested_that_would_be_refused(run_ids, streamed):
     with pytest.warns(pm.PermedWarning) as caught:
         pm.calc_aggregate("P@1", qrels, Batches([frame]) if streamed else run)
     assert "rewritten" not in str(caught[0].message)
-
-
-@pytest.mark.parametrize(
-    ("rewriting", "parts", "message"),
-    [
-        ("permed", [["a_1"], ["a_turn_1"]], "two query ids of the run name one query when rewritten"),
-        ("permed", [["b_turn_1"], ["b_turn_2"]], "no query id of the run meets the qrels when rewritten"),
-        ("litsearch", [["litsearch_001"], ["litsearch_003"]], "litsearch_000 is query 1, and litsearch_003"),
-        ("prefix", [["x_b"], ["y_c"]], "no query id of the run meets the qrels when rewritten"),
-    ],
-)
-def test_a_run_in_batches_is_refused_by_all_of_its_ids(rewriting, parts, message):
-    qrels = {query_id: {"d": 1} for query_id in ("a_1", "a_2", "1", "2", "3")}
-    frames = [
-        pl.DataFrame({"query_id": ids, "doc_id": ["d"] * len(ids), "score": [1.0] * len(ids)})
-        for ids in parts
-    ]
-    with pytest.raises(pm.InputError, match=message):
-        pm.calc_aggregate(["P@1"], qrels, pm.match_query_ids(Batches(frames), qrels, rewriting))

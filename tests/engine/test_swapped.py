@@ -68,33 +68,6 @@ def test_a_data_set_is_no_run_and_a_scanned_run_no_qrels(tmp_path):
             pm.calc_aggregate("P@1", qrels, run)
 
 
-FILES = {
-    "run.trec": "t_1 Q0 a 1 2.5 t\n",
-    "run.csv": "query_id,doc_id,score\nt_1,a,2.5\n",
-    "run.json": '{"t_1": {"a": 2.5}}\n',
-    "results.jsonl": '{"query_id": "t_1", "results": [{"text_id": "a", "score": 2.5}]}\n',
-    "litsearch.jsonl": '{"query": "why?", "retrieved": ["a", "b"]}\n',
-}
-
-
-@pytest.mark.parametrize("name", [*FILES, "run.parquet"])
-def test_a_file_with_a_run_is_no_qrels(tmp_path, name):
-    path = tmp_path / name
-    if name == "run.parquet":
-        frame(RUN, "score").write_parquet(path)
-    else:
-        path.write_text(FILES[name])
-    with pytest.raises(pm.InputError, match="he qrels come first") as error:
-        pm.calc_aggregate("P@1", path, QRELS)
-    assert str(error.value).startswith(str(path))
-
-
-def test_litsearch_results_with_relevant_papers_are_both(tmp_path):
-    path = tmp_path / "results.jsonl"
-    path.write_text('{"query": "why?", "corpusids": ["b"], "retrieved": ["a", "b"]}\n')
-    assert pm.calc_aggregate("RR", path, path) == {pm.parse_measure("RR"): 0.5}
-
-
 SWAPPED = rf"^the qrels look like a run, and the run looks like qrels\. {FIRST}$"
 
 
@@ -170,8 +143,3 @@ def test_swapped_columns_are_said_where_some_documents_are_named_as_queries(form
 def test_a_measure_in_the_place_of_the_qrels_is_said(function):
     with pytest.raises(pm.InputError, match=r"found the measure P@1\).*compare\(qrels, runs, measures\)"):
         function("P@1", QRELS, RUN)
-
-
-def test_no_measure_is_taken_for_one_in_the_place_of_the_qrels():
-    with pytest.raises(pm.InputError, match="'no-such-set' is neither a file nor the id of a data set"):
-        pm.compare("no-such-set", RUN, "P@1")

@@ -5,19 +5,13 @@ import json
 import pytest
 
 import permed_measures as pm
-from permed_measures.datasets import SAMPLES
 from permed_measures.files import read as files
 
 TREC_RUN = "q1 Q0 d1 1 2.5 bm25\nq1\tQ0  d2\t2 1.5 bm25\r\n\n# a comment\nq2 Q0 d1 1 -1e3 bm25 more junk\n"
-TREC_QRELS = "# labels\nq1 0 d1 2\nq1 0 d2 -1\nq2\t0\td3\t0.5\n"
 LABELS = [
     {"conversation_id": "topic_001", "turn_id": 1, "doc_id": "permed-1", "rel": 2},
     {"conversation_id": "topic_001", "turn_id": 1, "doc_id": "permed-2", "rel": -1},
     {"conversation_id": "topic_001", "turn_id": 2, "doc_id": 7, "rel": 1},
-]
-RESULTS = [
-    {"query_id": "t_1", "ranked_results": [{"text_id": "a", "score": 2}, {"text_id": "b", "score": 1.5}]},
-    {"query_id": "t_2", "ranked_results": [{"text_id": "a", "score": 1.0}]},
 ]
 
 
@@ -31,40 +25,6 @@ def write(tmp_path):
         return path
 
     return write_file
-
-
-QRELS_FILES = [
-    (TREC_QRELS, {"q1": {"d1": 2, "d2": -1}, "q2": {"d3": 0.5}}),
-    (LABELS, {"topic_001_1": {"permed-1": 2, "permed-2": -1}, "topic_001_2": {"7": 1}}),
-    (
-        [{"query_id": 1, "relevant_texts": [12, "13"]}, {"query_id": 2, "relevant_texts": []}],
-        {"1": {"12": 1, "13": 1}, "2": {}},
-    ),
-    ([{"query": "a?", "corpusids": [5], "retrieved": [6, 5]}], {"1": {"5": 1}}),
-]
-RUN_FILES = [
-    (TREC_RUN, {"q1": {"d1": 2.5, "d2": 1.5}, "q2": {"d1": -1000.0}}),
-    (RESULTS, {"t_1": {"a": 2.0, "b": 1.5}, "t_2": {"a": 1.0}}),
-    ([{"query_id": 3, "results": [{"text_id": 9}, {"text_id": "8"}]}], {"3": {"9": -1.0, "8": -2.0}}),
-    (
-        [{"query": "a?", "corpusids": [5], "retrieved": [6, 5]}, {"query": "b?", "retrieved": []}],
-        {"1": {"6": -1.0, "5": -2.0}, "2": {}},
-    ),
-    ([{"query_id": "x", "retrieved": ["文"]}], {"x": {"文": -1.0}}),
-    (LABELS, {"topic_001_1": {"permed-1": -1.0, "permed-2": -2.0}, "topic_001_2": {"7": -1.0}}),
-]
-
-
-@pytest.mark.parametrize(("content", "expected"), QRELS_FILES)
-def test_qrels_are_told_apart_by_content(write, content, expected):
-    assert pm.read_qrels(write(content)) == expected
-
-
-@pytest.mark.parametrize(("content", "expected"), RUN_FILES)
-def test_runs_are_told_apart_by_content(write, content, expected):
-    run = pm.read_run(str(write(content)))
-    assert run == expected
-    assert [list(docs) for docs in run.values()] == [list(docs) for docs in expected.values()]
 
 
 def test_scores_against_the_order_of_the_list_are_said_and_used(write):
@@ -244,40 +204,6 @@ def test_a_missing_file_and_an_unknown_order_are_errors(tmp_path, write):
         pm.read_run(write(TREC_RUN), order="rank")
 
 
-@pytest.mark.parametrize(
-    ("run", "tag", "message"),
-    [
-        (
-            {"q 1": {"a": 1.0}},
-            "t",
-            "a query id in a TREC file may not be empty or have white space (found 'q 1')",
-        ),
-        ({"q": {"": 1.0}}, "t", "query 'q', document '': a document id in a TREC file may not be empty"),
-        ({"q": {"a": 1.0}}, "", "a tag in a TREC file may not be empty"),
-        ({"q": {"a": float("nan")}}, "t", "query 'q', document 'a': a score must be a number (found nan)"),
-    ],
-)
-def test_a_run_that_a_trec_file_cannot_hold_leaves_the_old_file(tmp_path, run, tag, message):
-    path = tmp_path / "run.trec"
-    path.write_text("before")
-    with pytest.raises(pm.InputError) as error:
-        pm.write_run(run, path, tag=tag)
-    assert message in str(error.value)
-    assert path.read_text() == "before"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_the_packaged_sample_is_whole():
-    for sample in SAMPLES:
-        qrels = pm.read_qrels(sample.qrels)
-        for path in sample.runs.values():
-            run = pm.read_run(path)
-            assert run.keys() == qrels.keys()
-            assert all(0 < len(docs) <= 20 for docs in run.values())
-    grades = {g for docs in pm.read_qrels(SAMPLES[0].qrels).values() for g in docs.values()}
-    assert grades == {-1, 0, 1, 2}
-
-
 def test_a_grade_of_lists_is_checked():
     with pytest.raises(pm.InputError, match="query 'q', document 'd2': a relevance must be a number"):
         pm.from_relevance_lists({"q": [1, "x"]})
@@ -286,6 +212,40 @@ def test_a_grade_of_lists_is_checked():
 def test_lists_of_grades_need_query_ids():
     with pytest.raises(pm.InputError, match=r"\(found list\). Give each list a query id"):
         pm.from_relevance_lists([[1, 0, 1]])
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ['{"query_id": 1, "results": ["a"', '"b"]}'],
+        ['{"query_id": 1, "results": ["a"', '"b"]}, {"query_id": 2, "results": []}'],
+        ['{"query_id": 1, "results": []}, {"query_id": 2, "results": []}', ""],
+        [
+            '{"query_id": 1, "results": []},"\x7f",{"query_id": 2, "results": []}',
+            '{"query_id": 3, "results": []}',
+        ],
+        ['{"query_id": 1, "results": [],"\x7f":[', "]}"],
+    ],
+)
+def test_lines_that_are_json_only_together_are_refused(write, lines):
+    """Lines are decoded many at a time."""
+    first = '{"query_id": 0, "results": []}'
+    path = write("\n".join([first, *lines]))
+    with pytest.raises(pm.InputError, match="not valid JSON") as error:
+        pm.read_run(path)
+    assert error.value.where == f"{path}:2"
+
+
+@pytest.mark.parametrize("text", [r'"a\": b"', '"a:b"', '"\x7f"'])
+@pytest.mark.parametrize("twice", [False, True])
+def test_a_key_that_stands_twice_is_found_whatever_texts_have_in_them(write, text, twice):
+    again = '"score" : 1, ' if twice else ""
+    path = write(f'{{"query_id": {text}, "results": [{{{again}"text_id": {text}, "score": 2.0}}]}}\n')
+    if twice:
+        with pytest.raises(pm.InputError, match=r":1: .*'score' is listed twice"):
+            pm.read_run(path)
+    else:
+        assert pm.read_run(path) == {json.loads(text): {json.loads(text): 2.0}}
 
 
 # --- values without end ----------------------------------------------------------------------------

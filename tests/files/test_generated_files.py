@@ -8,12 +8,12 @@ from effort import effort
 from generator import FORMATS, generated
 from reading_paths import as_text, check
 
-FILES = range(effort(40, 280))
-AT_A_TIME = 40
+FILES = range(effort(29, 280))
+AT_A_TIME = 29
 
 
 def test_the_plain_readers_read_what_the_generator_wrote():
-    for seed in range(600):
+    for seed in range(300):
         file = generated(seed)
         if file.flaw:
             with pytest.raises(plain_readers.RefusedError):

@@ -6,7 +6,7 @@ import sys
 import plain_readers
 import pytest
 from effort import effort
-from generator import FORMATS, GeneratedFile, generated
+from generator import FORMATS, generated
 from reading_paths import READ, as_text
 
 import permed_measures as pm
@@ -90,32 +90,6 @@ def is_another_format(path, file):
     """Return whether the changed file is one of another format, such as TREC with two columns less."""
     name = files.TextFile.recognised(files.Source(path), file.what).format.name
     return not name.startswith(file.format)
-
-
-FOUND = [
-    ("TREC", "run", b"q Q\x1f0 d2 4 100.5 tag\n"),
-    ("TREC", "qrels", b"q 0 d 1\nq\x1cx e 1\n"),
-    ("TREC", "qrels", b"q 0 d 1\nq 0 e 1\x1d\n"),
-    ("CSV or TSV", "run", b",query_id,doc_id,score\n0,q,d,1.5\n1,q,3,5,-1.25\n"),
-    ("CSV or TSV", "run", b"query_id,rank,doc_id,score\nq,1,d,1.5\nq,3,e,5,junk\n"),
-    ("CSV or TSV", "run", b"query_id,rank,doc_id,score\nq,1,d,1.5\nq,,e,5\n"),
-    ("CSV or TSV", "run", b" \r\n# a run\r\nquery_id,doc_id,score\r\nq,a,1\r\n"),
-    ("LitSearch results", "run", b'{"query": "a", "retrieved": [1]}\n[3]\n'),
-    ("LitSearch results", "run", b'{"query": "a", "retrieved": [1]}\n"x"\n'),
-    ("LitSearch results", "qrels", b'{"query": "a", "corpusids": [1], "retrieved": []}\nnull\n'),
-]
-
-
-@pytest.mark.parametrize(("name", "what", "data"), FOUND)
-@pytest.mark.parametrize("large", [0, 10**9])
-def test_what_once_was_read_wrongly_is_read_as_the_plain_reader_reads_it(
-    name, what, data, large, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(files, "_LARGE", large)
-    (tmp_path / "file").write_bytes(data)
-    found = outcome(READ[what], tmp_path / "file")
-    expected = strictly(GeneratedFile(0, name, what, data, [], ""), data)
-    assert found == expected or (expected is None and str(found).startswith(f"{tmp_path / 'file'}:"))
 
 
 @pytest.mark.parametrize("command", ["evaluate", "crosscheck"])

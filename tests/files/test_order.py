@@ -96,14 +96,6 @@ def test_what_says_nothing_about_the_order_is_not_said(case, read, ending, tmp_p
     assert notes_of(read, path) == []
 
 
-def test_compare_names_the_file_of_a_run_once(tmp_path):
-    path = written(tmp_path / "run.parquet", DISTANCES)
-    pm.write_qrels(QRELS, tmp_path / "qrels")
-    other = written(tmp_path / "other.trec", SIMILARITIES)
-    _, stderr = run_cli("compare", tmp_path / "qrels", path, other, "-m", "RR")
-    assert f"note: {path}: in 3 of 3 queries the scores" in stderr
-
-
 def test_a_large_run_on_the_command_line_is_read_once_and_said(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "_LARGE", 0)
     path = written(tmp_path / "run.trec", DISTANCES)

@@ -170,8 +170,3 @@ def test_one_file_without_both_rankings_is_refused(lines, message, tmp_path):
     path = written(tmp_path / "run", lines)
     with pytest.raises(pm.InputError, match=re.escape(message)):
         run_cli("reranking", tmp_path / "qrels", path)
-
-
-def test_a_reranking_of_a_dict_needs_the_other_run():
-    with pytest.raises(pm.InputError, match="the reranked run is missing"):
-        pm.reranking({"q": {"a": 1}}, {"q": {"a": 1.0}})

@@ -1,11 +1,7 @@
 """Parquet files that are damaged: each is an error that names it."""
 
-import subprocess
-import sys
-
 import polars as pl
 import pytest
-from commands import run_main
 
 import permed_measures as pm
 
@@ -38,25 +34,3 @@ def test_a_damaged_page_is_an_error_that_names_the_file(damaged):
     for read in (pm.read_run, lambda path: pm.calc_aggregate(["P@1"], {"q": {"d001": 1}}, pm.scan_run(path))):
         with pytest.raises(pm.InputError, match=r"run\.parquet: cannot be read as Parquet \(.+\)$"):
             read(path)
-
-
-@pytest.mark.parametrize("command", ["evaluate {qrels} {run} -m P@1", "inspect {run}"])
-def test_a_damaged_page_ends_a_command_with_its_name(damaged, tmp_path, command):
-    qrels = tmp_path / "qrels"
-    qrels.write_text("q 0 d001 1\n")
-    status, _, stderr = run_main(*command.format(qrels=qrels, run=damaged(UNKNOWN_ENCODING)).split())
-    assert status == 2
-    assert "error: " in stderr
-    assert "run.parquet: cannot be read as Parquet (" in stderr
-
-
-def test_an_undamaged_page_is_read(damaged):
-    assert pm.read_run(damaged(DATA_PAGE)) == RUN
-
-
-def test_a_piped_file_is_read(tmp_path):
-    pm.write_run(RUN, tmp_path / "run.parquet")
-    code = "import permed_measures as pm; print(pm.read_run('/dev/stdin'))"
-    with subprocess.Popen(["cat", tmp_path / "run.parquet"], stdout=subprocess.PIPE) as cat:
-        printed = subprocess.check_output([sys.executable, "-c", code], stdin=cat.stdout, text=True)
-    assert printed == f"{RUN}\n"

@@ -12,7 +12,7 @@ from commands import run_cli, run_command, run_main
 
 import permed_measures as pm
 from permed_measures.files.provenance import CONVENTIONS, Origin, provenance
-from permed_measures.measures.parameters import values_of, with_alias
+from permed_measures.measures.parameters import values_of
 
 
 @pytest.fixture
@@ -52,11 +52,6 @@ def test_each_run_of_an_evaluation_names_its_own_files(files):
     assert first["measures"][0]["description"].startswith("Average precision in which")
 
 
-def test_the_jsonl_of_an_evaluation_has_the_numbers_alone(files):
-    stdout, _ = run_cli("evaluate", files / "qrels", files / "run.trec", "-m", "P@1", "--format", "jsonl")
-    assert "provenance" not in json.loads(stdout)
-
-
 def test_a_comparison_names_its_files_its_seed_and_scipy(files):
     arguments = ["compare", "qrels", "run.trec", "other.trec", "-m", "P@1", "--format", "json"]
     stdout, _ = run_cli(*arguments, "--seed", "5", "--resamples", "50")
@@ -88,16 +83,6 @@ def test_a_comparison_in_python_names_the_files_that_it_was_given(files):
     qrels = pm.read_qrels("qrels")
     found = json.loads(pm.compare(qrels, runs, "RR", resamples=9).to("json"))["provenance"]
     assert [each["role"] for each in found["inputs"]] == ["run", "run"]
-
-
-def test_a_name_of_the_users_own_is_the_heading():
-    measures = [*pm.LITSEARCH[:2], with_alias(pm.LITSEARCH[2], "precision"), *pm.LITSEARCH[3:]]
-    found = provenance(measures)["measures"]
-    assert [each.get("heading") for each in found] == [None, None, "precision", None, None, None]
-
-
-def test_a_package_under_another_name_has_no_version():
-    assert provenance([], packages=["polars-of-mine"])["versions"]["polars-of-mine"] is None
 
 
 def test_data_sets_are_named_and_the_files_of_folders_are_hashed(files):

@@ -85,20 +85,6 @@ def test_a_cut_parquet_file_and_a_cut_gzip_file_are_errors(tmp_path):
         pm.calc_aggregate(["P@1"], {"q": {"d": 1}}, pm.scan_run(zipped))
 
 
-def test_parquet_qrels_and_runs_are_read(tmp_path):
-    pl.DataFrame({"qid": [1, 1], "docno": ["a", "b"], "label": [2, 0]}).write_parquet(tmp_path / "qrels")
-    qrels = pm.read_qrels(tmp_path / "qrels")
-    assert qrels == {"1": {"a": 2, "b": 0}}
-    assert all(type(grade) is int for docs in qrels.values() for grade in docs.values())
-    pl.DataFrame({"query_id": ["1", "1"], "doc_id": ["b", "a"], "score": [1, 2]}).write_parquet(
-        tmp_path / "run"
-    )
-    assert pm.read_run(tmp_path / "run") == {"1": {"b": 1.0, "a": 2.0}}
-    assert pm.read_run(tmp_path / "run", order="list") == {"1": {"b": -1.0, "a": -2.0}}
-    with pytest.raises(pm.InputError, match="relevance is missing"):
-        pm.read_qrels(tmp_path / "run")
-
-
 def test_only_runs_with_a_row_per_line_are_read_in_batches(tmp_path):
     path = tmp_path / "run.jsonl"
     path.write_text('{"query_id": "q", "retrieved": ["a"]}\n')

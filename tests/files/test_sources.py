@@ -4,7 +4,6 @@ import gc
 import gzip
 import itertools
 import os
-import random
 import socket
 import sys
 import threading
@@ -21,83 +20,7 @@ import permed_measures as pm
 from permed_measures.files import read as files
 from permed_measures.files import sources
 
-MARK = "\ufeff"
-
-
-def texts_with_marks(rng):
-    """Return a run whose ids may begin with U+FEFF, and its texts by ending."""
-    ids = ["a", "b", MARK, f"{MARK}a", f"{MARK}{MARK}a", f"a{MARK}"]
-    pairs = rng.sample([(q, d) for q in ids for d in ids], rng.randint(1, 20))
-    run = {}
-    for score, (query_id, doc_id) in enumerate(pairs):
-        run.setdefault(query_id, {})[doc_id] = float(score)
-    start = rng.choice(["", MARK])
-    rows = [(q, d, run[q][d]) for q, d in pairs]
-    trec = start + rng.choice(["", "# a comment\n", "\n"])
-    trec += "".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in rows)
-    if not start and trec.startswith(MARK):
-        trec = MARK + trec  # the first is the mark of the file
-    texts = {"trec": trec}
-    for ending, delimiter in (("csv", ","), ("tsv", "\t")):
-        header = start + delimiter.join(["query_id", "doc_id", "score"])
-        lines = [header, *(f"{q}{delimiter}{d}{delimiter}{s}" for q, d, s in rows)]
-        texts[ending] = "".join(f"{line}\n" for line in lines)
-    return run, texts
-
-
-@pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore:.* in another order than the lines do")
-def test_a_mark_at_the_start_of_an_id_is_part_of_the_id_on_every_path(tmp_path, monkeypatch):
-    rng = random.Random(5)
-    for _ in range(60):
-        run, texts = texts_with_marks(rng)
-        for ending, text in texts.items():
-            path = tmp_path / f"run.{ending}"
-            path.write_bytes(text.encode())
-            monkeypatch.setattr(sources, "_CHUNK", rng.randint(1, len(text)))
-            for large in (0, 10**9):
-                monkeypatch.setattr(files, "_LARGE", large)
-                assert pm.read_run(path) == run, text
-            assert pm.scan_run(path).nested() == run, text
-
-
-@pytest.mark.thorough
-def test_a_mark_in_the_first_row_of_a_large_table_is_kept(tmp_path):
-    path = tmp_path / "run.csv"
-    run = {f"{MARK}q": {f"d{number}": 1.0 for number in range(400_000)}}
-    pm.write_run(run, path)
-    assert path.stat().st_size > 1 << 22
-    assert pm.read_run(path) == run
-
-
 # --- zstd ------------------------------------------------------------------------------------------
-
-TABLE = b'query_id,doc_id,score\nq,"a\r\nb",1\nq,\x01,2\n'
-SKIPPED = b"\x5a\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"hello"
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        zstd.compress(TABLE),
-        SKIPPED + zstd.compress(TABLE),
-        zstd.compress(TABLE[:30]) + SKIPPED + zstd.compress(TABLE[30:]) + SKIPPED,
-    ],
-)
-def test_a_zstd_file_is_read_as_the_bytes_that_were_compressed(tmp_path, content):
-    plain, compressed = tmp_path / "run.csv", tmp_path / "run.csv.zst"
-    plain.write_bytes(TABLE)
-    compressed.write_bytes(content)
-    assert pm.read_run(compressed) == pm.read_run(plain) == {"q": {"a\r\nb": 1.0, "\x01": 2.0}}
-    assert pm.scan_run(compressed).nested() == pm.read_run(plain)
-
-
-@pytest.mark.parametrize("content", [zstd.compress(b""), SKIPPED])
-def test_a_zstd_file_without_content_is_empty(tmp_path, content):
-    path = tmp_path / "run.zst"
-    path.write_bytes(content)
-    with pytest.raises(pm.InputError, match=r"run\.zst: the file is empty"):
-        pm.read_run(path)
 
 
 @pytest.mark.parametrize("spoil", [lambda data: data[:-5], lambda data: data + b"x", lambda data: data[:6]])

@@ -7,7 +7,6 @@ from commands import run_main
 import permed_measures as pm
 from permed_measures.files import read as files
 from permed_measures.files import sources
-from permed_measures.files import streams as scans
 from permed_measures.files.inspection import inspect_file
 
 
@@ -25,20 +24,6 @@ def test_a_file_of_scores_and_labels_is_not_guessed(tmp_path):
         assert "can be read as qrels and as a run. Say which by --as" in stderr
         assert pm.read_run(path) == {"q": {"a": 7.5, "b": 3.0}}
         assert pm.read_qrels(path) == {"q": {"a": 1, "b": 0}}
-
-
-def test_a_large_table_with_quotes_is_read_in_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(scans, "_LINES", 10)
-    path = tmp_path / "run.csv"
-    path.write_text("query_id,doc_id,score\n" + "".join(f'"q","d{i}",{i}\n' for i in range(95)))
-    sizes = [len(frame) for frame in pm.scan_run(path).rows()]
-    assert sizes == [10] * 9 + [5]
-
-
-def test_blanks_around_the_names_of_columns_are_not_taken_off(tmp_path):
-    (tmp_path / "run.csv").write_text("query_id, doc_id, score\nq1, a, 1\n")
-    with pytest.raises(pm.InputError, match="unknown format"):
-        pm.read_run(tmp_path / "run.csv")
 
 
 def test_an_empty_line_does_not_shift_the_ids_that_count_lines(tmp_path):

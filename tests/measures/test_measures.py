@@ -8,7 +8,6 @@ import warnings
 import ir_measures
 import numpy as np
 import pytest
-from cases import random_measure
 from effort import effort
 
 import permed_measures as pm
@@ -40,13 +39,6 @@ def test_text_form_reads_back_to_an_equal_measure_for_every_parameter_value():
         assert pm.parse_measure(str(measure)).params == measure.params
 
 
-def test_random_measures_read_back():
-    rng = random.Random(5)
-    for _ in range(effort(500, 10_135)):
-        measure = random_measure(rng)
-        assert pm.parse_measure(str(measure)) == measure
-
-
 def random_gains(rng):
     return {rng.choice([0, 1, 2, 0.5]): rng.choice([0, 1, 2, 0.5, 1e-7]) for _ in range(rng.randint(1, 3))}
 
@@ -56,7 +48,7 @@ def test_measures_of_ir_measures_read_back_also_where_it_prints_no_gains():
     qrels = {"q": {"a": 2, "b": 1, "c": 0.5}}
     run = {"q": {"c": 3.0, "b": 2.0, "a": 1.0}}
     rng = random.Random(6)
-    for _ in range(effort(500, 10_135)):
+    for _ in range(effort(100, 10_135)):
         measure = ir_measures.nDCG(gains=random_gains(rng)) @ rng.randint(1, 3)
         read = pm.parse_measure(str(measure))
         assert read == measure
@@ -148,13 +140,6 @@ def test_ir_measures_itself_parses_our_names_and_the_alias():
     assert ir_measures.parse_measure("GradedMAP(norm='min')@10") == pm.GradedAP(norm="min") @ 10
 
 
-def test_every_measure_that_ir_measures_has_parses_as_it_prints():
-    for name, measure in ir_measures.measures.registry.items():
-        assert pm.parse_measure(name) == measure
-        if name not in ("SetRelP", "NumRelRet"):
-            assert pm.parse_measure(str(measure)) == measure
-
-
 def test_the_order_of_parameters_and_the_type_of_numbers_make_no_difference():
     assert pm.GradedAP(rel=2, norm="min") @ 5 == pm.GradedAP(norm="min")(
         cutoff=np.int64(5), rel=np.float32(2)
@@ -226,30 +211,6 @@ def test_a_bad_measure_is_an_error_that_says_what_is_allowed(make, message):
     with pytest.raises(pm.MeasureError) as error:
         make()
     assert message in str(error.value)
-
-
-def test_a_cutoff_of_zero_never_reaches_code_that_ends_the_process():
-    for call in (pm.calc_aggregate, pm.calc, pm.iter_calc):
-        with pytest.raises(pm.MeasureError):
-            call([ir_measures.P @ 0], {"q": {"d": 1}}, {"q": {"d": 1.0}})
-
-
-def test_gains_need_only_the_relevant_grades():
-    qrels = {"q": {"a": 2, "b": 1, "c": 0, "d": -1}}
-    assert pm.ceiling(pm.GradedAP(gains={2: 1, 1: 1}, norm="ideal"), qrels) == 1
-    assert pm.ceiling(pm.GradedAP(gains={2: 1}, rel=2), qrels) == 1
-
-
-def test_presets_are_what_the_benchmarks_report():
-    assert list(map(str, pm.MEDCORPUS)) == ["nDCG(dcg='exp-log2')@10", "GradedAP@10", "P@1", "Coverage@10"]
-    assert list(map(str, pm.LITSEARCH)) == [
-        "nDCG(dcg='exp-log2')@10",
-        "AP@10",
-        "P@1",
-        "R@5",
-        "R@20",
-        "Coverage@10",
-    ]
 
 
 def test_every_registered_measure_of_ours_has_a_docstring_with_formula_sources_and_example():

@@ -86,12 +86,6 @@ def test_exact_names_come_first(name):
     assert pm.parse_measure(name) == ir_measures.measures.registry[name]
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_case_and_separators_of_a_name_do_not_matter(name):
-    for written in (name.lower(), name.upper(), f"{name[:2]}_{name[2:]}"):
-        assert name == pm.parse_measure(written).NAME
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -120,19 +114,6 @@ def test_a_name_that_is_unknown_is_an_error_without_a_wrong_hint(name, message, 
         pm.parse_measure(name)
     assert str(error.value).startswith(message) or message in str(error.value)
     assert capsys.readouterr().out == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "measure"),
-    [
-        ("GradedAP(norm=min)@10", pm.GradedAP(norm="min") @ 10),
-        ("GradedAP(norm=num_rel_ret, judged_only=true)", pm.GradedAP(norm="num_rel_ret", judged_only=True)),
-        ("nDCG(dcg=exp-log2)@10", ir_measures.nDCG(dcg="exp-log2") @ 10),
-        ("VariantNDCG(ideal=run,negative=keep)", pm.VariantNDCG(ideal="run", negative="keep")),
-    ],
-)
-def test_texts_need_no_quotes(text, measure):
-    assert pm.parse_measure(text) == measure
 
 
 def test_only_measures_that_are_computed_are_suggested():
@@ -209,17 +190,6 @@ def test_a_dict_gives_measures_names():
     assert pm.evaluate_by(named, QRELS, RUN, by="(q)") == {"q": result.aggregated}
 
 
-def test_a_named_measure_equals_the_measure():
-    [measure] = measures_of({"MAP@10": pm.GradedAP @ 10})
-    assert measure == pm.GradedAP @ 10
-    assert str(measure) == "GradedAP@10"
-
-
-def test_the_measures_of_a_result_are_measures():
-    values = pm.calc_aggregate([pm.GAP, "P@1"], QRELS, RUN)
-    assert pm.calc_aggregate(values, QRELS, RUN) == values
-
-
 @pytest.mark.parametrize(
     ("measures", "message"),
     [
@@ -279,10 +249,3 @@ def test_a_rel_that_cannot_be_is_an_error():
 
 
 # --- cutoffs ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("measure", [ir_measures.P @ 10**20, ir_measures.nDCG(dcg="exp-log2") @ 10**20])
-@pytest.mark.parametrize("calc_aggregate", [pm.calc_aggregate, pm.provider.calc_aggregate])
-def test_a_cutoff_beyond_all_ranks_is_refused(calc_aggregate, measure):
-    with pytest.raises(pm.MeasureError, match="cutoff must be a whole number from 1 to 2147483647"):
-        calc_aggregate([measure], QRELS, RUN)

@@ -62,15 +62,6 @@ def test_qrels_may_have_any_form_and_a_run_may_not(frames):
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 
-def test_the_benchmark_runs():
-    pytest.importorskip("pyspark", reason="PySpark is not installed: pip install '.[spark]'")
-    asked = ["--rows", "20000", "--files", "2", "--rounds", "1", "--orders", "scattered", "--ways", "ours"]
-    command = [sys.executable, BENCHMARKS / "spark.py", *asked]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert [line.split()[3] for line in done.stdout.splitlines()] == ["way", "ours"]
-
-
 @pytest.mark.filterwarnings("ignore:Deprecated in 3.0.0:FutureWarning")  # RankingMetrics itself does
 def test_what_the_benchmark_compares_with_computes_the_same_measures(spark, tmp_path, monkeypatch):
     """RankingMetrics takes no grades, and divides the precisions within a cutoff by another number."""

@@ -116,13 +116,6 @@ def test_columns_of_other_types_give_the_numbers_that_they_give_in_memory(spark,
     assert_same(values_of(MEASURES, qrels, frame), values_of(MEASURES, qrels, expected))
 
 
-def test_the_names_of_the_columns_are_those_of_other_frames(spark):
-    frame = spark.createDataFrame(
-        [("q", "a", 2.0), ("q", "b", 1.0)], "qid string, docno string, score double"
-    )
-    assert pm.calc_aggregate("RR", {"q": {"b": 1}}, frame) == {pm.parse_measure("RR"): 0.5}
-
-
 def test_every_function_that_evaluates_takes_it(spark, tmp_path):
     run = parquet(spark, scattered(RUN), tmp_path / "run", 7)
     swapped = {query_id: {doc_id: -score for doc_id, score in docs.items()} for query_id, docs in RUN.items()}
@@ -138,13 +131,6 @@ def test_every_function_that_evaluates_takes_it(spark, tmp_path):
     on_spark = pm.compare(QRELS, {"a": run, "b": other}, measures, tests="t-test")
     in_memory = pm.compare(QRELS, {"a": RUN, "b": swapped}, measures, tests="t-test")
     assert str(on_spark) == str(in_memory)
-
-
-def test_qrels_may_be_a_frame_of_spark(spark):
-    qrels = spark.createDataFrame([("q", 1, 1), ("q", 2, 2)], "query_id string, doc_id int, relevance int")
-    assert pm.calc_aggregate("RR(rel=2)", qrels, {"q": {"1": 2.0, "2": 1.0}}) == {
-        pm.parse_measure("RR(rel=2)"): 0.5
-    }
 
 
 def test_a_run_of_other_queries_warns_and_an_empty_one_does_not(spark):

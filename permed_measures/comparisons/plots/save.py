@@ -9,7 +9,6 @@ import warnings
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
 
 from permed_measures.comparisons.plots.style import COLOURS, LOSS, WIN, checked_axes, matplotlib
 from permed_measures.errors import InputError
@@ -110,6 +109,8 @@ _SVG, _LINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
 
 def inline_svg(figure: Figure) -> str:
     """Draw a figure as SVG for a page: with the page's colours and letters, and as wide as its place."""
+    from xml.etree import ElementTree
+
     ElementTree.register_namespace("", _SVG)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph", UserWarning)  # the browser has fonts of its own
