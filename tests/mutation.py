@@ -45,6 +45,8 @@ class Recorder:
         import coverage
 
         self.coverage = coverage.Coverage(data_file=None, source=[str(ROOT / "permed_measures")])
+        files = (ROOT / "permed_measures").rglob("*.py")  # as they are now: somebody may edit them meanwhile
+        self.texts = {str(each): each.read_text(encoding="utf-8").split("\n") for each in files}
         self.tests_of = defaultdict(set)
         self.seconds = Counter()
         self.context = ""
@@ -80,7 +82,7 @@ class Recorder:
         """Return the tests by file and text of the line."""
         data, found = self.coverage.get_data(), {}
         for file in data.measured_files():
-            lines, tests = Path(file).read_text(encoding="utf-8").split("\n"), defaultdict(set)
+            lines, tests = self.texts[file], defaultdict(set)
             for number, contexts in data.contexts_by_lineno(file).items():
                 for context in contexts:
                     tests[lines[number - 1].strip()] |= self.tests_of[context]
@@ -115,6 +117,7 @@ def record(paths, file):
 class Mutant(NamedTuple):
     file: str
     line: int
+    text: str  # of the line
     before: str
     after: str
     source: str
@@ -193,7 +196,8 @@ def mutants_of(path):
             before, after = ast.unparse(node), ast.unparse(ast.fix_missing_locations(changed))
             put = after if isinstance(node, ast.stmt) else f"({after})"
             source = text.encode()[:first] + put.encode() + text.encode()[last:]
-            yield Mutant(str(path.relative_to(ROOT)), node.lineno, before, after, source.decode())
+            line = text.split("\n")[node.lineno - 1].strip()
+            yield Mutant(str(path.relative_to(ROOT)), node.lineno, line, before, after, source.decode())
 
 
 # --- the tests of a mutant -------------------------------------------------------------------------------
@@ -202,8 +206,7 @@ def mutants_of(path):
 def tests_of(mutant, recorded, seconds):
     """Return the tests of the line, quick ones first, then others of its file, for so many seconds."""
     lines = recorded["lines"].get(mutant.file, {})
-    texts = (ROOT / mutant.file).read_text(encoding="utf-8").split("\n")
-    of_line = set(lines.get(texts[mutant.line - 1].strip(), ()))
+    of_line = set(lines.get(mutant.text, ()))
     others = {test for tests in lines.values() for test in tests} - of_line
     room = mutant.file.split("/")[1]
 
@@ -242,6 +245,10 @@ class Copy:
                 return True, "takes too long"
             if done.returncode == 0:
                 return False, f"{len(tests)} tests pass"
+            gone = re.findall("not found: (.*)", done.stdout + done.stderr)  # since they were recorded
+            if lost := [test for test in tests if any(each.endswith(test) for each in gone)]:
+                self.failing.update(lost)
+                continue
             failed = re.findall("^(?:FAILED|ERROR) (.*)", done.stdout, re.MULTILINE)
             names = [test for test in tests if any(each.startswith(test) for each in failed)]
             if not names:  # nothing could be run
@@ -284,7 +291,7 @@ def run(paths, number, seed, seconds, file):
             print(f"{'killed  ' if is_killed else 'SURVIVED'} {mutant.file}:{mutant.line}", flush=True)
             print(f"    {mutant.before}\n    -> {mutant.after}\n    {taken}: {why}", flush=True)
         for test in sorted(copied.failing):
-            print(f"left out, as it fails without a mutant: {test}")
+            print(f"left out, as it is gone or fails without a mutant: {test}")
     for room, counts in sorted(rooms.items()):
         print(f"{room:20}{counts[True]:4} of {counts.total():4} killed")
     return 0
