@@ -184,22 +184,27 @@ class Group:
         return found
 
 
+def _read(claims: list[Claim], in_percent: bool) -> list[Claim]:
+    """Read all numbers in percent, or none, where they can be read so."""
+    return [claim.other if claim.other and claim.percent != in_percent else claim for claim in claims]
+
+
 class Row:
     """A row, and what was found out about it by the conventions before."""
 
     def __init__(self, claims: list[Claim]) -> None:
         self.claims = claims
+        readings = [_read(claims, in_percent) for in_percent in (False, True)]
+        self.readings = [each for each in readings if each != claims]
         self.effort, self.effort_of_ranges = Effort(MOST_EFFORT), Effort(MOST_EFFORT / 4)
         self.reaching = np.vstack([np.eye(len(claims)), -np.eye(len(claims))])
         self.refuting = self.reaching[:1]
 
     def limits(self, group: Group) -> ConventionLimits:
-        """Find whether a group of conventions is refuted, by the other reading of numbers too."""
-        limits = self._as_read(group, self.claims)
-        if limits.refuted and any(claim.other for claim in self.claims):
-            again = self._as_read(group, [claim.other or claim for claim in self.claims])
-            limits = limits if again.refuted else again
-        return limits
+        """Find whether a group of conventions is refuted, by every reading of the numbers."""
+        first = self._as_read(group, self.claims)
+        others = (self._as_read(group, claims) for claims in self.readings) if first.refuted else ()
+        return next((limits for limits in others if not limits.refuted), first)
 
     def _as_read(self, group: Group, claims: list[Claim]) -> ConventionLimits:
         ranges = group.ranges(claims)

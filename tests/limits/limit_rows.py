@@ -1,13 +1,15 @@
-"""Rows made from random runs under known conventions, and what is called possible of them."""
+"""Rows made from runs under known conventions, and what is called possible of them."""
 
 import random
 from collections import Counter
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from typing import NamedTuple
 
 from permed_measures.conventions.options import CUTOFF, DEFAULT
 from permed_measures.conventions.values import Ranked, label_policies, values_of_queries
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.limits.row_conventions import conventions_of
 from permed_measures.limits.rows import Conventions, Row
 from permed_measures.papers.claims import parse_claims
 
@@ -104,3 +106,43 @@ def outcomes(qrels, n_rows, columns, seed):
 def verdict(limits):
     """Return what is said of a convention."""
     return {True: "refuted", False: "not refuted", None: "not checked"}[limits.refuted]
+
+
+# --- true rows by any convention ---
+
+NAMES = [
+    *("P@1", "P@5", "P@10", "P@20", "R@5", "R@20", "MRR", "MRR@10", "hit@5"),
+    *("MAP", "MAP@10", "MAP@20", "nDCG", "nDCG@5", "nDCG@10", "F1@10"),
+]
+
+
+class TrueRow(NamedTuple):
+    verdict: str
+    texts: dict
+    convention: dict
+
+
+def true_row(rng, rows, run):
+    """Return what is said of a run's row by the convention it was made by; None if that is left out."""
+    [claims] = parse_claims([dict.fromkeys(rng.sample(NAMES, rng.randint(1, 6)), "0.5")])
+    convention = rng.choice(conventions_of(claims, list(rows.conventions.policies.values())))
+    group = rows.conventions.group(convention, claims)
+    if group is None:
+        return None
+    ranked = Ranked(group.labels, JudgedRankings.of(group.labels.judgments, run))
+    texts, digits = {}, rng.randint(2, 4)
+    for claim in claims:
+        texts[claim.name] = printed(rng, mean_of(claim, convention, ranked), digits)
+    [claims] = parse_claims([texts])
+    limits = Row(claims).limits(group)
+    return TrueRow(verdict(limits), texts, convention)
+
+
+def mean_of(claim, convention, ranked):
+    """Return the mean over the queries that a convention counts, or the micro average."""
+    cutoff, judgments = convention[CUTOFF + claim.name], ranked.rankings.judgments
+    counted = judgments.num_rel(1) > 0 if convention["queries"] == "with_relevant" else slice(None)
+    if claim.measure == "R" and convention["averaging"] == "micro":
+        found = ranked.rankings.num_rel_ret(convention["level"], cutoff)[counted].sum()
+        return float(found / judgments.num_rel(convention["level"])[counted].sum())
+    return float(values_of_queries(claim.measure, cutoff, convention, ranked)[counted].mean())

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 from effort import effort
-from limit_rows import COLUMNS, outcomes, random_qrels
+from limit_rows import COLUMNS, Rows, outcomes, random_qrels, random_run, true_row
 
 import permed_measures as pm
 from permed_measures.datasets.samples import SAMPLES
@@ -15,6 +15,25 @@ QRELS = {
     "graded": lambda: random_qrels(random.Random(2), effort(8, 20), 2, 6),
     **{sample.name: lambda sample=sample: pm.read_qrels(sample.qrels) for sample in SAMPLES},
 }
+
+
+@pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
+def test_a_row_that_a_run_has_is_never_refuted_by_the_convention_it_was_made_by():
+    rng, counts = random.Random(11), Counter()
+    while counts.total() < effort(40, 300):
+        qrels = random_qrels(rng, rng.choice((1, 5, 20)), rng.choice((1, 2, 3)), rng.choice((3, 8)))
+        found = true_row(rng, Rows(qrels), random_run(rng, qrels))
+        if found is not None:
+            assert found.verdict != "refuted", found
+            counts[found.verdict] += 1
+    assert counts["not refuted"] > 0.9 * counts.total()
+
+
+def test_a_row_with_a_sum_above_1_is_read_as_it_stands():
+    """The sum of precisions is 3 where three relevant documents are first: no percentage, as P@1 is none."""
+    qrels = {f"q{i}": {"a": 1, "b": 1, "c": 1} for i in range(4)}
+    [row] = pm.possible(qrels, {"P@1": "1.0000", "MAP@10": "3.0000"}).rows
+    assert {each.convention["denominator"] for each in row.possible} == {"none"}
 
 
 def check(counts, at_least):

@@ -1,12 +1,13 @@
-"""How many wrong ways to make AP are refuted from the qrels alone, and whether true ones ever are.
+"""Rows that runs have are never refuted by the convention they were made by; how many others are.
 
-Rows of means are made from random runs, AP in one of four ways, nDCG with linear or exponential gains,
-printed with four digits in one of the ways that are in use. Then each of the four is asked for; of a wrong
-one, only where it would print another number.
+Rows of up to six measures are made from random runs and from those of ``data/outside``, by any convention
+that `possible` tries, and printed with two to four digits: rounded, rounded twice or cut off. Then rows with
+AP made in one of four ways are asked for by each of the four; of a wrong one, only where it would print
+another number.
 
-    python tests/simulations/possible.py [rows] [columns]
+    python tests/simulations/possible.py [rows] [columns of the second part]
 
-With PERMED_DATA, rows are also made on the labels of LitSearch and MedCorpus.
+With PERMED_DATA, rows are also made on real qrels.
 """
 
 import os
@@ -17,10 +18,24 @@ from pathlib import Path
 
 sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("", "limits")]
 
-from limit_rows import COLUMNS, outcomes, random_qrels
+from limit_rows import COLUMNS, Rows, outcomes, random_qrels, random_run, true_row
 
 import permed_measures as pm
 from permed_measures.datasets.samples import SAMPLES
+
+DATA = Path(os.environ["PERMED_DATA"]) if "PERMED_DATA" in os.environ else None
+OUTSIDE = {
+    "dl19": ["BM25.trec.gz", "BM25_RM3.trec.gz"],
+    "dl21": ["BM25.trec.gz", "BM25_RM3.trec.gz"],
+    "tar17": ["ecnu.run2.trec.gz", "waterloo.A-thresh-normal.trec.gz"],
+    "trec8": [],
+}
+"""Folders of ``data/outside``, and their runs; random ones where there are none."""
+
+
+def plain(qrels):
+    return {query: dict(docs) for query, docs in qrels.items()}
+
 
 QRELS = {
     "100 queries, binary, 20 documents": random_qrels(random.Random(1), 100, 1, 20),
@@ -28,26 +43,52 @@ QRELS = {
     "40 queries, grades 1 and 2, 8 documents": random_qrels(random.Random(3), 40, 2, 8),
     **{f"permed-sample, {sample.name}": pm.read_qrels(sample.qrels) for sample in SAMPLES},
 }
+for folder in ("litsearch", "medcorpus") if DATA else ():
+    QRELS[folder] = plain(pm.read_qrels(DATA / folder / "query_to_texts.jsonl"))
 
 
-for folder in ("litsearch", "medcorpus") if "PERMED_DATA" in os.environ else ():
-    labels = pm.read_qrels(Path(os.environ["PERMED_DATA"]) / folder / "query_to_texts.jsonl")
-    QRELS[folder] = {query: dict(docs) for query, docs in labels.items()}
+def true_rows(n_rows):
+    """Say what is said of rows of random runs, and of those of ``data/outside``."""
+    rng, counts = random.Random(7), Counter()
+    while counts.total() < n_rows:
+        qrels = random_qrels(
+            rng, rng.choice([1, 5, 20, 60, 150]), rng.choice([1, 2, 3]), rng.choice([3, 8, 20])
+        )
+        rows = Rows(qrels)
+        count(counts, rng, rows, [random_run(rng, qrels) for _ in range(5)])
+    print("true rows of random runs", dict(counts), flush=True)
+    for name, runs in OUTSIDE.items() if DATA else ():
+        qrels, counts = plain(pm.read_qrels(DATA / "outside" / name / "qrels.txt.gz")), Counter()
+        read = [pm.read_run(DATA / "outside" / name / run) for run in runs]
+        rows = Rows(qrels)
+        count(counts, rng, rows, 10 * (read or [random_run(rng, qrels), random_run(rng, qrels)]))
+        print("true rows of", name, dict(counts), flush=True)
 
 
-def main(rows, columns):
-    for n_columns in columns:
-        total = Counter()
-        for number, (name, qrels) in enumerate(QRELS.items()):
-            counts = outcomes(qrels, rows // (len(QRELS) * len(COLUMNS)), COLUMNS[n_columns], number)
-            table = Counter()
-            for (made, taken, verdict), n in counts.items():
-                table["true" if made == taken else "wrong", verdict] += n
-                total[made, "taken for", taken, verdict] += n
-            print(n_columns, "columns", name, dict(table), flush=True)
-        print(n_columns, "columns", *total.items(), sep="\n  ", flush=True)
+def count(counts, rng, rows, runs):
+    for run in runs:
+        found = true_row(rng, rows, run)
+        if found is not None:
+            counts[found.verdict] += 1
+            if found.verdict == "refuted":
+                print(found)
+
+
+def wrong_rows(n_rows, n_columns):
+    """Say how many of four ways to make AP are refuted where another one is true."""
+    total = Counter()
+    for number, (name, qrels) in enumerate(QRELS.items()):
+        counts = outcomes(qrels, n_rows // (len(QRELS) * len(COLUMNS)), COLUMNS[n_columns], number)
+        table = Counter()
+        for (made, taken, verdict), n in counts.items():
+            table["true" if made == taken else "wrong", verdict] += n
+            total[made, "taken for", taken, verdict] += n
+        print(n_columns, "columns", name, dict(table), flush=True)
+    print(n_columns, "columns", *total.items(), sep="\n  ", flush=True)
 
 
 if __name__ == "__main__":
     n_rows, *chosen = map(int, sys.argv[1:] or [500])
-    main(n_rows, chosen or COLUMNS)
+    true_rows(n_rows)
+    for n_columns in chosen or COLUMNS:
+        wrong_rows(n_rows, n_columns)
