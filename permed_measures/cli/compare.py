@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
 from permed_measures.cli.arguments import (
     ASKED_MEASURES,
@@ -31,7 +30,7 @@ from permed_measures.comparisons.plots.forest import plot_forest
 from permed_measures.comparisons.plots.save import PLOT_ENDINGS, save_plot
 from permed_measures.comparisons.plots.style import matplotlib
 from permed_measures.comparisons.reranking import reranking
-from permed_measures.comparisons.results import TESTS
+from permed_measures.comparisons.results import TESTS, Options
 from permed_measures.datasets.loading import existing
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
@@ -54,7 +53,8 @@ def run(args: Namespace) -> None:
     form = format_of(args, read, others=dict.fromkeys(PLOT_ENDINGS, "figure"))
     if form in ("html", "figure"):
         matplotlib()  # before any work: an error where it is missing
-    asked = _asked(args)
+    names = ["baseline", "clusters", *(each.name for each in fields(Options))]
+    asked = {name: getattr(args, name) for name in names} | {"tests": args.tests or [TESTS[0]]}
     with reading(args.qrels, files, args.order, args.query_ids) as inputs:
         chosen = measures_asked(args, inputs)
         result = compare(inputs.source, inputs.runs, chosen, by=args.by, **asked)
@@ -68,30 +68,7 @@ def run(args: Namespace) -> None:
     else:
         write_report(result.report(), form, args.output, f"{len(files):,} runs")
     if recorded is not None:
-        how: dict[str, Any] = {
-            "by": args.by,
-            "macro": False,
-            "order": args.order,
-            "query_ids": args.query_ids,
-        }
-        how["comparison"] = {name: value for name, value in asked.items() if value not in (None, [], ())}
-        write_record(args.record, replace(recorded, origin=origin), how, result)
-
-
-def _asked(args: Namespace) -> dict[str, Any]:
-    """Return how runs are compared: what the library and a record have under the same names."""
-    return {
-        "baseline": args.baseline,
-        "clusters": args.clusters,
-        "correction": args.correction,
-        "tests": args.tests or [TESTS[0]],
-        "resamples": args.resamples,
-        "seed": args.seed,
-        "level": args.level,
-        "family": args.family,
-        "detect": args.detect,
-        "equivalence_margin": args.equivalence_margin,
-    }
+        write_record(args, replace(recorded, origin=origin), result, asked)
 
 
 def _evaluated_again(inputs: Inputs, result: Comparison, by: str | None) -> Evaluations:

@@ -51,8 +51,7 @@ def run(args: Namespace) -> None:
     report = evaluation_report(result, args.digits, headings, args.caption or "")
     write_report(report, form, args.output, counted(len(files), "run"), result.all_notes())
     if args.record is not None:
-        how = {"by": args.by, "macro": args.macro, "order": args.order, "query_ids": args.query_ids}
-        write_record(args.record, result, how)
+        write_record(args, result)
 
 
 def _check_together(args: Namespace, has_texts: bool) -> None:

@@ -99,13 +99,20 @@ def check_record(record: Path | None, output: Path | None, read: Iterable[Path])
 
 
 def write_record(
-    record: Path, found: Evaluations, options: Mapping[str, Any], compared: Comparison | None = None
+    args: Namespace,
+    found: Evaluations,
+    compared: Comparison | None = None,
+    asked: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a record of an evaluation or a comparison, and say so."""
+    """Write a record of an evaluation, or of a comparison with what was `asked` of it, and say so."""
     from permed_measures.records.record import assembled
 
-    assembled(found, options, compared, created=True).write(record)
-    print_message(f"{record}: record of {counted(len(found.evaluations), 'run')}")
+    how: dict[str, Any] = {name: vars(args).get(name) for name in ("by", "order", "query_ids")}
+    how["macro"] = vars(args).get("macro", False)
+    if asked:
+        how["comparison"] = {name: value for name, value in asked.items() if value not in (None, [])}
+    assembled(found, how, compared, created=True).write(args.record)
+    print_message(f"{args.record}: record of {counted(len(found.evaluations), 'run')}")
 
 
 def write_report(
