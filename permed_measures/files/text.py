@@ -130,35 +130,22 @@ class TextFile:
 
     # --- each layout ---------------------------------------------------------------------------------
 
-    def _of_json_lines(self, lines: Lines) -> Entries:
-        """Read JSON objects, one in each line that is not empty."""
-        lines, parse = iter(lines), self.parse
+    def _of_lines(self, lines: Lines) -> Entries:
+        """Read JSON objects or columns, one in each line that is not empty."""
+        is_json, lines = self.format.layout is Layout.JSON_LINES, iter(lines)
         is_first = True  # no line above was left out
         n_lines = 1 + _TOGETHER // max(len(self.first_line), 80)
         while some := list(islice(lines, n_lines)):
             texts = [line.strip(BLANKS) for _, line in some]
-            for (number, _), text, content in zip(some, texts, usual_objects(texts), strict=True):
-                if not text:
+            contents = usual_objects(texts) if is_json else map(columns_of, texts)
+            for (number, _), text, content in zip(some, texts, contents, strict=True):
+                if not text or (text[0] == "#" and not is_json):
                     is_first = False
                     continue
                 try:
-                    yield number, parse(content or json_object(text), number if is_first else 0)
+                    yield number, self.parse(content or json_object(text), number if is_first else 0)
                 except _WRONG as error:
                     raise self._error_for(error, number, text) from None
-
-    def _of_columns(self, lines: Lines) -> Entries:
-        """Read columns, in each line that is neither empty nor a comment."""
-        parse = self.parse
-        is_first = True  # no line above was left out
-        for number, line in lines:
-            text = line.strip(BLANKS)
-            if not text or text[0] == "#":
-                is_first = False
-                continue
-            try:
-                yield number, parse(columns_of(text), number if is_first else 0)
-            except _WRONG as error:
-                raise self._error_for(error, number, text) from None
 
     def _of_table(self, lines: Lines) -> Entries:
         """Read the rows of a table under the header, as dicts by our names; a cell may hold line ends."""
@@ -219,8 +206,8 @@ class TextFile:
 
 
 _ENTRIES = {
-    Layout.JSON_LINES: TextFile._of_json_lines,
-    Layout.COLUMNS: TextFile._of_columns,
+    Layout.JSON_LINES: TextFile._of_lines,
+    Layout.COLUMNS: TextFile._of_lines,
     Layout.TABLE: TextFile._of_table,
     Layout.JSON: TextFile._of_json,
 }

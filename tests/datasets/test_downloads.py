@@ -128,7 +128,7 @@ def test_the_reason_of_a_failed_download_is_short(error, reason):
     assert reason_of(error) == reason
 
 
-@pytest.mark.parametrize("name", ["medcorpus", "vaswani"])
+@pytest.mark.parametrize("name", ["medcorpus", pytest.param("vaswani", marks=pytest.mark.thorough)])
 def test_a_data_set_without_network_is_one_line_of_the_command_line(home, tmp_path, name):
     (tmp_path / "run.trec").write_text("topic_001_1 Q0 permed-1 1 1 t\n")
     environment = {**os.environ, "ALL_PROXY": unused_url(), "no_proxy": "", "IR_DATASETS_DL_TRIES": "2"}

@@ -88,36 +88,27 @@ warnings.simplefilter('always')
 """
 
 
-@pytest.mark.parametrize(
-    "imports", ["import permed_measures, ir_datasets", "import ir_datasets, permed_measures"]
-)
-def test_data_sets_that_cannot_be_registered_are_a_warning(imports):
+def test_data_sets_that_cannot_be_registered_are_a_warning_and_by_hand_an_error():
     code = f"""{BROKEN}
 with warnings.catch_warnings(record=True) as caught:
-    {imports}
+    import permed_measures, ir_datasets
 for warning in caught:
     if issubclass(warning.category, permed_measures.PermedWarning):
         print(warning.message)
 print(ir_datasets.load('vaswani').has_qrels())
-"""
-    message = (
-        "the data sets of permed-measures are not registered with ir_datasets (ImportError: broken on "
-        "purpose). Call permed_measures.datasets.register() to see the whole error"
-    )
-    assert python(code) == f"{message}\nTrue"
-
-
-def test_registering_by_hand_shows_the_error():
-    code = f"""{BROKEN}
-import permed_measures.datasets
 try:
     permed_measures.datasets.register()
 except ImportError as error:
     print(error)
 """
-    assert python(code) == "broken on purpose"
+    message = (
+        "the data sets of permed-measures are not registered with ir_datasets (ImportError: broken on "
+        "purpose). Call permed_measures.datasets.register() to see the whole error"
+    )
+    assert python(code) == f"{message}\nTrue\nbroken on purpose"
 
 
+@pytest.mark.thorough
 def test_threads_that_import_ir_datasets_at_once_all_find_the_data_sets():
     code = """
 import threading, permed_measures

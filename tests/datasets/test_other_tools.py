@@ -19,6 +19,7 @@ def home(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path_factory.mktemp("home")))
 
 
+@pytest.mark.thorough
 def test_ir_datasets_exports_and_looks_up_the_sample():
     code = "import permed_measures, ir_datasets; ir_datasets.main_cli()"
 

@@ -73,9 +73,7 @@ def test_scores_that_rise_from_line_to_line_are_said(ending, read, tmp_path):
 TIED = [("q", d, rank, 1.0) for rank, d in enumerate("bacd", start=1)]
 FLOAT32 = [("q", d, rank, 1 + rank * 1e-9) for rank, d in enumerate("abcdefg", start=1)]
 SAYS_NOTHING = {
-    "agrees": SIMILARITIES,
     "shuffled lines": SIMILARITIES[::-1],
-    "ties": TIED,
     "ties and others": [*TIED, ("q", "e", 5, 0.5), ("q", "f", 6, 0.5)],
     "equal as float32": FLOAT32,
     "numbers of all rows": [("q", "a", 0, 0.2), ("q1", "a", 1, 0.2), ("q", "b", 2, 0.3), ("q", "c", 3, 0.1)][

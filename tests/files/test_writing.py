@@ -241,20 +241,14 @@ def test_what_is_written_reads_back_equal_or_is_refused_rightly(form, what, tmp_
 
 
 HARD = [
-    ("trec", "run", {"{x": {"d": 1.0}}),
     ("trec", "qrels", {"{x": {"d": 1}}),
     ("trec", "run", {"query_id,doc_id,score": {"d": 1.0}}),
-    ("trec", "run", {"q": {"d": 10**400}}),
     ("json", "run", {"mteb_model_meta": {"d": 1.0}, "q": {"d": 2.0}}),
-    ("json", "qrels", {"mteb_model_meta": {"a": 1}}),
     ("jsonl", "qrels", {"a\nb_1": {"d": 2}}),
-    ("jsonl", "qrels", {"a_1\n": {"d": 2}}),
     ("parquet", "qrels", {"q": {"d": 2**53 + 1}}),
     ("parquet", "qrels", {"q": {"d": 2**53 + 1, "e": 0.5}}),
-    ("parquet", "qrels", {"q": {"d": 1e300}}),
     ("parquet", "run", {"q\ud800": {"d": 1.0}}),
     ("csv", "run", {"q\r": {"d": 1.0}, "\0": {"a\nb": 2.0}}),
-    ("tsv", "run", {"": {"": 1.0}}),
 ]
 
 
@@ -525,11 +519,6 @@ INSPECTED = [
         },
     ),
     (
-        "q Q0 a 1 inf t\nq Q0 b 1 1e300 t\n",
-        ("TREC run", "run"),
-        {"ties": f"1 query with equal scores, 1 of them {TIES}", "scores": "1e+300 to inf"},
-    ),
-    (
         "q 0 a 2\nq 0 b -1\nr 0 a 0\nq 0 a 0.5\n",
         ("TREC qrels", "qrels"),
         {
@@ -539,14 +528,6 @@ INSPECTED = [
             "without relevant": "1 query",
             "duplicates": "1 row (first: query 'q', document 'a')",
         },
-    ),
-    (
-        json_lines(
-            {"conversation_id": "t", "turn_id": 1, "doc_id": 7, "rel": 2},
-            {"conversation_id": "t", "turn_id": 2, "doc_id": "b", "rel": 0},
-        ),
-        ("MedCorpus labels", "qrels"),
-        {"query ids": "'t_1' to 't_2'", "document ids": "'7' to 'b'", "grades": "2: 1, 0: 1"},
     ),
     (
         json_lines({"query_id": 1, "relevant_texts": [3, 4]}, {"query_id": 2, "relevant_texts": []}),
@@ -574,11 +555,6 @@ INSPECTED = [
         },
     ),
     (
-        json_lines(results("q", ("a", 1), ("b", None))),
-        ("PerMed results", "run"),
-        {"no score": "1 row", "scores": "1 to 1", "query ids": "'q'"},
-    ),
-    (
         json_lines({"query": "x", "corpusids": [1], "retrieved": [5, 6, 5]}, {"query": "y", "retrieved": []}),
         ("LitSearch results", "run"),
         {
@@ -594,24 +570,9 @@ INSPECTED = [
         {"grades": "1: 1, 0: 1", "without relevant": "0 queries"},
     ),
     (
-        ",qid,docno,label\n0,q,a,1\n1,q,b,3\n",
-        ("CSV or TSV qrels", "qrels"),
-        {"grades": "3: 1, 1: 1", "rows": "2", "document ids": "'a' to 'b'"},
-    ),
-    (
-        "query_id,doc_id,score\n",
-        ("CSV or TSV run", "run"),
-        {"queries": "0", "rows": "0", "duplicates": "0 rows"},
-    ),
-    (
         '{"q": {"a": 1, "b": 0, "a": 2}}',
         ("BEIR or MTEB JSON", "qrels or run"),
         {"rows": "3", "duplicates": "1 row (first: query 'q', document 'a')", "grades": "2: 1, 1: 1, 0: 1"},
-    ),
-    (
-        '{"q": {"a": 1.5, "b": 0.5}, "r": {}}',
-        ("BEIR or MTEB JSON", "run"),
-        {"queries": "2", "empty": "1 query without documents", "scores": "0.5 to 1.5"},
     ),
 ]
 
