@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from permed_measures.comparisons.results import ComparisonResult, ComparisonRow, deciding
+from permed_measures.comparisons.results import ComparisonResult, deciding, outcome
 from permed_measures.comparisons.wording import LEVELS, interval_of, p_of_sentences, shown, shown_p
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import headings_of
@@ -47,23 +47,9 @@ def findings(result: ComparisonResult) -> list[str]:
     return [*said, *_ahead(result, best)]
 
 
-def rows_of(result: ComparisonResult, measure: int) -> list[ComparisonRow]:
-    """Return the rows of a measure."""
-    n = len(result.paired.pairs)
-    return result.rows[measure * n : (measure + 1) * n]
-
-
-def outcome(row: ComparisonRow, test: str) -> int:
-    """Return 1 where the run is significantly better than its baseline, -1 where worse, 0 otherwise."""
-    p = row.tests[test].adjusted if test else None
-    if p is None or p >= _LEVEL:
-        return 0
-    return (row.difference > 0) - (row.difference < 0)
-
-
 def _margin(result: ComparisonResult, run: str, other: str) -> str:
     """Say how far the highest run is above another on the first measure, and how surely."""
-    [row] = [each for each in rows_of(result, 0) if {each.run, each.baseline} == {run, other}]
+    [row] = [each for each in result.rows_of(0) if {each.run, each.baseline} == {run, other}]
     test, sign = deciding(row.tests), 1 if row.run == run else -1
     said = f"That is {shown(result, sign * row.difference)} above {other}"
     p = row.tests[test].adjusted if test else None
@@ -112,7 +98,7 @@ def _level(result: ComparisonResult) -> str:
 def _outcomes(result: ComparisonResult, measure: int, run: str) -> list[int]:
     """Return for each run that was tested against this one whether it is better (1) or worse (-1), or 0."""
     test = deciding(result.rows[0].tests)
-    rows = [row for row in rows_of(result, measure) if row.tests[test].adjusted is not None]
+    rows = [row for row in result.rows_of(measure) if row.tests[test].adjusted is not None]
     better = [outcome(row, test) for row in rows if row.baseline == run]
     return [*better, *(-outcome(row, test) for row in rows if row.run == run)]
 

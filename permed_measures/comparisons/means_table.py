@@ -70,8 +70,7 @@ def _column(part: ComparisonResult, number: int, letters: list[str]) -> list[Cel
 def _marks(part: ComparisonResult, number: int, letters: list[str]) -> list[str]:
     """Mark each run by a dagger, or by the letters of the runs that it is significantly better than."""
     name, runs = deciding(part.rows[0].tests), list(part.paired.values)
-    n_pairs = len(part.paired.pairs)
-    rows = part.rows[number * n_pairs : (number + 1) * n_pairs] if name else []
+    rows = part.rows_of(number) if name else []
     if not letters:
         tested = [(row, p) for row in rows if (p := row.tests[name].adjusted) is not None]
         daggers = {

@@ -163,6 +163,11 @@ class ComparisonResult:
         """The level of the intervals, such as ``95%``."""
         return f"{100 * self.level:.10g}%"
 
+    def rows_of(self, measure: int) -> list[ComparisonRow]:
+        """Return the rows of a measure, by its number."""
+        n = len(self.paired.pairs)
+        return self.rows[measure * n : (measure + 1) * n]
+
     def sections(self) -> Iterator[tuple[str, Self]]:
         """Yield the groups, then the whole, each with its label."""
         yield from ((str(value), group) for value, group in self.groups.items())
@@ -193,19 +198,18 @@ def letters_of(n: int) -> list[str]:
     return list(ascii_lowercase[:n]) if n <= len(ascii_lowercase) else [str(i) for i in range(1, n + 1)]
 
 
-def is_significant(row: ComparisonRow, test: str) -> bool:
-    """Tell whether the adjusted p-value of a test is below the first level; not if there is no test."""
+def outcome(row: ComparisonRow, test: str) -> int:
+    """Return 1 where the run is significantly better than its baseline, -1 where worse, 0 otherwise."""
     p = row.tests[test].adjusted if test else None
-    return p is not None and p < LEVELS[0]
+    if p is None or p >= LEVELS[0]:
+        return 0
+    return (row.difference > 0) - (row.difference < 0)
 
 
 def better_pairs(rows: Iterable[ComparisonRow], test: str) -> set[tuple[str, str]]:
     """Return the pairs of a run and one that it is significantly better than, of the rows of a measure."""
-    return {
-        (row.run, row.baseline) if row.difference > 0 else (row.baseline, row.run)
-        for row in rows
-        if is_significant(row, test)
-    }
+    found = [(row.run, row.baseline, outcome(row, test)) for row in rows]
+    return {(a, b) if better > 0 else (b, a) for a, b, better in found if better}
 
 
 @dataclass(frozen=True)

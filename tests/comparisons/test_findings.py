@@ -7,6 +7,8 @@ import pytest
 from reporting import loaded, made
 
 from permed_measures.comparisons.findings import findings
+from permed_measures.comparisons.means_table import means_table
+from permed_measures.comparisons.plots.forest import panels_of
 from permed_measures.measures.headings import headings_of
 
 GOOD, MIDDLE, BAD = [1] * 12, [2] * 12, [4] * 12
@@ -88,6 +90,18 @@ COUNTED = "Significantly better than old (max-T-adjusted p < 0.05):"
 )
 def test_findings_say_which_runs_are_highest_and_how_surely(ranks, options, sentences):
     assert findings(made(ranks, **options)) == sentences
+
+
+def test_the_margin_has_the_interval_of_the_run_minus_the_baseline():
+    ranks = {"old": [4] * 12, "new": [1, 2, 3] * 4}
+    result = made(ranks, baseline="old")
+    low, high = result.rows[0].interval
+    assert findings(result)[1] == (
+        f"That is {11 / 18 - 1 / 4:.4f} above old, a significant difference "
+        f"(95% CI [{low:+.4f}, {high:+.4f}], p < 0.001)."
+    )
+    pairs = made({"new": ranks["new"], "old": ranks["old"]}, baseline="new")
+    assert not any("CI" in sentence for sentence in findings(pairs))
 
 
 # --- what each sentence claims, computed from the JSON -----------------------------------------------
@@ -203,3 +217,6 @@ def test_equal_means_are_neither_better_nor_worse_whatever_the_signed_ranks():
     assert findings(result)[-1] == (
         "Significantly better than old (p < 0.05): 0 of 1 run on RR. Significantly worse: 0 of 1 run on RR."
     )
+    pairs = made({"old": old, "new": new}, tests="wilcoxon")  # neither has the other's letter
+    assert [row[2].mark for row in means_table(pairs).rows] == ["", ""]
+    assert [point.outcome for point in panels_of(result, [0], ["new"])[0]] == ["open"]

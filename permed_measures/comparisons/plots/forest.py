@@ -25,8 +25,8 @@ from permed_measures.comparisons.results import (
     ComparisonRow,
     better_pairs,
     deciding,
-    is_significant,
     letters_of,
+    outcome,
 )
 from permed_measures.errors import InputError
 from permed_measures.intervals import FEW
@@ -172,8 +172,7 @@ def _sections(comparison: ComparisonResult, groups: bool) -> Iterator[tuple[str,
 
 def _points(section: ComparisonResult, index: int, baseline: str, runs: Sequence[str]) -> Iterator[Point]:
     """Yield the difference of each run to a baseline, or its mean where there is none."""
-    n_pairs = len(section.paired.pairs)
-    rows = section.rows[index * n_pairs : (index + 1) * n_pairs]
+    rows = section.rows_of(index)
     points = _differences(rows, baseline) if baseline else _means(section, rows, index, runs)
     for point in points:
         if point.label in runs:
@@ -183,9 +182,8 @@ def _points(section: ComparisonResult, index: int, baseline: str, runs: Sequence
 def _differences(rows: Sequence[ComparisonRow], baseline: str) -> Iterator[Point]:
     for row in rows:
         if row.baseline == baseline:
-            outcome = "better" if row.difference > 0 else "worse"
-            marked = outcome if is_significant(row, deciding(row.tests)) else "open"
-            yield Point(row.run, "", row.difference, row.interval, marked)
+            looks = {1: "better", -1: "worse", 0: "open"}[outcome(row, deciding(row.tests))]
+            yield Point(row.run, "", row.difference, row.interval, looks)
 
 
 def _means(
@@ -262,8 +260,8 @@ def one_scale(panels: Iterable[Iterable[Point]]) -> bool:
 
 def draw_panel(ax: Axes, panel: Sequence[Point], about: str) -> None:
     """Draw the points of a measure with their bars, a row for each."""
-    for outcome, (colour, filling) in _LOOKS.items():
-        here = [(y, point) for y, point in enumerate(panel) if point.outcome == outcome]
+    for name, (colour, filling) in _LOOKS.items():
+        here = [(y, point) for y, point in enumerate(panel) if point.outcome == name]
         bars = [(y, *point.interval) for y, point in here if point.interval]
         if bars:
             at, low, high = zip(*bars, strict=True)
@@ -271,7 +269,7 @@ def draw_panel(ax: Axes, panel: Sequence[Point], about: str) -> None:
         if here:
             look: dict[str, Any] = {"color": colour, "markerfacecolor": filling, "markersize": 5.5}
             places, x = zip(*((place, point.value) for place, point in here), strict=True)
-            ax.plot(x, places, "o", linestyle="none", label=outcome, zorder=3, **look)
+            ax.plot(x, places, "o", linestyle="none", label=name, zorder=3, **look)
     names = [shown_name(point.label) if point.outcome else point.label for point in panel]
     labels = [f"{name}  {point.letter}".rstrip() for name, point in zip(names, panel, strict=True)]
     ax.set_yticks(range(len(panel)), labels, fontsize="small", **AS_WRITTEN)

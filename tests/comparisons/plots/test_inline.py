@@ -25,7 +25,9 @@ def test_forest_plots_have_the_differences_in_one_order_and_on_one_scale(drawn):
     plots = inline.forest_plots(result)
     axes = drawn(plots)
     order = [row.run for row in sorted(result.rows[:2], key=lambda row: -row.difference)]
-    assert len({ax.get_xlim() for ax in axes}) == 1
+    [(left, right)] = {ax.get_xlim() for ax in axes}
+    ends = [end for row in result.rows for end in row.interval]
+    assert left < min(*ends, 0) < max(*ends, 0) < right
     for number, (ax, plot) in enumerate(zip(axes, plots, strict=True)):
         rows = {row.run: row for row in result.rows[2 * number : 2 * number + 2]}
         assert [text.get_text() for text in ax.get_yticklabels()] == order
