@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from permed_measures.errors import InputError
-from permed_measures.markup import counted
+from permed_measures.markup import counted, listed
 from permed_measures.papers.tables import ClaimRow, PrintedClaims
 
 _NAMED = 10
@@ -42,7 +43,7 @@ def assigned(printed: PrintedClaims, runs: list[str]) -> Assigned:
     left = [row.label for row, run in zip(rows, run_of, strict=True) if run is None]
     if not found:
         raise InputError(
-            f"no row is about one of the runs {_listed(runs)} (found {_listed(left)})",
+            f"no row is about one of the runs {listed(runs, _NAMED)} (found {listed(left, _NAMED)})",
             where=printed.path,
             hint="Name the runs as the table does: NAME=FILE",
         )
@@ -59,11 +60,16 @@ def runs_of(rows: Iterable[list[str]], runs: list[str]) -> list[str | None]:
     >>> runs_of([["BM25 (ours)"], ["BM25"]], ["bm25"])
     [None, 'bm25']
     """
-    found = [_named(labels, runs) for labels in rows]
-    nearest: dict[str, int] = {}
-    for run, distance in filter(None, found):
-        nearest[run] = min(distance, nearest.get(run, distance))
-    return [each[0] if each is not None and each[1] == nearest[each[0]] else None for each in found]
+    rows = list(rows)
+    found: list[str | None] = [None] * len(rows)
+    for written in _WRITTEN:
+        taken = set(filter(None, found))
+        names = Counter(map(written, runs))
+        known = {name: run for run in runs if names[name := written(run)] == 1 and name and run not in taken}
+        for number, labels in enumerate(rows):
+            same = next(filter(None, (known.get(written(label)) for label in labels)), None)
+            found[number] = found[number] or same
+    return found
 
 
 def _letters(name: str) -> str:
@@ -71,23 +77,12 @@ def _letters(name: str) -> str:
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", name).casefold()))
 
 
-def _without_brackets(name: str) -> str:
-    return _letters(_IN_BRACKETS.sub("", name))
-
-
-_WRITTEN: tuple[Callable[[str], str], ...] = (str, _letters, _without_brackets)
+_WRITTEN: tuple[Callable[[str], str], ...] = (
+    str,
+    _letters,
+    lambda name: _letters(_IN_BRACKETS.sub("", name)),
+)
 """How names are compared, the strictest way first."""
-
-
-def _named(labels: list[str], runs: list[str]) -> tuple[str, int] | None:
-    """Return the run that has one of these names, and by which way; None without one, or with several."""
-    for distance, written in enumerate(_WRITTEN):
-        for label in labels:
-            wanted = written(label)
-            same = [run for run in runs if wanted and written(run) == wanted]
-            if len(same) == 1:
-                return same[0], distance
-    return None
 
 
 def _check_same(claims: dict[str, str], row: ClaimRow, run: str) -> None:
@@ -102,17 +97,9 @@ def _check_same(claims: dict[str, str], row: ClaimRow, run: str) -> None:
         )
 
 
-def _left_out(rows: list[str], runs: list[str]) -> list[str]:
+def _left_out(rows: list[str], runs: list[str]) -> Iterator[str]:
     """Say which rows have no run, and which runs no row."""
-    found = []
-    if rows:
-        found.append(f"{counted(len(rows), 'row')} without a run left out: {_listed(dict.fromkeys(rows))}")
-    if runs:
-        found.append(f"{counted(len(runs), 'run')} without a row left out: {_listed(runs)}")
-    return found
-
-
-def _listed(names: Iterable[str]) -> str:
-    """List names, some of them if there are many."""
-    every = list(names)
-    return ", ".join(every[:_NAMED]) + (", ..." if len(every) > _NAMED else "")
+    for names, noun, other in ((rows, "row", "run"), (runs, "run", "row")):
+        if names:
+            named = listed(dict.fromkeys(names), _NAMED)
+            yield f"{counted(len(names), noun)} without a {other} left out: {named}"
