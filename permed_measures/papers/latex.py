@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from permed_measures.papers.grids import MOST_COLUMNS, Cell, Found, Grid
@@ -43,51 +44,54 @@ _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%[^\n]*")
 _COMMAND = re.compile(r"\\(?:([A-Za-z]+\*?)|(.)|$)", re.DOTALL)
 _BLANKS = re.compile(r"\s*")
 _SPECIAL = re.compile(r"[\\{}$~^_\s]")
+_SPAN = re.compile(r"\\(multicolumn|multirow) *(?:\[[^\]]*\])? *\{ *(-?[0-9]+) *\}")
+_END_OF_CELL = re.compile(r"\\begin *\{|\\tabularnewline|\\.|[{&]", re.DOTALL)
 _MACRO = re.compile(r"\\(?:re)?newcommand\*? *\{?\\([A-Za-z]+)\}? *(?=\{)|\\def *\\([A-Za-z]+) *(?=\{)")
 _DEEPEST = 20
+_LONGEST_MACRO = 200
 
 
 def latex_tables(text: str) -> list[Found]:
     """Return the tables of a LaTeX document."""
-    source = Source.of(text)
+    source = Source.of(_with_macros(_COMMENT.sub(r"\1", text)))
     found, place = [], 0
     while (begin := source.text.find("\\begin", place)) >= 0:
-        name, start = source.argument(begin + len("\\begin"))
-        place = start
+        name, place = source.argument(begin + len("\\begin"))
         if name in _TABLES:
-            for _ in range(_ARGUMENTS.get(name, 1)):
-                start = source.argument(source.after_optional(start))[1]
+            start = source.after_arguments(place, _ARGUMENTS.get(name, 1))
             place = source.end_of(name, start)
             found.append(_table(source, start, place))
     return found
 
 
+def _with_macros(text: str) -> str:
+    """Write what commands without arguments stand for, if that is short, in their places."""
+    source = Source.of(text)
+    contents = {found[1] or found[2]: source.argument(found.end())[0] for found in _MACRO.finditer(text)}
+    short = {name: each for name, each in contents.items() if "#" not in each and len(each) < _LONGEST_MACRO}
+    if not short:
+        return text
+    used = re.compile(rf"\\({'|'.join(map(re.escape, short))})(?![A-Za-z])")
+    return used.sub(lambda found: f"{{{short[found[1]]}}}", text)
+
+
 class Source(NamedTuple):
-    """A document without comments: which brace closes each, where lines begin, and its own commands."""
+    """A text with the places of its lines, and of the brace that closes each."""
 
     text: str
     closing: dict[int, int]
     line_starts: list[int]
-    macros: dict[str, str]
 
     @classmethod
     def of(cls, text: str) -> Source:
-        """Find the braces and commands of a document."""
-        text = _COMMENT.sub(r"\1", text)
-        closing, stack, place = {}, [], 0
+        """Find the braces and lines of a text."""
+        closing, stack = {}, []
         for found in re.finditer(r"\\.|[{}]", text, re.DOTALL):
-            place = found.start()
             if found[0] == "{":
-                stack.append(place)
+                stack.append(found.start())
             elif found[0] == "}" and stack:
-                closing[stack.pop()] = place
-        starts = [0, *(found.end() for found in re.finditer("\n", text))]
-        source = cls(text, closing, starts, {})
-        for found in _MACRO.finditer(text):
-            content, _ = source.argument(found.end())
-            if "#" not in content:
-                source.macros[found[1] or found[2]] = text_of(content)
-        return source
+                closing[stack.pop()] = found.start()
+        return cls(text, closing, [0, *(found.end() for found in re.finditer("\n", text))])
 
     def line(self, place: int) -> int:
         """Return the number of a line."""
@@ -107,6 +111,12 @@ class Source(NamedTuple):
             if end < 0:
                 break
             place = end + 1
+        return place
+
+    def after_arguments(self, place: int, n: int) -> int:
+        """Return the place behind some arguments and the optional ones before and after them."""
+        for _ in range(n):
+            place = self.argument(self.after_optional(place))[1]
         return place
 
     def end_of(self, name: str, start: int) -> int:
@@ -151,58 +161,51 @@ def _fill(rows: Grid) -> None:
                     other[column] = other[column]._replace(text=cell.text)
 
 
-def _rows(source: Source, start: int, end: int) -> list[tuple[list[Cell], bool]]:
-    """Return the cells of each row, and whether there is a rule over the whole table before it."""
-    rows: list[tuple[list[Cell], bool]] = [([], False)]
-    cell_start, place, depth, text = start, start, 0, source.text
-    pattern = re.compile(r"\\begin *\{|\\end *\{|\\tabularnewline|\\.|[{}&]", re.DOTALL)
+def _rows(source: Source, start: int, end: int) -> Iterator[tuple[list[Cell], bool]]:
+    """Yield the cells of each row, and whether there is a rule over the whole table before it."""
+    cells: list[Cell] = []
+    has_rule = False
+    for first, last, ends_row in _places_of_cells(source, start, end):
+        cell, ruled = _cell(source, first, last)
+        has_rule = has_rule or (ruled and not cells)
+        cells.append(cell)
+        if ends_row:
+            if len(cells) > 1 or cell.text or has_rule:
+                yield cells, has_rule
+            cells, has_rule = [], False
 
-    def end_cell(stop: int) -> None:
-        cell, has_rule = _cell(source, cell_start, stop)
-        cells, before = rows[-1]
-        rows[-1] = ([*cells, cell], before or (has_rule and not cells))
 
-    while (found := pattern.search(text, place, end)) is not None:
+def _places_of_cells(source: Source, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+    """Yield where each cell begins and ends, and whether it is the last of its row."""
+    place = start
+    while (found := _END_OF_CELL.search(source.text, place, end)) is not None:
         token, place = found[0], found.end()
-        if token in ("{", "}"):
-            depth += 1 if token == "{" else -1
-        elif token.startswith(("\\begin", "\\end")) and token.endswith("{"):
-            depth += 1 if token.startswith("\\begin") else -1
+        if token == "{":
             place = source.closing.get(place - 1, place - 1) + 1
-        elif depth == 0 and token in ("&", "\\\\", "\\tabularnewline"):
-            end_cell(found.start())
+        elif token.startswith("\\begin") and token.endswith("{"):
+            name, place = source.argument(place - 1)
+            place = source.end_of(name, place)
+        elif token in ("&", "\\\\", "\\tabularnewline"):
+            yield start, found.start(), token != "&"
             if token != "&":
-                if text[place : place + 1] == "*":
-                    place += 1
-                after = source.after_optional(place) if text[place : place + 1] == "[" else place
-                place = after
-                rows.append(([], False))
-            cell_start = place
-    end_cell(end)
-    return [(cells, rule) for cells, rule in rows if len(cells) > 1 or cells[0].text or rule]
-
-
-_SPAN = re.compile(r"\\(multicolumn|multirow) *(?:\[[^\]]*\])? *\{ *(-?[0-9]+) *\}")
+                place += source.text.startswith("*", place)
+                place = source.after_optional(place) if source.text.startswith("[", place) else place
+            start = place
+    yield start, end, True
 
 
 def _cell(source: Source, start: int, stop: int) -> tuple[Cell, bool]:
     raw = source.text[start:stop]
-    commands = {found[1] for found in _COMMAND.finditer(raw)}
-    columns = rows = 1
-    for found in _SPAN.finditer(raw):
-        if found[1] == "multicolumn":
-            columns = max(int(found[2]), 1)
-        else:
-            rows = int(found[2])
-    text = " ".join(text_of(raw, source.macros).split())
+    spans = {"multicolumn": 1, "multirow": 1} | {found[1]: int(found[2]) for found in _SPAN.finditer(raw)}
     line = source.line(min(_skip_blanks(source.text, start), max(stop - 1, start)))
-    return Cell(text, line, columns, rows), bool(commands & _RULES)
+    cell = Cell(" ".join(text_of(raw).split()), line, max(spans["multicolumn"], 1), spans["multirow"])
+    return cell, any(found[1] in _RULES for found in _COMMAND.finditer(raw))
 
 
 # --- text --------------------------------------------------------------------------------------------
 
 
-def text_of(latex: str, macros: dict[str, str] | None = None, depth: int = 0) -> str:
+def text_of(latex: str, depth: int = 0) -> str:
     r"""Return what LaTeX prints, raised text as ``^{...}`` and lowered text as ``_{...}``.
 
     Examples
@@ -210,7 +213,7 @@ def text_of(latex: str, macros: dict[str, str] | None = None, depth: int = 0) ->
     >>> text_of(r"\textbf{0.5357}$^{\dagger}$~\% \cellcolor{gray!20}")
     '0.5357^{†} % '
     """
-    source = Source(latex, _closing(latex), [0], macros or {})
+    source = Source.of(latex)
     parts: list[str] = []
     place = 0
     while (found := _SPECIAL.search(latex, place)) is not None:
@@ -220,34 +223,17 @@ def text_of(latex: str, macros: dict[str, str] | None = None, depth: int = 0) ->
             text, place = _command(source, found.start(), depth)
             parts.append(text)
         elif character in "^_":
-            inside, place = _script(source, place)
-            parts.append(f"{character}{{{_inner(inside, source, depth)}}}")
+            command = _COMMAND.match(latex, place)
+            inside, place = (command[0], command.end()) if command else source.argument(place)
+            parts.append(f"{character}{{{_inner(inside, depth)}}}")
         elif character not in "{}$" or latex[place - 1 : place + 1] == "}{":
             parts.append(" ")
-    parts.append(latex[place:])
-    return "".join(parts)
+    return "".join([*parts, latex[place:]])
 
 
-def _closing(latex: str) -> dict[int, int]:
-    closing, stack = {}, []
-    for found in re.finditer(r"\\.|[{}]", latex, re.DOTALL):
-        if found[0] == "{":
-            stack.append(found.start())
-        elif found[0] == "}" and stack:
-            closing[stack.pop()] = found.start()
-    return closing
-
-
-def _script(source: Source, place: int) -> tuple[str, int]:
-    """Return what is raised or lowered: an argument, or a command."""
-    if found := _COMMAND.match(source.text, place):
-        return found[0], found.end()
-    return source.argument(place)
-
-
-def _inner(latex: str, source: Source, depth: int) -> str:
-    inside = text_of(latex, source.macros, depth + 1) if depth < _DEEPEST else ""
-    return inside.replace("^", "").replace("_", "").replace("{", "").replace("}", "")
+def _inner(latex: str, depth: int) -> str:
+    inside = text_of(latex, depth + 1) if depth < _DEEPEST else ""
+    return re.sub(r"[\^_{}]", "", inside)
 
 
 def _command(source: Source, place: int, depth: int) -> tuple[str, int]:
@@ -256,23 +242,18 @@ def _command(source: Source, place: int, depth: int) -> tuple[str, int]:
     name = "" if found is None else (found[1] or found[2] or "")
     place = place + 1 if found is None else found.end()
     bare = name.rstrip("*") or name
-    if name in source.macros:
-        return source.macros[name], place
     if bare in _SYMBOLS:
         return _SYMBOLS[bare], place
     if bare in _SCRIPTS:
         inside, place = source.argument(source.after_optional(place))
-        return f"{_SCRIPTS[bare]}{{{_inner(inside, source, depth)}}}", place
+        return f"{_SCRIPTS[bare]}{{{_inner(inside, depth)}}}", place
     if bare in _DROPPED or bare in _LEADING:
-        place = source.after_optional(place)
-        for _ in range(_DROPPED.get(bare, 0) + _LEADING.get(bare, 0)):
-            place = source.after_optional(source.argument(place)[1])
-        return "", place
+        n = _DROPPED.get(bare, 0) + _LEADING.get(bare, 0)
+        return "", source.after_optional(source.after_arguments(place, n))
     if bare in ("begin", "end"):
         environment, place = source.argument(place)
         if bare == "begin" and environment in _TABLES:
-            for _ in range(_ARGUMENTS.get(environment, 1)):
-                place = source.argument(source.after_optional(place))[1]
+            place = source.after_arguments(place, _ARGUMENTS.get(environment, 1))
         return " ", place
     if source.text.startswith(r"\\*", place - 2):  # goes on in the next line, with the same word
         return "", place + 1
