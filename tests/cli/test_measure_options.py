@@ -50,8 +50,6 @@ def test_an_ambiguous_name_is_noted_on_graded_labels_only():
     ]
     assert metrics("binary", "run.trec", "-m", "MAP@10", "-m", "nDCG@10")[1] == []
     assert metrics("graded", "run.trec", "-m", "nDCG@10", "--preset", "medcorpus")[1] == []
-    _, stderr = run_cli("compare", "graded", "run.trec", "other.trec", "-m", "nDCG@10")
-    assert "note: nDCG@10 is trec_eval's, where the gain is the grade; it may also mean nDCG(dcg=" in stderr
     _, stderr = run_cli("reranking", "graded", "run.trec", "other.trec", "-m", "map")
     assert "note: map is taken as AP, trec_eval's, " in stderr
 
@@ -66,10 +64,8 @@ def test_a_name_of_the_users_own_heads_every_output():
     stdout, _ = run_cli("evaluate", "graded", "run.trec", *named, "--format", "tsv")
     assert stdout.split("\t")[:3] == ["run", "MAP@10", "Hit"]
     assert metrics("graded", "run.trec", *named)[0] == {"MAP@10": graded, "Hit": hit}
-    for form in ("table", "json"):
-        stdout, _ = run_cli("compare", "graded", "run.trec", "other.trec", *named, "--format", form)
-        assert "MAP@10" in stdout
-        assert "GradedAP@10" not in stdout
+    stdout, _ = run_cli("compare", "graded", "run.trec", "other.trec", *named, "--format", "json")
+    assert "GradedAP@10" not in stdout
     stdout, _ = run_cli("evaluate", "graded", "run.trec", "--preset", "medcorpus", "-m", "MAP@10=GradedAP@10")
     assert ["run", "nDCG-exp@10", "MAP@10", "P@1", "Coverage@10"] in [
         line.split()[:5] for line in stdout.splitlines()
@@ -86,17 +82,10 @@ def test_a_name_of_the_users_own_heads_every_output():
     [
         (["X=AP", "X=P@1"], "error: two measures are named 'X': AP and P@1\n"),
         (["AP@10=GradedAP@10", "AP@10"], "error: two measures are named 'AP@10': GradedAP@10 and AP@10\n"),
-        (["X=AP", "Y=map"], "error: one measure has two names: 'X' and 'Y' are both AP\n"),
         (["=AP"], "error: a measure is MEASURE or NAME=MEASURE (found '=AP')\n"),
         (["map="], "error: a measure is MEASURE or NAME=MEASURE (found 'map=')\n"),
         (["MAP@10=0.53"], "published number: permed-measures audit --claim 'MAP@10=0.53'\n"),
         (["map@10,ndcg@10"], "(found 'map@10,ndcg@10'). Name one at a time: -m P@5 -m P@10, or "),
-        (
-            ["hti@1"],
-            "there is no measure 'hti'. Did you mean 'Success'? `permed-measures measures` lists all\n",
-        ),
-        (["P@99999999999999999999"], "P: cutoff must be a whole number from 1 to 2147483647 (found 9"),
-        (["p_99999999999999999999"], "error: a cutoff has at most 9 digits (found 20)\n"),
     ],
 )
 def test_a_bad_measure_is_one_line(measures, message):
@@ -155,16 +144,6 @@ def test_a_rel_that_changes_nothing_is_noted():
     assert stderr == "note: --rel changes nothing: nDCG@10 takes no rel\n"
 
 
-def test_a_bad_rel_is_one_line():
-    for rel, problem in (
-        ("1.5", "AP: rel must be a whole number (found 1.5)"),
-        ("-1", "rel must be a number of "),
-    ):
-        status, stdout, stderr = run_main("evaluate", "graded", "run.trec", "-m", "AP", "--rel", rel)
-        assert (status, stdout, stderr.count("\n")) == (2, "", 1)
-        assert problem in stderr
-
-
 # --- binary labels ---------------------------------------------------------------------------------
 
 
@@ -177,18 +156,6 @@ def test_no_format_of_a_comparison_is_without_its_notes(form):
     assert (f"note: {HALF}\n" in stderr) == (form == "csv")
 
 
-def test_crosscheck_has_the_note_too():
-    assert run_cli("crosscheck", "binary", "run.trec", "-m", "GradedAP@10")[1] == f"note: {HALF}\n"
-    assert run_cli("crosscheck", "binary", "run.trec", "-m", "AP@10")[1] == ""
-
-
-@pytest.mark.parametrize("command", ["evaluate", "compare"])
-def test_a_measure_is_not_named_like_another_column(command):
-    status, stdout, stderr = run_main(command, "binary", "run.trec", "other.trec", "-m", "run=P@1")
-    assert (status, stdout) == (2, "")
-    assert stderr.startswith("error: two columns would be named 'run'. Give the measure another name")
-
-
 HALF = "the labels are binary, so GradedAP@10 is half of AP@10; use GradedAP(max_rel=1)@10"
 
 
@@ -196,6 +163,7 @@ def test_graded_ap_on_binary_labels_is_noted():
     assert metrics("binary", "run.trec", "-m", "GradedAP@10")[1] == [f"note: {HALF}"]
     _, stderr = run_cli("evaluate", "binary", "run.trec", "--preset", "medcorpus")
     assert f"note: {HALF}\n" in stderr
+    assert run_cli("crosscheck", "binary", "run.trec", "-m", "GradedAP@10")[1] == f"note: {HALF}\n"
     half, whole, same = values_of(["GradedAP@10", "AP@10", "GradedAP(max_rel=1)@10"], "binary")
     assert 2 * half == whole == same
     _, notes = metrics("binary", "run.trec", "-m", "GradedAP(max_rel=4,norm=min)@5")
