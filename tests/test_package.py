@@ -40,11 +40,8 @@ papers: cells grids html_tables latex markdown delimited read
 papers: names printed claims whole_numbers columns tables runs
 crosschecks
 conventions: options named query_sets values
-audits: options choices levels
-audits: conventions tried
-audits: run_tables run_variants
-audits: matches other_runs near_numbers chances answers searches
-audits: changes suggestions sentences answer_json reports audit
+audits: run_tables run_variants trials chance other_runs answers search
+audits: changes suggestions sentences reports audit
 limits: query_classes formulas best_rankings bounds counts row_formulas row_conventions rows
 limits: reports possible
 uncertainties: unjudged label_errors results uncertainty

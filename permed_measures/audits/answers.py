@@ -1,23 +1,32 @@
-"""One convention for several claims: what it explains, and how it differs from others."""
+"""One convention for several claims: what it explains, how sure that is, and how a paper would say it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
-from enum import Enum
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import comb
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from permed_measures.audits.chances import Chance, Counting, chance_of_claim, rows_near, with_others
-from permed_measures.audits.conventions import COMMUNITY, NAMED, Convention, NamedConvention
-from permed_measures.audits.matches import ClaimAudit, Match
-from permed_measures.audits.near_numbers import reaches_of
-from permed_measures.audits.options import Cutoff, LabelPolicy, QuerySet, Rank, Rounding, describe, text_of
-from permed_measures.audits.other_runs import other_means
-from permed_measures.audits.tried import SETTINGS
+from permed_measures.audits.chance import Chance, NearRows
+from permed_measures.audits.other_runs import other_means, reaches_of
+from permed_measures.audits.run_variants import options_for
+from permed_measures.audits.trials import Space, Trial
+from permed_measures.conventions.named import COMMUNITY, NamedConvention
+from permed_measures.conventions.options import (
+    CUTOFF,
+    MEASURES,
+    OPTIONS,
+    SHARED,
+    Options,
+    changes_of,
+    describe,
+    value_of,
+)
+from permed_measures.conventions.values import in_a_paper, with_cutoff
+from permed_measures.papers.names import Rank
 
 _SAME = 1e-12
 """Means that differ by no more than this are one number."""
@@ -29,52 +38,58 @@ _HOPELESS = 0.05
 """Where more arbitrary numbers would be explained, what other runs would have is no matter."""
 _DRAWN_FOR_ONE = 1000
 """How many numbers of other runs are drawn for a claim alone."""
-_MOST_CHANGES = 2
-"""With how many changes they do so at most."""
+MOST_CHANGES = 2
+"""How far from a named convention an answer is at most."""
 
 
-@dataclass(frozen=True)
-class RowAudit:
-    """The claims about one run.
-
-    Attributes
-    ----------
-    name : str
-    claims : list of ClaimAudit
-    answers : list of Answer
-        The named conventions that explain all claims with the fewest changes; empty if none does.
-    """
-
-    name: str
-    claims: list[ClaimAudit]
-    answers: list[Answer]
-
-    @property
-    def ok(self) -> bool:
-        """Whether one convention explains all claims."""
-        return bool(self.answers)
+def simplified(options: Options, default: Options, same: Callable[[Options], bool]) -> Options:
+    """Return a convention with the default of each option that makes no difference."""
+    for option in options:
+        if options[option] != default[option] and same({**options, option: default[option]}):
+            options = {**options, option: default[option]}
+    return options
 
 
-@dataclass(frozen=True)
-class Answer(Convention):
+class Alternative(NamedTuple):
+    """A change of one option by which a claim is printed otherwise."""
+
+    option: str
+    value: Any
+    trial: Trial
+    number: float
+    printed: str
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
     """A convention, and the claims that it should explain.
 
     Attributes
     ----------
     named : NamedConvention
         The nearest named convention, or that of other claims.
-    usual : dict of str to Rank
-        By the name of the claim the cutoff that is no change.
-    changes : list of str
-        The differences from that.
-    claims : list of ClaimAudit
-        All claims, explained or not.
+    options : mapping
+        The value of each option, and the cutoff of each claim.
+    space : Space
+        Where it was found, with all claims, explained or not.
+    n_changes : int
+        How far from a base of the space it is.
     """
 
     named: NamedConvention
-    usual: dict[str, Rank]
-    changes: list[str]
-    claims: list[ClaimAudit] = field(repr=False)
+    options: Options
+    space: Space = field(repr=False)
+    n_changes: int
+
+    @property
+    def trials(self) -> list[Trial]:
+        """All claims, explained or not."""
+        return list(self.space.trials)
+
+    @property
+    def changes(self) -> list[str]:
+        """The differences from the named convention."""
+        return changes_of(self.options, self.named.at(self.space.usual))
 
     @property
     def name(self) -> str:
@@ -82,48 +97,47 @@ class Answer(Convention):
         n = len(self.changes)
         return self.named.name + (f" with {n} change{'s' if n > 1 else ''}" if n else "")
 
-    def given(self, claim: ClaimAudit) -> Match:
-        """Compute a claim by this convention."""
-        published = claim.claim
-        return claim.at(self.setting, self.choices[published.family], self.cutoffs[published.name])
-
     @cached_property
-    def explained(self) -> list[ClaimAudit]:
+    def explained(self) -> list[Trial]:
         """The claims that this convention prints."""
-        return [claim for claim in self.claims if self.given(claim).prints_claim]
+        return [trial for trial in self.trials if trial.prints(self.options)]
 
     @property
     def complete(self) -> bool:
         """Whether all claims are explained."""
-        return len(self.explained) == len(self.claims)
+        return len(self.explained) == len(self.trials)
+
+    # --- how sure it is --------------------------------------------------------------------------------
 
     @cached_property
     def chance(self) -> Chance:
         """How often other numbers in place of the claims would be explained as well."""
         if not self.explained:
-            return Chance(1, 1, len(self.changes))
-        rows = rows_near(self.explained, self._counting)
-        chance = rows.chance(self._counting, comb(len(self.claims), len(self.explained)))
+            return Chance(1, 1, self.n_changes)
+        n = len(self.explained)
+        near = NearRows(self.space, self.explained, self.n_changes)
+        chance = near.chance(comb(len(self.trials), n))
         if chance.value > _HOPELESS:
             return chance
-        drawn = other_means(self, self.claims, reaches_of(self.claims))
-        every = rows if self.complete else None
-        return with_others(chance, self.claims, self._counting, drawn, len(self.explained), every)
-
-    @property
-    def _counting(self) -> Counting:
-        bases = NAMED if any(self.named is each for each in NAMED) else (self.named,)
-        return Counting(len(self.changes), bases, self.usual)
+        drawn = other_means(self.options, self.trials, reaches_of(self.trials))
+        every = near if self.complete else NearRows(self.space, self.trials, self.n_changes)
+        n_others = every.explain(drawn, n)
+        return chance._replace(n_others=n_others, n_drawn=len(drawn))
 
     @cached_property
     def chances(self) -> list[Chance]:
         """For each explained claim how often another number in its place would be explained alone."""
         if not self.explained:
             return []
-        others = other_means(self, self.explained, reaches_of(self.explained), _DRAWN_FOR_ONE)
-        return [
-            chance_of_claim(claim, None, means) for claim, means in zip(self.explained, others.T, strict=True)
-        ]
+        drawn = other_means(self.options, self.explained, reaches_of(self.explained), _DRAWN_FOR_ONE)
+        found = []
+        for trial, means in zip(self.explained, drawn.T, strict=True):
+            alone = Space([trial], self.space.conventions)
+            most = next((n for n, each in alone.within(MOST_CHANGES) if trial.prints(each)), MOST_CHANGES)
+            near = NearRows(alone, [trial], most)
+            n_others = near.explain(means[:, None], 1)
+            found.append(near.chance()._replace(n_others=n_others, n_drawn=len(means)))
+        return found
 
     @property
     def verdict(self) -> str:
@@ -136,116 +150,93 @@ class Answer(Convention):
     @property
     def is_clear(self) -> bool:
         """Whether claims were made so rather than mistyped: few changes, which hardly fit by chance."""
-        return len(self.changes) <= _MOST_CHANGES and self.chance.value <= _DIFFERENT
+        return len(self.changes) <= MOST_CHANGES and self.chance.value <= _DIFFERENT
+
+    # --- what is said of it ----------------------------------------------------------------------------
 
     @cached_property
-    def simplified(self) -> Answer:
+    def simplified(self) -> Options:
         """The same, with the default of each option that makes no difference to the explained claims."""
-        answer = self
-        for option, default in COMMUNITY.of(claim.claim for claim in self.claims).options.items():
-            other = answer.changed(option, default)
-            if answer._same_as(other):
-                answer = other
-        return answer
+        return simplified(self.options, COMMUNITY.at(self._cutoffs), self._same_as)
+
+    @property
+    def _cutoffs(self) -> dict[str, Rank]:
+        """The cutoffs in the names of the claims."""
+        return {trial.claim.name: trial.claim.cutoffs[0] for trial in self.trials}
+
+    def _same_as(self, other: Options) -> bool:
+        """Return whether another convention prints the explained claims too, from the same values."""
+        return all(
+            abs(trial.value(self.options) - trial.value(other)) <= _SAME and trial.prints(other)
+            for trial in self.explained
+        )
+
+    def _seen(self, option: str) -> bool:
+        """Return whether any explained claim depends on an option."""
+        return any(option in trial.options for trial in self.explained)
 
     def differences_from_default(self) -> list[str]:
         """Return the differences from ir_measures' default that matter to the explained claims."""
-        default = COMMUNITY.of(claim.claim for claim in self.claims)
-        return self.simplified._for_explained.changes_from(default, with_users=True)
+        ours = {option: value for option, value in self.simplified.items() if self._seen(option)}
+        return changes_of(ours, COMMUNITY.at(self._cutoffs), with_users=True)
 
     def sentence(self) -> str:
-        """Describe the convention as a paper would in its experimental setup."""
-        part = self.simplified._for_explained
-        pooled = part.setting.labels is LabelPolicy.POOL
-        texts = [choice.sentence(self._explained_measures, pooled) for choice in part.choices.values()]
-        queries = describe("queries", part.setting.queries)
-        if part.setting.queries is QuerySet.QRELS:
-            queries = f"all {self.claims[0].run.judgments.n_queries:,} queries of the qrels"
-        sentences = ["; ".join(text for text in texts if text), f"the mean is taken over {queries}"]
-        for option in ("labels", "self_match", "documents", "ties", "rounding"):
-            sentences.append(text_of(option, getattr(part.setting, option), "paper"))
-        usual = COMMUNITY.of(claim.claim for claim in self.claims).cutoffs
-        sentences += [
-            f"{name} is computed {'without a cutoff' if cutoff is None else f'within rank {Cutoff(cutoff)}'}"
-            for name, cutoff in part.cutoffs.items()
-            if cutoff != usual[name]
+        """Say how the claims are computed, as a paper would."""
+        ours, by_measure = self.simplified, dict[str, list[str]]()
+        for trial in self.explained:
+            name = with_cutoff(trial.claim.measure, trial.cutoff(ours))
+            by_measure.setdefault(trial.claim.measure, []).append(name)
+        parts = [
+            in_a_paper(list(dict.fromkeys(names)), measure, self._shown(measure, ours))
+            for measure, names in by_measure.items()
         ]
-        return " ".join(f"{_capitalised(each)}." for each in sentences if each)
+        phrases = [value_of(option, ours[option]).phrase for option in SHARED if option != "queries"]
+        return "; ".join([*parts, f"averaged over {self._queries(ours)}", *filter(None, phrases)])
 
-    def latex(self) -> list[str]:
-        """Return the formulas."""
-        choices = self.simplified._for_explained.choices.values()
-        return [text for choice in choices if (text := choice.latex())]
+    def _shown(self, measure: str, ours: Options) -> Options:
+        """Return the options of a measure that are said; where all are relevant, grades are none of them."""
+        if measure not in MEASURES:
+            return {}
+        hidden = () if ours["labels"] != "pool" else ("level", "ap_level", "negative", "weights")
+        return {each: value for each, value in options_for(measure, ours).items() if each not in hidden}
+
+    def _queries(self, ours: Options) -> str:
+        if ours["queries"] != "qrels":
+            return describe("queries", ours["queries"])
+        return f"all {self.trials[0].run.judgments.n_queries:,} queries of the qrels"
 
     def equivalents(self) -> dict[str, list[Any]]:
         """Return by option all values that give the same numbers on these data, where there are several.
 
         The first value is the convention's own; each of the others was changed alone.
         """
-        answer = self.simplified
-        ours = answer._for_explained.options
-        found: dict[str, list[Any]] = {}
-        for option, value, other in answer._neighbours():
-            of = {"base": "R", "over": "P"}.get(option)
-            seen = option in ours and (of is None or of in self._explained_measures)
-            if seen and answer.evidence_needed(option, value) and answer._same_as(other):
+        ours, found = self.simplified, dict[str, list[Any]]()
+        for option, value, other in self.space.neighbours(ours):
+            if self._seen(option) and self.evidence(option, value) and self._same_as(other):
                 found.setdefault(option, [ours[option]]).append(value)
         return found
 
-    def alternatives(self) -> list[tuple[str, Any, ClaimAudit, Match]]:
-        """Return the single changes that print something else: option, new value, claim, and the result."""
-        return [
-            (option, value, claim, match)
-            for option, value, other in self.simplified._neighbours()
-            for claim in self.explained
-            if not (match := other.given(claim)).prints_claim and not np.isnan(match.value)
-        ]
+    def alternatives(self) -> Iterator[Alternative]:
+        """Yield the changes of one option by which an explained claim is printed otherwise."""
+        for option, value, other in self.space.neighbours(self.simplified):
+            for trial in self.explained:
+                if option in trial.options and not trial.prints(other) and not np.isnan(trial.value(other)):
+                    yield Alternative(option, value, trial, trial.value(other), trial.shown(other))
 
-    @property
-    def _explained_measures(self) -> set[str]:
-        return {claim.claim.measure for claim in self.explained}
-
-    @property
-    def _for_explained(self) -> Convention:
-        """The part of the convention that an explained claim depends on."""
-        families = {claim.claim.family for claim in self.explained}
-        names = {claim.claim.name for claim in self.explained}
-        choices = {family: choice for family, choice in self.choices.items() if family in families}
-        cutoffs = {name: cutoff for name, cutoff in self.cutoffs.items() if name in names}
-        return Convention(self.setting, choices, cutoffs)
-
-    def _same_as(self, other: Answer) -> bool:
-        """Return whether another answer prints the claims that this one explains, from the same values."""
-        pairs = ((self.given(claim), other.given(claim)) for claim in self.explained)
-        return all(abs(ours.value - theirs.value) <= _SAME and theirs.prints_claim for ours, theirs in pairs)
-
-    def _neighbours(self) -> Iterator[tuple[str, Any, Answer]]:
-        """Yield each answer that differs in one option, after the option and its new value."""
-        tried: dict[str, set[Any]] = {"queries": set(QuerySet), "rounding": set(Rounding)}
-        parts: set[Any] = {choice for claim in self.claims for choice in claim.choices}
-        for part in (*SETTINGS, *parts):
-            for each in fields(part):
-                tried.setdefault(each.name, set()).add(getattr(part, each.name))
-        for claim in self.claims:
-            tried[f"cutoff of {claim.claim.name}"] = {Cutoff(rank) for rank in claim.claim.cutoffs}
-        for option, ours in self.options.items():
-            for value in sorted(tried[option] - {ours}, key=_order):
-                other = self.changed(option, value)
-                if parts.issuperset(other.choices.values()):
-                    yield option, value, other
+    def evidence(self, option: str, value: Any) -> tuple[str, ...]:
+        """Return the data, any of which would tell another value of an option from ours."""
+        ours = self.simplified
+        if option == "queries":
+            both = (value_of(option, each).changed_by for each in (ours[option], value))
+            return tuple(sorted(set(next(both)) ^ set(next(both))))
+        if option.startswith(CUTOFF):
+            return ("a run with relevant documents beyond the cutoff",)
+        binary = ours.get("weights") == "binary" and value in ("gain", "ideal")  # the same: each weight is 1
+        alike = option in _GRADED and ours["labels"] in ("pool", "strict")
+        if option == "rounding" or alike or binary:  # whether it shows depends on the digits
+            return ()
+        return (value_of(option, value).evidence or OPTIONS[option].evidence,)
 
 
-def _order(value: Any) -> float:
-    """Return the place of a value among those of its option."""
-    if isinstance(value, Enum):
-        return list(type(value)).index(value)
-    if isinstance(value, Cutoff):
-        rank = value.rank[0] if isinstance(value.rank, tuple) else value.rank
-        return np.inf if rank is None else rank
-    return float(value)
-
-
-def _capitalised(text: str) -> str:
-    """Return a sentence with a capital, unless it begins with a name such as nDCG."""
-    word = text.split()[0]
-    return text[0].upper() + text[1:] if word.islower() else text
+_GRADED = ("weights", "ap_level", "level", "gain", "negative")
+"""The options that need several grades."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -12,18 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from permed_measures.audits.answers import RowAudit
 from permed_measures.audits.changes import changes_in
-from permed_measures.audits.choices import FixedChoice, Labels, label_policies
-from permed_measures.audits.conventions import NAMED
-from permed_measures.audits.matches import audit_claim
 from permed_measures.audits.reports import Audit
 from permed_measures.audits.run_variants import RunVariants
-from permed_measures.audits.searches import answers_to, doubts_about, exceptions_to, row_of
+from permed_measures.audits.search import RowAudit, answers_to, doubts_about, exceptions_to, row_of
 from permed_measures.audits.sentences import conflicts_of
 from permed_measures.audits.suggestions import by_rows, elsewhere, fits_by_rows, open_claims, suggestions
-from permed_measures.audits.tried import choices_of
+from permed_measures.audits.trials import Trial
+from permed_measures.conventions.named import NAMED, NamedConvention, conventions_with
 from permed_measures.conventions.query_sets import Groupings, groupings_of
+from permed_measures.conventions.values import Labels, label_policies
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By
@@ -36,8 +34,6 @@ from permed_measures.papers.runs import assigned
 from permed_measures.papers.tables import PrintedClaims, read_claims_file
 from permed_measures.papers.whole_numbers import wholes_in
 
-_LEVELS = 20
-"""How many relevance levels are tried."""
 _ONE = "run"
 """The name of a single run."""
 _NAMED = 10
@@ -53,6 +49,7 @@ def audit(
     decimals: int | None = None,
     *,
     by: By | None = None,
+    conventions: str | os.PathLike[str] | None = None,
 ) -> Audit:
     """Find the convention that gives published numbers, and where a table mixes conventions.
 
@@ -77,12 +74,13 @@ def audit(
     by : str, mapping or callable, optional
         Groups of queries as for `evaluate_by`: the mean of their means is tried too. Conversations and turns
         need no argument where ids are ``<conversation>_<turn>``.
+    conventions : path, optional
+        A TOML file with conventions of one's own, which are tried besides those of the package.
 
     Returns
     -------
     Audit
-        ``rows`` has for each claim all conventions that print the same digits, rounded half up or half to
-        even, and the nearest that don't. ``best`` are the named conventions that explain the most claims with
+        ``best`` are the named conventions that explain the most claims, rounded half up or half to even, with
         the fewest changes, ``ok`` says whether they explain all. What they leave open is in ``exceptions``,
         by changes from the first of them, and ``conflicts`` says how the rows, or the claims of a row, were
         made differently. ``print`` shows a report.
@@ -96,11 +94,12 @@ def audit(
 
     Notes
     -----
-    A convention consists of the tie rule, the query set, the label policy, whether a document with the id of
-    its query is removed, whether means are rounded to five digits before they are printed, and how each
-    family of measures is computed: AP by denominator, weights,
-    relevance level and cutoff; nDCG by gain, discount, ideal list and negative grades; P, R, RR and Success
-    by relevance level, and R by its denominator. A claim of AP is tried without its cutoff too.
+    Tried are the conventions with a name, and those that differ from one in at most two options. The options
+    are the tie rule, the query set, the label policy, which documents are ranked, whether means are rounded
+    to five digits before they are printed, and those of each measure: AP by weights, denominator and
+    relevance level; nDCG by gain, discount, ideal list, negative grades and tied scores; P, R, RR, Success
+    and F1 by relevance level, denominator and averaging. A claim of AP, nDCG or RR is tried without its
+    cutoff too.
 
     Examples
     --------
@@ -110,8 +109,8 @@ def audit(
     >>> result = pm.audit(qrels, run, {"MAP@10": 0.3194})
     >>> result.ok, result.answers[0].name
     (True, 'PerMed standard')
-    >>> [str(match.measure) for match in result.rows[0].claims[0].matches[:1]]
-    ['GradedAP@10']
+    >>> result.answers[0].sentence()
+    'AP@10 with weights g/2, divided by R; averaged over all 2 queries of the qrels'
     """
     if isinstance(claims, (str, os.PathLike)):
         claims = read_claims_file(claims)
@@ -121,6 +120,7 @@ def audit(
     origin, runs = Origin.of(qrels, runs), loaded_runs(runs, may_repeat=True)
     loaded = loaded_qrels(qrels)
     policies = label_policies(Judgments.of(loaded))
+    tried = conventions_with(conventions)
     groupings = groupings_of(policies[0].judgments.query_ids, by, loaded)
     if isinstance(claims, PrintedClaims):
         table, notes = assigned(claims, list(runs))
@@ -135,8 +135,8 @@ def audit(
         in_all = np.logical_and.reduce([each.in_run for each in variants.values()])
         for each in variants.values():
             each.in_all_runs = in_all
-    rows = [_audit_row(name, variants[name], row) for name, row in parsed.items()]
-    result = audit_of(rows)
+    rows = [_audit_row(name, variants[name], row, tried) for name, row in parsed.items()]
+    result = audit_of(rows, tried)
     tips = _suggestions(result, policies, runs, parsed, groupings)
     printed = (
         [row.claims for row in claims.rows if row.claims]
@@ -147,9 +147,9 @@ def audit(
     return replace(result, origin=origin, notes=notes, changes=changes, suggestions=tips)
 
 
-def audit_of(rows: list[RowAudit]) -> Audit:
+def audit_of(rows: list[RowAudit], conventions: Sequence[NamedConvention] = NAMED) -> Audit:
     """Find what explains all rows together, and what it leaves open."""
-    best = answers_to([claim for row in rows for claim in row.claims])
+    best = answers_to([trial for row in rows for trial in row.trials], conventions)
     exceptions = [] if best[0].complete else exceptions_to(best[0])
     conflicts = conflicts_of(best[0], exceptions)
     return Audit(rows, best, exceptions, conflicts, doubts_about(best[0]))
@@ -174,9 +174,8 @@ def _not_as_printed(
 
 
 def _is_as_printed(claim: Claim, variants: RunVariants) -> bool:
-    choice = FixedChoice(claim.measure)
-    audited = audit_claim("", claim, variants, [choice])
-    return any(audited.at(named.setting, choice, None).prints_claim for named in NAMED)
+    trial = Trial("", claim, variants)
+    return any(trial.prints(named.at({claim.name: None})) for named in NAMED)
 
 
 def _counted(result: Audit, table: list[list[Claim]], n_queries: int) -> Iterator[str]:
@@ -199,14 +198,16 @@ def _suggestions(
     if not left:
         return []
     lines = suggestions(result.best[0], left)
-    for name in list(dict.fromkeys(claim.row for claim in left))[:_REREAD]:
-        names = {claim.claim.name for claim in left if claim.row == name}
+    for name in list(dict.fromkeys(trial.row for trial in left))[:_REREAD]:
+        names = {trial.claim.name for trial in left if trial.row == name}
         claims = [claim for claim in parsed[name] if claim.name in names]
         with warnings.catch_warnings(), suppress(PermedError, OSError):  # as a pipe that cannot be read again
             warnings.simplefilter("ignore")
             if (listed := by_rows(runs[name])) is not None:
-                row = _audit_row(name, _variants(policies, listed, claims, groupings), claims)
-                lines += fits_by_rows(answers_to(row.claims)[0], several=len(parsed) > 1)
+                again = _variants(policies, listed, claims, groupings)
+                trials = [Trial(name, claim, again) for claim in claims]
+                nearest = answers_to(trials, result.best[0].space.conventions)[0]
+                lines += fits_by_rows(nearest, several=len(parsed) > 1)
     return [*lines, elsewhere(lines)]
 
 
@@ -243,13 +244,10 @@ def _variants(policies: list[Labels], run: RunLike, claims: list[Claim], groupin
     fixed = [claim.measure for claim in claims if claim.is_fixed]
     for measure in fixed:
         PermedEvaluator([measure], policies[0].judgments)  # which refuses what it does not support
-    ranks = [rank for claim in claims for rank in claim.cutoffs]
-    cutoffs = {max(rank) if isinstance(rank, tuple) else rank for rank in ranks if rank is not None}
-    return RunVariants(policies, run, cutoffs=sorted(cutoffs), groupings=groupings, all_ties=bool(fixed))
+    return RunVariants(policies, run, groupings=groupings, all_ties=bool(fixed))
 
 
-def _audit_row(name: str, tried: RunVariants, claims: list[Claim]) -> RowAudit:
-    grades = tried.ranked[0].labels.grades
-    levels = (1.0, *(grade for grade in grades if grade != 1))[:_LEVELS]
-    audited = [audit_claim(name, claim, tried, choices_of(claim.family, levels)) for claim in claims]
-    return row_of(name, audited)
+def _audit_row(
+    name: str, run: RunVariants, claims: list[Claim], conventions: Sequence[NamedConvention]
+) -> RowAudit:
+    return row_of(name, [Trial(name, claim, run) for claim in claims], conventions)

@@ -12,15 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from ir_measures.measures import SumAgg
 from numpy.typing import NDArray
 
-from permed_measures.audits.choices import MeasureSpec
-from permed_measures.audits.conventions import Convention
-from permed_measures.audits.matches import ClaimAudit
-from permed_measures.audits.tried import number_of
+from permed_measures.audits.run_variants import options_for, with_rounding
+from permed_measures.audits.trials import Trial
+from permed_measures.conventions.options import Options
 from permed_measures.conventions.query_sets import QuerySets, place
-from permed_measures.measures.parsing import parse_measure
+from permed_measures.conventions.values import Ranked, is_sum, means_of, values_of_queries
 
 Floats = NDArray[np.float64]
 
@@ -32,27 +30,34 @@ _CELLS = 2 * 10**6
 """How many queries are drawn at a time."""
 
 
+def reaches_of(trials: Sequence[Trial]) -> Floats:
+    """Return how far the numbers near each claim are from it."""
+    windows = [trial.window for trial in trials]
+    codes = [max(each.high - each.code, each.code - each.low) for each in windows]
+    return np.array([code / 10**trial.claim.decimals for code, trial in zip(codes, trials, strict=True)])
+
+
 def other_means(
-    convention: Convention, claims: Sequence[ClaimAudit], reaches: Floats, n_drawn: int = N_DRAWN
+    convention: Options, trials: Sequence[Trial], reaches: Floats, n_drawn: int = N_DRAWN
 ) -> Floats:
     """Return the means of other runs, which scatter as far as the numbers near the claims or further.
 
     Parameters
     ----------
-    convention : Convention
-    claims : sequence of ClaimAudit
-    reaches : ndarray, shape (n_claims,)
+    convention : mapping
+    trials : sequence of Trial
+    reaches : ndarray, shape (n_trials,)
         How far the numbers near each claim are from it.
     n_drawn : int
         How many runs.
 
     Returns
     -------
-    ndarray, shape (n_drawn, n_claims)
+    ndarray, shape (n_drawn, n_trials)
     """
-    drawing = _Drawing(convention, claims)
+    drawing = _Drawing(convention, trials)
     if not drawing.n_queries:
-        return np.full((n_drawn, len(claims)), np.nan)
+        return np.full((n_drawn, len(trials)), np.nan)
     scatter = drawing.means(_PILOT, None).std(axis=0)
     wanted = reaches / np.sqrt(3)  # the standard deviation of a uniform distribution
     moves = scatter > 0
@@ -64,20 +69,20 @@ def other_means(
 class _Drawing:
     """Draws queries and takes their means by a convention; the first claim says which queries count."""
 
-    def __init__(self, convention: Convention, claims: Sequence[ClaimAudit]) -> None:
-        self.convention, self.claims = convention, claims
+    def __init__(self, convention: Options, trials: Sequence[Trial]) -> None:
+        self.convention, self._place = convention, place(convention["queries"])
         self.rng = np.random.default_rng(0)
-        self.counted = np.flatnonzero(self._sets(claims[0]).weights[self._place])
+        self.n_all = trials[0].run.judgments.n_queries
+        _, sets = self._ranked(trials[0])
+        self.counted = np.flatnonzero(sets.weights[self._place])
         self.n_queries = len(self.counted)
-        self._means = [self._means_of(claim) for claim in claims]
+        self._means = [self._means_of(trial) for trial in trials]
 
-    @property
-    def _place(self) -> int:
-        return place(self.convention.setting.queries.value)
-
-    def _sets(self, claim: ClaimAudit) -> QuerySets:
-        number = int(claim.run.of_setting[number_of(self.convention.setting) or 0])
-        return claim.run.sets_at(number, self.convention.cutoffs[claim.claim.name])
+    def _ranked(self, trial: Trial) -> tuple[Ranked, QuerySets]:
+        cutoff = trial.cutoff(self.convention)
+        ranked = trial.run.ranked(self.convention, cutoff)
+        assert ranked is not None
+        return ranked, trial.run.sets(ranked, cutoff)
 
     def means(self, n_drawn: int, n_first: int | None) -> Floats:
         """Return means of queries drawn with replacement: from all, or from `n_first` drawn before."""
@@ -89,7 +94,7 @@ class _Drawing:
 
     def _drawn(self, n_drawn: int, n_first: int | None) -> Iterator[Floats]:
         """Yield how often each query of the qrels is drawn, some draws at a time."""
-        n, n_all = self.n_queries, self.claims[0].run.judgments.n_queries
+        n, n_all = self.n_queries, self.n_all
         at_a_time = max(_CELLS // max(n_all, 1), 1)
         for start in range(0, n_drawn, at_a_time):
             n_rows = min(at_a_time, n_drawn - start)
@@ -102,21 +107,20 @@ class _Drawing:
             drawn = np.bincount(cells.ravel(), times.ravel(), minlength=n_rows * n_all)
             yield drawn.reshape(n_rows, n_all).astype(np.float64)
 
-    def _means_of(self, claim: ClaimAudit) -> Callable[[Floats], Floats]:
+    def _means_of(self, trial: Trial) -> Callable[[Floats], Floats]:
         """Return what takes the means of a claim over queries that are drawn so often."""
-        published, at = claim.claim, self._place
-        ranked = claim.run.ranked[int(claim.run.of_setting[number_of(self.convention.setting) or 0])]
-        cutoff, usual = self.convention.cutoffs[published.name], self._sets(claim)
-        spec = MeasureSpec(published.measure, cutoff, ranked.labels, ranked.spans)
-        choice, rankings = self.convention.choices[published.family], ranked.at(cutoff)
-        values = choice.values(rankings, spec)
-        if published.is_fixed and isinstance(parse_measure(published.measure).aggregator(), SumAgg):
-            return lambda counts: counts @ (usual.weights[at] * values)
-        if np.array_equal(usual.means(values), choice.means(rankings, spec, usual), equal_nan=True):
-            return lambda counts: (counts @ (usual.weights[at] * values) + usual.added[at]) / usual.sizes[at]
+        measure, cutoff, at = trial.claim.measure, trial.cutoff(self.convention), self._place
+        options = with_rounding(options_for(measure, self.convention), self.convention)
+        ranked, usual = self._ranked(trial)
+        if options.get("averaging", "macro") == "macro":
+            values = usual.weights[at] * values_of_queries(measure, cutoff, options, ranked)
+            if is_sum(measure):
+                return lambda counts: counts @ values
+            return lambda counts: (counts @ values + usual.added[at]) / usual.sizes[at]
 
         def means(counts: Floats) -> Floats:
             sizes, added = (np.full(len(counts), each[at]) for each in (usual.sizes, usual.added))
-            return choice.means(rankings, spec, QuerySets(counts * usual.weights[at], sizes, added))
+            drawn = QuerySets(counts * usual.weights[at], sizes, added)
+            return means_of(measure, cutoff, options, ranked, drawn)
 
         return means

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ir_measures.measures import Measure
 
-from permed_measures.audits.answer_json import answer_json, chance_json, match_json
-from permed_measures.audits.answers import Answer, RowAudit
-from permed_measures.audits.chances import Chance
-from permed_measures.audits.matches import ClaimAudit, Match
-from permed_measures.audits.near_numbers import n_values_near
+from permed_measures.audits.answers import Answer
+from permed_measures.audits.chance import Chance
+from permed_measures.audits.run_variants import options_for
+from permed_measures.audits.search import Nearest, RowAudit, nearest_to
 from permed_measures.audits.sentences import (
     alternatives,
     by_chance,
@@ -26,9 +25,12 @@ from permed_measures.audits.sentences import (
     named,
     not_explained,
     odds,
-    typed,
     unexplained,
 )
+from permed_measures.audits.trials import Trial
+from permed_measures.conventions.named import COMMUNITY
+from permed_measures.conventions.options import Options, changes_of
+from permed_measures.conventions.values import measure_of
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.results.how import how_made
@@ -43,10 +45,10 @@ class Audit(Result):
     ``to_polars`` and ``to_pandas`` give a row for each claim: ``run``, ``claim``, ``published``, ``status``
     (explained, made differently, unclear where a typo is as likely, or unexplained), ``value`` and
     ``printed`` (the mean and how it would be printed), ``measure`` (as one would type it), ``convention``
-    (the name, null for unexplained claims), ``changes`` from it, how many conventions ``match`` of those
-    ``tried``, and ``chance``: how often an arbitrary number near the claim, or that of another run, would be
-    explained alone with as few changes. For an unexplained claim, value, measure and changes are those of the
-    nearest value, the changes from ir_measures' default.
+    (the name, null for unexplained claims), ``changes`` from it, and ``chance``: how often an arbitrary
+    number near the claim, or that of another run, would be explained alone with as few changes. For an
+    unexplained claim, value, measure and changes are those of the nearest value, the changes from
+    ir_measures' default.
 
     Attributes
     ----------
@@ -102,19 +104,20 @@ class Audit(Result):
         """How often other numbers in place of the claims would be explained as well."""
         return self.best[0].chance
 
-    @property
-    def n_tried(self) -> int:
-        """How many conventions were computed."""
-        return sum(claim.n_tried for row in self.rows for claim in row.claims)
+    @cached_property
+    def nearest(self) -> dict[Trial, list[Nearest]]:
+        """The nearest values of each claim that nothing explains."""
+        left = (trial for each in self.exceptions if not each.explained for trial in each.trials)
+        return {trial: nearest_to(trial, self.best[0].space.conventions) for trial in left}
 
     def report(self, explain: bool = False) -> Report:
         """Return the verdict, the convention and the measures to type.
 
-        With `explain` also how surely, alternatives, what these data cannot tell apart, and formulas.
+        With `explain` also how surely, alternatives, and what these data cannot tell apart.
         """
         qrels = f"{Path(self.origin.qrels).name}: " if self.origin and self.origin.qrels else ""
         return Report(
-            qrels + counted(len(self.best[0].claims), "claim"),
+            qrels + counted(len(self.best[0].trials), "claim"),
             _finding(self),
             list(_sections(self, explain)),
             self.notes,
@@ -129,65 +132,68 @@ class Audit(Result):
 
     def __repr__(self) -> str:
         """Say how many claims the best convention explains."""
-        main, n_claims = self.best[0], counted(len(self.best[0].claims), "claim")
+        main, n_claims = self.best[0], counted(len(self.best[0].trials), "claim")
         found = f"{main.name} explains {len(main.explained):,} of {n_claims}"
         found = found if main.explained else f"nothing explains any of {n_claims}"
         found += f" ({self.verdict})" if main.explained else ""
-        return f"<Audit: {found}; {self.n_tried:,} conventions computed>"
+        return f"<Audit: {found}>"
 
     def _records(self) -> list[dict[str, Any]]:
-        return [record_of(self, claim) for claim in self.best[0].claims]
+        return [record_of(self, trial) for trial in self.best[0].trials]
 
 
 class Outcome(NamedTuple):
-    """What was found for a claim."""
+    """What was found for a claim: the convention, or that of the nearest value."""
 
     status: str
-    match: Match
+    options: Options
     convention: str | None
     changes: list[str]
 
 
-def outcome_of(result: Audit, claim: ClaimAudit) -> Outcome:
+def outcome_of(result: Audit, trial: Trial) -> Outcome:
     """Return what was found for a claim."""
     main = result.best[0]
-    answer = next((each for each in result.exceptions if claim in each.explained), main)
-    match = answer.given(claim)
-    if not match.prints_claim:
-        match = claim.nearest[0] if claim.nearest else match
-        return Outcome("unexplained", match, None, match.changes_from_default())
-    changes = answer.changes_from(main.named.of(each.claim for each in answer.claims))
+    answer = next((each for each in result.exceptions if trial in each.explained), main)
+    if not trial.prints(answer.options):
+        near = result.nearest.get(trial)
+        options = near[0].options if near else answer.options
+        default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
+        return Outcome("unexplained", options, None, changes_of(_of(trial, options), default))
+    base = main.named.at({each.claim.name: each.claim.cutoffs[0] for each in answer.trials})
     status = "made differently" if answer.is_clear else "unclear"
     if answer is main:
-        status = "unclear" if any(claim in each.claims for each in result.doubtful) else "explained"
-    return Outcome(status, match, main.named.name, changes)
+        status = "unclear" if any(trial in each.trials for each in result.doubtful) else "explained"
+    return Outcome(status, answer.options, main.named.name, changes_of(answer.options, base))
 
 
-def record_of(result: Audit, claim: ClaimAudit) -> dict[str, Any]:
+def _of(trial: Trial, options: Options) -> Options:
+    return {option: options[option] for option in trial.options}
+
+
+def record_of(result: Audit, trial: Trial) -> dict[str, Any]:
     """Return the row of a frame for a claim."""
-    status, match, convention, changes = outcome_of(result, claim)
-    alone = _chance_alone(result, claim)
+    status, options, convention, changes = outcome_of(result, trial)
+    alone, value = _chance_alone(result, trial), trial.value(options)
     return {
-        "run": claim.row,
-        "claim": claim.claim.name,
-        "published": claim.claim.text,
+        "run": trial.row,
+        "claim": trial.claim.name,
+        "published": trial.claim.text,
         "status": status,
-        "value": None if math.isnan(match.value) else match.value,
-        "printed": match.printed,
-        "measure": typed(match),
+        "value": None if math.isnan(value) else value,
+        "printed": trial.shown(options),
+        "measure": trial.measure(options),
         "convention": convention,
         "changes": "; ".join(changes),
-        "match": claim.n_matches,
-        "tried": claim.n_tried,
         "chance": None if alone is None else alone.value,
     }
 
 
-def _chance_alone(result: Audit, claim: ClaimAudit) -> Chance | None:
+def _chance_alone(result: Audit, trial: Trial) -> Chance | None:
     """Return how often another number in place of a claim would be explained; None if nothing explains it."""
     for answer in (result.best[0], *result.exceptions):
-        if claim in answer.explained:
-            return answer.chances[answer.explained.index(claim)]
+        if trial in answer.explained:
+            return answer.chances[answer.explained.index(trial)]
     return None
 
 
@@ -200,11 +206,10 @@ def _finding(result: Audit) -> list[str]:
     if not main.explained:
         return ["No convention explains any claim."]
     if main.complete:
-        found = [f"{result.verdict.capitalize()}: one convention explains all claims."]
+        found = [f"{result.verdict.capitalize()}: {main.sentence()}."]
     else:
-        n, of = len(main.explained), len(main.claims)
-        which = "it" if n == 1 else "them"
-        found = [f"{n:,} of {of:,} claims: one convention explains {which}, {result.verdict}."]
+        n, of = len(main.explained), len(main.trials)
+        found = [f"{n:,} of {of:,} claims, {result.verdict}: {main.sentence()}."]
         found.append(f"Not explained by it: {not_explained(main)}.")
     found.append(by_chance(result.chance))
     return [*found, *(["Give another claim, or more digits."] if result.verdict == "may be chance" else [])]
@@ -215,12 +220,12 @@ def _sections(result: Audit, explain: bool) -> Iterator[Section]:
     main = result.best[0]
     if main.explained:
         changes = [f"change: {change}" for change in main.changes]
-        yield Section("Convention", texts=[main.sentence(), named(main), *changes])
+        yield Section("Convention", texts=[named(main), *changes])
     yield Section("Claims", tables=[_table(result)])
     found = {
         **dict.fromkeys(result.conflicts[:1], result.conflicts[1:]),
         "Fewer changes explain all claims but one": doubts(main, result.doubtful),
-        **unexplained(main, result.exceptions),
+        **unexplained(main, result.nearest),
     }
     found["What to try next"] = result.suggestions
     if main.explained:
@@ -232,8 +237,6 @@ def _sections(result: Audit, explain: bool) -> Iterator[Section]:
         found["Makes no difference on these data"] = equivalents(main)
     found["Columns of changes"] = result.changes
     yield from (Section(heading, texts=lines) for heading, lines in found.items() if lines)
-    if main.explained and explain and (formulas := main.latex()):
-        yield Section("Formulas", code=[f"${formula}$" for formula in formulas])
 
 
 def _table(result: Audit) -> Table:
@@ -251,7 +254,7 @@ def _table(result: Audit) -> Table:
         headings[one:],
         [row[one:] for row in cells],
         3 - one,
-        caption=f"Published and computed numbers; {result.n_tried:,} conventions were computed",
+        caption="Published and computed numbers",
         spare=["by chance"],
         label="audit",
     )
@@ -262,7 +265,11 @@ def _table(result: Audit) -> Table:
 
 def _measures_of(result: Audit) -> list[Measure]:
     """Return the measures that were found for the claims."""
-    found = (outcome_of(result, claim).match.measure for claim in result.best[0].claims)
+    found = []
+    for trial in result.best[0].trials:
+        options, claim = outcome_of(result, trial).options, trial.claim
+        of_claim = options_for(claim.measure, options)
+        found.append(measure_of(claim.measure, trial.cutoff(options), of_claim, trial.run.labels))
     return list(dict.fromkeys(filter(None, found)))
 
 
@@ -282,39 +289,53 @@ def _content(result: Audit) -> dict[str, Any]:
     return {
         "ok": result.ok,
         "verdict": result.verdict,
-        "chance": chance_json(result.chance) if main.explained else None,
-        "n_tried": result.n_tried,
-        "best": [answer_json(answer) for answer in result.best],
-        "exceptions": [answer_json(answer) for answer in result.exceptions],
+        "chance": _chance_json(result.chance) if main.explained else None,
+        "best": [_answer_json(answer) for answer in result.best],
+        "exceptions": [_answer_json(answer) for answer in result.exceptions],
         "conflicts": result.conflicts,
         "changes": result.changes,
         "notes": result.notes,
         "suggestions": result.suggestions,
-        "doubtful": [answer_json(answer) for answer in result.doubtful],
+        "doubtful": [_answer_json(answer) for answer in result.doubtful],
         "sentence": main.sentence() if main.explained else None,
-        "latex": main.latex() if main.explained else [],
         "rows": [
-            {"run": row.name, "ok": row.ok, "claims": [_claim_json(result, claim) for claim in row.claims]}
+            {"run": row.name, "ok": row.ok, "claims": [_claim_json(result, trial) for trial in row.trials]}
             for row in result.rows
         ],
         "provenance": {**provenance(_measures_of(result), result.origin), **_conventions(result)},
     }
 
 
-def _claim_json(result: Audit, claim: ClaimAudit) -> dict[str, Any]:
-    simplest, record, alone = claim.simplest, record_of(result, claim), _chance_alone(result, claim)
+def _claim_json(result: Audit, trial: Trial) -> dict[str, Any]:
+    record, alone = record_of(result, trial), _chance_alone(result, trial)
+    nearest = result.nearest.get(trial, [])
     return {
-        **{key: value for key, value in record.items() if key not in _NOT_SO},
-        "explained": claim.explained,
-        "n_tried": claim.n_tried,
-        "n_matches": claim.n_matches,
-        "n_values_near": n_values_near(claim),
-        "chance": None if alone is None else chance_json(alone),
-        "simplest": None if simplest is None else match_json(simplest),
-        "matches": [match_json(match) for match in claim.matches],
-        "nearest": [match_json(match) for match in claim.nearest],
+        **{key: value for key, value in record.items() if key not in ("run", "chance")},
+        "chance": None if alone is None else _chance_json(alone),
+        "nearest": [_near_json(trial, each) for each in nearest],
     }
 
 
-_NOT_SO = ("run", "match", "tried", "chance")
-"""The columns of a frame that JSON has in another form."""
+def _chance_json(chance: Chance) -> dict[str, Any]:
+    return {**chance._asdict(), "value": chance.value}
+
+
+def _near_json(trial: Trial, near: Nearest) -> dict[str, Any]:
+    facts = {
+        "measure": trial.measure(near.options),
+        "value": near.value,
+        "printed": trial.shown(near.options),
+    }
+    return {**facts, "options": _of(trial, near.options)}
+
+
+def _answer_json(answer: Answer) -> dict[str, Any]:
+    return {
+        "name": answer.named.name,
+        "source": answer.named.source,
+        "changes": answer.changes,
+        "complete": answer.complete,
+        "chance": _chance_json(answer.chance) if answer.explained else None,
+        "explains": [{"run": trial.row, "claim": trial.claim.name} for trial in answer.explained],
+        "options": dict(answer.options),
+    }

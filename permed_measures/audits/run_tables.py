@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from permed_measures.audits.choices import Labels
-from permed_measures.audits.options import Documents, LabelPolicy
+from permed_measures.conventions.values import Labels
 from permed_measures.engine.forms import as_mapping_or_batches, with_string_ids
 from permed_measures.engine.inputs import Batches, RunLike, first_repeated
 from permed_measures.engine.judgments import Ints, Judgments
@@ -33,7 +32,7 @@ class RankedTable:
     def __init__(self, judgments: Judgments, table: Any, trec: JudgedRankings | None = None) -> None:
         self.table = table
         self._judgments = judgments
-        self._found: dict[tuple[TieBreak, LabelPolicy | None], JudgedRankings] = {}
+        self._found: dict[tuple[TieBreak, str | None], JudgedRankings] = {}
         if trec is not None:
             self._found[TieBreak.TREC, None] = trec
         self._spans: Spans | None = None
@@ -85,7 +84,7 @@ class RankedTable:
             self._cut[k] = first_k(self.table if longer is None else self._cut[longer], k)
         return self._cut[k]
 
-    def _ranked(self, judgments: Judgments, ties: TieBreak, policy: LabelPolicy | None) -> JudgedRankings:
+    def _ranked(self, judgments: Judgments, ties: TieBreak, policy: str | None) -> JudgedRankings:
         if (ties, policy) not in self._found:
             self._found[ties, policy] = JudgedRankings.of(judgments, self.table, ties)
         return self._found[ties, policy]
@@ -102,7 +101,7 @@ class PositivePart(RankedTable):
         """Return the ranks that each hit could have among the documents with its score."""
         return self._whole.spans(labels, rankings)
 
-    def _ranked(self, judgments: Judgments, ties: TieBreak, policy: LabelPolicy | None) -> JudgedRankings:
+    def _ranked(self, judgments: Judgments, ties: TieBreak, policy: str | None) -> JudgedRankings:
         whole = self._whole._ranked(judgments, ties, policy)
         kept = whole.keep(whole.rank <= self._counts[whole.query])
         return replace(kept, retrieved=self._counts)
@@ -158,7 +157,7 @@ def _with_string_ids(docs: Mapping[Any, float]) -> Mapping[str, float]:
     return docs if set(map(type, docs)) == {str} else {str(doc): score for doc, score in docs.items()}
 
 
-def once(table: Any) -> dict[Documents, Any]:
+def once(table: Any) -> dict[str, Any]:
     """Return a frame with each document once, at its first place; and as others count what is listed again.
 
     The first place is the one with the highest score.
@@ -171,11 +170,11 @@ def once(table: Any) -> dict[Documents, Any]:
     again = ~pl.col("row").is_in(best["row"].implode())
     other_name = pl.col("doc_id") + "\0" + pl.col("row").cast(pl.String)  # which nobody judges
     return {
-        Documents.ALL: best.sort("row").drop("row"),
-        Documents.IN_PLACE: rows.with_columns(
+        "all": best.sort("row").drop("row"),
+        "in_place": rows.with_columns(
             doc_id=pl.when(again).then(other_name).otherwise(pl.col("doc_id"))
         ).drop("row"),
-        Documents.LAST: table.group_by(ids, maintain_order=True).agg(pl.col("score").last()),
+        "last": table.group_by(ids, maintain_order=True).agg(pl.col("score").last()),
     }
 
 

@@ -1,17 +1,15 @@
-"""The rankings of a run under each setting: tie rule, label policy, which documents are ranked."""
+"""The rankings of a run by each tie rule, label policy and choice of documents, and means over them."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.audits.choices import Labels
-from permed_measures.audits.conventions import Setting
-from permed_measures.audits.options import Documents, LabelPolicy, Rank, SelfMatch
 from permed_measures.audits.run_tables import (
     RankedTable,
     judged_by_list,
@@ -22,57 +20,33 @@ from permed_measures.audits.run_tables import (
     table_of,
     without_self,
 )
-from permed_measures.audits.tried import SETTINGS
-from permed_measures.conventions.query_sets import Groupings, QuerySets
+from permed_measures.conventions.options import DEFAULT, OPTIONS, OPTIONS_OF, Options, value_of
+from permed_measures.conventions.query_sets import GROUPED, Groupings, QuerySets
+from permed_measures.conventions.values import Labels, Ranked, is_possible, means_of
 from permed_measures.engine.inputs import Batches, RunLike, path_of
-from permed_measures.engine.kernels.graded import Spans
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.errors import PermedWarning, RepeatedDocumentError
 from permed_measures.files.streams import RepeatingRun
 from permed_measures.markup import counted
+from permed_measures.papers.names import Rank
 
+Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-_Cut = dict[int, JudgedRankings]
-_OF_REPEATS = (Documents.IN_PLACE, Documents.LAST)
-_GRADED = (LabelPolicy.GRADES, LabelPolicy.LISTED)
-
-
-class RankedRun(NamedTuple):
-    """A ranking.
-
-    Attributes
-    ----------
-    labels : Labels
-    rankings : JudgedRankings
-    spans : Spans or None
-        The ranks that each hit could have among the documents with its score; None if no tie matters.
-    cut : dict of int to JudgedRankings
-        By cutoff, the rankings of lists that were cut there before they were sorted.
-    """
-
-    labels: Labels
-    rankings: JudgedRankings
-    spans: Spans | None
-    cut: Mapping[int, JudgedRankings]
-
-    def at(self, cutoff: Rank) -> JudgedRankings:
-        """Return the rankings for a cutoff, of two the larger."""
-        rank = max(cutoff) if isinstance(cutoff, tuple) else cutoff
-        return self.rankings if rank is None else self.cut.get(rank, self.rankings)
+_OF_REPEATS = ("in_place", "last")
+_GRADED = ("grades", "listed")
+"""The labels under which tied documents may gain differently."""
 
 
 class RunVariants:
-    """The different rankings of a run under all settings.
+    """The different rankings of a run, each made when it is first asked for.
 
     Parameters
     ----------
     policies : list of Labels
         Those that need no run, the grades as they are first.
     run : any form of a run
-    cutoffs : iterable of int
-        Those of the claims, at which a list may be cut before it is sorted.
-    groupings : dict of QuerySet to ndarray
+    groupings : dict of str to ndarray
         The group of each query.
     all_ties : bool
         Whether ties of judged and unjudged documents matter that are both not relevant, as for Judged@k.
@@ -81,11 +55,8 @@ class RunVariants:
     ----------
     judgments : Judgments
         With the grades as they are.
-    ranked : list of RankedRun
-    of_setting : ndarray of int
-        Which of them belongs to each of SETTINGS.
-    available : ndarray of bool
-        Whether each of SETTINGS means something for this run.
+    labels : Labels
+        The grades as they are.
     in_run : ndarray of bool
         Which queries of the qrels the run has.
     in_all_runs : ndarray of bool or None
@@ -97,43 +68,137 @@ class RunVariants:
         policies: list[Labels],
         run: RunLike,
         *,
-        cutoffs: Iterable[int] = (),
         groupings: Groupings | None = None,
         all_ties: bool = False,
     ) -> None:
         run = read_once(run)
         table = table_of(run)
         ids = query_ids_of(table)
-        self.judgments = policies[0].judgments
+        self.labels, self.judgments = policies[0], policies[0].judgments
         self.in_run = np.array([query_id in ids for query_id in self.judgments.query_ids], bool)
         self.in_all_runs: Bools | None = None
         self._n_run_queries, self._groupings, self._all_ties = len(ids), groupings or {}, all_ties
         self._policies = {labels.policy: labels for labels in policies}
-        self.ranked: list[RankedRun] = []
-        self._known: dict[tuple[object, ...], int] = {}
-        self._sets: dict[tuple[int, Rank], QuerySets] = {}
+        self._found: dict[object, Ranked | None] = {}
+        self._known: dict[object, Ranked] = {}
+        self._sets: dict[object, QuerySets] = {}
+        self._means: dict[object, Floats | None] = {}
+        self._tables: dict[tuple[str, str], RankedTable] = {}
+        self._matter: dict[tuple[int, str], bool] = {}
         table, trec = self._ranked_once(table, run)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tables = self._tables(RankedTable(self.judgments, table, trec))
-            numbers = [self._number(setting, tables, cutoffs) for setting in SETTINGS]
-        self.of_setting = np.array([number or 0 for number in numbers])
-        self.available = np.array([number is not None for number in numbers])
+        self._whole = RankedTable(self.judgments, table, trec)
 
-    def sets_at(self, number: int, cutoff: Rank) -> QuerySets:
-        """Return the query sets of a ranking; a cutoff says which queries have a hit."""
-        ranked, rank = self.ranked[number], cutoff[0] if isinstance(cutoff, tuple) else cutoff
-        if (number, cutoff) not in self._sets:
-            relevant = ranked.labels.judgments.num_rel(1) > 0
-            sets = QuerySets.of(relevant, self.in_run, self._n_run_queries, self.in_all_runs, self._groupings)
-            found = (ranked.at(cutoff).relevant(1, each).query for each in (rank, None))
-            hit, any_hit = (np.bincount(each, minlength=self.judgments.n_queries) > 0 for each in found)
-            self._sets[number, cutoff] = sets.with_lists(hit, any_hit, ranked.rankings.retrieved > 0)
-        return self._sets[number, cutoff]
+    # --- what can be told apart ------------------------------------------------------------------------
+
+    def offers(self, option: str) -> list[str]:
+        """Return the values of an option of the run that mean something for it."""
+        left_out = {
+            "labels": {*OPTIONS["labels"].values} - {*self._policies, "listed"},
+            "documents": set() if self._repeats else {*_OF_REPEATS},
+            "queries": {*GROUPED} - {*self._groupings},
+        }
+        if self.in_all_runs is None:
+            left_out["queries"].add("all_runs")
+        return [value for value in OPTIONS[option].values if value not in left_out.get(option, ())]
+
+    def alike(self, option: str) -> dict[Any, Any]:
+        """Return for values of an option the first that surely gives the same numbers on these data."""
+        values, labels = list(OPTIONS[option].values), self._policies.values()
+        ties = any(self._ties_matter(self._whole, each) for each in labels)
+        same: dict[str, list[str]] = {
+            "ties": [] if self._all_ties or ties else values,
+            "self_match": values if self._table("all", "removed") is self._whole else [],
+            "documents": ["all"]
+            + ["positive"] * (self._table("positive", "kept") is self._whole)
+            + ["first_k"] * (not ties),
+            "negative": [] if (self.judgments.grade < 0).any() else values,
+            "tied": [] if ties else values,
+            "gain": values if set(self.labels.grades) == {1} else [],
+            "weights": ["binary", "linear", "exp"] if set(self.labels.grades) == {1} else [],
+        }
+        if option == "queries":
+            return self._queries_alike
+        return dict.fromkeys(same.get(option, []), next(iter(same.get(option, [])), None))
+
+    @cached_property
+    def _queries_alike(self) -> dict[str, str]:
+        """The first query set with the same queries, for those that do not depend on a ranking."""
+        found: dict[bytes, str] = {}
+        alike = {}
+        for place, name in enumerate(OPTIONS["queries"].values):
+            if name not in ("with_hit", "with_found", "with_list"):
+                sets = [self._query_sets(each.judgments.num_rel(1) > 0) for each in self._policies.values()]
+                parts = [(each.weights[place], each.sizes[place], each.added[place]) for each in sets]
+                alike[name] = found.setdefault(b"".join(np.hstack(each).tobytes() for each in parts), name)
+        return alike
+
+    # --- rankings --------------------------------------------------------------------------------------
+
+    def ranked(self, convention: Options, cutoff: Rank) -> Ranked | None:
+        """Return the ranking by a convention, which may depend on the cutoff; None if there is none."""
+        rank = max(cutoff) if isinstance(cutoff, tuple) else cutoff
+        ties, labels, self_match, documents = (
+            convention[option] for option in ("ties", "labels", "self_match", "documents")
+        )
+        key = (ties, labels, self_match, documents, rank if documents == "first_k" else None)
+        if key not in self._found:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = self._ranked(TieBreak(ties), labels, self_match, documents, rank)
+            self._found[key] = found and self._kept(found)
+        return self._found[key]
+
+    def _ranked(
+        self, ties: TieBreak, policy: str, self_match: str, documents: str, rank: int | None
+    ) -> Ranked | None:
+        listed = policy == "listed"
+        labels = self._policies.get("grades" if listed else policy)
+        if labels is None or (documents in _OF_REPEATS and not self._repeats):
+            return None
+        table = self._table(documents, self_match)
+        matter = self._ties_matter(table, labels)
+        ties = ties if matter or self._all_ties else TieBreak.OPTIMISTIC
+        rankings = table.rankings(labels, ties)
+        if documents == "first_k" and rank is not None and matter:
+            rankings = JudgedRankings.of(labels.judgments, table.first_k(rank), ties)
+        if documents == "judged":
+            rankings = rankings.condensed
+        spanned = matter and policy in _GRADED and documents not in ("judged", "first_k")
+        spans = table.spans(labels, rankings) if spanned else None
+        if listed:
+            rankings = judged_by_list(rankings, self._whole.rankings(labels, TieBreak.TREC))
+            labels = Labels.of("listed", rankings.judgments)
+        return Ranked(labels, rankings, spans)
+
+    def _kept(self, ranked: Ranked) -> Ranked:
+        """Return a ranking, or an old one that has the same grades at the same ranks."""
+        each = ranked.rankings
+        arrays = (each.query, each.rank, each.grade, each.retrieved)
+        key = (ranked.labels.policy, ranked.spans is None, *(array.tobytes() for array in arrays))
+        return self._known.setdefault(key, ranked)
+
+    def _table(self, documents: str, self_match: str) -> RankedTable:
+        """Return the part of the run that is ranked; the whole where nothing is left out."""
+        kept = documents if documents in ("positive", *_OF_REPEATS) else "all"
+        if (kept, self_match) not in self._tables:
+            rows = self._repeats.get(kept, self._whole.table)
+            others = without_self(rows) if self_match == "removed" else None
+            same = rows is self._whole.table and others is None
+            table = self._whole if same else RankedTable(self.judgments, rows if others is None else others)
+            self._tables[kept, self_match] = positive(table, self.judgments) if kept == "positive" else table
+        return self._tables[kept, self_match]
+
+    def _ties_matter(self, table: RankedTable, labels: Labels) -> bool:
+        key = (id(table), labels.policy)
+        if key not in self._matter:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self._matter[key] = table.ties_matter(labels)
+        return self._matter[key]
 
     def _ranked_once(self, table: Any, run: RunLike) -> tuple[Any, JudgedRankings]:
         """Return the rows of the run, each document once, and their rankings; warn if nothing meets."""
-        self._repeats: dict[Documents, Any] = {}
+        self._repeats: dict[str, Any] = {}
         path = path_of(run)
         if not isinstance(run, RepeatingRun):
             try:
@@ -143,7 +208,7 @@ class RunVariants:
                 if isinstance(table, Mapping):
                     raise
         self._repeats = once(table)
-        first = self._repeats.pop(Documents.ALL)
+        first = self._repeats.pop("all")
         n = counted(len(table) - len(first), "row")
         problem = (
             f"{n} of documents that are listed again in their query; each counts once, at its first place"
@@ -153,50 +218,52 @@ class RunVariants:
         warnings.warn(warning, stacklevel=4)
         return first, JudgedRankings.of(self.judgments, Batches([first], path))
 
-    def _tables(self, whole: RankedTable) -> dict[object, RankedTable]:
-        """Return the parts of the run that are ranked."""
-        others = without_self(whole.table)
-        return {
-            SelfMatch.KEPT: whole,
-            SelfMatch.REMOVED: whole if others is None else RankedTable(self.judgments, others),
-            Documents.POSITIVE: positive(whole, self.judgments),
-            **{option: RankedTable(self.judgments, rows) for option, rows in self._repeats.items()},
-        }
+    # --- means -----------------------------------------------------------------------------------------
 
-    def _number(
-        self, setting: Setting, tables: dict[object, RankedTable], cutoffs: Iterable[int]
-    ) -> int | None:
-        """Return the number of the ranking by a setting; None if there is none."""
-        listed = setting.labels is LabelPolicy.LISTED
-        labels = self._policies.get(LabelPolicy.GRADES if listed else setting.labels)
-        table = tables.get(setting.documents, tables[setting.self_match])
-        if labels is None or (setting.documents in _OF_REPEATS and not self._repeats):
+    def sets(self, ranked: Ranked, cutoff: Rank) -> QuerySets:
+        """Return the query sets of a ranking; a cutoff says which queries have a hit."""
+        key, rank = (id(ranked), cutoff), cutoff[0] if isinstance(cutoff, tuple) else cutoff
+        if key not in self._sets:
+            sets = self._query_sets(ranked.labels.judgments.num_rel(1) > 0)
+            found = (ranked.rankings.relevant(1, each).query for each in (rank, None))
+            hit, any_hit = (np.bincount(each, minlength=self.judgments.n_queries) > 0 for each in found)
+            self._sets[key] = sets.with_lists(hit, any_hit, ranked.rankings.retrieved > 0)
+        return self._sets[key]
+
+    def _query_sets(self, relevant: Bools) -> QuerySets:
+        return QuerySets.of(relevant, self.in_run, self._n_run_queries, self.in_all_runs, self._groupings)
+
+    def means(self, measure: str, cutoff: Rank, convention: Options) -> Floats | None:
+        """Return the mean of a measure over each query set; None if the convention means nothing here."""
+        ranked = self.ranked(convention, cutoff)
+        if ranked is None:
             return None
-        matter = table.ties_matter(labels)
-        ties = setting.ties if matter or self._all_ties else TieBreak.OPTIMISTIC
-        rankings, cut = table.rankings(labels, ties), _Cut()
-        if setting.documents is Documents.FIRST_K:
-            if not matter:
-                return None
-            for k in sorted(cutoffs, reverse=True):
-                cut[k] = JudgedRankings.of(labels.judgments, table.first_k(k), ties)
-        if setting.documents is Documents.JUDGED:
-            rankings, matter = rankings.condensed, False
-        spans = table.spans(labels, rankings) if matter and setting.labels in _GRADED else None
-        if listed:
-            rankings = judged_by_list(rankings, tables[SelfMatch.KEPT].rankings(labels, TieBreak.TREC))
-            labels = Labels.of(LabelPolicy.LISTED, rankings.judgments)
-        return self._add(RankedRun(labels, rankings, spans, cut))
+        options = with_rounding(options_for(measure, convention), convention)
+        if options.get("tied") == "averaged" and self._is_unspanned(convention):
+            return None
+        key = (id(ranked), measure, cutoff, *options.values())
+        if key not in self._means:
+            possible = is_possible(options, ranked.labels)
+            sets = self.sets(ranked, cutoff)
+            self._means[key] = means_of(measure, cutoff, options, ranked, sets) if possible else None
+        return self._means[key]
 
-    def _add(self, ranked: RankedRun) -> int:
-        """Return the number of a ranking: an old one if that has the same grades at the same ranks."""
-        arrays = [
-            array.tobytes()
-            for each in (ranked.rankings, *ranked.cut.values())
-            for array in (each.query, each.rank, each.grade, each.retrieved)
-        ]
-        key = (ranked.labels.policy, *arrays)
-        if key not in self._known:
-            self._known[key] = len(self.ranked)
-            self.ranked.append(ranked)
-        return self._known[key]
+    @staticmethod
+    def _is_unspanned(convention: Options) -> bool:
+        return convention["labels"] not in _GRADED or convention["documents"] in ("judged", "first_k")
+
+
+def options_for(measure: str, convention: Options) -> Options:
+    """Return the options of a measure by a convention, the community's where it has none for the measure."""
+    found = {}
+    for option in OPTIONS_OF.get(measure, ()):
+        value = convention.get(option, DEFAULT[option])
+        measures = value_of(option, value).measures
+        found[option] = value if not measures or measure in measures else DEFAULT[option]
+    return found
+
+
+def with_rounding(options: Options, convention: Options) -> Options:
+    """Return options of a measure with the rounding that changes the values of queries."""
+    rounded = convention.get("rounding") == "query_values"
+    return {**options, "rounding": "query_values"} if rounded else options

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from math import floor, log10
 from typing import Any
 
-from permed_measures.audits.answers import Answer
-from permed_measures.audits.chances import Chance
-from permed_measures.audits.choices import APChoice, NDCGChoice
-from permed_measures.audits.conventions import NAMED
-from permed_measures.audits.levels import FChoice, LevelChoice
-from permed_measures.audits.matches import ClaimAudit, Match
-from permed_measures.audits.near_numbers import Window, n_values_near
-from permed_measures.audits.options import RARE, FMean, Weights, describe, text_of, title
+from permed_measures.audits.answers import Alternative, Answer
+from permed_measures.audits.chance import Chance
+from permed_measures.audits.search import Nearest
+from permed_measures.audits.trials import Trial
+from permed_measures.conventions.named import COMMUNITY
+from permed_measures.conventions.options import OPTIONS, Options, changes_of, describe, title
 from permed_measures.markup import counted
 
 _SHOWN = 3
@@ -45,7 +42,7 @@ def doubts(main: Answer, doubtful: list[Answer]) -> list[str]:
     """Say which claims may be typos, as fewer changes explain the others."""
     texts = []
     for answer in doubtful:
-        [claim] = answer.claims
+        [claim] = answer.trials
         made = (
             f"{_name_of(claim, main)}: a typo, another run's number, or made with {'; '.join(answer.changes)}"
         )
@@ -56,17 +53,14 @@ def doubts(main: Answer, doubtful: list[Answer]) -> list[str]:
 def how_surely(main: Answer) -> list[str]:
     """Say of each explained claim how many numbers near it conventions print."""
     texts = []
-    for claim, alone in zip(main.explained, main.chances, strict=True):
-        window = Window.of(claim.claim)
-        low, high = (
-            claim.claim.prints(code / 10**claim.claim.decimals) for code in (window.low, window.high)
-        )
+    for trial, alone in zip(main.explained, main.chances, strict=True):
+        window, unit = trial.window, 10**trial.claim.decimals
+        low, high = (trial.claim.prints(code / unit) for code in (window.low, window.high))
         few = counted(alone.most_changes, "change") if alone.most_changes else "no change"
         texts.append(
-            f"{_name_of(claim, main)}: of the {window.size:,} numbers from {low} to {high}, "
-            f"{claim.n_tried:,} conventions print {n_values_near(claim):,}; named conventions with {few} "
-            f"print {alone.n_values:,}, and those are {alone.n_others:,} of {alone.n_drawn:,} numbers of "
-            "resampled queries"
+            f"{_name_of(trial, main)}: of the {window.size:,} numbers from {low} to {high}, named "
+            f"conventions with {few} print {alone.n_values:,}, and those are {alone.n_others:,} of "
+            f"{alone.n_drawn:,} numbers of resampled queries"
         )
     return texts
 
@@ -94,13 +88,12 @@ _OFTEN = 0.25
 _MOST_ODDS = 1_000_000
 
 
-def _slips(main: Answer, claims: list[ClaimAudit]) -> list[str]:
+def _slips(main: Answer, trials: list[Trial]) -> list[str]:
     """Describe the open claims that an answer prints after a slip of rounding."""
     texts = []
-    for claim in claims:
-        ours = main.given(claim)
-        if slip := claim.claim.slip(ours.value):
-            texts.append(f"or {_name_of(claim, main)} is {ours.printed}: {slip}")
+    for trial in trials:
+        if slip := trial.claim.slip(trial.value(main.options)):
+            texts.append(f"or {_name_of(trial, main)} is {trial.shown(main.options)}: {slip}")
     return texts
 
 
@@ -111,110 +104,87 @@ def named(main: Answer) -> str:
 
 def not_explained(main: Answer) -> str:
     """Name the claims that an answer leaves open."""
-    left = [_name_of(claim, main) for claim in main.claims if claim not in main.explained]
+    left = [_name_of(claim, main) for claim in main.trials if claim not in main.explained]
     more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
     return ("; " if _several(main) else ", ").join(left[:_SHOWN]) + more
 
 
 def _several(main: Answer) -> bool:
     """Return whether the claims are of several rows."""
-    return len({claim.row for claim in main.claims}) > 1
+    return len({trial.row for trial in main.trials}) > 1
 
 
-def _name_of(claim: ClaimAudit, main: Answer) -> str:
+def _name_of(claim: Trial, main: Answer) -> str:
     """Return the name of a claim, with its row if there are several."""
     return f"{claim.row}, {claim.claim.name}" if _several(main) else claim.claim.name
 
 
 def _half(answer: Answer) -> str:
     """Warn of weights g/2 on binary labels, a common mistake."""
-    ap = answer.choices.get("ap")
-    top = max(claim.run.ranked[0].labels.top for claim in answer.claims)
-    if isinstance(ap, APChoice) and ap.weights is Weights.HALF and top == 1:
+    top = max(trial.run.labels.top for trial in answer.trials)
+    if answer.options.get("weights") == "half" and top == 1:
         return " (on binary labels that is half of AP; GradedAP needs max_rel=1 there)"
     return ""
 
 
-def typed(match: Match) -> str:
-    """Write the measure as one would type it."""
-    if match.measure is not None:
-        return str(match.measure)
-    parts = [_with_cutoff(match)]
-    if isinstance(match.choice, LevelChoice):
-        denominator = match.choice.divisor(match.claim.measure)
-        option = "base" if match.claim.measure == "R" else "over"
-        parts += [text_of(option, denominator, "short")] if denominator else []
-    if isinstance(match.choice, APChoice):
-        parts.append(f"over k, {match.choice.weights.value} weights")
-    if isinstance(match.choice, FChoice) and match.choice.f_mean is not FMean.QUERIES:
-        parts.append(text_of("f_mean", match.choice.f_mean, "short"))
-    if isinstance(match.choice, NDCGChoice):
-        options = ("gain", "discount", "ideal") + (("tied",) if match.choice.tied in RARE else ())
-        parts.append(f"with {', '.join(describe(each, getattr(match.choice, each)) for each in options)}")
-    level = getattr(match.choice, "level", getattr(match.choice, "f_level", 1))
-    return " ".join(parts) + (f", {describe('level', level)}" if level != 1 else "")
-
-
-def _with_cutoff(match: Match) -> str:
-    """Write the name of the measure with its cutoff, or with both that it has."""
-    rank = match.cutoff
-    if isinstance(rank, tuple):
-        if rank[0] != rank[1]:
-            return f"F1 of P@{rank[0]} and R@{rank[1]}"
-        rank = rank[0]
-    return match.claim.measure + ("" if rank is None else f"@{rank}")
-
-
 def equals(main: Answer, others: list[Answer]) -> list[str]:
     """Name the other conventions that explain as much with as few changes."""
-    able = [named for named in NAMED if all(named.has(family) for family in main.choices)]
-    if others and len(others) + 1 == len(able):
-        return [f"all {len(able)} named conventions"]
+    n_able = len(main.space.bases)
+    if others and len(others) + 1 == n_able:
+        return [f"all {n_able} named conventions"]
     return ["; ".join(other.name for other in others)] if others else []
 
 
-def unexplained(main: Answer, exceptions: list[Answer]) -> dict[str, list[str]]:
+def unexplained(main: Answer, open_claims: dict[Trial, list[Nearest]]) -> dict[str, list[str]]:
     """Return the nearest values of each claim that nothing explains, below a heading."""
     sections = {}
-    for claim in (claim for answer in exceptions if not answer.explained for claim in answer.claims):
-        ours = main.given(claim)
-        near = [(match, "; ".join(match.changes_from_default()) or "by default") for match in claim.nearest]
-        if main.explained and ours.printed not in {match.printed for match, _ in near}:
-            near.append((ours, "by the convention of the other claims"))
-        lines = []
-        for match, how in near:
-            slip = claim.claim.slip(match.value)
-            lines.append(f"{match.printed}, {typed(match)}: {how}{slip and '; '}{slip}")
-        sections[f"No convention prints {_name_of(claim, main)} as {claim.claim.text}; nearest"] = lines
+    for trial, nearest in open_claims.items():
+        default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
+        near = [
+            (each.options, "; ".join(changes_of(each.options, default)) or "by default") for each in nearest
+        ]
+        if main.explained and trial.shown(main.options) not in {trial.shown(how) for how, _ in near}:
+            near.append((main.options, "by the convention of the other claims"))
+        heading = f"No convention prints {_name_of(trial, main)} as {trial.claim.text}; nearest"
+        sections[heading] = [_near(trial, options, how) for options, how in near]
     return sections
+
+
+def _near(trial: Trial, options: Options, how: str) -> str:
+    slip = trial.claim.slip(trial.value(options))
+    return f"{trial.shown(options)}, {trial.measure(options)}: {how}{slip and '; '}{slip}"
 
 
 def alternatives(main: Answer) -> list[str]:
     """Describe the single changes that print something else, the smallest differences first."""
-    changes = sorted(main.alternatives(), key=lambda each: abs(each[3].value - float(each[3].claim.value)))
+    changes = sorted(main.alternatives(), key=lambda each: abs(each.number - float(each.trial.claim.value)))
     lines = []
-    for name in dict.fromkeys(claim.claim.name for claim in main.explained):
-        seen: set[tuple[str, Any]] = set()
-        shown: dict[tuple[str, str, float], str] = {}  # values of an option that print the same share a line
-        for option, value, claim, match in changes:
-            if claim.claim.name == name and (option, value) not in seen:
-                seen.add((option, value))
-                text = describe(option, value)
-                start = f"{match.printed} for {_name_of(claim, main)}, with {title(option)}: "
-                line = shown.get(same := (option, claim.row, match.value))
-                shown[same] = f"{line} / {text}" if line else start + text
-        lines += list(shown.values())[:_SHOWN]
+    for name in dict.fromkeys(trial.claim.name for trial in main.explained):
+        of_name = [each for each in changes if each.trial.claim.name == name]
+        lines += _alternatives(main, of_name)[:_SHOWN]
     return lines
+
+
+def _alternatives(main: Answer, changes: list[Alternative]) -> list[str]:
+    """Describe each change once; values of an option that print the same share a line."""
+    seen: set[tuple[str, Any]] = set()
+    shown: dict[tuple[str, str, float], str] = {}
+    for each in changes:
+        if (each.option, each.value) not in seen:
+            seen.add((each.option, each.value))
+            text = describe(each.option, each.value)
+            start = f"{each.printed} for {_name_of(each.trial, main)}, with {title(each.option)}: "
+            line = shown.get(same := (each.option, each.trial.row, each.number))
+            shown[same] = f"{line} / {text}" if line else start + text
+    return list(shown.values())
 
 
 def equivalents(main: Answer) -> list[str]:
     """Describe the options that make no difference to any claim."""
     lines = []
     for option, values in main.equivalents().items():
-        everything = isinstance(values[0], Enum) and len(values) == len(type(values[0]))
+        everything = option in OPTIONS and len(values) == len(OPTIONS[option].values)
         names = "any" if everything else " / ".join(describe(option, value) for value in values)
-        needed = dict.fromkeys(
-            text for value in values[1:] for text in main.simplified.evidence_needed(option, value)
-        )
+        needed = dict.fromkeys(text for value in values[1:] for text in main.evidence(option, value))
         lines.append(f"{title(option)}: {names}; distinguishable only with {', or '.join(needed)}")
     return lines

@@ -22,7 +22,9 @@ def run(args: Namespace) -> int:
     form = format_of(args, [Path(args.qrels), *files.values(), *others.values()])
     rows = read_claims(args.claims, args.claim, list(files))
     with reading(args.qrels, files, args.order, args.query_ids, may_repeat=True) as inputs:
-        result = audit(inputs.qrels, inputs.runs, rows, args.decimals, by=args.by)
+        result = audit(
+            inputs.qrels, inputs.runs, rows, args.decimals, by=args.by, conventions=args.conventions
+        )
     result = replace(result, origin=replace(origin_of(args, files), others=others))
     report = result.report(args.explain or form == "html")
     write_report(report, form, args.output, counted(len(files), "run"))
@@ -33,12 +35,11 @@ COMMAND = Command(
     run,
     [
         *(QRELS, RUNS, *CLAIMS, *WRITING),
-        option(
-            OUTPUT, "--explain", "Add how surely, alternatives, what cannot be told apart here, and formulas."
-        ),
+        option(OUTPUT, "--explain", "Add how surely, alternatives, and what cannot be told apart here."),
         option(
             ADVANCED, "--by FIELD|REGEX", "Try means by group too; conversations and turns need no option."
         ),
+        option(ADVANCED, "--conventions FILE", "Try the conventions of a TOML file too."),
         *READING,
     ],
     examples=[

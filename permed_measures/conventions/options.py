@@ -83,7 +83,7 @@ OPTIONS_OF = {
     for measure in MEASURES
 }
 """The options of each measure."""
-FIRST_DIGITS = {"exact": None, "five_digits": 5}
+FIRST_DIGITS = {"exact": None, "five_digits": 5, "query_values": None}
 """To how many digits a mean is rounded first, by the option rounding."""
 
 

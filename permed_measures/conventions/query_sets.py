@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Groupings = Mapping[str, Ints]
 
+GROUPED = ("conversations", "turns", "groups")
+"""The query sets whose means are those of groups."""
 _TURN = re.compile(r"(.+)_(?:turn_)?([0-9]+)")
 
 
@@ -31,7 +33,7 @@ def groupings_of(query_ids: list[str], by: By | None = None, qrels: QrelsLike | 
     if parts and len(parts) == len(query_ids):
         columns = [np.unique(np.array(column), return_inverse=True)[1] for column in zip(*parts, strict=True)]
         if all(0 < column.max() < len(column) - 1 for column in columns):
-            found = dict(zip(("conversations", "turns"), columns, strict=True))
+            found = dict(zip(GROUPED, columns, strict=False))
     if by is not None:
         found["groups"] = Groups.of(query_ids, by, qrels).group
     return found
@@ -108,10 +110,12 @@ class QuerySets:
     def ratios(self, numerator: Floats, denominator: Floats) -> Floats:
         """Return a micro average: the sum of all numerators over that of all denominators.
 
-        There is none over queries without judgments: how much was retrieved for them is not known.
+        There is none over queries without judgments, as how much was retrieved for them is not known, and
+        none of groups.
         """
         total = self.weights @ denominator
         known = np.isclose(self.weights.sum(axis=1), self.sizes) & (self.sizes > 0)
+        known[[place(queries) for queries in GROUPED]] = False
         empty = np.where(known, 0.0, np.nan)
         found: Floats = np.divide(self.weights @ numerator, total, out=empty, where=known & (total > 0))
         return found

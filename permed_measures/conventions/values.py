@@ -143,10 +143,18 @@ def is_sum(measure: str) -> bool:
 
 
 def values_of_queries(measure: str, cutoff: Rank, options: Options, ranked: Ranked) -> Floats:
-    """Compute the value of each query."""
+    """Compute the value of each query, rounded to two digits if the option rounding says so."""
+    found = _values_of_queries(measure, cutoff, options, ranked)
+    if options.get("rounding") != "query_values":
+        return found
+    rounded: Floats = np.floor(found * 100 + 0.5) / 100
+    return rounded
+
+
+def _values_of_queries(measure: str, cutoff: Rank, options: Options, ranked: Ranked) -> Floats:
     if measure == "F1":
         parts = _precision_and_recall(cutoff, {**options, "averaging": "macro"})
-        return _harmonic(*(values_of_queries(*part, ranked) for part in parts))
+        return _harmonic(*(_values_of_queries(*part, ranked) for part in parts))
     kernel, params = kernel_of(measure, cutoff, options, ranked.labels)
     if options.get("tied") == "averaged":
         params["spans"] = ranked.spans

@@ -2,18 +2,12 @@
 
 import random
 import re
-from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from functools import cache
 
-from audit_loops import ALL_SETTINGS, DEFAULT, Plain, choices_for, is_off
+from audit_loops import DEFAULT, Plain
 from commands import run_cli
 
 import permed_measures as pm
-from permed_measures.audits.choices import APChoice
-from permed_measures.audits.conventions import COMMUNITY
-from permed_measures.audits.levels import LevelChoice
-from permed_measures.audits.options import Denominator, Weights
-from permed_measures.papers.claims import parse_claims
 
 PUBLISHED = {
     "keyword": ("0.0112", "0.1583"),
@@ -24,7 +18,7 @@ PUBLISHED = {
 }
 
 
-AP, HALF = APChoice(Denominator.NUM_REL, Weights.BINARY), APChoice(Denominator.NUM_REL, Weights.HALF)
+AP, HALF = DEFAULT, {"weights": "half"}
 
 
 @cache
@@ -56,63 +50,15 @@ def plain_litsearch(data):
     return {name: Plain(qrels, pm.read_run(folder / "runs" / f"{name}.jsonl")) for name in PUBLISHED}
 
 
-NAMES = {
-    "AP": ["MAP@10", "map@20", "MAP", "gradedmap@10", "AP@5"],
-    "nDCG": ["nDCG@10", "ndcg_cut_5", "NDCG@20", "ndcg"],
-    "P": ["P@10", "P_5", "precision@1"],
-    "R": ["R@20", "recall_5", "recall@10"],
-    "RR": ["MRR@10", "recip_rank"],
-    "Success": ["hit@5", "coverage@10"],
-}
-
-
-def random_claim(rng, plain, measure, setting, choice=None):
-    """Return a name, the choice and the cutoff of a number between -1 and 1, and the number."""
-    for _ in range(100):
-        name = rng.choice(NAMES[measure])
-        chosen = choice or rng.choice(choices_for(measure, plain, setting.labels))
-        cutoffs = parse_claims([{name: "0.5"}])[0][0].cutoffs
-        cutoff = rng.choice([each for each in cutoffs if not is_off(measure, cutoffs, each)])
-        value = plain.mean(measure, setting, chosen, cutoff)
-        if abs(value) <= 1:
-            return name, chosen, cutoff, value
-        choice = None
-    raise AssertionError("all values are above 1")
-
-
-def printed(rng, value):
-    """Return a number as somebody might print it."""
-    way = rng.randrange(5)
-    if way == 0:
-        return f"{value:.4f}"
-    if way == 1:
-        return str(Decimal(str(value)).quantize(Decimal("1.0000"), rounding=ROUND_HALF_UP))
-    if way == 2:
-        return str(Decimal(str(value)).quantize(Decimal("1.0000"), rounding=ROUND_HALF_EVEN))
-    text = f"{value * 100:.2f}"
-    return text if way == 3 and abs(float(text)) > 1 else f"{text}%"
-
-
-def random_setting(rng):
-    return rng.choice(ALL_SETTINGS)
-
-
-ROW = {
-    "MAP@10": ("AP", "ap"),
-    "nDCG@10": ("nDCG", "ndcg"),
-    "P@5": ("P", "level"),
-    "R@20": ("R", "level"),
-    "MRR@10": ("RR", "level"),
-    "hit@1": ("Success", "level"),
-}
+ROW = {"MAP@10": "AP", "nDCG@10": "nDCG", "P@5": "P", "R@20": "R", "MRR@10": "RR", "hit@1": "Success"}
 
 
 def row_by(named, plain):
     """Return a row of claims as a convention with a name makes it."""
     return {
-        name: f"{plain.mean(m, named.setting, named.choice(family), int(name.split('@')[1])):.4f}"
-        for name, (m, family) in ROW.items()
-        if named.has(family)
+        name: f"{plain.mean(measure, named.options, int(name.split('@')[1])):.4f}"
+        for name, measure in ROW.items()
+        if named.has(measure)
     }
 
 
@@ -130,16 +76,13 @@ def binary():
     return qrels, runs
 
 
-def row_made(plain, setting, ap, digits=4):
-    return {
-        "MAP@10": f"{plain.mean('AP', setting, ap, 10):.{digits}f}",
-        "P@10": f"{plain.mean('P', setting, LevelChoice(1.0), 10):.{digits}f}",
-        "nDCG@10": f"{plain.mean('nDCG', setting, COMMUNITY.choice('ndcg'), 10):.{digits}f}",
-    }
+def row_made(plain, how, digits=4):
+    names = {"MAP@10": "AP", "P@10": "P", "nDCG@10": "nDCG"}
+    return {name: f"{plain.mean(measure, how, 10):.{digits}f}" for name, measure in names.items()}
 
 
-def row_of_ap(qrels, run, name, cutoff, choice=AP):
-    return {name: f"{Plain(qrels, run).mean('AP', DEFAULT, choice, cutoff):.6f}"}
+def row_of_ap(qrels, run, name, cutoff, how=AP):
+    return {name: f"{Plain(qrels, run).mean('AP', how, cutoff):.6f}"}
 
 
 def audit_cli(*arguments, status=0):

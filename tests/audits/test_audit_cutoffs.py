@@ -4,14 +4,14 @@ import pytest
 from audit_helpers import HALF, binary, row_of_ap
 
 import permed_measures as pm
-from permed_measures.audits.conventions import COMMUNITY
+from permed_measures.conventions.named import COMMUNITY
 
 
 @pytest.mark.parametrize(
     ("name", "cutoff", "change", "said"),
     [
-        ("MAP", 10, "cutoff of MAP: 10 (not: none)", "MAP is computed within rank 10."),
-        ("MAP@10", None, "cutoff of MAP@10: none (not: 10)", "MAP@10 is computed without a cutoff."),
+        ("MAP", 10, "cutoff of MAP: 10 (not: none)", "AP@10 with binary relevance"),
+        ("MAP@10", None, "cutoff of MAP@10: none (not: 10)", "AP with binary relevance"),
     ],
 )
 def test_a_cutoff_that_the_name_does_not_say_is_a_change(name, cutoff, change, said):
@@ -19,19 +19,16 @@ def test_a_cutoff_that_the_name_does_not_say_is_a_change(name, cutoff, change, s
     result = pm.audit(qrels, runs, {row: row_of_ap(qrels, run, name, cutoff) for row, run in runs.items()})
     assert result.ok
     answer = result.answers[0]
-    assert (answer.name, answer.changes, answer.cutoffs) == (
-        "ir_measures with 1 change",
-        [change],
-        {name: cutoff},
-    )
+    assert (answer.name, answer.changes) == ("ir_measures with 1 change", [change])
+    assert answer.options[f"cutoff of {name}"] == cutoff
     assert answer.differences_from_default() == [change]
-    assert said in answer.sentence()
-    assert "cutoff" not in answer.equivalents()
+    assert answer.sentence().startswith(said)
+    assert f"cutoff of {name}" not in answer.equivalents()
     assert f"  change: {change}\n" in str(result)
     usual = pm.audit(
         qrels, runs, {row: row_of_ap(qrels, run, name, 30 - (cutoff or 20)) for row, run in runs.items()}
     )
-    assert "computed" not in usual.answers[0].sentence()
+    assert usual.answers[0].changes == []
 
 
 def test_a_column_whose_rows_have_different_cutoffs_is_found():
@@ -86,7 +83,7 @@ def test_an_exception_keeps_the_cutoff_of_the_others_where_it_makes_no_differenc
     result = pm.audit(qrels, {**runs, "short": short}, claims)
     [exception] = result.exceptions
     assert exception.changes == ["weights of AP: its grade over 2 (not: 1 for each relevant document)"]
-    assert exception.cutoffs == {"MAP@10": None}
+    assert exception.options["cutoff of MAP@10"] is None
 
 
 def test_a_change_of_cutoff_counts_as_much_as_another():

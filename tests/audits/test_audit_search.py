@@ -1,20 +1,24 @@
-"""The joint answer to several claims is that of a search over all conventions."""
+"""The joint answer to several claims is that of all conventions near the named ones, one by one."""
 
 import math
 import random
-from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import combinations, product
 
 import pytest
-from audit_loops import ALL_SETTINGS, Plain, choices_for, every_convention, is_off, n_changes, prints_as
+from audit_loops import Plain, means_something
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.audits.conventions import NAMED
-from permed_measures.audits.levels import LevelChoice
-from permed_measures.audits.options import RecallBase, Rounding
+from permed_measures.audits.search import answers_to
+from permed_measures.audits.trials import Space
+from permed_measures.conventions.named import NAMED
+from permed_measures.conventions.options import CUTOFF, OPTIONS, OPTIONS_OF, SHARED
 from permed_measures.papers.claims import parse_claims
+
+BASES = [
+    named for named in NAMED if named.name in ("ir_measures", "gdeval", "ranx", "PerMed standard", "DPR")
+]
 
 
 def tiny(rng):
@@ -34,124 +38,85 @@ def tiny(rng):
     return qrels, runs
 
 
-class Brute:
-    """Every combination of setting, choices and cutoffs, and which claims each prints."""
-
-    def __init__(self, plains, claims):
-        first = next(iter(plains.values()))
-        names = list(dict.fromkeys(name for _, name in claims))
-        self.measures = {name: parse_claims([{name: "0.5"}])[0][0] for name in names}
-        self.usual = {name: claim.cutoffs[0] for name, claim in self.measures.items()}
-        self.plains, self.claims = plains, claims
-        self.combinations = []
-        tried = {}  # by setting, family and choice the cutoffs of each claim
-        for name, claim in self.measures.items():
-            for setting, choice, cutoff in every_convention(claim.measure, first, claim.cutoffs):
-                cutoffs = tried.setdefault(setting, {}).setdefault(claim.family, {}).setdefault(choice, {})
-                cutoffs.setdefault(name, []).append(cutoff)
-        families = {claim.family for claim in self.measures.values()}
-        for setting, of_setting in tried.items():
-            if set(of_setting) == families:
-                for chosen in product(*(choices.items() for choices in of_setting.values())):
-                    choices = dict(zip(of_setting, (choice for choice, _ in chosen), strict=True))
-                    ways = {name: ranks for _, cutoffs in chosen for name, ranks in cutoffs.items()}
-                    for cutoffs in product(*(ways[name] for name in names)):
-                        self.add(setting, choices, dict(zip(names, cutoffs, strict=True)))
-
-    def add(self, setting, choices, cutoffs):
-        values = {
-            (row, name): self.value(self.plains[row], self.measures[name], setting, choices, cutoffs[name])
-            for row, name in self.claims
-        }
-        for rounding in Rounding:
-            printed = {key: prints_as(values[key], text, rounding) for key, text in self.claims.items()}
-            self.combinations.append((replace(setting, rounding=rounding), choices, cutoffs, printed))
-
-    @cache  # noqa: B019 (one for each test)
-    def cached(self, plain, measure, setting, choice, cutoff):
-        return plain.mean(measure, setting, choice, cutoff)
-
-    def value(self, plain, claim, setting, choices, cutoff):
-        choice = choices[claim.family]
-        if isinstance(choice, LevelChoice) and claim.measure != "R":
-            choice = replace(choice, base=RecallBase.NUM_REL)
-        return self.cached(plain, claim.measure, setting, choice, cutoff)
-
-    def best(self, claims, setting, choices, cutoffs):
-        """Return the most of these claims that can be explained, and by how few changes from a convention.
-
-        Changes are those of the measures of these claims: another measure may have to be left out or changed.
-        """
-        names = {name for _, name in claims}
-        families = {self.measures[name].family for name in names}
-        counts = [sum(printed[claim] for claim in claims) for *_, printed in self.combinations]
-        most = max(counts)
-        changes = (
-            n_changes(s, setting)
-            + sum(n_changes(choice, choices[family]) for family, choice in c.items() if family in families)
-            + sum(k[name] != cutoffs[name] for name in names)
-            for (s, c, k, _), count in zip(self.combinations, counts, strict=True)
-            if count == most
-        )
-        return most, -min(changes)
+def near(base, options, n):
+    """Yield the conventions that differ from a base in so many options, by plain loops."""
+    for changed in combinations(options, n):
+        for values in product(*(options[option] for option in changed)):
+            new = dict(zip(changed, values, strict=True))
+            if all(base[option] != value for option, value in new.items()):
+                yield {**base, **new}
 
 
-TWO_CLAIMS = [{"MAP@2": "AP", "P@2": "P"}, {"nDCG@3": "nDCG", "R@2": "R"}, {"MAP@2": "AP", "MAP@1": "AP"}]
-
-
-def made_somehow(rng, plains, names, alike):
-    """Return the numbers of two rows, made by one setting, one choice for each name, or as each likes."""
-    made, numbers, settings = {}, {}, {}
-    for row, plain in plains.items():
-        new = row == "first" or alike != "all"
-        settings[row] = setting = rng.choice(ALL_SETTINGS) if new else settings["first"]
-        for name, measure in names.items():
-            if row == "first" or alike == "nothing":
-                choice = rng.choice(choices_for(measure, plain, setting.labels))
-                cutoffs = parse_claims([{name: "0.5"}])[0][0].cutoffs
-                made[name] = choice, rng.choice([k for k in cutoffs if not is_off(measure, cutoffs, k)])
-            value = plain.mean(measure, setting, *made[name])
-            numbers[row, name] = 0.1234 if math.isnan(value) or abs(value) > 1 else value
-    return numbers
-
-
-@pytest.mark.parametrize("alike", effort(["choices"], ["all", "choices", "nothing"]))
-@pytest.mark.parametrize("names", TWO_CLAIMS[: effort(1, None)], ids=" ".join)
-def test_the_joint_answer_is_that_of_a_search_over_all_conventions(names, alike):
-    rng = random.Random(f"{names} {alike}")
+@pytest.mark.parametrize(
+    "measures", [{"MAP@2": "AP"}, {"R@2": "R", "P@2": "P"}][: effort(2, 2)], ids=" ".join
+)
+@pytest.mark.parametrize("seed", range(effort(1, 4)))
+def test_the_joint_answer_is_that_of_all_conventions_near_the_named_ones(measures, seed):
+    rng = random.Random(f"{measures} {seed}")
     qrels, runs = tiny(rng)
-    plains = {name: Plain(qrels, run) for name, run in runs.items()}
-    claims = {key: f"{value:.3f}" for key, value in made_somehow(rng, plains, names, alike).items()}
-    brute = Brute(plains, claims)
-    result = pm.audit(qrels, runs, {row: {name: claims[row, name] for name in names} for row in runs})
-    families = {parse_claims([{name: "0.5"}])[0][0].family for name in names}
-    best = {
-        named.name: brute.best(list(claims), named.setting, named.choices, brute.usual)
-        for named in NAMED
-        if all(named.has(family) for family in families)
+    plains = {
+        name: Plain(qrels, run, [each for each in runs.values() if each is not run])
+        for name, run in runs.items()
     }
-    most = max(best.values())
-    assert {answer.named.name for answer in result.best} == {
-        name for name, each in best.items() if each == most
+    row = dict.fromkeys(measures, "0.500")
+    trials = [t for each in pm.audit(qrels, runs, dict.fromkeys(runs, row)).rows for t in each.trials]
+    texts = {id(t): f"{rng.choice([0.5, 0.333, 0.25, 0.611, 0.444]):.3f}" for t in trials}
+    trials = [trial.printed_as(texts[id(trial)]) for trial in trials]
+    top = plains["first"].top("grades")
+    options = {
+        name: OPTIONS[name].values_for(measures.values(), [1.0, 2.0][: int(top)])
+        for name in OPTIONS
+        if name in SHARED or any(name in OPTIONS_OF[m] for m in measures.values())
     }
-    assert result.ok == (most[0] == len(claims))
-    for answer in result.best:
-        assert (len(answer.explained), -len(answer.changes)) == most
-        [printed] = [
-            printed
-            for setting, choices, cutoffs, printed in brute.combinations
-            if (setting, choices, cutoffs) == (answer.setting, answer.choices, answer.cutoffs)
+    options |= {CUTOFF + name: parse_claims([row])[0][0].cutoffs for name in measures if name == "MAP@2"}
+
+    @cache
+    def value(row_name, measure, cutoff, key):
+        how = dict(key)
+        known = means_something(how, plains[row_name])
+        return plains[row_name].mean(measure, how, cutoff) if known else math.nan
+
+    def explains(convention):
+        found = set()
+        for trial in trials:
+            cutoff = convention.get(CUTOFF + trial.claim.name, 2)
+            mine = [*SHARED, *OPTIONS_OF[trial.claim.measure]]
+            key = tuple((o, convention[o]) for o in mine if o != "rounding")
+            number = value(trial.row, trial.claim.measure, cutoff, key)
+            if math.isnan(number):
+                return None
+            half = 0.0005 + (5e-6 if convention["rounding"] == "five_digits" else 0)
+            if abs(number - float(trial.claim.text)) <= half + 1e-12:
+                found.add(trial)
+        return found
+
+    usual = {CUTOFF + name: 2 for name in measures}
+    best = {}
+    for named in [each for each in BASES if all(map(each.has, measures.values()))]:
+        base = {**{o: named.options[o] for o in options if o in named.options}, **usual}
+        scores = [
+            (len(found), -n)
+            for n in range(3)
+            for each in near(base, options, n)
+            if (found := explains(each)) is not None
         ]
-        explained = {(claim.row, claim.claim.name) for claim in answer.explained}
-        assert explained == {key for key, yes in printed.items() if yes}
-    main = result.best[0]
-    for exception in result.exceptions:
-        keys = [(claim.row, claim.claim.name) for claim in exception.claims]
-        expected = brute.best(keys, main.setting, main.choices, main.cutoffs)
-        assert (len(exception.explained), -len(exception.changes)) == expected
-        assert expected[0] in (0, len(keys))
-    left = {key for key in claims if key not in {(t.row, t.claim.name) for t in main.explained}}
-    assert {(t.row, t.claim.name) for e in result.exceptions for t in e.claims} == left
-    for row in result.rows:
-        keys = [(row.name, name) for name in names]
-        assert row.ok == any(all(p[key] for key in keys) for *_, p in brute.combinations)
+        best[named.name] = max(scores)
+    most = max(best.values())
+    answers = answers_to(trials, BASES)
+    assert {answer.named.name for answer in answers} == {name for name, each in best.items() if each == most}
+    for answer in answers:
+        assert (len(answer.explained), -answer.n_changes) == most
+        assert set(answer.explained) == explains(answer.options)
+
+
+def test_what_is_within_two_changes_is_found_once_with_the_fewest():
+    qrels, runs = tiny(random.Random(3))
+    trials = pm.audit(qrels, runs["first"], {"nDCG@3": "0.5"}).rows[0].trials
+    space, seen = Space(trials, NAMED), {}
+    for changes, convention in space.within(2):
+        key = tuple(convention.values())
+        assert key not in seen
+        seen[key] = changes
+        assert convention == space.first(convention)
+        bases = [space.first(base) for _, base in space.bases]
+        assert changes == min(sum(convention[o] != base[o] for o in convention) for base in bases)

@@ -10,13 +10,10 @@ from audit_loops import Plain
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.audits.answers import RowAudit
 from permed_measures.audits.audit import audit_of
-from permed_measures.audits.choices import APChoice, NDCGChoice
-from permed_measures.audits.conventions import Setting
-from permed_measures.audits.near_numbers import Window, reaches_of
-from permed_measures.audits.options import Denominator, Discount, Ideal, LabelPolicy, QuerySet, Weights
-from permed_measures.audits.other_runs import N_DRAWN, other_means
+from permed_measures.audits.chance import NearRows
+from permed_measures.audits.other_runs import N_DRAWN, other_means, reaches_of
+from permed_measures.audits.search import RowAudit
 
 NAMES = {"nDCG@10": "nDCG@10", "MAP@10": "AP@10", "P@1": "P@1", "hit@10": "Success@10"}
 
@@ -49,7 +46,7 @@ def test_numbers_of_another_run_are_not_certain(n_queries):
     qrels, runs = systems(n_queries)
     n_misled = 0
     for run in runs[: effort(3, 12)]:
-        claims = pm.audit(qrels, run, row(qrels, run)).rows[0].claims
+        claims = pm.audit(qrels, run, row(qrels, run)).rows[0].trials
         for other in (each for each in runs if each is not run):
             texts = row(qrels, other)
             theirs = [claim.printed_as(texts[claim.claim.name]) for claim in claims]
@@ -74,36 +71,36 @@ def test_they_go_in_the_steps_of_the_measure_and_scatter_as_numbers_nearby():
     names = {"P@1": "P@1", "hit@1": "Success@1", "MAP@10": "AP@10", "R@5": "R@5"}
     result = pm.audit(qrels, runs[0], row(qrels, runs[0], names))
     main = result.best[0]
-    reaches = reaches_of(main.claims)
-    drawn = other_means(main, main.claims, reaches)
+    reaches = reaches_of(main.trials)
+    drawn = other_means(main.options, main.trials, reaches)
     assert drawn.shape == (N_DRAWN, 4)
     assert np.abs(drawn[:, 0] * 400 - np.round(drawn[:, 0] * 400)).max() < 1e-9
     assert (drawn[:, 0] == drawn[:, 1]).all()
-    ours = [main.given(claim).value for claim in main.claims]
+    ours = [trial.value(main.options) for trial in main.trials]
     assert np.abs(drawn.mean(axis=0) - ours).max() < 0.002
     wide = drawn.std(axis=0) / (reaches / 3**0.5)
     assert wide.min() == pytest.approx(1, abs=0.15)
     few, runs = systems(20)
     main = pm.audit(few, runs[0], row(few, runs[0])).best[0]
-    drawn = other_means(main, main.claims[:1], np.array([1e-9]))
+    drawn = other_means(main.options, main.trials[:1], np.array([1e-9]))
     values = np.array([v.value for v in pm.iter_calc(["nDCG@10"], few, runs[0])])
     assert drawn.std() == pytest.approx(values.std() / 20**0.5, rel=0.03)  # that of the bootstrap
 
 
 @pytest.mark.parametrize(
     "setting",
-    [Setting(queries=QuerySet.BOTH_WITH_RELEVANT), Setting(queries=QuerySet.RUN), Setting()],
-    ids=lambda each: each.queries.value,
+    [{"queries": "both_with_relevant"}, {"queries": "run"}, {}],
+    ids=lambda each: each.get("queries", "default"),
 )
 def test_they_are_means_over_the_same_query_set(setting):
     qrels, [run] = systems(60, 1)
     qrels = {**qrels, "empty": {"d0": 0}}
     run = {query: docs for query, docs in run.items() if query not in ("q3", "q4")} | {"more": {"d0": 1.0}}
-    value = Plain(qrels, run).mean("AP", setting, APChoice(), 10)
-    [claim] = pm.audit(qrels, run, {"MAP@10": f"{value:.4f}"}).rows[0].claims
+    value = Plain(qrels, run).mean("AP", setting, 10)
+    [claim] = pm.audit(qrels, run, {"MAP@10": f"{value:.4f}"}).rows[0].trials
     answer = pm.audit(qrels, run, {"MAP@10": f"{value:.6f}"}).best[0]
     assert answer.explained
-    drawn = other_means(answer, [claim], np.array([0.5 / 3]))
+    drawn = other_means(answer.options, [claim], np.array([0.5 / 3]))
     assert drawn.mean() == pytest.approx(value, abs=0.003)
 
 
@@ -118,12 +115,12 @@ def test_more_evidence_makes_no_verdict_weaker(n_runs):
     }
     result = pm.audit(qrels, dict(zip(table, runs, strict=False)), table)
     main = result.best[0]
-    assert (len(main.explained), len(main.claims)) == (4 * n_runs, 6 * n_runs)
+    assert (len(main.explained), len(main.trials)) == (4 * n_runs, 6 * n_runs)
     assert result.verdict == "certain"
     assert result.chance.value < 1e-6
-    head, left, *_ = str(result).splitlines()
-    assert head == f"{4 * n_runs} of {6 * n_runs} claims: one convention explains them, certain."
-    assert left.startswith("Not explained by it: 0, P@2; 0, P@4; 1, P@2 and ")
+    head = " ".join(str(result).split())
+    assert head.startswith(f"{4 * n_runs} of {6 * n_runs} claims, certain: P@1, P@3, P@5 and P@10; averaged")
+    assert "Not explained by it: 0, P@2; 0, P@4; 1, P@2 and " in str(result)
 
 
 def test_the_formula_comes_first_and_who_uses_it_second():
@@ -132,32 +129,26 @@ def test_the_formula_comes_first_and_who_uses_it_second():
     qrels = {f"q{i}": {f"d{j}": int(rng.random() < 0.8) for j in range(12)} for i in range(60)}
     run = {query: {f"d{j}": rng.random() for j in range(16)} for query in qrels}
     run = {query: dict(sorted(docs.items(), key=lambda each: -each[1])[:8]) for query, docs in run.items()}
-    setting = Setting(queries=QuerySet.BOTH_WITH_RELEVANT, labels=LabelPolicy.LISTED)
-    choice = APChoice(Denominator.MIN)
-    value = Plain(qrels, run).mean("AP", setting, choice, 5)
+    how = {"queries": "both_with_relevant", "labels": "listed", "denominator": "min"}
+    value = Plain(qrels, run).mean("AP", how, 5)
     text = unwrapped(pm.audit(qrels, run, {"MAP@5": f"{value:.6f}"}))
     head, convention = text.split("\nConvention\n")
-    formula, users, *_ = convention.splitlines()
-    assert "ignite" not in head + formula
-    divided = "the smaller of the number of relevant documents and the cutoff"
-    assert formula.startswith(f"  AP is binary and divided by {divided}. ")
-    assert "Only the judgments of retrieved documents are known." in formula
+    users, *_ = convention.splitlines()
+    assert "ignite" not in head
+    formula = " ".join(head.split())
+    assert ": AP@5 with binary relevance, divided by min(R, k); averaged over " in formula
+    assert "; only the judgments of retrieved documents are known. " in formula
     assert users.startswith("  On these data the same as ")
     assert ", among others (" in users
 
 
-def test_what_explains_a_claim_is_counted_from_the_convention_of_the_others():
+def test_what_explains_a_claim_is_among_what_is_counted():
     """The others are two changes from any convention with a name, the exception one more."""
     qrels, runs = systems(50)
-    plain = Plain(qrels, runs[0])
-    far = Setting(queries=QuerySet.RUN, labels=LabelPolicy.POOL)
-    made = {
-        f"MAP@{k}": plain.mean("AP", far, APChoice(Denominator.GAIN, Weights.LINEAR), k) for k in (3, 5, 10)
-    }
-    made["nDCG@10"] = plain.mean("nDCG", far, NDCGChoice(discount=Discount.ZIPF, ideal=Ideal.CUTOFF), 10)
-    made["MAP@4"] = plain.mean("AP", far, APChoice(Denominator.NONE, Weights.EXP), 4) * 0.999
+    plain, far = Plain(qrels, runs[0]), {"queries": "run", "labels": "pool", "denominator": "gain"}
+    made = {f"MAP@{k}": plain.mean("AP", far, k) for k in (3, 5, 10)}
+    made["MAP@4"] = plain.mean("AP", {**far, "denominator": "none", "weights": "exp"}, 4) * 0.999
     result = pm.audit(qrels, runs[0], {name: f"{value:.5f}" for name, value in made.items()})
     for answer in (result.best[0], *result.exceptions):
-        for claim in answer.explained:
-            window, near = Window.of(claim.claim), answer._counting.near(claim)
-            assert window.code - window.low in near
+        near = NearRows(answer.space, answer.explained, answer.n_changes)
+        assert not answer.explained or tuple(trial.window.code for trial in answer.explained) in near.rows

@@ -8,7 +8,6 @@ from audit_helpers import audit_cli
 from commands import run_cli
 
 import permed_measures as pm
-from permed_measures.audits.options import Documents
 
 QRELS = {"q1": {"a": 1, "b": 1, "c": 0, "z": 1}, "q2": {"d": 1, "e": 1}, "q3": {"f": 1}}
 LISTS = {"q1": ["x", "x", "a", "x", "b", "a", "y"], "q2": ["e", "e", "v", "d", "e"], "q3": ["w", "w", "f"]}
@@ -26,9 +25,9 @@ def average_precision(query, ranked):
 
 
 WAYS = {
-    Documents.ALL: lambda ranked: list(dict.fromkeys(ranked)),
-    Documents.IN_PLACE: lambda ranked: ranked,
-    Documents.LAST: lambda ranked: list(dict.fromkeys(ranked[::-1]))[::-1],
+    "all": lambda ranked: list(dict.fromkeys(ranked)),
+    "in_place": lambda ranked: ranked,
+    "last": lambda ranked: list(dict.fromkeys(ranked[::-1]))[::-1],
 }
 
 
@@ -65,7 +64,7 @@ def assert_named(run, way):
     with pytest.warns(pm.PermedWarning, match="6 rows of documents that are listed again in their query"):
         result = pm.audit(QRELS, run, {"MAP": f"{expected(way):.6f}"})
     assert result.ok
-    assert result.best[0].setting.documents is way
+    assert result.best[0].options["documents"] == way
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -80,7 +79,7 @@ def test_scripts_that_count_a_document_once_are_named(repeating, way, monkeypatc
 
 def test_the_command_says_it_and_what_a_paper_would_write(repeating):
     for path in repeating:
-        claim = f"MAP={expected(Documents.IN_PLACE):.6f}"
+        claim = f"MAP={expected('in_place'):.6f}"
         stdout, stderr = run_cli("audit", "qrels", path, "--claim", claim)
         assert "note: " in stderr
         assert "6 rows of documents that are listed again" in stderr
@@ -106,11 +105,10 @@ def test_a_run_without_repeats_has_none_of_these_conventions():
     run = {
         query: {doc: -rank for rank, doc in enumerate(dict.fromkeys(docs))} for query, docs in LISTS.items()
     }
-    [claim] = pm.audit(QRELS, run, {"MAP": "0.5"}).rows[0].claims
-    tried = {match.setting.documents for match in claim.nearest}
-    assert not tried & {Documents.IN_PLACE, Documents.LAST}
+    [trial] = pm.audit(QRELS, run, {"MAP": "0.5"}).rows[0].trials
+    assert not {*trial.run.offers("documents")} & {"in_place", "last"}
 
 
 def test_the_order_of_a_list_may_be_asked_for(repeating):  # noqa: ARG001
-    claim = f"MAP={expected(Documents.ALL):.6f}"
+    claim = f"MAP={expected('all'):.6f}"
     assert "AP" in audit_cli("qrels", "run.trec", "--claim", claim, "--order", "list")

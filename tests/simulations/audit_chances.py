@@ -20,14 +20,15 @@ from collections import Counter
 from pathlib import Path
 
 import permed_measures as pm
-from permed_measures.audits.answers import RowAudit
+from permed_measures.audits.answers import MOST_CHANGES
 from permed_measures.audits.audit import audit_of
-from permed_measures.audits.chances import joint_chance
+from permed_measures.audits.chance import NearRows
+from permed_measures.audits.search import RowAudit
+from permed_measures.audits.trials import Space
+from permed_measures.conventions.named import NAMED
 from permed_measures.datasets import SAMPLES
 
 NEAR = 0.03
-MANY = 99
-"""More changes than any convention has."""
 ROWS = {
     "graded": {"nDCG@10": "VariantNDCG(negative='keep')@10", "MAP@10": "GradedAP@10", "P@1": "P@1"},
     "binary": {"nDCG@10": "nDCG@10", "MAP@10": "AP@10", "R@20": "R@20"},
@@ -52,7 +53,7 @@ def row_of(kind, qrels, run, digits):
     measures = ROWS[kind]
     values = list(pm.calc_aggregate(measures.values(), qrels, run).values())
     row = {name: f"{value:.{digits}f}" for name, value in zip(measures, values, strict=True)}
-    return pm.audit(qrels, run, row).rows[0].claims, values
+    return pm.audit(qrels, run, row).rows[0].trials, values
 
 
 def shares(claims, values, digits, trials, rng):
@@ -61,7 +62,7 @@ def shares(claims, values, digits, trials, rng):
     for _ in range(trials):
         texts = (f"{max(value + rng.uniform(-NEAR, NEAR), 0):.{digits}f}" for value in values)
         row = [claim.printed_as(text) for claim, text in zip(claims, texts, strict=True)]
-        said += joint_chance(row, MANY).value / trials
+        said += NearRows(Space(row, NAMED), row, MOST_CHANGES).chance().value / trials
         result = audit_of([RowAudit("run", row, [])])
         seen += result.ok / trials
         certain += (result.ok and result.verdict == "certain") / trials
@@ -126,7 +127,7 @@ def kinds(rng, qrels, runs):
             values[name] = list(pm.calc_aggregate(list(names.values()), qrels, part).values())
         part = {query: runs[own][query] for query in qrels if query in runs[own]}
         result = pm.audit(qrels, part, dict(zip(names, texts_of(values[own], digits), strict=True)))
-    claims = result.rows[0].claims
+    claims = result.rows[0].trials
     yield "own", result.verdict == "certain"
     for name in runs:
         if name != own:

@@ -1,10 +1,9 @@
 """How many numbers of libraries and evaluation scripts the audit names.
 
 Each script evaluates runs of the packaged sample, of noisy rankings of MedCorpus labels (ties, unjudged
-documents, short lists, queries without an answer) and of LitSearch. A claim is known if a convention that is
-tried gives the script's numbers on all runs of a data set. It is named if the answer to it alone gives the
-number of this run with all its digits, not only those printed; a row if one answer does so for all of it, a
-table if one does so for all runs. Libraries that are not installed are left out, and said.
+documents, short lists, queries without an answer) and of LitSearch. A claim is named if the answer to it
+alone gives the number of this run with all its digits, not only those printed; a row if one answer does so
+for all of it, a table if one does so for all runs. Libraries that are not installed are left out, and said.
 
     PERMED_DATA=... python tests/simulations/audit_libraries.py
 """
@@ -13,22 +12,26 @@ import os
 import random
 import warnings
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import evaluation_scripts  # noqa: F401 (which lists its scripts)
 import library_scripts  # noqa: F401
-import numpy as np
 from evaluation_scripts import SCRIPTS
 
 import permed_measures as pm
-from permed_measures.audits.searches import answers_to
+from permed_measures.audits.run_variants import RunVariants
+from permed_measures.audits.search import answers_to
+from permed_measures.audits.trials import Trial
+from permed_measures.conventions.query_sets import groupings_of
+from permed_measures.conventions.values import label_policies
 from permed_measures.datasets import SAMPLES
+from permed_measures.engine.judgments import Judgments
+from permed_measures.papers.claims import parse_claims
 
 SAME = 6e-6
 """What single precision, or five digits, may be off by."""
 CONVERSATIONS = 25
-KEYS = ("claims", "known", "named", "rows", "rows named", "tables", "tables named")
+KEYS = ("claims", "named", "rows", "rows named", "tables", "tables named")
 
 
 def noisy(qrels, rng, depth, step=None, missing=0.0):
@@ -71,7 +74,7 @@ def data_sets():
 
 
 def audits_of(qrels, run, rows):
-    """Audit the numbers of all scripts for a run; return the claims of each script by name.
+    """Audit the numbers of all scripts for a run; return the trials of each script by name.
 
     A claim is tried with the same conventions for all of them, except for F1, which depends on its row.
     """
@@ -79,61 +82,55 @@ def audits_of(qrels, run, rows):
     others = {each: 0.5 for name, row in rows.items() if name not in alone for each in row}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        shared = dict(zip(others, pm.audit(qrels, run, others, decimals=4).rows[0].claims, strict=True))
-        found = {}
-        for name, row in rows.items():
-            if name in alone:
-                claims = pm.audit(qrels, run, dict.fromkeys(row, 0.5), decimals=4).rows[0].claims
-                found[name] = dict(zip(row, claims, strict=True))
-            else:
-                found[name] = {each: shared[each] for each in row}
-    return found
+        shared = trials_of(qrels, run, others)
+        return {
+            name: trials_of(qrels, run, row) if name in alone else {each: shared[each] for each in row}
+            for name, row in rows.items()
+        }
 
 
-def printed(claim, run, value, digits):
-    """Return a claim with the number of a script."""
-    other = replace(claim, row=run, claim=claim.claim._replace(decimals=digits))
-    return other.printed_as(f"{value:.{digits}f}")
+def trials_of(qrels, run, row):
+    """Return the trials of a row by the names of its claims."""
+    [claims] = parse_claims([dict.fromkeys(row, 0.5)], 4)
+    policies = label_policies(Judgments.of(qrels))
+    variants = RunVariants(policies, run, groupings=groupings_of(policies[0].judgments.query_ids))
+    return {claim.name: Trial("", claim, variants) for claim in claims}
 
 
-def known(claims, values):
-    """Return whether any convention that is tried gives the numbers of a claim on all runs."""
-    same = True
-    for claim, value in zip(claims, values, strict=True):
-        means = claim.means[claim.run.of_setting]
-        same = same & (np.abs(means - value) <= SAME) & claim.tried
-    return bool(np.any(same))
+def printed(trial, run, value, digits):
+    """Return the trial of a number of a script."""
+    other = trial.about(trial.claim._replace(decimals=digits).printed_as(f"{value:.{digits}f}"))
+    other.row = run
+    return other
 
 
-def named(claims, values):
+def named(trials, values):
     """Return whether an answer gives the numbers with all their digits."""
     return any(
-        all(abs(answer.given(c).value - value) <= SAME for c, value in zip(claims, values, strict=True))
-        for answer in answers_to(claims)
+        all(
+            abs(trial.value(answer.options) - value) <= SAME
+            for trial, value in zip(trials, values, strict=True)
+        )
+        for answer in answers_to(trials)
     )
 
 
 def counts(rows, audited, digits):
-    """Count what is known and named of a script on a data set: its rows and audits by run."""
-    found, names = Counter(), list(next(iter(rows.values())))
-    unknown = [
-        name
-        for name in names
-        if not known([audited[run][name] for run in rows], [row[name] for row in rows.values()])
-    ]
-    table = []
+    """Count what is named of a script on a data set: its rows and audits by run."""
+    found, table, left = Counter(), [], []
     for run, row in rows.items():
-        claims = [printed(audited[run][name], run, value, digits) for name, value in row.items()]
+        trials = [printed(audited[run][name], run, value, digits) for name, value in row.items()]
         values = list(row.values())
-        found["claims"] += len(claims)
-        found["named"] += sum(named([c], [value]) for c, value in zip(claims, values, strict=True))
+        found["claims"] += len(trials)
+        alone = [named([each], [value]) for each, value in zip(trials, values, strict=True)]
+        left += [name for name, is_named in zip(row, alone, strict=True) if not is_named]
+        found["named"] += sum(alone)
         found["rows"] += 1
-        found["rows named"] += named(claims, values)
-        table += zip(claims, values, strict=True)
-    found["known"] += (len(names) - len(unknown)) * len(rows)
+        found["rows named"] += named(trials, values)
+        table += zip(trials, values, strict=True)
     found["tables"] += 1
     found["tables named"] += named(*map(list, zip(*table, strict=True)))
-    return found, unknown
+    return found, list(dict.fromkeys(left))
 
 
 def rows_of(data):
@@ -154,7 +151,7 @@ def main():
     """Print the table."""
     data = {title: (qrels, runs) for title, qrels, runs in data_sets()}
     numbers, missing = rows_of(data)
-    print(f"{'script':50} digits", *(f"{key:>12}" for key in KEYS), "  not known", flush=True)
+    print(f"{'script':50} digits", *(f"{key:>12}" for key in KEYS), "  not named", flush=True)
     audited = {
         title: {
             run: audits_of(qrels, ranked, {name: by_data[title][run] for name, by_data in numbers.items()})

@@ -1,0 +1,108 @@
+"""What a match is worth: how easily conventions print numbers that have nothing to do with the run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.audits.trials import Space, Trial
+
+Floats = NDArray[np.float64]
+_Code = float | None
+
+
+class Chance(NamedTuple):
+    """How often arbitrary numbers near the claims, and those of other runs, would be explained as these are.
+
+    Attributes
+    ----------
+    n_values : int
+        How many different numbers, or rows of numbers, conventions print near the claims.
+    n_printable : int
+        How many can be printed there.
+    most_changes : int
+        Conventions with more changes are not counted.
+    n_selections : int
+        In how many ways as many of the claims can be chosen as are explained.
+    n_others : int
+        Of how many of `n_drawn` rows that other runs would have at least as many numbers are explained.
+    n_drawn : int
+    """
+
+    n_values: int
+    n_printable: int
+    most_changes: int
+    n_selections: int = 1
+    n_others: int = 0
+    n_drawn: int = 0
+
+    @property
+    def of_numbers(self) -> float:
+        """The chance of arbitrary numbers, from 0 to 1."""
+        return min(self.n_values / self.n_printable * self.n_selections, 1.0)
+
+    @property
+    def of_other_runs(self) -> float:
+        """The chance of the numbers of other runs, from 0 to 1; 0 if none were drawn."""
+        return self.n_others / self.n_drawn if self.n_drawn else 0.0
+
+    @property
+    def value(self) -> float:
+        """The higher of both."""
+        return max(self.of_numbers, self.of_other_runs)
+
+
+class NearRows:
+    """The numbers near claims that one convention prints, with so many changes from a base.
+
+    Parameters
+    ----------
+    space : Space
+    trials : sequence of Trial
+        Those of the space that are counted together.
+    most : int
+        How many changes at most.
+
+    Attributes
+    ----------
+    rows : set of tuple
+        A number for each trial.
+    of_trial : list of set
+        The numbers of each trial, whatever the others are.
+    """
+
+    def __init__(self, space: Space, trials: Sequence[Trial], most: int) -> None:
+        self.trials, self.most = trials, most
+        self.rows: set[tuple[_Code, ...]] = set()
+        self.of_trial: list[set[_Code]] = [set() for _ in trials]
+        for _, convention in space.within(most):
+            codes = [trial.codes(convention) for trial in trials]
+            for way in range(max(map(len, codes), default=0)):
+                row = tuple(each[way % len(each)] for each in codes)
+                for code, found in zip(row, self.of_trial, strict=True):
+                    found.add(code)
+                if None not in row:
+                    self.rows.add(row)
+
+    def chance(self, n_selections: int = 1) -> Chance:
+        """Return the chance of arbitrary numbers; so many claims can be chosen in `n_selections` ways."""
+        n_printable = prod(trial.window.size for trial in self.trials)
+        return Chance(len(self.rows), n_printable, self.most, n_selections)
+
+    def explain(self, drawn: Floats, n_explained: int) -> int:
+        """Count the rows of other numbers of which as many are explained, by one convention if it is all."""
+        codes = [
+            [trial.window.code_of(value, trial.claim.decimals) for value in values]
+            for trial, values in zip(self.trials, drawn.T.tolist(), strict=True)
+        ]
+        if n_explained == len(self.trials):
+            return sum(row in self.rows for row in zip(*codes, strict=True))
+        known = [
+            [code is not None and code in found for code in column]
+            for column, found in zip(codes, self.of_trial, strict=True)
+        ]
+        return int((np.sum(known, axis=0) >= n_explained).sum())

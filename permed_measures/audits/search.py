@@ -1,0 +1,192 @@
+"""The search for the convention that explains the most claims with the fewest changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from permed_measures.audits.answers import MOST_CHANGES, Answer, simplified
+from permed_measures.audits.trials import Space, Trial
+from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
+from permed_measures.conventions.options import Options, changes_of
+from permed_measures.papers.names import Rank
+
+
+@dataclass(frozen=True)
+class RowAudit:
+    """The claims about one run.
+
+    Attributes
+    ----------
+    name : str
+    trials : list of Trial
+    answers : list of Answer
+        The named conventions that explain all claims with the fewest changes; empty if none does.
+    """
+
+    name: str
+    trials: list[Trial]
+    answers: list[Answer]
+
+    @property
+    def ok(self) -> bool:
+        """Whether one convention explains all claims."""
+        return bool(self.answers)
+
+
+def row_of(name: str, trials: list[Trial], conventions: Sequence[NamedConvention] = NAMED) -> RowAudit:
+    """Return the claims about a run with the conventions that explain all of them."""
+    found = answers_to(trials, conventions)
+    return RowAudit(name, trials, [answer for answer in found if answer.complete])
+
+
+def answers_to(
+    trials: Sequence[Trial],
+    conventions: Sequence[NamedConvention] = NAMED,
+    usual: dict[str, Rank] | None = None,
+) -> list[Answer]:
+    """Return the named conventions that explain the most claims with the fewest changes.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+    conventions : sequence of NamedConvention
+    usual : dict of str to Rank, optional
+        By the name of the claim the cutoff that is no change; those that the names say if left out.
+    """
+    space = Space(trials, conventions, usual)
+    changes, found = _best(space)
+    found = found or [space.first(base) for _, base in space.bases[:1]]  # where nothing can be computed
+    answers = []
+    for named, base in space.bases:
+        first = space.first(base)
+        near = next((each for each in found if _distance(each, first) == changes), None)
+        if near is not None:
+            theirs = {
+                option: base[option] if first[option] == value else value for option, value in near.items()
+            }
+            answers.append(Answer(named, theirs, space, changes))
+    return answers
+
+
+def _best(space: Space) -> tuple[int, list[Options]]:
+    """Return the conventions that explain the most claims with the fewest changes, and how few these are."""
+    most, level, found = -1, 0, list[Options]()
+    for changes, convention in space.within(MOST_CHANGES):
+        if changes > level and most == len(space.trials):
+            break
+        count = _n_explained(space.trials, convention, most + (changes > level))
+        if count > most:
+            most, level, found = count, changes, []
+        if count == most and changes == level:
+            found.append(convention)
+    return level, found
+
+
+def _n_explained(trials: Sequence[Trial], convention: Options, wanted: int) -> int:
+    """Count the claims that a convention prints; -1 if fewer than wanted, or if it means nothing for one."""
+    left = len(trials) - wanted
+    for trial in trials:
+        left -= not trial.prints(convention)
+        if left < 0:
+            return -1
+    return -1 if any(np.isnan(trial.value(convention)) for trial in trials) else wanted + left
+
+
+def _distance(ours: Options, theirs: Options) -> int:
+    return sum(value != theirs[option] for option, value in ours.items())
+
+
+# --- what one convention leaves open -----------------------------------------------------------------
+
+
+def exceptions_to(main: Answer) -> list[Answer]:
+    """Return how the claims that an answer leaves open are explained, by changes from it.
+
+    Claims of one row that one convention explains make one exception; those of a row that nothing explains
+    make one more, which explains none.
+    """
+    found = []
+    left = [trial for trial in main.trials if trial not in main.explained]
+    while left:
+        of_row = [trial for trial in left if trial.row == left[0].row]
+        nearest = _otherwise(main, "the others", of_row)
+        if nearest.explained and not nearest.complete:
+            nearest = _otherwise(main, "the others", nearest.explained)
+        found.append(nearest)
+        left = [trial for trial in left if trial not in nearest.trials]
+    return found
+
+
+def _otherwise(main: Answer, name: str, trials: list[Trial]) -> Answer:
+    """Explain claims by changes from an answer, or else as a convention with another name has them."""
+    cutoffs = {trial.claim.name: trial.cutoff(main.options) for trial in main.trials}
+    ours = NamedConvention(name, "", main.named.measures, main.options)
+    near = answers_to(trials, [ours], cutoffs)[0]
+    if near.complete:
+        return near
+    others = answers_to(trials, [ours, *main.space.conventions], cutoffs)
+    if len(others[0].explained) <= len(near.explained):
+        return near
+    least = min(others, key=lambda each: len(changes_of(each.options, ours.at(cutoffs))))
+    return Answer(ours, least.options, least.space, least.n_changes)
+
+
+def doubts_about(main: Answer) -> list[Answer]:
+    """Return the claims without which fewer changes explain the others, each as it is explained by more.
+
+    Where arbitrary numbers would be explained as easily, such a claim may as well be a typo.
+    """
+    simpler: dict[Trial, Options] = {}
+    if not main.n_changes or not len(main.trials) > 1 or not main.complete:
+        return []
+    for _, convention in main.space.within(main.n_changes - 1):
+        if _n_explained(main.trials, convention, len(main.trials) - 1) > 0:
+            [left] = [trial for trial in main.trials if not trial.prints(convention)]
+            simpler.setdefault(left, convention)
+    found = []
+    for trial, convention in simpler.items():
+        simple = _nearest(main.space, convention)
+        other = _otherwise(simple, simple.name, [trial])
+        found += [] if other.explained and other.is_clear else [other]
+    return found
+
+
+def _nearest(space: Space, convention: Options) -> Answer:
+    """Return a convention of a space as the answer that is nearest to a named one."""
+    distances = [_distance(convention, space.first(base)) for _, base in space.bases]
+    return Answer(space.bases[int(np.argmin(distances))][0], convention, space, min(distances))
+
+
+class Nearest(NamedTuple):
+    """A value near a claim that is printed otherwise, and the convention that gives it."""
+
+    value: float
+    options: Options
+
+
+_NEAREST = 3
+
+
+def nearest_to(trial: Trial, conventions: Sequence[NamedConvention]) -> list[Nearest]:
+    """Return the three values nearest to a claim, each with the convention of the fewest changes."""
+    values: dict[float, Options] = {}
+    for _, convention in Space([trial], conventions).within(MOST_CHANGES):
+        if not np.isnan(value := trial.value(convention)) and not trial.prints(convention):
+            values.setdefault(value, convention)
+    default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
+    found: dict[str, Nearest] = {}
+    for value in sorted(values, key=lambda each: abs(each - float(trial.claim.value))):
+        how = simplified(values[value], default, partial(_has, trial, value))
+        found.setdefault(trial.shown(how), Nearest(value, how))
+        if len(found) == _NEAREST:
+            break
+    return list(found.values())
+
+
+def _has(trial: Trial, value: float, convention: Options) -> bool:
+    return trial.value(convention) == value
