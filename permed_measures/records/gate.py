@@ -15,6 +15,7 @@ from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.results import ComparisonRow, Options
 from permed_measures.comparisons.rows import rows_of
 from permed_measures.comparisons.tests import least_p
+from permed_measures.comparisons.wording import p_or_dash
 from permed_measures.datasets.loading import loaded_qrels, loaded_run, run_name
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
@@ -319,7 +320,7 @@ def _drop(row: ComparisonRow, most: float, non_inferior: bool, few: bool) -> Rul
         ok, note = _within(row, most)
     elif row.tests and not ok:
         p = row.tests["randomization"].p
-        note = f"p = {p:.4f}" + f", those that differ give none below {LEVEL:g}" * few
+        note = f"p = {p_or_dash(p)}" + f", those that differ give none below {LEVEL:g}" * few
         ok = p is not None and p >= LEVEL
     return Rule(name_of(row.measure), f"drop of at most {_limit(most)}", -row.difference, said, ok, note)
 

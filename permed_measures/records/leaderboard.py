@@ -19,6 +19,7 @@ from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.results import ComparisonRow, Options
 from permed_measures.comparisons.rows import rows_of
 from permed_measures.comparisons.tests import least_p
+from permed_measures.comparisons.wording import p_or_dash
 from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggregated
 from permed_measures.engine.groups import By, clusters_of
@@ -144,7 +145,7 @@ class Leaderboard(Result):
         """Put ranks before the names of runs, and p-values behind the labels."""
         n = table.n_labels
         places = {
-            each.run: (str(each.rank), "" if each.p is None else f"{each.p:.4f}") for each in self.entries
+            each.run: (str(each.rank), "" if each.p is None else p_or_dash(each.p)) for each in self.entries
         }
 
         def placed(row: Sequence[Cell]) -> list[Cell]:

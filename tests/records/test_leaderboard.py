@@ -1,6 +1,7 @@
 """Leaderboards: the order, what is below the first, records in the place of runs, other columns."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from commands import run_main
@@ -57,6 +58,13 @@ def test_too_few_queries_cannot_differ_significantly():
     board = pm.leaderboard(qrels, {"best": run_with(0), "worst": run_with(10)}, "RR")
     assert board.finding == "no difference can be significant here: the smallest possible p is 0.0625"
     assert board.entries[1].p == 0.0625
+
+
+def test_a_p_that_is_below_the_level_prints_so():
+    board = pm.leaderboard(QRELS, {"best": run_with(0), "near": run_with(2)}, "RR")
+    first, second = board.entries
+    for p, printed in ((0.04996, " 0.04996 "), (0.05, " 0.0500 "), (0.00001, " <0.0001 ")):
+        assert printed in str(replace(board, entries=[first, replace(second, p=p)]))
 
 
 def test_one_run_is_first():
