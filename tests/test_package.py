@@ -37,7 +37,7 @@ comparisons: wording judged findings means_table differences_table report moves 
 comparisons/plots: style arguments by_group by_query cutoffs forest save inline
 comparisons: queries pictures compare
 papers: cells grids html_tables latex markdown delimited read
-papers: names printed claims whole_numbers columns tables runs
+papers: names printed claims whole_numbers titles columns tables runs
 crosschecks
 conventions: options named query_sets values
 audits: run_tables run_variants trials chance other_runs answers search

@@ -6,15 +6,21 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from enum import Enum
-from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.errors import MeasureError
 from permed_measures.papers.cells import is_blank, printed_in, title_of
 from permed_measures.papers.grids import PrintedTable
-from permed_measures.papers.names import MEANT, heading_of, meaning_of, split, without_cutoff
+from permed_measures.papers.names import heading_of
+from permed_measures.papers.titles import (
+    bare,
+    is_change,
+    is_cutoff,
+    is_no_measure,
+    measure_in,
+    why_no_measure,
+    without_change,
+)
 
 
 class Kind(Enum):
@@ -62,39 +68,8 @@ _CUTOFF_HEADING = re.compile(r"@?k|@|cut-?offs?|top-?k|截断", re.IGNORECASE)
 _MEASURE_HEADING = re.compile(r"metrics?|measures?|评价指标|指标", re.IGNORECASE)
 _GROUP_HEADING = re.compile(r"data[ -]?sets?|corpus|collection|benchmark|数据集", re.IGNORECASE)
 _RUN_HEADING = re.compile(r"(?:run|system|model|method|retriever|ranker|模型|系统|方法)", re.IGNORECASE)
-_VALUE = re.compile(r"values?|scores?|means?|results?|avg\.?|average|得分|结果|值", re.IGNORECASE)
-_NO_MEASURE = re.compile(
-    r"p(?: *[(\[].*)?|(?i:p[ _-]?val(?:ue)?s?(?: *[(\[].*)?|p值|显著性.*|sig(?:nificance|\.)?)"
-    r"|(?i:std\.?(?: *dev\w*\.?)?|stdev|s\.?[de]\.?|var(?:iance)?|median|min|max)"
-)
-_INTERVAL = re.compile(r"\bci\b|confidence|\binterval|置信区间|\bci9[059]", re.IGNORECASE)
-_CHANGE = re.compile(
-    r"[Δ∆δ]|\bdelta\b|\bdiff(?:erence)?\b|\bimpr(?:ov)?\w*|\bgains?\b|\blift\b|\bchange\b|提升|提高|增幅|变化|差值|差异",
-    re.IGNORECASE,
-)
-_CHANGE_ROW = re.compile(
-    r"(?:(?:abs|rel)\w*\.? *)?"
-    r"(?:[Δ∆δ]|delta|diff(?:erence)?|impr(?:ov)?\w*|gain|lift|change|提升|提高|增幅|变化|差值)\.? *"
-    r"(?:%|[(\[].*|(?:vs|over|to|from|against|相对|比|对).*)?",
-    re.IGNORECASE,
-)
-_BASE = re.compile(
-    r"\b(?:vs|versus|over|against|from|to)\b\.? *.*|\b(?:rel|abs)(?:ative|olute)?\b\.?|[%+-]", re.IGNORECASE
-)
 _SIGN = re.compile(r"[(\[]? *(?:in )?% *[)\]]?")
-_ANY_CUTOFF = re.compile(r"@ *(?:[kK]|\{?[0-9]+(?: *[,/] *[0-9]+)+\}?)$")
-_LIKE_A_CUTOFF = re.compile(r"@|\bk *[=<>≤≥]|\btop[- ]?[0-9k]|cut-?off", re.IGNORECASE)
-_EDGES = " .,:;_/"
-
-
-def is_change(title: str) -> bool:
-    """Return whether a title means a difference from another row."""
-    return bool(_CHANGE.search(title)) and why_no_measure(title) != ""
-
-
-def is_change_row(label: str) -> bool:
-    """Return whether the name of a row means differences of others."""
-    return bool(_CHANGE_ROW.fullmatch(label.strip()))
+_VALUE = re.compile(r"values?|scores?|means?|results?|avg\.?|average|得分|结果|值", re.IGNORECASE)
 
 
 def oriented(table: PrintedTable) -> PrintedTable:
@@ -117,16 +92,9 @@ def parts_of(table: PrintedTable) -> list[Part]:
     """Return the rows of a table by what heads them, in columns such as ``k`` or between the rows."""
     headings = _headings(table)
     columns = [n for n in range(len(table.titles)) if n not in headings]
-    named = [n for n in columns if _column(n, table.titles[n]).kind is not Kind.OTHER]
-    text = [n for n in columns if _is_text(n, table)]
-    first = min(named or [n for n in columns if n not in text], default=len(table.titles))
-    labels = [n for n in text if n < first] or columns[:1]
-    labels.sort(key=lambda n: not _RUN_HEADING.match(_lowest(table, n)))
+    labels = _labels(table, columns)
+    titles = _titles(table, [n for n in columns if n not in labels])
     values = [n for n in columns if n not in labels]
-    titles = dict(enumerate(table.titles))
-    for n in values[1:]:  # a measure above the first of its cutoffs only
-        if titles[n] and titles[n - 1][1:] and all(map(_is_cutoff, (titles[n - 1][-1], *titles[n]))):
-            titles[n] = (*titles[n - 1][:-1], *titles[n])
     if any(_MEASURE_HEADING.fullmatch(_lowest(table, n)) for n in headings):
         titled = [n for n in values if _VALUE.fullmatch(" ".join(titles[n]))]
         titles |= dict.fromkeys(titled, ())
@@ -144,6 +112,24 @@ def parts_of(table: PrintedTable) -> list[Part]:
     ]
 
 
+def _labels(table: PrintedTable, columns: list[int]) -> list[int]:
+    """Return the columns that name the rows: text left of the first measure, that of the run first."""
+    named = [n for n in columns if _column(n, table.titles[n]).kind is not Kind.OTHER]
+    text = [n for n in columns if _is_text(n, table)]
+    first = min(named or [n for n in columns if n not in text], default=len(table.titles))
+    labels = [n for n in text if n < first] or columns[:1]
+    return sorted(labels, key=lambda n: not _RUN_HEADING.match(_lowest(table, n)))
+
+
+def _titles(table: PrintedTable, columns: list[int]) -> dict[int, tuple[str, ...]]:
+    """Return the titles of columns; a measure may stand above the first of its cutoffs only."""
+    titles = {n: table.titles[n] for n in columns}
+    for before, n in pairwise(columns):
+        if titles[n] and titles[before][1:] and all(map(is_cutoff, (titles[before][-1], *titles[n]))):
+            titles[n] = (*titles[before][:-1], *titles[n])
+    return titles
+
+
 def _lowest(table: PrintedTable, column: int) -> str:
     """Return the lowest title of a column."""
     return table.titles[column][-1] if table.titles[column] else ""
@@ -157,7 +143,7 @@ def _headings(table: PrintedTable) -> list[int]:
         n
         for n, title in enumerate(lowest)
         if _CUTOFF_HEADING.fullmatch(title)
-        and all(_is_cutoff(title_of(row[n])) for row in table.rows if row[n].strip())
+        and all(is_cutoff(title_of(row[n])) for row in table.rows if row[n].strip())
     ]
     groups = [n for n, title in enumerate(lowest) if _GROUP_HEADING.fullmatch(title)]
     if any(_is_text(n, table) for n in range(len(lowest)) if n not in found + groups):
@@ -179,7 +165,7 @@ def _sections(table: PrintedTable) -> Iterator[str]:
     """Yield the cutoff or measure that stands above each row."""
     section = ""
     for text in table.sections:
-        if _is_cutoff(text) or not (why_no_measure(text) and why_no_measure(f"{_bare(text)}@1")):
+        if is_cutoff(text) or not (why_no_measure(text) and why_no_measure(f"{bare(text)}@1")):
             section = text
         yield section
 
@@ -215,76 +201,14 @@ def _is_text(number: int, table: PrintedTable) -> bool:
 def _column(number: int, titles: tuple[str, ...]) -> Column:
     """Read the titles of a column."""
     title, last = " ".join(titles), titles[-1] if titles else ""
-    if _NO_MEASURE.fullmatch(last) or _INTERVAL.search(last):  # below the name of a measure, perhaps
+    if is_no_measure(last):
         return Column(number, Kind.OTHER, title, why="a p-value, an interval or a deviation is no measure")
     if any(map(is_change, titles)):
-        return Column(number, Kind.CHANGE, title, *_named_in(tuple(map(_without_change, titles)))[:2])
+        return Column(number, Kind.CHANGE, title, *measure_in(tuple(map(without_change, titles)))[:2])
     in_percent = any(_SIGN.fullmatch(each) or heading_of(each)[1] for each in titles)
-    name, group, why = _named_in(tuple(each for each in titles if not _SIGN.fullmatch(each)))
+    name, group, why = measure_in(tuple(each for each in titles if not _SIGN.fullmatch(each)))
     if not name:
         return Column(number, Kind.OTHER, title, why=why)
     if in_percent and not heading_of(name)[1]:
         name += " (%)"
     return Column(number, Kind.MEASURE, title, name, group)
-
-
-def _without_change(title: str) -> str:
-    """Return what is left of a title such as ``Δ nDCG@10 vs BM25 (%)``."""
-    return _BASE.sub("", _CHANGE.sub(" ", title)).strip(_EDGES + "()[]") if is_change(title) else title
-
-
-def _named_in(titles: tuple[str, ...]) -> tuple[str, str, str]:
-    """Return the measure that titles name, what else they say, and, if they name none, why.
-
-    The name is all of them, or the lowest measure: with its own cutoff, or the one that another title is.
-    """
-    titles = tuple(filter(None, (each if not why_no_measure(each) else _bare(each) for each in titles)))
-    if not titles:
-        return "", "", "the column has no title"
-    cutoffs = {each: without_cutoff(each)[1] or each for each in titles if _is_cutoff(each)}
-    named = {
-        each for each in titles if each not in cutoffs and _has_cutoff(each) and not why_no_measure(each)
-    }
-    joined = " ".join(titles)
-    if not why_no_measure(joined) and not (cutoffs and named):
-        return joined, "", ""
-    for title in (each for each in reversed(titles) if each not in cutoffs):
-        others = [each for each in titles if each not in (title, *cutoffs)]
-        if title in named:
-            return title, " ".join(each for each in titles if each != title), ""
-        name = f"{_bare(title)}@{next(iter(cutoffs.values()), '')}"
-        if len(set(cutoffs.values())) == 1 and not why_no_measure(name):
-            return name, " ".join(others), ""
-        if not why_no_measure(title):
-            unread = [*cutoffs, *filter(_LIKE_A_CUTOFF.search, others)]
-            why = f"what {title} has to do with {' and '.join(unread)} is not understood"
-            return ("", "", why) if unread else (title, " ".join(others), "")
-    return "", "", why_no_measure(titles[-1])
-
-
-def _has_cutoff(title: str) -> bool:
-    return "@" in title or bool(without_cutoff(title)[1] or split(title)[1])
-
-
-def _is_cutoff(title: str) -> bool:
-    """Return whether a title is a cutoff alone, such as ``k = 5``, ``Top-5`` or ``5``."""
-    return title.isdecimal() or (title != "" and not without_cutoff(title)[0])
-
-
-def _bare(title: str) -> str:
-    """Return a title without a percent sign, the letter k for a cutoff, and marks at its ends."""
-    name = heading_of(title)[0].strip(_EDGES)
-    name = name[1:-1] if name[:1] + name[-1:] in ("()", "[]") else name
-    return _ANY_CUTOFF.sub("", name)
-
-
-@cache
-def why_no_measure(title: str) -> str:
-    """Return why a title names no measure that is computed; empty if it names one."""
-    try:
-        measure = meaning_of(heading_of(title)[0])[0]
-        if measure not in MEANT:
-            PermedEvaluator([measure], {})
-    except MeasureError as error:
-        return str(error)
-    return ""

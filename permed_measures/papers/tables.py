@@ -11,9 +11,10 @@ from typing import NamedTuple
 from permed_measures.errors import InputError, MeasureError
 from permed_measures.papers.cells import is_blank, label_of, printed_in
 from permed_measures.papers.claims import parse_claims
-from permed_measures.papers.columns import Column, Kind, Part, is_change_row, oriented, parts_of
+from permed_measures.papers.columns import Column, Kind, Part, oriented, parts_of
 from permed_measures.papers.grids import PrintedTable
 from permed_measures.papers.read import read_tables
+from permed_measures.papers.titles import is_change_row
 
 _SHOWN = 10
 """How many cells without a number are named."""
