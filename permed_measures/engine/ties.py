@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from permed_measures.engine.evaluator import evaluated
 from permed_measures.engine.inputs import RunLike
 from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.kernels.graded import weight_of_grade
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.measures.parameters import values_of
@@ -46,7 +47,7 @@ _BY_GRADE = (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)
 def over_ties(
     measures: Sequence[Measure], judgments: Judgments, run: RunLike, values: Floats
 ) -> tuple[Floats, Floats, list[bool]]:
-    """Return the least and the most of three orders of equal scores, query by query.
+    """Return the least and the most of some orders of equal scores, query by query.
 
     Parameters
     ----------
@@ -61,20 +62,53 @@ def over_ties(
     Returns
     -------
     (ndarray, ndarray), each of shape (n_measures, n_queries)
-        Over that order, the lowest and the highest grade first: some order gives these values.
+        Over that order, the lowest and the highest grade first, and for GradedAP those of its weights: some
+        order gives these values.
     list of bool
         Of each measure, whether no order gives others beyond them.
     """
-    orders = [values]
+    least = most = values
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of this run they were given
-        orders += [
-            evaluated(list(measures), JudgedRankings.of(judgments, run, ties)).values for ties in _BY_GRADE
-        ]
+        by_grade = [JudgedRankings.of(judgments, run, ties) for ties in _BY_GRADE]
+        for rankings in by_grade:
+            found = evaluated(list(measures), rankings).values
+            least, most = np.minimum(least, found), np.maximum(most, found)
         exact = [best_first_is_most(measure) for measure in measures]
+        for i, measure in enumerate(measures):
+            if measure.NAME == "GradedAP":
+                by_weight = _by_weight(measure, judgments, run)
+                found = np.concatenate([evaluated([measure], rankings).values for rankings in by_weight])
+                least[i], most[i] = np.minimum(least[i], found.min(0)), np.maximum(most[i], found.max(0))
+                exact[i] = _same_hits(measure, [*by_grade, *by_weight])
         if not all(exact) and not _ties_differ(judgments, run):
             exact = [True] * len(exact)
-    return np.min(orders, axis=0), np.max(orders, axis=0), exact
+    return least, most, exact
+
+
+def _by_weight(measure: Measure, judgments: Judgments, run: RunLike) -> list[JudgedRankings]:
+    """Return the orders that give GradedAP its least and its most, unless a tie goes on below the cutoff.
+
+    Precision rises within a tie, so that it is the most with the relevant documents first, the lightest of
+    them before the others, and the least with these last, the heaviest first.
+    """
+    given = values_of(measure)
+    weight = weight_of_grade(judgments.grade, max_rel=given["max_rel"], gains=given["gains"])
+    lightest_first = np.where(judgments.grade >= given["rel"], 1 + weight.max(initial=0) - weight, 0.0)
+    keyed = replace(judgments, grade=lightest_first)
+    return [replace(JudgedRankings.of(keyed, run, ties), judgments=judgments) for ties in _BY_GRADE]
+
+
+def _same_hits(measure: Measure, orders: list[JudgedRankings]) -> bool:
+    """Return whether all orders have the same relevant documents within the cutoff."""
+    given = values_of(measure)
+    if min((given["gains"] or {}).values(), default=0) < 0:
+        return False
+    found = []
+    for each in orders:
+        within = (each.condensed if given["judged_only"] else each).within(given["cutoff"])
+        found.append(np.sort(within.row[within.grade >= given["rel"]]))
+    return all(np.array_equal(found[0], each) for each in found)
 
 
 def _ties_differ(judgments: Judgments, run: RunLike) -> bool:
@@ -89,8 +123,8 @@ def best_first_is_most(measure: Measure) -> bool:
 
     It does where a ranking never loses by the exchange of two neighbours that puts the better one first.
     GradedAP is no such measure: it weighs precision, which rises within a tie, so that the better document
-    may gain more behind the other. Nor are measures of grades that gain in another order, of an ideal list
-    within the cutoff, and those that tell unjudged documents from others that are not relevant.
+    gains more behind the other (`_by_weight`). Nor are measures of grades that gain in another order, of an
+    ideal list within the cutoff, and those that tell unjudged documents from others that are not relevant.
     """
     given = values_of(measure)
     graded = given.get("gains") is None and given.get("ideal") != "cutoff"

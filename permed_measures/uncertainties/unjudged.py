@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from permed_measures.engine.evaluator import gains_of
 from permed_measures.engine.judgments import Judgments, position_in_query
 from permed_measures.engine.kernels import CHECKS, KERNELS
+from permed_measures.engine.kernels.graded import weight_of_grade
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ties import best_first_is_most
 from permed_measures.errors import InputError, MeasureError
@@ -147,14 +148,16 @@ def over_gradings(measure: Measure, rankings: JudgedRankings, scale: Floats) -> 
     exchange their grades, R and the ideal list stay; so of all gradings with equally many documents per
     grade the falling one is the most, and the rising one the least, for a measure that never falls by an
     exchange that puts the higher grade first. With all numbers of documents per grade that is exact.
-    QMeasure is no such measure: a document of low grade may gain more behind one of high grade.
+    QMeasure is no such measure: a document of low grade may gain more behind one of high grade. Nor is
+    GradedAP, unless what is relevant has one weight.
     """
     unjudged = Unjudged.of(rankings, cutoff_of(measure))
     most = int(unjudged.number.max(initial=0))
     if not most:
         values = _values(measure, rankings)
         return values, values, True
-    sets, complete = _sets(measure, scale, most)
+    grades = np.union1d(scale, rankings.judgments.grade)
+    sets, complete = _sets(measure, scale, most, _is_ap(measure, grades))
     low, high = np.full(rankings.n_queries, np.inf), np.full(rankings.n_queries, -np.inf)
     for levels in sets:
         for grade in _gradings(unjudged, levels, most):
@@ -163,14 +166,23 @@ def over_gradings(measure: Measure, rankings: JudgedRankings, scale: Floats) -> 
     return low, high, complete
 
 
-def _sets(measure: Measure, scale: Floats, most: int) -> tuple[list[Floats], bool]:
+def _is_ap(measure: Measure, grades: Floats) -> bool:
+    """Return whether a measure is a multiple of AP, as what is relevant has one weight."""
+    given = values_of(measure)
+    if measure.NAME != "GradedAP":
+        return False
+    weights = weight_of_grade(grades, max_rel=given["max_rel"], gains=given["gains"])
+    return len(np.unique(weights[grades >= given["rel"]])) <= 1
+
+
+def _sets(measure: Measure, scale: Floats, most: int, is_ap: bool) -> tuple[list[Floats], bool]:
     """Return the sets of grades that are tried together, and whether they are exact."""
     levels = scale[np.argsort(gains_of(measure, scale), kind="stable")]
     if measure.NAME in _NEVER_LOWERED:
         return [levels[:1], levels[-1:]], True
-    if "rel" in measure.SUPPORTED_PARAMS and measure.NAME != "GradedAP":  # it matters only what is relevant
-        levels = levels[[0, -1]]
-    exact = best_first_is_most(measure) and measure.NAME != "QMeasure"
+    if "rel" in measure.SUPPORTED_PARAMS and (is_ap or measure.NAME != "GradedAP"):
+        levels = levels[[0, -1]]  # it matters only what is relevant
+    exact = is_ap or (best_first_is_most(measure) and measure.NAME != "QMeasure")
     if comb(most + len(levels) - 1, most) <= _MOST:
         return [levels], exact
     return [levels[[0, each]] for each in range(1, len(levels))], exact and len(levels) == 2 and most < _MOST

@@ -22,6 +22,10 @@ EXACT = {
         RBP(rel=2,p=0.5) SetP SetP(relative=True) SetR SetF SetAP NumRel NumRet NumRet(rel=1)
         P(judged_only=True)@3""",
     "of what is relevant": "AP AP@3 AP(rel=2)@5 AP(judged_only=True)@4 Rprec IPrec@0.5 Bpref Bpref(rel=2)",
+    "GradedAP of one weight": " ".join(
+        f"GradedAP({which},norm='{norm}')@4"
+        for norm in ("num_rel", "min", "num_rel_ret", "gain", "ideal", "none")
+        for which in ("rel=3,max_rel=3", "gains={1:0.5,2:0.5,3:0.5}")),
     "of grades": """nDCG nDCG@3 nDCG@10 nDCG(dcg='exp-log2')@4 nDCG(judged_only=True)@3 GAP(max_rel=3)@4
         VariantNDCG(gain='linear',ideal='run')""",
     "VariantNDCG": " ".join(
