@@ -129,7 +129,7 @@ def option(group: str, form: str, text: str, **keywords: Any) -> Argument:
 
     A metavar of small letters has the choices, ``score|list``; what others take is in `VALUES`.
     """
-    *names, last = form.replace(",", "").split()
+    *names, last = form.replace(", ", " ").split()
     if last.startswith("-"):
         return Argument(group, (*names, last), {"action": "store_true", "help": text, **keywords})
     kind = one_of(last.split("|")) if last.islower() else VALUES.get(last, str)

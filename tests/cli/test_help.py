@@ -12,6 +12,7 @@ from commands import run_cli, run_command, run_main
 
 import permed_measures as pm
 from permed_measures.cli.commands import COMMANDS, command_of
+from permed_measures.cli.parsing import STATISTICS, option
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -30,6 +31,12 @@ def test_help_fits_the_terminal_and_is_whole(monkeypatch, name):
     for each in command.arguments:
         assert all(option in re.findall(r"(?<![\w-])[\w-]+", text) for option in each.names if each.is_option)
         assert "".join(each.keywords["help"].split()) in letters
+
+
+def test_an_option_is_shown_as_it_is_declared():
+    found = option(STATISTICS, "-g, --grades G,G", "Grades.", dest="levels")
+    assert (found.names, found.keywords["metavar"], found.attribute) == (("-g", "--grades"), "G,G", "levels")
+    assert "  --grades G,G " in run_cli("uncertainty", "-h")[0]
 
 
 def test_the_command_alone_shows_all_commands_and_their_first_sentences(monkeypatch):
