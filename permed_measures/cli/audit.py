@@ -18,7 +18,8 @@ from permed_measures.papers.tables import read_claims
 def run(args: Namespace) -> int:
     """Find the conventions that give published numbers."""
     files = find_runs(args.runs)
-    others = {"claims": args.claims} if args.claims else {}
+    read = {"claims": args.claims, "conventions": args.conventions}
+    others = {role: path for role, path in read.items() if path}
     form = format_of(args, [Path(args.qrels), *files.values(), *others.values()])
     rows = read_claims(args.claims, args.claim, list(files))
     with reading(args.qrels, files, args.order, args.query_ids, may_repeat=True) as inputs:

@@ -168,6 +168,19 @@ def test_a_gate_names_its_rules_and_its_baseline(files):
     assert {"run", "summary"}.isdisjoint(found["options"])
 
 
+def test_an_audit_names_the_tables_and_conventions_that_it_read(files):
+    (files / "paper.csv").write_text("run,P@1\nrun,0.5\n")
+    (files / "mine.toml").write_text(
+        '[[convention]]\nname = "ours"\nsource = "eval.py"\nmeasures = ["AP"]\noptions = { gain = "exp" }\n'
+    )
+    arguments = ["qrels", "run.trec", "--claims", "paper.csv", "--conventions", "mine.toml"]
+    _, stdout, _ = run_main("audit", *arguments, "--format", "json")
+    assert json.loads(stdout)["provenance"]["inputs"][2:] == [
+        described("claims", files / "paper.csv"),
+        described("conventions", files / "mine.toml"),
+    ]
+
+
 def test_a_verified_record_is_named_with_the_files_that_were_read(files):
     run_cli("evaluate", "qrels", "best=run.trec", "-m", "P@1", "--record", "base.json")
     (files / "broken.json").write_text('{"schema": 1}')
