@@ -382,7 +382,10 @@ def _tested(rows: list[ComparisonRow], clusters: str, seed: int) -> str:
     if not rows:
         return ""
     test = rows[0].tests["randomization"]
-    patterns = f"{test.method}{f' ({clusters})' if clusters else ''}{f', seed {seed}' if test.draws else ''}"
+    named = (
+        f" ({clusters})" if clusters not in ("", "clusters") else ""
+    )  # a mapping or a function has no name
+    patterns = f"{test.method}{named}{f', seed {seed}' if test.draws else ''}"
     return (
         "of the difference from the first run, by the randomization test with max-T over all pairs of runs; "
         f"{patterns}"

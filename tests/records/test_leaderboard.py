@@ -60,6 +60,17 @@ def test_too_few_queries_cannot_differ_significantly():
     assert board.entries[1].p == 0.0625
 
 
+def test_it_says_how_p_was_computed():
+    qrels = {f"q{number}": {"a": 1} for number in range(20)}
+    said = "by the randomization test with max-T over all pairs of runs; "
+    for clusters, patterns in (
+        ("none", "50,000 random sign patterns of 20 queries, seed 3"),
+        (lambda query: int(query[1:]) // 4, "all 32 sign patterns of 5 clusters"),
+    ):
+        board = pm.leaderboard(qrels, {"a": {}, "b": {"q1": {"a": 1.0}}}, "RR", clusters, seed=3)
+        assert board.about == f"of the difference from the first run, {said}{patterns}"
+
+
 def test_a_p_that_is_below_the_level_prints_so():
     board = pm.leaderboard(QRELS, {"best": run_with(0), "near": run_with(2)}, "RR")
     first, second = board.entries

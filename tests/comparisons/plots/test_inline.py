@@ -28,6 +28,7 @@ def test_forest_plots_have_the_differences_in_one_order_and_on_one_scale(drawn):
     [(left, right)] = {ax.get_xlim() for ax in axes}
     ends = [end for row in result.rows for end in row.interval]
     assert left < min(*ends, 0) < max(*ends, 0) < right
+    assert right - left < 1.2 * (max(*ends, 0) - min(*ends, 0))
     for number, (ax, plot) in enumerate(zip(axes, plots, strict=True)):
         rows = {row.run: row for row in result.rows[2 * number : 2 * number + 2]}
         assert [text.get_text() for text in ax.get_yticklabels()] == order
