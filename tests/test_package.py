@@ -39,9 +39,9 @@ comparisons: queries pictures compare
 papers: cells grids html_tables latex markdown delimited read
 papers: names printed claims whole_numbers titles columns tables runs
 crosschecks
-conventions: options named query_sets values
+conventions: options named query_sets values names
 audits: run_tables run_variants trials chance other_runs answers search
-audits: changes suggestions sentences reports audit
+audits: changes suggestions sentences answer_json reports audit
 limits: query_classes formulas best_rankings bounds counts row_formulas row_conventions rows
 limits: reports possible
 uncertainties: unjudged label_errors results uncertainty

@@ -15,6 +15,7 @@ from permed_measures.audits.other_runs import other_means, reaches_of
 from permed_measures.audits.run_variants import options_for
 from permed_measures.audits.trials import Space, Trial
 from permed_measures.conventions.named import COMMUNITY, NamedConvention
+from permed_measures.conventions.names import in_a_paper, with_cutoff
 from permed_measures.conventions.options import (
     CUTOFF,
     MEASURES,
@@ -25,7 +26,6 @@ from permed_measures.conventions.options import (
     describe,
     value_of,
 )
-from permed_measures.conventions.values import in_a_paper, with_cutoff
 from permed_measures.papers.names import Rank
 
 _SAME = 1e-12

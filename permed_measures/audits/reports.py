@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ir_measures.measures import Measure
 
+from permed_measures.audits.answer_json import answer_json, chance_json, near_json
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.chance import Chance
 from permed_measures.audits.run_variants import options_for
@@ -29,8 +30,8 @@ from permed_measures.audits.sentences import (
 )
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import COMMUNITY
+from permed_measures.conventions.names import measure_of
 from permed_measures.conventions.options import Options, changes_of
-from permed_measures.conventions.values import measure_of
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.results.how import how_made
@@ -159,16 +160,13 @@ def outcome_of(result: Audit, trial: Trial) -> Outcome:
         near = result.nearest.get(trial)
         options = near[0].options if near else answer.options
         default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
-        return Outcome("unexplained", options, None, changes_of(_of(trial, options), default))
+        of_claim = {each: options[each] for each in trial.options}
+        return Outcome("unexplained", options, None, changes_of(of_claim, default))
     base = main.named.at({each.claim.name: each.claim.cutoffs[0] for each in answer.trials})
     status = "made differently" if answer.is_clear else "unclear"
     if answer is main:
         status = "unclear" if any(trial in each.trials for each in result.doubtful) else "explained"
     return Outcome(status, answer.options, main.named.name, changes_of(answer.options, base))
-
-
-def _of(trial: Trial, options: Options) -> Options:
-    return {option: options[option] for option in trial.options}
 
 
 def record_of(result: Audit, trial: Trial) -> dict[str, Any]:
@@ -289,14 +287,14 @@ def _content(result: Audit) -> dict[str, Any]:
     return {
         "ok": result.ok,
         "verdict": result.verdict,
-        "chance": _chance_json(result.chance) if main.explained else None,
-        "best": [_answer_json(answer) for answer in result.best],
-        "exceptions": [_answer_json(answer) for answer in result.exceptions],
+        "chance": chance_json(result.chance) if main.explained else None,
+        "best": [answer_json(answer) for answer in result.best],
+        "exceptions": [answer_json(answer) for answer in result.exceptions],
         "conflicts": result.conflicts,
         "changes": result.changes,
         "notes": result.notes,
         "suggestions": result.suggestions,
-        "doubtful": [_answer_json(answer) for answer in result.doubtful],
+        "doubtful": [answer_json(answer) for answer in result.doubtful],
         "sentence": main.sentence() if main.explained else None,
         "rows": [
             {"run": row.name, "ok": row.ok, "claims": [_claim_json(result, trial) for trial in row.trials]}
@@ -311,31 +309,6 @@ def _claim_json(result: Audit, trial: Trial) -> dict[str, Any]:
     nearest = result.nearest.get(trial, [])
     return {
         **{key: value for key, value in record.items() if key not in ("run", "chance")},
-        "chance": None if alone is None else _chance_json(alone),
-        "nearest": [_near_json(trial, each) for each in nearest],
-    }
-
-
-def _chance_json(chance: Chance) -> dict[str, Any]:
-    return {**chance._asdict(), "value": chance.value}
-
-
-def _near_json(trial: Trial, near: Nearest) -> dict[str, Any]:
-    facts = {
-        "measure": trial.measure(near.options),
-        "value": near.value,
-        "printed": trial.shown(near.options),
-    }
-    return {**facts, "options": _of(trial, near.options)}
-
-
-def _answer_json(answer: Answer) -> dict[str, Any]:
-    return {
-        "name": answer.named.name,
-        "source": answer.named.source,
-        "changes": answer.changes,
-        "complete": answer.complete,
-        "chance": _chance_json(answer.chance) if answer.explained else None,
-        "explains": [{"run": trial.row, "claim": trial.claim.name} for trial in answer.explained],
-        "options": dict(answer.options),
+        "chance": None if alone is None else chance_json(alone),
+        "nearest": [near_json(trial, each) for each in nearest],
     }

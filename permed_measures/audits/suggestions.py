@@ -8,9 +8,9 @@ from typing import Any
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.run_tables import table_of
 from permed_measures.audits.trials import Trial
+from permed_measures.conventions.names import with_cutoff
 from permed_measures.conventions.options import DEFAULT, FIRST_DIGITS, MEASURES
 from permed_measures.conventions.query_sets import place
-from permed_measures.conventions.values import with_cutoff
 from permed_measures.engine.inputs import Batches, RunLike
 
 _CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000, None)

@@ -11,6 +11,7 @@ import numpy as np
 
 from permed_measures.audits.run_variants import RunVariants, options_for
 from permed_measures.conventions.named import NAMED, NamedConvention
+from permed_measures.conventions.names import typed
 from permed_measures.conventions.options import (
     CUTOFF,
     FIRST_DIGITS,
@@ -21,7 +22,6 @@ from permed_measures.conventions.options import (
     differing,
 )
 from permed_measures.conventions.query_sets import place
-from permed_measures.conventions.values import typed
 from permed_measures.papers.claims import Claim
 from permed_measures.papers.names import Rank
 

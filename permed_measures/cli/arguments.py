@@ -59,6 +59,7 @@ COLUMNS = repeatable(
     "--columns HEADINGS|all|FILE.csv",
     "Columns of the table, such as P@1,ignored; or a file of other columns: run,method,latency.",
 )
+CONVENTIONS = option(ADVANCED, "--conventions FILE", "Try the conventions of a TOML file too.")
 RECORD = option(ADVANCED, "--record FILE", "Write a record too, a JSON file for verify.")
 
 ORDER = option(ADVANCED, "--order score|list", "Rank lists by scores, or as listed.", default="score")

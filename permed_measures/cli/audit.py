@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from permed_measures.audits.audit import audit
-from permed_measures.cli.arguments import CLAIMS, QRELS, READING, RUNS, WRITING
+from permed_measures.cli.arguments import CLAIMS, CONVENTIONS, QRELS, READING, RUNS, WRITING
 from permed_measures.cli.inputs import find_runs, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import ADVANCED, OUTPUT, Command, option
@@ -40,7 +40,7 @@ COMMAND = Command(
         option(
             ADVANCED, "--by FIELD|REGEX", "Try means by group too; conversations and turns need no option."
         ),
-        option(ADVANCED, "--conventions FILE", "Try the conventions of a TOML file too."),
+        CONVENTIONS,
         *READING,
     ],
     examples=[

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from permed_measures.conventions.named import conventions_with
 from permed_measures.conventions.values import label_policies
 from permed_measures.datasets.loading import loaded_qrels
 from permed_measures.engine.inputs import QrelsLike
@@ -27,6 +28,7 @@ def possible(
     decimals: int | None = None,
     *,
     queries: int | None = None,
+    conventions: str | os.PathLike[str] | None = None,
 ) -> Possible:
     """Say which conventions cannot have given published numbers, whatever the run was.
 
@@ -46,6 +48,8 @@ def possible(
     queries : int, optional
         How many queries the means were taken over, if those that the run lacks were left out. By default all
         queries of the qrels count, and one that the run lacks scores 0.
+    conventions : path, optional
+        A TOML file with conventions of one's own, which are tried besides those of the package.
 
     Returns
     -------
@@ -93,8 +97,8 @@ def possible(
     if not any(bounded.values()):
         named = ", ".join(dict.fromkeys(skipped))
         raise MeasureError(f"no bounds are known for {named}", hint=_BOUNDED)
-    conventions = Conventions(label_policies(judgments), queries)
-    rows = conventions.limits({name: row for name, row in bounded.items() if row})
+    tried = Conventions(label_policies(judgments), queries, conventions_with(conventions))
+    rows = tried.limits({name: row for name, row in bounded.items() if row})
     n_queries = queries or judgments.n_queries
     skipped = list(dict.fromkeys(skipped))
     return Possible(rows, n_queries, judgments.n_queries, skipped, notes, Origin.of(qrels, {}))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
-from permed_measures.conventions.named import NAMED
+from permed_measures.conventions.named import NAMED, NamedConvention
 from permed_measures.conventions.options import (
     CUTOFF,
     DEFAULT,
@@ -31,7 +31,9 @@ _SEEN_QUERIES = {"both": "qrels", "both_with_relevant": "with_relevant"}
 """What a query set is if the run has all queries, or those that it lacks score 0."""
 
 
-def conventions_of(claims: list[Claim], policies: list[Labels]) -> list[Options]:
+def conventions_of(
+    claims: list[Claim], policies: list[Labels], named: Sequence[NamedConvention] = NAMED
+) -> list[Options]:
     """Return the conventions to try, the community's first.
 
     Those are the conventions with a name, and all in which the measures of one group are computed in any way
@@ -41,7 +43,7 @@ def conventions_of(claims: list[Claim], policies: list[Labels]) -> list[Options]
     found: dict[object, Options] = {}
     as_named = any(claim.is_ours for claim in claims)
     for labels in policies:
-        for each in _by_labels(claims, labels):
+        for each in _by_labels(claims, labels, named):
             if not as_named or shared_of(each) == shared_of(DEFAULT):
                 found.setdefault(tuple(each.items()), each)
     return list(found.values())
@@ -52,11 +54,11 @@ def shared_of(convention: Options) -> Options:
     return {option: convention[option] for option in SHARED}
 
 
-def named_left_out(claims: list[Claim]) -> list[list[str]]:
+def named_left_out(claims: list[Claim], named: Sequence[NamedConvention] = NAMED) -> list[list[str]]:
     """Return for each convention with a name that is not tried what is not known of its options."""
     if any(claim.is_ours for claim in claims):
         return []
-    able = (each for each in NAMED if all(each.has(claim.measure) for claim in claims))
+    able = (each for each in named if all(each.has(claim.measure) for claim in claims))
     return [unknown for each in able if (unknown := unknown_shared(each.options))]
 
 
@@ -73,7 +75,7 @@ def _of(convention: Options, measure: str) -> Options:
     return {option: convention[option] for option in OPTIONS_OF.get(measure, ())}
 
 
-def _by_labels(claims: list[Claim], labels: Labels) -> Iterator[Options]:
+def _by_labels(claims: list[Claim], labels: Labels, named: Sequence[NamedConvention]) -> Iterator[Options]:
     shared = {**shared_of(DEFAULT), "labels": labels.policy}
     cutoffs = {CUTOFF + claim.name: claim.cutoffs[0] for claim in claims}
     every: list[list[Options]] = []
@@ -93,7 +95,7 @@ def _by_labels(claims: list[Claim], labels: Labels) -> Iterator[Options]:
     for place, ways in enumerate(every):
         for chosen in product(*usual[:place], ways, *usual[place + 1 :]):
             yield _joined(shared, chosen, cutoffs)
-    yield from _with_a_name(claims, labels)
+    yield from _with_a_name(claims, labels, named)
     if labels.policy == "grades":
         for chosen in product(*usual):
             yield _joined({**shared, "queries": "with_relevant"}, chosen, cutoffs)
@@ -104,11 +106,11 @@ def _joined(shared: Options, chosen: tuple[Options, ...], cutoffs: Options) -> O
     return {**shared, **{k: v for each in chosen for k, v in each.items()}, **cutoffs}
 
 
-def _with_a_name(claims: list[Claim], labels: Labels) -> Iterator[Options]:
+def _with_a_name(claims: list[Claim], labels: Labels, named: Sequence[NamedConvention]) -> Iterator[Options]:
     """Yield the conventions with a name; a query that the run lacks scores 0."""
     measures = {claim.measure for claim in claims} & {*MEASURES}
     options = [each for each in OPTIONS if each in SHARED or any(each in OPTIONS_OF[m] for m in measures)]
-    for each in NAMED:
+    for each in named:
         known = each.options["labels"] == labels.policy and not unknown_shared(each.options)
         if known and all(each.has(measure) for measure in measures):
             theirs = {option: each.options[option] for option in options}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
+from permed_measures.conventions.named import NAMED, NamedConvention
+from permed_measures.conventions.names import typed
 from permed_measures.conventions.options import CUTOFF, OPTIONS_OF, Options
-from permed_measures.conventions.values import Labels, typed
+from permed_measures.conventions.values import Labels
 from permed_measures.limits.best_rankings import BestRankings
 from permed_measures.limits.bounds import Effort, Interval, Search
 from permed_measures.limits.counts import Counts, total_of
@@ -239,11 +241,18 @@ class Conventions:
     policies : list of Labels
     n_queries : int or None
         How many queries the means are taken over, if not over all.
+    named : sequence of NamedConvention
+        Those that have a name.
     """
 
-    def __init__(self, policies: list[Labels], n_queries: int | None) -> None:
+    def __init__(
+        self,
+        policies: list[Labels],
+        n_queries: int | None,
+        named: Sequence[NamedConvention] = NAMED,
+    ) -> None:
         self.policies = {labels.policy: labels for labels in policies}
-        self.n_queries = n_queries
+        self.n_queries, self.named = n_queries, named
         self._classes: dict[tuple[str, bool, bool], QueryClasses] = {}
 
     def limits(self, rows: Mapping[str, list[Claim]]) -> list[RowLimits]:
@@ -269,9 +278,9 @@ class Conventions:
 
     def groups(self, claims: list[Claim]) -> tuple[list[Group], list[list[str]]]:
         """Return the conventions that have bounds, and for each other one what has none."""
-        unknown = named_left_out(claims)
+        unknown = named_left_out(claims, self.named)
         found: dict[object, Group] = {}
-        for convention in conventions_of(claims, list(self.policies.values())):
+        for convention in conventions_of(claims, list(self.policies.values()), self.named):
             group = self.group(convention, claims)
             if group is None:
                 unknown.append(self._in_the_way(convention, claims))

@@ -127,6 +127,11 @@ def test_the_guide_to_adding_a_convention_does_what_it_says(tmp_path):
     claims = {"nDCG@10": f"{value:.4f}"}
     assert pm.audit(QRELS, RUN, claims).answers[0].changes
     assert pm.audit(QRELS, RUN, claims, conventions=path).answers[0].name == "our lab"
+    row = {"nDCG@10": f"{value:.4f}", "MAP@10": "0.4665"}
+    for file, n in ((None, 0), (path, 1)):
+        [limits] = pm.possible(QRELS, row, conventions=file).rows
+        tried = [each for limit in limits.conventions for each in (limit.convention, *limit.alike)]
+        assert sum((each["discount"], each["denominator"]) == ("zipf", "min") for each in tried) == n
     listed = re.findall(r"^\| (\w+) \| [^|]+ \| (.*) \|$", text, re.MULTILINE)
     assert [name for name, _ in listed] == ["option", *OPTIONS]
     for name, values in listed[1:]:

@@ -5,7 +5,6 @@ import pytest
 import permed_measures as pm
 from permed_measures.conventions import options
 from permed_measures.conventions.named import COMMUNITY, NAMED
-from permed_measures.limits import row_conventions
 
 QRELS = {f"q{i}": {"a": 2, "b": 1, "c": -1} for i in range(20)}
 CLAIMS = {"MAP@2": "0.9999", "nDCG@2": "0.9999", "P@2": "0.9999", "R@2": "0.9999", "F1@2": "0.9999"}
@@ -22,7 +21,7 @@ def option_with_a_new_value(request, monkeypatch):
 def test_a_new_value_is_left_out(monkeypatch, option_with_a_new_value):
     option = option_with_a_new_value
     named = COMMUNITY._replace(name="new", options={**COMMUNITY.options, option: "new"})
-    monkeypatch.setattr(row_conventions, "NAMED", (*NAMED, named))
+    monkeypatch.setattr("permed_measures.limits.possible.conventions_with", lambda _: (*NAMED, named))
     [row] = pm.possible(QRELS, CLAIMS).rows
     computed = [each for limits in row.conventions for each in (limits.convention, *limits.alike)]
     assert computed
