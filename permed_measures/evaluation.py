@@ -253,14 +253,14 @@ def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:
 
     Returns
     -------
-    mapping, polars.DataFrame or Batches
-        A run for the functions of this package. Ids that meet no query of the qrels stay as they are.
+    mapping or Batches
+        A run for the functions of this package. Ids that meet no query of the qrels stay as they are. A run in
+        batches is read for its ids now, and again when it is evaluated.
 
     Raises
     ------
     InputError
-        If no id meets the qrels, or two ids of one side become the same. Of a run in batches the ids are
-        known only when it has been read: then the evaluation raises this, unless a prefix is asked for.
+        If no id meets the qrels, or two ids of one side become the same.
 
     Examples
     --------
