@@ -4,29 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
-from typing import NamedTuple
 
 from permed_measures.markup import counted
 from permed_measures.papers.cells import printed_in
 from permed_measures.papers.names import heading_of, meaning_of
+from permed_measures.papers.printed import Printed
 from permed_measures.papers.tables import ClaimRow
 
-_NOISE = 1e-9
 _SHOWN = 3
 """How many rows that fit are named."""
-
-
-class Printed(NamedTuple):
-    """A printed number, and how far the value may be from it."""
-
-    value: float
-    half: float
-
-    @classmethod
-    def of(cls, text: str) -> Printed:
-        """Read a number."""
-        number = Decimal(text.rstrip("%"))
-        return cls(float(number), float(Decimal(1).scaleb(int(number.as_tuple().exponent))) / 2)
 
 
 def changes_in(rows: list[ClaimRow]) -> Iterator[str]:
@@ -62,19 +48,24 @@ def _fitting(cells: list[tuple[str, ClaimRow]], name: str, base: str) -> Iterato
 
 
 def _fits(change: str, number: str, base: str) -> set[str]:
-    printed = printed_in(change)
+    cell = printed_in(change)
     try:
-        wanted, a, b = (Printed.of(each) for each in (printed.number if printed else "", number, base))
+        wanted, a, b = map(_printed, (cell.number if cell else "", number, base))
     except InvalidOperation:
         return set()
-    difference, off = a.value - b.value, a.half + b.half
-    tried = [("points", difference, off), ("points", 100 * difference, 100 * off)]  # the latter of fractions
-    if b.value > 0:
-        reach = (a.half + b.half * a.value / b.value) / b.value
-        tried.append(("percent", 100 * difference / b.value, 100 * reach))
-    found = set()
-    for way, ours, reach in tried:
-        away = ours - wanted.value if printed and printed.signed else abs(ours) - abs(wanted.value)
-        if abs(away) <= reach + wanted.half + _NOISE:
-            found.add(way)
-    return found
+    points = Printed(a.low - b.high, a.high - b.low)
+    tried = [("points", points), ("points", _times_100(points))]  # the latter of fractions
+    if b.low > 0:
+        tried.append(("percent", _times_100(Printed(a.low / b.high - 1, a.high / b.low - 1))))
+    ways = [wanted] if cell and cell.signed else [wanted, Printed(-wanted.high, -wanted.low)]
+    return {way for way, ours in tried for each in ways if ours.low <= each.high and each.low <= ours.high}
+
+
+def _printed(text: str) -> Printed:
+    """Return the values that print as a text, in points where it is in percent."""
+    number = Decimal(text.rstrip("%"))
+    return Printed.rounded(number, -int(number.as_tuple().exponent))
+
+
+def _times_100(values: Printed) -> Printed:
+    return Printed(100 * values.low, 100 * values.high)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.errors import InputError
-from permed_measures.papers.names import MARKS, Rank, heading_of, is_ours, meaning_of
+from permed_measures.papers.names import MARKS, MEANT, Rank, heading_of, is_ours, meaning_of
 from permed_measures.papers.printed import Printed
 
 
@@ -49,14 +49,9 @@ class Claim(NamedTuple):
     other: Claim | None = None
 
     @property
-    def family(self) -> str:
-        """Which measures are computed by the same choices."""
-        return FAMILY_OF.get(self.measure, self.measure)
-
-    @property
     def is_fixed(self) -> bool:
         """Whether the measure was written out."""
-        return self.measure not in FAMILY_OF
+        return self.measure not in MEANT
 
     @property
     def is_ours(self) -> bool:
@@ -107,9 +102,6 @@ class Claim(NamedTuple):
         return ""
 
 
-FAMILY_OF = {"AP": "ap", "nDCG": "ndcg", "F1": "f", **dict.fromkeys(("P", "R", "RR", "Success"), "level")}
-FAMILIES = frozenset(FAMILY_OF.values())
-"""The families of measures that may be computed in several ways."""
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _WIDE = Context(prec=60)
 """For counts with more digits after the point than a claim has."""
