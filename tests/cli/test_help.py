@@ -12,7 +12,7 @@ from commands import run_cli, run_command, run_main
 
 import permed_measures as pm
 from permed_measures.cli.commands import COMMANDS, command_of
-from permed_measures.cli.parsing import STATISTICS, option
+from permed_measures.cli.parsing import STATISTICS, option, parse
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -80,6 +80,12 @@ def test_options_stand_anywhere_with_any_value(line):
     assert list(content["metrics"]) == ["P@1", "RR"]
     assert [group["group"] for group in content["groups"]] == ["1", "2"]
     assert content["provenance"]["options"]["by"] == "-([0-9])"
+
+
+def test_the_line_to_compute_the_same_again_has_no_default_and_no_output():
+    words = ["q", "--by=-(x)", "--order", "score", "--output", "o.csv", "-mP@1", "my run", "--by-query"]
+    line = parse("evaluate", "", command_of("evaluate"), words).line
+    assert line == "permed-measures evaluate q 'my run' --measure P@1 --by-query --by '-(x)'"
 
 
 @pytest.mark.usefixtures("files")
