@@ -148,3 +148,4 @@ def test_of_many_differences_the_first_are_printed(made):
     lines = str(found).splitlines()
     assert (len(lines), lines[-2]) == (16, "  and 28 more differences: --format json has all")
     assert len(found.content()["differences"]) == 40
+    assert found.content()["differences"][0] == {"key": "measures.nDCG@10.parameters.p0", "recorded": 1}
