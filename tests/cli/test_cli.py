@@ -56,6 +56,10 @@ def test_labels_as_run_and_reordered_lists_are_said(files):
     stdout, stderr = run_cli("evaluate", labels, labels, "-m", "GradedAP@1", "--format", "json")
     assert json.loads(stdout)[0]["metrics"] == {"GradedAP@1": 0.25}
     assert "holds MedCorpus labels: the order of its lines is taken as the run" in stderr
+    others = files / "others.jsonl"
+    others.write_text("".join(reversed(labels.read_text().splitlines(keepends=True))))
+    stdout, _ = run_cli("evaluate", labels, others, "-m", "GradedAP@1", "--format", "json")
+    assert json.loads(stdout)[0]["metrics"] == {"GradedAP@1": 0.5}
     arguments = ["evaluate", labels, results, "-m", "GradedAP@1", "--format", "json"]
     stdout, stderr = run_cli(*arguments)
     assert json.loads(stdout)[0]["metrics"] == {"GradedAP@1": 0.5}
