@@ -20,8 +20,9 @@ _ELSEWHERE = "another run, labels of another version, or a part of the queries (
 
 
 def open_claims(exceptions: list[Answer]) -> list[Trial]:
-    """Return the claims that nothing explains."""
-    return [trial for answer in exceptions if not answer.explained for trial in answer.trials]
+    """Return the claims that nothing explains, or only what is likely by chance."""
+    unclear = (answer for answer in exceptions if not (answer.explained and answer.is_clear))
+    return [trial for answer in unclear for trial in answer.trials]
 
 
 def suggestions(main: Answer, trials: list[Trial]) -> list[str]:
