@@ -123,11 +123,13 @@ class RunVariants:
     @cached_property
     def _queries_alike(self) -> dict[str, str]:
         """The first query set with the same queries, for those that do not depend on a ranking."""
+        listed = self.ranked({**DEFAULT, "labels": "listed"}, None)
+        labels = [*self._policies.values(), *([listed.labels] if listed else [])]
         found: dict[bytes, str] = {}
         alike = {}
         for place, name in enumerate(OPTIONS["queries"].values):
             if name not in ("with_hit", "with_found", "with_list"):
-                sets = [self._query_sets(each.judgments.num_rel(1) > 0) for each in self._policies.values()]
+                sets = [self._query_sets(each.judgments.num_rel(1) > 0) for each in labels]
                 parts = [(each.weights[place], each.sizes[place], each.added[place]) for each in sets]
                 alike[name] = found.setdefault(b"".join(np.hstack(each).tobytes() for each in parts), name)
         return alike

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from audit_helpers import AP, binary, graded, plain_graded, row_by, row_made
-from audit_loops import Plain
+from audit_loops import Plain, means_something
 from effort import effort
 
 import permed_measures as pm
@@ -34,7 +34,7 @@ def test_a_row_made_near_a_named_convention_is_explained_with_as_few_changes(see
     plain = plain_graded(rng.choice([1, 2, 3]))
     names = rng.sample(list(MEASURES), rng.choice([1, 2, 3]))
     named, how = near_a_named_one(rng, [MEASURES[name] for name in names], [1.0, 2.0])
-    if how["documents"] in ("in_place", "last") or how["queries"] in ("all_runs", "groups", "conversations"):
+    if not means_something(how, plain):
         return
     values = {name: plain.mean(MEASURES[name], how, int(name.split("@")[1])) for name in names}
     if any(math.isnan(value) or abs(value) > 1 for value in values.values()):
@@ -71,6 +71,16 @@ def test_claims_of_a_named_convention_are_explained_by_its_name_on_litsearch(lit
         plain = litsearch["bm25"]
         result = pm.audit(*graded_of(plain), row_by(named, plain))
         assert named.name in [answer.name for answer in result.answers if not answer.changes]
+
+
+def test_queries_without_a_relevant_document_in_their_list_are_told_from_all():
+    """Who sees lists only takes a query that retrieves nothing relevant as one without relevant documents."""
+    qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(40)}
+    run = {query: {"a" if i % 3 else "x": 2.0, "y": 1.0} for i, query in enumerate(qrels)}
+    run["q1"] = {"y": 2.0, "a": 1.0}
+    [ignite] = [named for named in NAMED if named.name == "pytorch-ignite"]
+    result = pm.audit(qrels, run, row_by(ignite, Plain(qrels, run)))
+    assert "pytorch-ignite" in [answer.name for answer in result.answers]
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -88,7 +88,7 @@ def test_claims_are_read_as_other_files_are(files):
         ),
         (
             "run,P@1\nthree,0.123\nfour,\n",
-            "claims.csv: no row is about one of the runs one and two (found three). Name the runs as the table",
+            "claims.csv: no row is about one of the runs one and two (found three). Name the runs as",
         ),
         ("run,P@1\none,\ntwo,-\n", "claims.csv: no row has a claim"),
         (
