@@ -46,7 +46,7 @@ def test_a_published_table_is_explained_in_each_format(published, tmp_path, form
     assert result.best[0].changes == ["cutoff of F1: 10 for precision, 20 for recall (not: 10)"]
     assert len(result.best[0].trials) == 3 * len(table)
     assert result.notes == ["a column that is no measure left out: tokens"]
-    assert {row.name: tuple(claim.claim.text for claim in row.claims) for row in result.rows} == table
+    assert {row.name: tuple(claim.claim.text for claim in row.trials) for row in result.rows} == table
 
 
 @pytest.mark.thorough
