@@ -101,7 +101,7 @@ class Search:
 
     def __init__(self, rankings: BestRankings, intervals: list[Interval]) -> None:
         self.rankings, self.n = rankings, len(intervals)
-        self.effort = Effort(np.inf)
+        self.effort, self.share = Effort(np.inf), np.inf
         self.low, self.high = np.array(intervals).T
         self.seen, self.weights = np.empty((0, self.n)), np.empty((0, self.n))
         self.telling = np.empty((0, self.n))
@@ -147,9 +147,9 @@ class Search:
             The last digit of each mean as it is printed: the ends of ranges may be a few units too far out,
             but not where that matters to whether the mean may lie in its interval.
         effort : Effort
-            What it takes is deducted; if it is spent, ranges are wider.
+            Each end may take an equal part of it; what takes more is wider.
         """
-        self.effort = effort
+        self.share = effort.left / (2 * self.n)
         ends = self._most(np.vstack([-np.eye(self.n), np.eye(self.n)])).tolist()
         alone = [Interval(-low, high) for low, high in zip(ends[: self.n], ends[self.n :], strict=True)]
         given = [
@@ -160,6 +160,7 @@ class Search:
 
     def _end(self, j: int, sign: int, most: float, unit: float) -> float:
         """Return the most that a mean, or its negative, is where the others lie in their intervals."""
+        self.effort = Effort(self.share)
         wanted = sign * np.eye(self.n)[j]
         mine = self.low[j] if sign > 0 else -self.high[j]
         for _ in range(_ROUNDS):

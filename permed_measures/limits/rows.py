@@ -21,7 +21,7 @@ from permed_measures.limits.row_conventions import conventions_of, is_usual, nam
 from permed_measures.limits.row_formulas import formula_of, in_the_way, keeps_negative, unknown_shared
 from permed_measures.papers.claims import Claim
 
-MOST_EFFORT = 180_000_000
+MOST_EFFORT = 150_000_000
 """The documents that are placed for a row: some seconds of a processor."""
 _PREPARING = 15
 """As many weighted sums could be looked at in the time that it takes to prepare the rankings."""
@@ -198,7 +198,7 @@ class Row:
         self.claims = claims
         readings = [_read(claims, in_percent) for in_percent in (False, True)]
         self.readings = [each for each in readings if each != claims]
-        self.effort, self.effort_of_ranges = Effort(MOST_EFFORT), Effort(MOST_EFFORT / 4)
+        self.effort = Effort(MOST_EFFORT)
         self.reaching = np.vstack([np.eye(len(claims)), -np.eye(len(claims))])
         self.refuting = self.reaching[:1]
 
@@ -216,7 +216,7 @@ class Row:
             search = Search(group.rankings, [each.interval for each in ranges])
             refuted = refuted or self._refuted(search)
             if group.usual:
-                bounds = search.bounds([10.0**-claim.decimals for claim in claims], self.effort_of_ranges)
+                bounds = search.bounds([10.0**-claim.decimals for claim in claims], Effort(MOST_EFFORT / 8))
                 ends = zip(ranges, bounds.alone, bounds.given, strict=True)
                 ranges = [replace(each, alone=alone, given=given) for each, alone, given in ends]
                 refuted = refuted or (None if refuted is None else not all(each.possible for each in ranges))
