@@ -246,13 +246,15 @@ class Copy:
             if done.returncode == 0:
                 return False, f"{len(tests)} tests pass"
             gone = re.findall("not found: (.*)", done.stdout + done.stderr)  # since they were recorded
-            if lost := [test for test in tests if any(each.endswith(test) for each in gone)]:
+            if lost := [
+                test for test in tests if any(each.endswith(test.partition("[")[0]) for each in gone)
+            ]:
                 self.failing.update(lost)
                 continue
             failed = re.findall("^(?:FAILED|ERROR) (.*)", done.stdout, re.MULTILINE)
             names = [test for test in tests if any(each.startswith(test) for each in failed)]
-            if not names:  # nothing could be run
-                return True, "no test can be collected"
+            if not names:  # no module can be imported, or pytest cannot be run
+                return done.returncode == 2, f"pytest ends with status {done.returncode}"
             test = max(names, key=len)
             if test not in self.passing:
                 as_it_is = self._run([test])
