@@ -114,7 +114,7 @@ def test_all_chinese_names_are_read(audit):
     titles = ["归一化折损累计增益@10", "平均精度均值@10", "准确率@1"]
     rows = [[name, *texts] for name, texts in NUMBERS.items()]
     result = audit(markdown(["系统", *titles, "延迟 (毫秒)"], *([*row, "3"] for row in rows)))
-    assert (result.ok, len(result.best[0].claims)) == (True, 9)
+    assert (result.ok, len(result.best[0].trials)) == (True, 9)
 
 
 # --- rows and runs -----------------------------------------------------------------------------------
