@@ -112,6 +112,8 @@ def place(request, tmp_path, monkeypatch):
     monkeypatch.chdir(work)
     [table] = [text for page in PAGES for text in page.blocks("markdown") if text.startswith("| System")]
     (work / "paper.md").write_text(table, encoding="utf-8")
+    [own] = [text for page in PAGES for text in page.blocks("toml") if text.startswith("[[convention]]")]
+    (work / "mine.toml").write_text(own, encoding="utf-8")
     return work
 
 
