@@ -332,3 +332,12 @@ def test_one_is_singular(command, said, tmp_path, monkeypatch):
     Path("void").write_text('{"query_id": "q", "results": []}\n')
     stdout, _ = run_cli(*command.split())
     assert said in stdout
+
+
+def test_the_grades_of_unjudged_documents_have_commas_between(files):
+    arguments = ["uncertainty", files / "qrels", files / "run.trec", "-m", "P@2", "--grades"]
+    for text, grades in (("0", [0.0]), ("0,2.5", [0.0, 2.5])):
+        content = json.loads(run_cli(*arguments, text, "--format", "json")[0])
+        assert content["grades"] == grades
+    message = "error: grades must be numbers with commas between (found '0,x'). Such as 0,1,2\n"
+    assert run_main(*arguments, "0,x") == (2, "", message)
