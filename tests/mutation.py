@@ -8,7 +8,7 @@ noted of other tests stays, so that the suite can be recorded in parts. ``run`` 
 repository, one at a time, and runs the tests of the mutated line, then other tests of its file, until one
 fails or they should have taken so many `--seconds`. It prints each mutant, and how many were killed by room.
 Lines are known by their text, so that files may be edited after they were recorded. What other processes run
-is not seen. It needs ``coverage``.
+is not seen. It needs coverage (``pip install coverage``).
 """
 
 import argparse
