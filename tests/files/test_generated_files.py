@@ -37,4 +37,4 @@ def test_all_ways_to_read_a_file_agree(first, tmp_path):
         folder = tmp_path / str(seed)
         folder.mkdir()
         paths += check(seed, folder)[1]
-    assert len(paths) > 30
+    assert len(paths) > (20 if first else 30)  # not all formats have all ways
