@@ -125,7 +125,7 @@ def randomize(sums: Floats, pairs: Ints, resamples: int, seed: int, level: float
         alone += (drawn >= least).sum(axis=0)
         np.maximum.accumulate(drawn, axis=1, out=drawn)
         together += (drawn >= least).sum(axis=0)
-        largest.append(drawn[:, -1])
+        largest.append(drawn[:, -1].copy())  # a view would keep all that was drawn
     added = 0 if n_patterns(len(sums), resamples) else 1
     n = sum(map(len, largest)) + added
     p, adjusted = (added + alone) / n, np.maximum.accumulate(((added + together) / n)[::-1])[::-1]

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -136,3 +137,13 @@ def test_simulated_error_rates_and_coverage(kind, n_better):
 def test_intervals_of_balanced_clusters_hold_together(n_better):
     *_, held = simulate_max_t.rates("normal", n_better, 300, resamples=499, sizes=(4,))
     assert 0.93 <= held <= 0.97
+
+
+def test_memory_does_not_grow_with_the_draws():
+    sums = np.random.default_rng(0).normal(size=(30, 60))
+    pairs = np.array(list(itertools.combinations(range(60), 2)))
+    tracemalloc.start()
+    randomize(sums, pairs, resamples=10_000, seed=0)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10_000 * len(pairs) * 8 / 1.5  # as many statistics are drawn: 142 MB
