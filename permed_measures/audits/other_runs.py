@@ -81,7 +81,8 @@ class _Drawing:
     def _ranked(self, trial: Trial) -> tuple[Ranked, QuerySets]:
         cutoff = trial.cutoff(self.convention)
         ranked = trial.run.ranked(self.convention, cutoff)
-        assert ranked is not None
+        if ranked is None:
+            raise ValueError(f"the claim {trial.claim.name} cannot be computed by this convention")
         return ranked, trial.run.sets(ranked, cutoff)
 
     def means(self, n_drawn: int, n_first: int | None) -> Floats:
