@@ -30,7 +30,7 @@ files: relevance_lists read inspection columns whole output_formats write proven
 datasets: samples records readers downloads handlers catalogue import_hook loading __init__
 datasets: titles pyterrier
 intervals named_runs
-results: latex table page report findings run_notes own_columns how evaluations evaluation_report
+results: latex table page report findings run_notes own_columns how evaluations evaluation_report collections
 spark
 comparisons: paired tests wilcoxon corrections power groups results rows
 comparisons: wording judged findings means_table differences_table report moves changes reranking
@@ -47,7 +47,7 @@ limits: reports possible
 uncertainties: unjudged label_errors results uncertainty
 records: fields record changes verify rules gate leaderboard
 cli: messages progress parsing arguments inputs output
-cli: evaluate demo crosscheck audit possible compare reranking uncertainty verify gate leaderboard
+cli: collections evaluate demo crosscheck audit possible compare reranking uncertainty verify gate leaderboard
 cli: convert inspect measures commands __init__
 __main__
 """

@@ -114,6 +114,8 @@ def place(request, tmp_path, monkeypatch):
     (work / "paper.md").write_text(table, encoding="utf-8")
     [own] = [text for page in PAGES for text in page.blocks("toml") if text.startswith("[[convention]]")]
     (work / "mine.toml").write_text(own, encoding="utf-8")
+    [collections] = [text for page in PAGES for text in page.blocks("toml") if text.startswith("[qrels]")]
+    (work / "collections.toml").write_text(collections, encoding="utf-8")
     return work
 
 

@@ -10,7 +10,6 @@ from permed_measures.cli.arguments import (
     CAPTION,
     COLUMNS,
     DIGITS,
-    QRELS,
     READING,
     RECORD,
     RUNS,
@@ -19,7 +18,7 @@ from permed_measures.cli.arguments import (
 from permed_measures.cli.inputs import columns_of, find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.messages import print_message
 from permed_measures.cli.output import check_record, format_of, write_record, write_report
-from permed_measures.cli.parsing import STATISTICS, Command, option
+from permed_measures.cli.parsing import STATISTICS, Command, argument, option
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.errors import InputError
@@ -30,6 +29,13 @@ from permed_measures.results.evaluations import Evaluations, evaluated, with_jud
 
 def run(args: Namespace) -> None:
     """Evaluate runs."""
+    if not args.runs and args.qrels.endswith(".toml"):
+        from permed_measures.cli import collections
+
+        collections.run(args)
+        return
+    if not args.runs:
+        raise InputError("no run was named", hint="Name files of runs after the qrels")
     files = find_runs(args.runs)
     read = [Path(args.qrels), *files.values()]
     check_record(args.record, args.output, read)
@@ -70,10 +76,17 @@ def _check_together(args: Namespace, has_texts: bool) -> None:
             raise InputError(problem, hint=hint)
 
 
+QRELS_OR_COLLECTIONS = argument(
+    "qrels",
+    "QRELS",
+    "A qrels file, a data set id of ir_datasets, or the folder of a data set; without RUN, a TOML file of "
+    "several collections.",
+)
+
 COMMAND = Command(
     run,
     [
-        *(QRELS, RUNS, *ASKED_MEASURES),
+        *(QRELS_OR_COLLECTIONS, RUNS._replace(keywords={**RUNS.keywords, "nargs": "*"}), *ASKED_MEASURES),
         option(STATISTICS, "--by-query", "Print the values of each query."),
         option(
             STATISTICS,

@@ -1,0 +1,159 @@
+"""Runs on several collections in one table: a column for each collection, and the mean of their means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from ir_measures.measures import Measure
+
+from permed_measures.files.provenance import Origin, provenance
+from permed_measures.markup import counted, listed
+from permed_measures.measures.headings import explained, headings_of, name_of
+from permed_measures.results.evaluations import Evaluations
+from permed_measures.results.findings import best_of
+from permed_measures.results.how import how_made
+from permed_measures.results.report import Report, Result, Section
+from permed_measures.results.table import Cell, Table, ranked
+
+MEAN = "mean"
+
+
+@dataclass(frozen=True)
+class CollectionMeans(Result):
+    """The means of several runs on several collections; ``print`` shows a table for each measure.
+
+    ``to_polars`` and ``to_pandas`` give a row for each run and collection, and one for the mean of a run.
+
+    Attributes
+    ----------
+    found : mapping of str to Evaluations
+        By the name of the collection; all of the same runs and measures.
+    digits : int
+        The number of decimals in tables.
+    origin : Origin or None
+        The command.
+    """
+
+    found: Mapping[str, Evaluations] = field(repr=False)
+    digits: int = 4
+    origin: Origin | None = field(default=None, repr=False)
+
+    @property
+    def measures(self) -> list[Measure]:
+        """The measures."""
+        return next(iter(self.found.values())).measures
+
+    @property
+    def runs(self) -> list[str]:
+        """The names of the runs."""
+        return list(next(iter(self.found.values())).evaluations)
+
+    @cached_property
+    def means(self) -> npt.NDArray[np.float64]:
+        """The means, of shape (n_measures, n_runs, n_collections)."""
+        found = [run.aggregated for each in self.found.values() for run in each.evaluations.values()]
+        rows = np.array([list(means.values()) for means in found])
+        return rows.reshape(len(self.found), len(self.runs), len(self.measures)).T
+
+    @property
+    def n_queries(self) -> dict[str, int]:
+        """The number of judged queries of each collection."""
+        return {name: each.queries(self.runs[0])["judged"] for name, each in self.found.items()}
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be known about the runs, each with its collection."""
+        named = {(name, run): each for name, each in self.found.items() for run in self.runs}
+        return [f"{name}: {note}" for (name, run), each in named.items() for note in each.notes_on(run)]
+
+    def report(self) -> Report:
+        """Return which run has the highest mean of means, and a table for each measure."""
+        size = f"{counted(len(self.runs), 'run')}, {counted(len(self.n_queries), 'collection')}"
+        return Report(
+            size,
+            self._finding() if len(self.runs) > 1 else [],
+            [Section(tables=[self._table(number)]) for number in range(len(self.measures))],
+            self.notes,
+            self._content,
+            self._rows,
+            partial(how_made, self.measures, self.origin),
+        )
+
+    # --- what is printed -------------------------------------------------------------------------------
+
+    def _texts(self, number: int) -> list[list[str]]:
+        """Return the values of a measure as they are printed: of each run by collection, then their mean."""
+        values = self.means[number]
+        columns = np.column_stack([values, values.mean(axis=1)])
+        return [[f"{value:.{self.digits}f}" for value in row] for row in columns]
+
+    def _ranks(self, number: int) -> list[list[int]]:
+        """Return the rank of each run on each collection; equal values, as they are printed, share one."""
+        columns = [[float(text) for text in column] for column in zip(*self._texts(number), strict=True)]
+        ranks = [[1 + sum(other > one for other in column) for one in column] for column in columns[:-1]]
+        return [list(row) for row in zip(*ranks, strict=True)]
+
+    def _table(self, number: int) -> Table:
+        texts, ranks = self._texts(number), self._ranks(number)
+        marks = [ranked(column) for column in zip(*texts, strict=True)]
+        rows: list[list[str | Cell]] = []
+        for place, name in enumerate(self.runs):
+            cells = map(Cell, texts[place], (column[place] for column in marks))
+            rows.append([name, *cells, f"{min(ranks[place])}\N{EN DASH}{max(ranks[place])}"])
+        heading = headings_of(self.measures)[number]
+        return Table.of(
+            ["run", *self.n_queries, MEAN, "ranks"],
+            rows,
+            caption=f"{heading} by collection, and the mean, in which each collection counts once",
+            notes=[
+                "Judged queries: " + listed(f"{name} {n:,}" for name, n in self.n_queries.items()),
+                "Ranks: the best and the worst of the run on a collection; equal values share a rank",
+                *(text for text in explained(self.measures) if text.startswith(f"{heading} ")),
+            ],
+            spare=["ranks"],
+            label="collections",
+        )
+
+    def _finding(self) -> list[str]:
+        """Say which run is highest on the first measure, on how many collections, and if any one decides."""
+        heading, texts = headings_of(self.measures)[0], self._texts(0)
+        best = best_of(dict(zip(self.runs, texts, strict=True)), len(self.n_queries))
+        if len(best) > 1:
+            return [f"{listed(best)} have the highest mean {heading}, {texts[self.runs.index(best[0])][-1]}."]
+        place = self.runs.index(best[0])
+        n_first = self._ranks(0)[place].count(1)
+        said = [
+            f"{best[0]} has the highest mean {heading}, {texts[place][-1]}, and the highest {heading} on "
+            f"{n_first} of {counted(len(self.n_queries), 'collection')}. No significance test was run."
+        ]
+        return [*said, self._without_one(place)] if len(self.n_queries) > 2 else said
+
+    def _without_one(self, place: int) -> str:
+        """Say whether the run with the highest mean still has it when one collection is left out."""
+        values, names = self.means[0], list(self.n_queries)
+        others = [np.delete(values, number, axis=1).mean(axis=1) for number in range(len(names))]
+        printed = [np.round(means, self.digits) for means in others]
+        lost = [name for name, means in zip(names, printed, strict=True) if means[place] < means.max()]
+        run = self.runs[place]
+        if not lost:
+            return f"Whichever collection is left out, no run has a higher mean than {run}."
+        return f"Another run has a higher mean than {run} if {' or '.join(lost)} is left out."
+
+    # --- other programs ----------------------------------------------------------------------------------
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for place, run in enumerate(self.runs):
+            values = self.means[:, place]
+            columns = {**dict(zip(self.n_queries, values.T, strict=True)), MEAN: values.mean(axis=1)}
+            for name, by_measure in columns.items():
+                measured = dict(zip(map(name_of, self.measures), map(float, by_measure), strict=True))
+                yield {"run": run, "collection": name, "queries": self.n_queries.get(name), **measured}
+
+    def _content(self) -> dict[str, Any]:
+        about = provenance(self.measures, self.origin)
+        return {"rows": list(self._rows()), "notes": self.notes, "provenance": about}

@@ -1,0 +1,170 @@
+"""Several collections in one table: means of means by hand, ranks, what is said of them, and bad files."""
+
+import csv
+import json
+
+import pytest
+from commands import run_cli, run_main
+
+import permed_measures as pm
+from permed_measures.files.whole import write_whole
+
+TO = "\N{EN DASH}"
+QRELS = {
+    "big": {f"q{number}": {"d": 1} for number in range(4)},
+    "small": {"q": {"d": 1}},
+    "third": {"q": {"d": 1}},
+}
+
+
+@pytest.fixture
+def collections(tmp_path):
+    """Write a file of collections, and runs that find the document of so many queries of each."""
+
+    def write(found):
+        names = list(QRELS)[: len(next(iter(found.values())))]
+        for collection in names:
+            pm.write_qrels(QRELS[collection], tmp_path / f"{collection}.qrels")
+        for run, counts in found.items():
+            for collection, n_found in zip(names, counts, strict=True):
+                queries = enumerate(QRELS[collection])
+                ranked = {query: {"d" if place < n_found else "x": 1.0} for place, query in queries}
+                pm.write_run(ranked, tmp_path / f"{run}-{collection}.trec")
+        lines = ["[qrels]", *(f'{name} = "{name}.qrels"' for name in names), "[runs]"]
+        lines += [f'{run} = "{run}-{{collection}}.trec"' for run in found]
+        path = tmp_path / "collections.toml"
+        write_whole(path, "\n".join(lines).encode())
+        return path
+
+    return write
+
+
+def evaluate(path, *options):
+    return run_cli("evaluate", path, "-m", "P@1", *options)[0]
+
+
+def rows_of(text):
+    """Return the cells of the table by run."""
+    below = text.partition("\u2500\n")[2].partition("\n\n")[0]
+    return {line.split()[0]: line.split()[1:] for line in below.split("\n")}
+
+
+def test_each_collection_counts_once_in_the_mean(collections):
+    found = evaluate(collections({"a": (4, 0), "b": (1, 1)}))
+    rows = rows_of(found)
+    assert rows["a"] == ["1.0000", "0.0000", "0.5000", f"1{TO}2"]  # over all five queries it would be 0.8
+    assert rows["b"] == ["0.2500", "1.0000", "0.6250", f"1{TO}2"]
+    assert "Judged queries: big 4 and small 1." in found
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        (
+            {"a": (4, 0), "b": (1, 1)},
+            "b has the highest mean P@1, 0.6250, and the highest P@1 on 1 of 2 collections.",
+        ),
+        (
+            {"a": (4, 1), "b": (1, 1)},
+            "a has the highest mean P@1, 1.0000, and the highest P@1 on 2 of 2 collections.",
+        ),
+        ({"a": (4, 0), "b": (0, 1)}, "a and b have the highest mean P@1, 0.5000."),
+    ],
+)
+def test_the_highest_mean_is_named_with_where_it_is_highest(collections, runs, said):
+    assert said in " ".join(evaluate(collections(runs)).split())
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        (
+            {"a": (4, 1, 0), "b": (3, 0, 0)},
+            "Whichever collection is left out, no run has a higher mean than a.",
+        ),
+        (
+            {"a": (4, 0, 0), "b": (2, 0, 0)},
+            "Whichever collection is left out, no run has a higher mean than a.",  # without big both have 0
+        ),
+        (
+            {"a": (4, 0, 1), "b": (3, 1, 0), "c": (4, 1, 0)},
+            "a and c have the highest mean P@1, 0.6667.",
+        ),
+        (
+            {"a": (4, 0, 1), "b": (2, 1, 0)},
+            "Another run has a higher mean than a if third is left out.",
+        ),
+    ],
+)
+def test_whether_one_collection_decides_is_said(collections, runs, said):
+    assert said in " ".join(evaluate(collections(runs)).split())
+
+
+def test_equal_values_share_a_rank(collections):
+    found = rows_of(evaluate(collections({"a": (4, 1), "b": (2, 1), "c": (2, 0)})))
+    assert [cells[-1] for cells in found.values()] == [f"1{TO}1", f"1{TO}2", f"2{TO}3"]
+
+
+def test_one_run_has_no_finding(collections):
+    assert "highest" not in evaluate(collections({"a": (4, 0)}))
+
+
+def test_notes_name_the_collection(collections, tmp_path):
+    path = collections({"a": (4, 1)})
+    pm.write_run({"q0": {"d": 1.0}}, tmp_path / "a-big.trec")
+    found = " ".join(evaluate(path).split())
+    assert "big: run 'a' retrieves nothing for 3 of 4 queries (first: 'q1'); they score 0" in found
+    assert "small: run" not in found
+
+
+def test_numbers_for_other_programs(collections):
+    path = collections({"a": (4, 0), "b": (1, 1)})
+    rows = list(csv.DictReader(evaluate(path, "--format", "csv").splitlines()))
+    assert rows[1] == {"run": "a", "collection": "small", "queries": "1", "P@1": "0.0"}
+    assert rows[5] == {"run": "b", "collection": "mean", "queries": "", "P@1": "0.625"}
+    content = json.loads(evaluate(path, "--format", "json"))
+    assert [row["P@1"] for row in content["rows"]] == [1, 0, 0.5, 0.25, 1, 0.625]
+    roles = [each["role"] for each in content["provenance"]["inputs"]]
+    assert roles == ["qrels", "big qrels", "small qrels", "big a", "big b", "small a", "small b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("qrels = 1", "qrels must have a text for each name, such as qrels = {"),
+        ('qrels = {a = "q"}', "runs must have a text for each name"),
+        ('qrels = {a = "q"}\nruns = {b = 1}', "runs must have a text for each name"),
+        ('qrels = {a = "q"}\nruns = {b = "f"}', "runs.b must have {collection} where the name"),
+        ('qrels = {mean = "q"}\nruns = {b = "{collection}"}', "a collection cannot be named 'mean'"),
+        ('qrels = {a = "q"}\nruns = {b = "{collection}"}\nx = 1', "can be [qrels] and [runs] (found 'x')"),
+        ("qrels", "this is no TOML file"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_by_name(tmp_path, text, problem):
+    path = tmp_path / "c.toml"
+    write_whole(path, text.encode())
+    status, _, stderr = run_main("evaluate", path, "-m", "P@1")
+    assert status == 2
+    message = " ".join(stderr.split())
+    assert problem in message
+    assert "c.toml" in message
+
+
+def test_what_goes_with_one_collection_is_refused(collections):
+    path = collections({"a": (4, 0)})
+    for options, problem in (
+        (["--by", "x"], "--by goes with one collection"),
+        (["--columns", "P@1"], "--columns goes with one collection"),
+    ):
+        assert problem in " ".join(run_main("evaluate", path, "-m", "P@1", *options)[2].split())
+    assert "no measure was named" in run_main("evaluate", path)[2]
+    assert "no run was named" in run_main("evaluate", "permed-sample")[2]
+
+
+def test_what_is_said_of_a_measure_is_said_once(collections, tmp_path):
+    path = collections({"a": (4, 0)})
+    for name in ("big", "small"):
+        graded = {query: {"d": 2} for query in QRELS[name]}
+        pm.write_qrels(graded, tmp_path / f"{name}.qrels")
+    stderr = run_cli("evaluate", path, "-m", "nDCG@10")[1]
+    assert stderr.count("nDCG@10 is trec_eval's") == 1
