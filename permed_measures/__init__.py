@@ -44,9 +44,6 @@ if TYPE_CHECKING:
     from permed_measures.audits.audit import audit as audit
     from permed_measures.comparisons.compare import compare as compare
     from permed_measures.comparisons.plots.by_group import plot_by_group as plot_by_group
-    from permed_measures.comparisons.plots.by_query import plot_differences as plot_differences
-    from permed_measures.comparisons.plots.by_query import plot_scatter as plot_scatter
-    from permed_measures.comparisons.plots.cutoffs import plot_cutoffs as plot_cutoffs
     from permed_measures.comparisons.plots.forest import plot_forest as plot_forest
     from permed_measures.comparisons.plots.save import save_plot as save_plot
     from permed_measures.comparisons.reranking import reranking as reranking
@@ -79,10 +76,7 @@ _LAZY = {
     "gate": "records.gate",
     "leaderboard": "records.leaderboard",
     "plot_by_group": "comparisons.plots.by_group",
-    "plot_cutoffs": "comparisons.plots.cutoffs",
-    "plot_differences": "comparisons.plots.by_query",
     "plot_forest": "comparisons.plots.forest",
-    "plot_scatter": "comparisons.plots.by_query",
     "possible": "limits.possible",
     "read_qrels": "files.read",
     "read_run": "files.read",

@@ -34,7 +34,7 @@ results: latex table page report findings run_notes own_columns how evaluations 
 spark
 comparisons: paired tests wilcoxon corrections power groups results rows
 comparisons: wording judged findings means_table differences_table report moves changes reranking
-comparisons/plots: style arguments by_group by_query cutoffs forest save inline
+comparisons/plots: style by_group forest save inline
 comparisons: queries pictures compare
 papers: cells grids html_tables latex markdown delimited read
 papers: names printed claims whole_numbers titles columns tables runs
@@ -94,10 +94,7 @@ PUBLIC = {
     "match_query_ids",
     "parse_measure",
     "plot_by_group",
-    "plot_cutoffs",
-    "plot_differences",
     "plot_forest",
-    "plot_scatter",
     "possible",
     "provider",
     "read_qrels",

@@ -46,8 +46,8 @@ def run(args: Namespace) -> None:
     files = find_runs(args.runs)
     read = [Path(args.qrels), *files.values()]
     check_record(args.record, args.output, read)
-    if args.p_imp is not None and len(args.baseline) != 1:
-        raise InputError("--p-imp needs one --baseline", hint="Name the run that the others rerank")
+    if args.p_imp is not None and args.baseline is None:
+        raise InputError("--p-imp needs a --baseline", hint="Name the run that the others rerank")
     texts = read_columns(existing(args.columns)) if args.columns else {}
     check_texts(texts, files)
     form = format_of(args, read, others=dict.fromkeys(PLOT_ENDINGS, "figure"))
@@ -60,7 +60,7 @@ def run(args: Namespace) -> None:
         result = compare(inputs.source, inputs.runs, chosen, by=args.by, **asked)
         recorded = _evaluated_again(inputs, result, args.by) if args.record else None
         if args.p_imp is not None:
-            texts = _with_p_imp(texts, args.p_imp, inputs, args.baseline[0])
+            texts = _with_p_imp(texts, args.p_imp, inputs, args.baseline)
     origin = origin_of(args, files)
     result = replace(result, origin=origin, digits=args.digits, texts=texts, caption=args.caption or "")
     if form == "figure":
@@ -96,10 +96,10 @@ def _with_p_imp(
 
 
 def _write_figure(result: Comparison, output: Path) -> None:
-    """Write the forest plot to a file, with the groups if there are any, and say so."""
+    """Write the forest plot to a file, and say so."""
     matplotlib().use("agg")  # no window
     with warnings_as_notes():
-        save_plot(plot_forest(result, groups=bool(result.groups)), output)
+        save_plot(plot_forest(result)[0], output)
     print_message(f"{output}: figure of {counted(len(result.paired.values), 'run')}")
 
 
@@ -107,9 +107,7 @@ COMMAND = Command(
     run,
     [
         *(QRELS, RUNS, *ASKED_MEASURES),
-        repeatable(
-            STATISTICS, "--baseline NAME", "The run to compare with, repeatable; by default all pairs are."
-        ),
+        option(STATISTICS, "--baseline NAME", "The run to compare with; by default all pairs are."),
         option(STATISTICS, "--by FIELD|REGEX", "Compare by group of queries too, as evaluate does."),
         CLUSTERS,
         option(
@@ -125,7 +123,6 @@ COMMAND = Command(
             type=one_of(TESTS),
         ),
         *WRITING,
-        option(ADVANCED, "--family all|measure", "What is corrected together: all p-values.", default="all"),
         option(ADVANCED, "--equivalence-margin D", "Also test whether a difference is within ± D."),
         option(ADVANCED, "--detect D", "Say how many queries a difference of D needs."),
         *(RESAMPLES, SEED, LEVEL),

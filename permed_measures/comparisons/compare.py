@@ -75,7 +75,7 @@ def compare(
     qrels: QrelsLike,
     runs: Mapping[str, RunLike],
     measures: MeasuresLike,
-    baseline: str | Iterable[str] | None = None,
+    baseline: str | None = None,
     clusters: By | None = None,
     correction: str | None = None,
     tests: Iterable[str] | str = "randomization",
@@ -84,7 +84,6 @@ def compare(
     level: float = 0.95,
     by: By | None = None,
     rel: float | None = None,
-    family: str = "all",
     equivalence_margin: float | None = None,
     detect: float | None = None,
 ) -> Comparison:
@@ -97,9 +96,9 @@ def compare(
     runs : mapping of str to RunLike
         At least two runs, by name.
     measures : Measure or str, or an iterable of them, or a dict of name to measure
-    baseline : str or iterable of str, optional
-        The name of the run that all others are compared with, or several. Without one every pair is compared,
-        the later run against the earlier.
+    baseline : str, optional
+        The name of the run that all others are compared with. Without one every pair is compared, the later
+        run against the earlier.
     clusters : str, mapping or callable, optional
         Which queries belong together, as in `evaluate_by`: a field of the data set's queries, a pattern with
         one group for the query ids, ``{query_id: cluster}``, or a function of the query id. If left out, the
@@ -123,8 +122,6 @@ def compare(
         groups are corrected together. ``interaction`` tests whether the differences depend on the group.
     rel : number, optional
         The lowest relevant grade, for each measure that takes one and does not name its own.
-    family : {'all', 'measure'}
-        Which p-values of a test are corrected together: all, or those of each measure by itself.
     equivalence_margin : number above 0, optional
         Also test whether the difference is within ± this, by two one-sided tests: ``equivalence``.
     detect : number above 0, optional
@@ -175,25 +172,23 @@ def compare(
     asked = tuple(dict.fromkeys([tests] if isinstance(tests, str) else tests))
     if correction is None:
         correction = MAX_T if "randomization" in asked else "holm"
-    options = Options(asked, correction, resamples, seed, level, family, equivalence_margin, detect)
+    options = Options(asked, correction, resamples, seed, level, equivalence_margin, detect)
     origin, qrels, runs = Origin.of(qrels, runs), loaded_qrels(qrels), loaded_runs(runs)
     asked_measures = measures_of(measures, rel)
     check_headings(["run", "measure"], asked_measures)
-    baselines = [baseline] if isinstance(baseline, str) else list(dict.fromkeys(baseline or ()))
-    paired = PairedRuns.of(qrels, runs, asked_measures, baselines, clusters)
+    paired = PairedRuns.of(qrels, runs, asked_measures, baseline, clusters)
     if every_label_is_relevant(paired):  # then Judged@k is P@k
         paired = replace(paired, judged={})
     groups = None if by is None else Groups.of(paired.query_ids, by, qrels)
-    whole = compared([paired if groups is None else replace(paired, group=groups.group)], options, baselines)[
-        0
-    ]
+    grouped = paired if groups is None else replace(paired, group=groups.group)
+    [whole] = compared([grouped], options, baseline)
     notes = [*whole.notes, *judged_notes(paired)]
     whole = replace(whole, origin=origin, notes=notes, qrels=qrels, runs=runs)
     if groups is None:
         return whole
     check_headings([groups.name], asked_measures)
     parts = [paired.of_queries(groups.group == number) for number in range(len(groups.values))]
-    of_groups = dict(zip(groups.values, compared(parts, options, baselines), strict=True))
+    of_groups = dict(zip(groups.values, compared(parts, options, baseline), strict=True))
     notes = [*whole.notes, *groups.notes(), *_notes_of_groups(groups.name, of_groups)]
     return replace(whole, by=groups.name, groups=of_groups, notes=notes)
 
@@ -214,14 +209,14 @@ def _notes_of_groups(name: str, groups: Mapping[Any, Comparison]) -> list[str]:
     return notes
 
 
-def compared(parts: list[PairedRuns], options: Options, baselines: list[str]) -> list[Comparison]:
+def compared(parts: list[PairedRuns], options: Options, baseline: str | None) -> list[Comparison]:
     """Compare on each set of queries, with one correction over all p-values."""
     rows, families = rows_of(parts, options)
     return [
         Comparison(
             of_part,
             paired.measures,
-            baselines[0] if len(baselines) == 1 else None,
+            baseline,
             options.correction,
             families,
             options.resamples,
@@ -229,11 +224,9 @@ def compared(parts: list[PairedRuns], options: Options, baselines: list[str]) ->
             options.level,
             [*paired.notes, *_cautions(paired, options, of_part)],
             paired,
-            family=options.family,
             interval=options.interval,
             equivalence_margin=options.equivalence_margin,
             detect=options.detect,
-            baselines=baselines,
         )
         for of_part, paired in zip(rows, parts, strict=True)
     ]

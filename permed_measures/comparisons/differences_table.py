@@ -24,7 +24,6 @@ from permed_measures.comparisons.wording import (
     interval_of,
     is_random,
     method_of,
-    of_each,
     p_or_dash,
     shown,
     signed,
@@ -77,7 +76,7 @@ def _adjusted(result: ComparisonResult) -> list[str]:
 def _against(result: ComparisonResult) -> str:
     if result.baseline is not None:
         return result.baseline
-    return f"the run in column 'against' ({result.against})"
+    return "the run in column 'against' (every pair)"
 
 
 def _rows(
@@ -137,7 +136,7 @@ def _about_test(result: ComparisonResult, name: str) -> str:
 def _correction(result: ComparisonResult, name: str, heading: str, adjusted: bool) -> str:
     """Say which p-values of a test were adjusted together."""
     sizes = [
-        f"{counted(each[name], 'p-value')}{of_each(result)}{_of_what(result, of)}"
+        f"{counted(each[name], 'p-value')}{_of_what(result, of)}"
         for of, each in families(result).items()
         if each.get(name)
     ]
@@ -156,9 +155,7 @@ def _about_intervals(result: ComparisonResult) -> str:
     heading = interval_heading(result)
     if result.interval == "simultaneous":
         sizes = {of: each["randomization"] for of, each in families(result).items()}
-        texts = [
-            f"{counted(n, 'difference')}{of_each(result)}{_of_what(result, of)}" for of, n in sizes.items()
-        ]
+        texts = [f"{counted(n, 'difference')}{_of_what(result, of)}" for of, n in sizes.items()]
         return f"{heading}: simultaneous (max-T) for {', and for '.join(texts)}"
     units = counted(result.n_clusters, result.paired.unit)
     of_groups = "; of a group, from its own" if result.by else ""

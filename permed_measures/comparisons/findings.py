@@ -16,8 +16,8 @@ _LEVEL = LEVELS["†"]
 def findings(result: ComparisonResult) -> list[str]:
     """Say which run is highest on each measure, and how many runs differ significantly from which.
 
-    With baselines these are the runs that are better, and worse, than each of them; without, the runs that
-    the highest of each measure is better than, where one run is the highest.
+    With a baseline these are the runs that are better, and worse, than it; without, the runs that the highest
+    of each measure is better than, where one run is the highest.
 
     Examples
     --------
@@ -36,14 +36,14 @@ def findings(result: ComparisonResult) -> list[str]:
     }
     best = [best_of(means, number) for number in range(len(result.measures))]
     first, *others = highest(headings_of(result.measures), means)
-    margins = []
-    if len(best[0]) == 1:
-        margins = [_margin(result, best[0][0], other) for other in result.baselines if best[0] != [other]]
-    said = [first, *margins, *others]
+    said = [first]
+    if result.baseline and len(best[0]) == 1 and best[0] != [result.baseline]:
+        said += [_margin(result, best[0][0], result.baseline)]
+    said += others
     if untested := _untested(result):
         return [*said, untested]
-    if result.baselines:
-        return [*said, *(_against(result, baseline) for baseline in result.baselines)]
+    if result.baseline:
+        return [*said, _against(result, result.baseline)]
     return [*said, *_ahead(result, best)]
 
 

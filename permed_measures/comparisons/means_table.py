@@ -16,7 +16,6 @@ from permed_measures.comparisons.wording import (
     in_clusters,
     is_random,
     method_of,
-    of_each,
     shown,
 )
 from permed_measures.markup import counted
@@ -124,8 +123,7 @@ def _significance(result: ComparisonResult, letters: list[str]) -> str:
 def _correction(result: ComparisonResult) -> str:
     if result.correction == "none":
         return "uncorrected"
-    each = of_each(result)
-    sizes = [f"over {counted(n, 'test')}{each}{of and f' on {of}'}" for of, n in families_of(result).items()]
+    sizes = [f"over {counted(n, 'test')}{of and f' on {of}'}" for of, n in families_of(result).items()]
     name = CORRECTION_NAMES[correction_of(result.correction, deciding(result.rows[0].tests))]
     return f"{name} correction {' and '.join(sizes)}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -71,11 +71,11 @@ class PairedRuns:
         qrels: QrelsLike,
         runs: Mapping[str, RunLike],
         measures: MeasuresLike,
-        baselines: Sequence[str],
+        baseline: str | None,
         clusters: By | None,
     ) -> PairedRuns:
         """Evaluate the runs; see `compare`."""
-        pairs = _pairs(runs, baselines)
+        pairs = _pairs(runs, baseline)
         evaluator = PermedEvaluator(measures, qrels)
         query_ids = evaluator.judgments.query_ids
         if not query_ids:
@@ -156,7 +156,7 @@ def _judged(rankings: JudgedRankings, measures: list[Measure]) -> NDArray[np.flo
     return np.where(rankings.retrieved > 0, shares, np.nan)
 
 
-def _pairs(runs: Any, baselines: Sequence[str]) -> list[tuple[str, str]]:
+def _pairs(runs: Any, baseline: str | None) -> list[tuple[str, str]]:
     """List run and baseline of each comparison."""
     if not isinstance(runs, Mapping) or not all(isinstance(name, str) for name in runs):
         raise InputError(
@@ -165,17 +165,11 @@ def _pairs(runs: Any, baselines: Sequence[str]) -> list[tuple[str, str]]:
         )
     if len(runs) < 2:
         raise InputError(f"a comparison needs at least two runs (found {len(runs)})")
-    if not baselines:
+    if baseline is None:
         return [(later, earlier) for earlier, later in combinations(runs, 2)]
-    for baseline in baselines:
-        if baseline not in runs:
-            raise InputError(
-                f"the baseline must be one of the runs {', '.join(map(repr, runs))} (found {baseline!r})",
-                hint=nearest(str(baseline), runs),
-            )
-    return [
-        (name, baseline)
-        for number, baseline in enumerate(baselines)
-        for name in runs
-        if name not in baselines[: number + 1]  # each pair once
-    ]
+    if baseline not in runs:
+        raise InputError(
+            f"the baseline must be one of the runs {', '.join(map(repr, runs))} (found {baseline!r})",
+            hint=nearest(str(baseline), runs),
+        )
+    return [(name, baseline) for name in runs if name != baseline]

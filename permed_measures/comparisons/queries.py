@@ -44,8 +44,7 @@ def query_details(result: ComparisonResult, depth: int = DEPTH) -> dict[str, Any
         - ``n``: how many of them are the queries of the comparison, in the order of ``paired.query_ids``.
         - ``turns``: for each query the places, in ``ids``, of the turns before it.
         - ``fields``: name to a label for each query.
-        - ``runs``, ``measures``, ``baseline``: names, and the place of the first baseline (or of the first
-          run).
+        - ``runs``, ``measures``, ``baseline``: names, and the place of the baseline (or of the first run).
         - ``values``: for each run, measure and query; ``digits``: how many decimals are shown.
         - ``depth``; ``rankings``: for each run and query places in ``documents``; -1 is an unjudged document
           that is not known.
@@ -69,7 +68,7 @@ def query_details(result: ComparisonResult, depth: int = DEPTH) -> dict[str, Any
         **_queries(result),
         "runs": list(map(one_line, rankings)),
         "measures": headings_of(result.measures),
-        "baseline": list(rankings).index(result.baselines[0]) if result.baselines else 0,
+        "baseline": list(rankings).index(result.baseline) if result.baseline else 0,
         "digits": 4 if result.digits is None else result.digits,
         "values": np.array(list(result.paired.values.values())).round(DECIMALS).tolist(),
         "depth": depth,

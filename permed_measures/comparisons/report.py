@@ -39,7 +39,7 @@ def comparison_report(result: ComparisonResult) -> Report:
 
 _MEANS = ("mean", "baseline_mean", "difference", "relative")
 _COUNTS = ("wins", "ties", "losses", "effect_size")
-_HOW = ("correction", "family", "level", "resamples", "seed")
+_HOW = ("correction", "level", "resamples", "seed")
 _BOUNDS = ("low", "high")
 _OTHERS = ("measure", "run", "baseline", "needed", "clusters", "reasons")
 
@@ -83,10 +83,9 @@ def _reasons(row: ComparisonRow) -> str | None:
 def comparison_content(result: ComparisonResult) -> dict[str, Any]:
     """Return what the JSON has, apart from the provenance."""
     return {
-        "baseline": result.baseline or result.baselines or None,
+        "baseline": result.baseline,
         "clusters": result.paired.clusters or None,
         "correction": result.correction,
-        "family": result.family,
         "resamples": result.resamples,
         "seed": result.seed,
         "level": result.level,

@@ -77,10 +77,10 @@ class ComparisonResult:
         One for each pair of runs and measure: measures in their order, then pairs.
     measures : list of Measure
     baseline : str or None
-        None where every pair was compared, or there are several baselines.
+        None where every pair was compared.
     correction : str
     families : dict of str to int
-        For each test, how many p-values were corrected together; with ``family="measure"`` of a measure.
+        For each test, how many p-values were corrected together.
     resamples, seed : int
     level : float
         Of the intervals.
@@ -100,14 +100,10 @@ class ComparisonResult:
         What was given, to look at their documents; empty after pickling.
     digits : int or None
         Number of decimals of means and differences; if None, four in tables and all in CSV.
-    family : {'all', 'measure'}
-        Which p-values of a test were corrected together.
     interval : {'t', 'simultaneous'}
         How the intervals of the differences were computed.
     equivalence_margin, detect : float or None
         As they were asked for.
-    baselines : list of str
-        The runs that others are compared with; none where every pair is compared.
     texts : mapping of str to mapping
         The cells of the user's own columns, by run and heading.
     caption : str
@@ -130,11 +126,9 @@ class ComparisonResult:
     qrels: Any = field(default=None, repr=False)
     runs: Mapping[str, Any] = field(default_factory=dict, repr=False)
     digits: int | None = None
-    family: str = "all"
     interval: str = "t"
     equivalence_margin: float | None = None
     detect: float | None = None
-    baselines: list[str] = field(default_factory=list)
     texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
     caption: str = ""
 
@@ -154,9 +148,8 @@ class ComparisonResult:
 
     @property
     def against(self) -> str:
-        """What runs are compared with: ``every pair``, or the baselines."""
-        baselines = self.baselines
-        return f"baseline{'s' * (len(baselines) > 1)} {', '.join(baselines)}" if baselines else "every pair"
+        """What runs are compared with: ``every pair``, or the baseline."""
+        return f"baseline {self.baseline}" if self.baseline else "every pair"
 
     @property
     def level_in_percent(self) -> str:
@@ -176,9 +169,6 @@ class ComparisonResult:
 
 LEVELS = (0.05, 0.01)
 """The levels of significance that papers use: a result is significant where p is below."""
-
-FAMILIES = ("all", "measure")
-"""Which p-values of a test are corrected together: all, or those of a measure."""
 
 TESTS = ("randomization", "t-test", "wilcoxon")
 """The tests, in the order in which they decide about marks."""
@@ -221,7 +211,6 @@ class Options:
     resamples: int
     seed: int
     level: float
-    family: str = "all"
     equivalence_margin: float | None = None
     detect: float | None = None
 
@@ -235,7 +224,6 @@ class Options:
         for name in self.tests:
             check_choice("a test", name, TESTS)
         check_choice("correction", self.correction, [*CORRECTIONS, MAX_T])
-        check_choice("family", self.family, FAMILIES)
         if self.correction == MAX_T and "randomization" not in self.tests:
             raise InputError(
                 f"correction {self.correction!r} needs the randomization test",

@@ -27,7 +27,6 @@ from permed_measures.comparisons.wilcoxon import wilcoxon_test
 from permed_measures.intervals import (
     Estimate,
     Floats,
-    Ints,
     difference_range,
     mean_and_error,
     mean_intervals,
@@ -48,18 +47,11 @@ def rows_of(
     list of lists of ComparisonRow
         For each set of queries: measures in their order, then pairs.
     dict of str to int
-        The number of p-values that were corrected together by test; where the families are measures, of one.
+        The number of p-values that were corrected together by test.
     """
-    n_measures, n_rows = len(parts[0].measures), len(parts[0].measures) * len(parts[0].pairs)
-    families = np.arange(n_rows).reshape(1 if options.family == "all" else n_measures, -1)
     tests = [_tests(paired, options) for paired in parts]
-    critical = np.full(n_rows, np.nan)
-    if "randomization" in options.tests:
-        critical = _randomize(parts, options, families, tests)
-    sizes = {}
-    for name in tests[0]:
-        known = _corrected(name, options, families, tests)
-        sizes[name] = max(int(known[:, family].sum()) for family in families)
+    critical = _randomize(parts, options, tests) if "randomization" in options.tests else None
+    sizes = {name: _corrected(name, options, tests) for name in tests[0]}
     return [_rows(*each, options, critical) for each in zip(parts, tests, strict=True)], sizes
 
 
@@ -90,61 +82,48 @@ def _tests(paired: PairedRuns, options: Options) -> Tests:
     return found
 
 
-def _randomize(
-    parts: Sequence[PairedRuns], options: Options, families: Ints, tests: Sequence[Tests]
-) -> Floats:
+def _randomize(parts: Sequence[PairedRuns], options: Options, tests: Sequence[Tests]) -> float | None:
     """Run the randomization test on all sets of queries at once, since they may share clusters.
 
-    Return the critical value of each row; NaN where its interval is not simultaneous.
+    Return the critical value of max-T, where that is the correction.
     """
     n_clusters = 1 + max(int(paired.shared_cluster.max()) for paired in parts)
     of_parts = [paired.sums(n_clusters) for paired in parts]
     sums, starts = np.concatenate(of_parts, axis=1), of_parts[0].shape[1] * np.arange(len(parts))
     places = parts[0].places() + starts[:, None, None]  # the same pairs in each part
-    p, adjusted = np.empty((2, *places.shape[:2]))
-    critical = np.full(places.shape[1], np.nan)
-    for family in families:
-        used, pairs = np.unique(places[:, family], return_inverse=True)
-        outcome = randomize(
-            sums[:, used], pairs.reshape(-1, 2), options.resamples, options.seed, options.level
-        )
-        p[:, family] = outcome.p.reshape(len(parts), -1)
-        adjusted[:, family] = outcome.adjusted.reshape(len(parts), -1)
-        if options.correction == MAX_T:
-            critical[family] = outcome.critical
+    used, pairs = np.unique(places, return_inverse=True)
+    outcome = randomize(sums[:, used], pairs.reshape(-1, 2), options.resamples, options.seed, options.level)
+    p, adjusted = (each.reshape(len(parts), -1).tolist() for each in (outcome.p, outcome.adjusted))
     draws = None if n_patterns(n_clusters, options.resamples) else options.resamples
     is_adjusted = options.correction == MAX_T
-    for paired, found, columns in zip(parts, tests, zip(p, adjusted, strict=True), strict=True):
+    for paired, found, *columns in zip(parts, tests, p, adjusted, strict=True):
         method = sign_patterns(n_clusters, paired.unit, options.resamples)
         found["randomization"] = [
             SignificanceTest(p=each, adjusted=by_max_t if is_adjusted else None, method=method, draws=draws)
-            for each, by_max_t in zip(*(column.tolist() for column in columns), strict=True)
+            for each, by_max_t in zip(*columns, strict=True)
         ]
-    return critical
+    return outcome.critical if is_adjusted else None
 
 
-def _corrected(name: str, options: Options, families: Ints, tests: Sequence[Tests]) -> Ints:
-    """Adjust the p-values of a test, but those that max-T has adjusted; return where there is one."""
+def _corrected(name: str, options: Options, tests: Sequence[Tests]) -> int:
+    """Adjust the p-values of a test, but those that max-T has adjusted; return how many there are."""
     p = np.array([[np.nan if each.p is None else each.p for each in found[name]] for found in tests])
-    known: Ints = ~np.isnan(p)
+    known = ~np.isnan(p)
     method = correction_of(options.correction, name)
     if method != MAX_T:
-        for family in families:
-            of_family = p[:, family]
-            of_family[known[:, family]] = CORRECTIONS[method](of_family[known[:, family]])
-            p[:, family] = of_family
+        p[known] = CORRECTIONS[method](p[known])
         for found, adjusted in zip(tests, p.tolist(), strict=True):
             found[name] = [
                 replace(each, adjusted=None if each.p is None else value)
                 for each, value in zip(found[name], adjusted, strict=True)
             ]
-    return known
+    return int(known.sum())
 
 
 # --- estimates -------------------------------------------------------------------------------------------
 
 
-def _rows(paired: PairedRuns, tests: Tests, options: Options, critical: Floats) -> list[ComparisonRow]:
+def _rows(paired: PairedRuns, tests: Tests, options: Options, critical: float | None) -> list[ComparisonRow]:
     """Build the rows of a set of queries."""
     means = {
         run: measure_intervals(paired.measures, values.T, paired.cluster, options.level)
@@ -153,8 +132,7 @@ def _rows(paired: PairedRuns, tests: Tests, options: Options, critical: Floats) 
     rows: list[ComparisonRow] = []
     for number, measure in enumerate(paired.measures):
         differences = paired.differences(number)
-        reach = critical[len(rows)]
-        simultaneous = None if np.isnan(reach) else as_student(float(reach), paired.n_clusters)
+        simultaneous = None if critical is None else as_student(critical, paired.n_clusters)
         within = [difference_range(measure)] * len(paired.pairs)
         intervals = mean_intervals(differences, paired.cluster, options.level, within, simultaneous)
         effects, errors = effect_sizes(differences), mean_and_error(differences, paired.cluster)[1]

@@ -30,11 +30,6 @@ def families(result: ComparisonResult) -> dict[str, dict[str, int]]:
     return {"groups": next(iter(result.groups.values())).families, "all queries": result.families}
 
 
-def of_each(result: ComparisonResult) -> str:
-    """Say that each measure is a family by itself, where it is."""
-    return " of each measure" if result.family == "measure" else ""
-
-
 def p_or_dash(value: float | None) -> str:
     """Format a p-value for a table."""
     return NONE if value is None else f"<{_SMALL:.4f}" if value < _SMALL else shown_p(value)

@@ -264,20 +264,6 @@ def test_p_values_do_not_depend_on_the_order_of_the_runs(correction):
     assert found[0] == found[1] == found[2]
 
 
-def test_a_family_may_be_a_measure(sample_qrels, sample_runs):
-    measures, how = ["nDCG@10", "P@1", "Success@1"], {"resamples": 999, "clusters": "^(.*)_"}
-    for correction in ("holm", "bonferroni", "benjamini-hochberg", "max-t"):
-        whole = compare(sample_qrels, sample_runs, measures, correction=correction, family="measure", **how)
-        assert set(whole.families.values()) == {3}
-        for number, measure in enumerate(measures):
-            alone = compare(sample_qrels, sample_runs, measure, correction=correction, **how)
-            for row, other in zip(whole.rows[3 * number :], alone.rows, strict=False):
-                for name, test in row.tests.items():
-                    assert test.adjusted == pytest.approx(other.tests[name].adjusted, rel=1e-12)
-                assert row.interval == pytest.approx(other.interval)
-        assert "over 3 p-values of each measure" in " ".join(str(whole).split())
-
-
 def test_max_t_of_groups_is_over_all_groups(sample_qrels, sample_runs):
     how = {"clusters": "^(.*)_", "resamples": 999, "correction": "max-t", "tests": "randomization"}
     result = compare(sample_qrels, sample_runs, ["nDCG@10", "P@1"], by="_([0-9])$", **how)
@@ -299,23 +285,6 @@ def test_max_t_of_groups_is_over_all_groups(sample_qrels, sample_runs):
     np.testing.assert_allclose([test.adjusted for test in found], np.maximum(expected, raw), rtol=1e-12)
 
 
-def test_several_baselines(sample_qrels, sample_runs):
-    runs = {**sample_runs, "none": {}}
-    every = {(row.run, row.baseline): row for row in compare(sample_qrels, runs, "P@1", resamples=99).rows}
-    result = compare(sample_qrels, runs, "P@1", baseline=["bm25", "lsa"], resamples=99)
-    expected = [*((run, "bm25") for run in ("tfidf", "lsa", "none")), ("tfidf", "lsa"), ("none", "lsa")]
-    assert [(row.run, row.baseline) for row in result.rows] == expected
-    assert result.families["randomization"] == 5
-    assert result.rows[0].tests["randomization"].p == every["tfidf", "bm25"].tests["randomization"].p
-    assert "Δ: row run minus the run in column 'against' (baselines bm25, lsa); " in str(result)
-    assert "(baselines bm25, lsa)" in repr(result)
-    assert "Letters name the runs" in result.to("markdown")
-    one, same = (compare(sample_qrels, runs, "P@1", each, resamples=99) for each in ("lsa", ["lsa"]))
-    assert (one.rows, one.baseline, str(one)) == (same.rows, same.baseline, str(same))
-    with pytest.raises(pm.InputError, match=r"the baseline must be one of the runs .* \(found 'lsi'\)"):
-        compare(sample_qrels, runs, "P@1", baseline=["bm25", "lsi"])
-
-
 def test_errors_and_warnings_name_the_run():
     qrels = {"q": {"a": 1}}
     good = {"q": {"a": 1.0}}
@@ -333,7 +302,6 @@ def test_errors_and_warnings_name_the_run():
         ({"runs": {1: {}, 2: {}}}, r"runs must be a dict \{name: run\} \(found dict"),
         ({"baseline": "bm52"}, r"one of the runs 'bm25', 'new' \(found 'bm52'\). Did you mean 'bm25'\?"),
         ({"correction": "holms"}, r"correction must be one of holm, .* Did you mean 'holm'\?"),
-        ({"family": "both"}, r"family must be one of all, measure"),
         (
             {"correction": "max-t", "tests": "t-test"},
             r"correction 'max-t' needs the randomization test. Ask for both, or for neither",

@@ -197,15 +197,14 @@ def test_what_findings_claim_is_what_the_json_has(seed):
     n_queries, runs = draw.choice([3, 8, 20]), "abcde"[: draw.choice([2, 3, 5])]
     worst = {run: draw.choice([1, 2, 5]) for run in runs}
     ranks = {run: [draw.randint(1, worst[run]) for _ in range(n_queries)] for run in runs}
-    baselines = draw.choice([[], [runs[0]], [runs[-1]], [*runs[:2]]])
+    baselines = draw.choice([[], [runs[0]], [runs[-1]]])
     result = made(
         ranks,
         draw.choice([["RR"], ["RR", "P@1"], ["P@1", "RR", "P@2", "Success@3", "P@5"]]),
-        baseline=baselines or None,
+        baseline=baselines[0] if baselines else None,
         resamples=999,
         tests=draw.choice(["randomization", "t-test"]),
         correction=draw.choice([None, "none"]),
-        family=draw.choice(["all", "measure"]),
     )
     assert claimed(findings(result), headings_of(result.measures)) == expected(loaded(result), baselines)
 
@@ -219,4 +218,4 @@ def test_equal_means_are_neither_better_nor_worse_whatever_the_signed_ranks():
     )
     pairs = made({"old": old, "new": new}, tests="wilcoxon")  # neither has the other's letter
     assert [row[2].mark for row in means_table(pairs).rows] == ["", ""]
-    assert [point.outcome for point in panels_of(result, [0], ["new"])[0]] == ["open"]
+    assert [point.outcome for point in panels_of(result, [0])[0]] == ["open"]

@@ -31,9 +31,6 @@ FUNCTIONS = {
     "evaluate_by": lambda qrels, run, _: pm.evaluate_by(MEASURES, qrels, run, by="_([0-9]+)$"),
     "ceiling": lambda qrels, *_: pm.ceiling("GradedAP@10", qrels),
     "match_query_ids": lambda qrels, run, _: pm.match_query_ids(run, qrels, "permed"),
-    "plot_cutoffs": lambda qrels, run, other: [
-        line.get_xydata().tolist() for line in pm.plot_cutoffs(qrels, {"a": run, "b": other}).lines
-    ],
 }
 
 

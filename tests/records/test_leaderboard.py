@@ -214,5 +214,5 @@ def test_a_file_of_columns_in_evaluate_and_compare(folder):
     out = run_main(*f"{line} --format markdown".split())[1]
     share = pm.reranking("qrels.jsonl", "bm25.jsonl", "lsa.jsonl", cutoff=10).early.share_put_right
     assert f"| lsa | dense, &lt;b&gt; | {share:.4f} |" in out
-    assert "--p-imp needs one --baseline" in run_main(*f"compare {both} --p-imp 10".split())[2]
+    assert "--p-imp needs a --baseline" in run_main(*f"compare {both} --p-imp 10".split())[2]
     assert "goes with one row for each run" in run_main(*f"evaluate {both} --by-query".split())[2]

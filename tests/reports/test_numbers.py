@@ -10,7 +10,6 @@ from reporting import (
     Page,
     assert_stands_alone,
     loaded,
-    made,
     pair,
 )
 
@@ -47,7 +46,6 @@ def test_csv_and_json_have_every_number_as_it_was_computed(sample):
         how = {
             "clusters": "conversation_id",
             "correction": "max-t",
-            "family": "all",
             "level": "0.95",
             "resamples": "499",
         }
@@ -58,12 +56,6 @@ def test_csv_and_json_have_every_number_as_it_was_computed(sample):
         assert {name: line[name] for name in labels} == labels
         assert {name: float(line[name]) if line[name] else None for name in numbers} == numbers
         assert each == json.loads(json.dumps(dataclasses.asdict(row), default=str))
-
-
-def test_json_has_every_baseline():
-    ranks = {"a": [1] * 8, "b": [2] * 8, "c": [3] * 8}
-    found = [loaded(made(ranks, baseline=names))["baseline"] for names in (None, "a", ["a", "b"])]
-    assert found == [None, "a", ["a", "b"]]
 
 
 def test_json_has_no_infinity(sample):

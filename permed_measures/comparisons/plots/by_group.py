@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.comparisons.plots.arguments import measure_of, runs_of
 from permed_measures.comparisons.plots.style import (
     AS_WRITTEN,
     add_legend,
-    axes_for,
     label_numbers,
+    matplotlib,
+    measure_of,
     set_title,
     shown_name,
     styles_of,
@@ -31,11 +31,7 @@ if TYPE_CHECKING:
 
 
 def plot_by_group(
-    comparison: ComparisonResult,
-    measure: Measure | str | None = None,
-    ax: Axes | None = None,
-    *,
-    runs: Iterable[str] | None = None,
+    comparison: ComparisonResult, measure: Measure | str | None = None, ax: Axes | None = None
 ) -> Axes:
     """Plot the mean of each group of queries of a comparison, such as each turn, by run.
 
@@ -47,8 +43,6 @@ def plot_by_group(
         One of the comparison's; the first if left out.
     ax : matplotlib Axes, optional
         Where to draw; a new Figure if left out.
-    runs : iterable of str, optional
-        Which runs to draw; all if left out. A run looks the same in every plot of a comparison.
 
     Returns
     -------
@@ -60,7 +54,7 @@ def plot_by_group(
     Raises
     ------
     InputError
-        If the comparison does not have the measure or a run, it has no groups, or matplotlib is missing.
+        If the comparison does not have the measure, it has no groups, or matplotlib is missing.
 
     Notes
     -----
@@ -80,22 +74,22 @@ def plot_by_group(
     >>> ax.lines[0].get_ydata().tolist()
     [1.0, 0.75]
     """
-    (index, title), names = measure_of(comparison, measure), runs_of(comparison, runs)
+    index, title = measure_of(comparison, measure)
     if not comparison.groups:
         raise InputError("the comparison has no groups", hint="Compare with by=, such as by='turn_number'")
     groups = comparison.groups
     numbers = _numbers(list(groups))
-    shown = len(names) <= _MOST_BARS
-    estimates = _estimates(comparison, index, names, shown)
+    shown = len(comparison.paired.values) <= _MOST_BARS
+    estimates = _estimates(comparison, index, shown)
     bars = [any(np.isfinite(each[1, n]) for each in estimates.values()) for n in range(len(groups))]
-    sizes = [
-        f"n={each.n_queries:,}" + "\nno bar" * (any(bars) and not bar)
-        for each, bar in zip(groups.values(), bars, strict=True)
-    ]
     labels = [f"{x:.10g}" for x in numbers] or [shown_name(str(value)) for value in groups]
-    ax = axes_for(ax)
+    below = [
+        f"{label}\nn={each.n_queries:,}" + "\nno bar" * (any(bars) and not bar)
+        for label, each, bar in zip(labels, groups.values(), bars, strict=True)
+    ]
+    if ax is None:
+        ax = matplotlib(".pyplot").figure(figsize=(6.4, 3.6), layout="constrained").subplots()
     handles = _draw_means(ax, comparison, numbers or range(len(labels)), estimates, lines=bool(numbers))
-    below = [f"{label}\n{n}" for label, n in zip(labels, sizes, strict=True)]
     if numbers:
         label_numbers(ax, numbers, below)
     else:
@@ -109,10 +103,9 @@ def plot_by_group(
     return ax
 
 
-def _estimates(
-    comparison: ComparisonResult, index: int, runs: Sequence[str], bars: bool
-) -> dict[str, Floats]:
+def _estimates(comparison: ComparisonResult, index: int, bars: bool) -> dict[str, Floats]:
     """Return the mean of each run by group, with lower and upper bounds where there are any: shape (3, n)."""
+    runs = list(comparison.paired.values)
     found = np.full((3, len(comparison.groups), len(runs)), np.nan)
     for number, group in enumerate(comparison.groups.values()):
         values = np.stack([group.paired.values[run][index] for run in runs], axis=1)

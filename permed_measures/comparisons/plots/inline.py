@@ -26,15 +26,14 @@ _MOST_RUNS = 30
 
 def forest_plots(comparison: ComparisonResult) -> list[Plot]:
     """Return a forest plot of each measure."""
-    headings, runs = headings_of(comparison.measures), list(comparison.paired.values)
-    panels = panels_of(comparison, range(len(headings)), runs)
-    alike = one_scale(panels)
-    shown = [x for point in chain(*panels) if point.outcome for x in (point.value, *(point.interval or ()))]
-    low, high = min(shown, default=0.0), max(shown, default=1.0)
-    if comparison.baselines:
+    headings = headings_of(comparison.measures)
+    panels = panels_of(comparison, range(len(headings)))
+    shown = [x for point in chain(*panels) for x in (point.value, *(point.interval or ()))]
+    low, high = min(shown), max(shown)
+    if comparison.baseline:
         low, high = min(low, 0.0), max(high, 0.0)
     room = 0.05 * ((high - low) or 1.0)
-    limits = (low - room, high + room) if alike else None
+    limits = (low - room, high + room) if one_scale(panels) else None
     return [
         Plot(_about(heading, panel), partial(_forest, comparison, heading, panel, limits))
         for heading, panel in zip(headings, panels, strict=True)
@@ -44,7 +43,7 @@ def forest_plots(comparison: ComparisonResult) -> list[Plot]:
 def _about(heading: str, panel: list[Point]) -> str:
     """Say in words what a forest plot shows."""
     rows = []
-    for point in [point for point in panel if point.outcome][:10]:
+    for point in panel[:10]:
         ends = " [{:+.4f}, {:+.4f}]".format(*point.interval) if point.interval else ""
         rows.append(f"{point.label} {point.value:+.4f}{ends}")
     return f"{heading}: {'; '.join(rows)}"
@@ -54,8 +53,8 @@ def _forest(
     comparison: ComparisonResult, heading: str, panel: list[Point], limits: tuple[float, float] | None
 ) -> str:
     ax = _small(0.24 * len(panel) + 0.8)
-    draw_panel(ax, panel, "difference" if comparison.baselines else "mean")
-    if comparison.baselines:
+    draw_panel(ax, panel, "difference" if comparison.baseline else "mean")
+    if comparison.baseline:
         ax.axvline(0.0, color="black", linewidth=0.8, linestyle=(0, (3, 3)), zorder=1)
     if limits:
         ax.set_xlim(*limits)

@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from permed_measures.comparisons.plots.style import COLOURS, LOSS, WIN, checked_axes, matplotlib
+from permed_measures.comparisons.plots.style import COLOURS, LOSS, WIN, matplotlib
 from permed_measures.errors import InputError
 from permed_measures.files.whole import write_whole
 
@@ -22,12 +22,12 @@ PLOT_ENDINGS = (".pdf", ".svg", ".png")
 """The kinds of files that a plot can be saved as."""
 
 
-def save_plot(ax: Axes | list[Axes], path: str | os.PathLike[str]) -> None:
+def save_plot(ax: Axes, path: str | os.PathLike[str]) -> None:
     """Save the figure of a plot as a file; the file is written whole or not at all.
 
     Parameters
     ----------
-    ax : matplotlib Axes, or the list of them that `plot_forest` returns
+    ax : matplotlib Axes
         Of any figure: it is saved with all it holds.
     path : str or path-like
         Its ending is ``.pdf``, ``.svg`` or ``.png`` (200 dots per inch).
@@ -47,23 +47,22 @@ def save_plot(ax: Axes | list[Axes], path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> import tempfile
-    >>> from permed_measures import plot_cutoffs
-    >>> ax = plot_cutoffs({"q": {"a": 1}}, {"mine": {"q": {"a": 1.0}}}, "P", cutoffs=(1, 10))
+    >>> from permed_measures import compare, plot_forest
+    >>> qrels, runs = {"q": {"a": 1}}, {"old": {}, "new": {"q": {"a": 1.0}}}
+    >>> [ax] = plot_forest(compare(qrels, runs, "P@1", baseline="old"))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_plot(ax, f"{folder}/precision.pdf")
     ...     Path(f"{folder}/precision.pdf").read_bytes()[:5]
     b'%PDF-'
     """
-    figure: Any = checked_axes(ax[0] if isinstance(ax, list) and ax else ax).figure
-    if figure is None:
-        raise InputError("ax is no longer in a figure: it was removed or its figure cleared")
     path = Path(path)
     ending = path.suffix.lower()
     if ending not in PLOT_ENDINGS:
         raise InputError(
             f"a plot is saved as {', '.join(PLOT_ENDINGS)} (found the ending {ending!r})", where=str(path)
         )
-    write_whole(path, _drawn(figure.figure, ending[1:]))  # of a part of a figure, the whole
+    figure: Any = ax.figure
+    write_whole(path, _drawn(figure, ending[1:]))
 
 
 _KEYWORDS: dict[str, dict[str, Any]] = {

@@ -1,4 +1,4 @@
-"""What the plots have in common: names as they are written, looks of runs, axes and legends."""
+"""What the plots have in common: measures by name, names as they are written, looks of runs, legends."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from ir_measures.measures import Measure
 
-from permed_measures.errors import InputError
+from permed_measures.comparisons.results import ComparisonResult
+from permed_measures.errors import InputError, check_choice
 from permed_measures.markup import one_line
+from permed_measures.measures.headings import headings_of
+from permed_measures.measures.parsing import parse_measure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 WIN, LOSS = "#0b57a4", "#b3440b"
 """The colours of gains and losses, in plots and on pages."""
@@ -83,23 +86,20 @@ def styles_of(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     }
 
 
-def axes_for(ax: Axes | None, size: tuple[float, float] = (6.4, 3.6)) -> Axes:
-    """Return the Axes to draw on; if none are given those of a new figure of pyplot."""
-    if ax is not None:
-        return checked_axes(ax)
-    figure: Figure = matplotlib(".pyplot").figure(figsize=size, layout="constrained")
-    return figure.subplots()
-
-
-def checked_axes(ax: Any) -> Axes:
-    """Return an Axes of matplotlib unchanged; raise InputError for what is none."""
-    if not isinstance(ax, matplotlib(".axes").Axes):
-        figures = isinstance(ax, matplotlib(".figure").FigureBase)
+def measure_of(comparison: ComparisonResult, measure: Measure | str | None) -> tuple[int, str]:
+    """Return the index and the heading of a measure of the comparison; the first if none is named."""
+    if not isinstance(comparison, ComparisonResult):
         raise InputError(
-            f"ax must be an Axes of matplotlib, as every plot function returns (found {type(ax).__name__})",
-            hint="Those of a figure are in figure.axes" if figures else "",
+            f"the first argument must be the result of compare (found {type(comparison).__name__})",
+            hint="Pass compare(qrels, runs, measures)",
         )
-    return ax  # type: ignore[no-any-return]
+    known = comparison.measures
+    headings, names = headings_of(known), [*map(str, known)]
+    if measure in headings:  # as the user named it
+        return headings.index(str(measure)), str(measure)
+    name = names[0] if measure is None else str(parse_measure(measure))
+    check_choice("a measure of the comparison", name, names)
+    return names.index(name), headings[names.index(name)]
 
 
 def set_title(ax: Axes, text: str) -> None:
@@ -107,11 +107,10 @@ def set_title(ax: Axes, text: str) -> None:
     ax.set_title(text, loc="left", fontsize="small", color="0.25", **AS_WRITTEN)
 
 
-def label_numbers(ax: Axes, x: Sequence[float], labels: Sequence[str], place: Any = None) -> None:
+def label_numbers(ax: Axes, x: Sequence[float], labels: Sequence[str]) -> None:
     """Put a tick at each number, and a label unless it is near the one before."""
-    at = np.asarray(x if place is None else place, float)
-    room, last, shown = float(np.ptp(at)) / _MOST_TICKS, -np.inf, []
-    for position, label in zip(at, labels, strict=True):
+    room, last, shown = float(np.ptp(x)) / _MOST_TICKS, -np.inf, []
+    for position, label in zip(x, labels, strict=True):
         fits = position - last >= room
         shown.append(label if fits else "")
         last = position if fits else last

@@ -5,7 +5,6 @@ import random
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.plots.by_group import plot_by_group
-from permed_measures.comparisons.plots.cutoffs import plot_cutoffs
 
 TURN, CONVERSATION = r"_(\d+)$", r"^(.*)_"
 
@@ -43,16 +42,9 @@ def line(ax, name):
     return found
 
 
-def grouped(by=TURN, names=("old", "new"), runs=None):
+def grouped(by=TURN, names=("old", "new")):
     """Draw the means by group."""
-    return plot_by_group(made(names, by=by), runs=runs)
-
-
-PLOTS = {
-    "turn": lambda names: grouped(TURN, names),
-    "category": lambda names: grouped(lambda query_id: f"turn {query_id[-1]}", names),
-    "cutoffs": lambda names: plot_cutoffs(QRELS, made_runs(names)),
-}
+    return plot_by_group(made(names, by=by))
 
 
 HARD = ["cost $5$ and $x^2$", "\\alpha_{1} $", "_hidden", "two\nlines", "100% & <b>"]

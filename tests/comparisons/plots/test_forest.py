@@ -1,5 +1,7 @@
 """Forest plots: what is drawn, against the comparison's rows and its table."""
 
+import random
+
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
@@ -86,7 +88,6 @@ def test_the_rows_of_each_measure_are_drawn_sorted(against_old):
             {"correction": "holm", "resamples": 999},
             "bar: 95% CI\nfilled: p < 0.05 (randomization, adjusted)",
         ),
-        ({"family": "measure"}, "bar: 95% CI, for all differences of each measure at once\nfilled: p"),
         ({"tests": "t-test"}, "bar: 95% CI\nfilled: p < 0.05 (t-test, adjusted)"),
         ({"tests": ()}, "bar: 95% CI\nno significance test was run that is valid here"),
         (
@@ -126,70 +127,57 @@ def test_means_have_their_intervals_and_the_letters_of_the_table(without_baselin
         assert ax.get_xlabel() == f"mean {measure}"
     assert axes[0].get_title(loc="left") == (
         "bar: 95% CI of the mean\n"
-        "letters: significantly better than these runs,\n"
-        "p < 0.05 (randomization, adjusted)"
+        "letters: significantly better than these runs, p < 0.05 (randomization, adjusted)"
     )
 
 
-def test_of_many_runs_the_number_of_those_that_are_worse_is_shown():
-    runs = {f"run {i}": runs_of_all_kinds()["bad" if i else "good"] for i in range(27)}
-    result = compare(QRELS, runs, "RR", tests="randomization", resamples=1000)
-    [ax] = plot_forest(result, ax=Figure().subplots())
-    assert ax.get_yticklabels()[0].get_text() == "run 0"
-    assert [text.get_text() for text in ax.texts] == ["> 26", *[""] * 26]
-    assert "> n: significantly better than n runs" in ax.get_title(loc="left")
+def test_letters_stand_only_where_each_run_has_one_and_there_is_a_test():
+    for n, tests, letters in ((26, "randomization", "yz"), (27, "randomization", ""), (26, (), "")):
+        runs = {f"run {i}": runs_of_all_kinds()["good" if i < 2 else "bad"] for i in range(n)}
+        [ax] = plot_forest(compare(QRELS, runs, "RR", tests=tests, resamples=1000))
+        labels = [text.get_text() for text in ax.get_yticklabels()]
+        assert labels[24:26] == [
+            f"run {i}" + f"  {each}" * bool(letters) for i, each in ((24, "y"), (25, "z"))
+        ]
+        assert ax.texts[0].get_text()[-2:] == letters
+        assert ("letters" in ax.get_title(loc="left")) == bool(letters)
 
 
-def test_several_baselines_have_a_section_each():
-    result = compared(baseline=["old", "new"])
-    [ax] = plot_forest(result, "RR", Figure().subplots())
-    parts = [
-        [[f"minus {name}", None, None, None], *expected([r for r in result.rows[:7] if r.baseline == name])]
-        for name in ("old", "new")
-    ]
-    assert drawn(ax) == [*parts[0], *parts[1]]
-    assert "minus" not in ax.get_title(loc="left")
-    [ax] = plot_forest(result, "RR", Figure().subplots(), runs=["old", "good"])
-    assert [row[0] for row in drawn(ax)] == ["minus old", "good", "minus new", "good"]
+@pytest.mark.parametrize(("n", "said"), [(4, "no CI: fewer than 5 queries"), (5, "bar: 95% CI")])
+def test_few_queries_have_no_bars_and_that_is_said(n, said):
+    rng = random.Random(0)
+    runs = {name: {f"q{i}": {d: rng.random() for d in "abcd"} for i in range(n)} for name in ("old", "new")}
+    result = compare({f"q{i}": {"a": 1} for i in range(n)}, runs, ("RR", "nDCG"), baseline="old")
+    ax, _ = plot_forest(result)
+    assert f"\n{said}" in ax.get_title(loc="left")
+    assert [row[2] is None for row in drawn(ax)] == [n == 4]
 
 
-def test_groups_have_a_section_each_and_small_ones_no_bars():
-    result = compared(by=lambda query_id: "few" if query_id in ("u_1", "v_1", "w_1", "x_1") else "most")
-    [ax] = plot_forest(result, "P@1", Figure().subplots(), groups=True)
-    rows = drawn(ax)
-    assert "at once\nno bar: fewer than 5 queries, or no variance\n" in ax.get_title(loc="left")
-    few, most = (result.groups[name].rows[4:] for name in ("few", "most"))
-    assert rows[0][0] == "group few (n=4, no bars)"
-    assert rows[1:5] == [[name, value, None, filled] for name, value, _, filled in expected(few)]
-    assert rows[5][0] == "group most (n=14)"
-    assert rows[6:10] == expected(most)
-    assert rows[10][0] == "all queries (n=18)"
-    assert rows[11:] == expected(result.rows[4:])
-    assert drawn(plot_forest(result, "P@1", Figure().subplots())[0]) == rows[11:]
-    several = compared(by=TURN, baseline=["old", "new"], tests=(), resamples=20)
-    [ax] = plot_forest(several, "P@1", Figure().subplots(), groups=True)
-    assert [row[0] for row in drawn(ax) if row[1] is None][1:3] == [
-        "group 1 (n=6): minus new",
-        "group 2 (n=6): minus old",
-    ]
-    few = compared(by=lambda query_id: "x" * 40 + query_id[-2:], tests=(), resamples=20)
-    heading = plot_forest(few, "P@1", Figure().subplots(), groups=True)[0].get_yticklabels()[0].get_text()
-    assert heading == f"group {'x' * 21}…{'x' * 10}_1 (n=6)"  # a heading is long where it has to be
+def test_runs_without_variance_have_no_bar_and_that_is_said():
+    [ax] = plot_forest(compared(), "P@1", Figure().subplots())
+    assert "no bar" not in ax.get_title(loc="left")
+    same = compare(QRELS, {**runs_of_all_kinds(), "copy": made_runs(("old",))["old"]}, "P@1", baseline="old")
+    [ax] = plot_forest(same)
+    assert "\nno bar: fewer than 5 queries, or no variance\n" in ax.get_title(loc="left")
+
+
+def test_groups_are_not_drawn_but_their_differences_are_among_all():
+    result = compared(by=TURN)
+    [ax] = plot_forest(result, "P@1", Figure().subplots())
+    assert drawn(ax) == expected(result.rows[4:])
+    assert "for all differences at once" in ax.get_title(loc="left")
+    alone = compare(QRELS, made_runs(("old", "new")), "P@1", baseline="old")
+    assert "at once" not in plot_forest(alone)[0].get_title(loc="left")
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"measures": []}, "measures is empty: there is nothing to draw"),
         ({"measures": ["RR", "P@2"]}, r"a measure of the comparison .*found 'P@2'"),
-        ({"runs": "old"}, "no run to draw is compared with a baseline"),
-        ({"groups": True}, "groups=True, but the comparison has no groups"),
         (
             {"ax": Figure().subplots()},
             r"ax must be one Axes for each of 2 measures \(found 1\).*subplots\(2\)",
         ),
-        ({"ax": Figure()}, r"ax must be an Axes of matplotlib, .*found Figure\)"),
-        ({"ax": "x.pdf"}, r"ax must be an Axes of matplotlib, .*found str\)"),
     ],
 )
 def test_what_cannot_be_drawn(options, message, against_old):

@@ -7,12 +7,10 @@ from xml.etree import ElementTree
 import matplotlib
 import pytest
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
-from plotting import HARD, PLOTS, QRELS, grouped, labels_of_x, line, made, made_runs, texts
+from plotting import HARD, TURN, grouped, labels_of_x, made, texts
 
 import permed_measures as pm
-from permed_measures.comparisons.plots.by_query import plot_differences
-from permed_measures.comparisons.plots.cutoffs import plot_cutoffs
+from permed_measures.comparisons.plots.by_group import plot_by_group
 from permed_measures.comparisons.plots.forest import plot_forest
 from permed_measures.comparisons.plots.save import PLOT_ENDINGS, inline_svg, save_plot
 
@@ -25,7 +23,7 @@ def lightness(colour):
 
 
 def test_runs_can_be_told_apart_in_grey():
-    drawn = plot_cutoffs(QRELS, made_runs([f"run {i}" for i in range(20)])).lines
+    drawn = grouped(names=[f"run {i}" for i in range(20)]).lines
     shades = [lightness(each.get_color()) for each in drawn[:8]]
     assert min(abs(a - b) for i, a in enumerate(shades) for b in shades[:i]) > 6
     assert max(shades) < 75  # dark enough for white paper
@@ -33,30 +31,23 @@ def test_runs_can_be_told_apart_in_grey():
     assert len(looks) == 20
 
 
-def test_a_run_looks_the_same_in_every_plot():
-    every, one = grouped(names="abc"), grouped(names="abc", runs="c")
-    assert line(every, "c").get_color() == line(one, "c").get_color()
-    assert line(every, "c").get_marker() == line(one, "c").get_marker()
-
-
 def test_names_are_drawn_letter_for_letter(tmp_path):
     ax = grouped(lambda q: "$" + q[-1] + "$", HARD)
     save_plot(ax, tmp_path / "plot.pdf")
     assert texts(ax) == [*HARD[:3], "two lines", HARD[4]]
     assert labels_of_x(ax)[0] == "$1$\nn=6"
-    save_plot(plot_differences(made(HARD)), tmp_path / "plot.pdf")
     [ax] = plot_forest(made(HARD, ["RR"]))
     assert {text.get_text() for text in ax.get_yticklabels()} == {*HARD[1:3], "two lines", HARD[4]}
 
 
 def test_long_names_are_shortened():
     name = "a" * 100 + "x" + "b" * 20
-    assert texts(plot_cutoffs(QRELS, made_runs([name]))) == ["a" * 21 + "…" + "b" * 12]
+    assert texts(grouped(names=[name, "b"]))[:1] == ["a" * 21 + "…" + "b" * 12]
 
 
-@pytest.mark.parametrize("plot", PLOTS.values(), ids=PLOTS)
-def test_the_legend_covers_no_data_and_nothing_is_cut(plot):
-    ax = plot([f"run {i}" for i in range(12)])
+@pytest.mark.parametrize("by", [TURN, lambda query_id: f"turn {query_id[-1]}"])
+def test_the_legend_covers_no_data_and_nothing_is_cut(by):
+    ax = grouped(by, [f"run {i}" for i in range(12)])
     ax.figure.draw_without_rendering()
     legend, axes, whole = ax.get_legend().get_window_extent(), ax.get_window_extent(), ax.figure.bbox
     assert legend.x0 >= axes.x1
@@ -70,7 +61,7 @@ def test_the_same_plot_gives_the_same_bytes(ending, tmp_path):
     paths = [tmp_path / f"one{ending}", tmp_path / f"two{ending.upper()}"]
     before = dict(matplotlib.rcParams)
     for path in paths:
-        save_plot(plot_forest(made()), path)
+        save_plot(plot_forest(made())[0], path)
     one, two = (path.read_bytes() for path in paths)
     assert one == two
     assert one.startswith({".pdf": b"%PDF-", ".svg": b"<?xml", ".png": b"\x89PNG"}[ending])
@@ -82,20 +73,13 @@ def test_the_same_plot_gives_the_same_bytes(ending, tmp_path):
 @pytest.mark.parametrize("name", ["plot.jpeg", "plot", "plot.pdf.gz"])
 def test_other_endings_are_refused(name, tmp_path):
     with pytest.raises(pm.InputError, match=r"a plot is saved as \.pdf, \.svg, \.png \(found the ending"):
-        save_plot(plot_differences(made()), tmp_path / name)
+        save_plot(grouped(), tmp_path / name)
     assert not list(tmp_path.iterdir())
-
-
-def test_part_of_a_figure_is_saved_with_the_whole(tmp_path):
-    left, right = Figure(figsize=(6, 3)).subfigures(1, 2)
-    plot_differences(made(), ax=left.subplots())
-    save_plot(plot_differences(made(), ax=right.subplots()), tmp_path / "plot.svg")
-    assert (tmp_path / "plot.svg").read_text().count("axes_") == 2
 
 
 def test_a_plot_in_a_page_has_its_names_as_text_and_colours_that_can_be_dark():
     names = ['<b>& "x" id="a_1"', "url(#000000)", "-->"]
-    svg = inline_svg(plot_cutoffs(QRELS, made_runs(names)).figure)
+    svg = inline_svg(grouped(names=names).figure)
     root = ElementTree.fromstring(svg)
     assert {*names} <= {"".join(each.itertext()).partition("  ")[0] for each in root.iter()}
     assert "<style" not in svg
@@ -118,3 +102,30 @@ print([name for name in sys.modules if name.startswith("matplotlib")])
 def test_matplotlib_is_loaded_when_a_plot_is_drawn():
     result = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, check=True)
     assert result.stdout == "[]\n"
+
+
+PLOTS = [plot_by_group, plot_forest]
+
+
+@pytest.mark.parametrize("plot", PLOTS)
+def test_measures_are_found_by_name_or_refused(plot):
+    compared = made(measures={"MAP": pm.GradedAP(max_rel=1), "AP": "P@1"}, by=TURN)
+    for measure, heading in (("MAP", "MAP"), (pm.GradedAP(max_rel=1), "MAP"), ("AP", "AP"), ("p@1", "AP")):
+        drawn = plot(compared, measure)
+        [ax] = drawn if isinstance(drawn, list) else [drawn]
+        assert f"{ax.get_xlabel()} {ax.get_ylabel()}".split()[-1 if plot is plot_by_group else 2] == heading
+    with pytest.raises(
+        pm.InputError, match=r"a measure of the comparison .* RR, P@1 \(found 'P@2'\)\. Did you mean 'P@1'"
+    ):
+        plot(made(by=TURN), "P@2")
+    with pytest.raises(pm.InputError, match=r"must be the result of compare \(found str\)"):
+        plot("bm25.trec", "P@1")
+
+
+def test_matplotlib_is_missing(monkeypatch):
+    compared = made(by=TURN)
+    for name in ("matplotlib", "matplotlib.pyplot"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for plot in PLOTS:
+        with pytest.raises(pm.InputError, match=r"matplotlib is not installed.*pip install '\.\[plot\]'"):
+            plot(compared)

@@ -1,6 +1,5 @@
-"""What is drawn, against plain loops."""
+"""Means by group: what is drawn, against plain loops."""
 
-import re
 from collections import defaultdict
 
 import numpy as np
@@ -10,8 +9,6 @@ from plotting import CONVERSATION, QRELS, grouped, labels_of_x, line, made, made
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.plots.by_group import plot_by_group
-from permed_measures.comparisons.plots.by_query import plot_differences
-from permed_measures.comparisons.plots.cutoffs import plot_cutoffs
 from permed_measures.datasets import SAMPLES
 from permed_measures.intervals import measure_intervals
 
@@ -75,7 +72,6 @@ def test_points_of_runs_stand_side_by_side_at_their_number():
     assert places[1].tolist() == [1, 2, 8]
     assert (np.diff(places, axis=0) > 0.1).all()
     assert np.ptp(places, axis=0).max() < 0.35
-    assert line(grouped(names="abc", runs="c"), "c").get_xdata().tolist() == [1, 2, 3]
 
 
 def test_bars_of_many_runs_are_left_out():
@@ -83,7 +79,7 @@ def test_bars_of_many_runs_are_left_out():
     ax = grouped(names=names)
     assert not ax.collections
     assert ax.get_title(loc="left") == "no CI: those of more than 8 runs would hide the lines"
-    assert len(grouped(names=names, runs=names[1:]).collections) == 8
+    assert len(grouped(names=names[1:]).collections) == 8
 
 
 def test_categories_stand_side_by_side():
@@ -115,72 +111,3 @@ def test_a_field_or_a_pattern_is_named():
     assert "by clusters" in ax.get_title(loc="left")
     with pytest.raises(pm.InputError, match="the comparison has no groups"):
         plot_by_group(made())
-
-
-def test_differences_are_sorted_and_counted(sample):
-    qrels, runs, compared = sample
-    ax = plot_differences(compared, "P@1", "lsa", "tfidf")
-    lsa, tfidf = (per_query(qrels, runs[name], pm.parse_measure("P@1")) for name in ("lsa", "tfidf"))
-    expected = sorted((lsa[q] - tfidf[q] for q in qrels), reverse=True)
-    gains, losses = (patch.get_data() for patch in ax.patches)
-    assert (gains.values + losses.values).tolist() == expected
-    assert gains.values.min() == 0 == losses.values.max()
-    assert gains.edges.tolist() == list(range(len(qrels) + 1))
-    zero, mean = ax.lines
-    assert zero.get_ydata() == [0, 0]
-    assert mean.get_ydata()[0] == pytest.approx(sum(expected) / len(expected))
-    counts = [sum(d > 0 for d in expected), sum(d == 0 for d in expected), sum(d < 0 for d in expected)]
-    found = re.findall(r"([0-9]+) (?:win|tie|loss)", ax.get_title(loc="left"))
-    assert list(map(int, found)) == counts
-    assert f"mean {sum(expected) / len(expected):+.4f}" in ax.get_title(loc="left")
-
-
-@pytest.mark.parametrize(
-    ("baseline", "run", "against", "title"),
-    [
-        ("b", None, None, "a minus b"),
-        ("b", "c", None, "c minus b"),
-        ("b", "b", "c", "b minus c"),
-        (None, None, None, "b minus a"),
-        (None, "c", None, "c minus a"),
-        (None, "a", None, "a minus b"),
-        (None, None, "a", "b minus a"),
-    ],
-)
-def test_which_runs_are_compared(baseline, run, against, title):
-    ax = plot_differences(made("abc", baseline=baseline), run=run, against=against)
-    assert ax.get_title(loc="left").startswith(title + "\n")
-
-
-def test_rounding_is_a_tie():
-    compared = made()
-    compared.paired.values["new"][0] = compared.paired.values["old"][0] + 1e-15
-    title = plot_differences(compared).get_title(loc="left")
-    assert title.endswith("0 wins, 18 ties, 0 losses; mean +0.0000 (dashed)")
-
-
-def test_cutoffs_are_evaluated_one_by_one(sample):
-    qrels, runs, _ = sample
-    ax = plot_cutoffs(qrels, runs, "nDCG(dcg='exp-log2')", cutoffs=(20, 1, 5, 5))
-    for name, run in runs.items():
-        measures = [pm.parse_measure(f"nDCG(dcg='exp-log2')@{k}") for k in (1, 5, 20)]
-        expected = [sum(per_query(qrels, run, m).values()) / len(qrels) for m in measures]
-        assert line(ax, name).get_xdata().tolist() == [1, 5, 20]
-        assert line(ax, name).get_ydata() == pytest.approx(expected, abs=1e-12)
-    assert ax.get_xscale() == "log"
-    assert labels_of_x(ax) == ["1", "5", "20"]
-    assert ax.get_ylabel() == "mean nDCG-exp@k"
-
-
-def test_the_published_litsearch_runs(data):
-    folder = data / "litsearch"
-    runs = {path.stem: pm.read_run(path) for path in sorted((folder / "runs").glob("*.jsonl"))}
-    ax = plot_cutoffs(pm.read_qrels(folder / "query_to_texts.jsonl"), runs, "R", cutoffs=(5, 20))
-    published = {
-        "keyword": 0.1583,
-        "bm25": 0.5683,
-        "neural_embedding": 0.5844,
-        "single_llm": 0.5456,
-        "scholarloop_a": 0.6592,
-    }
-    assert {name: round(line(ax, name).get_ydata()[1], 4) for name in runs} == published
