@@ -36,8 +36,8 @@ comparisons: paired tests wilcoxon corrections power groups results rows
 comparisons: wording judged findings means_table differences_table report moves changes reranking
 comparisons/plots: style by_group forest save inline
 comparisons: queries pictures compare
-papers: cells grids html_tables latex markdown delimited read
-papers: names printed claims whole_numbers titles columns tables runs
+papers: cells grids latex html_tables markdown delimited read
+papers: names printed claims whole_numbers headings columns tables runs
 crosschecks
 conventions: options named query_sets values names
 audits: run_tables run_variants trials chance other_runs answers search

@@ -13,20 +13,22 @@ NO_CLAIM = frozenset(("", "-", "--", "---", "−", "–", "—", "/", "\\", "n/a
 """Cells that say that there is no number."""
 
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?"
-_SIGNED = rf"[+-]?{_NUMBER}"
-_ARROWS = {"↑": "+", "▲": "+", "△": "+", "⬆": "+", "↗": "+", "↓": "-", "▼": "-", "▽": "-", "⬇": "-", "↘": "-"}
+_UP, _DOWN = "↑▲△⬆↗", "↓▼▽⬇↘"
 _MARKS = " *_†‡§¶⋆★☆✱∗•◦∙'\"′″\u200b\ufeff~≈"
+_SCRIPTS = re.compile(r"[\^_]\{[^{}]*\}")
 _RAISED = re.compile(r"\^\{[^{}]*\}")
 _LOWERED = re.compile(r"_\{([^{}]*)\}")
-_POWER = re.compile(r" *[×x·*] *10 *\^\{?([+-]?[0-9]+)\}?")
 _MINUS = str.maketrans(dict.fromkeys("\u2212\u2010\u2011\u2012\u2013\uff0d", "-"))
 _THOUSANDS = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?:,[0-9]{3})+(?![0-9,])")
 _DECIMAL_COMMA = re.compile(r"(?<![0-9.,])(?:0?,[0-9]+|[0-9]{1,3},(?:[0-9]{1,2}|[0-9]{4,}))(?![0-9,])")
 _FIRST = re.compile(rf"(?P<sign>[+-]?) *(?P<number>{_NUMBER})(?P<percent> *%)?")
-_SPREAD = re.compile(rf"(?:±|\+/-|\+-) *({_NUMBER})( *%)?")
-_INTERVAL = re.compile(rf"[\[(] *{_SIGNED}(?: *%)? *(?:,|;|--?| to ) *{_SIGNED}(?: *%)? *[\])]")
-_IN_BRACKETS = re.compile(rf"[(\[] *(?:±|sd ?=?|std ?=?|Δ ?=?)? *([+-]?) *({_NUMBER})( *%)? *[)\]]")
-_CHANGE = re.compile(rf"([+-]) *({_NUMBER})( *%)?")
+_INTERVAL = rf"[\[(] *[+-]?{_NUMBER}(?: *%)? *(?:,|;|--?| to ) *[+-]?{_NUMBER}(?: *%)? *[\])]"
+_SPREAD = r"(?:±|\+/-|\+-|sd ?=?|std ?=?|Δ ?=?)"
+_REST = re.compile(
+    rf"(?:[{re.escape(_MARKS + _UP + _DOWN)}]|{_INTERVAL}|(?:{_SPREAD}|[{_UP}{_DOWN}+-]) *{_NUMBER}(?: *%)?"
+    rf"|[(\[] *{_SPREAD}? *[{_UP}{_DOWN}+-]? *{_NUMBER}(?: *%)? *[)\]]|\(\)|\[\])*"
+)
+"""What may stand behind a number: marks, an interval, a deviation, a change."""
 _LONGEST = 200
 
 
@@ -39,13 +41,10 @@ class Printed(NamedTuple):
         The number, with its percent sign; empty for an interval alone.
     signed : bool
         Whether it has a sign, or an arrow, as differences have.
-    change : str
-        A signed number behind it, as in ``0.5357 (+1.2%)``; else empty.
     """
 
     number: str
     signed: bool = False
-    change: str = ""
 
 
 def plain(text: str) -> str:
@@ -81,65 +80,30 @@ def label_of(text: str) -> str:
 
 
 def printed_in(text: str) -> Printed | None:
-    """Return the number in a cell, with what stands around it; None if it holds no number, or more.
+    """Return the number in a cell; None if it holds no number, or more than a table has beside one.
 
     Examples
     --------
     >>> printed_in("**0.5357**^{†} ± 0.012").number, printed_in("53.57 %*").number, printed_in("5 of 7")
     ('0.5357', '53.57%', None)
-    >>> printed_in("0.5357 (+1.2%)").change, printed_in("0.53 [0.51, 0.55]").number
-    ('+1.2%', '0.53')
+    >>> printed_in("0.5357 (+1.2%)").number, printed_in("0.53 [0.51, 0.55]").number, printed_in("↓1.2%")
+    ('0.5357', '0.53', Printed(number='-1.2%', signed=True))
     """
     cell = _simplified(text)
-    if _INTERVAL.fullmatch(cell):
+    if re.fullmatch(_INTERVAL, cell):
         return Printed("")
-    arrow = _ARROWS.get(cell[:1], "")
-    found = _FIRST.match(cell.lstrip("".join(_ARROWS) + _MARKS) if arrow else cell)
-    if found is None:
+    found = _FIRST.match(cell.lstrip(_UP + _DOWN + _MARKS))
+    if found is None or not _REST.fullmatch(found.string, found.end()):
         return None
-    sign = "-" if "-" in (arrow, found["sign"]) else found["sign"] or arrow
+    sign = "-" if cell[0] in _DOWN else found["sign"]
     number = sign.replace("+", "") + found["number"] + ("%" if found["percent"] else "")
-    return _with_the_rest(Printed(number, bool(sign)), found.string[found.end() :])
-
-
-def _with_the_rest(printed: Printed, rest: str) -> Printed | None:
-    """Add what stands behind the number; None if it is more than a table has there."""
-    while rest := rest.lstrip(_MARKS):
-        if found := _INTERVAL.match(rest) or _SPREAD.match(rest):
-            pass
-        elif found := _IN_BRACKETS.match(_signed(rest)):
-            if found[1]:
-                printed = printed._replace(change="".join(each or "" for each in found.groups()))
-        elif found := _CHANGE.match(_signed(rest)):
-            printed = printed._replace(change="".join(each or "" for each in found.groups()))
-        elif rest[0] in _ARROWS or rest in ("()", "[]"):
-            rest = rest[1:]
-            continue
-        else:
-            return None
-        rest = (rest if found.re in (_INTERVAL, _SPREAD) else _signed(rest))[found.end() :]
-    return printed
-
-
-def _signed(text: str) -> str:
-    """Write an arrow before a number as its sign."""
-    start = text[:2]
-    for arrow, sign in _ARROWS.items():
-        start = start.replace(arrow, sign)
-    return start + text[2:]
+    return Printed(number, bool(sign) or cell[0] in _UP)
 
 
 def _simplified(text: str) -> str:
-    """Return a cell without marks and raised text, with decimal points and plain minus signs."""
-    cell = plain(text[:_LONGEST])
-    cell = _RAISED.sub("", _POWER.sub(r"e\1", cell))
-    cell = _LOWERED.sub(_as_remark, cell).translate(_MINUS)
+    """Return a cell without marks, raised and lowered text, with decimal points and plain minus signs."""
+    cell = _SCRIPTS.sub("", plain(text[:_LONGEST])).translate(_MINUS)
     cell = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), cell)
     if "[" not in cell and "(" not in cell:
         cell = _DECIMAL_COMMA.sub(lambda found: found[0].replace(",", "."), cell)
     return cell.strip(_MARKS)
-
-
-def _as_remark(found: re.Match[str]) -> str:
-    inside = found[1].strip()
-    return f" ({inside})" if re.fullmatch(rf"(?:±|\+/-|[+-])? *{_NUMBER} *%?", inside) else ""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from permed_measures.papers.cells import is_blank, label_of, printed_in, title_of
 
 MOST_COLUMNS = 1000
 """Cells that span more columns are cut there."""
+_MOST_ROWS_OF_HEADINGS = 4
+_CUTOFFS = re.compile(r"@?[0-9]{1,4}")
+_WORD_FOR_CUTOFF = re.compile(r"@?k|cutoff|top-?k|rank", re.IGNORECASE)
 
 
 class Cell(NamedTuple):
@@ -32,42 +34,41 @@ class Found(NamedTuple):
     n_headings: int = 0
 
 
-@dataclass(frozen=True)
-class PrintedTable:
-    """A table: the titles of its columns, from the top row of headings to the lowest, and its rows.
+class Row(NamedTuple):
+    """The cells of a row as texts, what stands alone in a row above, such as ``k = 5``, and its line."""
+
+    cells: list[str]
+    section: str
+    line: int
+
+
+class PrintedTable(NamedTuple):
+    """A table: the titles of each column, from the top row of headings to the lowest, and its rows.
 
     Attributes
     ----------
     name : str
         Such as ``table 2``; empty for the only one of a file.
     titles : list of tuple of str
-        For each column.
-    rows : list of list of str
-        The cells as texts.
-    sections : list of str
-        For each row what stands above it in a row of its own, such as ``k = 5``; empty if nothing does.
-    lines : list of int
-        The line of each row in the file; empty if the rows are no lines.
-    first_line : int
+    rows : list of Row
+    line : int
+        Where it begins.
     """
 
     name: str
     titles: list[tuple[str, ...]]
-    rows: list[list[str]]
-    sections: list[str]
-    lines: list[int]
-    first_line: int
+    rows: list[Row]
+    line: int
 
     def transposed(self, n: int = 1) -> PrintedTable:
         """Return the table with its rows as columns; their first n cells are the titles."""
-        titles = [tuple(filter(None, map(label_of, row[:n]))) for row in self.rows]
-        titles = [
-            (section, *title) if section else title
-            for section, title in zip(self.sections, titles, strict=True)
+        titles = [tuple(filter(None, (row.section, *map(label_of, row.cells[:n])))) for row in self.rows]
+        columns = list(zip(*(row.cells for row in self.rows), strict=True))[n:]
+        rows = [
+            Row([" ".join(title), *cells], "", self.line)
+            for title, cells in zip(self.titles[n:], columns, strict=True)
         ]
-        columns = list(zip(*self.rows, strict=True))[n:]
-        rows = [[" ".join(title), *cells] for title, cells in zip(self.titles[n:], columns, strict=True)]
-        return replace(self, titles=[(), *titles], rows=rows, sections=[""] * len(rows), lines=[])
+        return self._replace(titles=[(), *titles], rows=rows)
 
 
 def spread(rows: Grid) -> Grid:
@@ -100,36 +101,31 @@ def tables_of(found: list[Found]) -> Iterator[PrintedTable]:
     """Return the tables that have a row below their headings, and two columns."""
     whole = [each for each in map(_table, found) if each is not None]
     for number, table in enumerate(whole, start=1):
-        yield replace(table, name=f"table {number}" if len(whole) > 1 else "")
+        yield table._replace(name=f"table {number}" if len(whole) > 1 else "")
 
 
 def _table(found: Found) -> PrintedTable | None:
     width = max(map(len, found.rows), default=0)
     if width < 2:
         return None
-    rows, sections, stated, section = [], [], 0, ""
+    rows, sections, n_headings, section = [], [], 0, ""
     for number, row in enumerate(found.rows):
         if _is_section(row, width):
             section = title_of(row[0].text)
         elif any(cell.text.strip() for cell in row):
             rows.append([*row, *[Cell("", row[0].line)] * (width - len(row))])
             sections.append(section)
-            stated += number < found.n_headings
-    n = _n_headings(rows, max(stated, 1))
-    if n >= len(rows):
-        return None
+            n_headings += number < found.n_headings
+    n = max(n_headings, 1)
+    while n < min(len(rows), _MOST_ROWS_OF_HEADINGS) and _goes_on(rows, n):
+        n += 1
     columns = zip(*rows[:n], strict=True)
-    titles = [
-        tuple(dict.fromkeys(filter(None, (title_of(each.text) for each in column)))) for column in columns
+    titles = [tuple(dict.fromkeys(filter(None, (title_of(cell.text) for cell in each)))) for each in columns]
+    body = [
+        Row([cell.text for cell in row], section, max(cell.line for cell in row))
+        for row, section in zip(rows[n:], sections[n:], strict=True)
     ]
-    return PrintedTable(
-        "",
-        titles,
-        [[cell.text for cell in row] for row in rows[n:]],
-        sections[n:],
-        [max(cell.line for cell in row) for row in rows[n:]],
-        rows[0][0].line,
-    )
+    return PrintedTable("", titles, body, rows[0][0].line) if body else None
 
 
 def _is_section(row: list[Cell], width: int) -> bool:
@@ -138,25 +134,14 @@ def _is_section(row: list[Cell], width: int) -> bool:
     return bool(row and row[0].text.strip()) and (spans_all or not any(cell.text.strip() for cell in row[1:]))
 
 
-def _n_headings(rows: Grid, n: int) -> int:
-    """Count the rows of headings: those that the file says, and those below that go on with them."""
-    while 0 < n < min(len(rows), 4) and _goes_on(rows, n):
-        n += 1
-    return n
-
-
-_CUTOFFS = re.compile(r"@?[0-9]{1,4}")
-_WORD_FOR_CUTOFF = re.compile(r"@?k|cutoff|top-?k|rank", re.IGNORECASE)
-
-
 def _goes_on(rows: Grid, n: int) -> bool:
     """Return whether row n goes on with the headings above it."""
     first, above = label_of(rows[n][0].text), label_of(rows[n - 1][0].text)
     cells = [cell.text for cell in rows[n][1:] if not is_blank(cell.text)]
-    if not cells or (first and above and first != above and not _WORD_FOR_CUTOFF.fullmatch(first)):
+    is_label = not first or first == above or bool(_WORD_FOR_CUTOFF.fullmatch(first))
+    if not cells or (above and not is_label):
         return False
     if all(_CUTOFFS.fullmatch(title_of(text)) for text in cells) and (not first or first != above or n == 1):
         body = [cell.text for row in rows[n + 1 :] for cell in row[1:]]
-        is_label = not first or first == above or bool(_WORD_FOR_CUTOFF.fullmatch(first))
         return is_label and any("." in text and printed_in(text) for text in body)
     return not any(printed_in(text) for text in cells)

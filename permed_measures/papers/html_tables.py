@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 
 from permed_measures.papers.grids import Cell, Found, Grid, spread
+from permed_measures.papers.latex import text_of
 
-_AROUND = {"sup": ("^{", "}"), "sub": ("_{", "}")}
-_BREAKS = ("br", "p", "div", "li")
+_AROUND = {"sup": ("^{", "}"), "sub": ("_{", "}"), **dict.fromkeys(("br", "p", "div", "li"), (" ", ""))}
 _SILENT = ("script", "style", "annotation", "annotation-xml")
 """Elements whose text is not shown."""
-_ENDS = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("td", "th", "tr")}
+_CELLS = ("td", "th")
+_ENDS_A_CELL = (*_CELLS, "tr", "thead", "tbody", "table")
+_MATHS = re.compile(r"\$([^$]*)\$")
 _MOST_ROWS = 10_000
 
 
 def html_tables(text: str, first_line: int = 1) -> list[Found]:
-    """Return the tables of an HTML page, those in a cell of another one too."""
-    parser = _Tables(first_line)
+    """Return the tables of an HTML page, those in a cell of another one too; maths as it prints."""
+    parser = _Reader(first_line)
     parser.feed(text)
     parser.close()
-    return [each.found() for each in parser.tables]
+    for table in parser.tables:
+        table.end_cell()
+    return [Found(spread(table.rows), table.n_headings) for table in parser.tables]
 
 
 class _Table:
@@ -28,30 +33,31 @@ class _Table:
     def __init__(self) -> None:
         self.rows: Grid = []
         self.n_headings = 0
-        self.in_head = False
+        self.is_in_head = False
         self.parts: list[str] | None = None
-        self.start = (0, 1, 1, "td")
-
-    def found(self) -> Found:
-        """Return the table as read so far, with all its cells in place."""
-        self.end_cell()
-        return Found(spread(self.rows), self.n_headings)
 
     def end_cell(self) -> None:
-        """Add the open cell to its row."""
-        if self.parts is not None:
-            line, columns, rows, tag = self.start
-            if not self.rows:
-                self.rows.append([])
-            self.rows[-1].append(Cell(" ".join("".join(self.parts).split()), line, columns, rows))
-            self.parts = None
-            if self.in_head or (
-                tag == "th" and len(self.rows[-1]) > 1 and self.n_headings >= len(self.rows) - 1
-            ):
-                self.n_headings = len(self.rows)
+        """Add the open cell to its row; rows that begin with two heading cells are headings."""
+        if self.parts is None:
+            return
+        if not self.rows:
+            self.rows.append([])
+        text = _MATHS.sub(lambda maths: text_of(maths[1]), "".join(self.parts))
+        text = " ".join((text_of(text) if "\\" in text else text).split())
+        self.rows[-1].append(self.cell._replace(text=text))
+        self.parts = None
+        goes_on = self.is_heading and len(self.rows[-1]) > 1 and self.n_headings >= len(self.rows) - 1
+        if self.is_in_head or goes_on:
+            self.n_headings = len(self.rows)
+
+    def start_cell(self, tag: str, line: int, given: dict[str, str | None]) -> None:
+        """Open a cell."""
+        line = _number(given.get("data-line"), line)
+        self.cell = Cell("", line, _number(given.get("colspan")), _number(given.get("rowspan")))
+        self.is_heading, self.parts = tag == "th", []
 
 
-class _Tables(HTMLParser):
+class _Reader(HTMLParser):
     def __init__(self, first_line: int) -> None:
         super().__init__(convert_charrefs=True)
         self.tables: list[_Table] = []
@@ -61,53 +67,45 @@ class _Tables(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Open a table, a row or a cell; each ends what is open without its end."""
-        if tag in _SILENT:
-            self.silent += 1
+        self.silent += tag in _SILENT
         if tag == "table":
             self.tables.append(_Table())
             self.open.append(self.tables[-1])
         if not self.open:
             return
         table = self.open[-1]
-        if tag in _ENDS:
+        if tag in _ENDS_A_CELL:
             table.end_cell()
-        if tag == "thead":
-            table.in_head = True
-        elif tag == "tbody":
-            table.end_cell()
-            table.in_head = False
+        if tag in ("thead", "tbody"):
+            table.is_in_head = tag == "thead"
         elif tag == "tr":
             table.rows.append([])
-        elif tag in ("td", "th"):
-            given = dict(attrs)
-            line = self.getpos()[0] + self.first_line - 1
-            table.start = (line, _span(given.get("colspan")), _span(given.get("rowspan")), tag)
-            table.parts = []
-        elif table.parts is not None:
-            table.parts.append(_AROUND.get(tag, (" " if tag in _BREAKS else "", ""))[0])
+        elif tag in _CELLS:
+            table.start_cell(tag, self.getpos()[0] + self.first_line - 1, dict(attrs))
+        else:
+            self._add(_AROUND.get(tag, ("", ""))[0])
 
     def handle_endtag(self, tag: str) -> None:
         """End a cell, the head of a table, or a table."""
-        if tag in _SILENT:
-            self.silent = max(self.silent - 1, 0)
-        if not self.open:
-            return
-        table = self.open[-1]
-        if tag in (*_ENDS, "thead", "table"):
-            table.end_cell()
-        if tag == "thead":
-            table.in_head = False
-        elif tag == "table":
-            self.open.pop()
-        elif tag in _AROUND and table.parts is not None:
-            table.parts.append(_AROUND[tag][1])
+        self.silent = max(self.silent - (tag in _SILENT), 0)
+        if self.open and tag in _ENDS_A_CELL:
+            self.open[-1].end_cell()
+            self.open[-1].is_in_head &= tag != "thead"
+            if tag == "table":
+                self.open.pop()
+        else:
+            self._add(_AROUND.get(tag, ("", ""))[1])
 
     def handle_data(self, data: str) -> None:
         """Add text to the open cell."""
-        if self.open and self.open[-1].parts is not None and not self.silent:
-            self.open[-1].parts.append(data)
+        if not self.silent:
+            self._add(data)
+
+    def _add(self, text: str) -> None:
+        if self.open and self.open[-1].parts is not None:
+            self.open[-1].parts.append(text)
 
 
-def _span(text: str | None) -> int:
+def _number(text: str | None, default: int = 1) -> int:
     digits = (text or "").strip()
-    return min(int(digits), _MOST_ROWS) if digits.isdecimal() and len(digits) < 9 else 1
+    return min(int(digits), _MOST_ROWS) if digits.isdecimal() and len(digits) < 9 else default

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from permed_measures.errors import InputError, MeasureError
 from permed_measures.papers.cells import is_blank, label_of, printed_in
 from permed_measures.papers.claims import parse_claims
-from permed_measures.papers.columns import Column, Kind, Part, oriented, parts_of
-from permed_measures.papers.grids import PrintedTable
+from permed_measures.papers.columns import Columns, oriented
+from permed_measures.papers.grids import PrintedTable, Row
+from permed_measures.papers.headings import Heading, is_change_row
 from permed_measures.papers.read import read_tables
-from permed_measures.papers.titles import is_change_row
 
 _SHOWN = 10
 """How many cells without a number are named."""
@@ -117,28 +117,17 @@ def claims_in(tables: Iterable[PrintedTable], path: str) -> PrintedClaims:
     InputError
         If there is no table, or a number is beyond what its measure can be.
     """
-    rows: list[ClaimRow] = []
-    notes: list[str] = []
-    unread: list[tuple[PrintedTable, list[Column]]] = []
-    any_measure = False
-    for table in tables:
-        reader = _Reader(oriented(table), path)
-        if reader.columns:
-            any_measure = True
-            rows += reader.rows()
-            notes += reader.notes()
-        else:
-            unread.append((table, reader.unread))
-    if not rows and unread:
-        table, columns = unread[0]
-        problem = next((each.why for each in columns if each.why), "the headings name no measure")
-        raise MeasureError(problem, where=f"{path}:{table.first_line}")
-    if not rows and any_measure:
+    readers = [_Reader(table, path) for table in tables]
+    rows = [row for reader in readers for row in reader.rows]
+    notes = [note for reader in readers for note in reader.notes()]
+    if not rows and any(reader.measures for reader in readers):
         raise InputError("no row has a claim", where=path)
+    if not rows and readers:
+        why = next((each.why for each in readers[0].left_out if each.why), "the headings name no measure")
+        raise MeasureError(why, where=f"{path}:{readers[0].table.line}")
     if not rows:
         what = "there is no table whose header names the runs and then the measures, with a row below"
         raise InputError(what, where=path)
-    notes += [f"{table.name} is left out: its headings name no measure" for table, _ in unread]
     return PrintedClaims(path, rows, notes)
 
 
@@ -146,101 +135,60 @@ class _Reader:
     """Reads the rows of a table; what it leaves out is kept by what it is."""
 
     def __init__(self, table: PrintedTable, path: str) -> None:
-        self.table, self.path = table, path
-        self.parts = parts_of(table)
-        found = [(each, part) for part in self.parts for each in part.columns if each.kind is not Kind.LABEL]
-        texts: dict[str, list[str]] = {}
-        for each, part in found:
-            if each.kind is Kind.MEASURE:
-                texts.setdefault(each.name, []).extend(self._numbers(each, part.rows))
-        no_value = {
-            name for name, those in texts.items() if those and not any(_is_claim(name, x) for x in those)
-        }
-        self.columns = [
-            each
-            for each, _ in found
-            if each.name
-            and (each.kind is Kind.CHANGE or (each.kind is Kind.MEASURE and each.name not in no_value))
-        ]
-        self.unread = [
-            each
-            for each, part in found
-            if each not in self.columns and any(printed_in(table.rows[n][each.number]) for n in part.rows)
-        ]
-        measures = [each for each in self.columns if each.kind is Kind.MEASURE] or self.columns
-        self.groups = list(dict.fromkeys(each.group for each in measures))
+        self.table, self.path = oriented(table), path
+        self.columns = Columns.of(self.table)
+        self.rows: list[ClaimRow] = []
         self.texts: list[str] = []
-
-    def _numbers(self, column: Column, rows: list[int]) -> list[str]:
-        """Return the numbers of a column in some rows."""
-        cells = [printed_in(self.table.rows[number][column.number]) for number in rows]
-        return [each.number for each in cells if each is not None and each.number]
-
-    def rows(self) -> list[ClaimRow]:
-        """Return the rows with a claim; those of one name are one, unless it has two numbers of a measure."""
-        found: list[ClaimRow] = []
+        cells = [
+            (row, heading, row.cells[number])
+            for row in self.table.rows
+            for number, heading in self.columns.headings(row).items()
+        ]
+        headings = list(dict.fromkeys(heading for _, heading, _ in cells))
+        self.measures = [each for each in headings if each.name]
+        self.left_out = list(
+            dict.fromkeys(each for _, each, text in cells if not each.name and printed_in(text))
+        )
+        self.has_groups = len({each.group for each in self.measures if not each.is_change}) > 1
         last: dict[tuple[str, ...], ClaimRow] = {}
-        for row in (row for part in self.parts for number in part.rows for row in self._rows(part, number)):
-            same = last.get((row.part, *row.labels))
-            if same is None or not same.claims.keys().isdisjoint(row.claims):
-                found.append(row)
-                last[row.part, *row.labels] = row
-            else:
-                same.claims.update(row.claims)
-                same.changes.extend(row.changes)
-        return found
+        for row, heading, text in cells:
+            if heading.name and not is_blank(text):
+                self._add(row, heading, text, last)
 
-    def notes(self) -> list[str]:
-        """Return what is to be said of what was left out."""
+    def _add(self, row: Row, heading: Heading, text: str, last: dict[tuple[str, ...], ClaimRow]) -> None:
+        """Add a number to the row of its name; that of a measure it has already begins another one."""
+        labels = [label_of(row.cells[number]) for number in self.columns.labels]
+        labels = list(dict.fromkeys(filter(None, [*labels, " ".join(labels)]))) or [""]
+        group = heading.group if self.has_groups else ""
+        part = ", ".join(filter(None, [self.table.name, group]))
+        printed, name = printed_in(text), heading.name
+        is_claim = not heading.is_change
+        if is_claim and (printed is None or not printed.number or printed.signed or is_change_row(labels[0])):
+            self.texts.append(f"{text} ({labels[0]}, {name})")
+            return
+        found = last.get((part, *labels))
+        if found is None or (is_claim and name in found.claims):
+            found = last[part, *labels] = ClaimRow(labels, f"{self.path}:{row.line}", part)
+            self.rows.append(found)
+        if heading.is_change:
+            found.changes.append(Change(heading.title, name, text))
+        elif printed is not None:
+            _check(name, printed.number, found.where)
+            found.claims[name] = printed.number
+
+    def notes(self) -> Iterator[str]:
+        """Yield what is to be said of what was left out."""
         start = f"{self.table.name}: " if self.table.name else ""
-        notes = []
-        if unread := list(dict.fromkeys(each.title for each in self.unread)):
-            n = len(unread)
+        if not self.measures:
+            yield f"{self.table.name} is left out: its headings name no measure"
+            return
+        if titles := list(dict.fromkeys(each.title for each in self.left_out)):
+            n = len(titles)
             what = "a column that is no measure" if n == 1 else f"{n} columns that are no measures"
-            notes.append(f"{start}{what} left out: {', '.join(unread)}")
+            yield f"{start}{what} left out: {', '.join(titles)}"
         if self.texts:
             more = ", ..." if len(self.texts) > _SHOWN else ""
-            notes.append(f"{start}no value, left out: {', '.join(self.texts[:_SHOWN])}{more}")
-        return notes
-
-    def _rows(self, part: Part, number: int) -> Iterator[ClaimRow]:
-        cells, lines = self.table.rows[number], self.table.lines
-        labels = [label_of(cells[each.number]) for each in part.columns if each.kind is Kind.LABEL]
-        labels = list(dict.fromkeys(filter(None, [*labels, " ".join(labels)])))
-        where = f"{self.path}:{lines[number] if lines else self.table.first_line}"
-        for group in self.groups:
-            name = ", ".join(filter(None, [self.table.name, group if len(self.groups) > 1 else ""]))
-            row = ClaimRow(labels or [""], where, name)
-            for column in (each for each in part.columns if each in self.columns):
-                if column.group == group or (
-                    column.kind is not Kind.MEASURE and column.group not in self.groups
-                ):
-                    self._add(row, column, cells[column.number])
-            if row.claims or row.changes:
-                yield row
-
-    def _add(self, row: ClaimRow, column: Column, text: str) -> None:
-        """Add a cell to a row, unless it holds nothing."""
-        if is_blank(text):
-            return
-        printed, name = printed_in(text), column.name
-        if column.kind is Kind.CHANGE:
-            row.changes.append(Change(column.title, name, text))
-        elif printed is None or not printed.number or printed.signed or is_change_row(row.label):
-            self.texts.append(f"{text} ({row.label}, {name})")
-        else:
-            if printed.change:
-                row.changes.append(Change(name, name, printed.change))
-            row.claims[name] = printed.number
-            _check(name, printed.number, row.where)
-
-
-def _is_claim(name: str, text: str) -> bool:
-    try:
-        parse_claims([{name: text}])
-    except InputError:
-        return False
-    return True
+            yield f"{start}no value, left out: {', '.join(self.texts[:_SHOWN])}{more}"
 
 
 def _check(name: str, text: str, where: str) -> None:

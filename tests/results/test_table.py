@@ -171,4 +171,4 @@ def test_a_table_is_read_again_as_one_of_a_paper(form, ending, tmp_path):
     (tmp_path / f"table.{ending}").write_text(table.to(form))
     [found] = read_tables(tmp_path / f"table.{ending}")
     assert [" ".join(title) for title in found.titles] == table.headings
-    assert found.rows == rows
+    assert [row.cells for row in found.rows] == rows

@@ -1,9 +1,10 @@
-"""What the titles of a column say: a measure and its cutoff, a change, a data set."""
+"""What heads a number says: a measure and its cutoff, a change, a data set."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
+from typing import NamedTuple
 
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.errors import MeasureError
@@ -27,17 +28,52 @@ _CHANGE_ROW = re.compile(
 _BASE = re.compile(
     r"\b(?:vs|versus|over|against|from|to)\b\.? *.*|\b(?:rel|abs)(?:ative|olute)?\b\.?|[%+-]", re.IGNORECASE
 )
+_SIGN = re.compile(r"[(\[]? *(?:in )?% *[)\]]?")
 _ANY_CUTOFF = re.compile(r"@ *(?:[kK]|\{?[0-9]+(?: *[,/] *[0-9]+)+\}?)$")
 _LIKE_A_CUTOFF = re.compile(r"@|\bk *[=<>≤≥]|\btop[- ]?[0-9k]|cut-?off", re.IGNORECASE)
 _EDGES = " .,:;_/"
 
 
-def is_no_measure(title: str) -> bool:
-    """Return whether a title is one of p-values, intervals or deviations, below a measure or not."""
-    return bool(_NO_MEASURE.fullmatch(title) or _INTERVAL.search(title))
+class Heading(NamedTuple):
+    """What heads a number.
+
+    Attributes
+    ----------
+    title : str
+        All that does.
+    name : str
+        The measure; of a change the one that it is about. Empty if none is named.
+    group : str
+        What else the titles say, such as a data set.
+    why : str
+        Why it is no measure.
+    is_change : bool
+    """
+
+    title: str
+    name: str = ""
+    group: str = ""
+    why: str = ""
+    is_change: bool = False
 
 
-def is_change(title: str) -> bool:
+@cache
+def heading_in(titles: tuple[str, ...]) -> Heading:
+    """Return what titles say, the highest first."""
+    title, last = " ".join(titles), titles[-1] if titles else ""
+    if _NO_MEASURE.fullmatch(last) or _INTERVAL.search(last):
+        return Heading(title, why="a p-value, an interval or a deviation is no measure")
+    if any(map(_is_change, titles)):
+        name, group, _ = measure_in(tuple(map(_without_change, titles)))
+        return Heading(title, name, group, is_change=True)
+    in_percent = any(_SIGN.fullmatch(each) or heading_of(each)[1] for each in titles)
+    name, group, why = measure_in(tuple(each for each in titles if not _SIGN.fullmatch(each)))
+    if name and in_percent and not heading_of(name)[1]:
+        name += " (%)"
+    return Heading(title, name, group, why)
+
+
+def _is_change(title: str) -> bool:
     """Return whether a title means a difference from another row."""
     return bool(_CHANGE.search(title)) and why_no_measure(title) != ""
 
@@ -47,9 +83,9 @@ def is_change_row(label: str) -> bool:
     return bool(_CHANGE_ROW.fullmatch(label.strip()))
 
 
-def without_change(title: str) -> str:
+def _without_change(title: str) -> str:
     """Return what is left of a title such as ``Δ nDCG@10 vs BM25 (%)``."""
-    return _BASE.sub("", _CHANGE.sub(" ", title)).strip(_EDGES + "()[]") if is_change(title) else title
+    return _BASE.sub("", _CHANGE.sub(" ", title)).strip(_EDGES + "()[]") if _is_change(title) else title
 
 
 def measure_in(titles: tuple[str, ...]) -> tuple[str, str, str]:
@@ -107,3 +143,8 @@ def why_no_measure(title: str) -> str:
     except MeasureError as error:
         return str(error)
     return ""
+
+
+def names_a_measure(title: str) -> bool:
+    """Return whether a title is that of a measure, perhaps but for its cutoff."""
+    return not (why_no_measure(title) and why_no_measure(f"{bare(title)}@1"))
