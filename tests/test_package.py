@@ -26,11 +26,11 @@ engine/kernels: shared binary graded checks __init__
 engine: means evaluator ties groups
 provider evaluation
 files: sources entries formats order json_text text streams parquet
-files: relevance_lists read inspection columns whole output_formats write provenance
+files: relevance_lists read inspection whole output_formats write provenance
 datasets: samples records readers downloads handlers catalogue import_hook loading __init__
 datasets: titles pyterrier
 intervals named_runs
-results: latex table page report findings run_notes own_columns how evaluations evaluation_report collections
+results: latex table page report findings run_notes how evaluations evaluation_report collections
 spark
 comparisons: paired tests wilcoxon corrections power groups results rows
 comparisons: wording judged findings means_table differences_table report moves changes reranking

@@ -54,11 +54,6 @@ WRITING = (
 )
 DIGITS = option(ADVANCED, "--digits N", "Number of decimals in tables.", type=whole_number(0, 17))
 CAPTION = option(ADVANCED, "--caption TEXT", "The beginning of the caption in latex and markdown.")
-COLUMNS = repeatable(
-    ADVANCED,
-    "--columns HEADINGS|all|FILE.csv",
-    "Columns of the table, such as P@1,ignored; or a file of other columns: run,method,latency.",
-)
 CONVENTIONS = option(ADVANCED, "--conventions FILE", "Try the conventions of a TOML file too.")
 RECORD = option(ADVANCED, "--record FILE", "Write a record too, a JSON file for verify.")
 

@@ -29,16 +29,11 @@ from permed_measures.comparisons.corrections import CORRECTIONS, MAX_T
 from permed_measures.comparisons.plots.forest import plot_forest
 from permed_measures.comparisons.plots.save import PLOT_ENDINGS, save_plot
 from permed_measures.comparisons.plots.style import matplotlib
-from permed_measures.comparisons.reranking import reranking
 from permed_measures.comparisons.results import TESTS, Options
-from permed_measures.datasets.loading import existing
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
-from permed_measures.errors import InputError
-from permed_measures.files.columns import read_columns
 from permed_measures.markup import counted
 from permed_measures.results.evaluations import Evaluations, evaluated, with_judged
-from permed_measures.results.own_columns import check_texts, headings_of_texts, texts_of
 
 
 def run(args: Namespace) -> None:
@@ -46,10 +41,6 @@ def run(args: Namespace) -> None:
     files = find_runs(args.runs)
     read = [Path(args.qrels), *files.values()]
     check_record(args.record, args.output, read)
-    if args.p_imp is not None and args.baseline is None:
-        raise InputError("--p-imp needs a --baseline", hint="Name the run that the others rerank")
-    texts = read_columns(existing(args.columns)) if args.columns else {}
-    check_texts(texts, files)
     form = format_of(args, read, others=dict.fromkeys(PLOT_ENDINGS, "figure"))
     if form in ("html", "figure"):
         matplotlib()  # before any work: an error where it is missing
@@ -59,10 +50,8 @@ def run(args: Namespace) -> None:
         chosen = measures_asked(args, inputs)
         result = compare(inputs.source, inputs.runs, chosen, by=args.by, **asked)
         recorded = _evaluated_again(inputs, result, args.by) if args.record else None
-        if args.p_imp is not None:
-            texts = _with_p_imp(texts, args.p_imp, inputs, args.baseline)
     origin = origin_of(args, files)
-    result = replace(result, origin=origin, digits=args.digits, texts=texts, caption=args.caption or "")
+    result = replace(result, origin=origin, digits=args.digits, caption=args.caption or "")
     if form == "figure":
         _write_figure(result, args.output)
     else:
@@ -77,22 +66,6 @@ def _evaluated_again(inputs: Inputs, result: Comparison, by: str | None) -> Eval
     evaluator = PermedEvaluator(with_judged(result.measures), inputs.judgments)
     evaluations, notes = evaluated(evaluator, inputs.runs)
     return Evaluations(result.measures, evaluations, groups=groups, notes=notes)
-
-
-def _with_p_imp(
-    texts: dict[str, dict[str, str]], cutoff: int, inputs: Inputs, baseline: str
-) -> dict[str, dict[str, str]]:
-    """Add the column of P-imp: each run as a reranking of the baseline."""
-    found = {}
-    for name in inputs.runs:
-        share = None
-        if name != baseline:
-            runs = inputs.runs[baseline], inputs.runs[name]
-            changes = reranking(inputs.judgments, *runs, cutoff=cutoff, names=(baseline, name))
-            share = changes.early.share_put_right
-        others = dict(zip(headings_of_texts(texts), texts_of(texts, name), strict=True))
-        found[name] = {**others, f"P-imp@{cutoff}": "" if share is None else f"{share:.4f}"}
-    return found
 
 
 def _write_figure(result: Comparison, output: Path) -> None:
@@ -126,8 +99,6 @@ COMMAND = Command(
         option(ADVANCED, "--equivalence-margin D", "Also test whether a difference is within ± D."),
         option(ADVANCED, "--detect D", "Say how many queries a difference of D needs."),
         *(RESAMPLES, SEED, LEVEL),
-        option(ADVANCED, "--columns FILE", "A CSV file of other columns: run,method,latency."),
-        option(ADVANCED, "--p-imp K", "Add P-imp@K: pairs that a run puts right."),
         *(DIGITS, CAPTION, *READING, RECORD),
     ],
     examples=[

@@ -8,14 +8,13 @@ from pathlib import Path
 from permed_measures.cli.arguments import (
     ASKED_MEASURES,
     CAPTION,
-    COLUMNS,
     DIGITS,
     READING,
     RECORD,
     RUNS,
     WRITING,
 )
-from permed_measures.cli.inputs import columns_of, find_runs, measures_asked, origin_of, reading
+from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.messages import print_message
 from permed_measures.cli.output import check_record, format_of, write_record, write_report
 from permed_measures.cli.parsing import STATISTICS, Command, argument, option
@@ -39,9 +38,8 @@ def run(args: Namespace) -> None:
     files = find_runs(args.runs)
     read = [Path(args.qrels), *files.values()]
     check_record(args.record, args.output, read)
-    headings, texts = columns_of(args.columns)
-    form = format_of(args, read, headings)
-    _check_together(args, bool(texts))
+    form = format_of(args, read)
+    _check_together(args)
     with reading(args.qrels, files, args.order, args.query_ids) as inputs:
         groups = (
             Groups.of(inputs.judgments.query_ids, args.by, inputs.dataset) if args.by is not None else None
@@ -53,24 +51,19 @@ def run(args: Namespace) -> None:
     for note in groups.notes() if groups else ():
         print_message(f"note: {note}")
     origin = origin_of(args, files)
-    result = Evaluations(chosen, evaluations, args.by_query, groups, args.macro, origin, texts, notes)
-    report = evaluation_report(result, args.digits, headings, args.caption or "")
+    result = Evaluations(chosen, evaluations, args.by_query, groups, args.macro, origin, notes=notes)
+    report = evaluation_report(result, args.digits, args.caption or "")
     write_report(report, form, args.output, counted(len(files), "run"), result.all_notes())
     if args.record is not None:
         write_record(args, result)
 
 
-def _check_together(args: Namespace, has_texts: bool) -> None:
+def _check_together(args: Namespace) -> None:
     """Refuse options that do not go together."""
     by_groups = args.by is not None
     for wrong, problem, hint in (
         (by_groups and args.by_query, "--by and --by-query exclude each other", "Leave out one of them"),
         (args.macro and not by_groups, "--macro needs --by", "Name the groups, such as --by conversation_id"),
-        (
-            has_texts and (args.by_query or by_groups),
-            "a file of --columns goes with one row for each run",
-            "Leave out --by and --by-query",
-        ),
     ):
         if wrong:
             raise InputError(problem, hint=hint)
@@ -95,7 +88,7 @@ COMMAND = Command(
             "another FIELD of a data set's queries, or by what a REGEX with one group finds in their ids.",
         ),
         option(STATISTICS, "--macro", "With --by: print the mean of the groups' means, not each group."),
-        *(*WRITING, *READING, DIGITS, CAPTION, COLUMNS, RECORD),
+        *(*WRITING, *READING, DIGITS, CAPTION, RECORD),
     ],
     examples=["permed-sample permed-sample/runs", "medcorpus results.jsonl --by turn_number"],
     details="Files can be TREC, BEIR, MTEB, MedCorpus, PerMed, LitSearch, CSV or Parquet files; the format "

@@ -26,7 +26,6 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.query_ids import renamed
 from permed_measures.engine.rankings import SWAPPED
 from permed_measures.errors import InputError, PermedError, PermedWarning
-from permed_measures.files.columns import read_columns
 from permed_measures.files.provenance import Origin
 from permed_measures.files.read import kind_of
 from permed_measures.files.read import load as load_file
@@ -35,15 +34,6 @@ from permed_measures.markup import counted
 from permed_measures.measures.names import ambiguities
 from permed_measures.measures.parameters import with_rel
 from permed_measures.measures.parsing import measures_of, named_measure
-
-
-def columns_of(given: list[str]) -> tuple[list[str], dict[str, dict[str, str]]]:
-    """Return the headings that were named, and the cells of a CSV file of other columns."""
-    files = [each for each in given if each.lower().endswith(".csv")]
-    if len(files) > 1:
-        raise InputError(f"one file of columns can be given (found {', '.join(files)})")
-    texts = read_columns(existing(files[0])) if files else {}
-    return [each for each in given if each not in files], texts
 
 
 def chosen_measures(args: Namespace, inputs: Inputs) -> list[Measure] | None:

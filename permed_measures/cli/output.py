@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from argparse import Namespace
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,6 @@ WITHOUT_NOTES = ("csv", "tsv", "jsonl")
 def format_of(
     args: Namespace,
     read: Iterable[Path],
-    headings: Collection[str] = (),
     others: Mapping[str, str] | None = None,
 ) -> str:
     """Return the format that is asked for; refuse what does not go with it, before any work.
@@ -38,8 +37,6 @@ def format_of(
     args : Namespace
     read : iterable of Path
         The files that the command reads, and must not write.
-    headings : collection of str
-        Of the columns that are asked for.
     others : mapping of str to str, optional
         Formats by ending that no report has.
     """
@@ -62,20 +59,17 @@ def format_of(
         from permed_measures.results.page import check_installed
 
         check_installed()
-    _check_options(form, vars(args), headings)
+    _check_options(form, vars(args))
     return str(form)
 
 
-def _check_options(form: str, given: Mapping[str, Any], headings: Collection[str]) -> None:
+def _check_options(form: str, given: Mapping[str, Any]) -> None:
     """Refuse options that do not go with a format."""
     if given.get("digits") is not None and form in (*WITHOUT_NOTES, "json"):
         raise InputError(f"--digits is for tables; {form} has all digits", hint="Leave it out")
     if given.get("caption") is not None and form not in CAPTIONED:
         hint = "Leave it out, or choose --format latex or markdown"
         raise InputError(f"--caption is for the tables of papers, not for the format {form}", hint=hint)
-    if headings and form not in ("table", "markdown", "latex", "html"):
-        hint = "Leave it out, or choose --format table, markdown, latex or html"
-        raise InputError("--columns chooses the columns of a table", hint=hint)
 
 
 def check_folder(output: Path) -> None:

@@ -20,7 +20,6 @@ from permed_measures.comparisons.wording import (
 )
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of
-from permed_measures.results.own_columns import headings_of_texts, texts_of
 from permed_measures.results.table import Cell, Table, captioned, ranked
 
 
@@ -29,7 +28,6 @@ def means_table(result: ComparisonResult) -> Table:
     runs = list(result.paired.values)
     letters = letters_of(len(runs)) if result.baseline is None and families_of(result) else []
     labels = [*([result.by] if result.by else []), *([""] if letters else []), "run"]
-    labels += headings_of_texts(result.texts)
     by = f" by {result.by}" if result.by else ""
     about = f"Means{by} over {counted(result.n_queries, 'query')}{in_clusters(result)}"
     return Table(
@@ -53,7 +51,6 @@ def _block(
     columns = [_column(part, number, letters) for number in range(len(part.measures))]
     for number, (run, *cells) in enumerate(zip(part.paired.values, *columns, strict=True)):
         labels = [*([group] if whole.by else []), *letters[number : number + 1], run]
-        labels += texts_of(whole.texts, run)
         yield [*map(Cell, labels), *cells, *judged_cells(whole, part, run)]
 
 

@@ -104,8 +104,6 @@ class ComparisonResult:
         How the intervals of the differences were computed.
     equivalence_margin, detect : float or None
         As they were asked for.
-    texts : mapping of str to mapping
-        The cells of the user's own columns, by run and heading.
     caption : str
         With what the caption of a table for a paper begins.
     """
@@ -129,7 +127,6 @@ class ComparisonResult:
     interval: str = "t"
     equivalence_margin: float | None = None
     detect: float | None = None
-    texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
     caption: str = ""
 
     def __getstate__(self) -> dict[str, Any]:

@@ -34,7 +34,6 @@ from permed_measures.records.changes import values_to_compare
 from permed_measures.records.record import Record, as_record
 from permed_measures.results.evaluation_report import evaluation_report
 from permed_measures.results.evaluations import Evaluations, evaluated, objects, records_of, with_judged
-from permed_measures.results.own_columns import Texts, check_texts, headings_of_texts, texts_of
 from permed_measures.results.report import Report, Result, Section
 from permed_measures.results.table import Cell, Table
 
@@ -61,8 +60,6 @@ class Entry:
         How many are judged, in the run, without relevant documents, and ignored.
     source : str
         The record that it is from; empty for a run.
-    texts : dict of str to str
-        Cells of the user's own columns.
     notes : list of str
         What is to be known about the run, as `evaluate` says it.
     """
@@ -74,7 +71,6 @@ class Entry:
     judged: dict[str, float | None]
     queries: dict[str, int]
     source: str = ""
-    texts: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -100,7 +96,7 @@ class Leaderboard(Result):
     least_p : float
         The smallest p-value that the test can give.
     evaluations : Evaluations
-        Of the runs, with the columns of text.
+        Of the runs.
     origin : Origin or None
         The command and its files.
     notes : list of str
@@ -126,10 +122,10 @@ class Leaderboard(Result):
         first = self.entries[0].run
         return f"significantly below {first} (p < {LEVEL:g}): {', '.join(below) or 'no run'}"
 
-    def report(self, digits: int | None = None, only: Sequence[str] = (), caption: str = "") -> Report:
+    def report(self, digits: int | None = None, caption: str = "") -> Report:
         """Return the report of `evaluate`, with the options of that, and ranks and p-values in its table."""
         evaluations = replace(self.evaluations, origin=self.origin)
-        made = evaluation_report(evaluations, digits, only, caption)
+        made = evaluation_report(evaluations, digits, caption)
         [section] = made.sections
         [table] = section.tables
         return replace(
@@ -189,7 +185,6 @@ def leaderboard(
     runs: Mapping[str, RunLike | Record],
     measures: MeasuresLike,
     clusters: By | None = None,
-    texts: Texts | None = None,
     resamples: int = 50_000,
     seed: int = 0,
     order: str = "score",
@@ -207,8 +202,6 @@ def leaderboard(
         The first orders the runs.
     clusters : str, mapping or callable, optional
         As in `compare`.
-    texts : mapping of str to mapping, optional
-        For each run the cells of other columns: ``{"bm25": {"method": "sparse", "latency": "3 ms"}}``.
     resamples, seed : int
         Of the randomization test.
     order, query_ids
@@ -225,7 +218,7 @@ def leaderboard(
     ------
     MeasureError, InputError
         As for an evaluation; for a record that lacks a measure, was edited, or was made with other labels,
-        queries or options; for a column that is named like another.
+        queries or options; for a measure that is named like another column.
 
     Examples
     --------
@@ -245,16 +238,16 @@ def leaderboard(
     ids = evaluator.judgments.query_ids
     if not ids:
         raise InputError("the qrels have no query")
-    _refuse_headings(headings_of_texts(texts or {}), asked, evaluator)
+    check_headings(["rank", "run", "p", "record"], asked)
     found = _by_name(_scored(runs, asked, evaluator, order, query_ids, loaded))
-    evaluations = _evaluations(found, asked, texts or {})
+    evaluations = _evaluations(found, asked)
     unit, cluster, notes = clusters_of(ids, clusters, loaded)
     values = {name: each.values[:1] for name, each in evaluations.evaluations.items()}
     pairs = [(later, earlier) for earlier, later in combinations(values, 2)]
     rows = _differences(PairedRuns(asked[:1], ids, values, pairs, unit, cluster, []), resamples, seed)
     p_values = [None, *(row.tests["randomization"].adjusted for row in rows[: len(values) - 1])]
     sources = {name: each.source for name, each in found.items()}
-    entries = list(_entries(evaluations, p_values, sources, texts or {}))
+    entries = list(_entries(evaluations, p_values, sources))
     least = least_p(int(cluster.max()) + 1, resamples)
     about, notes = _tested(rows, unit, seed), [*evaluator.notes(), *notes]
     return Leaderboard(entries, asked, about, least, evaluations, notes=notes)
@@ -332,41 +325,25 @@ def _by_name(scored: Iterator[tuple[str, _Scored]]) -> dict[str, _Scored]:
     return dict(sorted(found.items(), key=lambda item: -float(item[1].evaluation.values[0].mean())))
 
 
-def _evaluations(found: Mapping[str, _Scored], asked: list[Measure], texts: Texts) -> Evaluations:
-    """Put the runs together, with the user's own columns, and the records where any run is from one."""
-    check_texts(texts, found)
-    own = {name: dict(zip(headings_of_texts(texts), texts_of(texts, name), strict=True)) for name in found}
-    if any(each.source for each in found.values()):
-        own = {name: {**own[name], "record": each.source} for name, each in found.items()}
+def _evaluations(found: Mapping[str, _Scored], asked: list[Measure]) -> Evaluations:
+    """Put the runs together, with the records where any run is from one."""
+    records = {name: each.source for name, each in found.items()}
     return Evaluations(
         asked,
         {name: each.evaluation for name, each in found.items()},
-        texts=own if any(own.values()) else {},
+        records=records if any(records.values()) else {},
         notes={name: each.notes for name, each in found.items()},
         counts={name: each.counts for name, each in found.items() if each.counts is not None},
     )
 
 
-def _entries(
-    found: Evaluations, p_values: list[float | None], sources: Mapping[str, str], texts: Texts
-) -> Iterator[Entry]:
+def _entries(found: Evaluations, p_values: list[float | None], sources: Mapping[str, str]) -> Iterator[Entry]:
     means = [each.aggregated[found.measures[0]] for each in found.evaluations.values()]
     for run, own, p in zip(objects(found), means, p_values, strict=True):
         name = run["run"]
         rank = 1 + sum(mean > own + 1e-12 for mean in means)
-        cells = dict(texts.get(name, {}))
         numbers = run["metrics"], run["judged"], run["queries"]
-        yield Entry(rank, name, p, *numbers, sources[name], cells, found.notes_on(name))
-
-
-def _refuse_headings(headings: list[str], asked: list[Measure], evaluator: PermedEvaluator) -> None:
-    """Refuse columns of the user's own, and names of measures, that are those of other columns."""
-    ours = ["rank", "run", "p", "record"]
-    check_headings(ours, asked)
-    taken = {*ours, *map(name_of, evaluator.measures), *headings_of(evaluator.measures)}
-    for heading in taken.intersection(headings):
-        problem = f"a column of your own is named {heading!r}, as one that is computed"
-        raise InputError(problem, hint="Give it another heading")
+        yield Entry(rank, name, p, *numbers, sources[name], found.notes_on(name))
 
 
 def _differences(paired: PairedRuns, resamples: int, seed: int) -> list[ComparisonRow]:

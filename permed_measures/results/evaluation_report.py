@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator
 from functools import partial
-from itertools import chain
 from typing import NamedTuple
 
 from ir_measures.measures import Measure
 
-from permed_measures.errors import InputError, MeasureError, nearest
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import explained, headings_of
 from permed_measures.measures.parameters import cutoff_of
-from permed_measures.measures.parsing import parse_measure
 from permed_measures.results.evaluations import MACRO, Evaluations, Row, content_of, records_of
 from permed_measures.results.findings import highest
 from permed_measures.results.how import how_made, titled
@@ -26,9 +22,7 @@ BEST = "best possible"
 COUNTS = ("NumQ", "NumRet", "NumRel")
 
 
-def evaluation_report(
-    found: Evaluations, digits: int | None = None, only: Sequence[str] = (), caption: str = ""
-) -> Report:
+def evaluation_report(found: Evaluations, digits: int | None = None, caption: str = "") -> Report:
     """Report evaluations.
 
     Parameters
@@ -36,20 +30,12 @@ def evaluation_report(
     found : Evaluations
     digits : int, optional
         Number of decimals in tables, four if left out.
-    only : sequence of str
-        Headings of the columns of the table, commas between them, or ``all``; by default those that say
-        something.
     caption : str
         What the caption begins with.
-
-    Raises
-    ------
-    InputError
-        If the table has no column of this heading.
     """
     decimals = 4 if digits is None else digits
     n_queries = found.queries(next(iter(found.evaluations)))["judged"]
-    table = _table(found, decimals, only, caption)
+    table = _table(found, decimals, caption)
     return Report(
         titled(found.origin, len(found.evaluations), n_queries),
         _finding(found, decimals),
@@ -111,11 +97,11 @@ class _TextRow(NamedTuple):
     block: str
 
 
-def _table(found: Evaluations, decimals: int, only: Sequence[str], caption: str) -> Table:
+def _table(found: Evaluations, decimals: int, caption: str) -> Table:
     """Build the table: a block for each group of queries, or for each run with all its queries."""
     rows = list(_rows(found, decimals))
     columns = list(_columns(found, rows))
-    chosen = _chosen(columns, found, only) if only else [each for each in columns if each.need]
+    chosen = [each for each in columns if each.need]
     turned = -1 if found.groups else 1  # a group, then the runs
     blocks: dict[str, list[int]] = {}
     for number, row in enumerate(rows):
@@ -133,7 +119,7 @@ def _table(found: Evaluations, decimals: int, only: Sequence[str], caption: str)
         len(found.labels),
         captioned(caption, f"{'Values by query' if found.by_query else 'Means'} over {_queries(found)}"),
         list(_explanations(found, columns, chosen)),
-        [column.heading for column in others if column.kind in ("judged", "queries") and not only],
+        [column.heading for column in others if column.kind in ("judged", "queries")],
         "evaluation",
     )
 
@@ -213,30 +199,6 @@ def _in_order(found: Evaluations) -> list[Measure]:
     asked = [measure for measure in found.columns if measure in found.measures]
     judged = [measure for measure in found.columns if measure not in asked]
     return [*asked, *sorted(judged, key=lambda measure: cutoff_of(measure) or math.inf)]
-
-
-def _chosen(columns: list[_Column], found: Evaluations, only: Sequence[str]) -> list[_Column]:
-    """Return the columns that are asked for."""
-    if list(only) == ["all"]:
-        return columns
-    by_name = {str(measure).lower(): each for measure, each in zip(_in_order(found), columns, strict=False)}
-    by_name |= {column.heading.lower(): column for column in columns}
-    # A heading or a measure may have commas too.
-    names = list(chain(*([text] if _named(text, by_name) else text.split(",") for text in only)))
-    for name in names:
-        if not _named(name, by_name):
-            headings = [column.heading for column in columns]
-            hint = nearest(name, headings) or f"It has {', '.join(headings)}"
-            raise InputError(f"the table has no column {name!r}", hint=hint)
-    return list(chain(*(_named(name, by_name) for name in names)))
-
-
-def _named(text: str, by_name: dict[str, _Column]) -> list[_Column]:
-    """Return the column with this heading, or that of the measure with this name."""
-    if text.lower() not in by_name:
-        with suppress(MeasureError):
-            text = str(parse_measure(text))
-    return [by_name[text.lower()]] if text.lower() in by_name else []
 
 
 # --- what the caption says -------------------------------------------------------------------------------

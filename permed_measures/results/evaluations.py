@@ -21,7 +21,6 @@ from permed_measures.markup import counted
 from permed_measures.measures.headings import check_headings, name_of
 from permed_measures.measures.parameters import cutoff_of, values_of
 from permed_measures.named_runs import notes_of, notes_of_counts
-from permed_measures.results.own_columns import Texts, check_texts, headings_of_texts, texts_of
 from permed_measures.results.run_notes import run_notes
 
 MACRO = "(macro)"
@@ -77,8 +76,8 @@ class Evaluations:
         Give the mean of the groups' means in place of each.
     origin : Origin, optional
         Where the qrels and the runs come from.
-    texts : mapping of str to mapping
-        The cells of other columns by run and heading; not with `by_query` or `groups`.
+    records : mapping of str to str
+        The record that each run is from, where some are; not with `by_query` or `groups`.
     notes : mapping of str to sequence of str
         What `run_notes` says of each run.
     counts : mapping of str to mapping
@@ -91,13 +90,12 @@ class Evaluations:
     groups: Groups | None = None
     macro: bool = False
     origin: Origin | None = None
-    texts: Texts = field(default_factory=dict)
+    records: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     counts: Mapping[str, dict[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse a measure that is named like another column, and texts of a run that is not here."""
-        check_texts(self.texts, self.evaluations)
+        """Refuse a measure that is named like another column."""
         check_headings([*self.labels, "query", "queries", "queries in run", "ignored"], self.measures)
 
     @property
@@ -110,7 +108,9 @@ class Evaluations:
         """The headings of the labels."""
         if self.by_query:
             return ["run", "query_id"]
-        return ["run", *headings_of_texts(self.texts)] if self.groups is None else ["run", self.groups.name]
+        if self.groups is not None:
+            return ["run", self.groups.name]
+        return ["run", "record"] if self.records else ["run"]
 
     @cached_property
     def ideal(self) -> Evaluation:
@@ -165,7 +165,7 @@ class Evaluations:
         """Yield a row for each group, and one for all queries."""
         every, groups = list(evaluation.aggregated.values()), self.groups
         if groups is None:
-            yield Row([name, *texts_of(self.texts, name)], every, queries)
+            yield Row([name, self.records.get(name, "")][: len(self.labels)], every, queries)
             return
         if self.macro:
             means = list(groups.macro(evaluation).values())
@@ -221,7 +221,6 @@ def objects(found: Evaluations) -> Iterator[dict[str, Any]]:
             "judged": {name_of(m): means[name_of(m)] for m in evaluation.measures if m.NAME == "Judged"},
             "ceilings": _named(found.ceilings, found.ceilings.values()),
             "queries": found.queries(name),
-            **({"columns": dict(found.texts.get(name, {}))} if found.texts else {}),
         }
         if found.by_query:
             content["by_query"] = {

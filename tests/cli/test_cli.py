@@ -97,11 +97,6 @@ def test_a_run_without_judged_documents_is_a_note(files):
             "error: qrels: the output would overwrite the qrels or",
         ),
         ("qrels run.trec --by turn_number", "Fields such as turn_number need a data set as qrels"),
-        ("qrels run.trec --by-query --columns a.csv", "error: a file of --columns goes with one row for"),
-        (
-            "qrels run.trec --columns a.csv --columns b.csv",
-            "error: one file of columns can be given (found a",
-        ),
     ],
 )
 def test_what_is_wrong_is_one_message_and_status_2(files, monkeypatch, line, message):

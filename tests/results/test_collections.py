@@ -154,7 +154,7 @@ def test_what_goes_with_one_collection_is_refused(collections):
     path = collections({"a": (4, 0)})
     for options, problem in (
         (["--by", "x"], "--by goes with one collection"),
-        (["--columns", "P@1"], "--columns goes with one collection"),
+        (["--macro"], "--macro goes with one collection"),
     ):
         assert problem in " ".join(run_main("evaluate", path, "-m", "P@1", *options)[2].split())
     assert "no measure was named" in run_main("evaluate", path)[2]

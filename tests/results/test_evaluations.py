@@ -39,8 +39,8 @@ def evaluations(runs, measures="RR", by=None, qrels=QRELS, **options):
     )
 
 
-def report(*arguments, only=(), caption="", **options):
-    return evaluation_report(evaluations(*arguments, **options), only=only, caption=caption)
+def report(*arguments, caption="", **options):
+    return evaluation_report(evaluations(*arguments, **options), caption=caption)
 
 
 def table(*arguments, **options):
@@ -56,9 +56,7 @@ def cells(table):
 
 
 def test_the_best_runs_are_marked_but_not_the_ideal_ranking():
-    found = table(
-        RUNS, "RR P@1 NumRet GradedAP(max_rel=9)", only=["RR", "P@1", "NumRet", "GradedAP(max_rel=9)"]
-    )
+    found = table(RUNS, "RR P@1 NumRet GradedAP(max_rel=9)")
     assert cells(found) == [
         ["old", "0.5000", "0.0000", "6", "0.0556"],
         ["new", ("1.0000", 1), ("1.0000", 1), "6", ("0.1111", 1)],
@@ -90,29 +88,6 @@ def test_columns_that_say_nothing_are_left_out():
     found = table(partly, "P@1", qrels={**QRELS, "a_1": {"d": 0, "e": 1}})
     assert found.headings == headings
     assert found.spare == ["Judged@1", "ignored", "queries in run"]
-
-
-def test_columns_are_chosen_by_heading_or_measure():
-    asked = "GradedAP(norm='ideal')@10 P@1 nDCG@5"
-    for only, headings in {
-        "ignored,p@1": ["ignored", "P@1"],
-        "gradedap(norm=ideal)@10": ["GradedAP(norm='ideal')@10"],
-        "ndcg_cut_5": ["nDCG@5"],
-        "Judged@10": ["Judged@10"],
-    }.items():
-        found = table(RUNS, asked, only=[only])
-        assert found.headings == ["run", *headings]
-        assert found.spare == []
-    comma = "GradedAP(gains={0:0,1:1,2:1})@1"
-    assert table(RUNS, [comma, "RR"], only=[comma, "RR"]).headings == ["run", comma, "RR"]
-    every = ["RR", "Judged", "queries in run", "ignored"]
-    assert table(RUNS, "RR", only=["all"]).headings == ["run", *every]
-    with pytest.raises(InputError, match=r"the table has no column 'P@2'. Did you mean 'P@1'\?"):
-        table(RUNS, "P@1", only=["P@2"])
-    with pytest.raises(
-        InputError, match=r"the table has no column '\?'. It has P@1, Judged@1, queries in run"
-    ):
-        table(RUNS, "P@1", only=["?"])
 
 
 # --- what is said ----------------------------------------------------------------------------------------
@@ -182,7 +157,6 @@ def test_notes_stand_below_unless_columns_count_them():
     assert evaluation_report(found).notes == [lacking, ignored]
     assert evaluation_report(found).cautions == ["run 'old': a note"]
     assert report(runs, "P@1").notes == []
-    assert lacking in report(runs, "P@1", only=["P@1"]).notes
 
 
 # --- numbers ---------------------------------------------------------------------------------------------
@@ -245,7 +219,6 @@ def test_every_format_has_an_ending():
         ("--digits -1", "--digits: expected a whole number, 0 to 17"),
         ("--digits 3 --format csv", "--digits is for tables; csv has all digits"),
         ("--caption Ours --format csv", "--caption is for the tables of papers, not for the format csv"),
-        ("--columns P@1 --format tsv", "--columns chooses the columns of a table. Leave it out"),
     ],
 )
 def test_what_is_refused_is_one_message_and_nothing_is_written(line, message, tmp_path, monkeypatch):
