@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any
 
 from ir_measures import Metric
 
@@ -146,29 +146,6 @@ def ceiling(measure: MeasureLike, qrels: QrelsLike) -> float:
     return value
 
 
-@overload
-def evaluate_by(
-    measures: MeasuresLike,
-    qrels: QrelsLike,
-    run: RunLike,
-    by: By,
-    rel: float | None = None,
-    macro: Literal[False] = False,
-) -> MeansByGroup: ...
-
-
-@overload
-def evaluate_by(
-    measures: MeasuresLike,
-    qrels: QrelsLike,
-    run: RunLike,
-    by: By,
-    rel: float | None = None,
-    *,
-    macro: Literal[True],
-) -> Means: ...
-
-
 def evaluate_by(
     measures: MeasuresLike,
     qrels: QrelsLike,
@@ -246,10 +223,10 @@ def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:
     ----------
     run : RunLike
     qrels : QrelsLike
-    rewriting : {'permed', 'litsearch', 'prefix'}
+    rewriting : {'permed', 'litsearch'}
         ``permed``: ``topic_001_turn_1`` and ``topic_001_1`` are one query (PerMed's baselines write the
-        former, MedCorpus has the latter). ``litsearch``: ``litsearch_000`` is ``1``. ``prefix``: all ids of
-        one side have the same prefix more. Which side has which does not matter.
+        former, MedCorpus has the latter). ``litsearch``: ``litsearch_000`` is ``1``. Which side has which
+        does not matter.
 
     Returns
     -------

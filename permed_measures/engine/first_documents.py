@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from heapq import nlargest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,12 +50,7 @@ def _of_query(query_id: str, documents: Mapping[str, float], depth: int) -> list
     documents = with_string_ids(documents, "document ids", query_id=query_id)
     with np.errstate(over="ignore"):  # beyond float32 is infinite, as in an evaluation
         scores = np.fromiter(documents.values(), np.float64, len(documents)).astype(np.float32)
-    doc_ids = list(documents)
-    if len(doc_ids) > depth:  # only those that are not below the last of the first need to be sorted
-        near = np.flatnonzero(scores >= np.partition(scores, -depth)[-depth])
-        scores, doc_ids = scores[near], [doc_ids[row] for row in near.tolist()]
-    ranked = sorted(zip(scores.tolist(), doc_ids, strict=True), reverse=True)
-    return [doc_id for _, doc_id in ranked[:depth]]
+    return [doc_id for _, doc_id in nlargest(depth, zip(scores.tolist(), documents, strict=True))]
 
 
 def _of_frames(frames: Iterable[pl.DataFrame], query_ids: Sequence[str], depth: int) -> dict[str, list[str]]:

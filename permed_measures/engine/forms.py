@@ -82,8 +82,7 @@ def as_mapping_or_batches(data: QrelsLike | RunLike, column: str) -> Nested | Ba
         return batches
     if isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
         return _of_items(data, column)
-    is_text = isinstance(data, (str, bytes))
-    hint = _READ if is_text else _SELECT if type(data).__name__ == "DuckDBPyConnection" else ""
+    hint = _READ if isinstance(data, (str, bytes)) else ""
     raise InputError(f"expected {_FORMS} (found {type(data).__name__} {shown(data)})", hint=hint)
 
 
@@ -94,7 +93,6 @@ def as_mapping(data: QrelsLike | RunLike, column: str) -> Nested:
 
 
 _READ = "Read a file with permed_measures.read_qrels or read_run"
-_SELECT = "The relation of a query is connection.sql(query); execute(query) returns the connection"
 
 
 def is_spark_frame(data: object) -> bool:

@@ -21,25 +21,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-class _Rule(NamedTuple):
-    """The bytes of the floats that scores are compared as, and how ids are where these are equal."""
-
-    bytes: int
-    descending: bool
-
-    @property
-    def sql(self) -> str:
-        return ">=" if self.descending else "<="
-
-
-BY_ID = {
-    TieBreak.TREC: _Rule(4, descending=True),
-    TieBreak.TREC10: _Rule(8, descending=True),
-    TieBreak.DOCID_ASCENDING: _Rule(4, descending=False),
-}
-"""The rules for ties that look at ids alone."""
-
-
 def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> Hits:
     """Find the judged documents of a PySpark frame, in two scans.
 
@@ -48,7 +29,7 @@ def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> Hits:
     judgments : Judgments
     run : pyspark.sql.DataFrame
     ties : TieBreak
-        One that looks at scores and document ids alone.
+        Only `TieBreak.TREC` is known to it.
 
     Raises
     ------
@@ -56,7 +37,7 @@ def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> Hits:
         As for any run, but an unjudged document that is listed twice is not seen; for other rules of ties;
         and if the second scan finds other rows than the first.
     """
-    if ties not in BY_ID:
+    if ties is not TieBreak.TREC:
         raise InputError(
             f"ties by {ties.value} need all rows of the run in memory (found a PySpark frame)",
             hint="Give it frame.toArrow() if that fits",
@@ -73,8 +54,8 @@ def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> Hits:
         raise RepeatedDocumentError(
             "the document is listed twice", where=where, hint="Remove all rows but one"
         )
-    hits = _ranked(judgments, row, found["score"], ties)
-    second = _collected(counted_rows(rows, hits, ties))
+    hits = _ranked(judgments, row, found["score"])
+    second = _collected(counted_rows(rows, hits))
     _check_same_rows(first, second)
     return _of_run(judgments, rows, hits, second)
 
@@ -160,16 +141,15 @@ class _Ranked(NamedTuple):
     table: pl.DataFrame
 
 
-def _ranked(judgments: Judgments, row: Ints, score: pl.Series, ties: TieBreak) -> _Ranked:
+def _ranked(judgments: Judgments, row: Ints, score: pl.Series) -> _Ranked:
     import polars as pl
 
-    rule = BY_ID[ties]
     with np.errstate(over="ignore"):  # beyond float32 is infinite, as it is in Spark
-        value = score.to_numpy().astype(f"f{rule.bytes}") + 0.0  # -0.0 is 0.0
+        value = score.to_numpy().astype(np.float32) + np.float32(0)  # -0.0 is 0.0
     columns = {"query": judgments.query[row], "scores": value, "row": row}
     ids = pl.Series("ids", judgments.ids(row) if len(row) else [], dtype=pl.String)
     hits = pl.DataFrame(columns).with_columns(ids)
-    hits = hits.sort("query", "scores", "ids", descending=[False, True, rule.descending])
+    hits = hits.sort("query", "scores", "ids", descending=[False, True, True])
     of_query = hits.group_by("query", maintain_order=True).agg("scores", "ids")
     queries = {"query_id": judgments.query_ids, "query": np.arange(judgments.n_queries, dtype=np.int32)}
     schema = {"query_id": pl.String, "query": pl.Int32}
@@ -180,20 +160,16 @@ def _ranked(judgments: Judgments, row: Ints, score: pl.Series, ties: TieBreak) -
     return _Ranked(hits["row"].to_numpy(), table.with_columns(first=slots.cum_sum() - slots))
 
 
-def counted_rows(rows: Any, hits: _Ranked, ties: TieBreak) -> Any:
+def counted_rows(rows: Any, hits: _Ranked) -> Any:
     """Return a PySpark frame of the sums of the rows with each slot, and of those of each other query."""
     from pyspark.sql.functions import expr
 
-    rule = BY_ID[ties]
     same = "query_hash = xxhash64(of_query) AND query_id BETWEEN of_query AND of_query"
-    kind = "float" if rule.bytes == 4 else "double"
-    joined = _joined(rows, hits.table, same).selectExpr("*", f"{kind}(score) AS value", "0 AS slot")
+    joined = _joined(rows, hits.table, same).selectExpr("*", "float(score) AS value", "0 AS slot")
     n_steps = int(hits.table["scores"].list.len().to_numpy().max(initial=0)).bit_length()
     for step in (1 << power for power in reversed(range(n_steps))):
         at = f"slot + {step - 1}"  # if this hit is not after the row, so are those before it
-        not_after = (
-            f"get(scores, {at}) > value OR get(scores, {at}) = value AND get(ids, {at}) {rule.sql} doc_id"
-        )
+        not_after = f"get(scores, {at}) > value OR get(scores, {at}) = value AND get(ids, {at}) >= doc_id"
         joined = joined.withColumn("slot", expr(f"CASE WHEN {not_after} THEN slot + {step} ELSE slot END"))
     keys = "coalesce(first + slot, -1L) AS slot", "IF(of_query IS NULL, query_id, '') AS name"
     return _sums(joined.selectExpr(*keys, "query_hash", "doc_hash", "score"), ["slot", "name"])

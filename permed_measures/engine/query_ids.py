@@ -31,7 +31,10 @@ def _litsearch(query_id: str) -> str:
     return str(int(match[1]) + 1) if match else query_id
 
 
-def _by_form(form: Callable[[str], str]) -> Callable[[list[str], list[str]], dict[str, str]]:
+_Join = Callable[[list[str], list[str]], dict[str, str]]
+
+
+def _by_form(form: Callable[[str], str]) -> _Join:
     """Join the ids of run and qrels that have the same form."""
 
     def join(run_ids: list[str], qrels_ids: list[str]) -> dict[str, str]:
@@ -42,36 +45,6 @@ def _by_form(form: Callable[[str], str]) -> Callable[[list[str], list[str]], dic
         return {query_id: known[form(query_id)] for query_id in run_ids if form(query_id) in known}
 
     return join
-
-
-def _by_prefix(run_ids: list[str], qrels_ids: list[str]) -> dict[str, str]:
-    """Join ids of which those of one side all have one prefix more."""
-    known = set(qrels_ids)
-    same = {query_id: query_id for query_id in run_ids if query_id in known}
-    of_qrels = [{short: long for long, short in each.items()} for each in _without_prefix(qrels_ids, run_ids)]
-    return max([same, *_without_prefix(run_ids, qrels_ids), *of_qrels], key=len)
-
-
-def _without_prefix(longer: list[str], shorter: list[str]) -> list[dict[str, str]]:
-    """Return ``{long id: short id}`` for each prefix that all long ids have and that leaves known ids."""
-    known = set(shorter)
-    lengths = {
-        len(query_id) - len(rest)
-        for query_id in longer[:3]
-        for rest in shorter
-        if query_id.endswith(rest) and _may_end(query_id, len(query_id) - len(rest))
-    }
-    return [
-        {query_id: query_id[n:] for query_id in longer if query_id[n:] in known}
-        for n in sorted(lengths)
-        if all(query_id.startswith(longer[0][:n]) for query_id in longer)
-    ]
-
-
-def _may_end(query_id: str, n: int) -> bool:
-    """Return whether a prefix may have n characters: it never ends between two digits or two letters."""
-    ends = query_id[n - 1 : n + 1] if 0 < n < len(query_id) else ""
-    return bool(ends) and not ends.isdigit() and not ends.isalpha()
 
 
 def _litsearch_ids(run_ids: list[str], qrels_ids: list[str]) -> dict[str, str]:
@@ -88,10 +61,9 @@ def _litsearch_ids(run_ids: list[str], qrels_ids: list[str]) -> dict[str, str]:
     return joined
 
 
-REWRITINGS: dict[str, Callable[[list[str], list[str]], dict[str, str]]] = {
+REWRITINGS: dict[str, _Join] = {
     "permed": _by_form(_permed),
     "litsearch": _litsearch_ids,
-    "prefix": _by_prefix,
 }
 """Each returns ``{id in the run: id in the qrels}`` for the ids that both have once rewritten."""
 

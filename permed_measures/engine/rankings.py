@@ -217,19 +217,11 @@ def _warn_if_disjoint(rankings: JudgedRankings, found: Hits, path: Path | None) 
     if not rankings.n_shared:
         kind, theirs = NoSharedQueryWarning, _two(judgments.query_ids)
         problem = f"the run and the qrels share no query: the run has {_two(some_ids)}, the qrels {theirs}"
-        if set(some_ids) & set(judgments.documents):
-            hint = "These are ids of documents: the columns of the run may be swapped"
-        else:
-            run_ids = found.query_ids
-            hint = suggestion(
-                sorted(run_ids) if isinstance(run_ids, set) else list(run_ids), judgments.query_ids
-            )
+        run_ids = found.query_ids
+        hint = suggestion(sorted(run_ids) if isinstance(run_ids, set) else list(run_ids), judgments.query_ids)
     elif not len(found.row) and rankings.retrieved.any():
         theirs = _two(judgments.documents)
         problem = f"no retrieved document is judged: the run has {_two(some_ids)}, the qrels judge {theirs}"
-        strange = set(found.query_ids).difference(judgments.query_ids)
-        if set(some_ids).issubset(judgments.query_ids) and not strange.isdisjoint(judgments.documents):
-            hint = "These are ids of queries: the columns of the run may be swapped"
     else:
         return
     _warn(f"{problem}; every value is that of an empty run", hint, path, kind)

@@ -148,10 +148,6 @@ def _from_pandas(series: Any, column: str) -> pl.Series:
     """Return a pandas series as a polars one, without Python objects where pandas has none either."""
     import polars as pl
 
-    if hasattr(series, "cat"):
-        categories = _from_pandas(series.cat.categories.to_series(), column)
-        codes = pl.Series(series.cat.codes.to_numpy()).cast(pl.Int64)
-        return categories.gather(codes.replace(-1, None))
     if getattr(series.dtype, "kind", "O") in "iufb" and hasattr(series.dtype, "byteorder"):
         return pl.Series(series.to_numpy())
     if hasattr(series.array, "__arrow_array__") and "pyarrow" in sys.modules:

@@ -41,7 +41,6 @@ def measures_of(measures: MeasuresLike, rel: float | None = None) -> list[Measur
 
 
 _NAMED = re.compile(r"((?:[^=()]|\([^()]*\))*)=(.*)", re.DOTALL)  # a = in brackets belongs to a parameter
-_NUMBER = re.compile(r"[-+]?[0-9]*\.?[0-9]+ ?%?")
 
 
 def named_measure(text: str) -> Measure:
@@ -52,11 +51,6 @@ def named_measure(text: str) -> Measure:
     name, measure = found[1].strip(), found[2].strip()
     if not name or not measure:
         raise MeasureError(f"a measure is MEASURE or NAME=MEASURE (found {shown(text)})")
-    if _NUMBER.fullmatch(measure):
-        raise MeasureError(
-            f"what follows the = must be a measure (found {shown(text)})",
-            hint=f"To explain a published number: permed-measures audit --claim '{name}={measure}'",
-        )
     return with_alias(parse_measure(measure), name)
 
 

@@ -122,7 +122,7 @@ def record(
         As in `evaluate_by`; `by` is a field or a pattern.
     order : {'score', 'list'}
         As in `read_run`.
-    query_ids : {'permed', 'litsearch', 'prefix'}, optional
+    query_ids : {'permed', 'litsearch'}, optional
         As in `match_query_ids`.
     comparison : mapping, optional
         Compare the runs too, with these options of `compare`, such as ``{"baseline": "bm25"}``.

@@ -185,14 +185,16 @@ def test_query_ids_are_rewritten_only_if_asked_for(files):
 
 def test_a_large_run_with_other_query_ids_is_still_read_in_batches(files, monkeypatch):
     monkeypatch.setattr("permed_measures.files.read._LARGE", 0)
-    (files / "prefixed").write_text("x-q1 Q0 b 1 3 t\nx-q2 Q0 d 1 3 t\nx-q1 Q0 a 2 2 t\n")
-    arguments = [files / "prefixed", "-m", "RR", "-m", "P@1", "--format", "json", "--query-ids", "prefix"]
-    stdout, _ = run_cli("evaluate", files / "qrels", *arguments)
-    assert json.loads(stdout)[0]["metrics"]["RR"] == pytest.approx(2 / 3)
-    (files / "prefixed").write_text("x-q1 Q0 b 1 3 t\nx-q2 Q0 d 1 3 t\nx-q1 Q0 b 2 2 t\n")
-    status, _, stderr = run_main("evaluate", files / "qrels", *arguments)
+    (files / "labels").write_text("t_1 0 a 1\nt_2 0 d 1\n")
+    run = files / "turns"
+    run.write_text("t_turn_1 Q0 b 1 3 t\nt_turn_2 Q0 d 1 3 t\nt_turn_1 Q0 a 2 2 t\n")
+    arguments = [files / "labels", run, "-m", "RR", "--format", "json", "--query-ids", "permed"]
+    stdout, _ = run_cli("evaluate", *arguments)
+    assert json.loads(stdout)[0]["metrics"]["RR"] == 0.75
+    run.write_text("t_turn_1 Q0 b 1 3 t\nt_turn_2 Q0 d 1 3 t\nt_turn_1 Q0 b 2 2 t\n")
+    status, _, stderr = run_main("evaluate", *arguments)
     assert status == 2
-    assert f"{files / 'prefixed'}:3: document 'b' of query 'x-q1' is listed twice" in stderr
+    assert f"{run}:3: document 'b' of query 't_turn_1' is listed twice" in stderr
 
 
 def test_convert_goes_round(files):

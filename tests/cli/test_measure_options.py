@@ -84,7 +84,6 @@ def test_a_name_of_the_users_own_heads_every_output():
         (["AP@10=GradedAP@10", "AP@10"], "error: two measures are named 'AP@10': GradedAP@10 and AP@10\n"),
         (["=AP"], "error: a measure is MEASURE or NAME=MEASURE (found '=AP')\n"),
         (["map="], "error: a measure is MEASURE or NAME=MEASURE (found 'map=')\n"),
-        (["MAP@10=0.53"], "published number: permed-measures audit --claim 'MAP@10=0.53'\n"),
         (["map@10,ndcg@10"], "(found 'map@10,ndcg@10'). Name one at a time: -m P@5 -m P@10, or "),
     ],
 )

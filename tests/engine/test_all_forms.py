@@ -6,33 +6,25 @@ import ir_measures
 import pandas as pd
 import polars as pl
 import pytest
+from cases import rows_of
 
 import permed_measures as pm
 
-NAMES = ("query_id", "doc_id", "score")
+NAMES = ["query_id", "doc_id", "score"]
 
 
 def polars(rows):
-    return pl.DataFrame([list(row) for row in rows], schema=list(NAMES), orient="row")
+    return pl.DataFrame([list(row) for row in rows], schema=NAMES, orient="row")
 
 
-def written(write):
-    """Return a form that is the path of a file."""
-
-    def form(rows, folder):
-        path = folder / "run"
-        write(rows, path)
-        return path
-
-    return form
+def trec(rows, folder):
+    (folder / "run").write_text("".join(f"{query} Q0 {doc} 0 {score} x\n" for query, doc, score in rows))
+    return folder / "run"
 
 
-def trec(rows, path):
-    path.write_text("".join(f"{query} Q0 {doc} 0 {score} x\n" for query, doc, score in rows))
-
-
-def parquet(rows, path):
-    polars(rows).write_parquet(path)
+def parquet(rows, folder):
+    polars(rows).write_parquet(folder / "run")
+    return folder / "run"
 
 
 def duckdb(rows, _):
@@ -42,22 +34,36 @@ def duckdb(rows, _):
 
 FORMS = {
     "namedtuples": lambda rows, _: [ir_measures.ScoredDoc(*row) for row in rows],
-    "pandas": lambda rows, _: pd.DataFrame(rows, columns=list(NAMES)),
+    "pandas": lambda rows, _: pd.DataFrame(rows, columns=NAMES),
     "polars": lambda rows, _: polars(rows),
     "lazy": lambda rows, _: polars(rows).lazy(),
     "pyarrow": lambda rows, _: polars(rows).to_arrow(),
     "duckdb": duckdb,
-    "TREC file": written(trec),
-    "Parquet file": written(parquet),
-    "scan of TREC": lambda *given: pm.scan_run(written(trec)(*given)),
-    "scan of Parquet": lambda *given: pm.scan_run(written(parquet)(*given)),
+    "TREC file": trec,
+    "Parquet file": parquet,
+    "scan of TREC": lambda *given: pm.scan_run(trec(*given)),
+    "scan of Parquet": lambda *given: pm.scan_run(parquet(*given)),
     "list of frames": lambda rows, _: [polars(rows[:2]), polars(rows[2:])],
     "iterator of frames": lambda rows, _: (polars([row]) for row in rows),
-    "frames of pandas": lambda rows, _: [pd.DataFrame([row], columns=list(NAMES)) for row in rows],
+    "frames of pandas": lambda rows, _: [pd.DataFrame([row], columns=NAMES) for row in rows],
 }
 ROWS = [("q1", "a", 3.0), ("q2", "c", 1.5), ("q1", "x", 2.5), ("q2", "y", 1.5), ("q1", "b", 2.0)]
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2, "d": 1}}
 MEASURES = ["RR", "AP", "NumRet", "Coverage@10"]
+CASES = {
+    "right": (ROWS, QRELS, ""),
+    "no query shared": (
+        [("t_1", "a", 1.0), ("t_2", "b", 2.0)],
+        QRELS,
+        "the run and the qrels share no query",
+    ),
+    "no document judged": ([("q1", "x", 1.0), ("q2", "y", 2.0)], QRELS, "no retrieved document is judged"),
+    "swapped": (
+        rows_of(QRELS),
+        {"q1": {"a": 1.25, "b": 0.25}, "q2": {"c": 2.25, "d": 1.25}, "q3": {"e": 1.5}},
+        "the qrels look like a run, and the run looks like qrels. The qrels come first, then the run",
+    ),
+}
 
 
 def evaluated(qrels, run):
@@ -68,47 +74,22 @@ def evaluated(qrels, run):
     return metrics, [str(each.message).rpartition("/run: ")[2] for each in caught]
 
 
-def nested(rows):
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("case", CASES)
+def test_values_and_warnings_are_those_of_the_dict(form, case, tmp_path):
+    rows, qrels, warning = CASES[case]
     run = {}
     for query_id, doc_id, score in rows:
         run.setdefault(query_id, {})[doc_id] = score
-    return run
+    found = evaluated(qrels, form(rows, tmp_path))
+    if case == "swapped":  # a file warns of an order that its scores contradict too
+        found = found[0], [each for each in found[1] if "look" in each]
+    assert found == evaluated(qrels, run)
+    assert [each.startswith(warning) for each in found[1]] == [True] * bool(warning)
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_values_are_those_of_the_dict(form, tmp_path):
-    assert evaluated(QRELS, form(ROWS, tmp_path)) == evaluated(QRELS, nested(ROWS))
-
-
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-@pytest.mark.parametrize("twice", ["a", "x"], ids=["judged", "unjudged"])
-@pytest.mark.parametrize("score", [3.0, 1.0])
+@pytest.mark.parametrize(("twice", "score"), [("a", 3.0), ("x", 1.0)], ids=["judged", "unjudged"])
 def test_a_document_that_is_listed_twice_is_refused(form, twice, score, tmp_path):
     with pytest.raises(pm.InputError, match=f"{twice}.*listed twice|listed twice.*{twice}"):
         pm.calc_aggregate(MEASURES, QRELS, form([*ROWS, ("q1", twice, score)], tmp_path))
-
-
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_grades_where_scores_should_be_are_warned_about(form, tmp_path):
-    scores = {
-        query_id: {doc_id: value + 0.25 for doc_id, value in docs.items()} for query_id, docs in QRELS.items()
-    }
-    rows = [
-        (query_id, doc_id, float(grade)) for query_id, docs in QRELS.items() for doc_id, grade in docs.items()
-    ]
-    found = evaluated({**scores, "q3": {"e": 1.5}}, form(rows, tmp_path))[1]
-    swapped = "the qrels look like a run, and the run looks like qrels. The qrels come first, then the run"
-    assert [each for each in found if "look" in each] == [swapped]
-    assert not any("look" in each for each in evaluated(QRELS, form(rows, tmp_path))[1])
-
-
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-@pytest.mark.parametrize(
-    "rows",
-    [[("t_1", "a", 1.0), ("t_2", "b", 2.0)], [("q1", "x", 1.0), ("q2", "y", 2.0)]],
-    ids=["queries", "documents"],
-)
-def test_ids_that_do_not_meet_are_warned_about(form, rows, tmp_path):
-    found = evaluated(QRELS, form(rows, tmp_path))
-    assert found == evaluated(QRELS, nested(rows))
-    assert len(found[1]) == 1

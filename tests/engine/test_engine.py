@@ -36,10 +36,6 @@ def values_of(measures, qrels, run, ties=TieBreak.TREC):
         return dict(evaluator.evaluate(run).per_query())
 
 
-def params_of(measure):
-    return dict(measure.params)
-
-
 def shuffled(rows, rng):
     """Return the rows in another order; those of a query keep theirs, which ties may go by."""
     order = [row[0] for row in rows]
@@ -48,13 +44,9 @@ def shuffled(rows, rng):
     return [next(of_query[query]) for query in order]
 
 
-def assert_as_oracle(measures, qrels, run, values, ties=TieBreak.TREC):
-    assert_equal(values, expected_of(measures, qrels, run, ties), measures)
-
-
 def expected_of(measures, qrels, run, ties):
     """Return {query: [values]} by the oracle."""
-    columns = [oracle.evaluate(each.NAME, params_of(each), qrels, run, ties.value) for each in measures]
+    columns = [oracle.evaluate(each.NAME, dict(each.params), qrels, run, ties.value) for each in measures]
     return {query: [column[query] for column in columns] for query in qrels}
 
 
@@ -76,7 +68,7 @@ def test_random_cases_agree_with_the_oracle(form):
         given_qrels = FORMS[form](shuffled(rows_of(qrels), rng), "relevance")
         given_run = FORMS[form](shuffled(rows_of(run), rng), "score")
         values = values_of(measures, given_qrels, given_run, ties)
-        assert_as_oracle(measures, qrels, run, values, ties)
+        assert_equal(values, expected_of(measures, qrels, run, ties), measures)
 
 
 @cache
@@ -117,7 +109,7 @@ def nested(values):
 @given(qrels=nested(GRADE), run=nested(SCORE), seed=st.integers(0, 10_000), ties=st.sampled_from(TieBreak))
 def test_generated_cases_agree_with_the_oracle(qrels, run, seed, ties):
     measures = [random_measure(random.Random(seed))]
-    assert_as_oracle(measures, qrels, run, values_of(measures, qrels, run, ties), ties)
+    assert_equal(values_of(measures, qrels, run, ties), expected_of(measures, qrels, run, ties), measures)
 
 
 SCORES = {
@@ -145,13 +137,17 @@ def queries_of_all_kinds(rng):
     return qrels, run
 
 
-def in_frames(run, rng):
-    """Return the run in frames: rows of a query together, scattered, and in batches that cut queries."""
+def forms_of(run, rng):
+    """Return the run as a dict and in frames: queries together, in any order, in batches that cut them."""
     frame = pl.DataFrame(rows_of(run), schema=["query_id", "doc_id", "score"], orient="row")
-    scattered = pl.DataFrame(shuffled(rows_of(run), rng), schema=frame.columns, orient="row")
     cut = sorted(rng.sample(range(len(frame)), 9))
     batches = [frame[start:end] for start, end in pairwise([0, *cut, len(frame)])]
-    return {"together": frame, "scattered": scattered, "batches": Batches(batches)}
+    return {
+        "dict": run,
+        "together": frame,
+        "in any order": pl.DataFrame(shuffled(rows_of(run), rng), schema=frame.columns, orient="row"),
+        "batches": Batches(batches),
+    }
 
 
 @pytest.mark.parametrize("ties", TieBreak)
@@ -165,26 +161,15 @@ def test_ranks_are_those_of_a_full_sort_whatever_the_queries_beside(ties):
         for position, doc_id in enumerate(oracle.rank(run[query_id], ties.value, qrels[query_id]), start=1)
         if doc_id in qrels[query_id]
     ]
-    for form, given_run in {"dict": run, **in_frames(run, rng)}.items():
-        rankings = JudgedRankings.of(judgments, given_run, ties)
-        query_ids = [judgments.query_ids[query] for query in rankings.query]
-        found = list(zip(query_ids, rankings.rank.tolist(), judgments.ids(rankings.row), strict=True))
+    for form, given_run in forms_of(run, rng).items():
+        whole = JudgedRankings.of(judgments, given_run, ties)
+        query_ids = [judgments.query_ids[query] for query in whole.query]
+        found = list(zip(query_ids, whole.rank.tolist(), judgments.ids(whole.row), strict=True))
         assert found == expected, form
-
-
-@pytest.mark.parametrize("ties", TieBreak)
-@pytest.mark.parametrize(
-    "depth", [10, *(pytest.param(each, marks=pytest.mark.thorough) for each in (1, 300, 999))]
-)
-def test_rankings_that_are_cut_are_the_first_ranks_of_the_whole(ties, depth):
-    rng = random.Random(6)
-    qrels, run = queries_of_all_kinds(rng)
-    judgments = Judgments.of(qrels)
-    for form, given_run in {"dict": run, **in_frames(run, rng)}.items():
-        cut = JudgedRankings.of(judgments, given_run, ties, depth)
-        whole = JudgedRankings.of(judgments, given_run, ties).within(depth)
-        for name in ("row", "rank", "retrieved", "n_run_queries", "n_shared"):
-            np.testing.assert_array_equal(getattr(cut, name), getattr(whole, name), f"{form}: {name}")
+        for depth in effort([10], [1, 10, 300, 999]):
+            cut, first = JudgedRankings.of(judgments, given_run, ties, depth), whole.within(depth)
+            for name in ("row", "rank", "retrieved", "n_run_queries", "n_shared"):
+                np.testing.assert_array_equal(getattr(cut, name), getattr(first, name), f"{form}: {name}")
 
 
 def test_what_is_below_the_cutoff_makes_no_difference():
@@ -208,18 +193,13 @@ def test_an_empty_run_scores_zero_and_empty_qrels_give_nan():
     assert np.isnan(list(pm.calc_aggregate(measures, {}, {"q": {"d": 1.0}}).values())).all()
 
 
-def test_integer_ids_in_frames_meet_string_ids():
-    import pandas as pd
-
-    qrels = {"7": {"12": 1}}
-    columns = {"query_id": [7, 7], "doc_id": [11, 12], "score": [2, 1]}
-    for run in (pd.DataFrame(columns), pl.DataFrame(columns), pl.DataFrame(columns).to_arrow()):
-        assert pm.calc_aggregate(["RR"], qrels, run) == {pm.parse_measure("RR"): 0.5}
-    assert pm.calc_aggregate(["RR"], {7: {12: 1}}, {7: {11: 2.0, 12: 1.0}}) == {pm.parse_measure("RR"): 0.5}
+def test_integer_ids_meet_string_ids():
+    frame = pl.DataFrame({"query_id": [7, 7], "doc_id": [11, 12], "score": [2, 1]})
+    for run in (frame.to_pandas(), frame, frame.to_arrow(), {7: {11: 2.0, 12: 1.0}}):
+        assert list(pm.calc_aggregate(["RR"], {"7": {"12": 1}}, run).values()) == [0.5]
 
 
 def test_judgments_serve_many_runs_and_a_generator_is_consumed_once():
-    judgments = Judgments.of(row for row in [ir_measures.Qrel("q", "a", 1)])
-    evaluator = pm.evaluator([pm.Coverage @ 1], judgments)
+    evaluator = pm.evaluator([pm.Coverage @ 1], (row for row in [ir_measures.Qrel("q", "a", 1)]))
     assert evaluator.calc_aggregate({"q": {"a": 1.0}}) == {pm.Coverage @ 1: 1}
     assert evaluator.calc_aggregate({"q": {"a": 1.0, "b": 2.0}}) == {pm.Coverage @ 1: 0}

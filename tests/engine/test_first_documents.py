@@ -5,6 +5,7 @@ import random
 import struct
 
 import polars as pl
+from cases import rows_of
 from effort import effort
 
 from permed_measures.engine.first_documents import first_documents
@@ -36,45 +37,32 @@ def float32(score):
         return math.copysign(math.inf, score)
 
 
-def plain(run, query_ids, depth):
-    """Sort every document of each query: first by id, then by score, so that ties keep the order of ids."""
-    found = []
-    for query_id in query_ids:
-        documents = run.get(query_id, {})
-        by_id = sorted(documents, reverse=True)
-        found.append(sorted(by_id, key=lambda doc_id: -float32(documents[doc_id]))[:depth])
-    return found
-
-
-def random_run(rng):
-    return {
-        f"q{number}": {doc_id: rng.choice(SCORES) for doc_id in rng.sample(DOCUMENTS, rng.randint(0, 13))}
-        for number in range(rng.randint(0, 5))
-    }
-
-
-def frame_of(rows):
-    schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+def plain(documents, depth):
+    """Sort every document: first by id, then by score, so that ties keep the order of ids."""
+    by_id = sorted(documents, reverse=True)
+    return sorted(by_id, key=lambda doc_id: -float32(documents[doc_id]))[:depth]
 
 
 def test_they_are_those_of_a_plain_sort_in_every_form_and_division():
     query_ids = ["q3", "q1", "q0", "another"]
-    for seed in range(effort(15, 300)):
+    schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+    for seed in range(effort(15, 100)):
         rng = random.Random(seed)
-        run, depth = random_run(rng), rng.choice([1, 2, 3, 10, 20])
-        rows = [(query, *row) for query, documents in run.items() for row in documents.items()]
+        depth, size = rng.choice([1, 2, 3, 10, 20]), rng.randint(1, 20)
+        run = {
+            f"q{number}": {doc_id: rng.choice(SCORES) for doc_id in rng.sample(DOCUMENTS, rng.randint(0, 13))}
+            for number in range(rng.randint(0, 5))
+        }
+        rows = rows_of(run)
         rng.shuffle(rows)
-        size = rng.randint(1, 20)
-        parts = [frame_of(rows[start : start + size]) for start in range(0, len(rows), size)]
-        expected = plain(run, query_ids, depth)
-        for form in (run, frame_of(rows), Batches(parts), frame_of(rows).lazy()):
+        frame = pl.DataFrame(rows, schema=schema, orient="row")
+        parts = [frame[start : start + size] for start in range(0, len(rows), size)]
+        expected = [plain(run.get(query_id, {}), depth) for query_id in query_ids]
+        for form in (run, frame, Batches(parts), frame.lazy()):
             assert first_documents(form, query_ids, depth) == expected, (seed, type(form))
 
 
 def test_ids_may_be_numbers_and_a_table_of_another_library():
-    run = {1: {7: 1.0, 8: 1.0, 10: 1.0}}
-    assert first_documents(run, ["1"], 2) == [["8", "7"]]
     rows = pl.DataFrame({"qid": [1, 1, 1], "docno": [7, 8, 10], "score": [1, 1, 1]})
-    assert first_documents(rows, ["1"], 2) == [["8", "7"]]
-    assert first_documents(rows.to_arrow(), ["1"], 2) == [["8", "7"]]
+    for run in ({1: {7: 1.0, 8: 1.0, 10: 1.0}}, rows, rows.to_arrow()):
+        assert first_documents(run, ["1"], 2) == [["8", "7"]]
