@@ -32,19 +32,12 @@ def naming(name: str, calls: int = 2) -> Iterator[None]:
 def notes_of(name: str, rankings: JudgedRankings) -> list[str]:
     """Note how many queries a run retrieves nothing for, and how many have no judgments."""
     query_ids, lacking = rankings.judgments.query_ids, np.flatnonzero(rankings.retrieved == 0)
-    first = query_ids[lacking[0]] if len(lacking) else ""
-    beyond = rankings.n_run_queries - rankings.n_shared
-    return notes_of_counts(name, len(query_ids), len(lacking), beyond, f" (first: {first!r})")
-
-
-def notes_of_counts(name: str, n_queries: int, n_lacking: int, n_beyond: int, first: str = "") -> list[str]:
-    """Note how many of the judged queries a run lacks, and how many it has besides."""
     notes = []
-    if n_lacking:
+    if len(lacking):
         notes.append(
-            f"run {name!r} retrieves nothing for {n_lacking:,} of {counted(n_queries, 'query')}{first}; "
-            f"{'it scores' if n_lacking == 1 else 'they score'} 0"
+            f"run {name!r} retrieves nothing for {len(lacking):,} of {counted(len(query_ids), 'query')} "
+            f"(first: {query_ids[lacking[0]]!r}); {'it scores' if len(lacking) == 1 else 'they score'} 0"
         )
-    if n_beyond:
-        notes.append(f"run {name!r} has {counted(n_beyond, 'query')} without judgments (ignored)")
+    if beyond := rankings.n_run_queries - rankings.n_shared:
+        notes.append(f"run {name!r} has {counted(beyond, 'query')} without judgments (ignored)")
     return notes

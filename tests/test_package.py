@@ -45,7 +45,7 @@ audits: changes suggestions sentences answer_json reports audit
 limits: query_classes formulas best_rankings bounds counts row_formulas row_conventions rows
 limits: reports possible
 uncertainties: unjudged label_errors results uncertainty
-records: fields record changes verify rules gate leaderboard
+records: shape record verify gate leaderboard
 cli: messages progress parsing arguments inputs output
 cli: collections evaluate demo crosscheck audit possible compare reranking uncertainty verify gate leaderboard
 cli: convert inspect measures commands __init__

@@ -27,10 +27,9 @@ COMMANDS = {
     "compare": "Compare runs: differences, intervals and tests, as a table, a page or a figure.",
     "reranking": "Show what a reranking changed: ranks of relevant documents, pairs of documents, queries.",
     "uncertainty": "Show how sure each mean is: other topics, ties, unjudged documents, wrong labels.",
-    "verify": "Compute the numbers of records again, and say what differs, and what cannot be checked.",
+    "verify": "Compute the numbers of records again, and say what differs; exit status 1 if anything does.",
     "gate": "Check floors, and drops below a baseline; exit status 1 if a rule is broken.",
-    "leaderboard": "Order runs by the first measure, and test which are below the first; records need no run "
-    "files.",
+    "leaderboard": "Order runs by the first measure, and test which are below the first.",
     "convert": "Write a run or qrels in another format.",
     "inspect": "Describe files: format, counts, ids, grades, ties, duplicates, lists against scores.",
     "measures": "List the measures, their parameters and the values these can have; or explain some "

@@ -14,15 +14,14 @@ from permed_measures.cli.arguments import (
     LEVEL,
     QRELS,
     READING,
-    RECORD,
     RESAMPLES,
     RUNS,
     SEED,
     WRITING,
 )
-from permed_measures.cli.inputs import Inputs, find_runs, measures_asked, origin_of, reading
+from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.messages import print_message, warnings_as_notes
-from permed_measures.cli.output import check_record, format_of, write_record, write_report
+from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, one_of, option, repeatable
 from permed_measures.comparisons.compare import Comparison, compare
 from permed_measures.comparisons.corrections import CORRECTIONS, MAX_T
@@ -30,17 +29,13 @@ from permed_measures.comparisons.plots.forest import plot_forest
 from permed_measures.comparisons.plots.save import PLOT_ENDINGS, save_plot
 from permed_measures.comparisons.plots.style import matplotlib
 from permed_measures.comparisons.results import TESTS, Options
-from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.groups import Groups
 from permed_measures.markup import counted
-from permed_measures.results.evaluations import Evaluations, evaluated, with_judged
 
 
 def run(args: Namespace) -> None:
     """Compare runs."""
     files = find_runs(args.runs)
     read = [Path(args.qrels), *files.values()]
-    check_record(args.record, args.output, read)
     form = format_of(args, read, others=dict.fromkeys(PLOT_ENDINGS, "figure"))
     if form in ("html", "figure"):
         matplotlib()  # before any work: an error where it is missing
@@ -49,23 +44,12 @@ def run(args: Namespace) -> None:
     with reading(args.qrels, files, args.order, args.query_ids) as inputs:
         chosen = measures_asked(args, inputs)
         result = compare(inputs.source, inputs.runs, chosen, by=args.by, **asked)
-        recorded = _evaluated_again(inputs, result, args.by) if args.record else None
     origin = origin_of(args, files)
     result = replace(result, origin=origin, digits=args.digits, caption=args.caption or "")
     if form == "figure":
         _write_figure(result, args.output)
     else:
         write_report(result.report(), form, args.output, f"{len(files):,} runs")
-    if recorded is not None:
-        write_record(args, replace(recorded, origin=origin), result, asked)
-
-
-def _evaluated_again(inputs: Inputs, result: Comparison, by: str | None) -> Evaluations:
-    """Evaluate the runs for a record, which has the values of Judged too."""
-    groups = Groups.of(result.paired.query_ids, by, inputs.dataset) if by else None
-    evaluator = PermedEvaluator(with_judged(result.measures), inputs.judgments)
-    evaluations, notes = evaluated(evaluator, inputs.runs)
-    return Evaluations(result.measures, evaluations, groups=groups, notes=notes)
 
 
 def _write_figure(result: Comparison, output: Path) -> None:
@@ -99,7 +83,7 @@ COMMAND = Command(
         option(ADVANCED, "--equivalence-margin D", "Also test whether a difference is within ± D."),
         option(ADVANCED, "--detect D", "Say how many queries a difference of D needs."),
         *(RESAMPLES, SEED, LEVEL),
-        *(DIGITS, CAPTION, *READING, RECORD),
+        *(DIGITS, CAPTION, *READING),
     ],
     examples=[
         "permed-sample permed-sample/runs --baseline bm25",

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections import ChainMap
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from permed_measures.cli.arguments import (
     ASKED_MEASURES,
@@ -16,28 +14,24 @@ from permed_measures.cli.arguments import (
     QRELS,
     READING,
     RESAMPLES,
+    RUNS,
     SEED,
     WRITING,
 )
 from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import Command, argument
+from permed_measures.cli.parsing import Command
 from permed_measures.markup import counted
 from permed_measures.records.leaderboard import leaderboard
-from permed_measures.records.record import is_record
 
 
 def run(args: Namespace) -> None:
     """Order runs by the first measure."""
     files = find_runs(args.runs)
     form = format_of(args, [Path(args.qrels), *files.values()])
-    records = {name: path for name, path in files.items() if is_record(path)}
-    runs = {name: path for name, path in files.items() if name not in records}
-    with reading(args.qrels, runs, args.order, args.query_ids) as inputs:
+    with reading(args.qrels, files, args.order, args.query_ids) as inputs:
         chosen = measures_asked(args, inputs)
-        both: ChainMap[str, Any] = ChainMap(records, inputs.runs)  # type: ignore[arg-type]
-        how = (args.clusters, args.resamples, args.seed, args.order, args.query_ids)
-        board = leaderboard(inputs.source, both, chosen, *how)
+        board = leaderboard(inputs.source, inputs.runs, chosen, args.clusters, args.resamples, args.seed)
     board = replace(board, origin=origin_of(args, files))
     report = board.report(args.digits, args.caption or "")
     write_report(report, form, args.output, counted(len(board.entries), "run"))
@@ -46,8 +40,7 @@ def run(args: Namespace) -> None:
 COMMAND = Command(
     run,
     [
-        QRELS,
-        argument("runs", "RUN", "Runs, records of runs, or folders of them: FILE or NAME=FILE.", nargs="+"),
+        *(QRELS, RUNS),
         *(*ASKED_MEASURES, CLUSTERS, *WRITING, RESAMPLES, SEED, DIGITS, CAPTION, *READING),
     ],
     examples=["permed-sample permed-sample/runs", "medcorpus runs/ --output board.html"],

@@ -17,7 +17,6 @@ from permed_measures.markup import counted
 from permed_measures.results.report import CAPTIONED, ENDINGS, Report
 
 if TYPE_CHECKING:
-    from permed_measures.comparisons.compare import Comparison
     from permed_measures.results.evaluations import Evaluations
 
 
@@ -92,20 +91,11 @@ def check_record(record: Path | None, output: Path | None, read: Iterable[Path])
         raise InputError("the record would overwrite the output, the qrels or a run", where=str(record))
 
 
-def write_record(
-    args: Namespace,
-    found: Evaluations,
-    compared: Comparison | None = None,
-    asked: Mapping[str, Any] | None = None,
-) -> None:
-    """Write a record of an evaluation, or of a comparison with what was `asked` of it, and say so."""
-    from permed_measures.records.record import assembled
+def write_record(args: Namespace, found: Evaluations) -> None:
+    """Write a record of an evaluation, and say so."""
+    from permed_measures.records.record import record_of
 
-    how: dict[str, Any] = {name: vars(args).get(name) for name in ("by", "order", "query_ids")}
-    how["macro"] = vars(args).get("macro", False)
-    if asked:
-        how["comparison"] = {name: value for name, value in asked.items() if value not in (None, [])}
-    assembled(found, how, compared, created=True).write(args.record)
+    record_of(found, args.order, args.query_ids).write(args.record)
     print_message(f"{args.record}: record of {counted(len(found.evaluations), 'run')}")
 
 

@@ -9,26 +9,20 @@ from typing import Any
 
 from permed_measures.cli.arguments import FORMAT
 from permed_measures.cli.inputs import find_runs, origin_of
-from permed_measures.cli.messages import warnings_as_notes
 from permed_measures.cli.parsing import INPUT, Command, argument, option, repeatable
-from permed_measures.errors import InputError
-from permed_measures.records.verify import verified, verify_all
+from permed_measures.records.verify import verified, verify
 
 
 def run(args: Namespace) -> int:
     """Compute the numbers of records again."""
-    given = _runs_of(args.run)
-    with warnings_as_notes():
-        found = list(verify_all(args.records, args.qrels, given, args.folder))
-    if args.records == [Path(each.name) for each in found if not each.is_read]:
-        raise InputError(found[0].error, where=found[0].name)
-    made = origin_of(args, {})
+    runs, made = _runs_of(args.run), origin_of(args, {})
+    found = [verify(path, args.qrels, runs, args.folder) for path in args.records]
     found = [
         replace(each, origin=replace(each.origin, command=made.command, options=made.options))
         for each in found
     ]
     print(verified(found).to(args.format or "table"), end="")
-    return 0 if all(each.ok for each in found) else 1 if all(each.is_read for each in found) else 2
+    return int(not all(each.ok for each in found))
 
 
 def _runs_of(given: list[str]) -> Any:
@@ -43,7 +37,7 @@ def _runs_of(given: list[str]) -> Any:
 COMMAND = Command(
     run,
     [
-        argument("records", "RECORD", "Records, or folders of them.", nargs="+", type=Path),
+        argument("records", "RECORD", "Records.", nargs="+", type=Path),
         option(INPUT, "--qrels QRELS", "The qrels, if they are not where the record says."),
         repeatable(INPUT, "--run RUN", "A run, if it is not where the record says: FILE or NAME=FILE."),
         option(
@@ -54,6 +48,6 @@ COMMAND = Command(
         ),
         FORMAT,
     ],
-    examples=["base.json", "records/ --folder ."],
+    examples=["base.json", "records/base.json --folder ."],
     details="Exit status 1 if anything differs, 2 if a record cannot be read or its files are not found.",
 )

@@ -161,31 +161,3 @@ def _first_scores(frame: pl.DataFrame) -> dict[str, dict[str, float]]:
     for query_id, doc_id, score, _ in frame.iter_rows():
         lists.setdefault(query_id, {}).setdefault(doc_id, score)
     return lists
-
-
-_START, _END = "ir_metadata.start", "ir_metadata.end"
-
-
-def format_name(source: Source, kind: Kind) -> str:
-    """Return the name of the format of a file."""
-    return "Parquet" if source.is_parquet else TextFile.recognised(source, kind).format.name
-
-
-def ir_metadata_of(source: Source) -> list[str]:
-    """Return the lines of the ir_metadata header of a TREC run; empty if it has none.
-
-    The header (Breuer, Keller and Schaer, SIGIR 2022) is YAML in comments at the start of the run, between
-    ``ir_metadata.start`` and ``ir_metadata.end``.
-    """
-    header: list[str] | None = None
-    for _, line in () if source.is_parquet else source.head():
-        if not line.startswith("#"):
-            break
-        content = line[1:].removeprefix(" ").rstrip()
-        if content == _END:
-            return header or []
-        if header is not None:
-            header.append(content)
-        elif content == _START:
-            header = []
-    return []

@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.comparisons.paired import PairedRuns
-from permed_measures.comparisons.results import ComparisonRow, Options
-from permed_measures.comparisons.rows import rows_of
-from permed_measures.comparisons.tests import least_p
-from permed_measures.comparisons.wording import p_or_dash
 from permed_measures.datasets.loading import loaded_qrels, loaded_run, run_name
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike, path_of
-from permed_measures.errors import InputError
+from permed_measures.errors import InputError, shown
 from permed_measures.files.provenance import Origin, provenance
-from permed_measures.intervals import Floats, sums_of
+from permed_measures.intervals import Floats, difference_range, mean_intervals, zero_rounding_noise
 from permed_measures.markup import counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parsing import distinct, named_measure
-from permed_measures.records.changes import values_to_compare
-from permed_measures.records.fields import check_fields
-from permed_measures.records.record import Record, as_record
-from permed_measures.records.rules import RULES
+from permed_measures.records.record import Record, as_record, comparable_values
 from permed_measures.results.evaluations import Evaluations, evaluated
 from permed_measures.results.report import Report, Result, Section
 from permed_measures.results.table import Table
 
-LEVEL = 0.05
-"""A drop is significant if its p-value is below this; the interval is of 1 - this."""
-
-_NO_EVIDENCE = (
-    "that a drop is not significant does not show that it is small: non-inferior asks for evidence of that"
-)
+_HEADINGS = ["measure", "asked", "found", "outcome", "note"]
 
 
 @dataclass(frozen=True)
@@ -57,7 +44,7 @@ class Rule:
         The same as it is printed and compared: ``0.7934``, ``fell by 0.0530``, ``rose by 0.0474``.
     ok : bool
     note : str
-        What else there is to say, such as the p-value of a drop.
+        With `non_inferior` the interval of the change.
     """
 
     measure: str
@@ -82,8 +69,6 @@ class Gate(Result):
     notes : list of str
         What is to be known about the run, as `evaluate` says it.
     measures : list of Measure
-    seed : int or None
-        Of the test, if there was one.
     origin : Origin or None
         The command and its files.
     """
@@ -92,7 +77,6 @@ class Gate(Result):
     about: str
     notes: list[str] = field(default_factory=list)
     measures: list[Measure] = field(default_factory=list, repr=False)
-    seed: int | None = field(default=None, repr=False)
     origin: Origin | None = field(default=None, repr=False)
 
     @property
@@ -125,14 +109,11 @@ class Gate(Result):
                 "about": self.about,
                 "rules": [*map(vars, self.rules)],
                 "notes": self.notes,
-                "provenance": provenance(self.measures, self.origin, self.seed, ["scipy"]),
+                "provenance": provenance(self.measures, self.origin, packages=["scipy"]),
             },
             rows=lambda: map(vars, self.rules),
             cautions=self.notes,
         )
-
-
-_HEADINGS = ["measure", "asked", "found", "outcome", "note"]
 
 
 def gate(
@@ -141,11 +122,8 @@ def gate(
     minimum: Mapping[str, float] | None = None,
     baseline: RunLike | Record | None = None,
     max_drop: Mapping[str, float] | None = None,
-    significant: bool = False,
     non_inferior: bool = False,
     clusters: By | None = None,
-    resamples: int = 50_000,
-    seed: int = 0,
     order: str = "score",
     query_ids: str | None = None,
 ) -> Gate:
@@ -162,17 +140,11 @@ def gate(
         must have been made with the same labels and options.
     max_drop : mapping of str to float
         How far the mean of each measure may fall below that of the baseline: the margin.
-    significant : bool
-        A drop beyond the margin counts only if it is significant too: by the randomization test over whole
-        clusters, two-sided at 0.05 (``randomization_test`` has formula and source), each measure by itself.
-        That a drop is not significant is no evidence that it is small.
     non_inferior : bool
         The run passes only with evidence that it does not fall by more than the margin: if the 95 % interval
         of the change (``mean_intervals``, over whole clusters) lies above -`max_drop`.
     clusters : str, mapping or callable, optional
         As in `compare`: by default the conversations of a data set that has them.
-    resamples, seed : int
-        Of the test.
     order, query_ids
         How runs are read that are paths, and how the record of a baseline must have been made, as in
         `record`.
@@ -186,8 +158,7 @@ def gate(
     ------
     MeasureError, InputError
         As for an evaluation; if there is no rule, or `max_drop` has no baseline; if the record of the
-        baseline lacks a measure, was edited, or was made with other labels, queries or options; if no drop
-        could be significant: the p-values of five clusters or fewer are at least 2 / 2^5.
+        baseline lacks a measure, was edited, or was made with other labels, queries or options.
 
     Notes
     -----
@@ -201,79 +172,71 @@ def gate(
     >>> found.ok, found.rules
     (False, [Rule(measure='RR', asked='at least 0.8', found=0.5, said='0.5000', ok=False, note='')])
     """
-    floors, drops = _by_measure(minimum), _by_measure(max_drop)
-    limits = {"min": floors, "max-drop": drops}
-    given = {"significant": significant, "non-inferior": non_inferior, "resamples": resamples, "seed": seed}
-    check_fields({name: {str(m): x for m, x in each.items()} for name, each in limits.items()} | given, RULES)
-    _refuse_incomplete(floors, drops, baseline, significant, non_inferior)
+    floors, drops = _by_measure("minimum", minimum), _by_measure("max_drop", max_drop)
+    _refuse_incomplete(floors, drops, baseline, non_inferior)
     loaded = loaded_qrels(qrels)
     evaluator = PermedEvaluator(distinct([*floors, *drops]), loaded)
-    judgments = evaluator.judgments
-    if not judgments.query_ids:
+    query_ids_here = evaluator.judgments.query_ids
+    if not query_ids_here:
         raise InputError("the qrels have no query")
-
-    def values_of(run: Any) -> tuple[dict[Measure, Floats], list[str]]:
-        name = run_name(path_of(run) or run)
-        if isinstance(run, (str, os.PathLike)):
-            run = loaded_run(run, order=order, rewriting=query_ids, qrels=loaded)
-        evaluations, notes = evaluated(evaluator, {name: run})
-        found = Evaluations(list(evaluator.measures), evaluations, notes=notes)
-        values = evaluations[name].values
-        return dict(zip(evaluator.measures, values, strict=True)), found.notes_on(name)
-
-    values, notes = values_of(run)
+    how = {"order": order, "query_ids": query_ids}
+    values, notes = _evaluated(run, evaluator, loaded, how)
     rules = [_floor(measure, values[measure], least) for measure, least in floors.items()]
-    about = counted(len(judgments.query_ids), "query")
+    about = counted(len(query_ids_here), "query")
     if baseline is not None:
-        recorded = as_record(baseline)
-        if recorded is None:
-            before, of_baseline = values_of(baseline)
-            notes += [each for each in of_baseline if each not in notes]
-        elif len(recorded.runs) != 1:
-            problem = f"the record of a baseline must have one run (found {len(recorded.runs)})"
-            raise InputError(problem, where=recorded.source)
-        else:
-            how = (list(drops), judgments, order, query_ids)
-            [before] = values_to_compare(recorded, *how).values()
-        name, cluster, _ = clusters_of(judgments.query_ids, clusters, loaded)
-        runs = {"baseline": before, "run": values}
-        stacked = {run: np.stack([of[measure] for measure in drops]) for run, of in runs.items()}
-        pairs = [("run", "baseline")]
-        paired = PairedRuns(list(drops), judgments.query_ids, stacked, pairs, name, cluster, [])
-        tests = ("randomization",) if significant else ()
-        _refuse_powerless(paired, significant, resamples)
-        [rows], _ = rows_of([paired], Options(tests, "none", resamples, seed, 1 - LEVEL))
-        for row, most, changes in zip(rows, drops.values(), _changes_of_clusters(paired), strict=True):
-            few = least_p(int((np.abs(changes) > 1e-12).sum()), resamples) >= LEVEL
-            rules.append(_drop(row, most, non_inferior, few))
-        if significant or non_inferior:
-            about += f", by {name}" * bool(name)
-        if non_inferior:
-            about += "; [95% CI of the change]"
-        elif any(rule.ok and rule.note for rule in rules):
-            about += f"; {_NO_EVIDENCE}"
-    return Gate(rules, about, notes, list(evaluator.measures), seed if significant else None)
+        before, of_baseline = _baseline(baseline, list(drops), evaluator, loaded, how)
+        notes += [each for each in of_baseline if each not in notes]
+        name, cluster, _ = clusters_of(query_ids_here, clusters, loaded)
+        for measure, most in drops.items():
+            change = zero_rounding_noise(values[measure] - before[measure])
+            rules.append(_drop(measure, change, most, cluster if non_inferior else None))
+        about += (f", by {name}" * bool(name) + "; [95% CI of the change]") * non_inferior
+    return Gate(rules, about, notes, list(evaluator.measures))
 
 
-def _by_measure(given: Mapping[str, float] | None) -> dict[Measure, float]:
+def _by_measure(name: str, given: Mapping[str, float] | None) -> dict[Measure, float]:
     """Return the limit of each measure."""
+    for text, limit in (given or {}).items():
+        is_number = isinstance(limit, (int, float)) and not isinstance(limit, bool) and math.isfinite(limit)
+        if not is_number or (name == "max_drop" and limit < 0):
+            expected = "a number" if name == "minimum" else "a number of at least 0"
+            raise InputError(f"{name} of {text} must be {expected} (found {shown(limit)})")
     pairs = (given or {}).items()
     return {text if isinstance(text, Measure) else named_measure(text): limit for text, limit in pairs}
 
 
-def _refuse_incomplete(
-    floors: Any, drops: Any, baseline: object, significant: bool, non_inferior: bool
-) -> None:
-    is_tested = significant or non_inferior
+def _refuse_incomplete(floors: Any, drops: Any, baseline: object, non_inferior: bool) -> None:
     for is_wrong, problem, hint in (
         (not floors and not drops, "there is no rule", "Give minimum={'nDCG@10': 0.8}, or max_drop"),
         (drops and baseline is None, "max_drop needs a baseline", "Name a run or a record"),
         (baseline is not None and not drops, "a baseline needs max_drop", "Say how far a measure may fall"),
-        (is_tested and not drops, "a test is of a drop below a baseline", "Give a baseline and max_drop"),
-        (significant and non_inferior, "significant and non_inferior exclude each other", "Choose one"),
+        (non_inferior and not drops, "non_inferior is of a drop", "Give a baseline and max_drop"),
     ):
         if is_wrong:
             raise InputError(problem, hint=hint)
+
+
+def _evaluated(
+    run: Any, evaluator: PermedEvaluator, qrels: Any, how: Mapping[str, Any]
+) -> tuple[dict[Measure, Floats], list[str]]:
+    """Return the values of a run by measure, and what is to be known about it."""
+    name = run_name(path_of(run) or run)
+    if isinstance(run, (str, os.PathLike)):
+        run = loaded_run(run, order=how["order"], rewriting=how["query_ids"], qrels=qrels)
+    evaluations, notes = evaluated(evaluator, {name: run})
+    found = Evaluations(list(evaluator.measures), evaluations, notes=notes)
+    values = evaluations[name].values
+    return dict(zip(evaluator.measures, values, strict=True)), found.notes_on(name)
+
+
+def _baseline(
+    baseline: Any, measures: list[Measure], evaluator: PermedEvaluator, qrels: Any, how: Mapping[str, Any]
+) -> tuple[dict[Measure, Floats], list[str]]:
+    """Return the same of the baseline; nothing is noted on a record."""
+    recorded = as_record(baseline)
+    if recorded is None:
+        return _evaluated(baseline, evaluator, qrels, how)
+    return comparable_values(recorded, measures, evaluator.judgments, how), []
 
 
 def _printed(value: float, limit: float, sign: str = "") -> str:
@@ -297,47 +260,25 @@ def _floor(measure: Measure, values: Floats, least: float) -> Rule:
     return Rule(name_of(measure), f"at least {_limit(least)}", mean, _printed(mean, least), is_met)
 
 
-def _refuse_powerless(paired: PairedRuns, significant: bool, resamples: int) -> None:
-    """Refuse a test that no drop could fail."""
-    least = least_p(paired.n_clusters, resamples)
-    if significant and least >= LEVEL:
-        of = f"{counted(paired.n_clusters, 'independent unit')} and {counted(resamples, 'resample')}"
-        hint = "Leave out significant: max_drop alone, or with non_inferior, can fail"
-        problem = f"no drop can be significant: the smallest p-value of {of} is {least:.4f}"
-        raise InputError(problem, hint=hint)
+def _drop(measure: Measure, change: Floats, most: float, cluster: Any) -> Rule:
+    """Judge the drop of a measure by itself, or with clusters by its interval."""
+    mean = float(change.mean())
+    size = _printed(abs(mean), most)
+    said = f"{'changed' if float(size) == 0 else 'fell' if mean < 0 else 'rose'} by {size}"
+    ok, note = not _is_less(mean, -most), ""
+    if cluster is not None:
+        ok, note = _within(measure, change, most, cluster)
+    return Rule(name_of(measure), f"drop of at most {_limit(most)}", -mean, said, ok, note)
 
 
-def _drop(row: ComparisonRow, most: float, non_inferior: bool, few: bool) -> Rule:
-    """Judge the drop of a measure: by its interval, by its test, or by itself.
-
-    Where `few` queries differ, no sign pattern of them gives a small p-value.
-    """
-    size = _printed(abs(row.difference), most)
-    is_nothing = float(size) == 0
-    said = f"{'changed' if is_nothing else 'fell' if row.difference < 0 else 'rose'} by {size}"
-    ok, note = not _is_less(row.difference, -most), ""
-    if non_inferior:
-        ok, note = _within(row, most)
-    elif row.tests and not ok:
-        p = row.tests["randomization"].p
-        note = f"p = {p_or_dash(p)}" + f", those that differ give none below {LEVEL:g}" * few
-        ok = p is not None and p >= LEVEL
-    return Rule(name_of(row.measure), f"drop of at most {_limit(most)}", -row.difference, said, ok, note)
-
-
-def _changes_of_clusters(paired: PairedRuns) -> list[Floats]:
-    """Return the sum of the changes of each cluster by measure."""
-    changes = [paired.differences(number)[:, 0] for number in range(len(paired.measures))]
-    return [sums_of(each[:, None], paired.cluster)[:, 0] for each in changes]
-
-
-def _within(row: ComparisonRow, most: float) -> tuple[bool, str]:
+def _within(measure: Measure, change: Floats, most: float, cluster: Any) -> tuple[bool, str]:
     """Return whether the interval of the change lies above the margin."""
-    if not row.wins + row.losses:
+    if not change.any():
         return True, "every query is as before"
-    if row.interval is None:
-        return False, row.reasons["interval"]
-    low, high = (_printed(each, most, "+") for each in row.interval)
+    [interval] = mean_intervals(change[:, None], cluster, within=[difference_range(measure)])
+    if interval.value is None:
+        return False, interval.reason
+    low, high = (_printed(each, most, "+") for each in interval.value)
     return not _is_less(float(low), -most), f"[{low}, {high}]"
 
 

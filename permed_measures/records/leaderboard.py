@@ -1,17 +1,13 @@
-"""Leaderboards: runs and records in one table, and which are significantly below the first."""
+"""Leaderboards: runs in one table, and which are significantly below the first."""
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import combinations
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from ir_measures.measures import Measure
 
 from permed_measures.comparisons.corrections import MAX_T
@@ -21,17 +17,14 @@ from permed_measures.comparisons.rows import rows_of
 from permed_measures.comparisons.tests import least_p
 from permed_measures.comparisons.wording import p_or_dash
 from permed_measures.datasets.loading import loaded_qrels, loaded_run
-from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggregated
+from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin, provenance
-from permed_measures.intervals import Floats
-from permed_measures.measures.headings import check_headings, headings_of, name_of
+from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import naming
-from permed_measures.records.changes import values_to_compare
-from permed_measures.records.record import Record, as_record
 from permed_measures.results.evaluation_report import evaluation_report
 from permed_measures.results.evaluations import Evaluations, evaluated, objects, records_of, with_judged
 from permed_measures.results.report import Report, Result, Section
@@ -41,8 +34,7 @@ LEVEL = 0.05
 """A run is below the first if the adjusted p-value of their difference is below this."""
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A run of a leaderboard.
 
     Attributes
@@ -54,24 +46,12 @@ class Entry:
         Of its difference from the first run, adjusted for all pairs of runs; None for the first.
     values : dict of str to float
         The mean of each measure.
-    judged : dict of str to float or None
-        The share of judged documents at each cutoff; None where a record does not have it.
-    queries : dict of str to int
-        How many are judged, in the run, without relevant documents, and ignored.
-    source : str
-        The record that it is from; empty for a run.
-    notes : list of str
-        What is to be known about the run, as `evaluate` says it.
     """
 
     rank: int
     run: str
     p: float | None
     values: dict[str, float]
-    judged: dict[str, float | None]
-    queries: dict[str, int]
-    source: str = ""
-    notes: list[str] = field(default_factory=list)
 
     @property
     def is_below(self) -> bool:
@@ -92,7 +72,7 @@ class Leaderboard(Result):
     measures : list of Measure
         The first orders the runs.
     about : str
-        The queries, and how runs were tested.
+        How runs were tested.
     least_p : float
         The smallest p-value that the test can give.
     evaluations : Evaluations
@@ -133,56 +113,53 @@ class Leaderboard(Result):
             finding=[f"{self.finding[:1].upper()}{self.finding[1:]}."],
             sections=[Section(tables=[self._with_places(table)])],
             notes=[*made.notes, *self.notes],
-            data=partial(_content, self),
-            rows=partial(_records, self),
+            data=self._content,
+            rows=self._rows,
         )
 
     def _with_places(self, table: Table) -> Table:
-        """Put ranks before the names of runs, and p-values behind the labels."""
-        n = table.n_labels
+        """Put ranks before the names of runs, and p-values behind them."""
         places = {
             each.run: (str(each.rank), "" if each.p is None else p_or_dash(each.p)) for each in self.entries
         }
 
         def placed(row: Sequence[Cell]) -> list[Cell]:
             rank, p = places.get(row[0].text, ("", ""))
-            return [Cell(rank), *row[:n], Cell(p), *row[n:]]
+            return [Cell(rank), row[0], Cell(p), *row[1:]]
 
+        notes = [f"Rank: by {headings_of(self.measures)[0]}", *[f"p: {self.about}"] * bool(self.about)]
         return replace(
             table,
-            headings=["rank", *table.headings[:n], "p", *table.headings[n:]],
+            headings=["rank", table.headings[0], "p", *table.headings[1:]],
             blocks=[[placed(row) for row in block] for block in table.blocks],
-            n_labels=n + 1,
-            notes=[
-                *table.notes,
-                f"Rank: by {headings_of(self.measures)[0]}",
-                *[f"p: {self.about}"] * bool(self.about),
-            ],
+            n_labels=2,
+            notes=[*table.notes, *notes],
             label="leaderboard",
         )
 
+    def _content(self) -> dict[str, Any]:
+        """Return what the JSON holds: of each run what `evaluate` has of it, its rank and its p-value."""
+        numbers = zip(self.entries, objects(self.evaluations), strict=True)
+        return {
+            "finding": self.finding,
+            "about": self.about,
+            "runs": [
+                {"rank": each.rank, **content, "p": each.p, "notes": self.evaluations.notes_on(each.run)}
+                for each, content in numbers
+            ],
+            "notes": self.notes,
+            "provenance": provenance(self.measures, self.origin),
+        }
 
-def _records(board: Leaderboard) -> Iterator[dict[str, Any]]:
-    """Yield the numbers of each run."""
-    for each, row in zip(board.entries, records_of(board.evaluations), strict=True):
-        yield {"rank": each.rank, **row, "p": each.p}
-
-
-def _content(board: Leaderboard) -> dict[str, Any]:
-    """Return what the JSON holds."""
-    return {
-        "measures": list(map(str, board.measures)),
-        "about": board.about,
-        "finding": board.finding,
-        "runs": [{**vars(entry), "is_below": entry.is_below} for entry in board.entries],
-        "notes": board.notes,
-        "provenance": provenance(board.measures, board.origin),
-    }
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the numbers of each run."""
+        for each, row in zip(self.entries, records_of(self.evaluations), strict=True):
+            yield {"rank": each.rank, **row, "p": each.p}
 
 
 def leaderboard(
     qrels: QrelsLike,
-    runs: Mapping[str, RunLike | Record],
+    runs: Mapping[str, RunLike],
     measures: MeasuresLike,
     clusters: By | None = None,
     resamples: int = 50_000,
@@ -195,9 +172,8 @@ def leaderboard(
     Parameters
     ----------
     qrels : QrelsLike
-    runs : mapping of str to RunLike or Record
-        Runs by name. A record, or the path of one, stands for the runs in it, by their own names: their
-        values are taken from it, and the runs themselves are not needed.
+    runs : mapping of str to RunLike
+        Runs by name.
     measures : Measure or str, or an iterable of them
         The first orders the runs.
     clusters : str, mapping or callable, optional
@@ -205,7 +181,7 @@ def leaderboard(
     resamples, seed : int
         Of the randomization test.
     order, query_ids
-        How runs are read that are paths, and how records must have been made; as in `record`.
+        How runs are read that are paths, as in `record`.
 
     Returns
     -------
@@ -217,8 +193,7 @@ def leaderboard(
     Raises
     ------
     MeasureError, InputError
-        As for an evaluation; for a record that lacks a measure, was edited, or was made with other labels,
-        queries or options; for a measure that is named like another column.
+        As for an evaluation.
 
     Examples
     --------
@@ -233,117 +208,53 @@ def leaderboard(
     asked = measures_of(measures)
     if not asked:
         raise InputError("there is no measure to order by", hint="Name one, such as 'nDCG@10'")
+    check_headings(["rank", "p"], asked)
     loaded = loaded_qrels(qrels)
     evaluator = PermedEvaluator(with_judged(asked), loaded)
     ids = evaluator.judgments.query_ids
     if not ids:
         raise InputError("the qrels have no query")
-    check_headings(["rank", "run", "p", "record"], asked)
-    found = _by_name(_scored(runs, asked, evaluator, order, query_ids, loaded))
-    evaluations = _evaluations(found, asked)
+    found = _best_first(runs, asked, evaluator, loaded, {"order": order, "rewriting": query_ids})
     unit, cluster, notes = clusters_of(ids, clusters, loaded)
-    values = {name: each.values[:1] for name, each in evaluations.evaluations.items()}
+    values = {name: each.values[:1] for name, each in found.evaluations.items()}
     pairs = [(later, earlier) for earlier, later in combinations(values, 2)]
     rows = _differences(PairedRuns(asked[:1], ids, values, pairs, unit, cluster, []), resamples, seed)
     p_values = [None, *(row.tests["randomization"].adjusted for row in rows[: len(values) - 1])]
-    sources = {name: each.source for name, each in found.items()}
-    entries = list(_entries(evaluations, p_values, sources))
     least = least_p(int(cluster.max()) + 1, resamples)
-    about, notes = _tested(rows, unit, seed), [*evaluator.notes(), *notes]
-    return Leaderboard(entries, asked, about, least, evaluations, notes=notes)
+    notes = [*evaluator.notes(), *notes]
+    return Leaderboard(_entries(found, p_values), asked, _tested(rows, unit, seed), least, found, notes=notes)
 
 
-class _Scored(NamedTuple):
-    """A run, or what a record has of one: the file of that, and how many queries the run has."""
-
-    evaluation: Evaluation
-    notes: list[str]
-    source: str = ""
-    counts: dict[str, int] | None = None
-
-
-def _scored(
+def _best_first(
     runs: Mapping[str, Any],
     asked: list[Measure],
     evaluator: PermedEvaluator,
-    order: str,
-    query_ids: str | None,
     qrels: Any,
-) -> Iterator[tuple[str, _Scored]]:
-    """Yield the values of each run, computed or from a record."""
+    how: Mapping[str, Any],
+) -> Evaluations:
+    """Evaluate the runs, and order them."""
+    found: dict[str, Evaluation] = {}
+    notes: dict[str, list[str]] = {}
     for name in runs:
         run = runs[name]
-        if (record := as_record(run)) is not None:
-            recorded = values_to_compare(record, asked, evaluator.judgments, order, query_ids)
-            for content, values in zip(record["runs"], recorded.values(), strict=True):
-                told, source = content.get("notes", []), Path(record.source).name or name
-                found = _of_record(content["judged"], [*values.values()], evaluator)
-                yield content["run"], _Scored(found, told, source, content["queries"])
-            continue
         with naming(name):
             if isinstance(run, (str, os.PathLike)):
-                run = loaded_run(run, order=order, rewriting=query_ids, qrels=qrels)
-            evaluations, notes = evaluated(evaluator, {name: run})
-        yield name, _Scored(evaluations[name], notes[name])
-
-
-@dataclass(frozen=True)
-class _Recorded(Evaluation):
-    """What a record has of a run: of Judged only the means, and no rankings."""
-
-    means: dict[Measure, float]
-
-    @property
-    def aggregated(self) -> dict[Measure, float]:
-        """The means that were recorded."""
-        return self.means
-
-
-def _of_record(
-    judged: Mapping[str, float | None], values: list[Floats], evaluator: PermedEvaluator
-) -> _Recorded:
-    measures, nothing = list(evaluator.measures), evaluator.evaluate({})
-    shares = [judged.get(name_of(measure)) for measure in measures[len(values) :]]
-    known = [math.nan if share is None else share for share in shares]
-    means = aggregated(measures[: len(values)], np.stack(values)) | dict(
-        zip(measures[len(values) :], known, strict=True)
-    )
-    return _Recorded(measures, np.stack(values), nothing.rankings, means)
-
-
-def _by_name(scored: Iterator[tuple[str, _Scored]]) -> dict[str, _Scored]:
-    """Return the runs by their names, best first; no two may have the same."""
-    found: dict[str, _Scored] = {}
-    for name, each in scored:
-        if name in found:
-            places = " and ".join(one.source or "a run" for one in (found[name], each))
-            hint = "Give one of them another name: NAME=FILE"
-            raise InputError(f"two runs are named {name!r} ({places})", hint=hint)
-        found[name] = each
+                run = loaded_run(run, qrels=qrels, **how)
+            evaluations, noted = evaluated(evaluator, {name: run})
+        found |= evaluations
+        notes |= noted
     if not found:
         raise InputError("there is no run")
-    return dict(sorted(found.items(), key=lambda item: -float(item[1].evaluation.values[0].mean())))
+    ordered = sorted(found.items(), key=lambda item: -float(item[1].values[0].mean()))
+    return Evaluations(asked, dict(ordered), notes=notes)
 
 
-def _evaluations(found: Mapping[str, _Scored], asked: list[Measure]) -> Evaluations:
-    """Put the runs together, with the records where any run is from one."""
-    records = {name: each.source for name, each in found.items()}
-    return Evaluations(
-        asked,
-        {name: each.evaluation for name, each in found.items()},
-        records=records if any(records.values()) else {},
-        notes={name: each.notes for name, each in found.items()},
-        counts={name: each.counts for name, each in found.items() if each.counts is not None},
-    )
-
-
-def _entries(found: Evaluations, p_values: list[float | None], sources: Mapping[str, str]) -> Iterator[Entry]:
+def _entries(found: Evaluations, p_values: Sequence[float | None]) -> list[Entry]:
     means = [each.aggregated[found.measures[0]] for each in found.evaluations.values()]
-    for run, own, p in zip(objects(found), means, p_values, strict=True):
-        name = run["run"]
-        rank = 1 + sum(mean > own + 1e-12 for mean in means)
-        numbers = run["metrics"], run["judged"], run["queries"]
-        yield Entry(rank, name, p, *numbers, sources[name], found.notes_on(name))
+    return [
+        Entry(1 + sum(mean > own + 1e-12 for mean in means), content["run"], p, content["metrics"])
+        for content, own, p in zip(objects(found), means, p_values, strict=True)
+    ]
 
 
 def _differences(paired: PairedRuns, resamples: int, seed: int) -> list[ComparisonRow]:
@@ -359,9 +270,7 @@ def _tested(rows: list[ComparisonRow], clusters: str, seed: int) -> str:
     if not rows:
         return ""
     test = rows[0].tests["randomization"]
-    named = (
-        f" ({clusters})" if clusters not in ("", "clusters") else ""
-    )  # a mapping or a function has no name
+    named = f" ({clusters})" * (clusters not in ("", "clusters"))  # a mapping or a function has no name
     patterns = f"{test.method}{named}{f', seed {seed}' if test.draws else ''}"
     return (
         "of the difference from the first run, by the randomization test with max-T over all pairs of runs; "

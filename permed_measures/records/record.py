@@ -1,4 +1,4 @@
-"""Records: what a number depends on, and the values of all queries, in one JSON file."""
+"""Records: the values of all queries, and what they depend on, in one JSON file."""
 
 from __future__ import annotations
 
@@ -13,26 +13,22 @@ from typing import Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.comparisons.compare import Comparison, compare
-from permed_measures.comparisons.report import comparison_content
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.groups import Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
-from permed_measures.errors import InputError, MeasureError, shown
-from permed_measures.files.inspection import format_name, ir_metadata_of
+from permed_measures.errors import InputError, MeasureError, nearest, shown
 from permed_measures.files.provenance import Origin, provenance
-from permed_measures.files.sources import Source
 from permed_measures.files.whole import write_whole
-from permed_measures.markup import as_json, counted, finite
+from permed_measures.intervals import Floats
+from permed_measures.markup import as_json, counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import with_alias
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
-from permed_measures.records.fields import check_fields, schema
-from permed_measures.results.evaluations import Evaluations, evaluated, objects, with_judged
+from permed_measures.records.shape import RECORD, check_shape
+from permed_measures.results.evaluations import Evaluations, evaluated
 
-FORM = "permed-measures record 2"
+FORM = "permed-measures record 3"
 """How a record begins; the number changes when other versions could not read it."""
 
 _UNSEALED = ("created", "sha256")
@@ -42,9 +38,8 @@ _UNSEALED = ("created", "sha256")
 class Record(dict[str, Any]):
     """The content of a record, as JSON has it.
 
-    Its fields are described by the JSON schema ``fields.schema()``. ``sha256`` is the hash of all other
-    fields but ``created``: whatever is edited afterwards is noticed. `source` is the file that it was read
-    from.
+    ``sha256`` is the hash of all other fields but ``created``: whatever is edited afterwards is noticed.
+    `source` is the file that it was read from.
     """
 
     source = ""
@@ -58,28 +53,18 @@ class Record(dict[str, Any]):
     @property
     def measures(self) -> list[Measure]:
         """The measures, with the user's names."""
-        parsed = ((parse_measure(each["measure"]), each.get("heading")) for each in self["measures"])
-        return [with_alias(measure, heading) if heading else measure for measure, heading in parsed]
-
-    @property
-    def runs(self) -> list[str]:
-        """The names of the runs."""
-        return [run["run"] for run in self["runs"]]
+        parsed = ((name, parse_measure(text)) for name, text in self["measures"].items())
+        return [with_alias(each, name) if name_of(each) != name else each for name, each in parsed]
 
     @property
     def version(self) -> str:
         """The version of permed-measures that made it."""
         return str(self["versions"]["permed-measures"])
 
-    def values_of(self, run: str, measure: Measure) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def values_of(self, run: str, measure: Measure) -> Floats:
         """Return the value of each query, in the order of ``query_ids``."""
-        [content] = [each for each in self["runs"] if each["run"] == run]
         names = {each: name_of(each) for each in self.measures}
-        return np.array(content["values"][names[measure]], float)
-
-    def inputs(self, role: str) -> list[dict[str, Any]]:
-        """Return the files of a role: ``qrels`` or ``run``."""
-        return [each for each in self["inputs"] if each["role"] == role]
+        return np.array(self["runs"][run]["values"][names[measure]], float)
 
     def to_json(self) -> str:
         """Write it as JSON: the same inputs give the same text, but for ``created``."""
@@ -91,8 +76,8 @@ class Record(dict[str, Any]):
 
     def __repr__(self) -> str:
         """Name the runs and the measures."""
-        measures = ", ".join(map(name_of, self.measures))
-        return f"<Record of {', '.join(self.runs)} on {counted(len(self['query_ids']), 'query')}: {measures}>"
+        queries = counted(len(self["query_ids"]), "query")
+        return f"<Record of {', '.join(self['runs'])} on {queries}: {', '.join(self['measures'])}>"
 
 
 def record(
@@ -100,15 +85,11 @@ def record(
     runs: Mapping[str, RunLike] | RunLike,
     measures: MeasuresLike,
     *,
-    rel: float | None = None,
-    by: str | None = None,
-    macro: bool = False,
     order: str = "score",
     query_ids: str | None = None,
-    comparison: Mapping[str, Any] | None = None,
     created: bool = True,
 ) -> Record:
-    """Evaluate runs, and keep what the numbers depend on, and the values of all queries.
+    """Evaluate runs, and keep the values of all queries, and what they depend on.
 
     Parameters
     ----------
@@ -116,16 +97,12 @@ def record(
         The path of a file or the id of a data set, so that `verify` finds it again; any other form too.
     runs : mapping of str to RunLike, or path
         Runs by name; one path is named like the file.
-    measures, rel
+    measures : MeasuresLike
         As in `calc_aggregate`.
-    by, macro
-        As in `evaluate_by`; `by` is a field or a pattern.
     order : {'score', 'list'}
         As in `read_run`.
     query_ids : {'permed', 'litsearch'}, optional
         As in `match_query_ids`.
-    comparison : mapping, optional
-        Compare the runs too, with these options of `compare`, such as ``{"baseline": "bm25"}``.
     created : bool
         Whether to say when it was made. Without it, the same inputs give the same bytes.
 
@@ -137,69 +114,48 @@ def record(
     Raises
     ------
     MeasureError, InputError
-        As for an evaluation or a comparison.
+        As for an evaluation; if the qrels have no query.
 
     Examples
     --------
     >>> found = record({"q": {"a": 1}}, {"mine": {"q": {"b": 2.0, "a": 1.0}}}, ["RR"], created=False)
     >>> found
     <Record of mine on 1 query: RR>
-    >>> found["runs"][0]["metrics"], found["runs"][0]["values"]
+    >>> found["runs"]["mine"]["means"], found["runs"]["mine"]["values"]
     ({'RR': 0.5}, {'RR': [0.5]})
     """
-    options: dict[str, Any] = {"by": by, "macro": macro, "order": order, "query_ids": query_ids}
-    if comparison is not None:
-        options["comparison"] = dict(comparison)
-    check_fields(options, schema()["properties"]["options"])
     given = runs_by_name(runs)
-    origin = Origin.of(qrels, given)
     loaded = loaded_qrels(qrels)
     read = loaded_runs(given, order=order, rewriting=query_ids, qrels=loaded)
-    asked = measures_of(measures, rel)
-    evaluator = PermedEvaluator(with_judged(asked), loaded)
-    judgments = evaluator.judgments
-    groups = Groups.of(judgments.query_ids, by, loaded) if by is not None else None
-    evaluations, notes = evaluated(evaluator, read)
-    found = Evaluations(asked, evaluations, groups=groups, macro=macro, origin=origin, notes=notes)
-    compared = None if comparison is None else compare(loaded, read, asked, by=by, **comparison)
-    return assembled(found, options, compared, created)
+    evaluator = PermedEvaluator(measures_of(measures), loaded)
+    evaluations, _ = evaluated(evaluator, read)
+    found = Evaluations(list(evaluator.measures), evaluations, origin=Origin.of(qrels, given))
+    return record_of(found, order, query_ids, created)
 
 
-def assembled(
-    found: Evaluations, options: Mapping[str, Any], compared: Comparison | None, created: bool
-) -> Record:
-    """Put a record together.
-
-    Parameters
-    ----------
-    found : Evaluations
-    options : mapping
-        ``by``, ``macro``, ``order`` and ``query_ids``, and as ``comparison`` those of `compare`.
-    compared : Comparison or None
-        If the runs were compared.
-    created : bool
-        Whether to say when it was made.
-    """
+def record_of(found: Evaluations, order: str, query_ids: str | None, created: bool = True) -> Record:
+    """Return the record of an evaluation; see `record`."""
     origin = found.origin or Origin()
-    about = provenance(found.measures, origin)
     judgments = next(iter(found.evaluations.values())).rankings.judgments
-    content = {
-        "record": FORM,
-        "versions": {name: version for name, version in about["versions"].items() if version},
-        "qrels": {**_place(origin), "judgments": hash_of(judgments)},
-        "inputs": described(origin),
-        "options": options,
-        "measures": about["measures"],
-        "conventions": about["conventions"],
-        "query_ids": judgments.query_ids,
-        "runs": list(_runs(found)),
-        **({"comparison": finite(comparison_content(compared))} if compared else {}),
-    }
-    made = Record(json.loads(json.dumps(content)))  # as it will be when it has been written and read again
-    if created:
-        made["created"] = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    if not judgments.query_ids:
+        raise InputError("the qrels have no query")
+    is_file = origin.qrels == "-" or os.path.lexists(origin.qrels)
+    versions = provenance([])["versions"]
+    made = Record(
+        record=FORM,
+        created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds") if created else None,
+        versions={name: version for name, version in versions.items() if version},
+        options={"order": order, "query_ids": query_ids},
+        qrels={
+            "path": origin.qrels if is_file else None,
+            "dataset": None if is_file else origin.qrels or None,
+            "judgments": hash_of(judgments),
+        },
+        measures={name_of(measure): str(measure) for measure in found.measures},
+        query_ids=list(judgments.query_ids),
+        runs=dict(_runs(found, origin)),
+    )
     made["sha256"] = made.seal
-    check_fields(made, schema())
     return made
 
 
@@ -214,37 +170,23 @@ def hash_of(judgments: Judgments) -> str:
     return _hash(json.dumps(rows))
 
 
-def _place(origin: Origin) -> dict[str, str]:
-    """Say where the qrels are: a file or a folder, or the id of a data set."""
-    is_file = origin.qrels == "-" or os.path.lexists(origin.qrels)
-    return {"path" if is_file else "dataset": origin.qrels} if origin.qrels else {}
-
-
-def described(origin: Origin) -> list[dict[str, Any]]:
-    """Return the files of qrels and runs, with the format of each and the header that it may have."""
-    return list(map(_described, provenance([], origin).get("inputs", ())))
-
-
-def _described(given: dict[str, Any]) -> dict[str, Any]:
-    if not given.get("path") or given.get("sha256") is None:
-        return given
-    source = Source(Path(given["path"]))
-    try:
-        header = ir_metadata_of(source) if given["role"] == "run" else []
-        form = format_name(source, given["role"])
-    except InputError:  # what was a run is none any more: the hash says so
-        return given
-    return {**given, "format": form, **({"ir_metadata": header} if header else {})}
-
-
-def _runs(found: Evaluations) -> Iterator[dict[str, Any]]:
-    """Yield the values of each run."""
-    for content in objects(found):
-        evaluation = found.evaluations[content["run"]]
-        rows = zip(evaluation.measures, evaluation.values.tolist(), strict=True)
-        content.pop("columns", None)  # the user's own
-        values = {name_of(m): row for m, row in rows if m in found.measures}
-        yield {**content, "notes": [*found.notes.get(content["run"], ())], "values": values}
+def _runs(found: Evaluations, origin: Origin) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what a record has of each run, by name."""
+    inputs = provenance([], Origin(runs=origin.runs)).get("inputs", ())
+    files = {each["name"]: each for each in inputs}
+    for name, evaluation in found.evaluations.items():
+        file = files.get(name, {})
+        rows = dict(zip(evaluation.measures, evaluation.values.tolist(), strict=True))
+        means = evaluation.aggregated
+        yield (
+            name,
+            {
+                "path": file.get("path"),
+                "sha256": file.get("sha256"),
+                "means": {name_of(measure): float(means[measure]) for measure in found.measures},
+                "values": {name_of(measure): rows[measure] for measure in found.measures},
+            },
+        )
 
 
 # --- reading -----------------------------------------------------------------------------------------
@@ -268,7 +210,7 @@ def read_record(path: str | os.PathLike[str]) -> Record:
     if (size := Path(path).stat().st_size) > _MOST_BYTES:
         raise InputError(f"records have at most {_MOST_BYTES:,} bytes (found {size:,})", where=where)
     try:
-        content = json.loads(Path(path).read_bytes(), parse_int=_whole)
+        content = json.loads(Path(path).read_bytes(), parse_int=float)  # no field is a whole number
     except (ValueError, RecursionError) as error:
         raise InputError(f"this is no record: it is no JSON ({error})", where=where) from None
     found = checked(content, where)
@@ -276,36 +218,29 @@ def read_record(path: str | os.PathLike[str]) -> Record:
     return found
 
 
-def _whole(digits: str) -> int | float:
-    """Return a whole number; one that is too long for any field as a float, without the time it takes."""
-    return int(digits) if len(digits) <= 20 else float(digits)
-
-
 def checked(content: Any, where: str) -> Record:
     """Return the content as a record, or raise InputError for the first field that is wrong."""
     form = content.get("record") if isinstance(content, dict) else None
     if form != FORM:
-        hint = "Records are written by evaluate --record FILE and compare --record FILE"
+        hint = "Records are written by evaluate --record FILE"
         if isinstance(form, str) and form.startswith(_ANY_FORM):
             hint = "Another version made it: make it again, or verify it with that version"
         raise InputError(f"this is no {FORM} (its field 'record' is {shown(form)})", where=where, hint=hint)
-    check_fields(content, schema(), where)
+    check_shape(content, RECORD, where)
     found = Record(content)
     try:
-        names = list(map(name_of, found.measures))
+        names = set(map(name_of, found.measures))
     except MeasureError as error:
         raise InputError(f"measures: {error.problem}", where=where, hint=error.hint) from None
-    for what, each in (("measures", names), ("runs", found.runs)):
-        if len(set(each)) < len(each):
-            raise InputError(f"{what} must have different names (found {shown(each)})", where=where)
-    for run in found["runs"]:
-        key, values = f"runs.{run['run']}.values", run["values"]
-        if set(values) != set(names):
-            raise InputError(f"{key} must be of {shown(names)} (found {shown(list(values))})", where=where)
-        for name, row in values.items():
-            if len(row) != len(found["query_ids"]):
-                expected = f"must have one for each of {counted(len(found['query_ids']), 'query')}"
-                raise InputError(f"{key}.{name} {expected} (found {len(row):,})", where=where)
+    if not names or not found["runs"]:
+        raise InputError("this record has no measure or no run", where=where)
+    for run, numbers in found["runs"].items():
+        rows = numbers["values"].values()
+        if not set(numbers["means"]) == set(numbers["values"]) == names:
+            raise InputError(f"runs.{run} must have the measures {shown(sorted(names))}", where=where)
+        if any(len(row) != len(found["query_ids"]) for row in rows):
+            expected = f"must have one for each of {counted(len(found['query_ids']), 'query')}"
+            raise InputError(f"runs.{run}.values {expected}", where=where)
     return found
 
 
@@ -314,12 +249,12 @@ _ANY_FORM = FORM.rstrip("0123456789")
 
 def as_record(given: Any) -> Record | None:
     """Return the record that this is, or that is in this file; None for anything else."""
-    if isinstance(given, (str, os.PathLike)) and is_record(Path(given)):
+    if isinstance(given, (str, os.PathLike)) and _is_record(Path(given)):
         return read_record(given)
     return given if isinstance(given, Record) else None
 
 
-def is_record(path: Path) -> bool:
+def _is_record(path: Path) -> bool:
     """Return whether a regular file begins like a record."""
     try:
         if not path.is_file():  # a pipe can be read only once
@@ -328,3 +263,33 @@ def is_record(path: Path) -> bool:
             return _ANY_FORM.encode() in file.read(200)
     except (OSError, ValueError):
         return False
+
+
+def comparable_values(
+    found: Record, measures: list[Measure], judgments: Judgments, options: Mapping[str, Any]
+) -> dict[Measure, Floats]:
+    """Return the values of the only run of a record, if they can be compared with an evaluation made here.
+
+    Raises
+    ------
+    InputError
+        If it was edited, or made with other labels or options, or has several runs.
+    MeasureError
+        If it lacks a measure.
+    """
+    for is_wrong, problem in (
+        (len(found["runs"]) != 1, f"a baseline is one run (found {len(found['runs'])})"),
+        (found["sha256"] != found.seal, "this record was edited after it was written"),
+        (found["qrels"]["judgments"] != hash_of(judgments), "this record was made with other labels"),
+        (found["query_ids"] != judgments.query_ids, "this record was made with other queries"),
+        (found["options"] != options, f"this record was made with the options {found['options']}"),
+    ):
+        if is_wrong:
+            raise InputError(problem, where=found.source)
+    [run] = found["runs"]
+    names = list(found["measures"])
+    for measure in measures:
+        if measure not in found.measures:
+            problem = f"this record has no {measure} (it has {', '.join(names)})"
+            raise MeasureError(problem, where=found.source, hint=nearest(str(measure), names))
+    return {measure: found.values_of(run, measure) for measure in measures}

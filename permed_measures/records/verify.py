@@ -4,27 +4,48 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from ir_measures.measures import Measure
+import numpy as np
 
 from permed_measures import __version__
 from permed_measures.datasets.loading import runs_by_name
 from permed_measures.datasets.samples import SAMPLE_FOLDER
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.errors import InputError, PermedError, PermedWarning, shown
+from permed_measures.errors import InputError, PermedWarning, shown
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
-from permed_measures.records.changes import NOTHING, TOLERANCE, Difference, compared
-from permed_measures.records.record import Record, checked, described, is_record, read_record
+from permed_measures.records.record import Record, checked, read_record
 from permed_measures.records.record import record as record_of
 from permed_measures.results.report import Report, Result, Section
 
-_SHOWN = 12
-"""The number of differences that are printed."""
+TOLERANCE = 1e-9
+"""How far numbers of another version may be from ours."""
+
+
+class Difference(NamedTuple):
+    """What is not as recorded.
+
+    Attributes
+    ----------
+    part : str
+        ``record``, ``qrels``, ``queries``, ``run bm25``, or ``bm25, nDCG@10``.
+    text : str
+        What differs.
+    largest : float
+        Of values, the largest difference.
+    """
+
+    part: str
+    text: str
+    largest: float = 0.0
+
+    def __str__(self) -> str:
+        """Say it in a line."""
+        return f"{self.part}: {self.text}"
 
 
 @dataclass(frozen=True)
@@ -36,84 +57,60 @@ class Verification(Result):
     name : str
         The file of the record.
     differences : list of Difference
-        What is not as recorded.
-    not_checked : list of str
-        The fields that cannot be computed again, such as ``created`` and ``versions``.
-    error : str
-        Why nothing could be computed again; empty if it could.
-    is_read : bool
-        Whether the record and its files could be read.
     n_values : int
         The number of values of queries that were computed again.
     notes : list of str
-    measures : list of Measure
     origin : Origin
         The record and the files that were read.
     """
 
     name: str
-    differences: list[Difference] = field(default_factory=list)
-    not_checked: list[str] = field(default_factory=list)
-    error: str = ""
-    is_read: bool = True
-    n_values: int = 0
+    differences: list[Difference]
+    n_values: int
     notes: list[str] = field(default_factory=list)
-    measures: list[Measure] = field(default_factory=list, repr=False)
     origin: Origin = field(default_factory=Origin, repr=False)
 
     @property
     def ok(self) -> bool:
-        """Whether everything that was computed again is as recorded."""
-        return not self.differences and not self.error
+        """Whether everything is as recorded."""
+        return not self.differences
 
     def report(self) -> Report:
-        """Say what differs, and what was not checked."""
+        """Say what differs."""
         return verified([self])
 
     def _texts(self) -> list[str]:
-        if self.ok:
-            texts = [f"reproduced: {counted(self.n_values, 'value')} computed again, none differs"]
-        else:
-            texts = [f"not computed again: {self.error}"] if self.error else ["not reproduced"]
-        texts += list(map(str, self.differences[:_SHOWN]))
-        more = len(self.differences) - _SHOWN
-        texts += [f"and {counted(more, 'more difference')}: --format json has all"] if more > 0 else []
-        texts += [f"not checked: {', '.join(self.not_checked)}"] if self.not_checked else []
+        again = f"{counted(self.n_values, 'value')} computed again, none differs"
+        texts = [f"reproduced: {again}" if self.ok else "not reproduced", *map(str, self.differences)]
         return [*texts, *(f"note: {note}" for note in self.notes)]
 
     def content(self) -> dict[str, Any]:
-        """Return what the JSON has of the outcome; where one of two values is missing, so is its field."""
+        """Return what the JSON has of the outcome."""
         return {
             "record": self.name,
             "reproduced": self.ok,
             "values": self.n_values,
-            "error": self.error or None,
-            "differences": [
-                {name: value for name, value in each._asdict().items() if value is not NOTHING}
-                for each in self.differences
-            ],
-            "not_checked": self.not_checked,
+            "largest_difference": max((each.largest for each in self.differences), default=0.0),
+            "differences": list(map(str, self.differences)),
             "notes": self.notes,
         }
 
 
 def verified(found: Sequence[Verification]) -> Report:
     """Report the outcomes of records: a section for each."""
+    contents = [each.content() for each in found]
     return Report(
         counted(len(found), "record"),
         sections=[Section(each.name, texts=each._texts()) for each in found],
         data=lambda: [
-            {**each.content(), "provenance": provenance(each.measures, each.origin)} for each in found
+            {**content, "provenance": provenance([], each.origin)}
+            for each, content in zip(found, contents, strict=True)
         ],
-        rows=lambda: map(_row, found),
+        rows=lambda: (
+            {name: "; ".join(each) if isinstance(each, list) else each for name, each in content.items()}
+            for content in contents
+        ),
     )
-
-
-def _row(found: Verification) -> dict[str, Any]:
-    """Return the outcome of a record in a line."""
-    lists = {"differences": [each.key for each in found.differences], "not_checked": found.not_checked}
-    content = {**found.content(), "notes": found.notes, **lists}
-    return {name: "; ".join(each) if isinstance(each, list) else each for name, each in content.items()}
 
 
 def verify(
@@ -139,15 +136,14 @@ def verify(
     Returns
     -------
     Verification
-        ``ok`` if everything that can be computed again is the same: the hashes of the files and the labels,
-        the options, measures and conventions, the means, the values of all queries, ceilings, judged shares,
-        tests. With the version that made the record numbers must be equal to the last bit, with another
-        within 1e-9; texts may then differ, which ``not_checked`` says.
+        ``ok`` if the record was not edited, and labels, queries, files of runs, the values of all queries and
+        the means are as recorded. With the version that made the record numbers must be equal to the last
+        bit, with another within 1e-9.
 
     Raises
     ------
-    InputError
-        If the file is no record, or the qrels or a run cannot be found.
+    InputError, MeasureError
+        If the file is no record, the qrels or a run cannot be found, or they cannot be evaluated.
 
     Examples
     --------
@@ -156,32 +152,64 @@ def verify(
     >>> made = record(qrels, {"mine": run}, ["RR"])
     >>> verify(made, qrels, {"mine": run}).ok
     True
-    >>> made["runs"][0]["metrics"]["RR"] = 0.51
+    >>> made["runs"]["mine"]["means"]["RR"] = 0.51
     >>> print(verify(made, qrels, {"mine": run}).differences[1])
-    runs.mine.metrics.RR: recorded 0.51, computed 0.5
+    mine, RR: mean recorded 0.51, computed 0.5
     """
     recorded = checked(record, "record") if isinstance(record, Record) else read_record(record)
     name = recorded.source or "record"
     files = _Files(recorded, name, Path(folder or Path(name).parent))
     runs = files.runs(run)
     found_qrels = files.qrels() if qrels is None else qrels
-    error, remade = "", recorded
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PermedWarning)  # whoever made the record has seen it
-        try:
-            remade = record_of(found_qrels, runs, recorded.measures, created=False, **recorded["options"])
-        except PermedError as problem:
-            error = str(problem)
-            remade = Record({**recorded, "inputs": described(Origin.of(found_qrels, runs))})
-    differences, not_checked = compared(recorded, remade)
-    n_values = 0 if error else len(recorded["query_ids"]) * len(recorded.measures) * len(runs)
-    notes = []
-    if recorded.version != __version__:
-        notes = [f"made by version {recorded.version}, this is {__version__}: within {TOLERANCE:g} is equal"]
-    origin = replace(Origin.of(found_qrels, runs), others={"record": Path(name)} if recorded.source else {})
-    return Verification(
-        name, differences, not_checked, error, True, n_values, notes, recorded.measures, origin
-    )
+        again = record_of(found_qrels, runs, recorded.measures, **recorded["options"])
+    is_same = recorded.version == __version__
+    differences = list(_differences(recorded, again, 0.0 if is_same else TOLERANCE))
+    n_values = len(again["query_ids"]) * len(again["measures"]) * len(runs)
+    made_by = f"made by version {recorded.version}, this is {__version__}: within {TOLERANCE:g} is equal"
+    given = Origin.of(found_qrels, runs)
+    others = {"record": Path(name)} if recorded.source else {}
+    origin = Origin(given.command, given.qrels, given.runs, others)
+    return Verification(name, differences, n_values, [] if is_same else [made_by], origin)
+
+
+def _differences(recorded: Record, again: Record, tolerance: float) -> Iterator[Difference]:
+    """Yield what differs between a record and the same evaluation made again."""
+    if recorded["sha256"] != recorded.seal:
+        yield Difference("record", "it was edited after it was written: sha256 is not that of its content")
+    if recorded["qrels"]["judgments"] != again["qrels"]["judgments"]:
+        yield Difference("qrels", "the labels are not those of the record")
+    ids, new_ids = recorded["query_ids"], again["query_ids"]
+    gone, new = (sorted({*these} - {*others}) for these, others in ((ids, new_ids), (new_ids, ids)))
+    if ids != new_ids:
+        yield Difference("queries", f"gone {shown(gone)}, new {shown(new)}")
+    for run, before in recorded["runs"].items():
+        now = again["runs"][run]
+        if None not in (before["sha256"], now["sha256"]) and before["sha256"] != now["sha256"]:
+            yield Difference(f"run {run}", "the file is not that of the record")
+        for measure in recorded["measures"]:
+            part = f"{run}, {measure}"
+            mean, new_mean = before["means"][measure], now["means"][measure]
+            if (largest := abs(mean - new_mean)) > tolerance:
+                yield Difference(part, f"mean recorded {mean!r}, computed {new_mean!r}", largest)
+            if ids == new_ids:
+                yield from _of_queries(
+                    part, ids, before["values"][measure], now["values"][measure], tolerance
+                )
+
+
+def _of_queries(
+    part: str, ids: list[str], before: list[float], now: list[float], tolerance: float
+) -> Iterator[Difference]:
+    """Say how many values of queries differ, and which one most."""
+    apart = np.abs(np.subtract(before, now))
+    if (n := int((apart > tolerance).sum())) == 0:
+        return
+    most = int(apart.argmax())
+    queries = f"{n:,} of {counted(len(ids), 'query')} differ"
+    text = f"{queries}, most {shown(ids[most])}: recorded {before[most]!r}, computed {now[most]!r}"
+    yield Difference(part, text, float(apart[most]))
 
 
 @dataclass(frozen=True)
@@ -194,30 +222,30 @@ class _Files:
 
     def qrels(self) -> str:
         """Return the qrels: the id of a data set, or where the file or folder is."""
-        named = self.record["qrels"]
-        if "dataset" in named and not os.path.lexists(named["dataset"]) and named["dataset"] != "-":
-            return str(named["dataset"])
-        return self._find(named.get("path", ""), "qrels", "--qrels FILE")
+        dataset = self.record["qrels"]["dataset"]
+        if dataset is not None and not os.path.lexists(dataset) and dataset != "-":
+            return str(dataset)
+        return self._find(self.record["qrels"]["path"], "qrels", "--qrels FILE")
 
     def runs(self, given: Any) -> dict[str, Any]:
         """Return the runs by the names of the record."""
-        names = self.record.runs
+        recorded = self.record["runs"]
         if given is None:
-            paths = {each.get("name"): each.get("path", "") for each in self.record.inputs("run")}
             return {
-                name: self._find(paths.get(name, ""), f"run {name!r}", "--run NAME=FILE") for name in names
+                name: self._find(each["path"], f"run {name!r}", "--run NAME=FILE")
+                for name, each in recorded.items()
             }
         named = runs_by_name(given)
-        if set(names) <= set(named):
-            return {name: named[name] for name in names}
-        if len(names) == len(named) == 1:
-            return dict(zip(names, named.values(), strict=True))
-        expected = f"the record has the runs {', '.join(map(repr, names))}"
+        if set(recorded) <= set(named):
+            return {name: named[name] for name in recorded}
+        if len(recorded) == len(named) == 1:
+            return dict(zip(recorded, named.values(), strict=True))
+        expected = f"the record has the runs {', '.join(map(repr, recorded))}"
         raise InputError(expected, where=self.name, hint="Name a file for each: NAME=FILE")
 
-    def _find(self, path: str, what: str, option: str) -> str:
+    def _find(self, path: str | None, what: str, option: str) -> str:
         """Return where a file is: where its path leads from the folder, or in the folder itself."""
-        places = [self.folder / path, self.folder / Path(path).name] if path not in ("", "-") else []
+        places = [self.folder / path, self.folder / Path(path).name] if path and path != "-" else []
         for place in places:
             if any(_is_in(place, folder) for folder in (self.folder, SAMPLE_FOLDER)):
                 return str(place)
@@ -236,36 +264,3 @@ def _is_in(path: Path, folder: Path) -> bool:
         )
     except (OSError, ValueError, RuntimeError):  # a name that no file can have, links in a circle
         return False
-
-
-# --- many records ------------------------------------------------------------------------------------
-
-
-def verify_all(
-    paths: Iterable[Path], qrels: QrelsLike | None, run: Any, folder: Path | None
-) -> Iterator[Verification]:
-    """Yield the outcome of each record, and of each file of a folder that ends in .json or begins like one.
-
-    A record that cannot be read, or whose files cannot be found, has an ``error``, and the others follow.
-    """
-    for path in paths:
-        for file in _records_in(path):
-            origin = Origin(others={"record": file})
-            try:
-                yield verify(file, qrels, run, folder)
-            except PermedError as error:
-                problem = str(error).removeprefix(f"{file}: ")
-                yield Verification(str(file), error=problem, is_read=False, origin=origin)
-            except OSError as error:
-                problem = error.strerror or str(error)
-                yield Verification(str(file), error=problem, is_read=False, origin=origin)
-
-
-def _records_in(path: Path) -> list[Path]:
-    """Return the records of a folder, or the path itself."""
-    if not path.is_dir():
-        return [path]
-    found = sorted(each for each in path.iterdir() if each.suffix == ".json" or is_record(each))
-    if not found:
-        raise InputError("there is no record in this folder", where=str(path))
-    return found

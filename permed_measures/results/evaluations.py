@@ -20,7 +20,7 @@ from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.measures.headings import check_headings, name_of
 from permed_measures.measures.parameters import cutoff_of, values_of
-from permed_measures.named_runs import notes_of, notes_of_counts
+from permed_measures.named_runs import notes_of
 from permed_measures.results.run_notes import run_notes
 
 MACRO = "(macro)"
@@ -76,12 +76,8 @@ class Evaluations:
         Give the mean of the groups' means in place of each.
     origin : Origin, optional
         Where the qrels and the runs come from.
-    records : mapping of str to str
-        The record that each run is from, where some are; not with `by_query` or `groups`.
     notes : mapping of str to sequence of str
         What `run_notes` says of each run.
-    counts : mapping of str to mapping
-        What `queries` returns, for runs that are known from records, whose rankings are those of no run.
     """
 
     measures: list[Measure]
@@ -90,9 +86,7 @@ class Evaluations:
     groups: Groups | None = None
     macro: bool = False
     origin: Origin | None = None
-    records: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    counts: Mapping[str, dict[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse a measure that is named like another column."""
@@ -108,9 +102,7 @@ class Evaluations:
         """The headings of the labels."""
         if self.by_query:
             return ["run", "query_id"]
-        if self.groups is not None:
-            return ["run", self.groups.name]
-        return ["run", "record"] if self.records else ["run"]
+        return ["run"] if self.groups is None else ["run", self.groups.name]
 
     @cached_property
     def ideal(self) -> Evaluation:
@@ -143,8 +135,6 @@ class Evaluations:
 
     def queries(self, name: str) -> dict[str, int]:
         """Count the queries: judged, in the run, without relevant documents, and ignored."""
-        if name in self.counts:
-            return self.counts[name]
         rankings = self.evaluations[name].rankings
         return {
             "judged": rankings.n_queries,
@@ -165,7 +155,7 @@ class Evaluations:
         """Yield a row for each group, and one for all queries."""
         every, groups = list(evaluation.aggregated.values()), self.groups
         if groups is None:
-            yield Row([name, self.records.get(name, "")][: len(self.labels)], every, queries)
+            yield Row([name], every, queries)
             return
         if self.macro:
             means = list(groups.macro(evaluation).values())
@@ -181,15 +171,10 @@ class Evaluations:
 
     def notes_on_queries(self, name: str) -> list[str]:
         """Return how many queries a run lacks, and has besides."""
-        if name not in self.counts:
-            return notes_of(name, self.evaluations[name].rankings)
-        counts = self.counts[name]
-        return notes_of_counts(name, counts["judged"], self.n_lacking(name), counts["ignored"])
+        return notes_of(name, self.evaluations[name].rankings)
 
     def n_lacking(self, name: str) -> int:
         """Return for how many queries a run retrieves nothing."""
-        if name in self.counts:
-            return self.counts[name]["judged"] - self.counts[name]["in_run"]
         return int((self.evaluations[name].rankings.retrieved == 0).sum())
 
     def all_notes(self) -> list[str]:

@@ -66,8 +66,6 @@ def test_a_folder_of_runs_is_one_table(compared, tmp_path):
         ("bm25 =lsa", "error: a run is FILE or NAME=FILE (found '=lsa')"),
         ("bm25 a=empty", "error: empty: Is a directory"),
         ("bm25 lsa --clusters (", "(found '(', not a pattern: missing )"),
-        ("bm25 lsa --record no/base.json", "error: no/base.json: there is no folder 'no' to write into"),
-        ("bm25 lsa --record lsa", "error: lsa: the record would overwrite the output, the qrels or a run"),
         ("bm25 lsa --level 2", "error: level must be between 0 and 1 (found 2.0). 95 percent is 0.95"),
         ("bm25 lsa --correction sidak", "--correction: expected one of max-t, "),
         ("bm25 lsa --format pdf", "--format: expected one of table, "),

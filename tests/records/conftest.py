@@ -14,7 +14,6 @@ MEDICAL = SAMPLES[0]
 def folder(tmp_path, monkeypatch):
     """Return a folder with qrels and runs, in which commands run."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     shutil.copy(MEDICAL.qrels, tmp_path / "qrels.jsonl")
     for name, path in MEDICAL.runs.items():
         shutil.copy(path, tmp_path / f"{name}.jsonl")
