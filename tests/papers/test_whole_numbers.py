@@ -1,14 +1,12 @@
 """Columns of whole numbers of hits tell the cutoff and the topics, and other columns tell nothing."""
 
 import csv
-import sys
 
 import numpy as np
 import pytest
 from effort import effort
 
 import permed_measures as pm
-from permed_measures import cli
 from permed_measures.papers.claims import parse_claims
 from permed_measures.papers.whole_numbers import wholes_in
 
@@ -25,9 +23,7 @@ def counts(rng, n, total):
     ("name", "total", "said"),
     [
         ("P@10", 450, "all 20 rows are whole numbers of 450, as P@9 over 50 topics or P@10 over 45 topics"),
-        ("P@10", 540, "no whole number of 500: all 20 rows are whole numbers of 540, as P@10 over 54 topics"),
         ("P@10 (%)", 750, "20 rows are whole numbers of 750, as P@15 over 50 topics or P@10 over 75 topics"),
-        ("P@10", 500, "P@10: all 20 rows are whole numbers of 500, as P@10 over 50 topics"),
         ("P@10", 250, "all 20 rows are whole numbers of 250, as P@5 over 50 topics or P@10 over 25 topics"),
         ("Success@5", 43, "all 20 rows are whole numbers of 43, as Success over 43 topics"),
         ("P@1", 45, "no whole number of 50: all 20 rows are whole numbers of 45, as P@1 over 45 topics"),
@@ -66,9 +62,7 @@ def test_a_mistyped_number_does_not_hide_the_others():
     [
         ("P@10", counts(np.random.default_rng(3), 3, 750), 4),  # three rows are too few
         ("P@10", counts(np.random.default_rng(3), 200, 750), 2),  # each number with two digits is one of 750
-        ("P@10", counts(np.random.default_rng(3), 200, 1500), 3),
         ("nDCG@10", counts(np.random.default_rng(3), 200, 750), 4),
-        ("R@10", counts(np.random.default_rng(3), 200, 750), 4),
         ("P@10", [0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2], 4),  # one number, however often
         ("P@10", [0.0, 1.0], 4),
     ],
@@ -90,40 +84,23 @@ def test_arbitrary_columns_have_no_total_and_true_ones_no_other():
         )
 
 
-def test_the_audit_says_so_of_a_column_that_nothing_explains(tmp_path, capsys, monkeypatch):
+def test_the_audit_says_so_of_a_column_that_nothing_explains():
     """The column is P@15 and headed P@10; of P@10 itself it says nothing."""
     rng = np.random.default_rng(5)
     qrels = {f"q{n}": {f"d{doc}": 1 for doc in rng.choice(60, 20, replace=False)} for n in range(50)}
-    names = [f"run{n}" for n in range(9)]
-    for name in names:
-        ranked = {query: rng.permutation(60) for query in qrels}
-        pm.write_run(
-            {q: {f"d{doc}": float(-r) for r, doc in enumerate(docs)} for q, docs in ranked.items()},
-            tmp_path / f"{name}.trec",
-        )
-    pm.write_qrels(qrels, tmp_path / "qrels")
-    runs = {name: pm.read_run(tmp_path / f"{name}.trec") for name in names}
-    found = {}
+    runs = {
+        f"run{n}": {
+            q: {f"d{doc}": -float(rank) for rank, doc in enumerate(rng.permutation(60))} for q in qrels
+        }
+        for n in range(9)
+    }
+    said = {}
     for cutoff in (10, 15):
         values = [pm.calc_aggregate([f"P@{cutoff}"], qrels, run).popitem()[1] for run in runs.values()]
-        rows = [f"{name},{value:.4f}\n" for name, value in zip(names, values, strict=True)]
-        (tmp_path / f"{cutoff}.csv").write_text("run,P@10\n" + "".join(rows))
-        arguments = [
-            tmp_path / "qrels",
-            *(tmp_path / f"{name}.trec" for name in names),
-            "--claims",
-            tmp_path / f"{cutoff}.csv",
-        ]
-        monkeypatch.setattr(sys, "argv", ["permed-measures", "audit", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            sys.exit(cli.main())
-        found[cutoff] = (caught.value.code, " ".join(capsys.readouterr().out.split()))
-    assert found[10][0] in (0, None)
-    assert "whole number" not in found[10][1]
-    assert found[15][0] == 1
-    assert (
-        "all 9 rows are whole numbers of 750, as P@15 over 50 topics or P@10 over 75 topics" in found[15][1]
-    )
+        table = {name: {"P@10": f"{value:.4f}"} for name, value in zip(runs, values, strict=True)}
+        said[cutoff] = pm.audit(qrels, runs, table).suggestions
+    assert said[10] == []
+    assert "all 9 rows are whole numbers of 750, as P@15 over 50 topics or P@10 over 75 topics" in said[15][0]
 
 
 def test_the_command_says_that_p_10_of_trec_8_is_precision_at_15(data):
