@@ -140,20 +140,21 @@ class _Reader:
         self.rows: list[ClaimRow] = []
         self.texts: list[str] = []
         cells = [
-            (row, heading, row.cells[number])
+            (number, heading, row)
             for row in self.table.rows
             for number, heading in self.columns.headings(row).items()
         ]
-        headings = list(dict.fromkeys(heading for _, heading, _ in cells))
-        self.measures = [each for each in headings if each.name]
-        self.left_out = list(
-            dict.fromkeys(each for _, each, text in cells if not each.name and printed_in(text))
-        )
+        self.measures = {heading for _, heading, _ in cells if heading.name}
+        self.left_out = [
+            heading
+            for number, heading, row in sorted(cells, key=lambda cell: cell[0])
+            if not heading.name and printed_in(row.cells[number])
+        ]
         self.has_groups = len({each.group for each in self.measures if not each.is_change}) > 1
         last: dict[tuple[str, ...], ClaimRow] = {}
-        for row, heading, text in cells:
-            if heading.name and not is_blank(text):
-                self._add(row, heading, text, last)
+        for number, heading, row in cells:
+            if heading.name and not is_blank(row.cells[number]):
+                self._add(row, heading, row.cells[number], last)
 
     def _add(self, row: Row, heading: Heading, text: str, last: dict[tuple[str, ...], ClaimRow]) -> None:
         """Add a number to the row of its name; that of a measure it has already begins another one."""
