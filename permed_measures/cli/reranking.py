@@ -24,15 +24,13 @@ def run(args: Namespace) -> None:
         runs = inputs.runs[first], inputs.runs[second]
         chosen = understood_measures([args.measure], rel, inputs) if args.measure else "nDCG@10"
         result = reranking(
-            inputs.judgments,
+            inputs.source,
             *runs,
             chosen,
-            inputs.dataset,
             args.top,
             args.rel,
             args.judged_only,
             names,
-            args.cutoff,
         )
     result = replace(result, origin=origin_of(args, files))
     write_report(result.report(), form, args.output, "a reranking")
@@ -50,7 +48,6 @@ COMMAND = Command(
         option(
             MEASURES, "--rel GRADE", "The lowest relevant grade, if a measure names none: 1.", default=1.0
         ),
-        option(MEASURES, "--cutoff K", "K of P-imp@K; by default that of the measure."),
         option(MEASURES, "--judged-only", "Count pairs of judged documents only."),
         option(
             OUTPUT, "--top N", "Queries with the largest changes to list: 5.", type=whole_number(0), default=5

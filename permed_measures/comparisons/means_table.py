@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from string import ascii_lowercase
 
 from permed_measures.comparisons.corrections import correction_of
 from permed_measures.comparisons.judged import about_judged, judged_cells, judged_headings
-from permed_measures.comparisons.results import ComparisonResult, better_pairs, deciding, letters_of
+from permed_measures.comparisons.results import ComparisonResult, better_pairs, deciding
 from permed_measures.comparisons.wording import (
     CORRECTION_NAMES,
     LEVELS,
@@ -25,8 +26,7 @@ from permed_measures.results.table import Cell, Table, captioned, ranked
 
 def means_table(result: ComparisonResult) -> Table:
     """Build the table of means: a row for each run, by group of queries if there are groups."""
-    runs = list(result.paired.values)
-    letters = letters_of(len(runs)) if result.baseline is None and families_of(result) else []
+    letters = _letters(result)
     labels = [*([result.by] if result.by else []), *([""] if letters else []), "run"]
     by = f" by {result.by}" if result.by else ""
     about = f"Means{by} over {counted(result.n_queries, 'query')}{in_clusters(result)}"
@@ -42,6 +42,13 @@ def means_table(result: ComparisonResult) -> Table:
         judged_headings(result)[::-1],
         "comparison",
     )
+
+
+def _letters(result: ComparisonResult) -> list[str]:
+    """Return the letters of the runs, where every pair is tested and there are letters for all."""
+    n_runs = len(result.paired.values)
+    tested = result.baseline is None and families_of(result) and n_runs <= len(ascii_lowercase)
+    return list(ascii_lowercase[:n_runs]) if tested else []
 
 
 def _block(
@@ -67,33 +74,14 @@ def _marks(part: ComparisonResult, number: int, letters: list[str]) -> list[str]
     """Mark each run by a dagger, or by the letters of the runs that it is significantly better than."""
     name, runs = deciding(part.rows[0].tests), list(part.paired.values)
     rows = part.rows_of(number) if name else []
-    if not letters:
+    if part.baseline is not None:
         tested = [(row, p) for row in rows if (p := row.tests[name].adjusted) is not None]
         daggers = {
             row.run: next((mark for mark, level in LEVELS.items() if p < level), "") for row, p in tested
         }
         return [daggers.get(run, "") for run in runs]
-    better = better_pairs(rows, name)
-    named = list(zip(letters, runs, strict=True))
-    worse = [[letter for letter, other in named if (run, other) in better] for run in runs]
-    return [_ranges([*map(int, each)]) if letters[0].isdigit() else "".join(each) for each in worse]
-
-
-def _ranges(numbers: list[int]) -> str:
-    """Write ascending numbers, three or more in a row by the first and the last.
-
-    Examples
-    --------
-    >>> _ranges([1, 2, 4, 5, 6, 9])
-    '1,2,4-6,9'
-    """
-    rows: list[list[int]] = []
-    for number in numbers:
-        if rows and number == rows[-1][-1] + 1:
-            rows[-1].append(number)
-        else:
-            rows.append([number])
-    return ",".join(f"{row[0]}-{row[-1]}" if len(row) > 2 else ",".join(map(str, row)) for row in rows)
+    better, named = better_pairs(rows, name), list(zip(letters, runs, strict=False))
+    return ["".join(letter for letter, other in named if (run, other) in better) for run in runs]
 
 
 # --- what the marks mean ---------------------------------------------------------------------------
@@ -107,9 +95,10 @@ def _significance(result: ComparisonResult, letters: list[str]) -> str:
         return naive if result.rows[0].tests else "No significance test was run"
     if not families_of(result):
         return f"No significance marks: no {name} has a p-value"
+    if result.baseline is None and not letters:
+        return f"No significance marks: more runs than {len(ascii_lowercase)} letters"
     if result.baseline is None:
-        kind = "Number" if letters[0].isdigit() else "Letter"
-        marks = f"{kind}s name the runs that a run is significantly better than, p < {LEVELS['†']}"
+        marks = f"Letters name the runs that a run is significantly better than, p < {LEVELS['†']}"
     else:
         shown = ", ".join(f"{mark} p < {p}" for mark, p in reversed(LEVELS.items()))
         marks = f"{shown} against {result.baseline}"

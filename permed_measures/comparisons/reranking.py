@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,12 +36,10 @@ def reranking(
     before: RunLike,
     after: RunLike | None = None,
     measure: MeasuresLike = "nDCG@10",
-    queries: Any = None,
     top: int = 5,
     rel: float = 1,
     judged_only: bool = False,
     names: tuple[str, str] = ("before", "after"),
-    cutoff: int | None = None,
 ) -> Reranking:
     """Say what a reranking changed: ranks of relevant documents, pairs of documents, queries.
 
@@ -55,8 +52,6 @@ def reranking(
         LitSearch results that have ``pre_reranked`` beside ``retrieved``.
     measure : Measure or str, or a dict of its name to it
         The measure that queries gain and lose in.
-    queries : mapping of str to str, or data set of ir_datasets or PyTerrier, optional
-        The texts of the queries; if left out, those of the qrels where these are a data set.
     top : int, at least 0
         Number of queries to list with the largest gains, and with the largest losses.
     rel : float
@@ -67,8 +62,6 @@ def reranking(
         there are no others.
     names : (str, str)
         What the two runs are called in texts and errors.
-    cutoff : int, optional
-        k of P-imp@k; if left out, the cutoff of the measure.
 
     Returns
     -------
@@ -85,9 +78,9 @@ def reranking(
     Ranks are those among all documents retrieved, ties as in every evaluation. A grade below 0 is that of a
     document without relevance: in pairs it counts as 0. Queries with equal changes are in ascending order of
     their ids. P-imp@k is the share of pairs put right, of the pairs whose documents are both within the first
-    k ranks of both runs: the measure of CLPR's memory ablation, in which pairs that are right in both runs
-    count below the line too. A query that a run lacks scores 0, and its relevant documents are not
-    retrieved; the notes say how many there are.
+    k ranks of both runs, k the cutoff of the measure: the measure of CLPR's memory ablation, in which pairs
+    that are right in both runs count below the line too. A query that a run lacks scores 0, and its relevant
+    documents are not retrieved; the notesretrieved; the notes say how many there are.
 
     Examples
     --------
@@ -106,9 +99,7 @@ def reranking(
     after = before if after is None else after
     origin, qrels = Origin.of(qrels, {names[0]: before, names[1]: after}), loaded_qrels(qrels)
     before, after = loaded_run(before, is_one_file), loaded_run(after)
-    if queries is None and hasattr(irds_of(qrels), "queries_iter"):
-        queries = qrels
-    _check_options(top, rel, names, cutoff)
+    _check_options(top, rel, names)
     evaluator = _evaluator(measure, rel, qrels)
     judgments = evaluator.judgments
     both = None if judged_only else (_nested(names[0], before), _nested(names[1], after))
@@ -120,9 +111,9 @@ def reranking(
     ranked = ranks_of_all(judgments, *both) if both else (judgments, first.rank, second.rank)
     pairs = count_pairs(*ranked)
     [asked] = evaluator.measures
-    k = cutoff_of(asked) if cutoff is None else cutoff
+    k = cutoff_of(asked)
     early = count_pairs(ranked[0], *(within(k, rank) for rank in ranked[1:]))
-    texts = _texts(queries, set(judgments.query_ids))
+    texts = _texts(irds_of(qrels), set(judgments.query_ids))
     rows = zip(judgments.query_ids, first.values.tolist(), second.values.tolist(), strict=True)
     changes = [QueryChange(query_id, texts.get(query_id), *values) for query_id, *values in rows]
     return Reranking(
@@ -146,12 +137,10 @@ def reranking(
     )
 
 
-def _check_options(top: int, rel: float, names: tuple[str, str], cutoff: int | None) -> None:
+def _check_options(top: int, rel: float, names: tuple[str, str]) -> None:
     check_whole_number("top", top, 0)
     if names[0] == names[1]:
         raise InputError(f"the two runs need different names (found {names[0]!r} twice)")
-    if cutoff is not None:
-        check_whole_number("cutoff", cutoff, 1)
     if math.isnan(rel):
         raise InputError(f"rel must be a number (found {rel!r})")
 
@@ -190,19 +179,12 @@ def _nested(name: str, run: RunLike) -> Nested:
         return with_string_ids(as_mapping(run, "score"), "query ids")
 
 
-def _texts(queries: Any, wanted: set[str]) -> dict[str, str]:
-    """Look up the texts of these queries; some may have none."""
-    if queries is None:
+def _texts(dataset: Any, wanted: set[str]) -> dict[str, str]:
+    """Look up the texts of these queries, of a data set that has them."""
+    if not hasattr(dataset, "queries_iter"):
         return {}
-    queries = irds_of(queries)
-    if isinstance(queries, Mapping):
-        return {str(query_id): str(text) for query_id, text in queries.items() if str(query_id) in wanted}
-    if not hasattr(queries, "queries_iter"):
-        raise InputError(
-            f"queries must be a dict {{query_id: text}} or a data set (found {type(queries).__name__})"
-        )
     return {
         query.query_id: query.default_text() if hasattr(query, "default_text") else query.text
-        for query in queries.queries_iter()
+        for query in dataset.queries_iter()
         if query.query_id in wanted
     }

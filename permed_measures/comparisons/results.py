@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from string import ascii_lowercase
 from typing import Any, Self
 
 from ir_measures.measures import Measure
@@ -178,11 +177,6 @@ INTERACTION = "interaction"
 def deciding(tests: Mapping[str, SignificanceTest]) -> str:
     """Return the test that decides, if any: the first of these that was run and knows of the clusters."""
     return next((name for name in TESTS if name in tests and not tests[name].naive), "")
-
-
-def letters_of(n: int) -> list[str]:
-    """Return a letter for each of n runs; numbers where there are more runs than letters."""
-    return list(ascii_lowercase[:n]) if n <= len(ascii_lowercase) else [str(i) for i in range(1, n + 1)]
 
 
 def outcome(row: ComparisonRow, test: str) -> int:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import base64
 import gzip
-import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
-from html import escape
 from importlib.resources import files
 from math import inf
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from permed_measures import __version__
 from permed_measures.errors import InputError
-from permed_measures.markup import as_html, as_json, one_line
+from permed_measures.markup import as_json, one_line
 from permed_measures.results.table import Cell, Table
 
 if TYPE_CHECKING:
@@ -129,40 +126,3 @@ def _packed(data: Any) -> str:
     """Pack what JSON can hold for a script element: gzip in base64, which has no markup."""
     text = as_json(data, allow_nan=False, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode(errors="backslashreplace"), mtime=0)).decode()
-
-
-# --- in a notebook or the browser --------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class PageInNotebook:
-    """A page that a notebook shows below a cell, with its title for those who do not see it."""
-
-    text: str = field(repr=False)
-    title: str
-
-    def _repr_html_(self) -> str:
-        # Within the notebook, which may be read elsewhere; without a base, #links would load the notebook.
-        text = self.text.replace("<head>", '<head><base href="about:srcdoc">', 1)
-        return (
-            f'<iframe srcdoc="{escape(text)}" title="{as_html(self.title)}" '
-            'style="width: 100%; height: 800px; border: 0"></iframe>'
-        )
-
-
-def show_page(text: str, title: str) -> PageInNotebook | Path:
-    """Return what a notebook shows, or open the page in the browser and return its temporary file."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    if shell is not None and "IPKernelApp" in shell.config:
-        return PageInNotebook(text, title)
-    import tempfile
-    import webbrowser
-
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", prefix="permed-measures-", suffix=".html", delete=False
-    ) as file:  # which stays: the browser reads it later
-        file.write(text)
-    path = Path(file.name)
-    webbrowser.open(path.as_uri())
-    return path

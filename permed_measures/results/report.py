@@ -6,17 +6,13 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from permed_measures.errors import check_choice
 from permed_measures.frames import Tabular
 from permed_measures.markup import as_html, as_json, as_latex, as_markdown, finite
 from permed_measures.results.table import Table, separated
 from permed_measures.terminal import paragraph, section
-
-if TYPE_CHECKING:
-    from permed_measures.results.page import PageInNotebook
 
 Records = Iterable[Mapping[str, Any]]
 
@@ -115,23 +111,6 @@ class Result(Tabular):
     def to(self, form: str = "table") -> str:
         """Write the result as a ``table`` for the terminal, or in another of `FORMATS`."""
         return self.report().to(form)
-
-    def show(self) -> PageInNotebook | Path:
-        """Show the page ``html``: in a notebook below the cell, otherwise in the browser.
-
-        Returns
-        -------
-        PageInNotebook or Path
-            What a notebook shows, or the temporary file that the browser opened.
-
-        Raises
-        ------
-        InputError
-            If Jinja2 is missing.
-        """
-        from permed_measures.results.page import show_page
-
-        return show_page(self.to("html"), repr(self))
 
     def __str__(self) -> str:
         """Return what the command prints."""

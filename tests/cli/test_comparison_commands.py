@@ -156,7 +156,7 @@ def test_a_caption_is_for_the_tables_of_papers(command):
         ("--top 0 --rel 9", "no relevant document is in both runs"),
         ("--top 0 --judged-only", "61 put right, 48 broken"),
         ("--top 0 -m NumRet", "NumRet: 17.4792 before, 20.0000 after (+2.5208); 19 queries gained"),
-        ("--top 0 --cutoff 3", "P-imp@3: "),
+        ("--top 0 -m P@3", "P-imp@3: "),
     ],
 )
 def test_options_of_a_reranking(command, options, expected):

@@ -5,6 +5,7 @@ import random
 import re
 import sys
 import warnings
+from dataclasses import replace
 
 import cases
 import ir_datasets
@@ -14,6 +15,7 @@ import pytest
 from effort import effort
 
 import permed_measures as pm
+from permed_measures.comparisons.changes import QueryChange
 from permed_measures.comparisons.moves import Moves, Pairs
 from permed_measures.comparisons.reranking import reranking
 from permed_measures.files.provenance import provenance
@@ -91,9 +93,9 @@ def test_reranking_against_loops(seed, monkeypatch):
         p_imp = loop_p_imp(qrels, before, after, judged_only, k)
         form = cases.FORMS[rng.choice(list(cases.FORMS))]
         runs = [form(cases.rows_of(run), "score") for run in (before, after)]
-        ours = reranking(qrels, *runs, "RR", rel=rel, top=2, judged_only=judged_only, cutoff=k)
+        ours = reranking(qrels, *runs, f"RR@{k}", rel=rel, top=2, judged_only=judged_only)
         values = [
-            {m.query_id: m.value for m in pm.iter_calc("RR", qrels, run, rel)} for run in (before, after)
+            {m.query_id: m.value for m in pm.iter_calc(f"RR@{k}", qrels, run, rel)} for run in (before, after)
         ]
     expected = (
         {"mean": float(np.mean(up)), "median": float(np.median(up))} if up else {"mean": None, "median": None}
@@ -142,11 +144,8 @@ def test_reranking_of_the_sample_with_texts(sample_runs):
         "queries that lost most",
         "  -0.7359 (1.0000 to 0.2641)  sample_03_2  How can nurses on the ward screen for it?",
     ]
-    result = reranking(
-        dataset, sample_runs["bm25"], sample_runs["lsa"], queries={"sample_01_2": "a\x1b[31m b"}
-    )
+    result = reranking(dataset, sample_runs["bm25"], sample_runs["lsa"])
     assert "  110 put right, 54 broken, 656 still right, 57 still wrong; net +6.4% of 877" in str(result)
-    assert "sample_01_2  a [31m b\n" in str(result)
 
 
 def test_a_reranking_turned_around_is_its_opposite(sample_qrels, sample_runs):
@@ -179,13 +178,13 @@ def test_ranks_that_fall_are_said_to_go_down():
     assert "  ranks: 2.00 down on average, 2 down in the median" in str(worse).splitlines()
 
 
-def test_texts_of_queries_from_a_mapping():
-    qrels = {q: {"a": 1} for q in ("q1", "q2")}
-    before = {q: {"b": 2.0, "a": 1.0} for q in qrels}
-    after = {q: {"a": 2.0, "b": 1.0} for q in qrels}
-    result = reranking(qrels, before, after, "RR", queries={"q1": "a\n question"})
-    assert [(each.query_id, each.text) for each in result.gained] == [("q1", "a\n question"), ("q2", None)]
-    assert "q1  a question" in str(result)
+def test_texts_of_queries_are_on_one_line_without_controls():
+    change = QueryChange("q1", "a\x1b[31m\n question", 0.0, 1.0)
+    given = {"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, {"q1": {"a": 1.0}}
+    result = replace(reranking(*given, "RR"), gained=[change, replace(change, query_id="q2", text=None)])
+    assert "q1  a [31m question\n" in str(result)
+    assert "q2\n" in f"{result}\n"
+    assert "<script>" not in replace(result, gained=[replace(change, text="<script>")])._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -194,7 +193,6 @@ def test_texts_of_queries_from_a_mapping():
         ({"top": -1}, r"top must be a whole number of at least 0 \(found -1\)"),
         ({"qrels": {}}, "the qrels have no query"),
         ({"names": ("a", "a")}, r"the two runs need different names \(found 'a' twice\)"),
-        ({"queries": 5}, r"queries must be a dict \{query_id: text\} or a data set \(found int\)"),
         ({"after": {"q": {"a": None}}}, "^run 'after', query 'q', document 'a': a score must be a number"),
     ],
 )
@@ -238,9 +236,6 @@ def test_a_notebook_shows_it_escaped(named):
     assert "0.6060 &lt;lsa&gt; (-0.0728)" in html
     assert "Is the benefit the same in very old or frail patients?</li>" in html
     assert "<lsa>" not in html
-    texts = {"q1": "<script>x</script>"}
-    hostile = reranking({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, {}, "RR", queries=texts)
-    assert "<script>" not in hostile._repr_html_()
 
 
 def test_frames_have_a_row_for_each_query(named):

@@ -8,11 +8,10 @@ import json
 import re
 import sys
 from importlib.resources import files
-from types import SimpleNamespace
 
 import pytest
 from commands import run_main
-from reporting import HOSTILE, Page, assert_stands_alone, made, pair
+from reporting import HOSTILE, Page, assert_stands_alone, made
 
 import permed_measures as pm
 from permed_measures.engine.evaluator import PermedEvaluator
@@ -203,29 +202,3 @@ def test_a_page_says_how_it_was_made_without_absolute_paths(name, tmp_path):
     assert again == f"permed-measures {name} qrels {' '.join(named)} {COMMANDS[name]} --format html"
     inputs = [row for row in page.rows if len(row) == 4 and len(row[3]) == 64]
     assert [row[1] for row in inputs][:2] == ["qrels", "<i>"]
-
-
-# --- a page where one looks at it ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("made", [lambda: pair(4), lambda: pm.uncertainty(QRELS, PLAIN, "P@1")])
-def test_a_page_is_shown_in_the_browser(made, monkeypatch, tmp_path):
-    opened = []
-    monkeypatch.setattr("webbrowser.open", opened.append)
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    path = made().show()
-    assert opened == [path.as_uri()]
-    assert path.parent == tmp_path
-    assert path.read_text(encoding="utf-8").splitlines()[1] == '<html lang="en">'
-
-
-def test_a_page_is_shown_in_a_notebook(monkeypatch):
-    shell = SimpleNamespace(config={"IPKernelApp": {}})
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-    shown = pm.uncertainty({"<q>": {"a": 1}}, {"<q>": {"a": 1.0}}, {"<m>": "P@1"}).show()
-    [(tag, given)] = Page(shown._repr_html_()).tags
-    assert (tag, "<Uncertainty of run: " in given["title"]) == ("iframe", True)
-    inside = Page(given["srcdoc"])
-    assert ("base", {"href": "about:srcdoc"}) in inside.tags  # without it, #links would load the notebook
-    assert "&lt;m&gt;" in given["srcdoc"]
-    assert len(repr(shown)) < 200

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from ir_measures.measures import Measure
 from permed_measures.comparisons.plots.style import (
     AS_WRITTEN,
     add_legend,
-    label_numbers,
     matplotlib,
     measure_of,
     set_title,
@@ -47,9 +45,9 @@ def plot_by_group(
     Returns
     -------
     matplotlib Axes
-        A point for each run and group, side by side, with a bar; where every group is a number, the points of
-        a run are joined by a line. The number of queries stands below each group. The bars of more than eight
-        runs would hide the lines, and are not drawn.
+        A point for each run and group, side by side, with a bar; where the groups are whole numbers that
+        follow one another, as turns do, the points of a run are joined by a line. The number of queries
+        stands below each group. The bars of more than eight runs would hide the lines, and are not drawn.
 
     Raises
     ------
@@ -78,22 +76,17 @@ def plot_by_group(
     if not comparison.groups:
         raise InputError("the comparison has no groups", hint="Compare with by=, such as by='turn_number'")
     groups = comparison.groups
-    numbers = _numbers(list(groups))
     shown = len(comparison.paired.values) <= _MOST_BARS
     estimates = _estimates(comparison, index, shown)
     bars = [any(np.isfinite(each[1, n]) for each in estimates.values()) for n in range(len(groups))]
-    labels = [f"{x:.10g}" for x in numbers] or [shown_name(str(value)) for value in groups]
     below = [
-        f"{label}\nn={each.n_queries:,}" + "\nno bar" * (any(bars) and not bar)
-        for label, each, bar in zip(labels, groups.values(), bars, strict=True)
+        f"{shown_name(str(label))}\nn={each.n_queries:,}" + "\nno bar" * (any(bars) and not bar)
+        for (label, each), bar in zip(groups.items(), bars, strict=True)
     ]
     if ax is None:
         ax = matplotlib(".pyplot").figure(figsize=(6.4, 3.6), layout="constrained").subplots()
-    handles = _draw_means(ax, comparison, numbers or range(len(labels)), estimates, lines=bool(numbers))
-    if numbers:
-        label_numbers(ax, numbers, below)
-    else:
-        _label_categories(ax, below)
+    handles = _draw_means(ax, comparison, estimates, lines=_follow(list(map(str, groups))))
+    _label_groups(ax, below)
     by = comparison.by
     about = by if re.fullmatch(r"\w+", by) else f"{shown_name(by)} in the query id"
     ax.set_xlabel(f"{about} (n: queries)", **AS_WRITTEN)
@@ -118,14 +111,14 @@ def _estimates(comparison: ComparisonResult, index: int, bars: bool) -> dict[str
 
 
 def _draw_means(
-    ax: Axes, comparison: ComparisonResult, x: Sequence[float], estimates: dict[str, Floats], lines: bool
+    ax: Axes, comparison: ComparisonResult, estimates: dict[str, Floats], lines: bool
 ) -> dict[str, Any]:
     """Draw points with bars for each run, beside those of the others, or a line; return what was drawn."""
     styles, handles = styles_of(comparison.paired.values), {}
     # Points of a line stay near their number. Bands instead of bars would hide each other.
-    width = 0.35 * float(np.diff(x).min()) if lines else 0.8
+    width, x = 0.35 if lines else 0.8, np.arange(len(comparison.groups))
     for place, (name, (mean, low, high)) in enumerate(estimates.items()):
-        at = np.asarray(x) + width * ((place + 0.5) / len(estimates) - 0.5)
+        at = x + width * ((place + 0.5) / len(estimates) - 0.5)
         look = {**styles[name], "linewidth": 1.0, **({} if lines else {"linestyle": "none"})}
         if np.isfinite(low).any():
             ax.vlines(at, low, high, colors=look["color"], linewidth=1.2)
@@ -133,8 +126,8 @@ def _draw_means(
     return handles
 
 
-def _label_categories(ax: Axes, labels: Sequence[str]) -> None:
-    """Put a label below each category, upright where they are long."""
+def _label_groups(ax: Axes, labels: Sequence[str]) -> None:
+    """Put a label below each group, upright where they are long."""
     upright = sum(max(map(len, label.split("\n"))) for label in labels) > _MOST_LETTERS
     shown = [label.replace("\n", " ") if upright else label for label in labels]
     ax.set_xticks(range(len(labels)), shown, rotation=90 if upright else 0, **AS_WRITTEN)
@@ -144,18 +137,12 @@ def _label_categories(ax: Axes, labels: Sequence[str]) -> None:
 _MOST_LETTERS = 50
 _MOST_BARS = 8
 _NO_BARS = f"no CI: those of more than {_MOST_BARS} runs would hide the lines"
-_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]+)?")
 
 
-def _numbers(values: Sequence[Any]) -> list[float]:
-    """Return the groups as numbers, if all are numbers and no two are equal."""
-    numeric = all(
-        (isinstance(value, Real) and not isinstance(value, bool)) or _NUMBER.fullmatch(str(value))
-        for value in values
-    )
-    numbers = [float(value) for value in values] if numeric else []
-    # One group makes no line.
-    return numbers if 1 < len(set(numbers)) == len(values) and np.isfinite(numbers).all() else []
+def _follow(labels: Sequence[str]) -> bool:
+    """Return whether the groups are whole numbers, each one more than the one before."""
+    numbers = [int(label) for label in labels if re.fullmatch("[0-9]{1,9}", label)]
+    return len(numbers) == len(labels) and bool((np.diff(numbers) == 1).all())
 
 
 def _interval_note(comparison: ComparisonResult, bars: list[bool]) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from ir_measures.measures import Measure
 
 from permed_measures.comparisons.results import ComparisonResult
@@ -27,23 +26,13 @@ WIN, LOSS = "#0b57a4", "#b3440b"
 # Of colours that the colour-blind tell apart (Okabe & Ito; Tol), eight whose lightness differs by 6 and more,
 # neighbours by more than that. With nine markers, 72 runs differ in the pair of them.
 COLOURS = ("#000000", "#d55e00", "#332288", "#e69f00", "#882255", "#44aa99", "#0072b2", "#106a2e")
-_DASHES = (
-    "solid",
-    (0, (5, 1.5)),
-    (0, (1, 1.2)),
-    (0, (6, 1.5, 1, 1.5)),
-    (0, (9, 3)),
-    (0, (3, 1.2, 1, 1.2, 1, 1.2)),
-    (0, (2.5, 2.5)),
-    (0, (9, 1.5, 3, 1.5)),
-)
+_DASHES = ("solid", "dashed", "dotted", "dashdot")
 _MARKERS = ("o", "s", "^", "D", "v", "X", "P", "<", ">")
 
 AS_WRITTEN: dict[str, Any] = {"parse_math": False, "usetex": False}
 """Properties of a matplotlib Text in which $ and backslash mean nothing."""
 
 _LONGEST = 34
-_MOST_TICKS = 14
 
 
 def matplotlib(name: str = "") -> Any:
@@ -105,16 +94,6 @@ def measure_of(comparison: ComparisonResult, measure: Measure | str | None) -> t
 def set_title(ax: Axes, text: str) -> None:
     """Put lines of small letters above the axes."""
     ax.set_title(text, loc="left", fontsize="small", color="0.25", **AS_WRITTEN)
-
-
-def label_numbers(ax: Axes, x: Sequence[float], labels: Sequence[str]) -> None:
-    """Put a tick at each number, and a label unless it is near the one before."""
-    room, last, shown = float(np.ptp(x)) / _MOST_TICKS, -np.inf, []
-    for position, label in zip(x, labels, strict=True):
-        fits = position - last >= room
-        shown.append(label if fits else "")
-        last = position if fits else last
-    ax.set_xticks(x, shown, **AS_WRITTEN)
 
 
 def add_legend(ax: Axes, lines: Mapping[str, Any], left: float = 1.0) -> None:
