@@ -7,7 +7,7 @@ from typing import Any, cast
 import ir_measures
 from ir_measures.measures import Measure
 
-from permed_measures.conventions.options import MEASURES, OPTIONS, OPTIONS_OF, Options, value_of
+from permed_measures.conventions.options import DEFAULT, MEASURES, OPTIONS, OPTIONS_OF, Options, value_of
 from permed_measures.conventions.values import WEIGHTS, Labels, is_possible
 from permed_measures.measures.definitions import Coverage, GradedAP, VariantNDCG
 from permed_measures.measures.parsing import parse_measure
@@ -38,7 +38,7 @@ _Typed = tuple[Measure, dict[str, Any]] | None
 def _ap(options: Options, labels: Labels) -> _Typed:
     """Return AP where it is that, GradedAP otherwise; AP over the cutoff has none."""
     level, weights, norm = _plain(options["ap_level"]), options["weights"], options["denominator"]
-    if norm == "cutoff":
+    if norm == "cutoff" or options["per_hit"] != "precision":
         return None
     params: dict[str, Any] = {} if level == 1 else {"rel": level}
     if weights == "binary" and norm == "num_rel" and isinstance(level, int):  # AP takes no other
@@ -84,8 +84,7 @@ _BASES = {"P": ir_measures.P, "R": ir_measures.R, "RR": ir_measures.RR, "Success
 def _level(measure: str, options: Options) -> _Typed:
     """Return P, R, RR or Coverage; other denominators have none, nor have levels between whole grades."""
     level = _plain(options["level"])
-    usual = {"precision": "cutoff", "recall": "num_rel", "averaging": "macro"}
-    unusual = any(options[each] != usual[each] for each in OPTIONS_OF[measure] if each in usual)
+    unusual = any(options[each] != DEFAULT[each] for each in OPTIONS_OF[measure] if each != "level")
     if measure == "F1" or unusual or (measure != "Success" and not isinstance(level, int)):
         return None
     return _BASES[measure], {} if level == 1 else {"rel": level}

@@ -96,7 +96,7 @@ def is_possible(options: Options, labels: Labels) -> bool:
         return False  # where all that are relevant are alike, there is one grade
     if level > labels.top:
         return False
-    if options.get("averaging") == "micro" and not _usual_denominators(options):
+    if options.get("averaging") == "micro" and not _has_micro_average(options):
         return False
     weights = options.get("weights")
     if weights == "half":
@@ -106,8 +106,11 @@ def is_possible(options: Options, labels: Labels) -> bool:
     return "exp" not in (weights, options.get("gain")) or labels.top <= MAX_EXPONENT
 
 
-def _usual_denominators(options: Options) -> bool:
-    return (options.get("precision", "cutoff"), options.get("recall", "num_rel")) == ("cutoff", "num_rel")
+def _has_micro_average(options: Options) -> bool:
+    return options.get("precision", "cutoff") != "returned" and options.get("recall", "num_rel") in (
+        "num_rel",
+        "min",
+    )
 
 
 def means_of(measure: str, cutoff: Rank, options: Options, ranked: Ranked, sets: QuerySets) -> Floats:
@@ -131,7 +134,10 @@ def means_of(measure: str, cutoff: Rank, options: Options, ranked: Ranked, sets:
         parts = _precision_and_recall(cutoff, options)
         return _harmonic(*(means_of(*part, ranked, sets) for part in parts))
     rankings, rank = ranked.rankings, cast(int | None, cutoff)
-    total = rankings.judgments.num_rel(options["level"]) if measure == "R" else _returned(rankings, rank)
+    num_rel = rankings.judgments.num_rel(options["level"])
+    total = num_rel if measure == "R" else _returned(rankings, rank)
+    if "min" in (options.get("precision"), options.get("recall")):
+        total = num_rel if rank is None else np.minimum(num_rel, rank)
     return sets.ratios(rankings.num_rel_ret(options["level"], rank), total.astype(np.float64))
 
 
@@ -168,19 +174,20 @@ def kernel_of(measure: str, cutoff: Rank, options: Options, labels: Labels) -> t
     return _KERNEL_OF.get(measure, measure), params
 
 
-_KERNEL_OF = {"AP": "GradedAP", "nDCG": "VariantNDCG"}
+_KERNEL_OF = {"AP": "GradedAP", "nDCG": "VariantNDCG", "Success": "R"}
 _PARAMETERS: dict[str, Callable[[Options, Labels], dict[str, Any]]] = {
     "AP": lambda options, labels: {
         "rel": options["ap_level"],
         "norm": options["denominator"],
+        "per_hit": options["per_hit"],
         "max_rel": labels.top,
         "gains": {grade: WEIGHTS[options["weights"]](grade, labels.top) for grade in labels.grades},
     },
     "nDCG": lambda options, _: {each: options[each] for each in ("gain", "discount", "ideal", "negative")},
     "P": lambda options, _: {"rel": options["level"], "over": options["precision"]},
     "R": lambda options, _: {"rel": options["level"], "over": options["recall"]},
-    "RR": lambda options, _: {"rel": options["level"]},
-    "Success": lambda options, _: {"rel": options["level"]},
+    "RR": lambda options, _: {"rel": options["level"], "ranks": options["ranks"]},
+    "Success": lambda options, _: {"rel": options["level"], "over": options["success"]},
 }
 """The parameters of the kernel of each measure."""
 

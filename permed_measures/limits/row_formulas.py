@@ -85,7 +85,11 @@ _KNOWN = {
     "AP": _Known(_ap, _WHOLE_LIST),
     "GradedAP": _Known(
         _graded_ap,
-        {**_WHOLE_LIST, "norm": ["num_rel", "min", "num_rel_ret", "gain", "ideal", "none", "cutoff"]},
+        {
+            **_WHOLE_LIST,
+            "per_hit": ["precision"],
+            "norm": ["num_rel", "min", "num_rel_ret", "gain", "ideal", "none", "cutoff"],
+        },
     ),
     "nDCG": _Known(_ndcg, {**_WHOLE_LIST, "dcg": ["log2", "exp-log2"], "gains": [None]}),
     "VariantNDCG": _Known(
@@ -106,7 +110,10 @@ _KNOWN = {
         lambda params, classes: _recall({"over": "num_rel", **params}, classes),
         {**_WHOLE_LIST, "over": ["num_rel", "min", "any", "all"]},
     ),
-    "RR": _Known(lambda params, _: FirstHit(params["cutoff"], params["rel"], reciprocal=True), _WHOLE_LIST),
+    "RR": _Known(
+        lambda params, _: FirstHit(params["cutoff"], params["rel"], reciprocal=True),
+        {**_WHOLE_LIST, "ranks": ["first"]},
+    ),
     "Success": _Known(_first, _WHOLE_LIST),
     "Coverage": _Known(_first, _WHOLE_LIST),
 }
@@ -166,7 +173,8 @@ def formula_of(claim: Claim, convention: Options, labels: Labels, classes: Query
     if options.get("weights", "binary") not in WEIGHTS:
         return None
     formula = formula_by(*kernel_of(claim.measure, cutoff, options, labels), classes)
-    if claim.measure == "R" and options["averaging"] == "micro" and isinstance(formula, HitCount):
+    micro = claim.measure == "R" and (options["averaging"], options["recall"]) == ("micro", "num_rel")
+    if micro and isinstance(formula, HitCount):
         mean = float(classes.num_rel(formula.level) @ classes.sizes / classes.n_queries)
         return replace(formula, over="mean", mean=mean)
     return formula if usual else None

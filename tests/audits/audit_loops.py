@@ -135,8 +135,13 @@ class Plain:
             ranking = self.ranking(query, how, cut or cutoff)
             judgments = self.qrels[how["labels"]].get(query, {})
             found += oracle.found(ranking, cutoff, how["level"], judged_only=False)
-            of += oracle.num_relevant(judgments, how["level"]) if measure == "R" else len(ranking[:cutoff])
+            num_rel = oracle.num_relevant(judgments, how["level"])
+            usual = num_rel if measure == "R" else len(ranking[:cutoff])
+            of += min(num_rel, cutoff or num_rel) if how[DENOMINATORS[measure]] == "min" else usual
         return oracle.ratio(found, of) if queries else math.nan
+
+
+DENOMINATORS = {"P": "precision", "R": "recall"}
 
 
 def rounded(value, how):
@@ -160,14 +165,20 @@ def value_of(measure, how, cutoff, ranking, judgments, top):
         return ndcg(how, cutoff, ranking, judgments)
     found = oracle.found(ranking, cutoff, how["level"], judged_only=False)
     num_rel = oracle.num_relevant(judgments, how["level"])
+    ranks = [i for i, (_, g) in enumerate(ranking[:cutoff], 1) if g is not None and g >= how["level"]]
+    reciprocal = math.fsum(1 / rank for rank in ranks)
     special = {
+        ("RR", "found"): oracle.ratio(reciprocal, len(ranks)),
+        ("RR", "relevant"): oracle.ratio(reciprocal, num_rel),
+        ("Success", "num_rel"): oracle.ratio(found, num_rel),
         ("R", "any"): float(found > 0),
         ("R", "all"): float(found == num_rel > 0),
         ("R", "min"): oracle.ratio(found, min(num_rel, cutoff)) if cutoff else None,
         ("P", "min"): oracle.ratio(found, min(num_rel, cutoff)) if cutoff else None,
         ("P", "returned"): oracle.ratio(found, len(ranking[:cutoff])),
     }
-    option = {"P": how["precision"], "R": how["recall"]}.get(measure)
+    options = {**DENOMINATORS, "RR": "ranks", "Success": "success"}
+    option = how[options[measure]] if measure in options else None
     if (measure, option) in special:
         return special[measure, option]
     return oracle.MEASURES[measure](ranking, judgments, cutoff=cutoff, rel=how["level"])
@@ -187,7 +198,21 @@ def average_precision(how, cutoff, ranking, judgments, top):
     norm = "none" if over_k else how["denominator"]
     given = {"cutoff": cutoff, "rel": how["ap_level"], "gains": gains, "norm": norm}
     value = oracle.graded_average_precision(ranking, judgments, **given)
+    if how["per_hit"] == "reciprocal_rank":
+        value = weighted_reciprocal_ranks(how, cutoff, ranking, judgments, gains)
     return oracle.ratio(value, cutoff or len(ranking)) if over_k else value
+
+
+def weighted_reciprocal_ranks(how, cutoff, ranking, judgments, gains):
+    """Return the weights over the ranks, divided as AP is."""
+    hits = [(i, gains[g]) for i, (_, g) in enumerate(ranking[:cutoff], 1) if g is not None and g in gains]
+    weights = sorted((gains[g] for g in judgments.values() if g in gains), reverse=True)
+    n = {
+        **{"num_rel": len(weights), "min": min(len(weights), cutoff or len(weights))},
+        **{"num_rel_ret": len(hits), "none": 1, "cutoff": 1},
+        **{"gain": math.fsum(weights), "ideal": math.fsum(weights[:cutoff])},
+    }[how["denominator"]]
+    return oracle.ratio(math.fsum(weight / i for i, weight in hits), n)
 
 
 def gain_of(grade, how):
@@ -223,7 +248,7 @@ def means_something(how, plain):
     judged = ("conversations", "turns")
     averaged = how["tied"] == "averaged"
     alike = how["labels"] in ("pool", "strict") and (how["level"], how["ap_level"]) != (1, 1)
-    usual = (how["precision"], how["recall"]) == ("cutoff", "num_rel")
+    usual = how["precision"] != "returned" and how["recall"] in ("num_rel", "min")
     grouped = how["queries"] in ("conversations", "turns", "groups")
     micro = how["averaging"] == "micro" and (grouped or not usual)
     top = plain.top(how["labels"])

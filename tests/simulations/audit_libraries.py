@@ -15,6 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 import evaluation_scripts  # noqa: F401 (which lists its scripts)
+import further_scripts  # noqa: F401
 import library_scripts  # noqa: F401
 from evaluation_scripts import SCRIPTS
 

@@ -68,11 +68,26 @@ def success(rankings: JudgedRankings, *, cutoff: int | None, rel: float, judged_
     return (rankings.num_rel_ret(rel, cutoff, judged_only) > 0).astype(np.float64)
 
 
-def reciprocal_rank(rankings: JudgedRankings, *, cutoff: int | None, rel: float, judged_only: bool) -> Floats:
-    """One over the rank of the first relevant document, 0 if there is none within the first k."""
+def reciprocal_rank(
+    rankings: JudgedRankings,
+    *,
+    cutoff: int | None,
+    rel: float,
+    judged_only: bool,
+    ranks: str = "first",
+) -> Floats:
+    """One over the rank of the first relevant document, 0 if there is none within the first k.
+
+    `ranks` may also be ``found``: the mean over the relevant documents within the first k; or ``relevant``:
+    over all relevant documents, 0 for one that is not found.
+    """
     hits = rankings.relevant(rel, cutoff, judged_only)
-    first = hits.found == 1
-    return sums(hits.query[first], 1 / hits.rank[first], rankings.n_queries)
+    if ranks == "first":
+        first = hits.found == 1
+        return sums(hits.query[first], 1 / hits.rank[first], rankings.n_queries)
+    n_found = sums(hits.query, None, rankings.n_queries)
+    n_ranks = n_found if ranks == "found" else rankings.judgments.num_rel(rel)
+    return divide(sums(hits.query, 1 / hits.rank, rankings.n_queries), n_ranks)
 
 
 def average_precision(

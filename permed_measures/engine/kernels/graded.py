@@ -37,14 +37,17 @@ def relevance_weighted_average_precision(
     gains: Gains | None,
     norm: str,
     judged_only: bool,
+    per_hit: str = "precision",
 ) -> Floats:
     """Average precision with a weight for each grade; see `GradedAP` for the formula.
 
-    `norm` may also be ``cutoff``: k, or without one the documents retrieved.
+    `norm` may also be ``cutoff``: k, or without one the documents retrieved. `per_hit` may also be
+    ``reciprocal_rank``: the weights are multiplied by 1/rank in place of the precision.
     """
     hits = rankings.relevant(rel, cutoff, judged_only)
     weight = weight_of_grade(hits.grade, max_rel=max_rel, gains=gains)
-    total = sums(hits.query, hits.found / hits.rank * weight, rankings.n_queries)
+    found = hits.found if per_hit == "precision" else 1
+    total = sums(hits.query, found / hits.rank * weight, rankings.n_queries)
     judgments, n_queries = rankings.judgments, rankings.n_queries
     num_rel = judgments.num_rel(rel)
     counts = {
