@@ -1,9 +1,9 @@
 """How often the audit explains numbers that have nothing to do with a run, against the chance it says.
 
-Arbitrary numbers within 0.03 of the true ones, one to three of a row, in three and four digits. Said: the
-mean of the chance that any convention would explain such a row. Seen: the share of rows that one convention
-explains. Then the shares of rows of which all was called certain or likely. At last typos: one other digit in
-one of three numbers, how many of these are explained, and how many as made differently, for a fact.
+Arbitrary numbers of those that count as near the true ones, one to three of a row, in three and four digits.
+Said: the chance that a convention explains such a row. Seen: the share of rows that one explains. Then the
+shares of rows of which all was called certain or likely. At last typos: one other digit in one of three
+numbers, how many of these are explained, and how many as made differently, for a fact.
 
 With `few`, the same over few queries of LitSearch: what is called certain of the numbers of other runs, of
 arbitrary numbers and of typos, and of the run's own numbers.
@@ -49,20 +49,23 @@ def data_sets():
 
 
 def row_of(kind, qrels, run, digits):
-    """Return the true row, audited, and its values."""
+    """Return the true row, audited."""
     measures = ROWS[kind]
-    values = list(pm.calc_aggregate(measures.values(), qrels, run).values())
+    values = means(measures, qrels, run)
     row = {name: f"{value:.{digits}f}" for name, value in zip(measures, values, strict=True)}
-    return pm.audit(qrels, run, row).rows[0].trials, values
+    return pm.audit(qrels, run, row).rows[0].trials
 
 
-def shares(claims, values, digits, trials, rng):
-    """Return the mean chance, the share of rows explained, and the shares called certain and likely."""
-    said = seen = certain = likely = 0
+def shares(claims, digits, trials, rng):
+    """Return the chance that is said, and the shares of rows explained, called certain and likely."""
+    said = NearRows(Space(claims, NAMED), claims, MOST_CHANGES).chance().value
+    seen = certain = likely = 0
     for _ in range(trials):
-        texts = (f"{max(value + rng.uniform(-NEAR, NEAR), 0):.{digits}f}" for value in values)
-        row = [claim.printed_as(text) for claim, text in zip(claims, texts, strict=True)]
-        said += NearRows(Space(row, NAMED), row, MOST_CHANGES).chance().value / trials
+        codes = (rng.randint(claim.window.low, claim.window.high) for claim in claims)
+        row = [
+            claim.printed_as(f"{code / 10**digits:.{digits}f}")
+            for claim, code in zip(claims, codes, strict=True)
+        ]
         result = audit_of([RowAudit("run", row, [])])
         seen += result.ok / trials
         certain += (result.ok and result.verdict == "certain") / trials
@@ -86,6 +89,7 @@ def typos(claims):
 
 
 SIZES = (10, 20, 50, 100)
+KINDS = ("other run", "fewer queries", "arbitrary", "typo", "own")
 FEW = (
     {"nDCG@10": "nDCG@10", "MAP@10": "AP@10", "P@1": "P@1"},
     {"nDCG@10": "nDCG@10", "MAP@10": "AP@10", "R@20": "R@20"},
@@ -102,7 +106,7 @@ def few(subsets=150):
     folder = Path(os.environ["PERMED_DATA"]) / "litsearch"
     qrels = pm.read_qrels(folder / "query_to_texts.jsonl")
     runs = {path.stem: pm.read_run(path) for path in sorted((folder / "runs").iterdir())}
-    print("queries  " + "  ".join(f"{kind:>22}" for kind in ("other runs", "arbitrary", "typos", "own")))
+    print("queries  " + "  ".join(f"{kind:>22}" for kind in KINDS))
     for size in SIZES:
         rng, certain, rows = random.Random(size), Counter(), Counter()
         for _ in range(subsets):
@@ -110,9 +114,7 @@ def few(subsets=150):
             for kind, is_certain in kinds(rng, {query: qrels[query] for query in chosen}, runs):
                 rows[kind] += 1
                 certain[kind] += is_certain
-        cells = (
-            f"{certain[kind]:5} of {rows[kind]:5} certain" for kind in ("other", "digits", "typo", "own")
-        )
+        cells = (f"{certain[kind]:5} of {rows[kind]:5} certain" for kind in KINDS)
         print(f"{size:7}  " + "  ".join(cells), flush=True)
 
 
@@ -124,16 +126,19 @@ def kinds(rng, qrels, runs):
         warnings.simplefilter("ignore")
         for name, run in runs.items():
             part = {query: run[query] for query in qrels if query in run}
-            values[name] = list(pm.calc_aggregate(list(names.values()), qrels, part).values())
+            values[name] = means(names, qrels, part)
         part = {query: runs[own][query] for query in qrels if query in runs[own]}
         result = pm.audit(qrels, part, dict(zip(names, texts_of(values[own], digits), strict=True)))
     claims = result.rows[0].trials
     yield "own", result.verdict == "certain"
     for name in runs:
         if name != own:
-            yield "other", verdict_of(claims, texts_of(values[name], digits)) == "certain"
+            yield "other run", verdict_of(claims, texts_of(values[name], digits)) == "certain"
+    fewer = rng.sample(sorted(part), round(0.8 * len(part)))
+    values["fewer"] = means(names, {query: qrels[query] for query in fewer}, part)
+    yield "fewer queries", verdict_of(claims, texts_of(values["fewer"], digits)) == "certain"
     moved = [min(max(value + rng.uniform(-NEAR, NEAR), 0), 1) for value in values[own]]
-    yield "digits", verdict_of(claims, texts_of(moved, digits)) == "certain"
+    yield "arbitrary", verdict_of(claims, texts_of(moved, digits)) == "certain"
     texts, place = texts_of(values[own], digits), rng.randrange(len(names))
     digit = rng.randrange(2, len(texts[place]))
     other = rng.choice(sorted(set("0123456789") - {texts[place][digit]}))
@@ -142,6 +147,11 @@ def kinds(rng, qrels, runs):
     result = audit_of([RowAudit("run", mistyped, [])])
     status = result.to_polars()["status"][place]  # the others are true, and may be called certain
     yield "typo", status == "made differently" or (status == "explained" and result.verdict == "certain")
+
+
+def means(names, qrels, run):
+    """Return the means of the measures of a row."""
+    return list(pm.calc_aggregate(list(names.values()), qrels, run).values())
 
 
 def texts_of(values, digits):
@@ -162,9 +172,9 @@ def main(trials=300):
     found = []
     for name, kind, qrels, run in data_sets():
         for digits in (3, 4):
-            claims, values = row_of(kind, qrels, run, digits)
+            claims = row_of(kind, qrels, run, digits)
             for n in (1, 2, 3):
-                said, *others = shares(claims[:n], values[:n], digits, trials, rng)
+                said, *others = shares(claims[:n], digits, trials, rng)
                 seen, certain, likely = (f"{share:.3f}" for share in others)
                 print(f"{name:10} {n:6}  {digits:6}  {said:5.3f}  {seen}    {certain}   {likely}", flush=True)
             found.append((name, digits, *typos(claims)))

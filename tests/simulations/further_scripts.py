@@ -81,7 +81,7 @@ def reranking_scores(scores, relevant, order):
     return average_of_ties(scores, relevant), rr, ndcg_of_ties(scores, relevant, 10)
 
 
-# UKPLab/sentence-transformers, evaluation/RerankingEvaluator.py: samples without positives or negatives are dropped
+# UKPLab/sentence-transformers, evaluation/RerankingEvaluator.py: positives and negatives are both needed
 @script("sentence-transformers, RerankingEvaluator")
 def reranking_evaluator(qrels, run):
     rows = []
@@ -118,7 +118,7 @@ def allrank(qrels, run):
     return over(slates, **ndcg, mrr_10=mrr)
 
 
-# catboost/catboost, catboost/libs/metrics/dcg.cpp and precision_recall_at_k.cpp: groups, ties with the lower target first
+# catboost/catboost, libs/metrics/dcg.cpp, precision_recall_at_k.cpp: ties with the lower target first
 @script("CatBoost")
 def catboost(qrels, run):
     def order(q):
@@ -135,7 +135,7 @@ def catboost(qrels, run):
     return over(groups, **{"NDCG@10": ndcg, "MAP@10": ap, "Recall@10": recall})
 
 
-# benfred/implicit, implicit/evaluation.pyx: ranking_metrics_at_k; precision is all hits over the sum of min(K, likes)
+# benfred/implicit, implicit/evaluation.pyx: precision is all hits over the sum of min(K, likes)
 @script("implicit")
 def implicit(qrels, run):
     x = Lists(qrels, run)
@@ -157,7 +157,7 @@ def tf_ranking(qrels, run):
     return over(lists, **row, recall_10=recall)
 
 
-# evidentlyai/evidently, metrics/recsys: users without a click in their list are left out, unless no_feedback_users
+# evidentlyai/evidently, metrics/recsys: users without a click in their list are left out
 @script("Evidently")
 def evidently(qrels, run):
     x = Lists(qrels, run)
@@ -171,7 +171,7 @@ def evidently(qrels, run):
     )
 
 
-# recommenders-team/recommenders, evaluation/python_evaluation.py: common users, but nDCG over all of the truth
+# recommenders-team/recommenders, evaluation/python_evaluation.py: common users, but nDCG over all users
 @script("Microsoft recommenders")
 def recommenders(qrels, run):
     x = Lists(qrels, run)
