@@ -1,7 +1,7 @@
 """Our values against pytrec_eval's, query by query: `crosscheck`.
 
 pytrec_eval is C code that checks little. With pytrec-eval-terrier 0.5.11 each of these ends the process,
-hangs it or gives values from memory that is not its own (``tests/fuzz_pytrec_eval.py`` finds them): a cutoff
+hangs it or gives values from memory that is not its own (``tests/test_crosschecks.py`` has them): a cutoff
 of 0; a query with negative grades only, or with nothing retrieved; the query ids ``no query`` and
 ``no_query``, which it uses itself; an id with a NUL, or that is no valid Unicode; large grades (its memory
 grows with the highest grade, its time with the square); bpref at a relevance level more than one above the

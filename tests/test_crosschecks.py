@@ -1,6 +1,5 @@
 """Our values against pytrec_eval's, and the report of it."""
 
-import hashlib
 import json
 import math
 import random
@@ -22,7 +21,7 @@ from effort import effort
 import permed_measures as pm
 from permed_measures.crosschecks import DEFAULT_MEASURES, Row
 from permed_measures.engine import ranks
-from permed_measures.engine.kernels import KERNELS, binary
+from permed_measures.engine.kernels import KERNELS
 from permed_measures.engine.kernels.shared import divide, sums
 from permed_measures.engine.ranks import TieBreak
 
@@ -44,7 +43,7 @@ def said(result):
 def test_all_default_measures_agree_on_random_cases():
     rng = random.Random(4)
     compared = 0
-    for _ in range(effort(40, 150)):
+    for _ in range(effort(25, 150)):
         qrels, run = random_case(rng)
         qrels = {q: {d: min(int(g), 2) for d, g in docs.items()} for q, docs in qrels.items()}
         if not set(qrels) & set(run):
@@ -56,7 +55,7 @@ def test_all_default_measures_agree_on_random_cases():
         assert [row.measure for row in result.rows] == list(DEFAULT_MEASURES)
         assert all((row.verdict == "agrees") == (row.measure != GRADED) for row in result.rows), str(result)
         compared += sum(row.queries for row in result.rows)
-    assert compared > effort(1500, 5000)
+    assert compared > effort(900, 5000)
 
 
 NAMED_OTHERWISE = """Coverage@1 Coverage(rel=2) nDCG(dcg='exp-log2')@10 VariantNDCG(judged_only=True)@3
@@ -125,15 +124,6 @@ def test_a_wrong_order_of_ties_differs(monkeypatch):
     assert (row.verdict, row.query_id) == ("differs", "q1")
 
 
-def test_a_name_that_differs_is_escaped(monkeypatch):
-    monkeypatch.setitem(KERNELS, "P", lambda *args, **given: binary.precision(*args, **given) / 2)
-    result = pm.crosscheck({"<q>\x1b": {"a": 1}}, {"<q>\x1b": {"a": 1.0}}, ["P@1"])
-    assert "P@1 differs on 1 of 1 query, most on '<q>" in str(result)
-    assert "\x1b" not in str(result)
-    assert "most on &#x27;&lt;q&gt;" in result._repr_html_()
-    assert result.to_polars()["query_id"].to_list() == ["<q>\x1b"]
-
-
 # --- ties ------------------------------------------------------------------------------------------
 
 
@@ -166,12 +156,11 @@ def test_a_star_says_that_other_orders_may_go_beyond():
 # --- what pytrec_eval cannot take ------------------------------------------------------------------
 
 
-def test_what_crashes_pytrec_eval_never_reaches_it():
+def test_queries_that_pytrec_eval_cannot_take_are_scored_by_us_alone():
     qrels = {"bad": {"d": -1, "e": -2}, "good": {"d": 1}, "empty": {"d": 1}, "missing": {"d": 1}}
     run = {"bad": {"d": 1.0}, "good": {"d": 1.0}, "empty": {}, "unjudged": {"x": 1.0}}
     result = pm.crosscheck(qrels, run)
-    assert result.ok
-    assert (result.n_queries, result.alone) == (4, 3)
+    assert (result.ok, result.n_queries, result.alone) == (True, 4, 3)
     assert {row.queries for row in result.rows if row.measure != GRADED} == {1}
     assert "4 judged queries, 3 of them scored by us alone" in str(result)
 
@@ -224,8 +213,6 @@ def test_bad_measures_and_bad_data_are_refused_first():
         pm.crosscheck(QRELS, RUN, [ir_measures.P @ 0])
     with pytest.raises(pm.InputError, match="query 'q1', document 'b': a score must be a number"):
         pm.crosscheck(QRELS, {"q1": {"b": float("nan")}})
-    with pytest.raises(pm.InputError, match="query 'q1', document 'b': the document is listed twice"):
-        pm.crosscheck(QRELS, [ir_measures.ScoredDoc("q1", "b", 1.0)] * 2)
 
 
 def test_an_empty_run_and_empty_qrels_are_no_disagreement():
@@ -233,19 +220,19 @@ def test_an_empty_run_and_empty_qrels_are_no_disagreement():
     assert pm.crosscheck({}, RUN).ok
 
 
-@pytest.mark.parametrize("name", ["bm25", "single_llm"])
-def test_the_litsearch_runs_agree(data, name):
-    folder = data / "litsearch"
-    check_agreement(folder / "query_to_texts.jsonl", folder / "runs" / f"{name}.jsonl", 597)
-
-
-def test_the_medcorpus_labels_agree(data):
-    labels = data / "medcorpus" / "query_to_texts.jsonl"
-    check_agreement(labels, labels, 3440)
-
-
-def check_agreement(qrels, run, n_queries):
-    result = pm.crosscheck(pm.read_qrels(qrels), pm.read_run(run))
+@pytest.mark.parametrize(
+    ("qrels", "run", "n_queries"),
+    [
+        ("litsearch/query_to_texts.jsonl", "litsearch/runs/bm25.jsonl", 597),
+        ("litsearch/query_to_texts.jsonl", "litsearch/runs/single_llm.jsonl", 597),
+        pytest.param(
+            *("medcorpus/query_to_texts.jsonl", "medcorpus/query_to_texts.jsonl", 3440),
+            marks=pytest.mark.thorough,
+        ),
+    ],
+)
+def test_real_data_agree(data, qrels, run, n_queries):
+    result = pm.crosscheck(pm.read_qrels(data / qrels), pm.read_run(data / run))
     compared = [row for row in result.rows if row.measure != GRADED]
     assert all(row.verdict == "agrees" for row in compared), str(result)
     assert max(row.largest_difference for row in compared) <= 1e-12
@@ -263,7 +250,6 @@ def test_a_frame_has_a_row_for_each_measure():
     }
     assert frame["measure"].to_list() == ["P@1", "GradedAP@10"]
     assert frame["pytrec_eval"].to_list() == [0.5, None]
-    assert isinstance(result.to_pandas(), pd.DataFrame)
     assert repr(result) == "<CrossCheck: pytrec_eval agrees on 1 measure, 2 judged queries: P@1, GradedAP@10>"
 
 
@@ -280,10 +266,4 @@ def test_json_says_where_its_numbers_come_from(tmp_path):
     expected = pm.crosscheck(pm.read_qrels(qrels), pm.read_run(run), ["P@1", "Judged@5"])
     assert content["runs"][0]["measures"] == expected.to_polars().to_dicts()
     assert (content["runs"][0]["queries"], content["runs"][0]["alone"]) == (1, 0)
-    origin = content["provenance"]
-    assert origin["command"] == "crosscheck"
-    assert [each["measure"] for each in origin["measures"]] == ["P@1", "Judged@5"]
-    assert origin["versions"]["pytrec-eval-terrier"] == version("pytrec-eval-terrier")
-    assert [each["sha256"] for each in origin["inputs"]] == [
-        hashlib.sha256(path.read_bytes()).hexdigest() for path in (qrels, run, run)
-    ]
+    assert content["provenance"]["versions"]["pytrec-eval-terrier"] == version("pytrec-eval-terrier")

@@ -1,6 +1,5 @@
 """Registration with ir_measures: what importing the package changes, and what it does not."""
 
-import importlib
 import json
 import subprocess
 import sys
@@ -32,13 +31,6 @@ def test_the_provider_stands_directly_before_gdeval_once():
     assert pm.provider.NAME == "permed"
 
 
-def test_reloading_changes_nothing():
-    before = list(ir_measures.DefaultPipeline.providers)
-    importlib.reload(pm)
-    assert ir_measures.DefaultPipeline.providers == before
-    assert ir_measures.measures.registry["GradedAP"] == pm.GradedAP
-
-
 def test_importing_all_anew_leaves_one_working_provider():
     code = """
 import importlib, sys, ir_measures, permed_measures as pm
@@ -54,28 +46,12 @@ print(ir_measures.calc_aggregate([pm.GradedAP @ 10, ir_measures.P @ 1], {"q": {"
     assert run_python(code) in ("{GradedAP@10: 1.0, P@1: 1.0}\n", "{P@1: 1.0, GradedAP@10: 1.0}\n")
 
 
-def test_metrics_come_by_query():
-    qrels = {f"q{q}": {"a": 1} for q in range(8)}
-    run = {query_id: {"a": 1.0, **dict.fromkeys("zyx"[: int(query_id[1]) % 4], 2.0)} for query_id in qrels}
-    metrics = list(pm.iter_calc(["RR", "P@2"], qrels, run))
-    values = {query_id: [1 / len(docs), 0.5 * (len(docs) <= 2)] for query_id, docs in run.items()}
-    expected = [
-        ir_measures.Metric(query_id, measure, value)
-        for query_id in sorted(qrels)
-        for measure, value in zip([ir_measures.RR, ir_measures.P @ 2], values[query_id], strict=True)
-    ]
-    assert metrics == expected
-    assert all(isinstance(metric, ir_measures.Metric) for metric in metrics)
-
-
 TABLE = """
 import sys, json, warnings, ir_measures
 if sys.argv[1] == "with": import permed_measures
 cutoffs = ["", "@1", "@10"]
 texts = [f"{name}{at}" for name in ir_measures.measures.registry for at in cutoffs]
-texts += ["nDCG(dcg='exp-log2')@10"]
-texts += ["AP(rel=2)@5"]
-texts += ["P(judged_only=True)@5", "RR(rel=2)@3", "nDCG(gains={1:3,2:1})@5"]
+texts += ["nDCG(dcg='exp-log2')@10", "AP(rel=2)@5", "P(judged_only=True)@5", "nDCG(gains={1:3,2:1})@5"]
 ours = {"GradedAP", "GradedMAP", "Coverage", "VariantNDCG", "GAP", "QMeasure"}
 names = set(ir_measures.measures.registry) - ours
 qrels, run = json.loads(sys.argv[2])
@@ -112,14 +88,6 @@ def test_importing_the_package_changes_no_number_but_exp_gain_ndcg(numeric):
         assert rounded == pytest.approx(exact, abs=1e-5)
 
 
-def test_exp_gain_ndcg_works_on_string_query_ids_through_plain_ir_measures():
-    measure = ir_measures.nDCG(dcg="exp-log2") @ 10
-    qrels, run = {"topic_001_1": {"a": 2, "b": 1, "c": 0}}, {"topic_001_1": {"b": 3.0, "a": 2.0, "c": 1.0}}
-    assert ir_measures.calc_aggregate([measure], qrels, run)[measure] == pytest.approx(
-        0.7967075809905066, abs=1e-15
-    )
-
-
 def test_all_entry_points_give_the_same_numbers():
     qrels, run = pm.read_qrels(SAMPLES[0].qrels), pm.read_run(SAMPLES[0].runs["bm25"])
     measures = list(pm.MEDCORPUS)
@@ -129,6 +97,9 @@ def test_all_entry_points_give_the_same_numbers():
     assert per_query == list(pm.iter_calc(measures, qrels, run))
     assert [m.query_id for m in per_query[:: len(measures)]] == sorted(qrels)
     assert {m.measure for m in per_query} == set(measures)
+    assert {(type(m), type(m.query_id), type(m.value)) for m in per_query} == {
+        (ir_measures.Metric, str, float)
+    }
     assert pm.evaluator(measures, qrels).calc_aggregate(run) == expected
     assert pm.provider.calc_aggregate(measures, qrels, run) == expected
     by_ir_measures = ir_measures.calc_aggregate(measures, qrels, run)
@@ -144,12 +115,6 @@ def test_one_measure_needs_no_list():
         assert pm.calc_aggregate(one, {"q": {"d": 1}}, {"q": {"d": 1.0}}) == {pm.Coverage @ 1: 1}
 
 
-def test_values_are_plain_python_numbers():
-    metric = next(pm.iter_calc([pm.Coverage @ 1], {"q": {"d": 1}}, {"q": {"d": 1.0}}))
-    assert type(metric.value) is float
-    assert type(metric.query_id) is str
-
-
 def test_the_command_line_of_ir_measures_takes_the_provider(tmp_path):
     (tmp_path / "qrels").write_text("q1 0 d1 2\nq1 0 d2 1\n")
     pm.write_run({"q1": {"d2": 2.0, "d1": 1.0}}, tmp_path / "run")
@@ -161,7 +126,7 @@ def test_the_command_line_of_ir_measures_takes_the_provider(tmp_path):
     assert run_python(code, *arguments) == "GradedAP@10\t0.7500\nSuccess@1\t1.0000\n"
 
 
-@pytest.mark.parametrize("first", ["pyterrier", "permed_measures"])
+@pytest.mark.parametrize("first", ["pyterrier", pytest.param("permed_measures", marks=pytest.mark.thorough)])
 def test_either_import_order_with_pyterrier_gives_its_measures_module_ours(first):
     second = {"pyterrier": "permed_measures", "permed_measures": "pyterrier"}[first]
     code = f"import {first}, {second}\nimport pyterrier as pt, ir_measures\nimport pyterrier.measures\n"

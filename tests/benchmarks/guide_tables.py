@@ -53,10 +53,6 @@ def _growth(row: Row) -> list[str]:
     return [row["what"], *(f"{time_of(row['seconds'][kind])}, {peaks(row, (kind,))}" for kind in kinds)]
 
 
-def _curves(row: Row) -> list[str]:
-    return [row["what"], *map(time_of, row["seconds"].values())]
-
-
 TABLES: dict[str, tuple[str, list[str], Callable[[Row], list[str]]]] = {
     "tools": (
         "Times against other tools, with six measures asked of us and three of them:",
@@ -73,11 +69,6 @@ TABLES: dict[str, tuple[str, list[str], Callable[[Row], list[str]]]] = {
     "work": ("What these tools do not do:", ["work", "time", "peak memory"], _work),
     "start": ("Start:", ["command", "time"], _start),
     "growth": ("Larger files, evaluated in a stream:", ["rows", "Parquet", "TREC file"], _growth),
-    "curves": (
-        "Processor time by how many judged documents are retrieved (1,000 \N{MULTIPLICATION SIGN} 1,000):",
-        ["judged hits of a query", "dict", "pandas", "TREC file"],
-        _curves,
-    ),
 }
 """By the table that a row belongs to: what it shows, the headings, and the cells of a row."""
 

@@ -8,9 +8,10 @@ the command reads the file twice, as qrels and as a run, and checks each line.
 import os
 import resource
 import statistics
-import subprocess
 import sys
 from pathlib import Path
+
+from measuring import in_turns, running
 
 SCRIPT = """
 import json, sys, ir_measures
@@ -27,33 +28,19 @@ print(ir_measures.calc_aggregate([nDCG @ 10, AP @ 10, P @ 1], qrels, run))
 MEASURES = [word for name in ("nDCG@10", "AP@10", "P@1") for word in ("-m", name)]
 
 
-def seconds_of(command: list[str]) -> float:
-    """Return the processor time that a command takes."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
 def main(rounds: int) -> None:
-    """Print the times of script and command, and of loading what they need."""
+    """Print the processor times of script and command."""
     labels = str(Path(os.environ["PERMED_DATA"], "medcorpus", "query_to_texts.jsonl"))
-    python, package = [sys.executable], [sys.executable, "-m", "permed_measures"]
-    read = "import permed_measures as pm, sys; pm.read_qrels(sys.argv[1]); pm.read_run(sys.argv[1])"
-    commands = {
-        "script": [*python, "-c", SCRIPT, labels],
-        "command": [*package, "evaluate", labels, labels, *MEASURES],
-        "import ir_measures": [*python, "-c", "import ir_measures"],
-        "import permed_measures": [*python, "-c", "import permed_measures"],
-        "read_qrels and read_run": [*python, "-W", "ignore", "-c", read, labels],
-        "permed-measures --version": [*package, "--version"],
-    }
-    times: dict[str, list[float]] = {name: [] for name in commands}
-    for _ in range(rounds):
-        for name, command in commands.items():
-            times[name].append(seconds_of(command))
-    for name, each in times.items():
-        print(f"{name:28} {statistics.median(each):.3f} s")
+    command = [sys.executable, "-m", "permed_measures", "evaluate", labels, labels, *MEASURES]
+    calls = {"script": running([sys.executable, "-c", SCRIPT, labels]), "command": running(command)}
+    for name, seconds in in_turns(calls, rounds, of_children).items():
+        print(f"{name:8} {statistics.median(seconds):.3f} s")
+
+
+def of_children() -> float:
+    """Return the processor time of the processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from measuring import Call, in_turns, peak_of_call, peak_of_command, running
-from synthetic import SHAPES, Nested, Shape, make, qrels_with_hits, random_run, write_large, write_qrels
-from tools import FORMS, OURS, evaluating, our_command, ours
+from synthetic import SHAPES, Shape, make, random_run, write_large
+from tools import OURS, evaluating, our_command
 
 import permed_measures as pm
 
@@ -63,20 +63,6 @@ def _auditing(share: float) -> Call:
 # --- commands --------------------------------------------------------------------------------------
 
 
-def folder(rounds: int, share: float) -> Iterator[Row]:
-    """Yield a row for the evaluation of a folder of 50 run files."""
-    shape = Shape(200, 1000, 6, 6, 1).part(share)
-    with tempfile.TemporaryDirectory() as made:
-        runs, qrels = Path(made, "runs"), Path(made, "qrels")
-        runs.mkdir()
-        for seed in range(N_RUNS):
-            run = random_run(shape.queries, shape.depth, seed=seed)
-            pm.write_run(run, runs / f"run{seed:02}.trec", tag="random")
-        write_qrels(qrels_with_hits(run, [1] * shape.queries), qrels)
-        seconds = in_turns({"ours": running(evaluating(qrels, runs))}, rounds)
-    yield _work(f"evaluate: a folder of {N_RUNS} TREC files, {shape}", "elapsed", seconds)
-
-
 def _work(what: str, clock: str, seconds: dict[str, list[float]], peak: float | None = None) -> Row:
     peaks = {} if peak is None else {"ours": peak}
     return {"table": "work", "what": what, "clock": clock, "seconds": seconds, "peak MB": peaks}
@@ -99,7 +85,7 @@ def start(rounds: int, share: float) -> Iterator[Row]:  # noqa: ARG001 - there a
     yield from ({"table": "start", "what": what, "seconds": {"ours": each}} for what, each in seconds.items())
 
 
-# --- growth and curves -----------------------------------------------------------------------------
+# --- growth ------------------------------------------------------------------------------------------
 
 
 def growth(sizes: tuple[int, ...], rounds: int, share: float) -> Iterator[Row]:
@@ -117,32 +103,9 @@ def growth(sizes: tuple[int, ...], rounds: int, share: float) -> Iterator[Row]:
         yield row
 
 
-def curves(rounds: int, share: float) -> Iterator[Row]:
-    """Yield rows of our processor time by how many queries have 100 judged hits, and by hits of each query.
-
-    The run is the same in all rows. Neighbours differ by work that grows steadily: so must the times.
-    """
-    queries = max(1, int(1000 * share))
-    run = random_run(queries, 1000)
-    shares = {f"{part:.1%} of queries 100, others 1": part for part in (0, 0.001, 0.01, 0.1, 0.25, 0.5, 1)}
-    kinds = {name: [100] * round(part * queries) for name, part in shares.items()}
-    kinds |= {f"{hits:,} each": [hits] * queries for hits in (1, 2, 3, 5, 10, 30, 100, 300, 1000)}
-    with tempfile.TemporaryDirectory() as made:
-        file = Path(made, "run.trec")
-        pm.write_run(run, file)
-        forms = {"dict": run, "pandas": FORMS["pandas"](run), "TREC file": pm.scan_run(file)}
-        for name, hits in kinds.items():
-            qrels: Nested = qrels_with_hits(run, hits + [1] * (queries - len(hits)))
-            calls = {form: ours(qrels, given) for form, given in forms.items()}
-            yield {"table": "curves", "what": name, "seconds": in_turns(calls, rounds, time.process_time)}
-
-
 ROWS = {
     "compare": compare,
     "audit": audit,
-    "folder": folder,
     "start": start,
     "growth": partial(growth, (1_000_000, 10_000_000)),
-    "growth-100M": partial(growth, (100_000_000,)),
-    "curves": curves,
 }

@@ -3,7 +3,7 @@
 Run it with ``python tests/benchmarks/speed.py [ROW ...] [--rounds N] [--out FILE] [--guide]``; a row is one
 of ``ROWS``, or a pattern such as ``'dict-*'``. ``--out`` writes all times as JSON. ``--guide`` draws the
 tables of the guide from them, with ``--from FILE`` from those of an earlier run. ``--share 0.01`` takes a
-hundredth of the queries: to try it out. All rows take some ten minutes, but for those that run only by name.
+hundredth of the queries: to try it out. All rows take some ten minutes.
 
 All tools get the same objects in one process and are called in turns, so that a busy moment hits all of
 them; the tables have medians, and medians of the ratios of each round. A frame that a tool does not take is
@@ -23,12 +23,9 @@ from typing import Any
 
 import against_others
 import our_work
-import resampling
 from guide_tables import GUIDE, redraw, time_of
 
-ROWS = against_others.ROWS | our_work.ROWS | resampling.ROWS
-ONLY_BY_NAME = ("growth-100M", "resampling")
-"""What takes long, and what is in another place of the guide."""
+ROWS = against_others.ROWS | our_work.ROWS
 
 
 def measure(names: list[str], rounds: int, share: float) -> dict[str, Any]:
@@ -55,17 +52,13 @@ def chosen(patterns: list[str]) -> list[str]:
     for pattern in patterns:
         if not any(fnmatch(name, pattern) for name in ROWS):
             raise SystemExit(f"no row is called {pattern}; there are {', '.join(ROWS)}")
-    if not patterns:
-        return [name for name in ROWS if name not in ONLY_BY_NAME]
-    return [name for name in ROWS if any(fnmatch(name, pattern) for pattern in patterns)]
+    return [name for name in ROWS if any(fnmatch(name, pattern) for pattern in patterns or ["*"])]
 
 
 def main() -> None:
     """Measure, write JSON and draw the tables, as the arguments say."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0], epilog=f"Rows: {', '.join(ROWS)}")
-    parser.add_argument(
-        "rows", nargs="*", metavar="ROW", help=f"by default all but {' and '.join(ONLY_BY_NAME)}"
-    )
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="by default all")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--share", type=float, default=1.0, help="the share of the queries")
     parser.add_argument("--out", type=Path, help="write the results to this file, as JSON")

@@ -21,12 +21,9 @@ EXP = "nDCG(dcg='exp-log2')@10"
     ("measure", "expected"),
     [
         ("nDCG@10", "nDCG@10"),
-        ("nDCG(dcg='log2')@10", "nDCG@10"),
         (EXP, "nDCG-exp@10"),
-        ("nDCG(dcg='exp-log2')", "nDCG-exp"),
         ("nDCG(judged_only=True,dcg='exp-log2')@5", "nDCG(judged_only=True,dcg='exp-log2')@5"),
         ("AP(rel=2)@10", "AP(rel=2)@10"),
-        ("IPrec(rel=2)@0.1", "IPrec(rel=2)@0.1"),
         ("GradedMAP(max_rel=2)@10", "GradedAP@10"),
         ("GradedAP(norm='ideal',rel=0.5)@10", "GradedAP(rel=0.5,norm='ideal')@10"),
     ],
@@ -66,12 +63,18 @@ def drawn(rng):
     return measure(**params)
 
 
-def test_no_two_measures_have_the_same_heading():
-    rng, meanings = random.Random(3), {}
-    for _ in range(effort(1_500, 20_000)):
+def test_no_two_measures_have_the_same_heading_and_each_is_read_back():
+    rng, meanings, n_read = random.Random(3), {}, 0
+    for _ in range(effort(800, 10_000)):
         measure = drawn(rng)
-        assert meanings.setdefault(heading(measure), meaning(measure)) == meaning(measure)
-    assert len(meanings) > 400
+        short = heading(measure)
+        assert meanings.setdefault(short, meaning(measure)) == meaning(measure)
+        with contextlib.suppress(pm.MeasureError):  # one that ir_measures makes, and nobody can compute
+            check_parameters(measure)
+            assert parse_measure(short) == measure
+            assert headings_of([named_measure(f"mine={short}")]) == ["mine"]
+            n_read += 1
+    assert min(len(meanings), n_read) > 300
 
 
 def test_a_heading_of_the_users_own_wins_and_is_explained():
@@ -88,19 +91,6 @@ def test_two_measures_cannot_share_a_heading():
         headings_of([measures[0], with_alias(measures[1], "nDCG@10")])
     same = [ir_measures.nDCG @ 10, ir_measures.nDCG(dcg="log2") @ 10]
     assert headings_of(same) == ["nDCG@10"] * 2
-
-
-def test_a_heading_is_read_back():
-    rng, measures = random.Random(5), {}
-    for _ in range(effort(700, 10_000)):
-        measure = drawn(rng)
-        with contextlib.suppress(pm.MeasureError):  # one that ir_measures makes, and nobody can compute
-            check_parameters(measure)
-            measures[heading(measure)] = measure
-    for short, measure in measures.items():
-        assert parse_measure(short) == measure
-        assert headings_of([named_measure(f"mine={short}")]) == ["mine"]
-    assert len(measures) > 300
 
 
 @pytest.mark.parametrize("text", ["nDCG-exp@10", " ndcg-exp@10", "nDCG-exp @ 10"])

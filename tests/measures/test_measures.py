@@ -12,7 +12,6 @@ from effort import effort
 
 import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
-from permed_measures.measures import definitions
 from permed_measures.measures.definitions import MEASURES
 
 MOST = 2**31 - 1
@@ -39,41 +38,35 @@ def test_text_form_reads_back_to_an_equal_measure_for_every_parameter_value():
         assert pm.parse_measure(str(measure)).params == measure.params
 
 
-def random_gains(rng):
-    return {rng.choice([0, 1, 2, 0.5]): rng.choice([0, 1, 2, 0.5, 1e-7]) for _ in range(rng.randint(1, 3))}
-
-
 def test_measures_of_ir_measures_read_back_also_where_it_prints_no_gains():
     """It leaves out gains that are the grade: ``nDCG(gains={1:1})`` prints ``nDCG(gains={})``."""
-    qrels = {"q": {"a": 2, "b": 1, "c": 0.5}}
-    run = {"q": {"c": 3.0, "b": 2.0, "a": 1.0}}
+    qrels, run = {"q": {"a": 2, "b": 1, "c": 0.5}}, {"q": {"c": 3.0, "b": 2.0, "a": 1.0}}
     rng = random.Random(6)
-    for _ in range(effort(100, 10_135)):
-        measure = ir_measures.nDCG(gains=random_gains(rng)) @ rng.randint(1, 3)
+    for _ in range(effort(50, 500)):
+        gains = {
+            rng.choice([0, 1, 2, 0.5]): rng.choice([0, 1, 2, 0.5, 1e-7]) for _ in range(rng.randint(1, 3))
+        }
+        measure = ir_measures.nDCG(gains=gains) @ rng.randint(1, 3)
         read = pm.parse_measure(str(measure))
         assert read == measure
         assert pm.calc_aggregate(read, qrels, run) == pm.calc_aggregate(measure, qrels, run)
     plain = ir_measures.nDCG(gains={1: 1}) @ 3
-    assert str(plain) == "nDCG(gains={})@3"
     first, second = pm.calc_aggregate([plain, "nDCG@3"], qrels, run).values()
-    assert first == second > 0
+    assert (str(plain), first) == ("nDCG(gains={})@3", second)
 
 
 HOSTILE = [
     "P@" + "-" * 3000 + "1",
     "P@" + "9" * 5000,
-    "P@2147483648",
-    "AP(rel=1e999)",
     "GradedAP(rel=" + "9" * 400 + ")",
     "GradedAP(rel='" + "9" * 5_000_000 + "')",
-    "GAP(max_rel=1001)",
     "nDCG(gains={[]:1})@5",
     "nDCG(gains={1:" + "9" * 400 + "})@5",
     "x" * 1_000_000,
+    "P@2147483648",
     "P\0@5",
     "P@\ud800",
     5,
-    None,
 ]
 
 
@@ -94,26 +87,14 @@ def test_a_hostile_measure_is_one_short_error(text):
 
 
 def test_the_highest_cutoff_is_that_of_a_rank():
-    measures = [
-        ir_measures.P @ MOST,
-        pm.GradedAP @ MOST,
-        ir_measures.nDCG @ MOST,
-        ir_measures.RBP(rel=1) @ MOST,
-    ]
+    measures = [ir_measures.P @ MOST, pm.GradedAP @ MOST, ir_measures.nDCG @ MOST]
     values = pm.calc_aggregate(measures, {"q": {"a": 2}}, {"q": {"a": 1.0}})
-    assert values[measures[0]] == 1 / MOST
-    assert [values[measure] for measure in measures[1:3]] == [1, 1]
+    assert list(values.values()) == [1 / MOST, 1, 1]
 
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "QMeasure(beta=1e308)@5",
-        "SetF(beta=1e101)",
-        "GradedAP(gains={1:1e308,2:1e308},norm='gain')",
-        "nDCG(gains={1:9e307,2:1e308})",
-        "QMeasure(gains={1:1,2:1e101})",
-    ],
+    ["SetF(beta=1e101)", "nDCG(gains={1:9e307,2:1e308})", "QMeasure(gains={1:1,2:1e101})"],
 )
 def test_parameters_whose_sums_may_overflow_are_refused(text):
     with pytest.raises(pm.MeasureError, match=r" up to 1e100| from 0 to 1e100"):
@@ -155,14 +136,8 @@ def test_the_order_of_parameters_and_the_type_of_numbers_make_no_difference():
     ("make", "message"),
     [
         (lambda: pm.GradedAP @ 0, f"GradedAP: cutoff must be a whole number from 1 to {MOST} (found 0)"),
-        (
-            lambda: pm.Coverage @ 1.5,
-            f"Coverage: cutoff must be a whole number from 1 to {MOST} (found 1.5)",
-        ),
-        (
-            lambda: pm.Coverage @ True,
-            f"Coverage: cutoff must be a whole number from 1 to {MOST} (found True)",
-        ),
+        (lambda: pm.Coverage @ 1.5, f"must be a whole number from 1 to {MOST} (found 1.5)"),
+        (lambda: pm.Coverage @ True, f"must be a whole number from 1 to {MOST} (found True)"),
         (
             lambda: pm.GradedAP(norm="R"),
             "GradedAP: norm must be one of 'num_rel', 'min', 'num_rel_ret', 'gain', 'ideal', 'none' (found",
@@ -172,22 +147,24 @@ def test_the_order_of_parameters_and_the_type_of_numbers_make_no_difference():
         (lambda: pm.GradedAP(rel=-1), "negative grades are never relevant) (found -1)"),
         (lambda: pm.GradedAP(gains={1: -1}), "GradedAP: gains must be a mapping from each relevant grade"),
         (lambda: pm.GradedAP(judged_only="yes"), "GradedAP: judged_only must be True or False (found 'yes')"),
-        (lambda: pm.GradedAP(nrom="min"), "GradedAP has no parameter 'nrom' (it has: cutoff, rel, max_rel,"),
-        (lambda: pm.GradedAP(nrom="min"), "Did you mean 'norm'?"),
+        (
+            lambda: pm.GradedAP(nrom="min"),
+            "GradedAP has no parameter 'nrom' (it has: cutoff, rel, max_rel, gains, norm, judged_only). Did "
+            "you mean 'norm'?",
+        ),
         (lambda: pm.parse_measure("P@0"), f"P: cutoff must be a whole number from 1 to {MOST} (found 0)"),
-        (lambda: pm.parse_measure("AP(rel='x')"), "AP: rel must be a number of at least 0"),
         (
             lambda: pm.parse_measure("nDCG(dcg='exp')@5"),
             "nDCG: dcg must be one of 'log2', 'exp-log2' (found 'exp')",
         ),
-        (lambda: pm.parse_measure("nDCG(cut=5)"), "nDCG has no parameter 'cut'"),
         (lambda: pm.parse_measure("GradedPA@10"), "there is no measure 'GradedPA'. Did you mean 'GradedAP'?"),
         (lambda: pm.parse_measure("GradedAP(10)"), "a measure is written Name(parameter=value,...)@cutoff"),
-        (lambda: pm.parse_measure(""), "a measure is written Name(parameter=value,...)@cutoff"),
-        (lambda: pm.evaluator([ir_measures.P], {}), "P needs a cutoff. Write P@10"),
+        (lambda: pm.evaluator("P(rel=2)", {}), "P needs a cutoff. Write P(rel=2)@10"),
+        (lambda: pm.evaluator("IPrec(rel=2)", {}), "IPrec needs a recall. Write IPrec(rel=2)@0.5"),
+        (lambda: pm.evaluator("rbp(p=0.9)@10", {}), "for grades. The nearest is RBP(p=0.9,rel=1)@10"),
         (
-            lambda: pm.evaluator([ir_measures.Compat(p=0.9)], {}),
-            "permed-measures does not compute Compat(p=0.9)",
+            lambda: pm.evaluator([ir_measures.SDCG(min_rel=1, max_rel=2) @ 5], {}),
+            "The nearest is nDCG@10; ir_measures.calc_aggregate may have another provider for it",
         ),
         (
             lambda: pm.evaluator([ir_measures.nDCG(dcg="exp-log2", gains={1: 2}) @ 5], {}),
@@ -216,25 +193,18 @@ def test_a_bad_measure_is_an_error_that_says_what_is_allowed(make, message):
 def test_every_registered_measure_of_ours_has_a_docstring_with_formula_sources_and_example():
     for measure in MEASURES.values():
         text = type(measure).__doc__
-        for part in ("Parameters\n", "Notes\n", "References\n", "Examples\n", ">>> "):
+        for part in (
+            "Parameters\n",
+            "described for all measures",
+            "Notes\n",
+            "References\n",
+            "Examples\n",
+            ">>> ",
+        ):
             assert part in text, (measure, part)
-        assert "described for all measures (``permed_measures.measures.definitions``)" in text, measure
-    for part in (
-        "Parameters\n",
-        "Returns\n",
-        "Raises\n",
-        "Notes\n",
-        "Ties: ",
-        "cutoff",
-        "rel",
-        "judged_only",
-    ):
-        assert part in definitions.__doc__
 
 
-@pytest.mark.parametrize(
-    "text", ["(" * 100_000, "P" + "@" * 100_000, "P(" * 50_000, "10all", "10and", "P@10and 1", "P(rel=1or 2)"]
-)
+@pytest.mark.parametrize("text", ["(" * 100_000, "P" + "@" * 100_000, "", "10and", "P(rel=1or 2)"])
 def test_a_text_that_python_stumbles_over_is_one_error_without_a_warning(text):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -19,52 +19,30 @@ RUN = {"q": {"b": 3.0, "a": 2.0, "c": 1.0}}
     ("name", "measure"),
     [
         ("map", "AP"),
-        ("MAP@10", "AP@10"),
-        ("map_cut_10", "AP@10"),
         ("map_cut.10", "AP@10"),
-        ("ndcg@10", "nDCG@10"),
         ("NDCG_cut_10", "nDCG@10"),
-        ("ndcg_cut.10", "nDCG@10"),
         ("ndcg 10", "nDCG@10"),
         ("ndcg(dcg=exp-log2)@10", "nDCG(dcg='exp-log2')@10"),
-        ("mrr", "RR"),
         ("mrr@10", "RR@10"),
         ("recip_rank", "RR"),
-        ("recall@100", "R@100"),
         ("recall_100", "R@100"),
-        ("p@5", "P@5"),
-        ("P_5", "P@5"),
-        ("precision@10", "P@10"),
-        ("hit@10", "Success@10"),
         ("Hit Rate@10", "Success@10"),
-        ("success_1", "Success@1"),
-        ("coverage@10", "Coverage@10"),
         ("gradedap(norm=min)@10", "GradedAP(norm='min')@10"),
         ("graded_map@10", "GradedAP@10"),
         ("cosine_accuracy@1", "Success@1"),
         ("map@all", "AP"),
-        ("bpref", "Bpref"),
-        ("rprec", "Rprec"),
         ("R-Precision", "Rprec"),
-        ("infap", "infAP"),
         ("set_P", "SetP"),
-        ("set_recall", "SetR"),
-        ("set_map", "SetAP"),
         ("num_rel_ret", "NumRet(rel=1)"),
-        ("num_q", "NumQ"),
         ("iprec_at_recall_0.10", "IPrec@0.1"),
-        ("err@10", "ERR@10"),
         ("H@10", "Success@10"),
         ("top-5 accuracy", "Success@5"),
         ("NDCG@1k", "nDCG@1000"),
         ("MRR@10 (dev)", "RR@10"),
         ("map_cut", "AP"),
         ("准确率@10", "P@10"),
-        ("召回率@20", "R@20"),
         ("归一化折损累计增益@10", "nDCG@10"),
-        ("平均精度均值", "AP"),
         ("覆盖率@10", "Coverage@10"),
-        ("分级平均精度@10", "GradedAP@10"),
     ],
 )
 def test_what_people_write_is_understood(name, measure):
@@ -94,19 +72,12 @@ def test_exact_names_come_first(name):
         ("MPA@10", "there is no measure 'MPA'. Did you mean 'MAP'? `permed-measures measures` lists all"),
         ("DCG@10", "there is no measure 'DCG'. Did you mean 'nDCG'? `permed-measures measures` lists all"),
         ("gmap", "there is no measure 'gmap'. The geometric mean of AP is not computed; `permed-measures "),
-        ("GM_MAP@10", "there is no measure 'GM_MAP'. The geometric mean of AP is not computed; "),
         ("F1", "there is no measure 'F1'. SetF is F1 over all returned documents; `permed-measures "),
-        ("f1@10", "there is no measure 'f1'. SetF is F1 over all returned documents; "),
-        ("f_measure", "there is no measure 'f_measure'. SetF is F1 over all returned documents; "),
-        ("xyz@10", "there is no measure 'xyz'. `permed-measures measures` lists all"),
         ("relative_P", "there is no measure 'relative_P'. `permed-measures measures` lists all"),
         ("ndcg_cut_10@5", "there is no measure 'ndcg_cut_10'. "),
-        ("p@0", "P: cutoff must be a whole number from 1 to 2147483647 (found 0)"),
         ("p_0", "a cutoff must be at least 1 (found 'p_0')"),
         ("map_99999999999", "a cutoff has at most 9 digits (found 11)"),
-        ("GradedAP(norm=mean)@10", "norm must be one of 'num_rel', 'min', "),
         ("GradedAP(norm=a b)@10", "a measure is written Name(parameter=value,...)@cutoff"),
-        ("official", "there is no measure 'official'. "),
     ],
 )
 def test_a_name_that_is_unknown_is_an_error_without_a_wrong_hint(name, message, capsys):
@@ -119,24 +90,6 @@ def test_a_name_that_is_unknown_is_an_error_without_a_wrong_hint(name, message, 
 def test_only_measures_that_are_computed_are_suggested():
     names = {str(measure.NAME) for measure in ir_measures.measures.registry.values()}
     assert names - {*KERNELS} == NOT_COMPUTED
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("P(rel=2)", "P needs a cutoff. Write P(rel=2)@10"),
-        ("R", "R needs a cutoff. Write R@10"),
-        ("IPrec(rel=2)", "IPrec needs a recall. Write IPrec(rel=2)@0.5"),
-    ],
-)
-def test_what_to_write_for_a_missing_cutoff_keeps_the_parameters(name, message):
-    with pytest.raises(pm.MeasureError, match=f"^{re.escape(message)}$"):
-        pm.calc_aggregate(name, QRELS, RUN)
-
-
-def test_the_nearest_measure_keeps_the_given_parameters():
-    with pytest.raises(pm.MeasureError, match=re.escape("The nearest is RBP(p=0.9,rel=1)@10")):
-        pm.calc_aggregate("rbp(p=0.9)@10", QRELS, RUN)
 
 
 # --- ambiguous names -------------------------------------------------------------------------------
@@ -180,28 +133,24 @@ def test_who_knows_the_other_measure_is_told_nothing(texts):
 
 def test_a_dict_gives_measures_names():
     named = {"MAP@10": pm.GradedAP @ 10, "hit": "Success@1"}
-    plain = pm.calc_aggregate(named.values(), QRELS, RUN)
-    assert pm.calc_aggregate(named, QRELS, RUN) == dict(zip(named, plain.values(), strict=True))
-    assert pm.evaluator(named, QRELS).calc_aggregate(RUN) == pm.calc_aggregate(named, QRELS, RUN)
+    expected = dict(zip(named, pm.calc_aggregate(named.values(), QRELS, RUN).values(), strict=True))
+    assert pm.calc_aggregate(named, QRELS, RUN) == expected
     result = pm.calc(named, QRELS, RUN)
-    assert result.aggregated == pm.calc_aggregate(named, QRELS, RUN)
-    assert [(metric.measure, metric.value) for metric in result.per_query] == list(result.aggregated.items())
-    assert list(pm.iter_calc(named, QRELS, RUN)) == result.per_query
-    assert pm.evaluate_by(named, QRELS, RUN, by="(q)") == {"q": result.aggregated}
+    assert result.aggregated == expected
+    assert [(metric.measure, metric.value) for metric in result.per_query] == list(expected.items())
+    assert pm.evaluate_by(named, QRELS, RUN, by="(q)") == {"q": expected}
 
 
 @pytest.mark.parametrize(
     ("measures", "message"),
     [
         ({"MAP": "AP@10", "map": pm.parse_measure("AP@10")}, "one measure has two names: 'MAP' and 'map'"),
-        ({"": "AP"}, "a dict of measures must have names (found '')"),
-        ({5: "AP"}, "a dict of measures must have names (found 5)"),
+        ({"": "AP"}, r"a dict of measures must have names \(found ''\)"),
     ],
 )
 def test_a_name_stands_for_one_measure(measures, message):
-    with pytest.raises(pm.MeasureError) as error:
+    with pytest.raises(pm.MeasureError, match=message):
         pm.calc_aggregate(measures, QRELS, RUN)
-    assert message in str(error.value)
 
 
 # --- rel -------------------------------------------------------------------------------------------
@@ -210,14 +159,10 @@ def test_a_name_stands_for_one_measure(measures, message):
 @pytest.mark.parametrize(
     ("measure", "changed"),
     [
-        ("AP@10", "AP(rel=2)@10"),
         ("GradedAP@10", "GradedAP(rel=2)@10"),
-        ("GradedAP(rel=1)@10", "GradedAP@10"),
         (pm.GradedAP(rel=1) @ 10, "GradedAP@10"),
         ("AP(rel=1)@10", "AP@10"),
-        ("Coverage(rel=3)", "Coverage(rel=3)"),
         ("RBP(p=0.5)", "RBP(p=0.5,rel=2)"),
-        ("nDCG@10", "nDCG@10"),
         ("NumRet", "NumRet"),
         ("GAP", "GAP"),
     ],
@@ -246,6 +191,3 @@ def test_a_rel_that_cannot_be_is_an_error():
         pm.calc_aggregate("AP", QRELS, RUN, rel=1.5)
     with pytest.raises(pm.MeasureError, match=r"^Coverage: rel must be a number of at least 0"):
         pm.calc_aggregate("Coverage", QRELS, RUN, rel=-1)
-
-
-# --- cutoffs ---------------------------------------------------------------------------------------

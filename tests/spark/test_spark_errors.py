@@ -17,17 +17,11 @@ TEXT = "query_id string, doc_id string, score double"
 NAN = float("nan")
 
 BAD = {
-    "NaN": (
-        [("q1", "a", 1.0), ("q2", "ü", NAN)],
-        TEXT,
-        "query 'q2', document 'ü': a score must be a number (found nan)",
-    ),
     "NaN, unjudged": (
         [("?", "x", NAN)],
         TEXT,
         "query '?', document 'x': a score must be a number (found nan)",
     ),
-    "null": ([("q1", "a", None)], TEXT, "query 'q1', document 'a': missing value in column score"),
     "null id": ([("q1", None, 1.0)], TEXT, "query 'q1', document None: missing value in column doc_id"),
     "twice": (
         [("q1", "a", 1.0), ("q1", "a", 2.0)],
@@ -54,10 +48,9 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-@pytest.mark.parametrize("n_partitions", [1, 3])
-def test_a_bad_run_is_an_error_that_says_where(spark, name, n_partitions):
+def test_a_bad_run_is_an_error_that_says_where(spark, name):
     rows, schema, message = BAD[name]
-    run = spark.createDataFrame(rows, schema).repartition(n_partitions)
+    run = spark.createDataFrame(rows, schema).repartition(3)
     with pytest.raises(pm.InputError, match=re.escape(message)) as error:
         pm.calc_aggregate("RR", QRELS, run)
     assert "row 0" not in str(error.value)
@@ -89,5 +82,3 @@ def test_functions_that_need_all_rows_say_so(spark):
     run = spark.createDataFrame([("q1", "a", 1.0)], TEXT)
     with pytest.raises(pm.InputError, match=r"needs all rows of the run in memory .* frame\.toArrow\(\)"):
         pm.audit(QRELS, run, {"RR": 1.0})
-    with pytest.raises(pm.InputError, match="all rows of the run in memory"):
-        pm.crosscheck(QRELS, run)
