@@ -46,7 +46,7 @@ limits: query_classes formulas best_rankings bounds counts row_formulas row_conv
 limits: reports possible
 uncertainties: unjudged label_errors results uncertainty
 records: shape record verify gate leaderboard
-cli: messages progress parsing arguments inputs output
+cli: messages parsing arguments inputs output
 cli: collections evaluate demo crosscheck audit possible compare reranking uncertainty verify gate leaderboard
 cli: convert inspect measures commands __init__
 __main__

@@ -9,16 +9,12 @@ from permed_measures.cli.parsing import (
     OUTPUT,
     STATISTICS,
     argument,
-    one_of,
     option,
     repeatable,
-    whole_number,
 )
 from permed_measures.engine.query_ids import REWRITINGS
-from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
+from permed_measures.measures.definitions import PRESETS
 from permed_measures.results.report import FORMATS
-
-PRESETS = {"medcorpus": MEDCORPUS, "litsearch": LITSEARCH}
 
 QRELS = argument("qrels", "QRELS", "A qrels file, a data set id of ir_datasets, or the folder of a data set.")
 RUNS = argument(
@@ -28,34 +24,33 @@ ASKED_MEASURES = (
     repeatable(
         MEASURES,
         "-m, --measure MEASURE",
-        "A measure: GradedAP@10, map, ndcg_cut_10. Can be repeated; NAME=MEASURE gives it a heading.",
+        "A measure: GradedAP@10, map, ndcg_cut_10; or what a benchmark reports: "
+        f"{', '.join(PRESETS)}. Can be repeated; NAME=MEASURE gives it a heading.",
         dest="measures",
     ),
-    option(MEASURES, f"--preset {'|'.join(PRESETS)}", "The measures of a benchmark."),
     option(MEASURES, "--rel GRADE", "The lowest relevant grade, if a measure names none."),
 )
 CLAIMS = (
     repeatable(INPUT, "--claim NAME=VALUE", "A published number, such as MAP@10=0.5357. Can be repeated."),
     option(INPUT, "--claims FILE", "Tables as a paper prints them: a Markdown, LaTeX, HTML or CSV file."),
-    option(INPUT, "--decimals N", "Number of published digits after the point.", type=whole_number(0, 15)),
+    option(INPUT, "--decimals N", "Number of published digits after the point.", choices=range(16)),
 )
 
 CLUSTERS = option(
     STATISTICS, "--clusters FIELD|REGEX|none", "Queries that belong together, by default conversations."
 )
 RESAMPLES = option(ADVANCED, "--resamples N", "Number of random sign patterns: 50000.", default=50_000)
-SEED = option(ADVANCED, "--seed N", "Random seed: 0.", type=whole_number(0), default=0)
+SEED = option(ADVANCED, "--seed N", "Random seed: 0.", default=0)
 LEVEL = option(ADVANCED, "--level P", "Level of the confidence intervals: 0.95.", default=0.95)
 
-FORMAT = option(OUTPUT, "--format FORMAT", f"One of {', '.join(FORMATS)}.", type=one_of(FORMATS))
+FORMAT = option(OUTPUT, "--format FORMAT", f"One of {', '.join(FORMATS)}.", choices=FORMATS)
 WRITING = (
     FORMAT,
     option(OUTPUT, "--output FILE", "Write to a file. Its ending chooses the format, or --format does."),
 )
-DIGITS = option(ADVANCED, "--digits N", "Number of decimals in tables.", type=whole_number(0, 17))
+DIGITS = option(ADVANCED, "--digits N", "Number of decimals in tables.", choices=range(18))
 CAPTION = option(ADVANCED, "--caption TEXT", "The beginning of the caption in latex and markdown.")
 CONVENTIONS = option(ADVANCED, "--conventions FILE", "Try the conventions of a TOML file too.")
-RECORD = option(ADVANCED, "--record FILE", "Write a record too, a JSON file for verify.")
 
 ORDER = option(ADVANCED, "--order score|list", "Rank lists by scores, or as listed.", default="score")
 READING = (

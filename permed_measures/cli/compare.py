@@ -22,7 +22,7 @@ from permed_measures.cli.arguments import (
 from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, one_of, option, repeatable
+from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, option, repeatable
 from permed_measures.comparisons.compare import Comparison, compare
 from permed_measures.comparisons.corrections import CORRECTIONS, MAX_T
 from permed_measures.comparisons.plots.forest import plot_forest
@@ -71,13 +71,13 @@ COMMAND = Command(
             STATISTICS,
             "--correction NAME",
             "Correction for several tests: max-t (by default), holm, bonferroni, benjamini-hochberg or none.",
-            type=one_of([MAX_T, *CORRECTIONS]),
+            choices=[MAX_T, *CORRECTIONS],
         ),
         repeatable(
             STATISTICS,
             "--tests NAME",
             "A test to run: randomization (by default), t-test or wilcoxon. Can be repeated.",
-            type=one_of(TESTS),
+            choices=TESTS,
         ),
         *WRITING,
         option(ADVANCED, "--equivalence-margin D", "Also test whether a difference is within ± D."),

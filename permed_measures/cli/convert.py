@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 from permed_measures.cli.arguments import ORDER
 from permed_measures.cli.inputs import packaged_runs
 from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.cli.output import check_folder
-from permed_measures.cli.parsing import INPUT, OUTPUT, Command, argument, one_of, option
-from permed_measures.cli.progress import ProgressBar
+from permed_measures.cli.parsing import INPUT, OUTPUT, Command, argument, option
 from permed_measures.datasets.loading import existing
 from permed_measures.errors import InputError
 from permed_measures.files.read import kind_of, load
@@ -29,8 +27,8 @@ def run(args: Namespace) -> None:
     check_folder(target)
     if target.is_file() and source.is_file() and target.samefile(source):
         raise InputError("OUT is the same file as IN", where=str(target), hint="Name another file for OUT")
-    with warnings_as_notes(), closing(ProgressBar()) as bar:
-        file = Source(source, bar.of(source.name))
+    with warnings_as_notes():
+        file = Source(source)
         kind = args.kind or kind_of(file)
         if kind is None:
             raise InputError(
@@ -51,7 +49,7 @@ COMMAND = Command(
         argument("source", "IN", "A run or qrels in any format."),
         argument("target", "OUT", "Its ending chooses the format; - is standard output."),
         option(INPUT, "--as qrels|run", "Read IN as qrels or as a run.", dest="kind"),
-        option(OUTPUT, "--to FORMAT", f"Whatever the ending: {', '.join(FORMATS)}.", type=one_of(FORMATS)),
+        option(OUTPUT, "--to FORMAT", f"Whatever the ending: {', '.join(FORMATS)}.", choices=FORMATS),
         ORDER,
     ],
     examples=["results.jsonl results.trec", "query_to_texts.jsonl qrels.tsv --as qrels"],

@@ -10,14 +10,13 @@ from permed_measures.cli.arguments import (
     CAPTION,
     DIGITS,
     READING,
-    RECORD,
     RUNS,
     WRITING,
 )
 from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.messages import print_message
 from permed_measures.cli.output import check_record, format_of, write_record, write_report
-from permed_measures.cli.parsing import STATISTICS, Command, argument, option
+from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, argument, option
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.errors import InputError
@@ -88,7 +87,8 @@ COMMAND = Command(
             "another FIELD of a data set's queries, or by what a REGEX with one group finds in their ids.",
         ),
         option(STATISTICS, "--macro", "With --by: print the mean of the groups' means, not each group."),
-        *(*WRITING, *READING, DIGITS, CAPTION, RECORD),
+        *(*WRITING, *READING, DIGITS, CAPTION),
+        option(ADVANCED, "--record FILE", "Write a record too, a JSON file for verify."),
     ],
     examples=["permed-sample permed-sample/runs", "medcorpus results.jsonl --by turn_number"],
     details="Files can be TREC, BEIR, MTEB, MedCorpus, PerMed, LitSearch, CSV or Parquet files; the format "

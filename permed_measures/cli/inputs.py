@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import glob
 import logging
 import warnings
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ir_measures.measures import Measure
 
-from permed_measures.cli.arguments import PRESETS
 from permed_measures.cli.messages import print_message, warnings_as_notes
-from permed_measures.cli.parsing import NOT_COMPUTED
-from permed_measures.cli.progress import ProgressBar
 from permed_measures.datasets import NAMES, SAMPLES
 from permed_measures.datasets.loading import existing, lazy_runs, loaded_qrels, run_name, with_path
 from permed_measures.engine.forms import as_mapping
@@ -33,27 +29,24 @@ from permed_measures.files.sources import Source
 from permed_measures.markup import counted
 from permed_measures.measures.names import ambiguities
 from permed_measures.measures.parameters import with_rel
-from permed_measures.measures.parsing import measures_of, named_measure
+from permed_measures.measures.parsing import distinct, measures_of, named_measures
 
 
 def chosen_measures(args: Namespace, inputs: Inputs) -> list[Measure] | None:
-    """Return the measures of the preset, then those named one by one; None if there are none."""
-    of_preset = PRESETS[args.preset] if args.preset else ()
-    named = understood_measures(args.measures, args.rel, inputs, of_preset)
-    chosen = measures_of([*of_preset, *named], args.rel)
+    """Return the measures that were named; None if there are none."""
+    chosen = distinct(understood_measures(args.measures, args.rel, inputs))
     if args.rel is not None and chosen and not any("rel" in each.SUPPORTED_PARAMS for each in chosen):
         inputs.notes.append(f"--rel changes nothing: {', '.join(map(str, chosen))} takes no rel")
     return chosen or None
 
 
-def understood_measures(
-    texts: list[str], rel: float | None, inputs: Inputs, others: Iterable[Measure] = ()
-) -> list[Measure]:
-    """Return the measures that were named one by one; notes say how ambiguous names are taken."""
-    asked = [(text, with_rel(named_measure(text), rel)) for text in texts]
+def understood_measures(texts: list[str], rel: float | None, inputs: Inputs) -> list[Measure]:
+    """Return the measures that were named; notes say how ambiguous names are taken."""
+    named = [(text, measure) for text in texts for measure in named_measures(text)]
+    asked = [(text, with_rel(measure, rel)) for text, measure in named]
     measures = [measure for _, measure in asked]
     if _is_graded(inputs):
-        inputs.notes.extend(ambiguities(asked, [*others, *measures]))
+        inputs.notes.extend(ambiguities(asked, measures))
     return measures
 
 
@@ -62,22 +55,27 @@ def measures_asked(args: Namespace, inputs: Inputs) -> list[Measure]:
     if chosen := chosen_measures(args, inputs):
         return chosen
     name = "medcorpus" if _is_graded(inputs) else "litsearch"
-    inputs.notes.append(f"no measure was named; using those of --preset {name}")
-    return measures_of(PRESETS[name], args.rel)
+    inputs.notes.append(f"no measure was named; using -m {name}")
+    return measures_of(name, args.rel)
 
 
 def _is_graded(inputs: Inputs) -> bool:
     return bool((inputs.judgments.grade > 1).any())
 
 
+ELSEWHERE = {
+    *("command", "line", "qrels", "runs", "run", "before", "after", "records", "measures", "measure"),
+    *("format", "output", "record"),
+}
+"""What a provenance says in other words than as options, and where the result was written."""
+
+
 def origin_of(args: Namespace, runs: Mapping[str, Path]) -> Origin:
     """Describe the command, its files and its options, for the provenance of a result."""
-    elsewhere = {"command", "line", "qrels", "runs", "run", "before", "after", "records", *NOT_COMPUTED}
-    elsewhere |= {"measures", "measure"}
     options = {
         name.replace("_", "-"): str(value) if isinstance(value, Path) else value
         for name, value in vars(args).items()
-        if name not in elsewhere
+        if name not in ELSEWHERE
     }
     return Origin(args.command, args.qrels, runs, options=options, line=args.line)
 
@@ -129,18 +127,8 @@ def _files(argument: str) -> list[tuple[str, Path]]:
         name, file = "", argument
     elif not name or not file:
         raise InputError(f"a run is FILE or NAME=FILE (found {argument!r})")
-    if not name and not Path(file).exists() and glob.has_magic(file):  # which the shell did not expand
-        return _matching(file)
     [path] = packaged_runs(file).values() or [existing(file)]
     return [(name or run_name(path), path)]
-
-
-def _matching(pattern: str) -> list[tuple[str, Path]]:
-    """Return the files that fit a pattern such as ``runs/*.trec``, which most shells expand."""
-    files = sorted(glob.glob(pattern))  # noqa: PTH207 - Path.glob takes no absolute pattern
-    if not files:
-        raise InputError("no file fits this pattern", where=pattern)
-    return [each for file in files for each in _files(file)]
 
 
 def _in_folder(folder: Path) -> list[tuple[str, Path]]:
@@ -165,7 +153,6 @@ class _Reader(NamedTuple):
     judgments: Judgments
     order: Literal["score", "list"]
     rewriting: str | None
-    bar: ProgressBar
     may_be_swapped: bool  # the qrels may as well be a run
     may_repeat: bool  # documents may be listed twice
     labels: tuple[str, Any]  # the qrels, as they were named and as they were read
@@ -176,7 +163,6 @@ class _Reader(NamedTuple):
             path,
             "run",
             order=self.order,
-            progress=self.bar.of(path.name),
             before_reranking=file.is_before,
             may_repeat=self.may_repeat,
             labels=self._labels_of(path),
@@ -242,14 +228,14 @@ def reading(
 ) -> Iterator[Inputs]:
     """Read the qrels of a file, or of a data set by its id or folder; the runs are read in the block.
 
-    Warnings are shown as notes, and what is being read by a bar.
+    Warnings are shown as notes.
     """
-    with warnings_as_notes(), closing(ProgressBar()) as bar:
+    with warnings_as_notes():
         loaded, dataset = _load_qrels(qrels)
         judgments = Judgments.of(loaded)
         may_be_swapped = dataset is None and judgments.may_be_scores and _may_be_run(qrels)
         labels = (qrels, loaded if dataset is None else None)
-        reader = _Reader(judgments, order, rewriting, bar, may_be_swapped, may_repeat, labels)
+        reader = _Reader(judgments, order, rewriting, may_be_swapped, may_repeat, labels)
         runs = {name: _RunFile(path, name == before_reranking) for name, path in files.items()}
         inputs = Inputs(loaded, dataset, judgments, lazy_runs(runs, reader.read), [])
         try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from permed_measures.cli.arguments import QRELS, READING, WRITING
 from permed_measures.cli.inputs import named_run, origin_of, reading, understood_measures
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import MEASURES, OUTPUT, Command, argument, option, whole_number
+from permed_measures.cli.parsing import MEASURES, OUTPUT, Command, argument, option
 from permed_measures.comparisons.reranking import reranking
 
 
@@ -49,9 +49,7 @@ COMMAND = Command(
             MEASURES, "--rel GRADE", "The lowest relevant grade, if a measure names none: 1.", default=1.0
         ),
         option(MEASURES, "--judged-only", "Count pairs of judged documents only."),
-        option(
-            OUTPUT, "--top N", "Queries with the largest changes to list: 5.", type=whole_number(0), default=5
-        ),
+        option(OUTPUT, "--top N", "Queries with the largest changes to list: 5.", default=5),
         *(*WRITING, *READING),
     ],
     examples=["medcorpus runs/bm25.trec runs/b.csv", "medcorpus bm25=runs/bm25.trec b=runs/b.csv -m P@1"],

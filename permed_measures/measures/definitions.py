@@ -31,7 +31,7 @@ descending.
 
 from __future__ import annotations
 
-from ir_measures.measures import AP, Measure, P, R, nDCG
+from ir_measures.measures import AP, RR, Measure, P, R, nDCG
 
 from permed_measures.measures.parameters import (
     CUTOFF,
@@ -367,3 +367,13 @@ MEDCORPUS: tuple[Measure, ...] = (_EXP_NDCG_10, GradedAP @ 10, P @ 1, Coverage @
 
 LITSEARCH: tuple[Measure, ...] = (_EXP_NDCG_10, AP @ 10, P @ 1, R @ 5, R @ 20, Coverage @ 10)
 """What is reported on LitSearch."""
+
+BEIR: tuple[Measure, ...] = (nDCG @ 10, R @ 100)
+"""What is reported on BEIR (Thakur et al., NeurIPS Datasets and Benchmarks 2021), by trec_eval."""
+
+TREC_DL: tuple[Measure, ...] = (nDCG @ 10, AP(rel=2), RR(rel=2), R(rel=2) @ 1000)
+"""What is reported on the passages of TREC Deep Learning (Craswell et al., TREC 2019), where grade 1 is not
+relevant to binary measures."""
+
+PRESETS = {"medcorpus": MEDCORPUS, "litsearch": LITSEARCH, "beir": BEIR, "trec-dl": TREC_DL}
+"""Measures by the name of the benchmark that reports them; each name stands for all of them."""

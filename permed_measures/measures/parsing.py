@@ -12,7 +12,7 @@ import ir_measures
 from ir_measures.measures import Measure
 
 from permed_measures.errors import MeasureError, shown
-from permed_measures.measures.definitions import MEASURES
+from permed_measures.measures.definitions import MEASURES, PRESETS
 from permed_measures.measures.headings import SHORT
 from permed_measures.measures.names import advice_for, understood
 from permed_measures.measures.parameters import alias_of, check_parameters, with_alias, with_rel
@@ -30,7 +30,7 @@ def measures_of(measures: MeasuresLike, rel: float | None = None) -> list[Measur
         measures = [measures]
     if not isinstance(measures, Mapping) or all(isinstance(each, Measure) for each in measures):
         # A dict of measure to value is what calc_aggregate returns: its measures are meant.
-        found = list(map(parse_measure, measures))
+        found = [each for given in measures for each in _preset(given) or [parse_measure(given)]]
     else:
         for name in measures:
             if not isinstance(name, str) or not name.strip():
@@ -38,6 +38,16 @@ def measures_of(measures: MeasuresLike, rel: float | None = None) -> list[Measur
                 raise MeasureError(problem, hint="{'MAP@10': GradedAP @ 10}")
         found = [with_alias(parse_measure(each), name) for name, each in measures.items()]
     return distinct(found if rel is None else [with_rel(measure, rel) for measure in found])
+
+
+def _preset(name: MeasureLike) -> Iterable[Measure]:
+    """Return the measures that a name of `PRESETS` stands for; none for anything else."""
+    return PRESETS.get(name.strip().lower(), ()) if isinstance(name, str) else ()
+
+
+def named_measures(text: str) -> list[Measure]:
+    """Return the measure of ``MEASURE`` or ``NAME=MEASURE``, or those of a preset."""
+    return [*_preset(text)] or [named_measure(text)]
 
 
 _NAMED = re.compile(r"((?:[^=()]|\([^()]*\))*)=(.*)", re.DOTALL)  # a = in brackets belongs to a parameter

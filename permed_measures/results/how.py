@@ -39,7 +39,7 @@ def how_made(
     found = provenance(measures, origin, seed, packages)
     line = shlex.join(map(_without_folder, shlex.split(origin.line))) if origin else ""
     return {
-        "again": f"{line} --format html" if line else "",
+        "again": line,
         "measures": [
             {"heading": heading, "measure": each["measure"], "description": each["description"]}
             for heading, each in zip(headings_of(measures), found["measures"], strict=True)

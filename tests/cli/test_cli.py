@@ -23,7 +23,7 @@ def files(tmp_path):
 
 def test_json_holds_the_numbers_of_the_library():
     runs = [f"{name}={path}" for name, path in MEDICAL.runs.items()]
-    stdout, _ = run_cli("evaluate", MEDICAL.qrels, *runs, "--preset", "medcorpus", "--format", "json")
+    stdout, _ = run_cli("evaluate", MEDICAL.qrels, *runs, "-m", "medcorpus", "--format", "json")
     objects = json.loads(stdout)
     assert [content["run"] for content in objects] == list(MEDICAL.runs)
     qrels = pm.read_qrels(MEDICAL.qrels)
@@ -37,10 +37,10 @@ def test_json_holds_the_numbers_of_the_library():
 def test_without_measures_the_labels_decide_which_preset(files):
     stdout, stderr = run_cli("evaluate", files / "qrels", files / "run.trec", "--format", "json")
     assert list(json.loads(stdout)[0]["metrics"]) == list(map(str, pm.MEDCORPUS))
-    assert "note: no measure was named; using those of --preset medcorpus" in stderr
+    assert "note: no measure was named; using -m medcorpus" in stderr
     stdout, stderr = run_cli("evaluate", LITERATURE.qrels, LITERATURE.runs["lsa"], "--format", "json")
     assert list(json.loads(stdout)[0]["metrics"]) == list(map(str, pm.LITSEARCH))
-    assert "--preset litsearch" in stderr
+    assert "-m litsearch" in stderr
 
 
 def test_labels_as_run_and_reordered_lists_are_said(files):

@@ -67,8 +67,8 @@ def test_a_folder_of_runs_is_one_table(compared, tmp_path):
         ("bm25 a=empty", "error: empty: Is a directory"),
         ("bm25 lsa --clusters (", "(found '(', not a pattern: missing )"),
         ("bm25 lsa --level 2", "error: level must be between 0 and 1 (found 2.0). 95 percent is 0.95"),
-        ("bm25 lsa --correction sidak", "--correction: expected one of max-t, "),
-        ("bm25 lsa --format pdf", "--format: expected one of table, "),
+        ("bm25 lsa --correction sidak", "--correction: invalid choice: 'sidak' (choose from "),
+        ("bm25 lsa --format pdf", "--format: invalid choice: 'pdf' (choose from "),
         (
             "bm25 lsa --output out.gif",
             "error: out.gif: the ending '.gif' means no format. End the name in .txt, .md, .tex,",

@@ -49,7 +49,7 @@ def test_an_ambiguous_name_is_noted_on_graded_labels_only():
         "GradedAP@10 or AP(rel=2)@10"
     ]
     assert metrics("binary", "run.trec", "-m", "MAP@10", "-m", "nDCG@10")[1] == []
-    assert metrics("graded", "run.trec", "-m", "nDCG@10", "--preset", "medcorpus")[1] == []
+    assert metrics("graded", "run.trec", "-m", "nDCG@10", "-m", "medcorpus")[1] == []
     _, stderr = run_cli("reranking", "graded", "run.trec", "other.trec", "-m", "map")
     assert "note: map is taken as AP, trec_eval's, " in stderr
 
@@ -66,7 +66,7 @@ def test_a_name_of_the_users_own_heads_every_output():
     assert metrics("graded", "run.trec", *named)[0] == {"MAP@10": graded, "Hit": hit}
     stdout, _ = run_cli("compare", "graded", "run.trec", "other.trec", *named, "--format", "json")
     assert "GradedAP@10" not in stdout
-    stdout, _ = run_cli("evaluate", "graded", "run.trec", "--preset", "medcorpus", "-m", "MAP@10=GradedAP@10")
+    stdout, _ = run_cli("evaluate", "graded", "run.trec", "-m", "medcorpus", "-m", "MAP@10=GradedAP@10")
     assert ["run", "nDCG-exp@10", "MAP@10", "P@1", "Coverage@10"] in [
         line.split()[:5] for line in stdout.splitlines()
     ]
@@ -160,7 +160,7 @@ HALF = "the labels are binary, so GradedAP@10 is half of AP@10; use GradedAP(max
 
 def test_graded_ap_on_binary_labels_is_noted():
     assert metrics("binary", "run.trec", "-m", "GradedAP@10")[1] == [f"note: {HALF}"]
-    _, stderr = run_cli("evaluate", "binary", "run.trec", "--preset", "medcorpus")
+    _, stderr = run_cli("evaluate", "binary", "run.trec", "-m", "medcorpus")
     assert f"note: {HALF}\n" in stderr
     assert run_cli("crosscheck", "binary", "run.trec", "-m", "GradedAP@10")[1] == f"note: {HALF}\n"
     half, whole, same = values_of(["GradedAP@10", "AP@10", "GradedAP(max_rel=1)@10"], "binary")

@@ -24,7 +24,7 @@ class Terminal(io.StringIO):
         "measures",
         "evaluate permed-sample permed-sample/runs",
         "audit permed-sample permed-sample/runs/bm25 --claim MAP@10=0.4665",
-        "compare permed-sample permed-sample/runs --resamples 9 --preset litsearch -m AP -m RR -m R@10",
+        "compare permed-sample permed-sample/runs --resamples 9 -m litsearch -m AP -m RR -m R@10",
     ],
 )
 def test_a_terminal_shows_bold_and_underlined_but_no_colours(monkeypatch, command, plain):

@@ -12,7 +12,7 @@ LAYOUTS = pytest.mark.parametrize("layout", ["", "twocolumn"])
 @LAYOUTS
 def test_evaluations_of_the_sample_fit(layout, tmp_path):
     sample = ("evaluate", "permed-sample", "permed-sample/runs", "--format", "latex")
-    options = ([], ["--by", "turn_number"], ["--preset", "litsearch"])
+    options = ([], ["--by", "turn_number"], ["-m", "litsearch"])
     texts = [run_cli(*sample, *each)[0] for each in options]
     assert_compiles(texts, tmp_path, layout)
 
