@@ -8,6 +8,7 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
+from permed_measures.measures.definitions import PRESETS
 from permed_measures.measures.names import NOT_COMPUTED, ambiguities
 from permed_measures.measures.parsing import measures_of
 
@@ -129,6 +130,21 @@ def test_who_knows_the_other_measure_is_told_nothing(texts):
 
 
 # --- names of the user's own -----------------------------------------------------------------------
+
+
+def test_a_preset_is_the_measures_that_the_guide_says():
+    text = (Path(__file__).parents[2] / "notebooks" / "guide" / "measures.md").read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| `([a-z-]+)`[^|]*\| ([^|]+) \| [^|]+ \|$", text.partition("## Presets")[2], re.MULTILINE
+    )
+    assert [name for name, _ in rows] == [*PRESETS] == ["medcorpus", "litsearch", "beir", "trec-dl"]
+    for name, measures in rows:
+        assert measures_of(name) == measures_of(re.findall("`([^`]+)`", measures))
+    assert measures_of(["P@5", " TREC-DL ", "AP(rel=2)"]) == [ir_measures.P @ 5, *measures_of("trec-dl")]
+    assert list(map(str, measures_of("beir", rel=2))) == ["nDCG@10", "R(rel=2)@100"]
+    qrels = {"q": {"a": 1, "b": 2}}
+    found = pm.calc_aggregate("trec-dl", qrels, {"q": {"a": 2.0, "b": 1.0}})
+    assert list(found.values())[1:] == [0.5, 0.5, 1.0]
 
 
 def test_a_dict_gives_measures_names():
