@@ -13,7 +13,6 @@ from permed_measures.comparisons.pictures import with_pictures
 from permed_measures.comparisons.report import comparison_report
 from permed_measures.comparisons.results import LEVELS, ComparisonResult, ComparisonRow, Options
 from permed_measures.comparisons.rows import rows_of
-from permed_measures.comparisons.tests import least_p
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
@@ -235,15 +234,12 @@ def compared(parts: list[PairedRuns], options: Options, baseline: str | None) ->
 _SMALL = 20
 """Of fewer units Student's interval of skewed differences may have the truth less often than it says."""
 
-_MANY = 10_000
-"""So many random sign patterns never give a p-value below 0.05 where all of them give 0.0625 or more."""
-
 
 def _cautions(paired: PairedRuns, options: Options, rows: list[ComparisonRow]) -> Iterator[str]:
     """Note where there are too few clusters for what was asked."""
     units = counted(paired.n_clusters, paired.unit)
-    is_tested = "randomization" in options.tests and options.resamples >= _MANY
-    if is_tested and least_p(paired.n_clusters, options.resamples) >= LEVELS[0]:
+    least = 2.0 ** (1 - paired.n_clusters)  # of 2 of all sign patterns
+    if "randomization" in options.tests and least >= LEVELS[0]:
         yield f"randomization: with {units} no p-value is below {LEVELS[0]}, whatever the runs"
     if paired.n_clusters < _SMALL and any(row.interval for row in rows):
         level = f"{100 * options.level:.10g}%"

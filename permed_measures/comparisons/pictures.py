@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from permed_measures.comparisons.judged import judged_notes
+from permed_measures.comparisons.plots.by_group import MOST_BARS
 from permed_measures.comparisons.plots.forest import explained, panels_of
 from permed_measures.comparisons.plots.inline import forest_plots, group_plots
 from permed_measures.comparisons.queries import query_details
@@ -43,6 +44,7 @@ def _forest(result: ComparisonResult) -> Iterator[Section]:
 def _by_group(result: ComparisonResult) -> Iterator[Section]:
     """Yield the plots of the means by group, where there are any."""
     if plots := list(group_plots(result)):
-        bars = f"Bar: {result.level_in_percent} CI of the mean, of each run by itself"
-        few = f"none for fewer than {FEW} {plural(result.paired.unit)}"
-        yield Section(f"By {result.by}", f"{bars}; {few}.", plots=plots)
+        few = f"none for fewer than {FEW} {plural(result.paired.unit)}, or without variance"
+        bars = f"Bar: {result.level_in_percent} CI of the mean, of each run by itself; {few}."
+        shown = len(result.paired.values) <= MOST_BARS
+        yield Section(f"By {result.by}", bars if shown else "", plots=plots)

@@ -100,9 +100,12 @@ def in_clusters(result: ComparisonResult) -> str:
 
 
 def method_of(result: ComparisonResult, name: str) -> str:
-    """Say how a test was computed, for all rows and groups."""
-    methods = {row.tests[name].method for row in result.rows}
-    return methods.pop() if len(methods) == 1 else "signed ranks, exact or normal approximation"
+    """Say how a test was computed, for all rows and groups; of what differs between them, less."""
+    parts = (part for _, part in result.sections())
+    methods = {row.tests[name].method for part in parts for row in part.rows if name in row.tests}
+    if len(methods) > 1 and name == "wilcoxon":
+        return f"signed ranks, {' or '.join(sorted({each.rpartition(', ')[2] for each in methods}))}"
+    return methods.pop() if len(methods) == 1 else methods.pop().partition(",")[0]
 
 
 def is_random(result: ComparisonResult, name: str) -> bool:

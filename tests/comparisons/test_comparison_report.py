@@ -156,12 +156,6 @@ def test_a_caption_says_how_the_marks_were_made(n, options, about, marks):
     assert caption_of(result) == caption
 
 
-@pytest.mark.parametrize("tests", ["randomization", "wilcoxon", ()])
-def test_what_only_naive_tests_find_has_no_mark(tests):
-    result = pair(16, clusters=IN_FOURS, tests=tests)  # 4 clusters: p is 2 / 16, naive 2 / 2^16
-    assert cells_of(result)[0][1] == [("1.0000", 1, "")]
-
-
 def test_no_p_value_is_no_family():
     result = pair(1, tests="t-test", measures=["RR", "P@1"])
     assert caption_of(result).endswith(
@@ -221,12 +215,6 @@ def test_intervals_are_said_not_to_be_adjusted_where_p_values_are(correction):
     assert ["not adjusted" in text for text in texts] == [False, correction == "holm"]
 
 
-def test_notes_count_the_p_values():
-    assert f"p: {EXACT}; p (adj.): max-T over 1 p-value" in notes_of(pair(8))
-    groups = "over 2 p-values of all group groups, and over 1 p-value of all queries"
-    assert any(note.endswith(f"p (adj.): max-T {groups}") for note in notes_of(pair(8, by=TWO_GROUPS)))
-
-
 def test_the_differences_are_those_of_the_rows():
     result = made({"old": [2] * 12, "new": [1, 2, 4] * 4}, baseline="old")
     [row] = result.rows
@@ -253,22 +241,6 @@ def test_every_test_that_was_asked_for_has_a_column():
     assert "p" not in none.spare
 
 
-def test_groups_are_blocks_with_their_own_best():
-    ranks = {"old": [1, 1, 4, 4], "new": [2, 2, 2, 2]}
-    result = made(ranks, baseline="old", by={f"q{i:02}": "xxyy"[i] for i in range(4)})
-    assert means_table(result).headings == ["group", "run", "RR"]
-    assert labels_of(result) == [
-        [["x", "old"], ["x", "new"]],
-        [["y", "old"], ["y", "new"]],
-        [["(all)", "old"], ["(all)", "new"]],
-    ]
-    assert [[cell[:2] for row in block for cell in row] for block in cells_of(result)] == [
-        [("1.0000", 1), ("0.5000", 2)],
-        [("0.2500", 2), ("0.5000", 1)],
-        [("0.6250", 1), ("0.5000", 2)],
-    ]
-
-
 @pytest.mark.parametrize(
     ("caption", "begins"),
     [
@@ -290,6 +262,56 @@ def test_a_caption_is_refused_where_there_is_none():
         result.to("csv", caption="Ours")
 
 
-def test_print_shows_what_the_command_prints():
-    result = made({"old": [2] * 8, "new": [1] * 8}, baseline="old")
-    assert f"{result}\n" == result.to("table") == result.report().to("table")
+def test_of_what_differs_between_rows_a_method_says_less():
+    ranks = {"old": [2] * 12, "new": [1, 2, 4] * 4, "none": [1] * 12}
+    by = {f"q{i:02}": "xxxxy"[i % 5] for i in range(12)}
+    for options, said in (
+        ({"tests": "t-test"}, "p: t-test (paired, 11 degrees of freedom);"),
+        ({"tests": "t-test", "by": by}, "p: t-test (paired);"),
+        ({"tests": "wilcoxon"}, "p: Wilcoxon's test (signed ranks, exact);"),
+    ):
+        assert said in " ".join(notes_of(made(ranks, baseline="old", **options)))
+    many = {"old": [2] * 301, "new": [1] * 301, "other": [1] * 300 + [2]}
+    said = " ".join(notes_of(made(many, baseline="old", tests="wilcoxon")))
+    assert "p: Wilcoxon's test (signed ranks, exact or normal approximation);" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "95% CI: simultaneous (max-T) for 1 difference"),
+        (
+            {"by": TWO_GROUPS},
+            "95% CI: simultaneous (max-T) for 2 differences of all group groups, and for 1 difference "
+            "of all queries",
+        ),
+        ({"correction": "none"}, "95% CI: Student's t, 8 queries"),
+        (
+            {"correction": "holm", "by": TWO_GROUPS},
+            "95% CI: Student's t, 8 queries; of a group, from its own; not adjusted for multiple testing",
+        ),
+        ({"correction": "holm", "clusters": {"q00": 1, "q01": 1}}, "95% CI: Student's t, 7 clusters"),
+    ],
+)
+def test_how_intervals_were_made_is_said(options, said):
+    result = made({"old": [2] * 8, "new": [1, 2, 4, 1, 1, 2, 4, 1]}, baseline="old", **options)
+    assert [note for note in notes_of(result) if note.startswith("95% CI: ")] == [said]
+    assert not any("CI" in note for note in notes_of(pair(8)))  # without variance
+
+
+def test_an_interval_of_another_test_may_have_0_inside():
+    ranks = {"old": [4] * 30, "new": [3] * 25 + [100] * 5}
+    found = made(ranks, baseline="old", tests="wilcoxon")
+    [row] = found.rows
+    assert row.tests["wilcoxon"].adjusted < 0.05
+    assert row.interval[0] < 0 < row.interval[1]
+    said = "1 of 1 interval with 0 inside though p (adj.) < 0.05: they are not of the same test"
+    assert said in notes_of(found)
+    assert said not in notes_of(made(ranks, baseline="old", tests="t-test"))
+
+
+def test_a_naive_test_is_not_to_be_reported():
+    naive = "naive: treats the queries of a cluster as independent; do not report it"
+    for tests, said in ((["wilcoxon", "t-test"], True), (["t-test"], False)):
+        assert (naive in notes_of(pair(16, clusters=IN_FOURS, tests=tests))) == said
+    assert naive not in notes_of(pair(16, tests="wilcoxon"))

@@ -14,20 +14,6 @@ def test_the_clustered_tests_hold_their_level_and_the_naive_ones_do_not():
     assert counts["t-test, naive"] > 3 * level * trials
 
 
-def test_without_correlation_all_hold_their_level():
-    trials, level = 600, simulate_clusters.LEVEL
-    low, high = stats.binom.ppf([0.0005, 0.9995], trials, level)
-    counts = simulate_clusters.rejections(0.0, trials, resamples=999)
-    assert all(low <= count <= high + 0.01 * trials for count in counts.values()), counts
-
-
-def test_the_simulation_prints_its_table(capsys):
-    simulate_clusters.main(40)
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[3].startswith("icc   randomization, naive")
-    assert len(lines) == 8 + len(simulate_clusters.CORRELATIONS) + len(simulate_clusters.LAYOUTS)
-
-
 def test_one_long_cluster_deceives_the_t_test_and_not_the_randomization_test():
     trials, level = 400, simulate_clusters.LEVEL
     low, high = stats.binom.ppf([0.0005, 0.9995], trials, level)

@@ -102,10 +102,6 @@ def test_wilcoxon_of_many_is_near_its_normal_approximation(n):
         assert outcome.method == f"signed ranks of {n} non-zero differences, {how}"
 
 
-def test_differences_that_cancel_in_their_clusters_have_p_one():
-    assert p_of([0.1, 0.2, -0.3, *[0.0] * 57], np.arange(60) // 3) == 1
-
-
 def test_wilcoxon_ties_what_differs_by_rounding():
     values = [0.1, 0.3 - 0.2, 0.2, -0.4, 0.5, 0.6]  # 0.3 - 0.2 is 0.09999999999999998
     [outcome] = wilcoxon_test(column(values))
@@ -136,12 +132,6 @@ def test_random_signs_are_near_the_exact_p():
 def test_the_smallest_p_is_that_of_two_patterns_or_of_one_draw():
     for n, resamples in ((5, 50_000), (12, 50_000), (40, 99)):
         assert p_of([1.0] * n, range(n), resamples) == least_p(n, resamples)
-
-
-def test_draws_do_not_depend_on_what_is_compared_beside():
-    d = np.random.default_rng(0).normal(0.1, size=(70, 900))
-    together = randomization_test(d, np.arange(70), 9999, 0).p
-    assert [p_of(d[:, i], range(70), 9999) for i in range(5)] == together[:5].tolist()
 
 
 STATSMODELS = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}
@@ -194,48 +184,13 @@ def test_random_signs_by_loop():
     assert p_of(d, cluster, resamples, 4) == (1 + count) / (1 + resamples)
 
 
-def loop_cluster_t(d, cluster):
-    n, members = len(d), members_of(cluster)
-    mean = math.fsum(d) / n
-    meat = math.fsum(math.fsum(d[i] - mean for i in group) ** 2 for group in members)
-    c = len(members)
-    return mean / math.sqrt(meat / n**2 * c / (c - 1))
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_clusters_against_loops(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(8, 25))
     cluster = np.concatenate([np.arange(6), rng.integers(0, 6, n - 6)])
     d = np.round(rng.normal(size=n), 1)
-    [t] = t_test(column(d), cluster)
     assert p_of(d, cluster, 64) == loop_randomization(d.tolist(), cluster.tolist())
-    expected = loop_cluster_t(d.tolist(), cluster.tolist())
-    assert t.statistic == pytest.approx(expected, rel=1e-9)
-    assert t.p == pytest.approx(2 * stats.t.sf(abs(expected), 5), rel=1e-9)
-
-
-def test_corrections_by_hand():
-    p = np.array([0.01, 0.04, 0.03, 0.005])
-    by_hand = {
-        "holm": [0.03, 0.06, 0.06, 0.02],
-        "bonferroni": [0.04, 0.16, 0.12, 0.02],
-        "benjamini-hochberg": [0.02, 0.04, 0.04, 0.02],
-        "none": [0.01, 0.04, 0.03, 0.005],
-    }
-    assert set(by_hand) == set(CORRECTIONS)
-    for name, expected in by_hand.items():
-        np.testing.assert_allclose(CORRECTIONS[name](p), expected, rtol=1e-12)
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_adjusted_p_values_are_monotone_and_between_p_and_one(p):
-    for name, correct in CORRECTIONS.items():
-        adjusted = correct(np.array(p))
-        order = np.argsort(p, kind="stable")
-        assert (np.diff(adjusted[order]) >= 0).all(), name
-        assert (adjusted >= np.array(p) * (1 - 1e-12)).all(), name
-        assert (adjusted <= 1).all(), name
 
 
 DIFFERENCES = st.lists(st.sampled_from([-1, -0.5, -0.1, 0, 0, 0.1, 0.2, 0.3, 1]), min_size=1, max_size=30)
@@ -264,17 +219,6 @@ def test_swapping_the_runs_negates_and_keeps_p(case):
     [one], [other] = (effect_sizes(column(x)) for x in (d, -d))
     assert (one is None) == (other is None)
     assert one is None or one == pytest.approx(-other)
-
-
-@settings(max_examples=effort(25, 60), deadline=None)
-@given(clustered(), st.randoms(use_true_random=False))
-def test_the_order_of_queries_changes_nothing_exact(case, rng):
-    d, cluster = case
-    order = list(range(len(d)))
-    rng.shuffle(order)
-    for one, other in zip(outcomes_of(d, cluster), outcomes_of(d[order], cluster[order]), strict=True):
-        assert one.reason == other.reason
-        assert one.p == pytest.approx(other.p)
 
 
 @settings(max_examples=effort(25, 60), deadline=None)

@@ -9,13 +9,11 @@ import unicodedata
 
 import pytest
 from reporting import (
-    HOSTILE,
     LATIN,
     MARKUP,
     STYLES,
     TURN,
     assert_compiles,
-    loaded,
     made,
     needed,
 )
@@ -67,19 +65,6 @@ def test_letters_beyond_pdflatex_are_said(letter):
     assert "XeLaTeX" not in made({"a \u201cquoted\u201d name\u2026": [1], "2\u20133": [2]}).to("latex")
 
 
-def test_names_come_back_from_csv_and_json(hostile):
-    in_cells = {
-        "two\r\nlines": "two lines",
-        "a\x1b[31m\u202eb": "a [31m b",
-        **{"- a": "'- a", "=== a": "'=== a", "+ a": "'+ a", "=1+1": "'=1+1"},
-        'a,"b"\t;': 'a,"b" ;',
-    }
-    lines = list(csv.DictReader(io.StringIO(hostile.to("csv"), newline="")))
-    assert [line["run"] for line in lines] == [in_cells.get(name, name) for name in HOSTILE[1:]] * 2
-    assert {line["baseline"] for line in lines} == {HOSTILE[0]}
-    assert list(loaded(hostile)["means"]) == HOSTILE
-
-
 FORMULAS = ["=1+1", "+1+1", "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1"]
 
 
@@ -127,13 +112,6 @@ def test_values_for_other_programs_are_harmless(form, kind):
         ]
         objects = json.loads(text) if form == "json" else [json.loads(line) for line in text.split("\n")[:-1]]
         assert {each["run"] for each in objects} == {*names}
-
-
-def test_json_of_a_comparison_has_no_control_characters():
-    result = made({name: [1, 2] for name in CONTROLS})
-    text = result.to("json")
-    assert {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")} == {"\n"}
-    assert list(loaded(result)["means"]) == CONTROLS
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "str"])

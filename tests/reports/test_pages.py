@@ -11,7 +11,7 @@ from importlib.resources import files
 
 import pytest
 from commands import run_main
-from reporting import HOSTILE, Page, assert_stands_alone, made
+from reporting import Page, assert_stands_alone, made
 
 import permed_measures as pm
 from permed_measures.engine.evaluator import PermedEvaluator
@@ -90,13 +90,6 @@ def test_a_page_stands_alone_whatever_the_names(made):
     assert levels[0] == 1
     assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
     assert all(given["aria-label"] for tag, given in page.tags if tag == "figure" and "role" in given)
-
-
-def test_names_of_a_comparison_are_text():
-    names = dict(zip(HOSTILE, itertools.cycle([[1, 1], [2, 1], [3, 4]]), strict=False))
-    page = Page(made(names, ["RR"], baseline=HOSTILE[0], correction="none").to("html"))
-    assert_stands_alone(page)
-    assert {row[0] for row in page.rows[1 : len(HOSTILE) + 1]} == {one_line(name) for name in HOSTILE}
 
 
 def test_all_of_a_report_is_on_its_page():

@@ -76,7 +76,7 @@ def plot_by_group(
     if not comparison.groups:
         raise InputError("the comparison has no groups", hint="Compare with by=, such as by='turn_number'")
     groups = comparison.groups
-    shown = len(comparison.paired.values) <= _MOST_BARS
+    shown = len(comparison.paired.values) <= MOST_BARS
     estimates = _estimates(comparison, index, shown)
     bars = [any(np.isfinite(each[1, n]) for each in estimates.values()) for n in range(len(groups))]
     below = [
@@ -135,8 +135,8 @@ def _label_groups(ax: Axes, labels: Sequence[str]) -> None:
 
 
 _MOST_LETTERS = 50
-_MOST_BARS = 8
-_NO_BARS = f"no CI: those of more than {_MOST_BARS} runs would hide the lines"
+MOST_BARS = 8
+_NO_BARS = f"no CI: those of more than {MOST_BARS} runs would hide the lines"
 
 
 def _follow(labels: Sequence[str]) -> bool:

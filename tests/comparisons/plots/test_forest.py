@@ -2,17 +2,15 @@
 
 import random
 
-import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from plotting import CONVERSATION, QRELS, TURN, made, made_runs, per_query
+from plotting import CONVERSATION, QRELS, TURN, made, made_runs
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.means_table import means_table
 from permed_measures.comparisons.plots.forest import plot_forest
-from permed_measures.intervals import measure_intervals
 
 MEASURES = ("RR", "P@1")
 
@@ -84,12 +82,7 @@ def test_the_rows_of_each_measure_are_drawn_sorted(against_old):
     ("options", "note"),
     [
         ({"correction": "none", "level": 0.8}, "bar: 80% CI\nfilled: p < 0.05 (randomization)"),
-        (
-            {"correction": "holm", "resamples": 999},
-            "bar: 95% CI\nfilled: p < 0.05 (randomization, adjusted)",
-        ),
         ({"tests": "t-test"}, "bar: 95% CI\nfilled: p < 0.05 (t-test, adjusted)"),
-        ({"tests": ()}, "bar: 95% CI\nno significance test was run that is valid here"),
         (
             {"tests": "wilcoxon", "clusters": CONVERSATION},
             "bar: 95% CI\nno significance test was run that is valid here",
@@ -106,25 +99,20 @@ def test_the_note_says_what_bars_and_points_are(options, note):
 def test_means_have_their_intervals_and_the_letters_of_the_table(without_baseline):
     axes = plot_forest(without_baseline)
     [block] = means_table(without_baseline).blocks
-    order = []
-    for number, (ax, measure) in enumerate(zip(axes, MEASURES, strict=True)):
+    values = without_baseline.paired.values
+    order = sorted(values, key=lambda name: -values[name][0].mean())
+    for number, ax in enumerate(axes):
         table = {row[1].text: (row[0].text, row[2 + number].mark) for row in block}
-        means = {}
-        for name, run in runs_of_all_kinds().items():
-            values = np.array([*per_query(QRELS, run, pm.parse_measure(measure)).values()])
-            asked = [pm.parse_measure(measure)]
-            [interval] = measure_intervals(asked, values[:, None], np.arange(len(values)))
-            means[name] = [f"{name}  {table[name][0]}", values.mean(), interval.value, True]
-        order = order if number else sorted(means, key=lambda name: -means[name][1])
-        rows = [means[name] for name in order]
-        assert [row[0] for row in drawn(ax)] == [row[0] for row in rows]
-        for row, (_, value, interval, filled) in zip(drawn(ax), rows, strict=True):
-            assert row[1] == pytest.approx(value)
-            assert row[2] == (interval and pytest.approx(interval))
-            assert row[3] == filled
-        assert [text.get_text() for text in ax.texts] == [table[row[0].split()[0]][1] for row in rows]
+        rows = without_baseline.rows_of(number)
+        intervals = {row.baseline: row.intervals["baseline_mean"] for row in rows}
+        intervals |= {row.run: row.intervals["mean"] for row in rows}
+        assert drawn(ax) == [
+            [f"{name}  {table[name][0]}", values[name][number].mean(), intervals[name], True]
+            for name in order
+        ]
+        assert [text.get_text() for text in ax.texts] == [table[name][1] for name in order]
         assert any(text.get_text() for text in ax.texts)
-        assert ax.get_xlabel() == f"mean {measure}"
+        assert ax.get_xlabel() == f"mean {MEASURES[number]}"
     assert axes[0].get_title(loc="left") == (
         "bar: 95% CI of the mean\n"
         "letters: significantly better than these runs, p < 0.05 (randomization, adjusted)"
@@ -165,24 +153,13 @@ def test_groups_are_not_drawn_but_their_differences_are_among_all():
     result = compared(by=TURN)
     [ax] = plot_forest(result, "P@1", Figure().subplots())
     assert drawn(ax) == expected(result.rows[4:])
-    assert "for all differences at once" in ax.get_title(loc="left")
-    alone = compare(QRELS, made_runs(("old", "new")), "P@1", baseline="old")
-    assert "at once" not in plot_forest(alone)[0].get_title(loc="left")
+    alone = plot_forest(compare(QRELS, made_runs(("old", "new")), "P@1", baseline="old"))
+    assert ["at once" in each.get_title(loc="left") for each in (ax, *alone)] == [True, False]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"measures": ["RR", "P@2"]}, r"a measure of the comparison .*found 'P@2'"),
-        (
-            {"ax": Figure().subplots()},
-            r"ax must be one Axes for each of 2 measures \(found 1\).*subplots\(2\)",
-        ),
-    ],
-)
-def test_what_cannot_be_drawn(options, message, against_old):
-    with pytest.raises(pm.InputError, match=message):
-        plot_forest(against_old, **options)
+def test_axes_are_as_many_as_measures(against_old):
+    with pytest.raises(pm.InputError, match=r"one Axes for each of 2 measures \(found 1\).*subplots\(2\)"):
+        plot_forest(against_old, ax=Figure().subplots())
 
 
 def test_measures_share_a_scale_where_they_can():
