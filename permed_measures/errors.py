@@ -29,9 +29,9 @@ class PermedError(ValueError):
 
     def __str__(self) -> str:
         """Return ``where: problem. hint``."""
-        place = f"{self.where}: " if self.where else ""
+        location = f"{self.where}: " if self.where else ""
         advice = f". {self.hint}" if self.hint else ""
-        return f"{place}{self.problem}{advice}"
+        return f"{location}{self.problem}{advice}"
 
     def __reduce__(self) -> tuple[object, ...]:
         """Keep ``where`` and ``hint`` when an error crosses a process."""

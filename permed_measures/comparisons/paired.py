@@ -12,7 +12,7 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.groups import By, clusters_of, numbered
+from permed_measures.engine.groups import By, clusters_of, factorized
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.kernels.binary import judged as judged_share
 from permed_measures.engine.rankings import JudgedRankings
@@ -120,7 +120,7 @@ class PairedRuns:
         """Select some of the queries; the clusters keep their name, even if each has one query left."""
         query_ids = [query_id for query_id, here in zip(self.query_ids, chosen, strict=True) if here]
         values = {name: each[:, chosen] for name, each in self.values.items()}
-        cluster = numbered(self.cluster[chosen])
+        cluster = factorized(self.cluster[chosen])
         return replace(
             self,
             query_ids=query_ids,

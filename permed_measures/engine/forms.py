@@ -1,4 +1,4 @@
-"""Any form of qrels or of a run, brought to one of two: a mapping of mappings, or frames."""
+"""Any form of qrels or of a run as one of two: a mapping of mappings, or frames."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def opened(data: QrelsLike | RunLike, column: str) -> Any:
 
 
 def as_mapping_or_batches(data: QrelsLike | RunLike, column: str) -> Nested | Batches:
-    """Bring qrels or a run of any form to one of two: a mapping of mappings, or frames one after the other.
+    """Return qrels or a run of any form as one of two: a mapping of mappings, or frames one after the other.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def as_mapping_or_batches(data: QrelsLike | RunLike, column: str) -> Nested | Ba
 
 
 def as_mapping(data: QrelsLike | RunLike, column: str) -> Nested:
-    """Bring any accepted form to a mapping of mappings, in the order of its rows."""
+    """Return any accepted form as a mapping of mappings, in the order of its rows."""
     table = as_mapping_or_batches(data, column)
     return table if isinstance(table, Mapping) else table.nested()
 

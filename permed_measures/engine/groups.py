@@ -175,14 +175,14 @@ def clusters_of(query_ids: list[str], by: By | None, qrels: Any) -> tuple[str, N
     if groups.n_outside:
         outside = f"{groups.n_outside:,} of {counted(n, 'query')} {'is' if groups.n_outside == 1 else 'are'}"
         notes.append(f"{name}: {outside} in no cluster; each counts as its own")
-    cluster = numbered(np.where(groups.group < 0, len(groups.values) + np.arange(n), groups.group))
+    cluster = factorized(np.where(groups.group < 0, len(groups.values) + np.arange(n), groups.group))
     if cluster.max() + 1 == n:
         notes.append(f"{name}: no cluster has two queries; queries are treated as independent")
         return "", np.arange(n), notes
     return name, cluster, notes
 
 
-def numbered(label: NDArray[np.int64]) -> NDArray[np.int64]:
+def factorized(label: NDArray[np.int64]) -> NDArray[np.int64]:
     """Renumber the labels from 0 by first appearance, so that clusters of one are in query order."""
     numbers: dict[int, int] = {}
     return np.array([numbers.setdefault(each, len(numbers)) for each in label.tolist()], np.int64)

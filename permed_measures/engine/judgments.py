@@ -69,7 +69,7 @@ class Judgments:
     grade : ndarray of float64, shape (n_judged,)
         Its grade; negative grades are kept.
     order : ndarray of int64, shape (n_judged,)
-        Its place in the qrels as they were given, one query after the other.
+        Its position in the qrels as they were given, one query after the other.
     documents : list of str, length n_judged
         Its id.
     """

@@ -1,8 +1,7 @@
 """All benchmarks in one command: time and memory, beside other tools where they do the same.
 
-Run it with ``python tests/benchmarks/speed.py [ROW ...] [--rounds N] [--out FILE] [--guide]``; a row is one
-of ``ROWS``, or a pattern such as ``'dict-*'``. ``--out`` writes all times as JSON. ``--guide`` draws the
-tables of the guide from them, with ``--from FILE`` from those of an earlier run. ``--share 0.01`` takes a
+Run it with ``python tests/benchmarks/speed.py [ROW ...] [--rounds N]``; a row is one of ``ROWS``, or a
+pattern such as ``'dict-*'``. It prints the tables of the guide, in Markdown. ``--share 0.01`` takes a
 hundredth of the queries: to try it out. All rows take some ten minutes.
 
 All tools get the same objects in one process and are called in turns, so that a busy moment hits all of
@@ -13,71 +12,96 @@ the data are there.
 """
 
 import argparse
-import json
 import os
 import platform
+import statistics
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatch
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import against_others
 import our_work
-from guide_tables import GUIDE, redraw, time_of
+from measuring import ratio
 
 ROWS = against_others.ROWS | our_work.ROWS
+Row = dict[str, Any]
 
 
-def measure(names: list[str], rounds: int, share: float) -> dict[str, Any]:
-    """Return the results of some rows; each is also printed as soon as it is there."""
-    libraries = ", ".join(f"{name} {version(name)}" for name in ("ir-measures", "polars", "numpy", "pandas"))
-    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, {libraries}"
-    report: dict[str, Any] = {"machine": machine, "rounds": rounds, "share": share, "rows": []}
-    print(machine)
-    for name in names:
-        for row in ROWS[name](rounds=rounds, share=share):
-            report["rows"].append({"name": name, **row})
-            print(line_of(row), flush=True)
-    return report
+def time_of(seconds: Sequence[float]) -> str:
+    """Write the median of some times with two significant digits or more."""
+    median = statistics.median(seconds)
+    if median < 0.1:
+        return f"{median * 1000:.{0 if median >= 0.01 else 1}f} ms"
+    return f"{median:.{2 if median < 10 else 1}f} s"
 
 
-def line_of(row: dict[str, Any]) -> str:
-    """Return a result as a line of text."""
-    seconds = row["seconds"].items()
-    return f"{row['what']}: " + "; ".join(f"{name} {time_of(each)}" for name, each in seconds)
+def times(row: Row, tool: str) -> str:
+    """Write how many times longer than ours another tool takes; nothing if it was not called."""
+    if tool not in row["seconds"]:
+        return ""
+    found = ratio(row["seconds"], tool, "ours")
+    return f"{found:.{1 if found < 20 else 0}f} \N{MULTIPLICATION SIGN}"
 
 
-def chosen(patterns: list[str]) -> list[str]:
-    """Return the rows of some names and patterns, in the order of the tables."""
-    for pattern in patterns:
-        if not any(fnmatch(name, pattern) for name in ROWS):
-            raise SystemExit(f"no row is called {pattern}; there are {', '.join(ROWS)}")
-    return [name for name in ROWS if any(fnmatch(name, pattern) for pattern in patterns or ["*"])]
+def peaks(row: Row, names: Sequence[str]) -> str:
+    """Write the peak memory of some tools."""
+    return ", ".join(f"{row['peak MB'][name]:,.0f} MB" for name in names if name in row["peak MB"])
+
+
+def _beside_tools(row: Row) -> list[str]:
+    ranx = ", ".join(filter(None, (times(row, "ranx"), times(row, "ranx, built"))))
+    others = [times(row, tool) for tool in ("ir_measures", "pytrec_eval")]
+    return [row["what"], time_of(row["seconds"]["ours"]), *others, ranx, peaks(row, ("ours", "ir_measures"))]
+
+
+def _work(row: Row) -> list[str]:
+    return [row["what"], f"{time_of(row['seconds']['ours'])}, {row['clock']}", peaks(row, ("ours",))]
+
+
+def _start(row: Row) -> list[str]:
+    return [f"`{row['what']}`", time_of(row["seconds"]["ours"])]
+
+
+def _growth(row: Row) -> list[str]:
+    kinds = ("parquet", "trec")
+    return [row["what"], *(f"{time_of(row['seconds'][kind])}, {peaks(row, (kind,))}" for kind in kinds)]
+
+
+_TOOLS = ["run", "ours", "ir_measures", "pytrec_eval", "ranx; with its Run built before"]
+TABLES: dict[str, tuple[list[str], Callable[[Row], list[str]]]] = {
+    "tools": ([*_TOOLS, "our peak memory, that of ir_measures"], _beside_tools),
+    "work": (["work", "time", "peak memory"], _work),
+    "start": (["command", "time"], _start),
+    "growth": (["rows", "Parquet", "TREC file"], _growth),
+}
+"""By the table that a row belongs to: the headings, and the cells of a row."""
+
+
+def table(name: str, rows: Sequence[Row]) -> str:
+    """Return the rows of a table in Markdown; nothing if it has none."""
+    headings, cells = TABLES[name]
+    lines = [cells(row) for row in rows if row["table"] == name]
+    lines = [headings, ["---"] * len(headings), *lines] if lines else []
+    return "".join(f"| {' | '.join(line)} |\n".replace("  ", " ") for line in lines)
 
 
 def main() -> None:
-    """Measure, write JSON and draw the tables, as the arguments say."""
+    """Measure and print the tables, as the arguments say."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0], epilog=f"Rows: {', '.join(ROWS)}")
-    parser.add_argument("rows", nargs="*", metavar="ROW", help="by default all")
+    parser.add_argument("rows", nargs="*", metavar="ROW", default=["*"], help="by default all")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--share", type=float, default=1.0, help="the share of the queries")
-    parser.add_argument("--out", type=Path, help="write the results to this file, as JSON")
-    parser.add_argument(
-        "--from", type=Path, dest="earlier", help="take the results of this file: measure nothing"
-    )
-    parser.add_argument(
-        "--guide", nargs="?", type=Path, const=GUIDE, help=f"draw the tables, in {GUIDE.name}"
-    )
-    arguments = parser.parse_args()
+    asked = parser.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # commands are timed as they are installed: compiled
-    if arguments.earlier:
-        report = json.loads(arguments.earlier.read_text())
-    else:
-        report = measure(chosen(arguments.rows), arguments.rounds, arguments.share)
-    if arguments.out:
-        arguments.out.write_text(json.dumps(report, indent=1) + "\n")
-    if arguments.guide:
-        redraw(report, arguments.guide)
+    chosen = [name for name in ROWS if any(fnmatch(name, pattern) for pattern in asked.rows)]
+    rows = [row for name in chosen for row in ROWS[name](rounds=asked.rounds, share=asked.share)]
+    for name in TABLES:
+        if found := table(name, rows):
+            print(found)
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("ir-measures", "polars", "numpy", "pandas"))
+    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, {libraries}"
+    print(f"Medians of calls in turns: {machine}.")
 
 
 if __name__ == "__main__":
