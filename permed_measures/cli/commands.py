@@ -31,7 +31,7 @@ COMMANDS = {
     "gate": "Check floors, and drops below a baseline; exit status 1 if a rule is broken.",
     "leaderboard": "Order runs by the first measure, and test which are below the first.",
     "convert": "Write a run or qrels in another format.",
-    "inspect": "Describe files: format, counts, ids, grades, ties, duplicates, lists against scores.",
+    "inspect": "Describe files: format, counts, ids, grades, duplicates, ranks against scores.",
     "measures": "List the measures, their parameters and the values these can have; or explain some "
     "measures.",
 }

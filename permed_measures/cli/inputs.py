@@ -142,11 +142,6 @@ def _in_folder(folder: Path) -> list[tuple[str, Path]]:
     return [(run_name(path), path) for path in files]
 
 
-class _RunFile(NamedTuple):
-    path: Path
-    is_before: bool  # of LitSearch results that have two rankings, the one before reranking
-
-
 class _Reader(NamedTuple):
     """How runs are read."""
 
@@ -157,13 +152,12 @@ class _Reader(NamedTuple):
     may_repeat: bool  # documents may be listed twice
     labels: tuple[str, Any]  # the qrels, as they were named and as they were read
 
-    def read(self, file: _RunFile) -> Any:
-        path = existing(file.path)
+    def read(self, file: Path) -> Any:
+        path = existing(file)
         loaded = load_file(
             path,
             "run",
             order=self.order,
-            before_reranking=file.is_before,
             may_repeat=self.may_repeat,
             labels=self._labels_of(path),
         )
@@ -223,7 +217,6 @@ def reading(
     files: dict[str, Path],
     order: Literal["score", "list"] = "score",
     rewriting: str | None = None,
-    before_reranking: str = "",
     may_repeat: bool = False,
 ) -> Iterator[Inputs]:
     """Read the qrels of a file, or of a data set by its id or folder; the runs are read in the block.
@@ -236,8 +229,7 @@ def reading(
         may_be_swapped = dataset is None and judgments.may_be_scores and _may_be_run(qrels)
         labels = (qrels, loaded if dataset is None else None)
         reader = _Reader(judgments, order, rewriting, may_be_swapped, may_repeat, labels)
-        runs = {name: _RunFile(path, name == before_reranking) for name, path in files.items()}
-        inputs = Inputs(loaded, dataset, judgments, lazy_runs(runs, reader.read), [])
+        inputs = Inputs(loaded, dataset, judgments, lazy_runs(files, reader.read), [])
         try:
             yield inputs
         except PermedError as error:

@@ -15,12 +15,11 @@ from permed_measures.comparisons.reranking import reranking
 
 def run(args: Namespace) -> None:
     """Show what a reranking changed."""
-    first, file = named_run(args.before, "before" if args.after else "pre_reranked")
-    second, other = named_run(args.after, "after") if args.after else ("retrieved", file)
+    (first, file), (second, other) = named_run(args.before, "before"), named_run(args.after, "after")
     files, names = {first: file, second: other}, (first, second)
     form = format_of(args, [Path(args.qrels), file, other])
     rel = None if args.rel == 1 else args.rel
-    with reading(args.qrels, files, args.order, args.query_ids, "" if args.after else first) as inputs:
+    with reading(args.qrels, files, args.order, args.query_ids) as inputs:
         runs = inputs.runs[first], inputs.runs[second]
         chosen = understood_measures([args.measure], rel, inputs) if args.measure else "nDCG@10"
         result = reranking(
@@ -41,9 +40,7 @@ COMMAND = Command(
     [
         QRELS,
         argument("before", "BEFORE", "The run that was reranked: FILE or NAME=FILE."),
-        argument(
-            "after", "AFTER", "The reranked run; without it BEFORE is a LitSearch file of both.", nargs="?"
-        ),
+        argument("after", "AFTER", "The reranked run."),
         option(MEASURES, "-m, --measure MEASURE", "The measure of gains and losses; by default nDCG@10."),
         option(
             MEASURES, "--rel GRADE", "The lowest relevant grade, if a measure names none: 1.", default=1.0

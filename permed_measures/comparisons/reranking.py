@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +33,7 @@ from permed_measures.named_runs import naming, notes_of
 def reranking(
     qrels: QrelsLike | Judgments,
     before: RunLike,
-    after: RunLike | None = None,
+    after: RunLike,
     measure: MeasuresLike = "nDCG@10",
     top: int = 5,
     rel: float = 1,
@@ -48,8 +47,7 @@ def reranking(
     qrels : QrelsLike
         Judgments in any form.
     before, after : RunLike
-        The run that was reranked, and the result; in any form. Without `after`, `before` is the path of
-        LitSearch results that have ``pre_reranked`` beside ``retrieved``.
+        The run that was reranked, and the result; in any form.
     measure : Measure or str, or a dict of its name to it
         The measure that queries gain and lose in.
     top : int, at least 0
@@ -93,12 +91,8 @@ def reranking(
     >>> result.pairs
     Pairs(put_right=2, broken=0, still_right=0, still_wrong=1)
     """
-    is_one_file = after is None
-    if is_one_file and not isinstance(before, (str, os.PathLike)):
-        raise InputError("the reranked run is missing")
-    after = before if after is None else after
     origin, qrels = Origin.of(qrels, {names[0]: before, names[1]: after}), loaded_qrels(qrels)
-    before, after = loaded_run(before, is_one_file), loaded_run(after)
+    before, after = loaded_run(before), loaded_run(after)
     _check_options(top, rel, names)
     evaluator = _evaluator(measure, rel, qrels)
     judgments = evaluator.judgments

@@ -80,13 +80,12 @@ def _is_measure(text: str) -> bool:
 
 def loaded_run(
     run: RunLike,
-    before_reranking: bool = False,
     order: str = "score",
     may_repeat: bool = False,
     rewriting: str | None = None,
     qrels: QrelsLike | Judgments | None = None,
 ) -> Any:
-    """Return the run of a file, perhaps the one before a reranking; a run in another form as it is.
+    """Return the run of a file; a run in another form as it is.
 
     With `may_repeat`, documents may be listed twice; with `rewriting`, query ids are as the qrels have them.
     """
@@ -94,8 +93,7 @@ def loaded_run(
         from permed_measures.files.read import load
 
         path = existing(run)
-        how: dict[str, Any] = {"before_reranking": before_reranking, "may_repeat": may_repeat}
-        loaded = load(path, "run", order=order, **how)
+        loaded = load(path, "run", order=order, may_repeat=may_repeat)
         for note in filter(None, [loaded.labels, *loaded.notes]):
             warnings.warn(note, PermedWarning, stacklevel=3)
         run = with_path(loaded.table, path)

@@ -23,8 +23,9 @@ _BATCH = 1000
 
 def _file(path: Path, name: str, shape: str, parse: Parse, lists: bool = False) -> TextFile:
     """Return a file with a JSON object per line, which `parse` reads; errors name the line."""
-    lines = Format(name, Layout.JSON_LINES, "qrels", shape, bool, parse, lists=lists)
-    return TextFile(Source(path), lines, "qrels", parse, first_line="", is_certain=True)
+    return TextFile(
+        Source(path), Format(name, "qrels", Layout.JSON_LINES, shape, bool, parse, lists=lists), "qrels"
+    )
 
 
 def _string(value: Any) -> str:

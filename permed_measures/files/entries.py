@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from itertools import chain, compress
 from typing import Any
 
 from permed_measures.engine.inputs import number, string_id
 from permed_measures.errors import shown
 
 Number = float | int | None
-"""A relevance or score; None where a list has no scores, and for a document of a list that is not judged."""
+"""A relevance or score; None where there is none, as in a list without scores."""
 NO_RANK = -1
 """Where a file has no column of ranks, or no number in it."""
 Row = tuple[str, str, Number, int]
@@ -50,16 +49,11 @@ def _score(text: str) -> float:
     return value
 
 
-_GRADES = {str(grade): grade for grade in range(-100, 101)}
-
-
 def _grade(text: str) -> float | int:
     """Return the relevance that a text is, an integer if it is written as one."""
-    if text in _GRADES:
-        return _GRADES[text]
-    for type_ in () if "_" in text else (int, float):
+    for kind in () if "_" in text else (int, float):
         try:
-            return number(type_(text), "relevance", where="")
+            return number(kind(text), "relevance", where="")
         except ValueError:
             continue
     raise ValueError(f"a relevance must be a number (found {shown(text)})")
@@ -70,20 +64,10 @@ def _rank(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else NO_RANK
 
 
-def _score_of_rank(rank: str) -> float:
-    if not (rank.isascii() and rank.isdigit()):
-        raise ValueError(f"a rank must be a whole number (found {shown(rank)})")
-    return -float(rank)
-
-
-def _uneven(columns: list[str]) -> ValueError:
-    return ValueError(f"{len(columns)} columns")
-
-
 def trec_qrels(columns: list[str], _: int) -> Row:
     """Read query, iteration, document and relevance."""
     if len(columns) != 4:
-        raise _uneven(columns)
+        raise ValueError(f"{len(columns)} columns")
     query_id, _iteration, doc_id, relevance = columns
     return query_id, doc_id, _grade(relevance), NO_RANK
 
@@ -91,17 +75,9 @@ def trec_qrels(columns: list[str], _: int) -> Row:
 def trec_run(columns: list[str], _: int) -> Row:
     """Read query, Q0, document, rank, score and tag; the rank may be any text."""
     if len(columns) < 6:  # trec_eval too ignores what follows the sixth
-        raise _uneven(columns)
+        raise ValueError(f"{len(columns)} columns")
     query_id, _q0, doc_id, rank, score = columns[:5]
     return query_id, doc_id, _score(score), _rank(rank)
-
-
-def ms_marco(columns: list[str], _: int) -> Row:
-    """Read query, document and rank."""
-    if len(columns) != 3:
-        raise _uneven(columns)
-    query_id, doc_id, rank = columns
-    return query_id, doc_id, _score_of_rank(rank), _rank(rank)
 
 
 def table_qrels(row: dict[str, str], _: int) -> Row:
@@ -109,38 +85,30 @@ def table_qrels(row: dict[str, str], _: int) -> Row:
     return row["query_id"], row["doc_id"], _grade(row["relevance"]), NO_RANK
 
 
-def table_qrels_as_run(row: dict[str, str], _: int) -> Row:
-    """Read a row of qrels of which the order counts; a fraction looks like a score, and is refused."""
-    if _grade(row["relevance"]) % 1:
-        problem = "the relevance must be an integer where qrels are read as a run"
-        raise ValueError(f"{problem} (found {shown(row['relevance'])}; are these scores?)")
-    return row["query_id"], row["doc_id"], None, NO_RANK
-
-
 def table_run(row: dict[str, str], _: int) -> Row:
     """Read a row with a score, and perhaps a rank."""
     return row["query_id"], row["doc_id"], _score(row["score"]), _rank(row.get("rank", ""))
-
-
-def table_ranks(row: dict[str, str], _: int) -> Row:
-    """Read a row with a rank and no score."""
-    return row["query_id"], row["doc_id"], _score_of_rank(row["rank"]), _rank(row["rank"])
 
 
 # --- JSON --------------------------------------------------------------------------------------------
 
 
 def _text(value: Any) -> str:
-    """Return an id as text; the two types that ids have are told at once."""
-    kind = type(value)
-    return value if kind is str else str(value) if kind is int else string_id(value)
+    """Return an id as text; the usual type is told at once."""
+    return value if type(value) is str else string_id(value)
 
 
-def _json_number(value: Any, name: str) -> float | int:
+def _texts(ids: list[Any]) -> list[str]:
+    """Return ids as texts; where all are of a type that ids have, that is told at once."""
+    kinds = set(map(type, ids))
+    return ids if kinds == {str} else list(map(str if kinds == {int} else _text, ids))
+
+
+def _json_number(value: Any, column: str) -> float | int:
     """Return a number of a JSON file; not NaN, nor a text or a truth value."""
     if isinstance(value, bool):
-        raise ValueError(f"a {name} must be a number (found {value!r})")
-    return number(value, name, where="")
+        raise ValueError(f"a {column} must be a number (found {value!r})")
+    return number(value, column, where="")
 
 
 def _json_score(value: Any) -> float:
@@ -148,24 +116,13 @@ def _json_score(value: Any) -> float:
 
 
 def _json_grade(value: Any) -> float | int:
-    return value if type(value) is int and -100 < value < 100 else _json_number(value, "relevance")
+    return _json_number(value, "relevance")
 
 
 def medcorpus(content: dict[str, Any], _: int) -> Row:
     """Read a label of MedCorpus: the query is conversation and turn."""
-    conversation, turn, doc_id = content["conversation_id"], content["turn_id"], content["doc_id"]
-    grade = content["rel"]
-    is_usual = type(conversation) is type(doc_id) is str and type(turn) is type(grade) is int
-    if not is_usual or not -100 < grade < 100:  # what is usual is told at once
-        conversation, turn, doc_id = _text(conversation), _text(turn), _text(doc_id)
-        grade = _json_grade(grade)
-    return f"{conversation}_{turn}", doc_id, grade, NO_RANK
-
-
-def _line_number(line: int) -> str:
-    if not line:
-        raise ValueError("no query_id, and an empty line above (line numbers are the query ids)")
-    return str(line)
+    conversation, turn = _text(content["conversation_id"]), _text(content["turn_id"])
+    return f"{conversation}_{turn}", _text(content["doc_id"]), _json_grade(content["rel"]), NO_RANK
 
 
 def listed(key: str, grade: int | None, numbered: bool = True) -> Parse:
@@ -175,93 +132,44 @@ def listed(key: str, grade: int | None, numbered: bool = True) -> Parse:
     """
 
     def parse(content: dict[str, Any], line: int) -> List:
-        by_line = numbered and "query_id" not in content
-        query_id = _line_number(line) if by_line else _text(content["query_id"])
-        ids = _texts(list_of(content, key))
-        return query_id, ids, [grade] * len(ids)
+        if numbered and "query_id" not in content:
+            if not line:
+                raise ValueError("no query_id, and an empty line above (line numbers are the query ids)")
+            content["query_id"] = line
+        ids = _texts(_list_of(content, key))
+        return _text(content["query_id"]), ids, [grade] * len(ids)
 
     return parse
 
 
-def _texts(ids: list[Any]) -> list[str]:
-    """Return ids as texts; where all are of the types that ids have, that is told at once."""
-    kinds = set(map(type, ids))
-    return ids if kinds == {str} else list(map(str if kinds == {int} else _text, ids))
-
-
-def list_of(content: dict[str, Any], key: str) -> list[Any]:
-    """Return a list that stands in an object."""
+def _list_of(content: dict[str, Any], key: str) -> list[Any]:
     items = content[key]
     if not isinstance(items, list):
         raise ValueError(f"{key} must be a list (found {shown(items)})")
     return items
 
 
-LEVELS = {"highly_relevant": 2, "relevant": 1, "not_relevant": 0}
-
-
-def levels(content: dict[str, Any], _: int) -> List:
-    """Read lists of documents by level."""
-    lists = {grade: _texts(list_of(content, key)) for key, grade in LEVELS.items() if key in content}
-    grades = [grade for grade, ids in lists.items() for _ in ids]
-    return _text(content["query_id"]), list(chain.from_iterable(lists.values())), grades
-
-
-def relevance_list(content: dict[str, Any], _: int) -> List:
-    """Name the documents of a list by their positions; one without a grade is not judged."""
-    grades = list_of(content, "relevance")
-    checked = [grade if grade is None else _json_grade(grade) for grade in grades]
-    return _text(content["query_id"]), _positions(checked), checked
-
-
-def judged_list(content: dict[str, Any], line: int) -> List:
-    """Read the documents of a list that are judged."""
-    query_id, ids, grades = relevance_list(content, line)
-    is_judged = [grade is not None for grade in grades]
-    return query_id, list(compress(ids, is_judged)), list(compress(grades, is_judged))
-
-
-def relevance_row(columns: list[str], line: int) -> List:
-    """Read the grades of a line, whose number is the query."""
-    return _line_number(line), _positions(columns), list(map(_grade, columns))
-
-
-def _positions(grades: list[Any]) -> list[str]:
-    return [f"d{position}" for position in range(1, len(grades) + 1)]
-
-
 def permed_results(content: dict[str, Any], _: int) -> List:
     """Read ranked documents, as ids or as objects that may have a score."""
-    items = list_of(content, "ranked_results" if "ranked_results" in content else "results")
-    query_id = _text(content["query_id"])
-    if set(map(type, items)) == {dict}:  # as in most files: ids that are texts, scores that are floats
-        ids, scores = ([item.get(key) for item in items] for key in ("text_id", "score"))
-        are_usual = set(map(type, ids)) == {str} and set(map(type, scores)) == {float}
-        if are_usual and not any(map(math.isnan, scores)):
-            return query_id, ids, scores
-    results = list(map(_result, items))
-    return query_id, [doc_id for doc_id, _ in results], [score for _, score in results]
+    items = _list_of(content, "ranked_results" if "ranked_results" in content else "results")
+    if set(map(type, items)) != {dict}:
+        items = [item if isinstance(item, dict) else {"text_id": item} for item in items]
+    scores = [item.get("score") for item in items]
+    if set(map(type, scores)) != {float} or any(map(math.isnan, scores)):  # what is usual is told at once
+        scores = [None if score is None else _json_score(score) for score in scores]
+    return _text(content["query_id"]), _texts([item["text_id"] for item in items]), scores
 
 
-def _result(item: Any) -> tuple[str, float | None]:
-    if type(item) is not dict:
-        return _text(item), None
-    score = item.get("score")
-    return _text(item["text_id"]), None if score is None else _json_score(score)
+def documents_of(read: Callable[[Any], float | int]) -> Parse:
+    """Return how a query is read that has its documents as a tuple of pairs, with numbers."""
+
+    def parse(entry: tuple[str, Any], _: int) -> List:
+        query_id, documents = entry
+        if not isinstance(documents, tuple):
+            raise ValueError(f"query {shown(query_id)} must have an object of documents")
+        return query_id, [doc_id for doc_id, _ in documents], [read(value) for _, value in documents]
+
+    return parse
 
 
-def json_scores(entry: tuple[str, Any], _: int) -> List:
-    """Read a query that has its documents as a tuple of pairs, with scores."""
-    return entry[0], [doc_id for doc_id, _ in _pairs(entry)], [_json_score(each) for _, each in entry[1]]
-
-
-def json_grades(entry: tuple[str, Any], _: int) -> List:
-    """Read a query that has its documents as a tuple of pairs, with grades."""
-    return entry[0], [doc_id for doc_id, _ in _pairs(entry)], [_json_grade(each) for _, each in entry[1]]
-
-
-def _pairs(entry: tuple[str, Any]) -> tuple[tuple[str, Any], ...]:
-    query_id, documents = entry
-    if not isinstance(documents, tuple):
-        raise ValueError(f"query {shown(query_id)} must have an object of documents")
-    return documents
+json_scores, json_grades = documents_of(_json_score), documents_of(_json_grade)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator
 from typing import Any
 
 from permed_measures.errors import shown
@@ -22,64 +19,29 @@ def json_object(text: str) -> dict[str, Any]:
         json.loads(text)  # which says what is wrong
     if type(content) is not dict:
         raise ValueError("no JSON object")
-    if not _has_all_keys(text, [content]):
+    if text.count(":") > _number_of_keys(content):  # it has a colon in a text, or a key twice
         content = json.loads(text, object_pairs_hook=_object)
-    if "\\u" in text:
-        _check_characters(text, content)
+    _check_characters(text, content)
     return content
 
 
-_DIVIDER = "\x7f"
-_DIVIDED = f',"{_DIVIDER}",'
+def _number_of_keys(content: dict[str, Any]) -> int:
+    """Return the number of keys of an object, and of the objects in its lists."""
+    lists = (value for value in content.values() if type(value) is list and value and type(value[0]) is dict)
+    return len(content) + sum(len(item) for items in lists for item in items if type(item) is dict)
 
 
-def usual_objects(texts: Sequence[str]) -> Sequence[dict[str, Any] | None]:
-    """Return the JSON objects that texts are, decoded together, which is faster; Nones if one may be unusual.
-
-    What divides them stands in none of them, so that each text is one value.
-    """
-    unknown = [None] * len(texts)
-    together = _DIVIDED.join(texts)
-    if "\\u" in together or together.count(_DIVIDED) >= len(texts):
-        return unknown
-    try:
-        values = json.loads(f"[{together}]")
-    except (ValueError, RecursionError):
-        return unknown
-    contents = values[::2]
-    is_divided = len(contents) == len(texts) == values.count(_DIVIDER) + 1
-    if not is_divided or set(map(type, contents)) != {dict}:
-        return unknown
-    return contents if _has_all_keys(together, contents) else unknown
-
-
-_KEY_END = re.compile(r'"\s*:')
-
-
-def _has_all_keys(text: str, contents: Sequence[dict[str, Any]]) -> bool:
-    """Return whether no key of the objects, and of those in their lists, was lost, as far as can be told.
-
-    There are no more keys in a text than colons, and no more than quotes before a colon.
-    """
-    n_keys = sum(map(len, contents))
-    if text.count(":") == n_keys:
-        return True
-    for value in chain.from_iterable(content.values() for content in contents):
-        if type(value) is list and set(map(type, value)) == {dict}:
-            n_keys += sum(map(len, value))
-    return text.count(":") == n_keys or len(_KEY_END.findall(text)) == n_keys
-
-
-def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        repeated, _ = Counter(name for name, _ in pairs).most_common(1)[0]
-        raise ValueError(f"{shown(repeated)} is listed twice")
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in content:
+            raise ValueError(f"{shown(key)} is listed twice")
+        content[key] = value
     return content
 
 
 def _check_characters(text: str, content: Any) -> None:
-    if "\\ud" in text.lower():  # half of a character, perhaps without the other
+    if "\\u" in text and "\\ud" in text.lower():  # half of a character, perhaps without the other
         try:
             json.dumps(content, ensure_ascii=False).encode()
         except UnicodeEncodeError:

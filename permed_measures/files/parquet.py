@@ -25,7 +25,7 @@ _ROWS = 1 << 19
 def parquet_header(source: Source) -> Header:
     """Return the names of the columns of a Parquet file."""
     with _located(source):
-        return Header(_lazy(source).collect_schema().names(), "")
+        return Header(_lazy(source).collect_schema().names())
 
 
 def read_parquet_qrels(source: Source, may_repeat: bool = False) -> pl.DataFrame:
@@ -82,9 +82,6 @@ def _rows(source: Source) -> Iterator[pl.DataFrame]:
         schema = lazy.collect_schema()
         rank = pl.col("rank") if schema.get("rank", pl.String()).is_integer() else pl.lit(None)
         rank = rank.cast(pl.Int64, strict=False)
-        if Header(schema.names(), "").has_ranks_only:
-            lazy = lazy.with_columns(score=-pl.col("rank").cast(pl.Float64))
-            schema = lazy.collect_schema()
         lazy = lazy.select(*columns_of(schema.names(), "score").values(), rank.alias("rank"))
         n_rows = lazy.select(pl.len()).collect().item()
     for start in range(0, n_rows, _ROWS):

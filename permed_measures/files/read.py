@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from permed_measures.engine.inputs import Batches, location
 from permed_measures.errors import InputError, PermedWarning, RepeatedDocumentError, shown
-from permed_measures.files.entries import NO_RANK, listed
-from permed_measures.files.formats import RANKS_ONLY, VALUE_COLUMNS, Kind, Layout
-from permed_measures.files.order import FileOrder, disordered, note_of, scores_by_order
+from permed_measures.files.entries import NO_RANK
+from permed_measures.files.formats import VALUE_COLUMNS, Kind, Layout
+from permed_measures.files.order import contradicted, note_of, scores_by_order
 from permed_measures.files.parquet import parquet_header, parquet_run, read_parquet_qrels
 from permed_measures.files.relevance_lists import Qrels, Run
 from permed_measures.files.sources import ProgressCallback, Source
@@ -39,9 +38,8 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     ----------
     path : str or path-like
         TREC, BEIR, CSV or TSV qrels, MedCorpus labels, PerMed ground truth or LitSearch labels (every listed
-        document has grade 1), documents by level (``highly_relevant`` has grade 2, ``relevant`` 1), lists of
-        grades, LitSearch results with ``corpusids``, or JSON ``{query_id: {doc_id: grade}}``; plain, ``.gz``
-        or ``.zst``. Or a Parquet file.
+        document has grade 1), LitSearch results with ``corpusids``, or JSON ``{query_id: {doc_id: grade}}``;
+        plain, ``.gz`` or ``.zst``. Or a Parquet file.
 
     Returns
     -------
@@ -73,14 +71,13 @@ def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
     Parameters
     ----------
     path : str or path-like
-        A TREC or MS MARCO run, PerMed or LitSearch results, BEIR or MTEB results (JSON), CSV or TSV with a
-        header (such as PyTerrier's frames); or qrels, whose order is a run. Compressed or in Parquet as
-        `read_qrels` has it, and refused for the same reasons.
+        A TREC run, PerMed or LitSearch results, BEIR or MTEB results (JSON), CSV or TSV with a header (such
+        as PyTerrier's frames); or qrels, whose order is a run. Compressed or in Parquet as `read_qrels` has
+        it, and refused for the same reasons.
     order : {'score', 'list'}, default 'score'
         Rank by the scores, or by the order of the file: that of a list; in TREC, CSV and Parquet the column
-        of ranks where it is one (the ranks of a query differ and begin with 0 or 1), otherwise the lines.
-        Lists without scores are always ranked by their order: the score is -1 for the first document, -2
-        for the second, …
+        of ranks where all documents of the query have one, otherwise the lines. Lists without
+        scores are always ranked by their order: the score is -1 for the first document, -2 for the second, …
 
     Returns
     -------
@@ -90,8 +87,7 @@ def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
     Warns
     -----
     PermedWarning
-        If the scores rank documents in another order than the file does: than a list, than the ranks, or
-        than all lines.
+        If the scores rank documents in another order than the file does: than a list, or than the ranks.
 
     Examples
     --------
@@ -118,7 +114,7 @@ def scan_run(path: str | os.PathLike[str]) -> Batches:
     Parameters
     ----------
     path : str or path-like
-        A TREC, MS MARCO, CSV or TSV run or a Parquet file, as `read_run` takes them. It may be larger than
+        A TREC, CSV or TSV run or a Parquet file, as `read_run` takes them. It may be larger than
         memory: it is read in batches of rows, again if the rows of a query do not stand together, and may
         not change meanwhile.
 
@@ -158,19 +154,22 @@ def kind_of(source: Source) -> Kind | None:
     """Return the kind of a file; None if it can be read as both."""
     if source.is_parquet:
         header = parquet_header(source)
-        could_be = [kind for kind, value in VALUE_COLUMNS.items() if header.has("query_id", "doc_id", value)]
-        if header.has_ranks_only:
+        kinds = {kind for kind, value in VALUE_COLUMNS.items() if header.has(value)}
+    else:
+        file = TextFile.recognised(source)
+        kinds = set(file.kinds)
+        if file.format.layout is Layout.JSON and _first_fraction(row[2] for row in file.rows()):
             return "run"
-        return could_be[0] if len(could_be) == 1 else None
-    file = TextFile.recognised(source)
-    if file.format.layout is Layout.JSON:
-        return None if _first_fraction(row[2] for row in file.rows()) is None else "run"
-    return file.format.kind if file.is_certain else None
+    return kinds.pop() if len(kinds) == 1 else None
 
 
 def _first_fraction(values: Iterable[float | None]) -> float | None:
     """Return the first number that is no integer, as a score may be."""
     return next((value for value in values if value is not None and not float(value).is_integer()), None)
+
+
+def _values(table: Mapping[str, Mapping[str, float]]) -> Iterable[float]:
+    return (value for documents in table.values() for value in documents.values())
 
 
 def load(
@@ -179,15 +178,13 @@ def load(
     *,
     order: str = "score",
     progress: ProgressCallback | None = None,
-    before_reranking: bool = False,
     may_repeat: bool = False,
     labels: Qrels | None = None,
 ) -> Loaded:
     """Read a file as qrels or a run; see `read_qrels` and `read_run`.
 
-    With `may_repeat`, a run in a text file may list documents twice. With `before_reranking` the run is that
-    of ``pre_reranked`` in LitSearch results. What the file is as qrels can be given as `labels`: where their
-    order is the run, the file is not read again.
+    With `may_repeat`, a run in a text file may list documents twice. What the file is as qrels can be given
+    as `labels`: where their order is the run, the file is not read again.
 
     Large TREC, CSV and TSV runs and runs in Parquet are read when they are evaluated; qrels in Parquet are a
     frame.
@@ -195,48 +192,23 @@ def load(
     if order not in ("score", "list"):
         raise InputError(f"order must be 'score' or 'list' (found {order!r})")
     source = path if isinstance(path, Source) else Source(Path(path), progress)
-    if before_reranking:
-        return _load_before_reranking(source)
     if kind == "qrels":
-        return Loaded(_load_qrels(source))
+        return Loaded(read_parquet_qrels(source) if source.is_parquet else _load_qrels(source))
     if source.is_parquet:
         return _load_parquet_run(source, order == "list")
     file = TextFile.recognised(source, "run")
-    return _load_labels(file, labels) if file.is_labels else _load_run(file, order == "list", may_repeat)
+    return (
+        _load_labels(file, labels)
+        if file.format.kind == "qrels"
+        else _load_run(file, order == "list", may_repeat)
+    )
 
 
-def before_reranking(source: Source) -> TextFile | None:
-    """Return LitSearch results, to be read as they were before a reranking, if they say that."""
-    file = None if source.is_parquet else TextFile.recognised(source)
-    if file is None or file.format.layout is not Layout.JSON_LINES or '"pre_reranked"' not in file.first_line:
-        return None
-    return replace(file, parse=listed("pre_reranked", None), kind="run")
-
-
-def _load_before_reranking(source: Source) -> Loaded:
-    file = before_reranking(source)
-    if file is None:
-        raise InputError(
-            "this file has no lists 'pre_reranked' beside 'retrieved'",
-            where=str(source.path),
-            hint="Name two runs: that before the reranking, and that after it",
-        )
-    return Loaded(_by_order(file.table()[0]))
-
-
-def _by_order(table: Mapping[str, Mapping[str, Any]]) -> Run:
-    """Return a run of the documents in their order."""
-    return {query_id: scores_by_order(documents) for query_id, documents in table.items()}
-
-
-def _load_qrels(source: Source) -> Qrels | pl.DataFrame:
-    if source.is_parquet:
-        return read_parquet_qrels(source)
+def _load_qrels(source: Source) -> Qrels:
     file = TextFile.recognised(source, "qrels")
     table, _ = file.table()
-    values = (value for documents in table.values() for value in documents.values())
     # Without this check a run given as qrels by mistake would be read as such.
-    if file.format.layout is Layout.JSON and (value := _first_fraction(values)) is not None:
+    if file.format.layout is Layout.JSON and (value := _first_fraction(_values(table))) is not None:
         raise InputError(
             "expected qrels, but this file seems to hold a run: grades in JSON are integers "
             f"(found {shown(value)})",
@@ -247,44 +219,53 @@ def _load_qrels(source: Source) -> Qrels | pl.DataFrame:
 
 
 def _load_labels(file: TextFile, labels: Qrels | None) -> Loaded:
-    """Return the order of qrels as a run; some are read in another way for that."""
-    known = labels if file.format.other is None else None
-    run = _by_order(file.table()[0] if known is None else known)
-    lines = "lists" if file.format.lists else "lines"
-    return Loaded(run, labels=_note_of_labels(file.source, file.format.name, lines))
+    """Return the order of qrels as a run."""
+    table = file.table()[0] if labels is None else labels
+    if file.format.layout is Layout.TABLE and (value := _first_fraction(_values(table))) is not None:
+        raise InputError(
+            f"the relevance must be an integer where {file.format.name} are read as a run "
+            f"(found {shown(value)}; are these scores?)",
+            where=str(file.source.path),
+            hint="A table of scores has the columns query_id, doc_id and score",
+        )
+    return _by_order(table, file.source, file.format.name, "lists" if file.format.lists else "lines")
+
+
+def _by_order(table: Qrels, source: Source, name: str, lines: str) -> Loaded:
+    """Return a run of the documents in their order."""
+    run = {query_id: scores_by_order(documents) for query_id, documents in table.items()}
+    return Loaded(run, labels=f"{source.path} holds {name}: the order of its {lines} is taken as the run")
 
 
 def _load_run(file: TextFile, by_list: bool, may_repeat: bool) -> Loaded:
-    notes = [f"{file.source.path}: {file.format.note}"] if file.format.note else []
     if file.is_scannable and not by_list and file.source.size > _LARGE:
-        return Loaded(text_run(file), notes)
+        return Loaded(text_run(file))
     try:
         table, ranks = file.table()
     except RepeatedDocumentError:
         if not may_repeat:
             raise
-        return Loaded(with_repeats(text_run(file), by_list), notes)
+        return Loaded(with_repeats(text_run(file), by_list))
     given = _score_by_order(table, ranks, file.source, by_list)
-    note = "" if by_list else _note_of_order(file, given, ranks, len(table))
-    return Loaded(table, [*notes, *([note] if note else [])])
-
-
-def _note_of_labels(source: Source, name: str, lines: str) -> str:
-    return f"{source.path} holds {name}: the order of its {lines} is taken as the run"
+    if by_list or file.format.layout is Layout.JSON:  # an object has no order
+        return Loaded(table)
+    is_list = file.format.lists
+    found = contradicted(given, None if is_list else ranks)
+    note = note_of(file.source.path, found, len(table), "list" if is_list else "rank column")
+    return Loaded(table, [note] if note else [])
 
 
 def _load_parquet_run(source: Source, by_list: bool) -> Loaded:
     if kind_of(source) == "qrels":
         nested = Batches([read_parquet_qrels(source)]).nested()
-        return Loaded(_by_order(nested), labels=_note_of_labels(source, "Parquet qrels", "rows"))
+        return _by_order(nested, source, "Parquet qrels", "rows")
     run = parquet_run(source)
-    notes = [f"{source.path}: {RANKS_ONLY}"] if parquet_header(source).has_ranks_only else []
     if not by_list:
-        return Loaded(run, notes)
+        return Loaded(run)
     rows = (row for frame in run.rows() for row in frame.fill_null(NO_RANK).iter_rows())
-    table, ranks = table_of(enumerate(rows), run.duplicate_error)
+    table, ranks = table_of(rows, run.duplicate_error)
     _score_by_order(table, ranks, source, by_list)
-    return Loaded(table, notes)
+    return Loaded(table)
 
 
 def _score_by_order(table: Run, ranks: Mapping[str, list[int]], source: Source, force: bool) -> Run:
@@ -304,14 +285,3 @@ def _score_by_order(table: Run, ranks: Mapping[str, list[int]], source: Source, 
             )
         table[query_id] = scores_by_order(documents, ranks.get(query_id, ()))
     return given
-
-
-def _note_of_order(file: TextFile, run: Run, ranks: Mapping[str, list[int]], n_queries: int) -> str:
-    """Return a note if the order of the file contradicts the scores that it has."""
-    if file.format.layout is Layout.JSON:
-        return ""  # an object has no order
-    if file.format.lists:
-        return note_of(file.source.path, disordered(run), n_queries, "the list")
-    order = FileOrder()
-    order.add_table(run, ranks)
-    return order.note(file.source.path, n_queries)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import gzip
-import io
 import os
 import stat
 import sys
@@ -15,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 from permed_measures.engine.inputs import STDIN
 from permed_measures.errors import InputError
@@ -42,18 +41,7 @@ _TYPES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "Parquet"} 
     bytes([first]) + b"\x2a\x4d\x18": "zstd"  # a frame that readers skip
     for first in range(0x50, 0x60)
 }
-_TYPES |= dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "UTF-16")  # as PowerShell's > writes
-
-
-def _from_utf16(file: BinaryIO) -> BinaryIO:
-    return io.BytesIO(file.read().decode("utf-16").encode())
-
-
-_OPENERS: dict[str | None, Callable[[Any], Any]] = {
-    "gzip": gzip.open,
-    "zstd": zstd.open,
-    "UTF-16": _from_utf16,
-}
+_OPENERS: dict[str | None, Callable[[Any], Any]] = {"gzip": gzip.open, "zstd": zstd.open}
 
 
 class Source:
@@ -122,11 +110,10 @@ class Source:
                     yield data.removeprefix(mark)
                     mark = b""
                     self.progress(min(file.tell() / (self.size or 1), 1))
-        except (OSError, EOFError, zlib.error, zstd.ZstdError, UnicodeDecodeError) as error:
+        except (OSError, EOFError, zlib.error, zstd.ZstdError) as error:
             if self._type is None:
                 raise
-            done = "decoded" if self._type == "UTF-16" else "decompressed"
-            problem = f"cannot be {done} as {self._type} ({error})"
+            problem = f"cannot be decompressed as {self._type} ({error})"
             raise InputError(problem, where=str(self.path)) from None
 
     def read(self) -> bytes:

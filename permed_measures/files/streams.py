@@ -12,14 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from permed_measures.engine.forks import check_not_forked
 from permed_measures.engine.inputs import Batches, whole_queries
 from permed_measures.errors import InputError, PermedWarning
-from permed_measures.files.entries import Row
 from permed_measures.files.formats import VALUE_COLUMNS
-from permed_measures.files.order import FileOrder
+from permed_measures.files.order import contradicted_rows, note_of
 from permed_measures.files.sources import MARK, Source
 from permed_measures.files.text import TextFile
 
@@ -66,12 +63,13 @@ class ScannedRun(Batches):
 
     def _noted(self, frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         """Yield the frames; warn if order and scores disagree."""
-        order, seen = FileOrder(), set[str]()
+        queries, found = set[str](), dict[str, str]()
         for frame in frames:
-            seen.update(order.add_frame(frame))
+            queries.update(frame["query_id"].unique())
+            found |= contradicted_rows(frame)
             yield frame
         self._is_read = True
-        if note := order.note(self.source.path, len(seen), "rows" if self.source.is_parquet else "lines"):
+        if note := note_of(self.source.path, found, len(queries), "rank column"):
             warning = PermedWarning(note)
             warning.where = str(self.source.path)
             warnings.warn(warning, stacklevel=2)
@@ -85,7 +83,7 @@ def with_repeats(run: ScannedRun, by_list: bool = False) -> RepeatingRun:
     """Return all rows of a run; where scores are missing or not wanted, the order gives them."""
     import polars as pl
 
-    frame = pl.concat([frame.drop("rank") for frame in run.rows()])
+    frame = pl.concat([frame.drop("rank") for frame in run.rows()]).drop_nulls("doc_id")
     in_order = pl.lit(by_list) | pl.col("score").is_null().any().over("query_id")
     position = pl.int_range(1, pl.len() + 1).over("query_id").cast(pl.Float64)
     frame = frame.with_columns(score=pl.when(in_order).then(-position).otherwise("score"))
@@ -98,9 +96,12 @@ def text_run(file: TextFile) -> ScannedRun:
 
 
 def text_frames(file: TextFile) -> Iterator[pl.DataFrame]:
-    """Yield the rows of a file as frames of query_id, doc_id, score or relevance, and rank."""
+    """Yield the rows of a file as frames of query_id, doc_id, score or relevance, and rank.
+
+    An empty list is a row without a document.
+    """
     check_not_forked()
-    value, first = VALUE_COLUMNS[file.kind], 1
+    value, first = VALUE_COLUMNS[file.format.kind], 1
     if not file.format.columns:
         yield from _as_frames(file.rows(), value)
         return
@@ -108,12 +109,12 @@ def text_frames(file: TextFile) -> Iterator[pl.DataFrame]:
         frame = _frame_of_lines(chunk, file.format.columns)
         if frame is None:
             yield from _as_frames(file.rows(file.source.lines_of(chunk, first)), value)
-        elif len(frame):
+        else:
             yield frame
-        first += chunk.count(b"\n") if frame is None else len(frame)
+        first += chunk.count(b"\n")
 
 
-def _as_frames(rows: Iterable[Row], value: str) -> Iterator[pl.DataFrame]:
+def _as_frames(rows: Iterable[tuple[object, ...]], value: str) -> Iterator[pl.DataFrame]:
     """Yield parsed lines as frames; lists without scores have none."""
     import polars as pl
 
@@ -126,51 +127,32 @@ def _as_frames(rows: Iterable[Row], value: str) -> Iterator[pl.DataFrame]:
 
 # --- large regular TREC runs -------------------------------------------------------------------------
 
-_BLOCK = 1 << 17
-"""Bytes that are looked at together: they stay in the cache."""
-
 
 def _frame_of_lines(data: bytes, columns: tuple[str, ...]) -> pl.DataFrame | None:
     """Return query_id, doc_id, score and rank of whole lines in their order, or None."""
     for found, wanted in ((b"\r\n", b"\n"), (b"\t", b" ")):
         data = data.replace(found, wanted) if found[:1] in data else data  # one byte is found much faster
-    if data[:1] <= b" " or data.startswith((b"#", MARK)) or (b"#" in data and b"\n#" in data):
+    if data.startswith((b"#", MARK)) or (b"#" in data and b"\n#" in data):
         return None  # polars takes any mark away
-    if columns[-1] == "rank" and (b" +" in data or b" -" in data):
-        return None  # perhaps a rank with a sign, which polars reads as a number
+    if any(blank in data for blank in (b"\r", b"\v", b"\f")):
+        return None
     frame = _of_csv(data, columns)
-    # Each line has the last column, so all blanks; with so many per line in all, each has just these.
-    return frame if frame is not None and _is_divided(data, frame.height, len(columns) - 1) else None
+    n_lines = data.count(b"\n") + (not data.endswith(b"\n"))
+    # Each line has all columns, so all blanks; with so many in all, each has just these.
+    is_divided = data.count(b" ") == (len(columns) - 1) * n_lines
+    return frame if frame is not None and is_divided and frame.height == n_lines else None
 
 
 def _of_csv(data: bytes, columns: tuple[str, ...], has_ranks: bool = True) -> pl.DataFrame | None:
-    """Return what is known of each row; None if something but the rank is missing, or the last column is."""
+    """Return what is known of each row; None if a column is empty in one, or the score no number."""
     import polars as pl
 
     types = {"score": pl.Float64} | ({"rank": pl.Int64} if has_ranks else {})
     schema = {name: types.get(name, pl.String) for name in columns}
-    rank = pl.col("rank").cast(pl.Int64, strict=False)
-    score = pl.col("score") if "score" in columns else -rank.cast(pl.Float64).alias("score")
     try:
-        rows = pl.scan_csv(data, separator=" ", has_header=False, quote_char=None, schema=schema)
-        frame = rows.select("query_id", "doc_id", score, rank, last=columns[-1]).collect()
+        frame = pl.read_csv(data, separator=" ", has_header=False, quote_char=None, schema=schema)
     except pl.exceptions.PolarsError:  # perhaps of the ranks, which may be any text
-        return _of_csv(data, columns, False) if has_ranks and "score" in columns else None
-    if any(column.null_count() for column in frame.drop("rank")) or frame["score"].is_nan().any():
+        return _of_csv(data, columns, False) if has_ranks else None
+    if any(column.null_count() for column in frame) or frame["score"].is_nan().any():
         return None
-    return frame.drop("last")
-
-
-def _is_divided(data: bytes, n_lines: int, n_blanks: int) -> bool:
-    """Return whether lines have so many blanks on average, none beside another or a line end."""
-    view = np.frombuffer(data, np.uint8)
-    divided, line_ends = 0, 0
-    for start in range(0, len(view), _BLOCK):
-        block = view[start : start + _BLOCK + 1]  # with the first byte of the next
-        divides = block <= ord(" ")
-        if (divides[1:] & divides[:-1]).any():
-            return False
-        divided += int(np.count_nonzero(divides[:_BLOCK]))
-        line_ends += int(np.count_nonzero(block[:_BLOCK] < ord(" ")))
-    blanks = divided - line_ends
-    return blanks == n_blanks * n_lines and line_ends == n_lines - (not data.endswith(b"\n"))
+    return frame.select("query_id", "doc_id", "score", pl.col("rank").cast(pl.Int64, strict=False))

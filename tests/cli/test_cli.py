@@ -317,7 +317,7 @@ def test_convert_asks_what_a_file_of_integers_is(files):
     ("command", "said"),
     [
         ("evaluate qrels run -m P@1", "1 judged query, with relevant documents;"),
-        ("inspect run", "  per query     1 document\n"),
+        ("inspect run", "  rows          1\n"),
         ("compare qrels run void -m P@1", "run 'void' retrieves nothing for 1 of 1 query"),
         ("reranking qrels run void", "nothing for 1 of 1 query (first: 'q'); it scores 0"),
     ],

@@ -3,7 +3,6 @@
 import io
 
 import polars as pl
-from generated_json import list_rows
 from generated_pieces import BLANKS, MARK, NO_NUMBERS, ODD_GRADES
 
 # --- TREC ------------------------------------------------------------------------------------------
@@ -72,47 +71,6 @@ def trec_qrels(made):
     made.rows = [(query_id, [(doc_id, None)]) for query_id, [(doc_id, _)] in made.rows]
     made.what = "run"
     return data
-
-
-def ms_marco(made):
-    """Make rows of query, document and rank."""
-    pairs = [("q" if q.startswith("#") else q, d) for q, d in made.pairs(loose=False)]
-    pairs = list(dict.fromkeys(pairs))
-    ranks = [rank if rank.isdigit() else "1" for rank in made.ranks(pairs)]
-    made.rows = [(q, [(d, f"-{rank}")]) for (q, d), rank in zip(pairs, ranks, strict=True)]
-    rows = [[*pair, rank] for pair, rank in zip(pairs, ranks, strict=True)]
-    first, *others = rows
-    if made.flawed and others:
-        row = made.rng.choice(others)
-        made.flaw = made.flaw_of("no number", "too short", "too long", "twice")
-        if made.flaw == "no number":
-            row[2] = made.choice("x", "1.5", "-1", "+1", "1_0", "nan", "1e3")
-        elif made.flaw == "too short":
-            row.pop()
-        elif made.flaw == "too long":
-            row.append("1")
-        else:
-            row[:2] = first[:2]
-    return made.joined("\t".join(row) for row in rows)
-
-
-def relevance_rows(made):
-    """Make a row of grades per query; their numbers are the ids of the queries."""
-    grades = [[made.choice("0", "1", "2", "-1") for _ in range(made.choice(2, 3, 5, 10))]]
-    grades += [
-        [made.choice("0", "1", "2", "-1", "0.5", "12") for _ in range(made.choice(1, 3, 4, 6, 10))]
-        for _ in range(made.rng.randint(0, 6))
-    ]
-    made.rows = [(str(n), list_rows(made, row)) for n, row in enumerate(grades, start=1)]
-    lines = [made.choice(" ", "  ").join(row) for row in grades]
-    if made.flawed and len(lines) > 1:
-        made.flaw = made.flaw_of("no number", "empty line")
-        place = made.rng.randrange(1, len(lines))
-        if made.flaw == "no number":
-            lines[place] += made.choice(" x", " nan", " 1_0", " inf", " null")
-        else:
-            lines.insert(place, made.choice("", " ", "# a comment"))
-    return made.joined(lines)
 
 
 # --- CSV and TSV -----------------------------------------------------------------------------------

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from generated_json import (
     ground_truth,
     json_file,
-    levels,
     litsearch,
     medcorpus,
     permed_results,
-    relevance_lists,
 )
 from generated_parts import Made
-from generated_rows import beir, ms_marco, parquet, relevance_rows, table, trec, trec_qrels
+from generated_rows import beir, parquet, table, trec, trec_qrels
 
 
 @dataclass(frozen=True)
@@ -109,12 +107,6 @@ FORMATS = (
     ("TREC", "qrels", trec),
     ("LitSearch results", "qrels", litsearch),
     ("Parquet", "qrels", parquet),
-    ("MS MARCO", "run", ms_marco),
     ("TREC qrels", "run", trec_qrels),
-    ("relevance lists", "qrels", relevance_lists),
-    ("relevance lists", "run", relevance_lists),
-    ("relevance rows", "qrels", relevance_rows),
-    ("relevance rows", "run", relevance_rows),
-    ("levels", "qrels", levels),
 )
 """The formats in the order in which the seeds make them: those with most ways to be read stand more often."""

@@ -70,37 +70,31 @@ def by_position(documents):
 
 
 def in_order(documents, ranks):
-    """Return the documents in the order of their ranks, if these differ and begin with 0 or 1."""
-    if not is_order(documents, ranks):
+    """Return the documents in the order of their ranks, if all have one."""
+    if not are_ranked(documents, ranks):
         return list(documents)
-    return [doc_id for _, doc_id in sorted(zip(map(int, ranks), documents, strict=True))]
+    return [doc_id for _, doc_id in sorted(zip(map(int, ranks), documents, strict=True), key=lambda x: x[0])]
 
 
-def is_order(documents, ranks):
-    numbers = {int(rank) for rank in ranks if re.fullmatch("[0-9]+", str(rank))}
-    return len(documents) == len(ranks) == len(numbers) and bool(numbers) and min(numbers) <= 1
+def are_ranked(documents, ranks):
+    return len(documents) == len(ranks) and all(re.fullmatch("[0-9]+", str(rank)) for rank in ranks)
 
 
 def contradictions(table, ranks):
-    """Return in how many queries the order of the file contradicts the scores, and which order that is."""
-    table = {query_id: documents for query_id, documents in table.items() if len(documents) > 1}
-    ranked = {
-        q: in_order(docs, ranks.get(q, [])) for q, docs in table.items() if is_order(docs, ranks.get(q, []))
-    }
-    if ranked:
-        return sum(bool(steps(table[q], order)[0]) for q, order in ranked.items()), "rank column does"
-    by_line = {query_id: steps(docs, list(docs)) for query_id, docs in table.items()}
-    rises, falls = (sum(counts[which] for counts in by_line.values()) for which in (0, 1))
-    if falls or rises <= 3:
-        return 0, ""
-    return sum(counts[0] > 0 for counts in by_line.values()), "lines do"
+    """Return in how many queries the ranks contradict the scores: as float32, as trec_eval has it."""
+    return sum(
+        are_ranked(documents, ranks.get(query_id, [])) and rises(documents, list(map(int, ranks[query_id])))
+        for query_id, documents in table.items()
+    )
 
 
-def steps(documents, order):
-    """Return how often a score is above, and below, the one before it: as float32, as trec_eval has it."""
-    scores = [as_float32(documents[doc_id]) for doc_id in order]
-    pairs = list(itertools.pairwise(scores))
-    return sum(b > a for a, b in pairs), sum(b < a for a, b in pairs)
+def rises(documents, ranks):
+    """Return whether a document with a higher rank than the one before it has a higher score too."""
+    rank_of = dict(zip(documents, ranks, strict=True))
+    pairs = itertools.pairwise(in_order(documents, ranks))
+    return any(
+        rank_of[b] > rank_of[a] and as_float32(documents[b]) > as_float32(documents[a]) for a, b in pairs
+    )
 
 
 def as_float32(score):
@@ -171,43 +165,8 @@ def trec_qrels(data, _):
         yield line, query_id, [(doc_id, None)]
 
 
-def ms_marco(data, what):
-    for number, text in lines_of(data):
-        line = text.strip(BLANKS)
-        if line and line[0] != "#":
-            columns = re.split(f"[{BLANKS}]+", line)
-            require(len(columns) == 3 and re.fullmatch("[0-9]+", columns[2]), number)
-            yield number, columns[0], [(columns[1], -parsed(columns[2], what, number))], columns[2]
-
-
-def relevance_rows(data, what):
-    """Grades in the order of a ranking; a file whose first line has four columns is TREC."""
-    first = next((text.split() for _, text in lines_of(data) if text.strip(BLANKS)[:1] not in ("", "#")), [])
-    if len(first) == 4:
-        yield from trec_qrels(data, what) if what == "run" else trec(data, what)
-        return
-    place = 0
-    for number, text in lines_of(data):
-        line = text.strip(BLANKS)
-        if line and line[0] != "#":
-            place += 1
-            require(place == number, number)
-            yield number, str(number), graded([parsed(c, "qrels", number) for c in line.split()], what)
-
-
-def graded(grades, what):
-    """Return the documents d1, d2, ... of a list of grades."""
-    named = [(f"d{place}", grade) for place, grade in enumerate(grades, start=1)]
-    if what == "run":
-        return [(doc_id, None) for doc_id, _ in named]
-    return [(doc_id, grade) for doc_id, grade in named if grade is not None]
-
-
 def table(data, what):
-    """CSV and TSV: comments and empty lines before the header only; a quoted cell may hold line ends.
-
-    A run without scores, and without labels, is ranked by its column rank.
-    """
+    """CSV and TSV: comments and empty lines before the header only; a quoted cell may hold line ends."""
     lines = list(lines_of(data))
     while not lines[0][1].strip(BLANKS) or lines[0][1].strip(BLANKS)[0] == "#":
         del lines[0]
@@ -218,11 +177,9 @@ def table(data, what):
     if {"query-id", "corpus-id", "score"} <= set(names):
         places = [names.index(name) for name in ("query-id", "corpus-id", "score")]
     else:
-        is_ranked = what == "run" and {"score", *ALIASES["qrels"]}.isdisjoint(names)
-        wanted = [ALIASES["query"], ALIASES["document"], ("rank",) if is_ranked else ALIASES[what]]
+        wanted = [ALIASES["query"], ALIASES["document"], ALIASES[what]]
         require(all(set(some) & set(names) for some in wanted), lines[0][0])
         places = [names.index(next(name for name in some if name in names)) for some in wanted]
-    by_rank = names[places[2]] == "rank"
     rows = csv.reader((text + "\n" for _, text in lines[1:]), delimiter=delimiter, strict=True)
     number = lines[0][0] + 1
     while True:
@@ -236,9 +193,7 @@ def table(data, what):
             require(len(row) == len(names), number)
             query_id, doc_id, value = (row[place] for place in places)
             rank = row[names.index("rank")] if "rank" in names else ""
-            require(not by_rank or re.fullmatch("[0-9]+", value), number)
-            score = parsed(value, what, number)
-            yield number, query_id, [(doc_id, -score if by_rank else score)], rank
+            yield number, query_id, [(doc_id, parsed(value, what, number))], rank
         number = lines[0][0] + 1 + rows.line_num
 
 
@@ -285,23 +240,6 @@ def ground_truth(data, _):
     for line, content in objects(data):
         ids = ids_of(content, "relevant_texts", line)
         yield line, as_text(content.get("query_id"), line), [(doc_id, 1) for doc_id in ids]
-
-
-def relevance_lists(data, what):
-    for line, content in objects(data):
-        grades = content.get("relevance")
-        require(isinstance(grades, list), line)
-        numbers = [grade if grade is None else as_number(grade, "qrels", line) for grade in grades]
-        yield line, as_text(content.get("query_id"), line), graded(numbers, what)
-
-
-def levels(data, _):
-    for line, content in objects(data):
-        documents = []
-        for grade, key in ((2, "highly_relevant"), (1, "relevant"), (0, "not_relevant")):
-            if key in content:
-                documents += [(doc_id, grade) for doc_id in ids_of(content, key, line)]
-        yield line, as_text(content.get("query_id"), line), documents
 
 
 def results(data, what):
@@ -365,18 +303,12 @@ READERS = {
     "LitSearch results": litsearch,
     "BEIR or MTEB JSON": json_file,
     "Parquet": parquet,
-    "MS MARCO": ms_marco,
     "TREC qrels": trec_qrels,
-    "relevance lists": relevance_lists,
-    "relevance rows": relevance_rows,
-    "levels": levels,
 }
 WHOLE = (
     "PerMed ground truth",
     "PerMed results",
     "LitSearch results",
     "BEIR or MTEB JSON",
-    "relevance lists",
-    "levels",
 )
 """The formats that have all documents of a query at one place."""

@@ -26,7 +26,7 @@ from permed_measures.markup import counted
 READ = {"run": pm.read_run, "qrels": pm.read_qrels}
 MEASURES = ["AP", "nDCG(dcg='exp-log2')@5", "P@2", "RR", "Judged@3", "NumRet", "Bpref"]
 PARSED = [pm.parse_measure(name) for name in MEASURES]
-SCANNED = ("TREC", "MS MARCO", "CSV or TSV", "Parquet")
+SCANNED = ("TREC", "CSV or TSV", "Parquet")
 """The formats that can be read in batches."""
 WRITTEN = ("trec", "jsonl", "json", "csv", "tsv", "parquet")
 
@@ -191,12 +191,10 @@ class Check:
 
     def notes(self):
         """Compare what is said of an order that contradicts the scores."""
-        number, order = plain_readers.contradictions(self.table, self.ranks)
-        order = order.replace("lines", "rows") if self.file.format == "Parquet" else order
+        number = plain_readers.contradictions(self.table, self.ranks)
         queries = f"in {number:,} of {counted(len(self.table), 'query')}"
-        expected = (
-            f"{queries} the scores rank documents in another order than the {order} (first" if number else ""
-        )
+        order = "the scores rank documents in another order than the rank column does (such"
+        expected = f"{queries} {order}" if number else ""
         paths = {"whole": pm.read_run}
         rows = [query_id for query_id, _ in self.file.rows]
         if len(list(itertools.groupby(rows))) == len(self.table):  # else a batch may have half a query
@@ -204,7 +202,7 @@ class Check:
         for name, read in paths.items():
             with warnings.catch_warnings(record=True, action="always") as notes:
                 read(self.path)
-            found = [re.search("in [^:]* [(]first", str(note.message))[0] for note in notes]
+            found = [re.search("in [^:]* [(]such", str(note.message))[0] for note in notes]
             self.same(f"note, {name}", "".join(found), expected)
 
     def evaluations(self):

@@ -1,11 +1,14 @@
-"""Files of every format, good and bad; writing runs."""
+"""Files of every format that are wrong, and what is said of them."""
 
 import json
 
+import polars as pl
 import pytest
+from commands import run_main
 
 import permed_measures as pm
 from permed_measures.files import read as files
+from permed_measures.files.inspection import inspect_file
 
 TREC_RUN = "q1 Q0 d1 1 2.5 bm25\nq1\tQ0  d2\t2 1.5 bm25\r\n\n# a comment\nq2 Q0 d1 1 -1e3 bm25 more junk\n"
 LABELS = [
@@ -25,23 +28,6 @@ def write(tmp_path):
         return path
 
     return write_file
-
-
-def test_scores_against_the_order_of_the_list_are_said_and_used(write):
-    path = write([{"query_id": "q", "results": [{"text_id": "a", "score": 1}, {"text_id": "b", "score": 2}]}])
-    with pytest.warns(
-        pm.PermedWarning,
-        match=r"in 1 of 1 query the scores rank documents in another order.*'q', document 'b'",
-    ):
-        assert pm.read_run(path) == {"q": {"a": 1, "b": 2}}
-    assert pm.read_run(path, order="list") == {"q": {"a": -1, "b": -2}}
-
-
-def test_equal_scores_whose_list_order_the_tie_rule_does_not_keep_are_said(write):
-    tied = [{"text_id": "a", "score": 1}, {"text_id": "b", "score": 1}]
-    with pytest.warns(pm.PermedWarning, match="rank documents in another order"):
-        pm.read_run(write([{"query_id": "q", "results": tied}]))
-    pm.read_run(write([{"query_id": "q", "results": tied[::-1]}]))
 
 
 BAD_QRELS = [
@@ -85,21 +71,16 @@ BAD_QRELS = [
     ('{"query_id": 1, "relevant_texts": [1]}\n[3]\n', ":2: not a line of PerMed ground truth"),
     (
         '{"a": 1}\n',
-        ":1: unknown format: expected qrels (found '{\"a\": 1}'). Nearest to it: MedCorpus labels",
+        ":1: unknown format: expected qrels (found '{\"a\": 1}'). Known with a JSON object per line: ",
     ),
-    ('{"query_id": 1, "relevants": []}\n', "Nearest to it: PerMed ground truth or LitSearch labels ("),
-    (
-        "q1 d1 1\n",
-        "Nearest to it: TREC qrels (query iteration document relevance) or relevance lists (grades",
-    ),
+    ('{"query_id": 1, "relevants": []}\n', " or PerMed ground truth or LitSearch labels ("),
+    ("q1 d1 1\n", "by white space: TREC qrels (query iteration document relevance)"),
     (
         "q1,d1,1\n",
-        "Nearest to it: BEIR qrels (query-id, corpus-id, score under a header) or CSV or TSV",
+        "under a header: BEIR qrels (query-id, corpus-id, score under a header) or CSV or TSV",
     ),
     ("query,document,relevance\n", ":1: unknown format: expected qrels (found 'query,document,relevance')"),
     ("", "the file is empty"),
-    ("hello\n", ". The guide lists all: Files and frames"),
-    ("q\td\t1\n", "expected qrels, but this file holds an MS MARCO run (query document rank"),
     (b"q1 0 d1 1\nq1 0 d\xff 1\n", ":2: not UTF-8 text (invalid start byte)"),
     (b"\xef\xbb\xbfq1 0 d1 1\n\xffq1 0 d 1\n", ":2: not UTF-8 text (invalid start byte)"),
     (b"\x1f\x8bnothing", "cannot be decompressed as gzip"),
@@ -124,10 +105,6 @@ BAD_RUNS = [
         ":2: document 'd1' of query 'q1' is listed twice, first on line 1",
     ),
     (
-        [{"query_id": "q", "highly_relevant": ["a"], "relevant": ["b"]}],
-        "expected a run, but this file holds relevant documents by level",
-    ),
-    (
         [{"query_id": "q", "results": [{"text_id": "a", "score": 1}, {"text_id": "b"}]}],
         "query 'q', document 'b': no score, though other",
     ),
@@ -149,20 +126,14 @@ BAD_RUNS = [
 ]
 
 
-@pytest.mark.parametrize(("content", "message"), BAD_QRELS)
-def test_a_bad_qrels_file_is_an_error_that_names_file_and_line(write, content, message):
+@pytest.mark.parametrize(
+    ("read", "content", "message"),
+    [*((pm.read_qrels, *case) for case in BAD_QRELS), *((pm.read_run, *case) for case in BAD_RUNS)],
+)
+def test_a_bad_file_is_an_error_that_names_file_and_line(write, read, content, message):
     path = write(content)
     with pytest.raises(pm.InputError) as error:
-        pm.read_qrels(path)
-    assert str(error.value).startswith(str(path))
-    assert message in str(error.value)
-
-
-@pytest.mark.parametrize(("content", "message"), BAD_RUNS)
-def test_a_bad_run_file_is_an_error_that_names_file_and_line(write, content, message):
-    path = write(content)
-    with pytest.raises(pm.InputError) as error:
-        pm.read_run(path)
+        read(path)
     assert str(error.value).startswith(str(path))
     assert message in str(error.value)
 
@@ -214,28 +185,6 @@ def test_lists_of_grades_need_query_ids():
         pm.from_relevance_lists([[1, 0, 1]])
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ['{"query_id": 1, "results": ["a"', '"b"]}'],
-        ['{"query_id": 1, "results": ["a"', '"b"]}, {"query_id": 2, "results": []}'],
-        ['{"query_id": 1, "results": []}, {"query_id": 2, "results": []}', ""],
-        [
-            '{"query_id": 1, "results": []},"\x7f",{"query_id": 2, "results": []}',
-            '{"query_id": 3, "results": []}',
-        ],
-        ['{"query_id": 1, "results": [],"\x7f":[', "]}"],
-    ],
-)
-def test_lines_that_are_json_only_together_are_refused(write, lines):
-    """Lines are decoded many at a time."""
-    first = '{"query_id": 0, "results": []}'
-    path = write("\n".join([first, *lines]))
-    with pytest.raises(pm.InputError, match="not valid JSON") as error:
-        pm.read_run(path)
-    assert error.value.where == f"{path}:2"
-
-
 @pytest.mark.parametrize("text", [r'"a\": b"', '"a:b"', '"\x7f"'])
 @pytest.mark.parametrize("twice", [False, True])
 def test_a_key_that_stands_twice_is_found_whatever_texts_have_in_them(write, text, twice):
@@ -262,14 +211,12 @@ LONG = "x" * 1_000_000
         f"query_id,doc_id,score\nq,d,{LONG[:100_000]}\n",
         f"{LONG}\n",
         json.dumps({LONG: {"a": LONG}}),
-        json.dumps({LONG: 3, "q": {}}),
         [{"query_id": "q", "results": LONG}],
         [{"query_id": "q", "results": [{"text_id": [LONG]}]}],
         [{"query_id": LONG, "relevant_texts": ["a"]}] * 2,
-        [{"query_id": LONG, "results": [{"text_id": "a", "score": 1}, {"text_id": "b"}]}],
         f'{{"query_id": "q", "results": [], "{LONG}": 1, "{LONG}": 2}}\n',
     ],
-    ids=range(12),
+    ids=range(10),
 )
 def test_long_values_are_cut_in_messages(write, content):
     path = write(content)
@@ -284,3 +231,29 @@ def test_a_key_that_stands_twice_is_found_in_linear_time(write):
     path = write(f'{{"query_id":"q","results":[],{keys},"99999":1}}\n')
     with pytest.raises(pm.InputError, match="'99999' is listed twice"):
         pm.read_run(path)
+
+
+# --- what a file holds -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_file_of_scores_and_labels_is_not_guessed(ending, tmp_path):
+    table = pl.DataFrame({"qid": ["q", "q"], "docno": ["a", "b"], "score": [7.5, 3.0], "label": [1, 0]})
+    path = tmp_path / f"both.{ending}"
+    (table.write_csv if ending == "csv" else table.write_parquet)(path)
+    facts = inspect_file(path).facts
+    assert (facts["grades"], facts["scores"]) == ("1: 1, 0: 1", "3 to 7.5")
+    status, _, stderr = run_main("convert", path, tmp_path / "out.trec")
+    assert status == 2
+    assert "can be read as qrels and as a run. Say which by --as" in stderr
+    assert pm.read_run(path) == {"q": {"a": 7.5, "b": 3.0}}
+    assert pm.read_qrels(path) == {"q": {"a": 1, "b": 0}}
+
+
+def test_an_empty_line_does_not_shift_the_ids_that_count_lines(tmp_path):
+    path = tmp_path / "results.jsonl"
+    path.write_text('{"query": "x", "retrieved": ["a"]}\n\n{"query": "y", "retrieved": ["b"]}\n')
+    with pytest.raises(pm.InputError, match=r"results.jsonl:3: .*line numbers are the query ids"):
+        pm.read_run(path)
+    path.write_text('{"query_id": 1, "retrieved": ["a"]}\n\n{"query_id": 2, "retrieved": ["b"]}\n')
+    assert list(pm.read_run(path)) == ["1", "2"]

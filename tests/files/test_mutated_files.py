@@ -46,7 +46,7 @@ def change_lines(rng, data):
 
 def changed_files():
     """Yield generated files with nothing wrong, and their changed bytes."""
-    for seed in range(effort(6, 40) * len(FORMATS)):
+    for seed in range(effort(8, 40) * len(FORMATS)):
         file, rng = generated(seed), random.Random(seed)
         if not file.flaw and file.format != "Parquet":
             for change in (change_bytes, change_bytes, change_lines):

@@ -93,26 +93,6 @@ def test_a_pipe_may_be_read_several_times(pipe, monkeypatch, compress, large):
         }
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_utf_16_is_read(tmp_path, monkeypatch, encoding, newline):
-    """PowerShell's > writes it."""
-    monkeypatch.setattr(sources, "_CHUNK", 7)
-    mark = "\ufeff" if encoding == "utf-16-be" else ""
-    text = mark + newline.join(["q1 Q0 dé\u2028 1 2.5 t", "q1 Q0 🜚 2 1.5 t", ""])
-    (tmp_path / "run").write_bytes(text.encode(encoding))
-    assert pm.read_run(tmp_path / "run") == {"q1": {"dé\u2028": 2.5, "🜚": 1.5}}
-    (tmp_path / "qrels.jsonl").write_bytes('{"query_id": 1, "relevant_texts": ["日本"]}'.encode("utf-16"))
-    assert pm.read_qrels(tmp_path / "qrels.jsonl") == {"1": {"日本": 1}}
-
-
-@pytest.mark.parametrize("wrong", [b"\xff\xfeq\0\0", b"\xff\xfe\0\xd8q\0", b"\xfe\xff\xdc\0"])
-def test_what_is_not_utf_16_is_refused(tmp_path, wrong):
-    (tmp_path / "run").write_bytes(wrong)
-    with pytest.raises(pm.InputError, match=r"run: cannot be decoded as UTF-16 \("):
-        pm.read_run(tmp_path / "run")
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
 def test_a_full_disk_is_named_where_a_pipe_is_kept(pipe, tmp_path, monkeypatch):
     def full(**_):

@@ -1,7 +1,6 @@
-"""What is written reads back equal or is refused; inspected files; query ids that are rewritten."""
+"""What is written reads back equal, or is refused."""
 
 import gzip
-import json
 import math
 import re
 import warnings
@@ -13,7 +12,6 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import permed_measures as pm
-from permed_measures.files.inspection import inspect_file
 from permed_measures.files.write import FORMATS
 
 WRITE = {"run": pm.write_run, "qrels": pm.write_qrels}
@@ -337,12 +335,6 @@ def test_a_parquet_file_has_our_columns(tmp_path):
         assert frame.rows() == [("q", "a", grade), ("q", "b", 1)]
 
 
-def test_a_compressed_file_is_the_same_each_time(tmp_path):
-    for name in ("a.gz", "b.gz"):
-        pm.write_run(RUN, tmp_path / name)
-    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
-
-
 # --- what is refused -------------------------------------------------------------------------------
 
 
@@ -455,9 +447,6 @@ def test_an_ending_that_means_no_format_is_refused(tmp_path):
         assert pm.read_run(tmp_path / name) == {"q": {"a": 1.0}}
 
 
-# --- large runs ------------------------------------------------------------------------------------
-
-
 # --- ranx ------------------------------------------------------------------------------------------
 
 
@@ -478,140 +467,3 @@ def test_objects_of_ranx_are_taken_as_they_are(tmp_path):
     pm.write_run(theirs[1], tmp_path / "run")
     assert pm.read_qrels(tmp_path / "qrels") == qrels
     assert pm.read_run(tmp_path / "run") == run
-
-
-# --- inspected files -------------------------------------------------------------------------------
-
-
-def json_lines(*contents):
-    return "".join(json.dumps(content) + "\n" for content in contents)
-
-
-def results(query_id, *pairs):
-    found = [{"text_id": d} if s is None else {"text_id": d, "score": s} for d, s in pairs]
-    return {"query_id": query_id, "ranked_results": found}
-
-
-TIES = "only as float32"
-INSPECTED = [
-    (
-        "q1 Q0 a 1 2.0 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 -0.5 t\nq1 Q0 a 3 0 t\n",
-        ("TREC run", "run"),
-        {
-            "queries": "2",
-            "rows": "4",
-            "query ids": "'q1' to 'q2'",
-            "document ids": "'a' to 'a'",
-            "documents": "2 different",
-            "per query": "1 to 3 documents, 2.0 on average",
-            "duplicates": "1 row (first: query 'q1', document 'a')",
-            "scores": "-0.5 to 2",
-            "ties": "0 queries with equal scores",
-        },
-    ),
-    (
-        "q Q0 a 1 1.00000000001 t\nq Q0 b 2 1 t\nr Q0 a 1 3 t\nr Q0 b 1 3 t\ns Q0 a 1 1 t\n",
-        ("TREC run", "run"),
-        {
-            "ties": f"2 queries with equal scores, 1 of them {TIES}",
-            "duplicates": "0 rows",
-            "scores": "1 to 3",
-        },
-    ),
-    (
-        "q 0 a 2\nq 0 b -1\nr 0 a 0\nq 0 a 0.5\n",
-        ("TREC qrels", "qrels"),
-        {
-            "queries": "2",
-            "rows": "4",
-            "grades": "2: 1, 0.5: 1, 0: 1, -1: 1",
-            "without relevant": "1 query",
-            "duplicates": "1 row (first: query 'q', document 'a')",
-        },
-    ),
-    (
-        json_lines({"query_id": 1, "relevant_texts": [3, 4]}, {"query_id": 2, "relevant_texts": []}),
-        ("PerMed ground truth or LitSearch labels", "qrels"),
-        {
-            "queries": "2",
-            "per query": "0 to 2 documents, 1.0 on average",
-            "empty": "1 query without documents",
-            "grades": "1: 2",
-            "without relevant": "1 query",
-        },
-    ),
-    (
-        json_lines(
-            results("q", ("a", 1), ("b", 2)),
-            results("r", ("b", 2), ("a", 2)),
-            results("s", ("a", 2), ("b", 2)),
-        ),
-        ("PerMed results", "run"),
-        {
-            "queries": "3",
-            "order": "2 queries whose documents stand in another order than their scores",
-            "ties": "2 queries with equal scores",
-            "scores": "1 to 2",
-        },
-    ),
-    (
-        json_lines({"query": "x", "corpusids": [1], "retrieved": [5, 6, 5]}, {"query": "y", "retrieved": []}),
-        ("LitSearch results", "run"),
-        {
-            "queries": "2",
-            "scores": "none: the order of the lists counts",
-            "duplicates": "1 row (first: query '1', document '5')",
-            "empty": "1 query without documents",
-        },
-    ),
-    (
-        "query-id\tcorpus-id\tscore\nq\ta\t1\nq\tb\t0\n",
-        ("BEIR qrels", "qrels"),
-        {"grades": "1: 1, 0: 1", "without relevant": "0 queries"},
-    ),
-    (
-        '{"q": {"a": 1, "b": 0, "a": 2}}',
-        ("BEIR or MTEB JSON", "qrels or run"),
-        {"rows": "3", "duplicates": "1 row (first: query 'q', document 'a')", "grades": "2: 1, 1: 1, 0: 1"},
-    ),
-]
-
-
-@pytest.mark.parametrize(("content", "kind", "facts"), INSPECTED)
-def test_an_inspected_file_is_described_exactly(content, kind, facts, tmp_path, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    (tmp_path / "file").write_text(content)
-    inspection = inspect_file(tmp_path / "file")
-    assert (inspection.format, inspection.holds) == kind
-    assert {name: inspection.facts.get(name) for name in facts} == facts
-    lines = str(inspection).splitlines()
-    assert lines[0] == str(tmp_path / "file")
-    assert len(lines) == 3 + len(inspection.facts)
-
-
-def test_an_inspected_parquet_file_is_described_exactly(tmp_path):
-    path = tmp_path / "file"
-    frame = pl.DataFrame({"qid": [1, 1, 2], "docno": ["a", "a", "b"], "label": [2, 1, 0]})
-    frame.write_parquet(path)
-    inspection = inspect_file(path)
-    assert (inspection.format, inspection.holds) == ("Parquet", "qrels")
-    assert inspection.facts["duplicates"] == "1 row (first: query '1', document 'a')"
-    assert inspection.facts["grades"] == "2: 1, 1: 1, 0: 1"
-    frame.rename({"label": "score"}).write_parquet(path)
-    inspection = inspect_file(path)
-    assert (inspection.format, inspection.holds) == ("Parquet", "run")
-    assert inspection.facts["scores"] == "0 to 2"
-    assert inspection.facts["per query"] == "1 to 2 documents, 1.5 on average"
-
-
-def test_a_grade_that_is_no_64_bit_integer_is_counted(tmp_path):
-    (tmp_path / "file").write_text(f"q 0 a {10**30}\nq 0 b 1\n")
-    assert inspect_file(tmp_path / "file").facts["grades"] == "1e+30: 1, 1: 1"
-
-
-@pytest.mark.parametrize("content", ["", "q 0 a x\n", '{"q": {"a": "x"}}', "a,b\n", "q Q0 a 1 x t\n"])
-def test_a_bad_file_is_not_inspected(content, tmp_path):
-    (tmp_path / "file").write_text(content)
-    with pytest.raises(pm.InputError) as error:
-        inspect_file(tmp_path / "file")
-    assert str(error.value).startswith(str(tmp_path / "file"))
