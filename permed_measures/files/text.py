@@ -261,7 +261,7 @@ def _unknown_format(source: Source, number: int, text: str, layout: Layout, kind
             what, hint = "standard input", "Only one of qrels and runs can come from it"
         return InputError(f"{what} is empty", where=str(source.path), hint=hint)
     if layout is Layout.COLUMNS and any(delimiter in text for delimiter in _DELIMITERS):
-        layout = Layout.TABLE
+        layout = Layout.JSON if text[0] == "[" else Layout.TABLE
     near = [each for each in FORMATS if each.layout is layout and each.kind == (kind or each.kind)]
     shapes = " or ".join(f"{each.with_article} ({each.shape})" for each in near)
     return InputError(

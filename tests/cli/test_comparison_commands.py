@@ -188,7 +188,6 @@ def test_the_json_of_a_reranking_has_its_files(command):
         ("permed-sample/runs lsa", "error: permed-sample/runs: before must be one run (found 3)"),
         ("=bm25 lsa", "error: a run is FILE or NAME=FILE (found '=bm25')"),
         ("bm25 .", "error: .: after must be one run (found 4)"),
-        ("bm25", "Name two runs: that before the reranking, and that after it"),
     ],
 )
 def test_what_reranking_refuses_is_one_message_and_status_2(command, line, message):
