@@ -12,7 +12,7 @@ from permed_measures.files.formats import VALUE_COLUMNS, Kind
 from permed_measures.files.order import contradicted_rows
 from permed_measures.files.parquet import parquet_run, read_parquet_qrels
 from permed_measures.files.read import kind_of
-from permed_measures.files.sources import ProgressCallback, Source
+from permed_measures.files.sources import Source
 from permed_measures.files.streams import text_frames
 from permed_measures.files.text import TextFile
 from permed_measures.markup import counted
@@ -42,7 +42,7 @@ class Inspection:
         return section(str(self.path), ()) + "\n".join(lines)
 
 
-def inspect_file(path: str | os.PathLike[str], progress: ProgressCallback | None = None) -> Inspection:
+def inspect_file(path: str | os.PathLike[str]) -> Inspection:
     """Describe a file of any known format: counts, ids, grades, duplicates, ranks against scores.
 
     Documents that are listed twice and rows without a score are counted, not refused; an unknown format, a
@@ -55,7 +55,7 @@ def inspect_file(path: str | os.PathLike[str], progress: ProgressCallback | None
     >>> inspection.format, inspection.facts["grades"]
     ('MedCorpus labels', '2: 68, 1: 65, 0: 339, -1: 6')
     """
-    source = Source(Path(path), progress)
+    source = Source(Path(path))
     holds = kind_of(source)
     facts: dict[str, str] = {}
     for kind in (holds,) if holds else VALUE_COLUMNS:

@@ -89,7 +89,6 @@ def _rows(source: Source) -> Iterator[pl.DataFrame]:
             rows = lazy.slice(start, _ROWS).collect()
             frame = checked_frame(rows, "score", first_row=start).with_columns(rows["rank"])
         yield frame
-        source.progress(min((start + _ROWS) / n_rows, 1))
 
 
 def _duplicate_error(source: Source, query_id: str, doc_id: str) -> InputError:

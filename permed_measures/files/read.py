@@ -15,7 +15,7 @@ from permed_measures.files.formats import VALUE_COLUMNS, Kind, Layout
 from permed_measures.files.order import contradicted, note_of, scores_by_order
 from permed_measures.files.parquet import parquet_header, parquet_run, read_parquet_qrels
 from permed_measures.files.relevance_lists import Qrels, Run
-from permed_measures.files.sources import ProgressCallback, Source
+from permed_measures.files.sources import Source
 from permed_measures.files.streams import text_run, with_repeats
 from permed_measures.files.text import TextFile, table_of
 
@@ -177,7 +177,6 @@ def load(
     kind: Kind,
     *,
     order: str = "score",
-    progress: ProgressCallback | None = None,
     may_repeat: bool = False,
     labels: Qrels | None = None,
 ) -> Loaded:
@@ -191,7 +190,7 @@ def load(
     """
     if order not in ("score", "list"):
         raise InputError(f"order must be 'score' or 'list' (found {order!r})")
-    source = path if isinstance(path, Source) else Source(Path(path), progress)
+    source = path if isinstance(path, Source) else Source(Path(path))
     if kind == "qrels":
         return Loaded(read_parquet_qrels(source) if source.is_parquet else _load_qrels(source))
     if source.is_parquet:

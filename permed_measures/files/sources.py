@@ -25,9 +25,6 @@ else:
     from backports import zstd
 
 T = TypeVar("T")
-ProgressCallback = Callable[[float], None]
-"""Called with the share of a file that has been read, from 0 to 1."""
-
 MARK = b"\xef\xbb\xbf"
 """The byte order mark; it is one only at the start of a file."""
 _CHUNK = 1 << 23
@@ -45,11 +42,10 @@ _OPENERS: dict[str | None, Callable[[Any], Any]] = {"gzip": gzip.open, "zstd": z
 
 
 class Source:
-    """A file that may be compressed, or a pipe, or standard input; `progress` is called while it is read."""
+    """A file that may be compressed, or a pipe, or standard input."""
 
-    def __init__(self, path: Path, progress: ProgressCallback | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = STDIN if str(path) == "-" else path
-        self.progress = progress or (lambda _: None)
 
     @cached_property
     def content(self) -> Path:
@@ -109,7 +105,6 @@ class Source:
                 while data := content.read(size) + content.readline(longest):
                     yield data.removeprefix(mark)
                     mark = b""
-                    self.progress(min(file.tell() / (self.size or 1), 1))
         except (OSError, EOFError, zlib.error, zstd.ZstdError) as error:
             if self._type is None:
                 raise
