@@ -41,7 +41,7 @@ papers: names printed claims whole_numbers headings columns tables runs
 crosschecks
 conventions: options named query_sets values names
 audits: run_tables run_variants trials chance other_runs answers search
-audits: changes suggestions sentences answer_json reports audit
+audits: changes swaps suggestions sentences answer_json reports audit
 limits: query_classes formulas best_rankings bounds counts row_formulas row_conventions rows
 limits: reports possible
 uncertainties: unjudged label_errors results uncertainty

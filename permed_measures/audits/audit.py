@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from permed_measures.audits.answers import Answer
 from permed_measures.audits.changes import changes_in
 from permed_measures.audits.reports import Audit
 from permed_measures.audits.run_variants import RunVariants
 from permed_measures.audits.search import RowAudit, answers_to, doubts_about, exceptions_to, row_of
 from permed_measures.audits.sentences import conflicts_of
 from permed_measures.audits.suggestions import by_rows, elsewhere, fits_by_rows, open_claims, suggestions
+from permed_measures.audits.swaps import better_names, swap_in
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import NAMED, NamedConvention, conventions_with
 from permed_measures.conventions.query_sets import Groupings, groupings_of
@@ -150,9 +152,20 @@ def audit(
 def audit_of(rows: list[RowAudit], conventions: Sequence[NamedConvention] = NAMED) -> Audit:
     """Find what explains all rows together, and what it leaves open."""
     best = answers_to([trial for row in rows for trial in row.trials], conventions)
+    trials = best[0].trials
+    if not best[0].complete and (swap := swap_in(trials, conventions)):
+        again = answers_to(swap.trials, conventions)
+        if len(again[0].explained) > len(best[0].explained):
+            by_row = [[trial for trial in swap.trials if trial.row == row.name] for row in rows]
+            rows = [row_of(row.name, each, conventions) for row, each in zip(rows, by_row, strict=True)]
+            return replace(_audit(rows, again), swap=swap.text)
+    return _audit(rows, best)
+
+
+def _audit(rows: list[RowAudit], best: list[Answer]) -> Audit:
     exceptions = [] if best[0].complete else exceptions_to(best[0])
     conflicts = conflicts_of(best[0], exceptions)
-    return Audit(rows, best, exceptions, conflicts, doubts_about(best[0]))
+    return Audit(rows, best, exceptions, conflicts, doubts_about(best[0]), better_names(best[0]))
 
 
 def _not_as_printed(

@@ -64,6 +64,11 @@ class Audit(Result):
         How the rows of a table, or the claims of a row, were made differently.
     doubtful : list of Answer
         Claims that only more changes explain, each alone, and that may as well be typos.
+    other_names : dict of str to list of str
+        By the name of claims that only changes explain, the measures that have their numbers without any,
+        if that holds for all claims.
+    swap : str
+        Which columns or rows of a table have each other's numbers; they were exchanged then.
     suggestions : list of str
         What to try next for claims that nothing explains.
     origin : Origin or None
@@ -79,6 +84,8 @@ class Audit(Result):
     exceptions: list[Answer]
     conflicts: list[str]
     doubtful: list[Answer] = field(default_factory=list)
+    other_names: dict[str, list[str]] = field(default_factory=dict)
+    swap: str = ""
     suggestions: list[str] = field(default_factory=list)
     origin: Origin | None = field(default=None, repr=False)
     changes: list[str] = field(default_factory=list)
@@ -91,14 +98,14 @@ class Audit(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether one convention explains every claim."""
-        return bool(self.answers)
+        """Whether one convention explains every claim, where it stands."""
+        return bool(self.answers) and not self.swap
 
     @property
     def verdict(self) -> str:
         """How surely the claims were made so: ``certain``, ``likely``, ``may be chance`` or ``none``."""
         found = self.best[0].verdict
-        return "likely" if found == "certain" and self.doubtful else found
+        return "likely" if found == "certain" and (self.doubtful or self.other_names) else found
 
     @property
     def chance(self) -> Chance:
@@ -197,6 +204,9 @@ def _chance_alone(result: Audit, trial: Trial) -> Chance | None:
 
 # --- what is said ----------------------------------------------------------------------------------
 
+_SHOWN = 3
+"""How many other names of a claim are said."""
+
 
 def _finding(result: Audit) -> list[str]:
     """Say how surely one convention explains how many claims, and which it leaves open."""
@@ -209,6 +219,12 @@ def _finding(result: Audit) -> list[str]:
         n, of = len(main.explained), len(main.trials)
         found = [f"{n:,} of {of:,} claims, {result.verdict}: {main.sentence()}."]
         found.append(f"Not explained by it: {not_explained(main)}.")
+    found += [
+        f"But {name} has the numbers of {' or '.join(others[:_SHOWN])}, and no change is needed then."
+        for name, others in result.other_names.items()
+    ]
+    if result.swap:
+        found.insert(0, f"It seems that {result.swap}. Once they are exchanged:")
     found.append(by_chance(result.chance))
     return [*found, *(["Give another claim, or more digits."] if result.verdict == "may be chance" else [])]
 
@@ -291,6 +307,8 @@ def _content(result: Audit) -> dict[str, Any]:
         "best": [answer_json(answer) for answer in result.best],
         "exceptions": [answer_json(answer) for answer in result.exceptions],
         "conflicts": result.conflicts,
+        "other_names": result.other_names,
+        "swap": result.swap,
         "changes": result.changes,
         "notes": result.notes,
         "suggestions": result.suggestions,

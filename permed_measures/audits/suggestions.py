@@ -7,13 +7,11 @@ from typing import Any
 
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.run_tables import table_of
+from permed_measures.audits.swaps import other_measures
 from permed_measures.audits.trials import Trial
-from permed_measures.conventions.names import with_cutoff
-from permed_measures.conventions.options import DEFAULT, FIRST_DIGITS, MEASURES
-from permed_measures.conventions.query_sets import place
+from permed_measures.conventions.options import DEFAULT, FIRST_DIGITS
 from permed_measures.engine.inputs import Batches, RunLike
 
-_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000, None)
 _MOST_ROWS = 10**6
 """Longer runs are not read again."""
 _ELSEWHERE = "another run, labels of another version, or a part of the queries (--by tries means by group)"
@@ -31,7 +29,7 @@ def suggestions(main: Answer, trials: list[Trial]) -> list[str]:
     how = " by the convention of the other claims" if main.explained else ""
     lines = []
     for trial in trials:
-        found = [*_other_cells(main, trial), *_other_measures(main, trial)]
+        found = [*_other_cells(main, trial), *other_measures(trial, {**DEFAULT, **main.options})]
         if found:
             name = f"{trial.row}, {trial.claim.name}" if several else trial.claim.name
             named = " or ".join(list(dict.fromkeys(found))[:_SHOWN])
@@ -51,26 +49,6 @@ def _other_cells(main: Answer, trial: Trial) -> Iterator[str]:
 
 def _is(main: Answer, trial: Trial, value: float) -> bool:
     return value in trial.claim.printed(FIRST_DIGITS[main.options["rounding"]])
-
-
-def _other_measures(main: Answer, trial: Trial) -> Iterator[str]:
-    """Yield the measures that have the number by the convention of the other claims."""
-    claim, convention = trial.claim, {**DEFAULT, **main.options}
-    own = claim.cutoffs[0]
-    if claim.is_fixed or isinstance(own, tuple):
-        return
-    cutoffs = [] if claim.measure == "F1" else [each for each in _CUTOFFS if each != own]
-    others = [measure for measure in MEASURES if measure != claim.measure]
-    for measure, cutoff in [*((claim.measure, each) for each in cutoffs), *((each, own) for each in others)]:
-        if cutoff is not None or measure not in _CUT:
-            rank = (cutoff, cutoff) if measure == "F1" and cutoff is not None else cutoff
-            means = trial.run.means(measure, rank, convention)
-            if means is not None and _is(main, trial, float(means[place(convention["queries"])])):
-                yield with_cutoff(measure, rank)
-
-
-_CUT = ("P", "R", "Success", "F1")
-"""Measures that have a cutoff."""
 
 
 def by_rows(run: RunLike) -> dict[str, dict[Any, float]] | None:
