@@ -43,13 +43,6 @@ def test_four_wins_by_one_have_an_exact_p_of_two_in_sixteen():
     assert row.reasons == {"interval": "no variance between queries"}
 
 
-def test_a_relative_difference_to_a_mean_below_0_keeps_its_sign():
-    qrels = {"q1": {"a": 1, "b": -1}, "q2": {"a": 1, "b": -1}}
-    runs = {"low": {q: {"b": 1.0} for q in qrels}, "high": {q: {"a": 1.0} for q in qrels}}
-    [row] = compare(qrels, runs, "VariantNDCG(negative='keep', gain='linear')@1").rows
-    assert (row.baseline_mean, row.mean, row.relative) == (-1.0, 1.0, 2.0)
-
-
 def test_whole_clusters_change_sign():
     # Ten queries in two clusters: four patterns of signs, of which two are as far from 0.
     qrels, runs = runs_of([1] * 10)
@@ -60,20 +53,6 @@ def test_whole_clusters_change_sign():
     assert {name: test.naive for name, test in row.tests.items()} == naive
     assert result.n_clusters == 2
     assert result.notes == ["randomization: with 2 clusters no p-value is below 0.05, whatever the runs"]
-
-
-def test_clusters_of_one_are_no_clusters(sample_qrels, sample_runs):
-    plain = compare(sample_qrels, sample_runs, pm.MEDCORPUS, resamples=RESAMPLES)
-    ones = compare(sample_qrels, sample_runs, pm.MEDCORPUS, clusters="(.*)", resamples=RESAMPLES)
-    mapped = compare(
-        sample_qrels, sample_runs, pm.MEDCORPUS, clusters={"sample_01_1": "a"}, resamples=RESAMPLES
-    )
-    assert plain.rows == ones.rows == mapped.rows
-    assert ones.notes == [
-        "(.*): no cluster has two queries; queries are treated as independent",
-        *plain.notes,
-    ]
-    assert mapped.notes[0] == "clusters: 47 of 48 queries are in no cluster; each counts as its own"
 
 
 def test_the_seed_decides(sample_qrels, sample_runs):
@@ -221,7 +200,6 @@ def test_errors_and_warnings_name_the_run():
     [
         ({"runs": {"a": {}}}, r"a comparison needs at least two runs \(found 1\)"),
         ({"runs": [{}, {}]}, r"runs must be a dict \{name: run\} \(found list"),
-        ({"runs": {1: {}, 2: {}}}, r"runs must be a dict \{name: run\} \(found dict"),
         ({"baseline": "bm52"}, r"one of the runs 'bm25', 'new' \(found 'bm52'\). Did you mean 'bm25'\?"),
         ({"correction": "holms"}, r"correction must be one of holm, .* Did you mean 'holm'\?"),
         (
@@ -230,17 +208,10 @@ def test_errors_and_warnings_name_the_run():
         ),
         ({"tests": "ttest"}, r"a test must be one of randomization, .* Did you mean 't-test'\?"),
         ({"resamples": 0}, r"resamples must be a whole number of at least 1 \(found 0\)"),
-        ({"resamples": 1e4}, r"resamples must be a whole number of at least 1 \(found 10000.0\)"),
         ({"seed": -1}, r"seed must be a whole number of at least 0 \(found -1\)"),
         ({"level": 95}, r"level must be between 0 and 1 \(found 95\). 95 percent is 0.95"),
-        (
-            {"qrels": {}},
-            "the qrels have no query",
-        ),
-        (
-            {"measures": []},
-            "there is no measure to compare by",
-        ),
+        ({"qrels": {}}, "the qrels have no query"),
+        ({"measures": []}, "there is no measure to compare by"),
         ({"clusters": "conversation_id"}, r"a pattern with one group for the query ids"),
     ],
 )
@@ -248,22 +219,6 @@ def test_what_is_refused(change, message):
     given = {"qrels": {"q": {"a": 1}}, "runs": {"bm25": {"q": {"a": 1.0}}, "new": {}}, "measures": ["P@1"]}
     with pytest.raises(pm.InputError, match=message):
         compare(**{**given, **change})
-
-
-@pytest.mark.parametrize(("n_wins", "draws"), [(30, 50_000), (12, None)])
-@pytest.mark.parametrize("correction", ["max-t", "holm"])
-def test_the_caption_gives_the_number_of_sign_patterns_that_the_marks_are_of(n_wins, draws, correction):
-    # 18 of 30 wins: p is near 0.05, where draws were once repeated; of 12 clusters all patterns are used
-    qrels, runs = runs_of([1] * (2 * n_wins // 3) + [-1] * (n_wins // 3))
-    result = compare(qrels, runs, "NumRet", baseline="old", correction=correction)
-    [row] = result.rows
-    number = "50,000 random" if draws else f"all {2**n_wins:,}"
-    said = f"({number} sign patterns of {n_wins} queries"
-    assert row.tests["randomization"].draws == draws
-    assert result.resamples == 50_000
-    for form in ("latex", "markdown", "table"):
-        assert said in " ".join(result.to(form).split())
-    assert compare(qrels, runs, "NumRet", resamples=300).rows[0].tests["randomization"].draws == 300
 
 
 @pytest.mark.parametrize(("n_wins", "n_others"), [(21, 5), (21, 0), (22, 5), (15, 5)])

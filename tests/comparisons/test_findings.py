@@ -29,15 +29,6 @@ COUNTED = "Significantly better than old (max-T-adjusted p < 0.05):"
             ],
         ),
         (
-            {"old": GOOD, "new": FIRST_OF_12},
-            {"baseline": "old"},
-            [
-                "old has the highest RR: 1.0000.",
-                "Significantly better than old (p < 0.05): 0 of 1 run on RR. "
-                "Significantly worse: 0 of 1 run on RR.",
-            ],
-        ),
-        (
             {"a": GOOD, "b": FIRST_OF_12, "c": BAD},
             {"measures": ["RR", "P@4", "P@1"]},
             [

@@ -14,7 +14,6 @@ from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.groups import interaction_test
 from permed_measures.comparisons.power import needed
 from permed_measures.comparisons.tests import equivalence_test
-from permed_measures.intervals import mean_intervals
 
 
 @pytest.mark.parametrize("level", [0.9, 0.95])
@@ -29,17 +28,6 @@ def test_the_number_of_queries_of_any_difference():
     assert needed(0.0, 100, 0.5, 0.95) is None
     assert needed(1.0, 100, 0.001, 0.95) == pytest.approx(7.849e8, rel=1e-3)
     assert needed(0.1, 100, 1000, 0.95) == 2
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_equivalence_is_an_interval_within_the_range(seed):
-    rng = np.random.default_rng(seed)
-    cluster = np.repeat(np.arange(25), rng.integers(1, 6, 25))
-    d = rng.exponential(0.05, size=(len(cluster), 12)) - 0.05
-    for margin in (0.005, 0.01, 0.02):
-        ends = [each.value for each in mean_intervals(d, cluster, 0.9)]
-        within = [-margin < low and high < margin for low, high in ends]
-        assert [each.p < 0.05 for each in equivalence_test(d, cluster, margin)] == within
 
 
 def test_equivalence_is_statsmodels():
@@ -112,19 +100,6 @@ def test_the_interaction_test_holds_its_level(name):
     for kind in ("normal", "sparse"):
         assert low <= simulate.rate(name, kind, 0.0, trials, resamples=199) <= high, kind
     assert simulate.rate(name, "wins", 0.0, trials, resamples=199) <= high  # as discrete as Fisher's test
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("measure", ["P@1", "R@20"])
-def test_differences_of_litsearch_in_random_groups_have_no_interaction(data, measure):
-    qrels = pm.read_qrels(data / "litsearch" / "query_to_texts.jsonl")
-    runs = [pm.read_run(path) for path in sorted((data / "litsearch" / "runs").iterdir())]
-    values = [[metric.value for metric in pm.iter_calc([measure], qrels, run)] for run in runs]
-    d = np.stack([np.subtract(b, a) for a, b in itertools.combinations(values, 2)], axis=1)
-    rng, n = np.random.default_rng(0), len(d)
-    groups = [(rng.permutation(n) < 20).astype(int) for _ in range(300)]
-    found = [[each.p < 0.05 for each in interaction_test(d, np.arange(n), g, 499, 0)] for g in groups]
-    assert 0.03 <= np.mean(found) <= 0.06
 
 
 def test_the_interaction_test_finds_what_is_there():

@@ -1,10 +1,7 @@
 """Pages of all results: they stand alone, whatever the names, and say how they were made."""
 
-import base64
-import gzip
 import html
 import itertools
-import json
 import re
 import sys
 from importlib.resources import files
@@ -109,20 +106,6 @@ def test_all_of_a_report_is_on_its_page():
     assert "†" in text
 
 
-def data_of(text):
-    """Return what the script of a page is given."""
-    return json.loads(gzip.decompress(base64.b64decode(re.search(r'id="data">([^<]*)<', text)[1])))
-
-
-def test_tables_can_be_copied_in_the_formats_of_a_paper():
-    text = evaluated(PLAIN)
-    [found] = data_of(text)["copies"]
-    assert found["markdown"].startswith("| run | P@1 |")
-    assert found["csv"].startswith("run,P@1,")
-    assert "\\begin{tabular}" in found["latex"]
-    assert text.count('data-table="0"') == 3
-
-
 def test_runs_of_a_comparison_stand_by_value():
     result = made({"aa": [4] * 9, "bb": [1] * 9, "cc": [2] * 9}, baseline="aa")
     assert [row[0] for row in Page(result.to("html")).rows[:4]] == ["run", "bb", "cc", "aa"]
@@ -153,19 +136,17 @@ def test_the_script_puts_nothing_in_as_markup():
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", script)
 
 
-@pytest.mark.parametrize("made", PAGES)
-def test_a_page_without_jinja_says_what_to_install(made, monkeypatch):
+def test_a_page_without_jinja_says_what_to_install(monkeypatch):
     pages._environment.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(InputError, match=r"an HTML page needs Jinja2.*pip install '\.\[report\]'"):
-        made(PLAIN)
+        evaluated(PLAIN)
 
 
-@pytest.mark.parametrize("made", [evaluated, audited, budgeted, ordered])
-def test_what_has_no_plot_needs_no_matplotlib(made, monkeypatch):
+def test_what_has_no_plot_needs_no_matplotlib(monkeypatch):
     for name in ("matplotlib", "matplotlib.figure", "matplotlib.axes"):
         monkeypatch.setitem(sys.modules, name, None)
-    assert made(PLAIN).startswith("<!DOCTYPE html>\n")
+    assert evaluated(PLAIN).startswith("<!DOCTYPE html>\n")
 
 
 # --- the command line ------------------------------------------------------------------------------

@@ -1,19 +1,12 @@
 """What the page shows query by query: the rankings as they were evaluated, values, grades, texts, turns."""
 
-import base64
-import gzip
 import json
 import os
 import pickle
-import re
 import threading
 from dataclasses import replace
-from types import SimpleNamespace
 
 import ir_measures
-import polars as pl
-import pytest
-from commands import run_cli
 
 from permed_measures.comparisons import queries as module
 from permed_measures.comparisons.compare import compare
@@ -108,16 +101,6 @@ def records(run):
     return (ir_measures.ScoredDoc(*row) for row in rows_of(run))
 
 
-def test_every_form_of_a_run_that_can_be_read_again_gives_the_same(tmp_path):
-    write_run(OLD, tmp_path / "old.trec.gz")
-    frame = pl.DataFrame(rows_of(OLD), schema=["query_id", "doc_id", "score"], orient="row")
-    frame.write_parquet(tmp_path / "old.parquet")
-    expected = query_details(compared({"old": OLD, "new": NEW}), depth=3)
-    forms = [frame, frame.lazy(), list(records(OLD)), tmp_path / "old.trec.gz", tmp_path / "old.parquet"]
-    for form in forms:
-        assert query_details(compared({"old": form, "new": NEW}), depth=3) == expected
-
-
 def test_a_run_that_can_be_read_once_has_its_judged_documents(tmp_path):
     os.mkfifo(tmp_path / "pipe.trec")
     write_run(OLD, tmp_path / "old.trec")
@@ -142,34 +125,6 @@ def test_spark_frames_are_not_read_again(monkeypatch):
     assert shown(details, "old") == [[None, "c", "b"], ["a"], []]
 
 
-def test_a_data_set_whose_queries_cannot_be_read_has_no_texts():
-    def failing():
-        raise ValueError("no such format")
-
-    result = compared({"old": OLD, "new": NEW})
-    details = query_details(replace(result, qrels=SimpleNamespace(queries_iter=failing)))
-    assert (details["texts"], details["turns"], details["fields"]) == (None, None, {})
-
-
-def queries_of(page):
-    """Return the data of the queries in a page."""
-    [packed] = re.findall(r'<script type="application/octet-stream" id="data">([^<]*)</script>', page)
-    return json.loads(gzip.decompress(base64.b64decode(packed)))["queries"]
-
-
-@pytest.mark.thorough
-def test_the_command_reads_the_runs_as_it_evaluated_them(tmp_path):
-    results = [{"text_id": "b", "score": 1}, {"text_id": "a", "score": 2}]
-    (tmp_path / "qrels").write_text("q_1 0 a 1\n")
-    (tmp_path / "list.jsonl").write_text(json.dumps({"query_id": "q_turn_1", "results": results}))
-    write_run({"q_1": {"c": 2.0, "a": 1.0}}, tmp_path / "other.trec")
-    files = [tmp_path / name for name in ("qrels", "list.jsonl", "other.trec")]
-    options = ("-m", "RR", "--tests", "t-test", "--format", "html", "--query-ids", "permed")
-    details = queries_of(run_cli("compare", *files, *options, "--order", "list")[0])
-    assert (shown(details, "list"), shown(details, "other")) == ([["b", "a"]], [["c", "a"]])
-    assert not unread(details)
-
-
 def test_a_file_that_has_changed_since_is_not_shown(tmp_path):
     path = tmp_path / "old.trec"
     write_run(OLD, path)
@@ -184,14 +139,6 @@ def test_a_file_that_has_changed_since_is_not_shown(tmp_path):
     assert unread(query_details(result, depth=3)) == {"old": FAILED}
     path.unlink()
     assert unread(query_details(result, depth=3)) == {"old": FAILED}
-
-
-def test_a_lazy_frame_that_cannot_be_computed_again_has_failed(tmp_path):
-    frame = pl.DataFrame(rows_of(OLD), schema=["query_id", "doc_id", "score"], orient="row")
-    frame.write_parquet(tmp_path / "old.parquet")
-    result = compared({"old": pl.scan_parquet(tmp_path / "old.parquet"), "new": NEW})
-    frame.drop("score").write_parquet(tmp_path / "old.parquet")
-    assert unread(query_details(result)) == {"old": FAILED}
 
 
 def test_a_comparison_is_pickled_without_its_runs():
@@ -248,9 +195,3 @@ def test_more_than_ten_missed_documents_are_counted():
     shown = judged(details, 0)
     assert shown.pop("d01") == [2, 1, None]
     assert [*shown.values()] == [[2, None, None]] * 10
-
-
-@pytest.mark.parametrize("grade", [0.5, 1])
-def test_grades_are_whole_where_they_can_be(grade):
-    details = query_details(compared({"old": {"q": {"d": 1.0}}, "new": {}}, {"q": {"d": grade}}, ("NumRet",)))
-    assert json.dumps(details["judged"]) == f"[[[0, {grade}, 1, null]]]"

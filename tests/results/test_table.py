@@ -145,13 +145,6 @@ def test_what_is_set_apart_and_marked_is_seen_in_each_format():
     assert table.to("csv") == "run,P@1\na,0.9\nb,0.7\nc,1.0\n"
 
 
-def test_letters_are_raised_and_set_apart():
-    table = Table.of(["run", "P@1"], [["a", Cell("0.9", 0, "bc")], ["b", "0.7"]])
-    assert table.to("table").splitlines()[2:4] == ["a    0.9 bc", "b    0.7"]
-    assert "0.9<sup>bc</sup>" in table.to("markdown")
-    assert r"0.9\textsuperscript{bc}" in table.to("latex")
-
-
 def test_ranks_are_those_of_what_is_printed():
     assert ranked(["1,000", "999", "2"]) == [1, 2, 0]
     assert ranked(["nan", "0.5"]) == [0, 0]

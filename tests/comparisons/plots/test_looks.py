@@ -1,6 +1,5 @@
 """Looks of runs, names letter for letter, and plots as files and on pages."""
 
-import subprocess
 import sys
 from xml.etree import ElementTree
 
@@ -82,19 +81,6 @@ def test_a_plot_in_a_page_has_its_names_as_text_and_colours_that_can_be_dark():
     assert not [style for style in styles if "#000000" in style.replace("var(--run0, #000000)", "")]
     used = {each.get("href") for each in root.iter() if each.get("href")}
     assert {f"#{each.get('id')}" for each in root.iter() if each.get("id")} >= used
-
-
-ALONE = """
-import sys
-import permed_measures
-from permed_measures.comparisons.plots import forest
-print([name for name in sys.modules if name.startswith("matplotlib")])
-"""
-
-
-def test_matplotlib_is_loaded_when_a_plot_is_drawn():
-    result = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, check=True)
-    assert result.stdout == "[]\n"
 
 
 PLOTS = [plot_by_group, plot_forest]
