@@ -42,7 +42,7 @@ crosschecks
 conventions: options named query_sets values names
 audits: run_tables run_variants trials chance other_runs answers search
 audits: changes swaps suggestions sentences answer_json reports audit
-limits: query_classes formulas best_rankings bounds counts row_formulas row_conventions rows
+limits: query_classes formulas rankings bounds counts row_formulas row_conventions rows
 limits: reports possible
 uncertainties: unjudged label_errors results uncertainty
 records: shape record verify gate leaderboard

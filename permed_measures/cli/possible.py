@@ -9,7 +9,7 @@ from pathlib import Path
 from permed_measures.cli.arguments import CLAIMS, CONVENTIONS, QRELS, WRITING
 from permed_measures.cli.inputs import origin_of, reading
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import INPUT, OUTPUT, Command, option
+from permed_measures.cli.parsing import Command
 from permed_measures.limits.possible import possible
 from permed_measures.markup import counted
 from permed_measures.papers.tables import read_claims
@@ -21,11 +21,9 @@ def run(args: Namespace) -> int:
     form = format_of(args, [Path(args.qrels), *others.values()])
     rows = read_claims(args.claims, args.claim, ["row"])
     with reading(args.qrels, {}) as inputs:
-        result = possible(
-            inputs.qrels, rows, args.decimals, queries=args.queries, conventions=args.conventions
-        )
+        result = possible(inputs.qrels, rows, args.decimals, conventions=args.conventions)
     result = replace(result, origin=replace(origin_of(args, {}), others=others))
-    write_report(result.report(args.all), form, args.output, counted(len(result.rows), "row"))
+    write_report(result.report(), form, args.output, counted(len(result.rows), "row"))
     return int(not result.ok)
 
 
@@ -33,10 +31,8 @@ COMMAND = Command(
     run,
     [
         *(QRELS, *CLAIMS),
-        option(INPUT, "--queries N", "Number of queries of the means, if those the run lacks were left out."),
         CONVENTIONS,
         *WRITING,
-        option(OUTPUT, "--all", "Show every convention in a line; CSV and JSON always have them."),
     ],
     examples=[
         "litsearch --claim P@1=0.0687 --claim MAP@10=0.0877",

@@ -9,14 +9,13 @@ generation: Dantzig and Wolfe, 1960).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.limits.best_rankings import BestRankings
+from permed_measures.limits.rankings import Rankings
 
 Floats = NDArray[np.float64]
 
@@ -49,33 +48,6 @@ class Interval(NamedTuple):
         return not self.is_empty and self.low <= other.high and other.low <= self.high
 
 
-class Bounds(NamedTuple):
-    """What the means of the measures of a row can be.
-
-    Attributes
-    ----------
-    alone : list of Interval
-        The range of each measure, whatever the others are.
-    given : list of Interval
-        The range of each, where the others lie in their intervals.
-    """
-
-    alone: list[Interval]
-    given: list[Interval]
-
-
-@dataclass
-class Effort:
-    """How much may be computed: documents to place, which says it on every machine alike."""
-
-    left: float
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether nothing is left."""
-        return self.left <= 0
-
-
 class _Nearest(NamedTuple):
     """The answer of a programme: the weights of its dual, the value, and by how much intervals are missed."""
 
@@ -89,99 +61,101 @@ class Search:
 
     Parameters
     ----------
-    rankings : BestRankings
+    rankings : Rankings
     intervals : list of Interval
         Where the mean of each measure is said to lie.
 
     Attributes
     ----------
+    effort : float
+        How much may still be computed: documents to place, which says it on every machine alike.
     telling : ndarray, shape (n_sums, n_measures)
         The weighted sums that decided the last question, to begin with where it is much the same.
     """
 
-    def __init__(self, rankings: BestRankings, intervals: list[Interval]) -> None:
+    def __init__(self, rankings: Rankings, intervals: list[Interval]) -> None:
         self.rankings, self.n = rankings, len(intervals)
-        self.effort, self.share = Effort(np.inf), np.inf
+        self.effort = np.inf
         self.low, self.high = np.array(intervals).T
         self.seen, self.weights = np.empty((0, self.n)), np.empty((0, self.n))
         self.telling = np.empty((0, self.n))
 
-    def refuted(self, beginnings: Iterable[Floats], effort: Effort) -> bool | None:
+    def refuted(self, beginnings: Iterable[Floats], effort: float = np.inf) -> bool | None:
         """Return whether no run has its means in the intervals; None if the effort was spent before.
 
         Parameters
         ----------
         beginnings : iterable of ndarray, shape (n_sums, n_measures)
             Weighted sums of the measures to begin with, one array after the other.
-        effort : Effort
-            What it takes is deducted.
+        effort : float
         """
-        self.effort = effort
-        if any(self._refuted_by(weights) for weights in beginnings):
-            return True
-        for _ in range(_ROUNDS):
-            if self.effort.is_spent:
-                return None
-            nearest, n_seen = self._programme(np.zeros(self.n), 1.0), len(self.seen)
-            if nearest.missed < _NEAR:
-                break
-            if self._refuted_by(nearest.weights[None]):
+        self.effort, nothing = effort, np.zeros(self.n)
+        for weights in beginnings:
+            below = self._beyond(weights, nothing) < 0
+            if below.any():
+                self.telling = weights[below][:1]
                 return True
-            if n_seen == len(self.seen):  # there is nothing new to go on with
-                break
-        return False
+        for nearest in self._rounds(nothing, 1.0):
+            if nearest.missed < _NEAR:
+                return False
+            if self._beyond(nearest.weights[None], nothing)[0] < 0:
+                self.telling = nearest.weights[None]
+                return True
+        return None if self.effort <= 0 else False
 
-    def _refuted_by(self, weights: Floats) -> bool:
-        """Return whether a weighted sum is less in all runs than anywhere in the intervals."""
-        below = self._most(weights) < np.minimum(weights * self.low, weights * self.high).sum(axis=1)
-        if below.any():
-            self.telling = weights[below][:1]
-        return bool(below.any())
-
-    def bounds(self, units: list[float], effort: Effort) -> Bounds:
-        """Bound each mean, alone and given the others.
+    def ranges(self, units: list[float], effort: float = np.inf) -> list[Interval]:
+        """Bound each mean given that the others lie in their intervals.
 
         Parameters
         ----------
         units : list of float
             The last digit of each mean as it is printed: the ends of ranges may be a few units too far out,
             but not where that matters to whether the mean may lie in its interval.
-        effort : Effort
+        effort : float
             Each end may take an equal part of it; what takes more is wider.
         """
-        self.share = effort.left / (2 * self.n)
-        ends = self._most(np.vstack([-np.eye(self.n), np.eye(self.n)])).tolist()
-        alone = [Interval(-low, high) for low, high in zip(ends[: self.n], ends[self.n :], strict=True)]
-        given = [
-            Interval(-self._end(j, -1, -alone[j].low, unit), self._end(j, 1, alone[j].high, unit))
-            for j, unit in enumerate(units)
-        ]
-        return Bounds(alone, given)
+        share, found = effort / (2 * self.n), []
+        for j, unit in enumerate(units):
+            low, high = (self._end(j, sign, unit, share) for sign in (-1, 1))
+            found.append(Interval(-low, high))
+        return found
 
-    def _end(self, j: int, sign: int, most: float, unit: float) -> float:
+    def _end(self, j: int, sign: int, unit: float, effort: float) -> float:
         """Return the most that a mean, or its negative, is where the others lie in their intervals."""
-        self.effort = Effort(self.share)
-        wanted = sign * np.eye(self.n)[j]
-        mine = self.low[j] if sign > 0 else -self.high[j]
-        for _ in range(_ROUNDS):
-            if self.effort.is_spent:
-                break
-            nearest = self._programme(wanted, _DEAREST)
-            others = nearest.weights - wanted
-            total = self._most(nearest.weights[None])[0]
-            most = min(most, total + np.maximum(-others * self.low, -others * self.high).sum())
-            in_doubt, matters = most - nearest.value, nearest.value < mine <= most
+        self.effort, wanted = effort, sign * np.eye(self.n)[j]
+        mine, least = self.low[j] if sign > 0 else -self.high[j], float(self._most(wanted[None])[0])
+        for nearest in self._rounds(wanted, _DEAREST):
+            least = min(least, float(self._beyond(nearest.weights[None], wanted)[0]))
+            in_doubt, matters = least - nearest.value, nearest.value < mine <= least
             if in_doubt <= _COARSE * unit and (in_doubt <= _FINE * unit or not matters):
                 break
-        return float(most)
+        return least
+
+    def _rounds(self, wanted: Floats, dearest: float) -> Iterator[_Nearest]:
+        """Yield the answers of programmes, each over more runs, while there is effort and any new one."""
+        for _ in range(_ROUNDS):
+            n_seen = len(self.seen)
+            if self.effort > 0:
+                yield self._programme(wanted, dearest)
+            if n_seen == len(self.seen):
+                return
+
+    def _beyond(self, weights: Floats, wanted: Floats) -> Floats:
+        """Return the most of a sum where the others lie in their intervals, as weighted sums prove it.
+
+        For a sum of nothing less than 0 is a contradiction: no run has its means in the intervals.
+        """
+        others = weights - wanted
+        most: Floats = self._most(weights) + np.maximum(-others * self.low, -others * self.high).sum(axis=1)
+        return most
 
     def _most(self, weights: Floats) -> Floats:
         """Return the largest weighted sums of means of any run, and keep the means of these runs."""
-        found = self.rankings.best(weights)
-        self.effort.left -= self.rankings.n_steps * len(weights)
-        means, first = np.unique(np.vstack([self.seen, found.means]), axis=0, return_index=True)
+        sums, found = self.rankings.best(weights)
+        self.effort -= self.rankings.n_steps * len(weights)
+        means, first = np.unique(np.vstack([self.seen, found]), axis=0, return_index=True)
         self.seen, self.weights = means, np.vstack([self.weights, weights])[first]
-        most: Floats = found.sums + _NOISE * (1 + np.abs(weights).sum(axis=1))
+        most: Floats = sums + _NOISE * (1 + np.abs(weights).sum(axis=1))
         return most
 
     def _programme(self, wanted: Floats, dearest: float) -> _Nearest:
@@ -196,7 +170,7 @@ class Search:
         """
         from scipy.optimize import linprog
 
-        self.effort.left -= _PROGRAMME
+        self.effort -= _PROGRAMME
         given = np.flatnonzero(wanted == 0)
         inside, outside = self.seen[:, given].T, np.eye(2 * len(given))
         cost = np.concatenate([-self.seen @ wanted, np.full(len(outside), dearest)])

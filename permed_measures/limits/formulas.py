@@ -1,13 +1,12 @@
 """Measures as sums over the ranks of a list: what a document adds where it stands.
 
-A document of grade g at rank i adds `gains`, given the documents before it, times a scale that the query has.
-What stands below the ranks that are looked at one by one adds something between two bounds.
+A document of grade g at rank i adds its weight times the discount of the rank, and a factor that the relevant
+documents above it give; the sum is multiplied by a scale that the query has.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,11 +15,17 @@ from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import Ints
 from permed_measures.engine.kernels.graded import DISCOUNTS
-from permed_measures.limits.query_classes import Cases
+from permed_measures.limits.query_classes import QueryClasses
 
 Floats = NDArray[np.float64]
-_Terms = Callable[[int], Floats]
-"""What returns the first n terms of a sum."""
+_FACTORS: dict[str, Callable[[Ints], NDArray[np.generic]]] = {
+    "each": np.ones_like,
+    "first": lambda n_above: n_above == 0,
+    "precision": lambda n_above: n_above + 1,
+}
+"""What the number of relevant documents above makes of the weight of a document."""
+_FOUND = ("num_rel_ret", "all", "ideal of cutoff", "ideal of run")
+"""Denominators that depend on the documents within the cutoff."""
 
 
 class States(NamedTuple):
@@ -30,207 +35,135 @@ class States(NamedTuple):
     used: Ints
     left: Ints
 
-    def n_relevant(self, level: float) -> Ints:
-        """Return how many relevant documents were used."""
-        found: Ints = self.used[:, self.grades >= level].sum(axis=1)
-        return found
-
-    def n_left(self, level: float) -> Ints:
-        """Return how many relevant documents are left."""
-        found: Ints = self.left[:, self.grades >= level].sum(axis=1)
-        return found
-
 
 @dataclass(frozen=True)
-class Formula(ABC):
+class Formula:
     """A measure as a sum over ranks.
 
     Attributes
     ----------
     cutoff : int or None
-    level : float
-        The lowest relevant grade, -inf if all grades count.
+    weights : tuple of float
+        Of the documents of each grade.
+    factor : {'each', 'first', 'precision'}
+        Whether each document adds something, the first relevant one alone, or each as much more as there are
+        relevant ones down to it.
+    discount : str
+        One of the kernels' (``zipf`` is one over the rank); empty if ranks do not matter.
     over : str
         What the sum is divided by; for nDCG, which list is the ideal one.
-    weights : tuple of float
-        Of the documents of each grade; empty if only their level counts.
+    level : float
+        The lowest relevant grade, -inf if relevance does not matter.
     """
 
     cutoff: int | None
-    level: float
-    over: str = ""
-    weights: tuple[float, ...] = ()
+    weights: tuple[float, ...]
+    factor: str = "each"
+    discount: str = ""
+    over: str = "none"
+    level: float = -np.inf
 
     @property
     def needs_found(self) -> bool:
         """Whether the scale depends on the documents within the cutoff."""
-        return self.over in ("num_rel_ret", "all")
+        return self.over in _FOUND
 
-    def scales(self, cases: Cases) -> list[Floats]:
-        """Return what the sum is multiplied by in each case: one number, or two that it may be between."""
-        return [_inverse(_denominator(self, cases))]
+    def slots_below(self, depth: int) -> int:
+        """Return how many ranks there are from `depth` to the cutoff."""
+        return np.iinfo(np.int32).max if self.cutoff is None else max(self.cutoff - depth, 0)
 
-    def essence(self, cases: Cases) -> tuple[object, ...]:
+    def essence(self, classes: QueryClasses) -> tuple[object, ...]:
         """Return what tells it from other formulas on the same queries; equal ones have equal values."""
         if self.needs_found:
             return (self,)
-        relevant = cases.grades >= self.level
-        [scale] = self.scales(cases)
-        added = np.outer(scale, np.where(relevant, self.weights or 1.0, 0.0)).round(12).tobytes()
-        return (type(self), self.cutoff, self.kind, relevant.tobytes(), added)
+        [scale] = self.scales(classes, classes.counts, classes.zeros, classes.counts)
+        relevant, added = classes.grades >= self.level, np.outer(scale, np.array(self.weights)).round(12)
+        return (self.cutoff, self.factor, self.discount, relevant.tobytes(), added.tobytes())
 
-    @property
-    def kind(self) -> object:
-        """What else makes a difference to what documents add."""
-        return None
-
-    @abstractmethod
     def gains(self, states: States, rank: int) -> Floats:
         """Return what a document of each grade adds at a rank, by state and grade."""
-
-    @abstractmethod
-    def beyond(self, states: States, depth: int) -> tuple[Floats, Floats]:
-        """Return the least and the most that ranks below `depth` add to the sum."""
-
-
-@dataclass(frozen=True)
-class HitCount(Formula):
-    """Relevant documents within the cutoff, divided: precision, recall and F1.
-
-    `mean` is the mean number of relevant documents, for a micro average.
-    """
-
-    mean: float = 1.0
-
-    def gains(self, states: States, rank: int) -> Floats:  # noqa: ARG002 (the interface)
-        """Return 1 for relevant documents."""
-        return np.tile((states.grades >= self.level).astype(np.float64), (len(states.used), 1))
+        factor = np.asarray(_FACTORS[self.factor](self._n_relevant(states)), np.float64)
+        added: Floats = np.outer(factor, np.array(self.weights)) * self._discounts(rank)[-1]
+        return added
 
     def beyond(self, states: States, depth: int) -> tuple[Floats, Floats]:
-        """Return 0, and all that are left and have a place."""
-        most = np.minimum(states.n_left(self.level), slots_below(depth, self.cutoff))
-        return _zeros(states), most.astype(np.float64)
+        """Return the least and the most that ranks below `depth` add to the sum.
 
+        For the most, the heaviest documents have a place there: the heaviest first, or for precision, which
+        rises, the heaviest last.
+        """
+        slots, above = self.slots_below(depth), self._n_relevant(states)
+        falling = np.argsort(-np.array(self.weights), kind="stable").tolist()
+        relevant = [g for g in falling if self.weights[g] >= 0 and states.grades[g] >= self.level]
+        taken = _taken(states.left, relevant, min(slots, 1) if self.factor == "first" else slots)
+        order = relevant[::-1] if self.factor == "precision" else relevant
+        most = self._sum(taken, order, depth, above)
+        losing = [g for g in reversed(falling) if self.weights[g] < 0]
+        least = self._sum(_taken(states.left, losing, slots), losing, depth, above)
+        return least, most * (above == 0) if self.factor == "first" else most
 
-@dataclass(frozen=True)
-class FirstHit(Formula):
-    """Something for the first relevant document: RR, Success, or 1 only where all are found."""
+    def scales(self, classes: QueryClasses, counts: Ints, zeros: Ints, found: Ints) -> list[Floats]:
+        """Return what the sum is multiplied by: one number for each case, or two that it may be between.
 
-    reciprocal: bool = False
+        Parameters
+        ----------
+        classes : QueryClasses
+        counts, found : ndarray, shape (n_cases, n_grades)
+            How many documents a query has, and how many stand within the cutoff, by grade.
+        zeros : ndarray, shape (n_cases,)
+            How many of grade 0 it has.
+        """
+        relevant, k, n = classes.grades >= self.level, self.cutoff or np.inf, len(counts)
+        num_rel, num_rel_ret = (each[:, relevant].sum(axis=1) for each in (counts, found))
+        of: dict[str, Callable[[], Sequence[Floats | Ints]]] = {
+            "none": lambda: [np.ones(n)],
+            "cutoff": lambda: [np.full(n, k)],
+            "num_rel": lambda: [num_rel],
+            "min": lambda: [np.minimum(num_rel, k)],
+            "num_rel_ret": lambda: [num_rel_ret],
+            "all": lambda: [num_rel_ret == num_rel],
+            "gain": lambda: [counts @ np.array(self.weights)],
+            "ideal of qrels": lambda: [self._ideal(counts, zeros, self.cutoff)],
+            "ideal of uncut": lambda: [self._ideal(counts, zeros, None)],
+            "ideal of cutoff": lambda: [self._ideal(found, 0 * zeros, self.cutoff)],
+            "ideal of run": lambda: [*of["ideal of cutoff"](), *of["ideal of qrels"]()],
+        }
+        return [_inverse(np.asarray(each, np.float64)) for each in of[self.over]()]
 
-    @property
-    def kind(self) -> object:
-        """Whether the rank counts."""
-        return self.reciprocal
+    def _ideal(self, counts: Ints, zeros: Ints, cutoff: int | None) -> Floats:
+        """Return the sum of the ideal list, in which precision is 1.
 
-    def gains(self, states: States, rank: int) -> Floats:
-        """Return the value of the first relevant document."""
-        first = states.n_relevant(self.level) == 0
-        value = 1 / rank if self.reciprocal else 1.0
-        gained: Floats = value * (first[:, None] & (states.grades >= self.level))
-        return gained
+        Documents of grade 0 stand before those that lose.
+        """
+        weights = (*self.weights, 0.0)
+        plain = Formula(cutoff, weights, discount="" if self.factor == "precision" else self.discount)
+        counts = np.column_stack([counts, zeros])
+        order = np.argsort(-np.array(weights), kind="stable").tolist()
+        return plain._sum(
+            _taken(counts, order, plain.slots_below(0)), order, 0, np.zeros(len(counts), np.int64)
+        )
 
-    def beyond(self, states: States, depth: int) -> tuple[Floats, Floats]:
-        """Return 0, and the value of a relevant document at the next rank, if there is none yet."""
-        may = (states.n_relevant(self.level) == 0) & (states.n_left(self.level) > 0)
-        may &= slots_below(depth, self.cutoff) > 0
-        return _zeros(states), may * (1 / (depth + 1) if self.reciprocal else 1.0)
-
-
-class WeightedPrecisions(Formula):
-    """Average precision: precision times weight at each relevant document, divided."""
-
-    def gains(self, states: States, rank: int) -> Floats:
-        """Return the precision at the rank, times the weight."""
-        precision: Floats = (states.n_relevant(self.level) + 1) / rank
-        return precision[:, None] * np.where(states.grades >= self.level, self.weights, 0.0)
-
-    def beyond(self, states: States, depth: int) -> tuple[Floats, Floats]:
-        """Return 0, and what the others add one after the other, the heaviest last, as precision rises."""
-        weights = np.where(states.grades >= self.level, self.weights, 0.0)
-        order = [g for g in np.argsort(weights, kind="stable").tolist() if states.grades[g] >= self.level]
-        taken = _taken(states.left, reversed(order), slots_below(depth, self.cutoff))
-        harmonic = _cumulated(lambda n: 1 / np.arange(1, n + 1), depth + _longest(taken))
-        before, total = states.n_relevant(self.level), _zeros(states)
-        for g, start, end in _one_after_another(taken, order):
-            # (before + j) / (depth + j) is 1 + (before - depth) / (depth + j)
-            rest = harmonic[depth + end] - harmonic[depth + start]
-            total += weights[g] * (end - start + (before - depth) * rest)
-        return _zeros(states), total
-
-
-@dataclass(frozen=True)
-class DiscountedGains(Formula):
-    """nDCG; its weights are gains."""
-
-    discount: str = "log2"
-
-    @property
-    def needs_found(self) -> bool:
-        """Whether the ideal list is made of the retrieved documents."""
-        return self.over in ("cutoff", "run")
-
-    @property
-    def kind(self) -> object:
-        """The discount."""
-        return self.discount
-
-    def scales(self, cases: Cases) -> list[Floats]:
-        """Return one over the ideal; that of a run is between those of the first k and of all judged."""
-        gain = np.array(self.weights)
-        k = None if self.over == "uncut" else self.cutoff
-        whole = _inverse(_ideal_sum(cases.counts, gain, self._discounts, k, cases.zeros))
-        if not self.needs_found:
-            return [whole]
-        first = _inverse(_ideal_sum(cases.found, gain, self._discounts, k))
-        return [first] if self.over == "cutoff" else [first, whole]
+    def _sum(self, taken: Ints, order: Sequence[int], depth: int, above: Ints) -> Floats:
+        """Return what documents add one after the other below a depth, those of each grade together."""
+        place = np.arange(int(taken.sum(axis=1).max(initial=0)) + 1)
+        discounts = np.append(0.0, self._discounts(depth + len(place) - 1)[depth:])
+        plain, rising = np.cumsum(discounts), np.cumsum(discounts * place)
+        total, end = np.zeros(len(taken)), np.zeros(len(taken), np.int64)
+        for g in order:
+            start, end = end, end + taken[:, g]
+            added = plain[end] - plain[start]
+            if self.factor == "precision":
+                added = above * added + rising[end] - rising[start]
+            total += self.weights[g] * added
+        return total
 
     def _discounts(self, n: int) -> Floats:
-        return DISCOUNTS[self.discount](np.arange(1, n + 1, dtype=np.int32))
+        ranks = np.arange(1, n + 1, dtype=np.int32)
+        return DISCOUNTS[self.discount](ranks) if self.discount else np.ones(n)
 
-    def gains(self, states: States, rank: int) -> Floats:
-        """Return the gain, discounted."""
-        return np.tile(np.array(self.weights) * self._discounts(rank)[-1], (len(states.used), 1))
-
-    def beyond(self, states: States, depth: int) -> tuple[Floats, Floats]:
-        """Return what the negative ones add one after the other, and what the others add."""
-        slots = slots_below(depth, self.cutoff)
-        up = np.argsort(self.weights, kind="stable").tolist()
-        low, high = _zeros(states), _zeros(states)
-        for order, total in (
-            ([g for g in up if self.weights[g] < 0], low),
-            ([g for g in reversed(up) if self.weights[g] > 0], high),
-        ):
-            taken = _taken(states.left, order, slots)
-            cumulated = _cumulated(self._discounts, depth + _longest(taken))
-            for g, start, end in _one_after_another(taken, order):
-                total += self.weights[g] * (cumulated[depth + end] - cumulated[depth + start])
-        return low, high
-
-
-# --- sums --------------------------------------------------------------------------------------------
-
-
-def _denominator(formula: Formula, cases: Cases) -> Floats:
-    """Return what the sum of a formula is divided by; 0 where the measure is 0."""
-    relevant = cases.grades >= formula.level
-    num_rel, found = (counts[:, relevant].sum(axis=1) for counts in (cases.counts, cases.found))
-    k = np.inf if formula.cutoff is None else formula.cutoff
-    weights = np.where(relevant, formula.weights or 1.0, 0.0)
-    of: dict[str, Callable[[], Floats | Ints]] = {
-        "": lambda: np.ones(len(num_rel)),
-        "none": lambda: np.ones(len(num_rel)),
-        "cutoff": lambda: np.full(len(num_rel), k),
-        "num_rel": lambda: num_rel,
-        "min": lambda: np.minimum(num_rel, k),
-        "mean": lambda: np.full(len(num_rel), getattr(formula, "mean", 1.0)),
-        "both": lambda: (num_rel + k) / 2,  # F1 at one cutoff is 2 hits / (k + R)
-        "num_rel_ret": lambda: found,
-        "all": lambda: found == num_rel,
-        "gain": lambda: cases.counts @ weights,
-        "ideal": lambda: _ideal_sum(cases.counts, weights, np.ones, formula.cutoff),
-    }
-    return np.asarray(of[formula.over](), np.float64)
+    def _n_relevant(self, states: States) -> Ints:
+        found: Ints = states.used[:, states.grades >= self.level].sum(axis=1)
+        return found
 
 
 def _inverse(denominator: Floats) -> Floats:
@@ -238,51 +171,10 @@ def _inverse(denominator: Floats) -> Floats:
     return np.divide(1.0, denominator, out=np.zeros(len(denominator)), where=denominator > 0)
 
 
-def _zeros(states: States) -> Floats:
-    return np.zeros(len(states.used))
-
-
-def slots_below(depth: int, cutoff: int | None) -> int:
-    """Return how many ranks there are from `depth` to the cutoff."""
-    return np.iinfo(np.int32).max if cutoff is None else max(cutoff - depth, 0)
-
-
-def _taken(left: Ints, order: Iterable[int], slots: int) -> Ints:
+def _taken(left: Ints, order: Sequence[int], slots: int) -> Ints:
     """Return how many documents of each grade have a place; the first in the order take theirs first."""
     taken, free = np.zeros_like(left), np.full(len(left), slots, np.int64)
     for g in order:
         taken[:, g] = np.minimum(left[:, g], free)
         free -= taken[:, g]
     return taken
-
-
-def _longest(taken: Ints) -> int:
-    return int(taken.sum(axis=1).max(initial=0))
-
-
-def _one_after_another(taken: Ints, order: Iterable[int]) -> Iterator[tuple[int, Ints, Ints]]:
-    """Yield each grade with the places before its first document and at its last."""
-    end = np.zeros(len(taken), np.int64)
-    for g in order:
-        start, end = end, end + taken[:, g]
-        yield g, start, end
-
-
-def _cumulated(terms: _Terms, n: int) -> Floats:
-    return np.concatenate([[0.0], np.cumsum(terms(n))])
-
-
-def _ideal_sum(
-    counts: Ints, gain: Floats, discounts: _Terms, cutoff: int | None, zeros: Ints | None = None
-) -> Floats:
-    """Return the discounted gains of the ideal list; documents of grade 0 stand before those that lose."""
-    if zeros is not None and (gain < 0).any():
-        counts = np.column_stack([counts, zeros])
-        gain = np.append(gain, 0.0)
-    order = np.argsort(-gain, kind="stable").tolist()
-    taken = _taken(counts, order, slots_below(0, cutoff))
-    cumulated = _cumulated(discounts, _longest(taken))
-    total = np.zeros(len(counts))
-    for g, start, end in _one_after_another(taken, order):
-        total += gain[g] * (cumulated[end] - cumulated[start])
-    return total

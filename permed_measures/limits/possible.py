@@ -13,10 +13,9 @@ from permed_measures.conventions.values import label_policies
 from permed_measures.datasets.loading import loaded_qrels
 from permed_measures.engine.inputs import QrelsLike
 from permed_measures.engine.judgments import Judgments
-from permed_measures.errors import InputError, MeasureError, check_whole_number
+from permed_measures.errors import InputError, MeasureError
 from permed_measures.files.provenance import Origin
 from permed_measures.limits.reports import Possible
-from permed_measures.limits.row_formulas import can_be_bounded
 from permed_measures.limits.rows import Conventions
 from permed_measures.papers.claims import MOST_DIGITS, parse_claims
 from permed_measures.papers.tables import PrintedClaims, read_claims_file
@@ -27,7 +26,6 @@ def possible(
     claims: Mapping[str, Any] | str | os.PathLike[str] | PrintedClaims,
     decimals: int | None = None,
     *,
-    queries: int | None = None,
     conventions: str | os.PathLike[str] | None = None,
 ) -> Possible:
     """Say which conventions cannot have given published numbers, whatever the run was.
@@ -45,9 +43,6 @@ def possible(
     decimals : int, optional
         How many digits were printed, 0 to 15. If left out, those of a text, and for numbers those of the
         longest.
-    queries : int, optional
-        How many queries the means were taken over, if those that the run lacks were left out. By default all
-        queries of the qrels count, and one that the run lacks scores 0.
     conventions : path, optional
         A TOML file with conventions of one's own, which are tried besides those of the package.
 
@@ -69,7 +64,7 @@ def possible(
     -----
     The conventions are those with a name, and all in which one family of measures is computed in any way that
     an audit tries, the others as usual. Bounds exist for AP and GradedAP, nDCG (but for gains averaged over
-    ties), P, R, F1 at one cutoff, RR and Success; what has none is left out, and ``not_known`` of a row says
+    ties), P, R, RR and Success; what has none is left out, and ``not_known`` of a row says
     which values of options that is. What is refuted is proved to be impossible, by a linear programme and the
     best rankings for its solution; what is not may be possible, or not. Rounding half up and half to even,
     digits that were cut off, and a first rounding to five digits are allowed for. P, Success, and recall
@@ -91,17 +86,15 @@ def possible(
     table, notes = _rows_of(claims)
     parsed = dict(zip(table, parse_claims(table.values(), decimals), strict=True))
     judgments = Judgments.of(loaded_qrels(qrels))
-    _check(judgments, queries)
-    skipped = [claim.name for row in parsed.values() for claim in row if not can_be_bounded(claim)]
+    _check(judgments)
+    tried = Conventions(label_policies(judgments), conventions_with(conventions))
+    claims_of = {claim.name: claim for row in parsed.values() for claim in row}
+    skipped = [name for name, claim in claims_of.items() if not tried.can_bound(claim)]
     bounded = {name: [claim for claim in row if claim.name not in skipped] for name, row in parsed.items()}
     if not any(bounded.values()):
-        named = ", ".join(dict.fromkeys(skipped))
-        raise MeasureError(f"no bounds are known for {named}", hint=_BOUNDED)
-    tried = Conventions(label_policies(judgments), queries, conventions_with(conventions))
+        raise MeasureError(f"no bounds are known for {', '.join(skipped)}", hint=_BOUNDED)
     rows = tried.limits({name: row for name, row in bounded.items() if row})
-    n_queries = queries or judgments.n_queries
-    skipped = list(dict.fromkeys(skipped))
-    return Possible(rows, n_queries, judgments.n_queries, skipped, notes, Origin.of(qrels, {}))
+    return Possible(rows, judgments.n_queries, skipped, notes, Origin.of(qrels, {}))
 
 
 def _rows_of(claims: Any) -> tuple[dict[str, Mapping[str, Any]], list[str]]:
@@ -122,10 +115,10 @@ def _rows_of(claims: Any) -> tuple[dict[str, Mapping[str, Any]], list[str]]:
 
 
 _MOST_GRADES = 10
-_BOUNDED = "Give AP, GradedAP, nDCG, P, R, F1, RR or Success"
+_BOUNDED = "Give AP, GradedAP, nDCG, P, R, RR or Success"
 
 
-def _check(judgments: Judgments, queries: int | None) -> None:
+def _check(judgments: Judgments) -> None:
     if not judgments.num_rel(0).any() or not (judgments.grade > 0).any():
         raise InputError("the qrels have no relevant document, so all measures are 0")
     n_grades = len(np.unique(judgments.grade[judgments.grade > 0]))
@@ -133,8 +126,3 @@ def _check(judgments: Judgments, queries: int | None) -> None:
         raise InputError(
             f"the qrels have {n_grades} relevant grades, more than {_MOST_GRADES}: too many for bounds"
         )
-    if queries is not None:
-        check_whole_number("queries", queries, 1)
-        if queries > judgments.n_queries:
-            most = f"{judgments.n_queries:,}, as many as the qrels have"
-            raise InputError(f"queries must be at most {most} (found {queries:,})")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,26 +10,6 @@ from numpy.typing import NDArray
 from permed_measures.engine.judgments import Ints, Judgments
 
 Floats = NDArray[np.float64]
-
-
-class Cases(NamedTuple):
-    """Queries, and perhaps what their runs have within the cutoff.
-
-    Attributes
-    ----------
-    grades : ndarray, shape (n_grades,)
-    counts : ndarray, shape (n_cases, n_grades)
-        How many documents of each grade the query has.
-    zeros : ndarray, shape (n_cases,)
-        How many of grade 0.
-    found : ndarray, shape (n_cases, n_grades)
-        How many of each grade stand within the cutoff, where that is given.
-    """
-
-    grades: Floats
-    counts: Ints
-    zeros: Ints
-    found: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,14 +44,13 @@ class QueryClasses:
         only_relevant : bool
             Whether queries without a relevant document are left out.
         negative : bool
-            Whether negative grades count.
+            Whether negative grades count; if not, documents of grade 0 are as good as unjudged ones.
         """
         every = np.unique(judgments.grade)
         grades = every[(every > 0) | ((every < 0) & negative)]
-        columns = [_count(judgments, grade) for grade in (*grades.tolist(), 0.0)]
-        if not negative:  # documents of grade 0 are as good as unjudged ones
-            columns[-1] = np.zeros_like(columns[-1])
-        table = np.stack(columns, axis=1)
+        queries = (judgments.query[judgments.grade == grade] for grade in (*grades.tolist(), 0.0))
+        table = np.stack([np.bincount(each, minlength=judgments.n_queries) for each in queries], axis=1)
+        table[:, -1] *= negative
         counted = judgments.num_rel(1) > 0 if only_relevant else np.ones(len(table), np.bool_)
         rows, sizes = np.unique(table[counted], axis=0, return_counts=True)
         return cls(grades, rows[:, :-1], rows[:, -1], sizes)
@@ -82,21 +60,12 @@ class QueryClasses:
         """The number of queries."""
         return int(self.sizes.sum())
 
-    @property
-    def cases(self) -> Cases:
-        """The classes, whatever their runs have within a cutoff."""
-        return Cases(self.grades, self.counts, self.zeros, np.zeros_like(self.counts))
-
-    @property
-    def essence(self) -> tuple[bytes, ...]:
-        """What tells these classes from others."""
-        return tuple(each.tobytes() for each in (self.grades, self.counts, self.zeros, self.sizes))
+    def equals(self, other: QueryClasses) -> bool:
+        """Return whether other classes are the same."""
+        pairs = ((self.grades, other.grades), (self.counts, other.counts), (self.zeros, other.zeros))
+        return all(np.array_equal(*pair) for pair in (*pairs, (self.sizes, other.sizes)))
 
     def num_rel(self, level: float) -> Ints:
         """Return the number of relevant documents of a query of each class."""
         found: Ints = self.counts[:, self.grades >= level].sum(axis=1)
         return found
-
-
-def _count(judgments: Judgments, grade: float) -> Ints:
-    return np.bincount(judgments.query[judgments.grade == grade], minlength=judgments.n_queries)

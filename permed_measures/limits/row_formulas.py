@@ -3,117 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from permed_measures.conventions.options import CUTOFF, DEFAULT, OPTIONS_OF, SHARED, Options, describe
+from permed_measures.conventions.options import CUTOFF, DEFAULT, OPTIONS_OF, SHARED, Options
 from permed_measures.conventions.values import WEIGHTS, Labels, kernel_of
 from permed_measures.engine.kernels.graded import GAINS, weight_of_grade
-from permed_measures.limits.formulas import DiscountedGains, FirstHit, Formula, HitCount, WeightedPrecisions
+from permed_measures.limits.formulas import Formula
 from permed_measures.limits.query_classes import QueryClasses
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.papers.claims import Claim
 
-# --- by kernel ---------------------------------------------------------------------------------------
-
 _Params = Mapping[str, Any]
 
 
 class _Known(NamedTuple):
-    """A formula, and the values that a parameter may have with it.
+    """A formula, and the values that a parameter may have with it, the usual one first.
 
     What is no number and not named here makes another measure, of which nothing is known.
     """
 
-    formula: Callable[[_Params, QueryClasses], Formula | None]
+    formula: Callable[[_Params, QueryClasses], Formula]
     values: Mapping[str, Collection[Any]] = {}
 
 
 _NUMBERS = ("cutoff", "rel", "max_rel", "gains")
 
 
-def _graded_ap(params: _Params, classes: QueryClasses) -> Formula | None:
-    if params["cutoff"] is None and params["norm"] in ("cutoff", "num_rel_ret"):
-        return None
-    weights = weight_of_grade(classes.grades, max_rel=params["max_rel"], gains=params["gains"])
-    return WeightedPrecisions(params["cutoff"], params["rel"], params["norm"], tuple(weights.tolist()))
-
-
 def _ap(params: _Params, classes: QueryClasses) -> Formula:
-    return WeightedPrecisions(params["cutoff"], params["rel"], "num_rel", (1.0,) * len(classes.grades))
+    weights = (1.0,) * len(classes.grades)
+    return Formula(params["cutoff"], weights, "precision", "zipf", "num_rel", params["rel"])
 
 
-def _variant_ndcg(params: _Params, classes: QueryClasses) -> Formula | None:
-    """Return nDCG, unless the ideal list of a run has documents that lose, or no end.
+def _graded_ap(params: _Params, classes: QueryClasses) -> Formula:
+    weights = weight_of_grade(classes.grades, max_rel=params["max_rel"], gains=params["gains"])
+    weights = np.where(classes.grades >= params["rel"], weights, 0.0)
+    over = "ideal of qrels" if params["norm"] == "ideal" else params["norm"]
+    return Formula(params["cutoff"], tuple(weights.tolist()), "precision", "zipf", over, params["rel"])
 
-    There are negative grades if another measure of the row keeps them.
-    """
+
+def _variant_ndcg(params: _Params, classes: QueryClasses) -> Formula:
+    """Return nDCG; there are negative grades if this or another measure of the row keeps them."""
     kept = classes.grades if params["negative"] == "keep" else np.maximum(classes.grades, 0)
-    gain = GAINS[params["gain"]](kept)
-    if params["ideal"] in ("cutoff", "run") and (params["cutoff"] is None or (gain < 0).any()):
-        return None
-    return DiscountedGains(
-        params["cutoff"], -np.inf, params["ideal"], tuple(gain.tolist()), params["discount"]
-    )
+    gain = tuple(GAINS[params["gain"]](kept).tolist())
+    return Formula(params["cutoff"], gain, "each", params["discount"], f"ideal of {params['ideal']}")
 
 
-def _ndcg(params: _Params, classes: QueryClasses) -> Formula | None:
+def _ndcg(params: _Params, classes: QueryClasses) -> Formula:
     gain = {"log2": "linear", "exp-log2": "exp"}[params["dcg"]]
     plain = {"gain": gain, "discount": "log2", "ideal": "qrels", "negative": "zero"}
     return _variant_ndcg({**params, **plain}, classes)
 
 
-def _hits(params: _Params, _: QueryClasses) -> Formula:
-    return HitCount(params["cutoff"], params["rel"], params["over"])
+def _hits(params: _Params, classes: QueryClasses) -> Formula:
+    """Return precision or recall, which may be that of a single hit, or of all."""
+    relevant, over = tuple((classes.grades >= params["rel"]).astype(float).tolist()), params["over"]
+    if over in ("any", "all"):
+        return Formula(params["cutoff"], relevant, "first", "", over.replace("any", "none"), params["rel"])
+    return Formula(params["cutoff"], relevant, "each", "", over, params["rel"])
 
 
-def _recall(params: _Params, classes: QueryClasses) -> Formula:
-    if params["over"] in ("any", "all"):
-        return FirstHit(params["cutoff"], params["rel"], "all" if params["over"] == "all" else "")
-    return _hits(params, classes)
+def _first(params: _Params, classes: QueryClasses) -> Formula:
+    return _hits({**params, "over": "any"}, classes)
 
 
-def _first(params: _Params, _: QueryClasses) -> Formula:
-    return FirstHit(params["cutoff"], params["rel"])
+def _rr(params: _Params, classes: QueryClasses) -> Formula:
+    relevant = tuple((classes.grades >= params["rel"]).astype(float).tolist())
+    return Formula(params["cutoff"], relevant, "first", "zipf", "none", params["rel"])
 
 
 _WHOLE_LIST = {"judged_only": [False]}
+_NORMS = ["num_rel", "min", "num_rel_ret", "gain", "ideal", "none", "cutoff"]
 _KNOWN = {
     "AP": _Known(_ap, _WHOLE_LIST),
-    "GradedAP": _Known(
-        _graded_ap,
-        {
-            **_WHOLE_LIST,
-            "per_hit": ["precision"],
-            "norm": ["num_rel", "min", "num_rel_ret", "gain", "ideal", "none", "cutoff"],
-        },
-    ),
+    "GradedAP": _Known(_graded_ap, {**_WHOLE_LIST, "per_hit": ["precision"], "norm": _NORMS}),
     "nDCG": _Known(_ndcg, {**_WHOLE_LIST, "dcg": ["log2", "exp-log2"], "gains": [None]}),
     "VariantNDCG": _Known(
         _variant_ndcg,
         {
             **_WHOLE_LIST,
-            "gain": ["linear", "exp", "binary"],
+            "gain": ["exp", "linear", "binary"],
             "discount": ["log2", "jk", "zipf"],
             "ideal": ["qrels", "run", "cutoff", "uncut"],
             "negative": ["zero", "keep"],
         },
     ),
-    "P": _Known(
-        lambda params, classes: _hits({"over": "cutoff", **params}, classes),
-        {**_WHOLE_LIST, "over": ["cutoff"]},
-    ),
-    "R": _Known(
-        lambda params, classes: _recall({"over": "num_rel", **params}, classes),
-        {**_WHOLE_LIST, "over": ["num_rel", "min", "any", "all"]},
-    ),
-    "RR": _Known(
-        lambda params, _: FirstHit(params["cutoff"], params["rel"], reciprocal=True),
-        {**_WHOLE_LIST, "ranks": ["first"]},
-    ),
+    "P": _Known(_hits, {**_WHOLE_LIST, "over": ["cutoff"]}),
+    "R": _Known(_hits, {**_WHOLE_LIST, "over": ["num_rel", "min", "any", "all"]}),
+    "RR": _Known(_rr, {**_WHOLE_LIST, "ranks": ["first"]}),
     "Success": _Known(_first, _WHOLE_LIST),
     "Coverage": _Known(_first, _WHOLE_LIST),
 }
@@ -121,85 +100,67 @@ _KNOWN = {
 
 
 def formula_by(kernel: str, params: _Params, classes: QueryClasses) -> Formula | None:
-    """Return the formula of a kernel with these parameters; None if none is known."""
+    """Return the formula of a kernel with these parameters; None if none is known.
+
+    None is known without a cutoff for what depends on the documents within it, and where the ideal list of a
+    run has documents that lose.
+    """
     known = _KNOWN.get(kernel)
     if known is None or params.get("rel", 1) <= 0:
         return None
-    for name, value in params.items():
-        if value not in known.values[name] if name in known.values else name not in _NUMBERS:
-            return None
-    return known.formula(params, classes)
+    if any(
+        value not in known.values.get(name, [value] * (name in _NUMBERS)) for name, value in params.items()
+    ):
+        return None
+    usual = {name: next(iter(values)) for name, values in known.values.items()}
+    formula = known.formula({**usual, **params}, classes)
+    needs_cutoff = formula.needs_found or formula.over == "cutoff"
+    loses = formula.over.startswith("ideal") and formula.needs_found and min(formula.weights, default=0) < 0
+    return None if loses or (needs_cutoff and formula.cutoff is None) else formula
 
-
-# --- by convention -----------------------------------------------------------------------------------
 
 _SHARED = {
-    "labels": ["grades", "pool", "strict"],
-    "queries": ["qrels", "both", "with_relevant", "both_with_relevant"],
-    "ties": ["trec", "trec10", "docid_ascending", "input", "reversed", "optimistic", "pessimistic"],
-    "self_match": ["kept", "removed"],  # these and the next rank other documents, each once
-    "documents": ["all", "judged", "positive", "first_k", "in_place", "last"],
-    "rounding": ["exact", "five_digits"],
+    "labels": {"grades": "grades", "pool": "pool", "strict": "strict"},
+    "queries": {
+        **dict.fromkeys(["qrels", "both"], "qrels"),  # the run has all, or scores 0 for those that it lacks
+        **dict.fromkeys(["with_relevant", "both_with_relevant"], "with_relevant"),
+    },
+    "ties": dict.fromkeys(
+        ["trec", "trec10", "docid_ascending", "input", "reversed", "optimistic", "pessimistic"], "trec"
+    ),
+    "self_match": dict.fromkeys(["kept", "removed"], "kept"),  # these and the next rank other documents
+    "documents": dict.fromkeys(["all", "judged", "positive", "first_k", "in_place", "last"], "all"),
+    "rounding": dict.fromkeys(["exact", "five_digits"], "exact"),
 }
-"""The values of options that all measures share and bounds allow for; any other is left out, not refuted."""
+"""The values of options that all measures share and bounds allow for, and what they are where any run may be.
+
+Any other is left out, not refuted.
+"""
 _OF_KERNELS = {
     *("denominator", "weights", "ap_level"),
     *("gain", "discount", "ideal", "negative"),
-    *("level", "precision", "recall"),
+    *("level", "precision", "recall", "success"),
 }
 """Options that are parameters of a kernel; of any other one formulas are known for the default."""
 
 
-def unknown_shared(convention: Options) -> list[str]:
-    """Describe the values of options that all measures share for which there are no bounds."""
-    return [
-        describe(option, value)
-        for option, value in ((option, convention[option]) for option in SHARED)
-        if value != DEFAULT[option] and value not in _SHARED.get(option, [])
-    ]
+def allows(convention: Options) -> bool:
+    """Return whether bounds allow for the options of a convention that all measures share."""
+    return all(convention[option] in _SHARED.get(option, [DEFAULT[option]]) for option in SHARED)
+
+
+def without_a_run(options: Options) -> Options:
+    """Return options as they are where any run may be; values that bounds do not allow for stay."""
+    return {option: _SHARED.get(option, {}).get(value, value) for option, value in options.items()}
 
 
 def formula_of(claim: Claim, convention: Options, labels: Labels, classes: QueryClasses) -> Formula | None:
     """Return the formula of a claim by a convention; None if none is known."""
     options = {option: convention[option] for option in OPTIONS_OF.get(claim.measure, ())}
-    cutoff = convention[CUTOFF + claim.name]
-    if isinstance(cutoff, tuple):  # of precision and recall
-        if cutoff[0] != cutoff[1]:
-            return None
-        cutoff = cutoff[0]
-    usual = all(options[each] == DEFAULT[each] for each in options.keys() - _OF_KERNELS)
-    if claim.measure == "F1":
-        return HitCount(cutoff, options["level"], "both") if usual and cutoff is not None else None
-    if options.get("weights", "binary") not in WEIGHTS:
+    others = any(options[each] != DEFAULT[each] for each in options.keys() - _OF_KERNELS)
+    if others or claim.measure == "F1" or options.get("weights", "binary") not in WEIGHTS:
         return None
-    formula = formula_by(*kernel_of(claim.measure, cutoff, options, labels), classes)
-    micro = claim.measure == "R" and (options["averaging"], options["recall"]) == ("micro", "num_rel")
-    if micro and isinstance(formula, HitCount):
-        mean = float(classes.num_rel(formula.level) @ classes.sizes / classes.n_queries)
-        return replace(formula, over="mean", mean=mean)
-    return formula if usual else None
-
-
-def in_the_way(claim: Claim, convention: Options, labels: Labels, classes: QueryClasses) -> list[str]:
-    """Describe the values of options without which a claim would have a formula."""
-    if formula_of(claim, convention, labels, classes) is not None:
-        return []
-    return [
-        describe(option, convention[option])
-        for option in OPTIONS_OF.get(claim.measure, ())
-        if formula_of(claim, {**convention, option: DEFAULT[option]}, labels, classes) is not None
-    ]
-
-
-_NO_QUERY = QueryClasses(np.empty(0), *[np.empty((0, 0), np.int64)] * 3)
-
-
-def can_be_bounded(claim: Claim) -> bool:
-    """Return whether some convention has a formula for a claim."""
-    if claim.is_fixed:
-        measure = parse_measure(claim.measure)
-        return formula_by(str(measure.NAME), values_of(measure), _NO_QUERY) is not None
-    return claim.measure != "F1" or any(isinstance(k, tuple) and k[0] == k[1] for k in claim.cutoffs)
+    return formula_by(*kernel_of(claim.measure, convention[CUTOFF + claim.name], options, labels), classes)
 
 
 def keeps_negative(convention: Options, claims: list[Claim]) -> bool:

@@ -66,7 +66,7 @@ class Rows:
     def __init__(self, qrels):
         self.qrels, self.judgments = qrels, Judgments.of(qrels)
         self.labels, *_ = policies = label_policies(self.judgments)
-        self.conventions = Conventions(policies, None)
+        self.conventions = Conventions(policies)
 
     def made(self, rng, columns):
         """Return the claims of a row, how its AP was made, and what each way to make it is called."""
@@ -112,7 +112,7 @@ def verdict(limits):
 
 NAMES = [
     *("P@1", "P@5", "P@10", "P@20", "R@5", "R@20", "MRR", "MRR@10", "hit@5"),
-    *("MAP", "MAP@10", "MAP@20", "nDCG", "nDCG@5", "nDCG@10", "F1@10"),
+    *("MAP", "MAP@10", "MAP@20", "nDCG", "nDCG@5", "nDCG@10"),
 ]
 
 
@@ -139,10 +139,7 @@ def true_row(rng, rows, run):
 
 
 def mean_of(claim, convention, ranked):
-    """Return the mean over the queries that a convention counts, or the micro average."""
+    """Return the mean over the queries that a convention counts."""
     cutoff, judgments = convention[CUTOFF + claim.name], ranked.rankings.judgments
     counted = judgments.num_rel(1) > 0 if convention["queries"] == "with_relevant" else slice(None)
-    if claim.measure == "R" and convention["averaging"] == "micro":
-        found = ranked.rankings.num_rel_ret(convention["level"], cutoff)[counted].sum()
-        return float(found / judgments.num_rel(convention["level"])[counted].sum())
     return float(values_of_queries(claim.measure, cutoff, convention, ranked)[counted].mean())

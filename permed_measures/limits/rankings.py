@@ -1,0 +1,296 @@
+"""The rankings that make a weighted sum of measures as large as it can be: found rank by rank, backwards.
+
+Of the documents above a rank, only how many of each grade they are counts. So the best that can follow is
+known for each such state below the last rank, then at the last, and so on up to rank 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.engine.judgments import Ints
+from permed_measures.limits.formulas import Formula, States
+from permed_measures.limits.query_classes import QueryClasses
+
+Floats = NDArray[np.float64]
+
+MOST_STEPS = 500_000
+"""How many documents may be placed, over all ranks and states: more takes too long."""
+_USUAL_DEPTH = 20
+"""The ranks that are looked at one by one where several measures have no cutoff."""
+
+
+class _Lists(NamedTuple):
+    """The states of lists, of all cases, short lists before longer ones.
+
+    Attributes
+    ----------
+    case : ndarray, shape (n_states,)
+    used : ndarray, shape (n_states, n_grades)
+        How many documents of each grade stand in the list.
+    after : ndarray, shape (n_grades, n_states)
+        The state after one more of a grade; -1 if there is no more, or no place.
+    start : ndarray, shape (n_cases,)
+        The states of empty lists.
+    n_within : ndarray, shape (depth + 1,)
+        How many states have up to so many documents.
+    """
+
+    case: Ints
+    used: Ints
+    after: Ints
+    start: Ints
+    n_within: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Rankings:
+    """All rankings of the queries of some qrels, by the measures of a row.
+
+    Attributes
+    ----------
+    lists : _Lists
+    values : list of ndarray, shape (n_measures, n_grades, n_states)
+        What a document adds at each rank, in the states that are above it.
+    beyond : ndarray, shape (2, n_measures, n_states)
+        The least and the most that ranks below the depth add.
+    may_end : ndarray, shape (n_states,)
+        Whether a list may end in a state: with all that is found in its case.
+    first : ndarray, shape (n_classes,)
+        The first case of each class of queries.
+    shares : ndarray, shape (n_classes,)
+        What each class counts in the mean.
+    """
+
+    lists: _Lists
+    values: list[Floats]
+    beyond: Floats
+    may_end: NDArray[np.bool_]
+    first: Ints
+    shares: Floats
+
+    @classmethod
+    def of(cls, classes: QueryClasses, formulas: Sequence[Formula]) -> Rankings | None:
+        """Prepare the measures; None if there are too many states.
+
+        A measure that depends on what is found within its cutoff makes a case of each number of documents
+        that a list may have within it, by grade.
+        """
+        cuts = {each.cutoff for each in formulas if each.needs_found}
+        if len(cuts) > 1 or None in cuts:
+            return None
+        within = next(iter(cuts), None)
+        depth = within or _depth(formulas)
+        while True:
+            limits, like = _counted(classes, formulas, depth)
+            if _n_states(limits, depth, within is not None) * depth * len(classes.grades) <= MOST_STEPS:
+                return _prepared(classes, formulas, limits, like, depth, within is not None)
+            depth -= 1 + depth // 10
+            if within or depth < 1:
+                return None
+
+    @property
+    def n_steps(self) -> int:
+        """How many documents are placed for a direction, over all ranks and states."""
+        return sum(each[0].size for each in self.values)
+
+    def best(self, directions: Floats) -> tuple[Floats, Floats]:
+        """Find the largest weighted sums of means.
+
+        Parameters
+        ----------
+        directions : ndarray, shape (n_directions, n_measures)
+            The weight of each measure.
+
+        Returns
+        -------
+        ndarray, shape (n_directions,)
+            The largest sums.
+        ndarray, shape (n_directions, n_measures)
+            The means of rankings that have them.
+        """
+        best = self._backwards(directions)
+        of_case = best[0][self.lists.start].T
+        largest = np.maximum.reduceat(of_case, self.first, axis=1)
+        ends = [*self.first[1:].tolist(), of_case.shape[1]]
+        chosen = [
+            of_case[:, start:end].argmax(axis=1) + start for start, end in zip(self.first, ends, strict=True)
+        ]
+        found = self._followed(directions, best, self.lists.start[np.stack(chosen, axis=1)])
+        return largest @ self.shares, np.einsum("c,dcm->dm", self.shares, found)
+
+    def _backwards(self, directions: Floats) -> list[Floats]:
+        """Return the most that can follow each state, by rank: at the last what stands below all ranks.
+
+        Each has a row for each state, and one of -inf for none.
+        """
+        low, high = self.beyond
+        below = low.T @ np.minimum(directions, 0).T + high.T @ np.maximum(directions, 0).T
+        below[~self.may_end] = -np.inf
+        best = [_with_none(below)]
+        for values in reversed(self.values):
+            follows, n_states = best[-1], values.shape[2]
+            most = follows[:n_states].copy()
+            for g, after in enumerate(self.lists.after[:, :n_states]):
+                np.maximum(most, values[:, g].T @ directions.T + follows[after], out=most)
+            best.append(_with_none(most))
+        return best[::-1]
+
+    def _followed(self, directions: Floats, best: list[Floats], state: Ints) -> Floats:
+        """Return the measures of the best lists, by direction and class."""
+        total = np.zeros((*state.shape, directions.shape[1]))
+        each = np.arange(len(directions))[:, None]
+        for values, follows in zip(self.values, best[1:], strict=True):
+            step = np.zeros_like(total)
+            most, before = follows[state, each], state
+            for g in range(values.shape[1]):
+                after = self.lists.after[g, before]
+                added = values[:, g][:, before].transpose(1, 2, 0)
+                other = follows[after, each] + (added @ directions[:, :, None])[..., 0]
+                better = other > most
+                np.copyto(step, added, where=better[..., None])
+                most, state = np.where(better, other, most), np.where(better, after, state)
+            total += step
+        low, high = (end.T[state] for end in self.beyond)
+        total += np.where(directions[:, None, :] > 0, high, low)
+        return total
+
+
+def _depth(formulas: Sequence[Formula]) -> int:
+    """Return how many ranks must be looked at one by one.
+
+    One measure may go on below: what it gains there, from 0 on, is no matter of the others.
+    """
+    ends = sorted(np.inf if each.cutoff is None else each.cutoff for each in formulas)
+    deepest = ends[-2] if len(ends) > 1 else 1
+    if deepest == np.inf:
+        deepest = max([end for end in ends if end < np.inf], default=_USUAL_DEPTH)
+    return int(deepest)
+
+
+# --- cases and states --------------------------------------------------------------------------------
+
+
+def _counted(classes: QueryClasses, formulas: Sequence[Formula], depth: int) -> tuple[Ints, Ints]:
+    """Return how the documents of each class are counted.
+
+    Grades that are relevant alike, and fill all ranks, count as one. Below these ranks they must weigh the
+    same too, and an ideal list of what is found must not tell them apart.
+
+    Returns
+    -------
+    ndarray, shape (n_classes, n_grades)
+        How many documents there are of each grade, as far as they have a place; 0 of one that is counted as
+        another.
+    ndarray, shape (n_classes, n_grades)
+        The grade that each is counted as.
+    """
+    alike = np.eye(len(classes.grades), dtype=np.bool_)
+    if not any(each.needs_found and each.factor == "each" for each in formulas):
+        kinds = [classes.grades >= each.level for each in formulas]
+        kinds += [np.array(each.weights) for each in formulas if each.slots_below(depth)]
+        alike = np.all([np.equal.outer(kind, kind) for kind in kinds], axis=0)
+    limits = np.minimum(classes.counts, depth)
+    full = limits == depth
+    together = (alike & full[:, :, None] & full[:, None, :]) | np.eye(len(alike), dtype=np.bool_)
+    like = together.argmax(axis=1)
+    return np.where(like == np.arange(len(alike)), limits, 0), like
+
+
+def _n_states(limits: Ints, depth: int, by_found: bool) -> float:
+    """Return how many states the lists have, in the case of each number of documents if by what is found."""
+    total = 0.0
+    for row in limits.tolist():
+        ways = np.ones(1)  # by the number of documents
+        for limit in row:
+            ways = np.convolve(ways, np.arange(1, limit + 2) if by_found else np.ones(limit + 1))[: depth + 1]
+        total += ways.sum()
+    return total
+
+
+@lru_cache(maxsize=4096)
+def _grid(limits: tuple[int, ...], most: int) -> tuple[Ints, Ints]:
+    """Return all numbers of documents by grade up to their limits, `most` in all, and the one after each.
+
+    -1 stands for those beyond a limit.
+    """
+    used = np.zeros((1, 0), np.int64)
+    for limit in limits:
+        used = np.concatenate(
+            [np.column_stack([used, np.full(len(used), n)]) for n in range(min(limit, most) + 1)]
+        )
+        used = used[used.sum(axis=1) <= most]
+    steps = np.cumprod([1, *(min(limit, most) + 2 for limit in limits[:-1])])
+    codes = used @ steps  # ascending, as the last grade changes last
+    wanted = codes[:, None] + steps
+    place = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
+    return used, np.where(codes[place] == wanted, place, -1)
+
+
+def _lists(limits: Ints, like: Ints, depth: int) -> _Lists:
+    """Return the states of the lists of each case."""
+    grids = [_grid(tuple(row), depth) for row in limits.tolist()]
+    sizes = np.array([len(used) for used, _ in grids])
+    first = np.cumsum(sizes) - sizes
+    case = np.repeat(np.arange(len(grids)), sizes)
+    used, after = (np.concatenate(each) for each in zip(*grids, strict=True))
+    after = np.take_along_axis(np.where(after < 0, -1, after + first[case][:, None]), like[case], axis=1)
+    order = np.argsort(used.sum(axis=1), kind="stable")
+    number = np.full(len(used) + 1, -1)
+    number[order] = np.arange(len(used))
+    n_within = np.searchsorted(used.sum(axis=1)[order], np.arange(depth + 1), "right")
+    return _Lists(case[order], used[order], number[after[order]].T.copy(), number[first], n_within)
+
+
+def _prepared(
+    classes: QueryClasses,
+    formulas: Sequence[Formula],
+    limits: Ints,
+    like: Ints,
+    depth: int,
+    by_found: bool,
+) -> Rankings:
+    """Bring everything into arrays: a case for each pair of scales that an ideal list may have."""
+    ends = [_grid(tuple(row), depth)[0] if by_found else np.array([row]) for row in limits.tolist()]
+    of_case, found = np.repeat(np.arange(len(ends)), [len(each) for each in ends]), np.concatenate(ends)
+    each_scale = (
+        each.scales(classes, classes.counts[of_case], classes.zeros[of_case], found) for each in formulas
+    )
+    choices = [np.stack(choice, axis=1) for choice in product(*each_scale)]
+    order = np.argsort(np.tile(of_case, len(choices)), kind="stable")
+    scales, row = np.concatenate(choices)[order], order % len(of_case)
+    of_case, found = of_case[row], found[row]
+    lists = _lists(found, like[of_case], depth)
+    states = States(classes.grades, lists.used, classes.counts[of_case][lists.case] - lists.used)
+    scale = scales[lists.case].T
+    return Rankings(
+        lists=lists,
+        values=[
+            np.stack([_values(each, states, rank, n) for each in formulas]) * scale[:, None, :n]
+            for rank, n in enumerate(lists.n_within[:depth].tolist(), start=1)
+        ],
+        beyond=np.stack([each.beyond(states, depth) for each in formulas], axis=1) * scale,
+        may_end=(lists.used == found[lists.case]).all(axis=1) | (not by_found),
+        first=np.searchsorted(of_case, np.arange(len(classes.sizes))),
+        shares=classes.sizes / classes.n_queries,
+    )
+
+
+def _values(formula: Formula, states: States, rank: int, n_states: int) -> Floats:
+    """Return what a document adds at a rank, by grade and state, before any scale; 0 below the cutoff."""
+    if formula.cutoff is not None and rank > formula.cutoff:
+        return np.zeros((len(states.grades), n_states))
+    above = States(states.grades, states.used[:n_states], states.left[:n_states])
+    return formula.gains(above, rank).T
+
+
+def _with_none(most: Floats) -> Floats:
+    """Append a row for no state."""
+    return np.vstack([most, np.full((1, most.shape[1]), -np.inf)])
