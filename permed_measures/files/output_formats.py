@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -82,9 +81,6 @@ def _check_column(text: str, what: str, where: str) -> None:
 def _table(output: Output, nested: Nested, delimiter: str) -> str:
     text = io.StringIO()
     rows = _rows(output, nested)
-    longest = max((len(name) for row in rows for name in row[:2]), default=0)
-    if longest > csv.field_size_limit():
-        raise output.error(f"a cell has {csv.field_size_limit()} characters at most (found {longest})")
     returns = any("\r" in query_id or "\r" in doc_id for query_id, doc_id, _ in rows)
     # Where only what needs it is quoted, a \r alone is not.
     quoting: Literal[0, 1] = csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL
@@ -120,29 +116,18 @@ def _json_lines(output: Output, nested: Nested) -> str:
     return "".join(f"{_dumped(output, content)}\n" for content in _objects(output, nested))
 
 
-_TURN = re.compile(r"(?s)(.+)_(0|[1-9][0-9]{0,17})")
-
-
 def _objects(output: Output, nested: Nested) -> Iterator[dict[str, Any]]:
-    """Yield PerMed results, or PerMed ground truth if all grades are 1 and MedCorpus labels otherwise."""
-    if output.is_run:
-        for query_id, documents in nested.items():
+    """Yield PerMed results, or PerMed ground truth, which has no grades."""
+    for query_id, documents in nested.items():
+        if output.is_run:
             results = [{"text_id": doc_id, "score": documents[doc_id]} for doc_id in ranked(documents)]
             yield {"query_id": query_id, "ranked_results": results}
-        return
-    if all(grade == 1 for documents in nested.values() for grade in documents.values()):
-        for query_id, documents in nested.items():
-            yield {"query_id": query_id, "relevant_texts": list(documents)}
-        return
-    for query_id, doc_id, grade in _rows(output, nested):
-        turn = _TURN.fullmatch(query_id)
-        if turn is None:
-            raise output.error(
-                "MedCorpus labels have query ids <conversation>_<turn>, and other JSONL labels no grades "
-                f"(found query {query_id!r}, grade {grade})",
-                "Write them as .tsv, .json or .trec",
-            )
-        yield {"conversation_id": turn[1], "turn_id": int(turn[2]), "doc_id": doc_id, "rel": grade}
+            continue
+        other = next((grade for grade in documents.values() if grade != 1), None)
+        if other is not None:
+            problem = f"qrels in JSONL have no grades (found query {query_id!r}, grade {other})"
+            raise output.error(problem, "Write them as .tsv, .json or .trec")
+        yield {"query_id": query_id, "relevant_texts": list(documents)}
 
 
 def frame_of(output: Output, data: Nested | Batches) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from typing import Any
 from ir_measures.measures import Measure
 
 from permed_measures import __version__
+from permed_measures.engine.inputs import STDIN
 from permed_measures.measures.parameters import alias_of, values_of
 
 CONVENTIONS = (
@@ -87,9 +88,9 @@ def provenance(
         - ``seed``: if it was given.
         - ``command``, ``options``: if the origin has them.
         - ``inputs``: if the origin has them. Each has a ``role``, such as ``qrels`` or ``run``, and runs a
-          ``name``; then ``dataset``, an id, if it is one, and ``path`` with ``bytes`` and ``sha256`` of the
-          file as it is stored. Both are null for standard input (``-``) and other pipes, which can be read
-          only once.
+          ``name``; then ``dataset``, an id, or ``path`` with ``bytes`` and ``sha256`` of the file as it is
+          stored. Both are null for folders, and for standard input (``-``) and other pipes, which can be
+          read only once.
 
     Examples
     --------
@@ -135,38 +136,19 @@ def _version(package: str) -> str | None:
 
 
 def _inputs(origin: Origin) -> Iterator[dict[str, Any]]:
-    path = Path(origin.qrels)
-    if not origin.qrels:
-        pass
-    elif path.is_dir():  # a data set: its documents are not read
-        files = (each for each in sorted(path.glob("*.jsonl*")) if not each.name.startswith("corpus"))
-        yield from ({"role": "qrels", **_file(each)} for each in files)
-    elif origin.qrels == "-" or os.path.lexists(path):
-        yield {"role": "qrels", **_file(path)}
-    else:
-        yield {"role": "qrels", "dataset": origin.qrels, **_qrels_file(origin.qrels)}
+    if origin.qrels == "-" or os.path.lexists(origin.qrels):
+        yield {"role": "qrels", **_file(Path(origin.qrels))}
+    elif origin.qrels:
+        yield {"role": "qrels", "dataset": origin.qrels}
     for name, path in origin.runs.items():
         yield {"role": "run", "name": name, **_file(path)}
     for role, path in origin.others.items():
         yield {"role": role, **_file(path)}
 
 
-def _qrels_file(dataset: str) -> dict[str, Any]:
-    """Describe the file that a data set of ir_datasets has its qrels in, if it says which that is."""
-    import ir_datasets
-
-    path = getattr(ir_datasets.load(dataset), "qrels_path", None)
-    try:
-        return _file(Path(path())) if path else {}
-    except NotImplementedError:  # qrels that ir_datasets filters
-        return {}
-
-
 def _file(path: Path) -> dict[str, Any]:
-    if str(path) in ("-", "/dev/stdin"):
-        return {"path": "-", "bytes": None, "sha256": None}
-    if not path.is_file():
-        return {"path": str(path), "bytes": None, "sha256": None}
+    if path == STDIN or not path.is_file():
+        return {"path": "-" if path == STDIN else str(path), "bytes": None, "sha256": None}
     import hashlib  # which loads OpenSSL
 
     with path.open("rb") as file:

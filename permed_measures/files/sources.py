@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import codecs
 import gzip
 import os
+import shutil
 import stat
 import sys
 import tempfile
@@ -28,12 +28,8 @@ T = TypeVar("T")
 MARK = b"\xef\xbb\xbf"
 """The byte order mark; it is one only at the start of a file."""
 _CHUNK = 1 << 23
-_LARGEST_PIPE = 16 * 10**9
-"""Bytes of a pipe that are kept in a temporary file: one that never ends may not fill the disk."""
 _HEAD = 1 << 16
 """Bytes that are enough to recognise most formats."""
-_LONGEST_HEAD = 1 << 24
-"""Bytes of a line, of which the first is looked at to recognise a format."""
 _TYPES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "Parquet"} | {
     bytes([first]) + b"\x2a\x4d\x18": "zstd"  # a frame that readers skip
     for first in range(0x50, 0x60)
@@ -54,11 +50,8 @@ class Source:
             status = os.fstat(0) if self.path == STDIN else self.path.stat()
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self.path)) from None
-        is_device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
-        if is_device or stat.S_ISSOCK(status.st_mode):
-            what = "a device" if is_device else "a socket"
-            this = "standard input" if self.path == STDIN else "this"
-            raise InputError(f"{this} is {what}; only files and pipes can be read", where=str(self.path))
+        if any(is_other(status.st_mode) for is_other in (stat.S_ISCHR, stat.S_ISBLK, stat.S_ISSOCK)):
+            raise InputError("only files and pipes can be read, no device or socket", where=str(self.path))
         # Standard input is a pipe even if it is a file: not every system can open it again from its start.
         return self._copied() if stat.S_ISFIFO(status.st_mode) or self.path == STDIN else self.path
 
@@ -69,12 +62,7 @@ class Source:
         pipe = os.dup(0) if self.path == STDIN else os.open(self.path, os.O_RDONLY)
         try:
             with os.fdopen(pipe, "rb") as content, os.fdopen(copied, "wb") as copy:
-                while chunk := content.read(_CHUNK):
-                    if copy.tell() + len(chunk) > _LARGEST_PIPE:
-                        problem = f"more than {_LARGEST_PIPE / 10**9:g} GB came from a pipe"
-                        hint = "Write it to a file, and name that"
-                        raise InputError(problem, where=str(self.path), hint=hint)
-                    copy.write(chunk)
+                shutil.copyfileobj(content, copy)
         except OSError as error:
             problem = f"{error.strerror} in {tempfile.gettempdir()}, where a pipe is kept while it is read"
             raise OSError(error.errno, problem, str(self.path)) from None
@@ -96,13 +84,13 @@ class Source:
             first = file.read(4)
         return next((name for magic, name in _TYPES.items() if first.startswith(magic)), None)
 
-    def chunks(self, size: int | None = None, longest: int = -1) -> Iterator[bytes]:
-        """Yield about `size` bytes at a time, to the end of a line, unless that is longer than `longest`."""
+    def chunks(self, size: int | None = None) -> Iterator[bytes]:
+        """Yield about `size` bytes at a time, to the end of a line."""
         size = size or _CHUNK
         try:
             with self.content.open("rb") as file, _OPENERS.get(self._type, nullcontext)(file) as content:
                 mark = MARK
-                while data := content.read(size) + content.readline(longest):
+                while data := content.read(size) + content.readline():
                     yield data.removeprefix(mark)
                     mark = b""
         except (OSError, EOFError, zlib.error, zstd.ZstdError) as error:
@@ -115,21 +103,21 @@ class Source:
         """Return the whole content."""
         return b"".join(self.chunks())
 
-    def lines(self, size: int | None = None, longest: int = -1) -> Iterator[tuple[int, str]]:
+    def lines(self, size: int | None = None) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each line."""
         first = 1
-        for chunk in self.chunks(size, longest):
-            yield from self.lines_of(chunk, first, longest >= 0)
+        for chunk in self.chunks(size):
+            yield from self.lines_of(chunk, first)
             first += chunk.count(b"\n")
 
     def head(self) -> Iterator[tuple[int, str]]:
-        """Yield the lines as `lines` does, to look at the first; one of many megabytes may be cut."""
-        return self.lines(_HEAD, _LONGEST_HEAD)
+        """Yield the lines as `lines` does, to look at the first."""
+        return self.lines(_HEAD)
 
-    def lines_of(self, chunk: bytes, first: int, is_cut: bool = False) -> Iterator[tuple[int, str]]:
+    def lines_of(self, chunk: bytes, first: int) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each line of a chunk that begins with line `first`."""
         try:
-            text, _ = codecs.utf_8_decode(chunk, "strict", not is_cut)
+            text = chunk.decode()
         except UnicodeDecodeError as error:
             line = first + chunk.count(b"\n", 0, error.start)
             raise InputError(f"not UTF-8 text ({error.reason})", where=self.location(line)) from None

@@ -76,15 +76,15 @@ def write_qrels(qrels: QrelsLike, path: str | os.PathLike[str], *, to: str | Non
     ----------
     qrels : any form of qrels
     path, to
-        As for `write_run`, but ``.jsonl`` is PerMed ground truth where all grades are 1, MedCorpus labels
-        otherwise; ``.json`` as BEIR has them in memory; ``.tsv`` BEIR qrels.
+        As for `write_run`, but ``.jsonl`` is PerMed ground truth, if all grades are 1; ``.json`` as BEIR
+        has them in memory; ``.tsv`` BEIR qrels.
 
     Raises
     ------
     InputError
         For what the format cannot hold: a query without judgments in a file that has a row per judgment, an
-        id that is empty or has white space in a TREC file, grades in JSON that are not integers, query ids
-        that are not ``<conversation>_<turn>`` as MedCorpus labels; and for a relevance that is not a number.
+        id that is empty or has white space in a TREC file, grades in JSON that are not integers, or in
+        JSONL that are not 1; and for a relevance that is not a number.
     OSError
         If the file cannot be written.
 
@@ -92,10 +92,11 @@ def write_qrels(qrels: QrelsLike, path: str | os.PathLike[str], *, to: str | Non
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_qrels({"topic_001_1": {"a": 2, "b": 0}}, f"{folder}/qrels.jsonl")
-    ...     print(Path(f"{folder}/qrels.jsonl").read_text(), end="")
-    {"conversation_id": "topic_001", "turn_id": 1, "doc_id": "a", "rel": 2}
-    {"conversation_id": "topic_001", "turn_id": 1, "doc_id": "b", "rel": 0}
+    ...     write_qrels({"topic_001_1": {"a": 2, "b": 0}}, f"{folder}/qrels.csv")
+    ...     print(Path(f"{folder}/qrels.csv").read_text(), end="")
+    query_id,doc_id,relevance
+    topic_001_1,a,2
+    topic_001_1,b,0
     """
     _write(Output(Path(path), "relevance"), qrels, to)
 
@@ -108,8 +109,6 @@ def _write(output: Output, data: Any, to: str | None) -> None:
         raise InputError(f"a format must be one of {', '.join(FORMATS)} (found {name!r})")
     if suffix == ".zst" or (suffix == ".gz" and name == "parquet"):
         raise output.error("only text can be compressed, and only as .gz", "Choose another ending")
-    if output.path.is_dir():
-        raise output.error("this is a folder", "Name a file in it")
     content = _as_parquet(output, data) if name == "parquet" else _as_text(output, name, data)
     write_whole(output.path, gzip.compress(content, mtime=0) if suffix == ".gz" else content)
 

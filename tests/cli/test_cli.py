@@ -206,7 +206,7 @@ def test_convert_goes_round(files):
         assert stderr == f"{files / name}: run of {path}\n"
         path = files / name
     assert pm.read_run(path) == pm.read_run(start)
-    for name, options in [("a.tsv", []), ("b.json", []), ("c.trec", ["--as", "qrels"]), ("d.jsonl", [])]:
+    for name, options in [("a.tsv", []), ("b.json", []), ("c.trec", ["--as", "qrels"])]:
         source = MEDICAL.qrels if name == "a.tsv" else path
         run_cli("convert", source, files / name, *options)
         path = files / name

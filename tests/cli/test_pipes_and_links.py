@@ -70,7 +70,7 @@ def test_writing_keeps_links_modes_and_other_files(tmp_path):
     assert (tmp_path / "target").read_text() == "q Q0 a 1 1.0 permed-measures\n"
     assert stat.S_IMODE((tmp_path / "target").stat().st_mode) == 0o600
     assert (tmp_path / "target.part").read_text() == "somebody's"
-    with pytest.raises(pm.InputError, match=r"this is a folder\. Name a file in it"):
+    with pytest.raises(IsADirectoryError):
         pm.write_run({"q": {"a": 1.0}}, tmp_path)
 
 
@@ -142,9 +142,7 @@ def test_what_standard_input_cannot_give_is_said():
     assert (result.returncode, result.stderr.splitlines(True)[-1]) == (2, message)
     with Path(os.devnull).open() as stdin:
         result = command("inspect", "-", stdin=stdin)
-    assert (
-        result.stderr == "error: /dev/stdin: standard input is a device; only files and pipes can be read\n"
-    )
+    assert result.stderr == "error: /dev/stdin: only files and pipes can be read, no device or socket\n"
 
 
 def through_stdin(content):

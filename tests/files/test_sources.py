@@ -2,7 +2,6 @@
 
 import gc
 import gzip
-import itertools
 import os
 import socket
 import sys
@@ -37,11 +36,11 @@ def test_a_spoiled_zstd_file_is_an_error(tmp_path, spoil):
 
 @pytest.mark.skipif(os.name != "posix", reason="devices are files on POSIX systems only")
 def test_devices_and_sockets_are_refused_by_name(tmp_path):
-    with pytest.raises(pm.InputError, match="/dev/zero: this is a device; only files and pipes can be read"):
+    with pytest.raises(pm.InputError, match="/dev/zero: only files and pipes can be read"):
         pm.read_run("/dev/zero")
     with socket.socket(socket.AF_UNIX) as bound:
         bound.bind(str(tmp_path / "socket"))
-        with pytest.raises(pm.InputError, match="socket: this is a socket; only files and pipes"):
+        with pytest.raises(pm.InputError, match="socket: only files and pipes"):
             pm.read_qrels(tmp_path / "socket")
     with pytest.raises(IsADirectoryError):
         pm.read_run(tmp_path)
@@ -101,16 +100,6 @@ def test_a_full_disk_is_named_where_a_pipe_is_kept(pipe, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.mkstemp", full)
     with pytest.raises(OSError, match=r"No space left on device in .*, where a pipe is kept.*pipe'$"):
         pm.read_run(pipe([b"q1 Q0 a 1 1 t\n"]))
-
-
-def test_a_pipe_that_does_not_end_is_refused(pipe, tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr(sources, "_LARGEST_PIPE", 5 * 10**7)
-    endless = itertools.repeat(b"q1 Q0 a 1 1 t\n" * 10**5)
-    with pytest.raises(pm.InputError, match=r"pipe: more than 0\.05 GB came from a pipe. Write it to a file"):
-        pm.read_run(pipe(endless))
-    gc.collect()
-    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
 def test_a_pipe_leaves_no_copy(pipe, tmp_path, monkeypatch):
