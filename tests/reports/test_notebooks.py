@@ -8,14 +8,6 @@ import polars as pl
 import pytest
 from reporting import made, pair
 
-import permed_measures as pm
-
-
-def test_a_cell_that_ends_in_a_comparison_says_what_it_is_in_a_line():
-    result = made({"old": [2] * 9, "new": [1] * 9}, ["RR", "nDCG(dcg='exp-log2')@10"], baseline="old")
-    assert repr(result) == "<Comparison of old, new (baseline old) on 9 queries: RR, nDCG-exp@10>"
-    assert "(every pair)" in repr(made({"old": [2] * 9, "new": [1] * 9}))
-
 
 def test_a_notebook_shows_the_means_and_folds_the_differences():
     html = pair(9)._repr_html_()
@@ -62,10 +54,3 @@ def test_means_and_differences_have_the_digits_that_one_asks_for(form):
     assert "0.333333" in result.to(form, digits=6)
     assert "+0.67" in text.replace("$", "")
     assert "0.0039" in text
-
-
-def test_digits_are_a_whole_number():
-    with pytest.raises(
-        pm.InputError, match=re.escape("digits must be a whole number of at least 0 (found -1)")
-    ):
-        pair(9).to("table", digits=-1)

@@ -7,53 +7,47 @@ import json
 import math
 
 from reporting import (
-    Page,
-    assert_stands_alone,
     loaded,
     pair,
 )
 
 
-def sections_of(result):
-    return [*((str(value), part) for value, part in result.groups.items()), ("(all)", result)]
-
-
 def test_csv_and_json_have_every_number_as_it_was_computed(sample):
-    rows = list(csv.DictReader(io.StringIO(sample.to("csv"))))
+    lines = list(csv.DictReader(io.StringIO(sample.to("csv"))))
     content = loaded(sample)
-    parts = [*content["groups"], content]
-    objects = [each for part in parts for each in part["rows"]]
-    expected = [(label, row) for label, part in sections_of(sample) for row in part.rows]
-    assert len(rows) == len(objects) == len(expected) == 6 * 9
-    for line, each, (label, row) in zip(rows, objects, expected, strict=True):
-        low, high = row.interval or (None, None)
-        numbers = {
-            **{
-                f"{name}_{bound}": (row.intervals[name] or (None, None))[i]
-                for name in ("mean", "baseline_mean")
-                for i, bound in enumerate(("low", "high"))
-            },
-            **{"mean": row.mean, "baseline_mean": row.baseline_mean, "difference": row.difference},
-            **{"relative": row.relative, "low": low, "high": high, "effect_size": row.effect_size},
-            **{"wins": row.wins, "ties": row.ties, "losses": row.losses},
-            **{
-                f"{name} {field}": getattr(row.tests.get(name), field, None)
-                for name in sample.rows[0].tests
-                for field in ("p", "adjusted")
-            },
-        }
+    objects = [each for part in [*content["groups"], content] for each in part["rows"]]
+    parts = [*((str(value), part) for value, part in sample.groups.items()), ("(all)", sample)]
+    expected = [(label, row) for label, part in parts for row in part.rows]
+    assert len(lines) == len(objects) == len(expected) == 6 * 9
+    names = (
+        "mean",
+        "baseline_mean",
+        "difference",
+        "relative",
+        "effect_size",
+        "wins",
+        "ties",
+        "losses",
+        "needed",
+    )
+    how = {
+        "clusters": "conversation_id",
+        "correction": "max-t",
+        "level": "0.95",
+        "resamples": "499",
+        "seed": "0",
+    }
+    for line, each, (label, row) in zip(lines, objects, expected, strict=True):
+        numbers = {name: getattr(row, name) for name in names}
+        for prefix, ends in (("", row.interval), *((f"{name}_", row.intervals[name]) for name in names[:2])):
+            numbers |= dict(zip((f"{prefix}low", f"{prefix}high"), ends or (None, None), strict=True))
+        for name in sample.rows[0].tests:
+            numbers |= {
+                f"{name} {field}": getattr(row.tests.get(name), field, None) for field in ("p", "adjusted")
+            }
         labels = {"turn_number": label, "measure": str(row.measure), "run": row.run, "baseline": row.baseline}
-        how = {
-            "clusters": "conversation_id",
-            "correction": "max-t",
-            "level": "0.95",
-            "resamples": "499",
-        }
-        how |= {"seed": "0"}
-        numbers |= {"needed": row.needed}
         assert line.keys() == {**labels, **numbers, **how, "reasons": ""}.keys()
-        assert {name: line[name] for name in how} == how
-        assert {name: line[name] for name in labels} == labels
+        assert {name: line[name] for name in (*how, *labels)} == how | labels
         assert {name: float(line[name]) if line[name] else None for name in numbers} == numbers
         assert each == json.loads(json.dumps(dataclasses.asdict(row), default=str))
 
@@ -74,22 +68,3 @@ def test_what_has_no_value_is_empty_in_csv_and_null_in_json():
     [row] = loaded(result)["rows"]
     assert [row["relative"], row["effect_size"], row["tests"]["t-test"]["p"]] == [None] * 3
     assert row["tests"]["t-test"]["reason"] == "no variance between queries"
-
-
-def test_a_page_has_the_tables_of_the_report_the_runs_by_value(sample):
-    page = Page(sample.to("html"))
-    assert_stands_alone(page)
-    [means, differences] = [table for each in sample.report().sections for table in each.tables]
-    first = [[cell.text + cell.mark for cell in row] for block in means.blocks for row in block]
-    shown = page.rows[1 : len(first) + 1]
-    assert page.rows[0] == means.headings
-    assert sorted(shown) == sorted(first)
-    n_runs = len(sample.paired.values)
-    for start in range(0, len(shown), n_runs):
-        values = [float(row[3][:6]) for row in shown[start : start + n_runs]]
-        assert values == sorted(values, reverse=True)
-    after = page.rows[len(first) + 1 :]
-    assert after[: len(differences.rows) + 1] == [
-        differences.headings,
-        *([cell.text + cell.mark for cell in row] for row in differences.rows),
-    ]

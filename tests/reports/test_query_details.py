@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import ir_measures
 
-from permed_measures.comparisons import queries as module
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.queries import query_details
 from permed_measures.datasets import SAMPLES, from_folder, load
@@ -114,15 +113,6 @@ def test_a_run_that_can_be_read_once_has_its_judged_documents(tmp_path):
         assert shown(details, "old") == [[None, "c", "b"], ["a"], []]
         assert shown(details, "new") == [["a", "x", "b"], ["z", "a"], []]
         assert unread(details) == {"old": ONCE}
-
-
-def test_spark_frames_are_not_read_again(monkeypatch):
-    frame = object()
-    monkeypatch.setattr(module, "is_spark_frame", lambda run: run is frame)
-    result = compared({"old": OLD, "new": NEW})
-    details = query_details(replace(result, runs={"old": frame, "new": NEW}), depth=3)
-    assert unread(details) == {"old": "is a Spark frame, which is not read again"}
-    assert shown(details, "old") == [[None, "c", "b"], ["a"], []]
 
 
 def test_a_file_that_has_changed_since_is_not_shown(tmp_path):

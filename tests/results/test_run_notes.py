@@ -55,13 +55,6 @@ def test_equal_scores_are_found_in_every_form(form, seed):
     assert notes(FORMS[form](rows), qrels) == [TIED] * (several and equal)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_scores_of_queries_without_judgments_are_not_spoken_of(form):
-    rows = [("q1", "a", 1.0), ("q1", "x", 1.0), ("other", "a", 2.0), ("other", "x", 1.0)]
-    assert notes(FORMS[form](rows), {"q1": {"a": 1}}) == [TIED]
-    assert notes(FORMS[form](rows), {"q1": {"a": 1}, "other": {"a": 1}}) == []
-
-
 @pytest.mark.parametrize(
     ("run", "said"),
     [
