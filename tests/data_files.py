@@ -17,14 +17,6 @@ def write_lines(path, lines):
     return path
 
 
-def write_folder(folder, queries, labels=None, corpus=None, suffix=""):
-    files = {"queries": queries, "query_to_texts": labels, "corpus": corpus}
-    for name, lines in files.items():
-        if lines is not None:
-            write_lines(folder / f"{name}.jsonl{suffix}", lines)
-    return folder
-
-
 def kept(home):
     return [path for path in home.rglob("*") if path.is_file()]
 

@@ -16,7 +16,7 @@ from permed_measures.engine.query_ids import REWRITINGS
 from permed_measures.measures.definitions import PRESETS
 from permed_measures.results.report import FORMATS
 
-QRELS = argument("qrels", "QRELS", "A qrels file, a data set id of ir_datasets, or the folder of a data set.")
+QRELS = argument("qrels", "QRELS", "A qrels file, or a data set id of ir_datasets.")
 RUNS = argument(
     "runs", "RUN", "Run files, or folders of them: FILE or NAME=FILE; - is standard input.", nargs="+"
 )

@@ -71,8 +71,7 @@ def _check_together(args: Namespace) -> None:
 QRELS_OR_COLLECTIONS = argument(
     "qrels",
     "QRELS",
-    "A qrels file, a data set id of ir_datasets, or the folder of a data set; without RUN, a TOML file of "
-    "several collections.",
+    "A qrels file, or a data set id of ir_datasets; without RUN, a TOML file of several collections.",
 )
 
 COMMAND = Command(

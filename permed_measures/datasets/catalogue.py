@@ -1,8 +1,7 @@
-"""The data sets: MedCorpus, LitSearch, the packaged sample, and the user's own folders."""
+"""The data sets: MedCorpus, LitSearch and the packaged sample."""
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -29,7 +28,7 @@ Handlers = tuple[Docs, Queries, Qrels]
 
 
 def _labels(path: Callable[[], Path], definitions: dict[int, str]) -> Qrels:
-    return Qrels(lambda: readers.read_labels(path()), definitions, path)
+    return Qrels(lambda: readers.read_labels(path()), definitions)
 
 
 def _turns(path: Callable[[], Path]) -> Queries:
@@ -111,51 +110,6 @@ DATASETS: dict[str, Handlers] = {
 
 def _dataset(handlers: tuple[Any, ...], texts: dict[str, str]) -> Dataset:
     return Dataset(*handlers, SimpleNamespace(documentation=lambda: dict(texts)))
-
-
-# --- the user's own folders -------------------------------------------------------------------------
-
-_FOLDERS: dict[str, Path] = {}
-"""The folders by the ids under which they were registered."""
-
-
-def folder(path: str | os.PathLike[str], name: str) -> Dataset:
-    """Return the data set in a folder, without registering it."""
-    queries, labels, corpus = (
-        next((file for file in (Path(path, each), Path(path, f"{each}.gz")) if file.is_file()), None)
-        for each in ("queries.jsonl", "query_to_texts.jsonl", "corpus.jsonl")
-    )
-    if queries is None:
-        raise InputError(
-            "this folder is no data set: it has no file queries.jsonl",
-            where=str(path),
-            hint="A data set has queries.jsonl, query_to_texts.jsonl and perhaps corpus.jsonl, as MedCorpus "
-            "or PerMed's baselines have them",
-        )
-
-    def read() -> Any:
-        found = readers.read_labels(labels) if labels else readers.read_ground_truth(queries)
-        return readers.check_labels(found, labels or queries, queries)
-
-    handlers = (_turns(_always(queries)), Qrels(read, _GRADED, _always(labels or queries)))
-    docs = [Docs(name, TitledDoc, lambda: [corpus], readers.read_documents)] if corpus else []
-    texts = {"pretty_name": name, "desc": f"The data set in {path}."}
-    return _dataset((*docs, *handlers), texts)
-
-
-def register_folder(path: str | os.PathLike[str], name: str) -> Dataset:
-    """Register a folder; see `permed_measures.datasets.from_folder`."""
-    resolved = Path(path).resolve()
-    if name in set(ir_datasets.registry):
-        if _FOLDERS.get(name) == resolved:
-            return ir_datasets.load(name)
-        raise InputError(f"there is a data set {name!r} already", hint="Choose another id")
-    dataset = folder(resolved, name)
-    list(dataset.queries_iter())  # errors in the files are raised now
-    list(dataset.qrels_iter())
-    ir_datasets.registry.register(name, dataset)
-    _FOLDERS[name] = resolved
-    return ir_datasets.load(name)
 
 
 # --- registration ----------------------------------------------------------------------------------

@@ -57,14 +57,11 @@ class Queries(BaseQueries):  # type: ignore[misc]
 class Qrels(BaseQrels):  # type: ignore[misc]
     """Judgments that are read when they are needed.
 
-    `read` returns them as ``{query_id: {doc_id: relevance}}``, and `path` their file; `definitions` says what
-    each grade means.
+    `read` returns them as ``{query_id: {doc_id: relevance}}``; `definitions` says what each grade means.
     """
 
-    def __init__(
-        self, read: Callable[[], Nested], definitions: dict[int, str], path: Callable[[], Path]
-    ) -> None:
-        self._read, self._definitions, self._path = read, definitions, path
+    def __init__(self, read: Callable[[], Nested], definitions: dict[int, str]) -> None:
+        self._read, self._definitions = read, definitions
 
     def qrels_iter(self) -> Iterator[GenericQrel]:
         for query_id, documents in self.qrels_nested().items():
@@ -81,10 +78,6 @@ class Qrels(BaseQrels):  # type: ignore[misc]
     def qrels_count(self) -> int:
         return sum(map(len, self._read().values()))
 
-    def qrels_path(self) -> Path:
-        """Return the file of all judgments."""
-        return self._path()
-
     def of(self, queries: Queries) -> Qrels:
         """Return the judgments of some queries."""
 
@@ -93,7 +86,7 @@ class Qrels(BaseQrels):  # type: ignore[misc]
             ids = [query.query_id for query in queries.queries_iter()]
             return {query_id: qrels[query_id] for query_id in ids if query_id in qrels}
 
-        return Qrels(read, self._definitions, self._path)
+        return Qrels(read, self._definitions)
 
 
 class Docs(BaseDocs):  # type: ignore[misc]

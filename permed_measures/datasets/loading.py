@@ -26,10 +26,8 @@ def load(dataset: str) -> Dataset:
     """Load a data set; see `permed_measures.datasets.load`."""
     import ir_datasets
 
-    from permed_measures.datasets.catalogue import folder  # which registers the data sets
+    from permed_measures.datasets import catalogue  # noqa: F401 - which registers the data sets
 
-    if Path(dataset).is_dir() and dataset not in set(ir_datasets.registry):
-        return folder(dataset, Path(dataset).resolve().name)
     try:
         loaded = ir_datasets.load(dataset)
     except KeyError:
@@ -44,13 +42,13 @@ def load(dataset: str) -> Dataset:
 
 
 def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
-    """Return the qrels of a file, or the data set of an id or folder; qrels in another form as they are."""
+    """Return the qrels of a file, or the data set of an id; qrels in another form as they are."""
     if is_spark_frame(qrels):
         return as_mapping_or_batches(cast(Any, qrels), "relevance")
     if not isinstance(qrels, (str, os.PathLike)):
         return qrels
     path = _found(qrels)
-    if path is None or path.is_dir():
+    if path is None:
         return _loaded_dataset(os.fspath(qrels))
     from permed_measures.files.read import load
 
@@ -63,7 +61,7 @@ def _loaded_dataset(name: str) -> Dataset:
     except InputError:
         if _is_measure(name):
             raise InputError(f"expected qrels (found the measure {name})", hint=_ORDER) from None
-        if (Path(name).suffix or ":" in name) and not Path(name).is_dir():
+        if Path(name).suffix or ":" in name:
             raise _no_file(Path(name)) from None
         raise
 

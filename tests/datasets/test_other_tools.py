@@ -47,32 +47,7 @@ def test_pyterrier_loads_texts_and_its_data_set_is_taken_as_qrels():
     assert pm.evaluate_by("AP", dataset, run, "turn_number").keys() == {1, 2, 3, 4, 5}
 
 
-@pytest.mark.parametrize("labels_file", [True, False])
-def test_a_query_without_judgments_counts_in_a_data_set_as_in_its_file(tmp_path, labels_file):
-    lines = [
-        {"query_id": f"t_turn_{n}", "query": "?", **({} if labels_file else {"ground_truth": documents})}
-        for n, documents in ((1, ["a"]), (2, []))
-    ]
-    (tmp_path / "queries.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    if labels_file:
-        (tmp_path / "query_to_texts.jsonl").write_text(
-            '{"query_id": "t_turn_1", "relevant_texts": ["a"]}\n'
-            '{"query_id": "t_turn_2", "relevant_texts": []}\n'
-        )
-    dataset = pm.datasets.from_folder(tmp_path, f"edge-{labels_file}")
-    run = {"t_turn_1": {"a": 1.0}, "t_turn_2": {"a": 1.0}}
-    [value] = pm.calc_aggregate(["AP"], dataset, run).values()
-    assert value == 0.5
-    [one, two] = pm.evaluate_by("AP", dataset, run, "turn_number").values()
-    assert (*one.values(), *two.values()) == (1.0, 0.0)
-    (tmp_path / "run.jsonl").write_text(
-        "".join(json.dumps({"query_id": q, "results": [{"text_id": "a"}]}) + "\n" for q in run)
-    )
-    _, stdout, _ = run_main("evaluate", tmp_path, tmp_path / "run.jsonl", "-m", "AP", "--format", "json")
-    assert json.loads(stdout)[0]["metrics"]["AP"] == 0.5
-
-
-def test_qrels_that_ir_datasets_filters_have_no_file_in_the_provenance(tmp_path):
+def test_qrels_that_ir_datasets_filters_are_named_by_their_id(tmp_path):
     qrels = FilteredQrels(ir_datasets.load("permed-sample").qrels_handler(), lambda: {"sample_01_1"})
     ir_datasets.registry.register("a-filtered-set", ir_datasets.Dataset(qrels))
     (tmp_path / "run.trec").write_text("sample_01_1 Q0 sample-032 1 1 t\n")

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from permed_measures.datasets import from_folder, load
+from permed_measures.datasets import load
 from permed_measures.datasets.titles import titles_of
 
 
@@ -26,10 +26,8 @@ def test_nothing_is_downloaded():
         assert titles_of(load(name), {"1"}) == {}
 
 
-def test_a_folder_without_corpus_or_with_a_damaged_one_has_none(tmp_path, new_id):
-    line = '{"query_id": "t_turn_1", "query": "why?", "history": [], "ground_truth": ["d1"]}'
-    (tmp_path / "queries.jsonl").write_text(line)
-    assert titles_of(from_folder(tmp_path, new_id), {"d1"}) == {}
-    (tmp_path / "corpus.jsonl").write_text("{")
-    assert titles_of(load(str(tmp_path)), {"d1"}) == {}
+def test_a_damaged_corpus_has_none(home):
+    (home / "medcorpus").mkdir(parents=True)
+    (home / "medcorpus" / "corpus.jsonl").write_text("{")
+    assert titles_of(load("medcorpus"), {"d1"}) == {}
     assert titles_of({"q": {"d1": 1}}, {"d1"}) == {}

@@ -5,12 +5,15 @@ import os
 import pickle
 import threading
 from dataclasses import replace
+from types import SimpleNamespace
 
 import ir_measures
+from ir_measures import Qrel
 
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.queries import query_details
-from permed_measures.datasets import SAMPLES, from_folder, load
+from permed_measures.datasets import SAMPLES, load
+from permed_measures.datasets.records import ConversationQuery
 from permed_measures.files.write import write_run
 
 QRELS = {"q1": {"a": 2, "b": 1, "c": 0, "far": 2, "never": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
@@ -155,16 +158,14 @@ def test_a_conversation_has_the_turns_before_it_and_documents_their_titles():
     assert dict(zip(ids, texts, strict=True)) == {doc_id: documents[doc_id] for doc_id in ids}
 
 
-def test_turns_that_are_known_by_their_texts_alone_and_turns_without_judgments(tmp_path):
-    lines = [
-        {"query_id": "t_turn_2", "query": "and <then>?", "history": ["first\n question"]},
-        {"query_id": "u_turn_1", "query": "one", "history": []},
-        {"query_id": "u_turn_2", "query": "two", "history": ["one"]},
+def test_turns_that_are_known_by_their_texts_alone_and_turns_without_judgments():
+    queries = [
+        ConversationQuery("t_turn_2", "and <then>?", "t", 2, ("first\n question",)),
+        ConversationQuery("u_turn_1", "one", "u", 1, ()),
+        ConversationQuery("u_turn_2", "two", "u", 2, ("one",)),
     ]
-    labels = [{"query_id": each, "relevant_texts": ["d"]} for each in ("t_turn_2", "u_turn_2")]
-    for name, content in (("queries", lines), ("query_to_texts", labels)):
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, content)))
-    dataset = from_folder(tmp_path, "turns-of-a-test")
+    labels = [Qrel(each, "d", 1) for each in ("t_turn_2", "u_turn_2")]
+    dataset = SimpleNamespace(queries_iter=lambda: iter(queries), qrels_iter=lambda: iter(labels))
     details = query_details(compared({"old": {}, "new": {}}, dataset, by={"u_turn_2": 1}, clusters="none"))
     assert details["n"] == 2
     assert details["turns"] == [[2], [3]]
