@@ -32,22 +32,6 @@ def notes_of(result):
     return differences_table(result).notes
 
 
-@pytest.mark.parametrize(
-    ("ranks", "means", "places"),
-    [
-        ([4, 1, 2], ["0.2500", "1.0000", "0.5000"], [0, 1, 2]),
-        ([1, 1, 2], ["1.0000", "1.0000", "0.5000"], [1, 1, 2]),
-        ([201, 200, 1000], ["0.0050", "0.0050", "0.0010"], [1, 1, 2]),
-        ([200, 201], ["0.0050", "0.0050"], [0, 0]),
-    ],
-)
-def test_the_best_and_the_second_are_those_that_print_so(ranks, means, places):
-    result = made({f"r{i}": [rank] for i, rank in enumerate(ranks)}, tests=())
-    [column] = zip(*cells_of(result)[0], strict=True)
-    assert list(column) == [(text, place, "") for text, place in zip(means, places, strict=True)]
-    assert ("best in bold, second best underlined" in caption_of(result)) == (places != [0, 0])
-
-
 @pytest.mark.parametrize(("n", "mark"), [(8, "‡"), (7, "†"), (6, "†"), (5, "")])  # p is 2 / 2^n
 @pytest.mark.parametrize("ranks", [(2, 1), (1, 2)])
 def test_daggers_are_those_of_the_exact_p(n, mark, ranks):
@@ -68,12 +52,6 @@ def test_marks_are_of_adjusted_p_values():
     assert marks == {"none": "‡", "holm": "†"}
 
 
-def test_letters_are_of_the_runs_that_one_is_better_than():
-    result = made({"first": [1] * 8, "second": [2] * 8, "third": [4] * 8})
-    assert labels_of(result) == [[["a", "first"], ["b", "second"], ["c", "third"]]]
-    assert cells_of(result) == [[[("1.0000", 1, "bc")], [("0.5000", 2, "c")], [("0.2500", 0, "")]]]
-
-
 @pytest.mark.parametrize("n", [26, 27])
 def test_more_runs_than_letters_have_no_marks(n):
     result = made({f"run{i}": [i] * 8 for i in range(1, n + 1)}, correction="none")
@@ -85,29 +63,13 @@ def test_more_runs_than_letters_have_no_marks(n):
 
 
 IN_FOURS = {f"q{i:02}": i // 4 for i in range(16)}
-
-
 TWO_GROUPS = {f"q{i:02}": "xxyy"[i % 4] for i in range(8)}
-
-
 EXACT = "randomization test (all 256 sign patterns of 8 queries)"
-
-
 DAGGERS = "† p < 0.05, ‡ p < 0.01 against old: "
-
-
 LETTERS = "Letters name the runs that a run is significantly better than, p < 0.05: "
-
-
 DRAWN = "randomization test (1,234 random sign patterns of 40 queries, seed 5)"
-
-
 NONE_HOLDS = "No significance marks: the tests treat the queries of a cluster as independent."
-
-
 RANKS = "Wilcoxon's test (signed ranks of 8 non-zero differences, exact)"
-
-
 VARIANT = "nDCG(dcg='exp-log2')@10"
 
 
@@ -195,21 +157,6 @@ def test_a_p_that_is_below_a_level_prints_so(p, printed):
 
 def test_a_p_is_below_a_ten_thousandth_or_has_four_decimals():
     assert [p_or_dash(p) for p in (None, 0.0001, 0.000099, 0.0)] == ["—", "0.0001", "<0.0001", "<0.0001"]
-
-
-def test_the_differences_are_those_of_the_rows():
-    result = made({"old": [2] * 12, "new": [1, 2, 4] * 4}, baseline="old")
-    [row] = result.rows
-    table = differences_table(result)
-    low, high = (f"{bound:+.4f}" for bound in row.interval)
-    test = row.tests["randomization"]
-    assert dict(zip(table.headings, [cell.text for cell in table.rows[0]], strict=True)) == {
-        **{"measure": "RR", "run": "new", "Δ": f"{row.difference:+.4f}", "Δ %": f"{100 * row.relative:+.1f}"},
-        **{"95% CI": f"[{low}, {high}]", "W/T/L": f"{row.wins}/{row.ties}/{row.losses}"},
-        **{"d_z": f"{row.effect_size:+.2f}", "p": f"{test.p:.4f}", "p (adj.)": f"{test.adjusted:.4f}"},
-    }
-    assert table.spare[0] == "p"
-    assert {"Δ", "95% CI", "p (adj.)"}.isdisjoint(table.spare)
 
 
 def test_every_test_that_was_asked_for_has_a_column():

@@ -1,14 +1,17 @@
 """Looks of runs, names letter for letter, and plots as files and on pages."""
 
 import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib
 import pytest
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.text import Text
 from plotting import HARD, TURN, grouped, labels_of_x, made, texts
 
 import permed_measures as pm
+from permed_measures.comparisons.plots import inline
 from permed_measures.comparisons.plots.by_group import plot_by_group
 from permed_measures.comparisons.plots.forest import plot_forest
 from permed_measures.comparisons.plots.save import PLOT_ENDINGS, inline_svg, save_plot
@@ -108,3 +111,56 @@ def test_matplotlib_is_missing(monkeypatch):
     for plot in PLOTS:
         with pytest.raises(pm.InputError, match=r"matplotlib is not installed.*pip install '\.\[plot\]'"):
             plot(compared)
+
+
+# --- how plots look ------------------------------------------------------------------------------------
+
+SEEN = Path(__file__).parents[2] / "golden" / "looks.txt"
+"""How plots looked when somebody saw them; ``python tests/comparisons/plots/test_looks.py`` writes it."""
+
+
+def looks(plot):
+    """Yield what texts, lines and bars of a plot look like."""
+    for ax in plot.figure.axes:
+        size, spines = (
+            plot.figure.get_size_inches(),
+            [name for name, s in ax.spines.items() if s.get_visible()],
+        )
+        limits = [round(float(end), 3) for end in (*ax.get_xlim(), *ax.get_ylim())]
+        yield f"axes of {plot.figure.get_size_inches()} inches, {limits}, {spines}"
+        for each in ax.lines:
+            marker = [each.get_marker(), each.get_markersize(), each.get_markerfacecolor()]
+            line = each.get_color(), each.get_linestyle(), each.get_linewidth()
+            yield f"line {line}, {marker}, {each.get_markeredgewidth()}, above {each.get_zorder():g}"
+        for each in ax.collections:
+            yield f"bars {[to_hex(colour) for colour in each.get_colors()]} {each.get_linewidth()}"
+    for each in plot.figure.findobj(Text):
+        if each.get_text() and each.get_visible():
+            look = each.get_fontsize(), each.get_weight(), each.get_color(), each.get_rotation()
+            yield f"text {look}, mathematics {each.get_parse_math()}, TeX {each.get_usetex()}"
+
+
+def seen():
+    """Return the looks of each kind of plot."""
+    names = [f"run {number}" for number in range(9)]
+    plots = {
+        "differences": plot_forest(made(("old", "new", "bad", "good"), ["P@1"], tests="randomization"))[0],
+        "means": plot_forest(made(("old", "new"), baseline=None, tests="randomization"))[0],
+        "groups": grouped(names=names[1:]),
+        "labels": grouped(lambda query_id: f"{query_id[-1]} {'x' * 20}"),
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inline, "inline_svg", lambda figure: figure.axes[0])
+        compared = made(("old", "new"), ["P@1"], tests="randomization", by=TURN)
+        small = [*inline.forest_plots(compared), *inline.group_plots(compared)]
+        plots |= {f"inline {number}": plot.svg() for number, plot in enumerate(small)}
+    lines = [f"{name}: {look}" for name, plot in plots.items() for look in dict.fromkeys(looks(plot))]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def test_plots_look_as_they_were_seen():
+    assert seen() == SEEN.read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    SEEN.write_text(seen(), encoding="utf-8")
