@@ -122,10 +122,7 @@ SEEN = Path(__file__).parents[2] / "golden" / "looks.txt"
 def looks(plot):
     """Yield what texts, lines and bars of a plot look like."""
     for ax in plot.figure.axes:
-        size, spines = (
-            plot.figure.get_size_inches(),
-            [name for name, s in ax.spines.items() if s.get_visible()],
-        )
+        spines = [name for name, spine in ax.spines.items() if spine.get_visible()]
         limits = [round(float(end), 3) for end in (*ax.get_xlim(), *ax.get_ylim())]
         yield f"axes of {plot.figure.get_size_inches()} inches, {limits}, {spines}"
         for each in ax.lines:
