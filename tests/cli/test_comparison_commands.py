@@ -64,7 +64,6 @@ def test_a_folder_of_runs_is_one_table(compared, tmp_path):
         ("bm25", "error: a comparison needs at least two runs (found 1)"),
         ("empty", "error: empty: no run file in this folder"),
         ("bm25 =lsa", "error: a run is FILE or NAME=FILE (found '=lsa')"),
-        ("bm25 a=empty", "error: empty: Is a directory"),
         ("bm25 lsa --clusters (", "(found '(', not a pattern: missing )"),
         ("bm25 lsa --level 2", "error: level must be between 0 and 1 (found 2.0). 95 percent is 0.95"),
         ("bm25 lsa --correction sidak", "--correction: invalid choice: 'sidak' (choose from "),
@@ -74,7 +73,6 @@ def test_a_folder_of_runs_is_one_table(compared, tmp_path):
             "error: out.gif: the ending '.gif' means no format. End the name in .txt, .md, .tex,",
         ),
         ("bm25 lsa --output no/out.csv", "error: no/out.csv: there is no folder 'no' to write into"),
-        ("bm25 lsa --output folder.csv", "error: folder.csv: Is a directory"),
         (
             "bm25 run.csv --output run.csv",
             "error: run.csv: the output would overwrite the qrels or a run",
@@ -82,8 +80,7 @@ def test_a_folder_of_runs_is_one_table(compared, tmp_path):
     ],
 )
 def test_what_compare_refuses_is_one_message_and_nothing_is_written(compared, tmp_path, line, message):
-    for name in ("empty", "folder.csv"):
-        (tmp_path / name).mkdir()
+    (tmp_path / "empty").mkdir()
     (tmp_path / "run.csv").write_text("query_id,doc_id,score\nsample_01_1,a,1\n")
     before = contents(tmp_path)
     status, out, err = compared(line if "--output" in line else f"{line} --output out.html")
@@ -197,12 +194,11 @@ def test_what_reranking_refuses_is_one_message_and_status_2(command, line, messa
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize(("ending", "begins"), [("pdf", b"%PDF-"), ("svg", b"<?xml"), ("png", b"\x89PNG")])
-def test_the_figure_is_the_forest_plot(compared, tmp_path, ending, begins):
-    status, out, err = compared(f"bm25 lsa --baseline bm25 --output plot.{ending}")
+def test_the_figure_is_the_forest_plot(compared, tmp_path):
+    status, out, err = compared("bm25 lsa --baseline bm25 --output plot.svg")
     assert (status, out) == (0, "")
-    assert err.endswith(f"plot.{ending}: figure of 2 runs\n")
-    assert (tmp_path / f"plot.{ending}").read_bytes().startswith(begins)
+    assert err.endswith("plot.svg: figure of 2 runs\n")
+    assert (tmp_path / "plot.svg").read_bytes().startswith(b"<?xml")
 
 
 @pytest.mark.parametrize("output", ["plot.pdf", "page.html"])

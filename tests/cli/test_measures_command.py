@@ -8,7 +8,6 @@ from commands import run_cli, run_main
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.kernels import KERNELS
-from permed_measures.measures.names import WORDS
 
 
 def test_one_measure_is_explained_with_what_its_values_mean(monkeypatch):
@@ -59,11 +58,6 @@ def test_the_example_of_a_measure_works(name):
     for parameter in pm.parse_measure(name).SUPPORTED_PARAMS:
         for value in getattr(pm.parse_measure(name).SUPPORTED_PARAMS[parameter], "meanings", ()):
             assert pm.parse_measure(f"{name}({parameter}={value})")[parameter] == value
-
-
-def test_other_names_are_understood():
-    for name, words in WORDS.items():
-        assert {pm.parse_measure(word) for word in words.split()} == {pm.parse_measure(name)}
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,6 @@ class Terminal(io.StringIO):
     "command",
     [
         "measures",
-        "evaluate permed-sample permed-sample/runs",
         "audit permed-sample permed-sample/runs/bm25 --claim MAP@10=0.4665",
         "compare permed-sample permed-sample/runs --resamples 9 -m litsearch -m AP -m RR -m R@10",
     ],
