@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from ir_measures.measures import Measure
 
 from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.datasets import NAMES, SAMPLES
-from permed_measures.datasets.loading import existing, lazy_runs, loaded_qrels, run_name, with_path
+from permed_measures.datasets.loading import existing, lazy_runs, loaded_qrels, loaded_run, run_name
 from permed_measures.engine.forms import as_mapping
-from permed_measures.engine.hits import may_be_grades
-from permed_measures.engine.inputs import QRELS_FIRST
 from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.query_ids import renamed
-from permed_measures.engine.rankings import SWAPPED
-from permed_measures.errors import InputError, PermedError, PermedWarning
+from permed_measures.errors import InputError, PermedError
 from permed_measures.files.provenance import Origin
-from permed_measures.files.read import kind_of
-from permed_measures.files.read import load as load_file
-from permed_measures.files.sources import Source
-from permed_measures.markup import counted
 from permed_measures.measures.names import ambiguities
 from permed_measures.measures.parameters import with_rel
 from permed_measures.measures.parsing import distinct, measures_of, named_measures
@@ -142,57 +133,6 @@ def _in_folder(folder: Path) -> list[tuple[str, Path]]:
     return [(run_name(path), path) for path in files]
 
 
-class _Reader(NamedTuple):
-    """How runs are read."""
-
-    judgments: Judgments
-    order: Literal["score", "list"]
-    rewriting: str | None
-    may_be_swapped: bool  # the qrels may as well be a run
-    may_repeat: bool  # documents may be listed twice
-    labels: tuple[str, Any]  # the qrels, as they were named and as they were read
-
-    def read(self, file: Path) -> Any:
-        path = existing(file)
-        loaded = load_file(
-            path,
-            "run",
-            order=self.order,
-            may_repeat=self.may_repeat,
-            labels=self._labels_of(path),
-        )
-        table: Any = loaded.table
-        if self.may_be_swapped and (loaded.labels or (isinstance(table, dict) and may_be_grades(table))):
-            raise InputError(SWAPPED, where=str(path), hint=QRELS_FIRST)
-        for note in filter(None, [loaded.labels, *loaded.notes]):
-            _warn(note, path)
-        return with_path(table if self.rewriting is None else self._rewritten(table, path), path)
-
-    def _labels_of(self, path: Path) -> dict[str, Any] | None:
-        """Return what a file is as qrels if these are the same file, which is then read once."""
-        argument, qrels = self.labels
-        is_same = isinstance(qrels, dict) and argument != "-" and path.samefile(argument)
-        return qrels if is_same else None
-
-    def _rewritten(self, table: Any, path: Path) -> Any:
-        """Return a run with the query ids of the qrels, and say how many were rewritten."""
-        try:
-            found = renamed(table, self.judgments, str(self.rewriting))
-        except InputError as error:
-            raise InputError(error.problem, where=error.where or str(path), hint=error.hint) from None
-        changed = [f"{old!r} to {new!r}" for old, new in found.renaming.items() if old != new]
-        if changed:
-            _warn(f"{path}: rewrote {counted(len(changed), 'query id')} (the first: {changed[0]})", path)
-        return found.run
-
-
-def _warn(note: str, path: Path) -> None:
-    """Warn of what is in a file."""
-    warning = PermedWarning(note)
-    warning.where = str(path)
-    warnings.warn(warning, stacklevel=2)
-
-
 # --- both --------------------------------------------------------------------------------------------
 
 
@@ -215,7 +155,7 @@ class Inputs(NamedTuple):
 def reading(
     qrels: str,
     files: dict[str, Path],
-    order: Literal["score", "list"] = "score",
+    order: str = "score",
     rewriting: str | None = None,
     may_repeat: bool = False,
 ) -> Iterator[Inputs]:
@@ -226,10 +166,14 @@ def reading(
     with warnings_as_notes():
         loaded, dataset = _load_qrels(qrels)
         judgments = Judgments.of(loaded)
-        may_be_swapped = dataset is None and judgments.may_be_scores and _may_be_run(qrels)
-        labels = (qrels, loaded if dataset is None else None)
-        reader = _Reader(judgments, order, rewriting, may_be_swapped, may_repeat, labels)
-        inputs = Inputs(loaded, dataset, judgments, lazy_runs(files, reader.read), [])
+
+        def read(file: Path) -> Any:
+            path = existing(file)
+            is_same = dataset is None and isinstance(loaded, dict) and qrels != "-" and path.samefile(qrels)
+            labels = loaded if is_same else None
+            return loaded_run(path, order, may_repeat, rewriting, judgments, labels)
+
+        inputs = Inputs(loaded, dataset, judgments, lazy_runs(files, read), [])
         try:
             yield inputs
         except PermedError as error:
@@ -239,11 +183,6 @@ def reading(
             raise type(error)(error.problem, where=where, hint=error.hint) from None
     for note in inputs.notes:  # an error stands alone
         print_message(f"note: {note}")
-
-
-def _may_be_run(qrels: str) -> bool:
-    """Return whether a file of qrels may as well be a run; a pipe cannot be read again to find out."""
-    return Path(qrels).is_file() and kind_of(Source(Path(qrels))) != "qrels"
 
 
 def _load_qrels(argument: str) -> tuple[Any, Any]:

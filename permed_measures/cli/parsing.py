@@ -125,7 +125,7 @@ def _parser(program: str, summary: str, command: Command) -> _Parser:
 
 def _usage(positional: Mapping[str, Any]) -> str:
     """Write an argument as the usage has it."""
-    form = {"+": "{}...", "?": "[{}]", "*": "[{}...]"}.get(positional.get("nargs", ""), "{}")
+    form = {"+": "{}...", "*": "[{}...]"}.get(positional.get("nargs", ""), "{}")
     return form.format(positional["metavar"])
 
 

@@ -82,18 +82,22 @@ def loaded_run(
     may_repeat: bool = False,
     rewriting: str | None = None,
     qrels: QrelsLike | Judgments | None = None,
+    labels: dict[str, Any] | None = None,
 ) -> Any:
     """Return the run of a file; a run in another form as it is.
 
     With `may_repeat`, documents may be listed twice; with `rewriting`, query ids are as the qrels have them.
+    What the file is as qrels can be given as `labels`, so that it is read once.
     """
     if isinstance(run, (str, os.PathLike)):
         from permed_measures.files.read import load
 
         path = existing(run)
-        loaded = load(path, "run", order=order, may_repeat=may_repeat)
+        loaded = load(path, "run", order=order, may_repeat=may_repeat, labels=labels)
         for note in filter(None, [loaded.labels, *loaded.notes]):
-            warnings.warn(note, PermedWarning, stacklevel=3)
+            warning = PermedWarning(note)
+            warning.where = str(path)
+            warnings.warn(warning, stacklevel=3)
         run = with_path(loaded.table, path)
     return run if rewriting is None else _renamed(run, qrels, rewriting)
 
@@ -150,7 +154,10 @@ def _renamed(run: Any, qrels: Any, rewriting: str) -> Any:
     from permed_measures.engine.query_ids import renamed
 
     path = getattr(run, "path", None)
-    rewritten = renamed(run, qrels, rewriting).run
+    try:
+        rewritten = renamed(run, qrels, rewriting).run
+    except InputError as error:
+        raise InputError(error.problem, where=error.where or str(path or ""), hint=error.hint) from None
     return rewritten if path is None else with_path(rewritten, path)
 
 

@@ -137,7 +137,7 @@ def test_query_ids_are_rewritten_only_if_asked_for(files):
     arguments = [qrels, run, "-m", "P@1", "--query-ids", "permed"]
     stdout, stderr = run_cli("evaluate", *arguments, "--format", "tsv")
     assert stdout.splitlines()[1].startswith("ranked\t1.0\t")
-    assert "rewrote 1 query id (the first: 'topic_001_turn_1' to 'topic_001_1')" in stderr
+    assert stderr == ""
     assert "agrees" in run_cli("crosscheck", *arguments)[0]
     status, _, stderr = run_main("evaluate", qrels, run, "--query-ids", "litsearch")
     assert status == 2
@@ -186,26 +186,16 @@ def test_convert_writes_to_standard_output(files, monkeypatch):
     assert not (files / "-").exists()
 
 
-@pytest.mark.parametrize("second", ["qrels", "qrels.json", "qrels.jsonl"])
-def test_a_json_run_in_the_place_of_the_qrels_is_an_error(files, monkeypatch, second):
+def test_a_json_run_in_the_place_of_the_qrels_is_said(files, monkeypatch):
     monkeypatch.chdir(files)
     (files / "qrels.json").write_text('{"q1": {"a": 2, "b": 1}}')
-    (files / "qrels.jsonl").write_text('{"query_id": "q1", "relevant_texts": ["a", "b"]}\n')
     (files / "whole.json").write_text('{"q1": {"a": 40, "b": 30, "x": 20, "y": 11}}')
     (files / "real.json").write_text('{"q1": {"a": 12.5, "b": 7.25}}')
-    assert run_main("evaluate", "whole.json", second, "-m", "P@1") == (
-        2,
-        "",
-        f"error: {second}: the qrels look like a run, and the run looks like qrels. The qrels come first, "
-        "then the run\n",
-    )
-    assert run_main("evaluate", "real.json", second, "-m", "P@1") == (
-        2,
-        "",
-        "error: real.json: expected qrels, but this file seems to hold a run: grades in JSON are integers "
-        "(found 12.5). The qrels come first, then the runs; qrels with such grades can be "
-        "TREC, CSV or Parquet\n",
-    )
+    swapped = "note: qrels.json: the qrels look like a run, and the run looks like qrels."
+    assert swapped in run_cli("evaluate", "whole.json", "qrels.json", "-m", "P@1")[1]
+    status, _, stderr = run_main("evaluate", "real.json", "qrels.json", "-m", "P@1")
+    expected = "error: real.json: expected qrels, but this file seems to hold a run"
+    assert (status, stderr.startswith(expected)) == (2, True)
 
 
 def test_the_id_of_a_data_set_is_no_file(files, monkeypatch):
