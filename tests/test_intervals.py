@@ -126,16 +126,8 @@ def test_a_note_where_there_are_few_units(n):
 
 
 def test_normal_conversations_are_covered():
-    held, _ = simulate.coverage(simulate.SHAPES["conversations of 2 to 6"], 30, effort(1000, 10_000))
+    held = simulate.coverage(simulate.SHAPES["conversations of 2 to 6"], 30, effort(1000, 10_000))
     assert 0.935 < held < 0.965
-
-
-def test_the_simulation_prints_its_table(capsys, monkeypatch):
-    monkeypatch.delenv("PERMED_DATA", raising=False)
-    simulate.main(4)
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[3].startswith("shape")
-    assert len(lines) == 4 + len(simulate.SHAPES)
 
 
 # --- proportions ---------------------------------------------------------------------------------------
