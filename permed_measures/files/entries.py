@@ -94,8 +94,9 @@ def table_run(row: dict[str, str], _: int) -> Row:
 
 
 def _text(value: Any) -> str:
-    """Return an id as text; the usual type is told at once."""
-    return value if type(value) is str else string_id(value)
+    """Return an id as text; the two types that ids have are told at once."""
+    kind = type(value)
+    return value if kind is str else str(value) if kind is int else string_id(value)
 
 
 def _texts(ids: list[Any]) -> list[str]:
@@ -116,13 +117,15 @@ def _json_score(value: Any) -> float:
 
 
 def _json_grade(value: Any) -> float | int:
-    return _json_number(value, "relevance")
+    return value if type(value) is int and -100 < value < 100 else _json_number(value, "relevance")
 
 
 def medcorpus(content: dict[str, Any], _: int) -> Row:
     """Read a label of MedCorpus: the query is conversation and turn."""
-    conversation, turn = _text(content["conversation_id"]), _text(content["turn_id"])
-    return f"{conversation}_{turn}", _text(content["doc_id"]), _json_grade(content["rel"]), NO_RANK
+    conversation, turn, doc_id = content["conversation_id"], content["turn_id"], content["doc_id"]
+    if not type(conversation) is type(doc_id) is str or type(turn) is not int:  # the usual is told at once
+        conversation, turn, doc_id = _text(conversation), _text(turn), _text(doc_id)
+    return f"{conversation}_{turn}", doc_id, _json_grade(content["rel"]), NO_RANK
 
 
 def listed(key: str, grade: int | None, numbered: bool = True) -> Parse:
@@ -155,7 +158,7 @@ def permed_results(content: dict[str, Any], _: int) -> List:
     if set(map(type, items)) != {dict}:
         items = [item if isinstance(item, dict) else {"text_id": item} for item in items]
     scores = [item.get("score") for item in items]
-    if set(map(type, scores)) != {float} or any(map(math.isnan, scores)):  # what is usual is told at once
+    if set(map(type, scores)) != {float} or math.isnan(sum(scores)):  # what is usual is told at once
         scores = [None if score is None else _json_score(score) for score in scores]
     return _text(content["query_id"]), _texts([item["text_id"] for item in items]), scores
 

@@ -19,16 +19,18 @@ def json_object(text: str) -> dict[str, Any]:
         json.loads(text)  # which says what is wrong
     if type(content) is not dict:
         raise ValueError("no JSON object")
-    if text.count(":") > _number_of_keys(content):  # it has a colon in a text, or a key twice
+    n_more = text.count(":") - len(content)
+    if n_more and n_more > _keys_in_lists(content):  # a text has a colon, or a key stands twice
         content = json.loads(text, object_pairs_hook=_object)
-    _check_characters(text, content)
+    if "\\" in text:
+        _check_characters(text, content)
     return content
 
 
-def _number_of_keys(content: dict[str, Any]) -> int:
-    """Return the number of keys of an object, and of the objects in its lists."""
-    lists = (value for value in content.values() if type(value) is list and value and type(value[0]) is dict)
-    return len(content) + sum(len(item) for items in lists for item in items if type(item) is dict)
+def _keys_in_lists(content: dict[str, Any]) -> int:
+    """Return the number of keys of the objects in the lists of an object."""
+    lists = (value for value in content.values() if type(value) is list)
+    return sum(sum(map(len, items)) for items in lists if set(map(type, items)) == {dict})
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check_characters(text: str, content: Any) -> None:
-    if "\\u" in text and "\\ud" in text.lower():  # half of a character, perhaps without the other
+    if "\\ud" in text.lower():  # half of a character, perhaps without the other
         try:
             json.dumps(content, ensure_ascii=False).encode()
         except UnicodeEncodeError:

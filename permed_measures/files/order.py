@@ -6,7 +6,7 @@ contradicts the scores where a document has a higher score (as float32) than the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,19 +23,21 @@ if TYPE_CHECKING:
 
 def scores_by_order(documents: Iterable[str], ranks: Sequence[int] = ()) -> dict[str, float]:
     """Return documents with scores that rank them by their ranks, if all have one, or as they stand."""
-    ids = list(documents)
-    scores = dict(zip([ids[place] for place in _in_order(ranks) or range(len(ids))], count(-1.0, -1.0)))
-    return {doc_id: scores[doc_id] for doc_id in ids}
+    ids, falling = list(documents), count(-1.0, -1.0)
+    if len(ranks) < len(ids):
+        return dict(zip(ids, falling, strict=False))
+    scores = dict(zip(_in_order(ranks), falling, strict=False))
+    return {doc_id: scores[place] for place, doc_id in enumerate(ids)}
 
 
 def _in_order(ranks: Sequence[int]) -> list[int]:
-    """Return the places of documents in the order of their ranks; none if one has no rank."""
-    return [] if min(ranks, default=-1) < 0 else sorted(range(len(ranks)), key=ranks.__getitem__)
+    """Return the places of documents in the order of their ranks."""
+    return sorted(range(len(ranks)), key=ranks.__getitem__)
 
 
 def ranked(documents: Mapping[str, float]) -> list[str]:
     """Return the ids by score (as float32) descending, then id descending: trec_eval's order."""
-    scores = _as_float32(documents).tolist()
+    scores = _as_float32(documents.values()).tolist()
     return [doc_id for _, doc_id in sorted(zip(scores, documents, strict=True), reverse=True)]
 
 
@@ -48,15 +50,20 @@ def contradicted(
     """
     found = {}
     for query_id, documents in table.items():
-        scores = _as_float32(documents)
-        places = np.arange(len(scores)) if ranks is None else np.array(_in_order(ranks[query_id]), int)
-        ordered = scores[places]
-        rises = ordered[1:] > ordered[:-1]
-        if ranks is not None and rises.any():
-            ordered_ranks = np.array(ranks[query_id])[places]
-            rises &= ordered_ranks[1:] > ordered_ranks[:-1]
+        ids, scores = list(documents), list(documents.values())
+        known: Sequence[int] = range(len(ids)) if ranks is None else ranks.get(query_id, ())
+        if len(known) < len(ids):
+            continue
+        if ranks is not None:
+            order = _in_order(known)
+            ids, scores = [ids[place] for place in order], [scores[place] for place in order]
+            known = [known[place] for place in order]
+        if scores == sorted(scores, reverse=True):  # as in most files
+            continue
+        narrow = _as_float32(scores)
+        rises = (narrow[1:] > narrow[:-1]) & (np.diff(known) > 0)
         if rises.any():
-            found[query_id] = list(documents)[places[rises.argmax() + 1]]
+            found[query_id] = ids[rises.argmax() + 1]
     return found
 
 
@@ -89,7 +96,7 @@ def note_of(path: Path, found: Mapping[str, str], n_queries: int, order: str) ->
     )
 
 
-def _as_float32(documents: Mapping[str, float]) -> NDArray[np.float32]:
+def _as_float32(scores: Collection[float]) -> NDArray[np.float32]:
     """Return the scores as trec_eval compares them."""
     with np.errstate(over="ignore"):
-        return np.fromiter(documents.values(), np.float64, len(documents)).astype(np.float32)
+        return np.fromiter(scores, np.float64, len(scores)).astype(np.float32)

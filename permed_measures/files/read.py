@@ -262,7 +262,7 @@ def _load_parquet_run(source: Source, by_list: bool) -> Loaded:
     if not by_list:
         return Loaded(run)
     rows = (row for frame in run.rows() for row in frame.fill_null(NO_RANK).iter_rows())
-    table, ranks = table_of(rows, run.duplicate_error)
+    table, ranks = table_of(enumerate(rows), run.duplicate_error)
     _score_by_order(table, ranks, source, by_list)
     return Loaded(table)
 

@@ -9,20 +9,14 @@ import stat
 import sys
 import tempfile
 import weakref
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from permed_measures.engine.inputs import STDIN
 from permed_measures.errors import InputError
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 T = TypeVar("T")
 MARK = b"\xef\xbb\xbf"
@@ -34,7 +28,17 @@ _TYPES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "Parquet"} 
     bytes([first]) + b"\x2a\x4d\x18": "zstd"  # a frame that readers skip
     for first in range(0x50, 0x60)
 }
-_OPENERS: dict[str | None, Callable[[Any], Any]] = {"gzip": gzip.open, "zstd": zstd.open}
+
+
+def _open_zstd(file: BinaryIO) -> Any:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd  # only here: most runs are not compressed
+    return zstd.open(file)
+
+
+_OPENERS: dict[str | None, Callable[[BinaryIO], Any]] = {"gzip": gzip.open, "zstd": _open_zstd}
 
 
 class Source:
@@ -89,11 +93,11 @@ class Source:
         size = size or _CHUNK
         try:
             with self.content.open("rb") as file, _OPENERS.get(self._type, nullcontext)(file) as content:
-                mark = MARK
+                if content.read(len(MARK)) != MARK:
+                    content.seek(0)
                 while data := content.read(size) + content.readline():
-                    yield data.removeprefix(mark)
-                    mark = b""
-        except (OSError, EOFError, zlib.error, zstd.ZstdError) as error:
+                    yield data
+        except Exception as error:  # each decompressor has its own
             if self._type is None:
                 raise
             problem = f"cannot be decompressed as {self._type} ({error})"

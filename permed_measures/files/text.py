@@ -77,7 +77,7 @@ class TextFile:
     def table(self) -> tuple[dict[str, dict[str, Any]], dict[str, list[int]]]:
         """Return ``{query_id: {doc_id: number or None}}`` in the order of the file, and the ranks."""
         if not self.format.lists:
-            return table_of((row for _, row in self.entries()), self.duplicate_error)
+            return table_of(self.entries(), self.duplicate_error)
         table = {}
         for _, (query_id, ids, numbers) in self.entries():
             documents = table[query_id] = dict(zip(ids, numbers, strict=True))
@@ -187,19 +187,20 @@ _ENTRIES = {
 
 
 def table_of(
-    rows: Iterable[Row], duplicate_error: Callable[[str, str], InputError]
+    rows: Iterable[tuple[object, Row]], duplicate_error: Callable[[str, str], InputError]
 ) -> tuple[dict[str, dict[str, Any]], dict[str, list[int]]]:
-    """Return rows as ``{query_id: {doc_id: number}}`` in their order, and the ranks."""
+    """Return numbered rows as ``{query_id: {doc_id: number}}`` in their order, and the ranks."""
     table: dict[str, dict[str, Any]] = {}
     ranks: dict[str, list[int]] = {}
-    for query_id, doc_id, value, rank in rows:
+    for _, (query_id, doc_id, value, rank) in rows:
         documents = table.get(query_id)
         if documents is None:
-            documents, ranks[query_id] = table.setdefault(query_id, {}), []
+            documents = table[query_id] = {}
         elif doc_id in documents:
             raise duplicate_error(query_id, doc_id)
         documents[doc_id] = value
-        ranks[query_id].append(rank)
+        if rank >= 0:
+            ranks.setdefault(query_id, []).append(rank)
     return table, ranks
 
 
