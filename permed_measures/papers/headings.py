@@ -128,9 +128,7 @@ def is_cutoff(title: str) -> bool:
 
 def bare(title: str) -> str:
     """Return a title without a percent sign, the letter k for a cutoff, and marks at its ends."""
-    name = heading_of(title)[0].strip(_EDGES)
-    name = name[1:-1] if name[:1] + name[-1:] in ("()", "[]") else name
-    return _ANY_CUTOFF.sub("", name)
+    return _ANY_CUTOFF.sub("", heading_of(title)[0].strip(_EDGES))
 
 
 @cache

@@ -258,6 +258,17 @@ def test_a_depth_above_a_measure_with_its_own_cutoff_is_no_cutoff(tmp_path):
     )
 
 
+def test_a_percent_sign_in_any_heading_is_kept_once(tmp_path):
+    (tmp_path / "paper.csv").write_text("run,Accuracy (%),P@1 (%),MAP\n,Top-5,,%\na,12.5,0.5,0.7\n")
+    [row] = read_claims_file(tmp_path / "paper.csv").rows
+    assert row.claims == {"Accuracy@5 (%)": "12.5", "P@1 (%)": "0.5", "MAP (%)": "0.7"}
+
+
+def test_runs_may_have_numbers_for_names(tmp_path):
+    found, _ = read(tmp_path, "paper.csv", "run,P@1,MAP@5\n1,0.1,0.2\n2,0.3,0.4\n")
+    assert found == {("1", "P@1"): "0.1", ("1", "AP@5"): "0.2", ("2", "P@1"): "0.3", ("2", "AP@5"): "0.4"}
+
+
 def test_why_no_column_is_read_is_said(tmp_path):
     with pytest.raises(pm.MeasureError, match="what nDCG has to do with k≤5 is not understood"):
         read(tmp_path, "paper.csv", "run,nDCG\n,k≤5\na,0.1\n")

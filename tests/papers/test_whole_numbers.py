@@ -1,6 +1,7 @@
 """Columns of whole numbers of hits tell the cutoff and the topics, and other columns tell nothing."""
 
 import csv
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from effort import effort
 
 import permed_measures as pm
 from permed_measures.papers.claims import parse_claims
+from permed_measures.papers.printed import Printed
 from permed_measures.papers.whole_numbers import wholes_in
 
 
@@ -35,6 +37,12 @@ def test_a_column_tells_its_cutoff_and_topics(name, total, said):
     rows = column(name, 100 * values if "%" in name else values, 2 if "%" in name else 4)
     [whole] = wholes_in(rows, 50)
     assert said in str(whole)
+
+
+def test_a_value_that_prints_so_may_be_off_by_what_a_sum_may_be():
+    printed = Printed.rounded(Decimal("0.4"), 1)
+    off = [0.35 - 1e-9, 0.35 - 1e-13, 0.45 + 1e-13, 0.45 + 1e-9]
+    assert [value in printed for value in off] == [False, True, True, False]
 
 
 def test_columns_of_one_table_are_over_the_same_topics():
