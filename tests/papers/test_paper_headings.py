@@ -261,7 +261,7 @@ def test_a_depth_above_a_measure_with_its_own_cutoff_is_no_cutoff(tmp_path):
 def test_a_percent_sign_in_any_heading_is_kept_once(tmp_path):
     (tmp_path / "paper.csv").write_text("run,Accuracy (%),P@1 (%),MAP\n,Top-5,,%\na,12.5,0.5,0.7\n")
     [row] = read_claims_file(tmp_path / "paper.csv").rows
-    assert row.claims == {"Accuracy@5 (%)": "12.5", "P@1 (%)": "0.5", "MAP (%)": "0.7"}
+    assert row.claims == {"Accuracy Top-5 (%)": "12.5", "P@1 (%)": "0.5", "MAP (%)": "0.7"}
 
 
 def test_runs_may_have_numbers_for_names(tmp_path):
