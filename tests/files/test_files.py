@@ -31,98 +31,50 @@ def write(tmp_path):
 
 
 BAD_QRELS = [
-    (
-        "q1 0 d1 2\nq1 0 d2\n",
-        ":2: not a line of TREC qrels: 3 columns in 'q1 0 d2'. Expected query iteration document rel",
-    ),
-    (
-        "q1 0 d1 2\nq1 0 d2 x\n",
-        ":2: not a line of TREC qrels: a relevance must be a number (found 'x') in 'q1 0 d2 x'. E",
-    ),
+    ("q1 0 d1 2\nq1 0 d2\n", ":2: not a line of TREC qrels: 3 columns in 'q1 0 d2'. Expected query iterati"),
+    ("q1 0 d1 2\nq1 0 d2 x\n", ":2: not a line of TREC qrels: a relevance must be a number (found 'x') in "),
     ("q1 0 d1 nan\n", "a relevance must be a number (found 'nan')"),
     ("q1 0 d1 1_0\n", "a relevance must be a number (found '1_0')"),
-    (
-        "q1 0 d1 1\n\nq1 0 d1 0\n",
-        ":3: document 'd1' of query 'q1' is listed twice, first on line 1. Remove one of the two",
-    ),
-    (
-        [*LABELS, {"conversation_id": "t", "turn_id": 1, "doc_id": "a"}],
-        ":4: not a line of MedCorpus labels: ",
-    ),
+    ("q1 0 d1 1\n\nq1 0 d1 0\n", ":3: document 'd1' of query 'q1' is listed twice, first on line 1. Remove"),
+    ([*LABELS, {"conversation_id": "t", "turn_id": 1, "doc_id": "a"}], ":4: not a line of MedCorpus labels"),
     ([*LABELS, {"conversation_id": "t", "turn_id": 1, "doc_id": "a"}], ": 'rel' is missing in '{"),
     ([*LABELS, {**LABELS[0], "rel": "2"}], "a relevance must be a number (found '2')"),
     ([*LABELS, {**LABELS[0], "rel": True}], "a relevance must be a number (found True)"),
     ([*LABELS, {**LABELS[0], "doc_id": 1.5}], "an id must be a string or an integer (found 1.5)"),
-    (
-        [*LABELS, LABELS[0]],
-        ":4: document 'permed-1' of query 'topic_001_1' is listed twice, first on line",
-    ),
+    ([*LABELS, LABELS[0]], ":4: document 'permed-1' of query 'topic_001_1' is listed twice, first on line"),
     ([{"query_id": 1, "relevant_texts": "12"}], ":1: not a line of PerMed ground truth or LitSearch labels"),
-    (
-        [{"query_id": 1, "relevant_texts": [1, 1]}],
-        ":1: document '1' of query '1' is listed twice, first on line 1. Remove",
-    ),
-    (
-        [{"query_id": 1, "relevant_texts": [1]}] * 2,
-        ":2: query '1' is listed twice, first on line 1. Remove",
-    ),
+    ([{"query_id": 1, "relevant_texts": [1, 1]}], ":1: document '1' of query '1' is listed twice, first on"),
+    ([{"query_id": 1, "relevant_texts": [1]}] * 2, ":2: query '1' is listed twice, first on line 1. Remove"),
     ('{"query_id": 1, "relevant_texts": [1]}\n{"query_id": 2, "rel', ":2: not a line of PerMed ground truth"),
     ('{"query_id": 1, "relevant_texts": [1]}\n{"query_id": 2, "rel', ": not valid JSON ("),
     ('{"query_id": 1, "relevant_texts": [1]}\n[3]\n', ":2: not a line of PerMed ground truth"),
-    (
-        '{"a": 1}\n',
-        ":1: unknown format: expected qrels (found '{\"a\": 1}'). Known with a JSON object per line: ",
-    ),
+    ('{"a": 1}\n', ":1: unknown format: expected qrels (found '{\"a\": 1}'). Known with a JSON object per "),
     ('{"query_id": 1, "relevants": []}\n', " or PerMed ground truth or LitSearch labels ("),
     ("q1 d1 1\n", "by white space: TREC qrels (query iteration document relevance)"),
-    (
-        "q1,d1,1\n",
-        "under a header: BEIR qrels (query-id, corpus-id, score under a header) or CSV or TSV",
-    ),
+    ("q1,d1,1\n", "under a header: BEIR qrels (query-id, corpus-id, score under a header) or CSV or TSV"),
     ("query,document,relevance\n", ":1: unknown format: expected qrels (found 'query,document,relevance')"),
     ("", "the file is empty"),
     (b"q1 0 d1 1\nq1 0 d\xff 1\n", ":2: not UTF-8 text (invalid start byte)"),
     (b"\xef\xbb\xbfq1 0 d1 1\n\xffq1 0 d 1\n", ":2: not UTF-8 text (invalid start byte)"),
     (b"\x1f\x8bnothing", "cannot be decompressed as gzip"),
     (b"\x28\xb5\x2f\xfdnothing", "cannot be decompressed as zstd"),
-    (
-        TREC_RUN,
-        "expected qrels, but this file holds a TREC run (query Q0 document rank score tag). The qrels come",
-    ),
+    (TREC_RUN, "expected qrels, but this file holds a TREC run (query Q0 document rank score tag). The qre"),
 ]
 BAD_RUNS = [
-    (
-        "q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 2.5\n",
-        ":2: not a line of a TREC run: 5 columns in 'q1 Q0 d2 2 2.5'. Expected query Q0 document rank",
-    ),
-    (
-        "q1 Q0 d1 1 high t\n",
-        ":1: not a line of a TREC run: a score must be a number (found 'high') in 'q1 Q0 d1 1 high t'",
-    ),
+    ("q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 2.5\n", ":2: not a line of a TREC run: 5 columns in 'q1 Q0 d2 2 2.5'. E"),
+    ("q1 Q0 d1 1 high t\n", ":1: not a line of a TREC run: a score must be a number (found 'high') in 'q1 "),
     ("q1 Q0 d1 1 nan t\n", "a score must be a number (found 'nan')"),
-    (
-        "q1 Q0 d1 1 2 t\nq1 Q0 d1 2 1 t\n",
-        ":2: document 'd1' of query 'q1' is listed twice, first on line 1",
-    ),
+    ("q1 Q0 d1 1 2 t\nq1 Q0 d1 2 1 t\n", ":2: document 'd1' of query 'q1' is listed twice, first on line 1"),
     (
         [{"query_id": "q", "results": [{"text_id": "a", "score": 1}, {"text_id": "b"}]}],
         "query 'q', document 'b': no score, though other",
     ),
-    (
-        [{"query_id": "q", "results": [{"text_id": "a", "score": "1"}]}],
-        "a score must be a number (found '1')",
-    ),
-    (
-        '{"query_id": "q", "results": [{"text_id": "a", "score": NaN}]}\n',
-        "a score must be a number (found nan)",
-    ),
+    ([{"query_id": "q", "results": [{"text_id": "a", "score": "1"}]}], "a score must be a number (found '1"),
+    ('{"query_id": "q", "results": [{"text_id": "a", "score": NaN}]}\n', "a score must be a number (found "),
     ([{"query_id": "q", "results": [{"doc": "a"}]}], "'text_id' is missing"),
     ([{"query_id": "q", "results": {"a": 1}}], "results must be a list (found {'a': 1})"),
     ([{"query_id": 1.0, "retrieved": [1]}], "an id must be a string or an integer (found 1.0)"),
-    (
-        [{"retrieved": [1, 2, 1]}],
-        ":1: document '1' of query '1' is listed twice, first on line 1. Remove",
-    ),
+    ([{"retrieved": [1, 2, 1]}], ":1: document '1' of query '1' is listed twice, first on line 1. Remove"),
 ]
 
 

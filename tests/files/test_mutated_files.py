@@ -1,7 +1,6 @@
 """Files with a few bytes or lines changed: each is refused by name, or read as the plain reader reads it."""
 
 import random
-import sys
 
 import plain_readers
 import pytest
@@ -10,7 +9,6 @@ from generator import FORMATS, generated
 from reading_paths import READ, as_text
 
 import permed_measures as pm
-from permed_measures import cli
 from permed_measures.files import read as files
 
 ODD = ["\x1c", "\0", "\x85", "\u2028", "\v", '"', "\\", "_", ",", "\t", "{", "e", ".", "-", "9", "\r", "é"]
@@ -92,14 +90,7 @@ def is_another_format(path, file):
     return not name.startswith(file.format)
 
 
-@pytest.mark.parametrize("command", ["evaluate", "crosscheck"])
-def test_an_id_that_is_no_unicode_text_is_no_traceback(command, tmp_path, monkeypatch, capsys):
+def test_an_id_that_is_no_unicode_text_is_refused(tmp_path):
     (tmp_path / "run").write_text('{"q\\ud800": {"d\\ud800": 1.5, "e": 2.5}}\n')
-    (tmp_path / "qrels").write_text('{"q\\ud800": {"d\\ud800": 1}}\n')
-    arguments = [command, str(tmp_path / "qrels"), str(tmp_path / "run"), "-m", "P@1"]
-    monkeypatch.setattr(sys, "argv", ["permed-measures", *arguments])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    printed = capsys.readouterr()
-    assert ended.value.code in (0, 2)
-    assert "Traceback" not in printed.out + printed.err
+    with pytest.raises(pm.InputError, match="half of a Unicode character"):
+        pm.read_run(tmp_path / "run")

@@ -106,3 +106,14 @@ def test_a_scanned_run_serves_all_functions_any_number_of_times(tmp_path):
     assert pm.crosscheck(qrels, run, measures).ok
     pm.write_run(run, tmp_path / "again")
     assert pm.read_run(tmp_path / "again") == nested
+
+
+def test_a_damaged_page_is_an_error_that_names_the_file(tmp_path):
+    path, header = tmp_path / "run.parquet", b",\x15\xc8\x01\x15\x00"  # of a data page: 100 values, plain
+    rows = [("q", f"d{number:03}", float(number)) for number in range(100)]
+    frame = pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
+    frame.write_parquet(path, compression="uncompressed")
+    assert header in path.read_bytes()
+    path.write_bytes(path.read_bytes().replace(header, header[:-1] + b"\x4b", 1))  # polars panics
+    with pytest.raises(pm.InputError, match=r"run\.parquet: cannot be read as Parquet \(.+\)$"):
+        pm.read_run(path)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from commands import run_cli, run_command
+from commands import run_cli
 
 import permed_measures as pm
 from permed_measures.files import whole
@@ -62,17 +62,6 @@ def test_a_killed_writer_leaves_nothing_that_is_taken_for_a_run(tmp_path):
     stdout, stderr = run_cli("evaluate", tmp_path / "qrels", runs, "-m", "P@1", "--format", "tsv")
     assert [line.split("\t")[0] for line in stdout.splitlines()] == ["run", "bm25"]
     assert stderr == ""
-
-
-def test_an_interrupted_writer_leaves_nothing(tmp_path, monkeypatch):
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    (tmp_path / "run").write_text("before")
-    monkeypatch.setattr(Path, "replace", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        pm.write_run(RUN, tmp_path / "run")
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]
 
 
 def test_a_read_only_file_is_refused(folder):
@@ -130,10 +119,3 @@ def test_errors_name_the_file_that_was_asked_for(tmp_path, monkeypatch):
     with pytest.raises(OSError, match=r"No space left on device: '.*/run'$"):
         pm.write_run(RUN, tmp_path / "run")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_a_full_disk_is_one_message(tmp_path):
-    (tmp_path / "run").write_text(TEXT)
-    status, stdout, stderr = run_command("convert", tmp_path / "run", "/dev/full", "--to", "csv")
-    assert (status, stdout, stderr) == (2, "", "error: /dev/full: No space left on device\n")
