@@ -27,7 +27,7 @@ COMMANDS = {
     "compare": "Compare runs: differences, intervals and tests, as a table, a page or a figure.",
     "reranking": "Show what a reranking changed: ranks of relevant documents, pairs of documents, queries.",
     "uncertainty": "Show how sure each mean is: other topics, ties, unjudged documents, wrong labels.",
-    "verify": "Compute the numbers of records again, and say what differs; exit status 1 if anything does.",
+    "verify": "Compute the numbers of a record again, and say what differs; exit status 1 if anything does.",
     "gate": "Check floors, and drops below a baseline; exit status 1 if a rule is broken.",
     "leaderboard": "Order runs by the first measure, and test which are below the first.",
     "convert": "Write a run or qrels in another format.",

@@ -55,7 +55,7 @@ def _is_graded(inputs: Inputs) -> bool:
 
 
 ELSEWHERE = {
-    *("command", "line", "qrels", "runs", "run", "before", "after", "records", "measures", "measure"),
+    *("command", "line", "qrels", "runs", "run", "before", "after", "measures", "measure"),
     *("format", "output", "record"),
 }
 """What a provenance says in other words than as options, and where the result was written."""

@@ -10,19 +10,16 @@ from typing import Any
 from permed_measures.cli.arguments import FORMAT
 from permed_measures.cli.inputs import find_runs, origin_of
 from permed_measures.cli.parsing import INPUT, Command, argument, option, repeatable
-from permed_measures.records.verify import verified, verify
+from permed_measures.records.verify import verify
 
 
 def run(args: Namespace) -> int:
-    """Compute the numbers of records again."""
-    runs, made = _runs_of(args.run), origin_of(args, {})
-    found = [verify(path, args.qrels, runs, args.folder) for path in args.records]
-    found = [
-        replace(each, origin=replace(each.origin, command=made.command, options=made.options))
-        for each in found
-    ]
-    print(verified(found).to(args.format or "table"), end="")
-    return int(not all(each.ok for each in found))
+    """Compute the numbers of a record again."""
+    found = verify(args.record, args.qrels, _runs_of(args.run), args.folder)
+    made = origin_of(args, {})
+    found = replace(found, origin=replace(found.origin, command=made.command, options=made.options))
+    print(found.to(args.format or "table"), end="")
+    return int(not found.ok)
 
 
 def _runs_of(given: list[str]) -> Any:
@@ -37,7 +34,7 @@ def _runs_of(given: list[str]) -> Any:
 COMMAND = Command(
     run,
     [
-        argument("records", "RECORD", "Records.", nargs="+", type=Path),
+        argument("record", "RECORD", "A record.", type=Path),
         option(INPUT, "--qrels QRELS", "The qrels, if they are not where the record says."),
         repeatable(INPUT, "--run RUN", "A run, if it is not where the record says: FILE or NAME=FILE."),
         option(
@@ -49,5 +46,5 @@ COMMAND = Command(
         FORMAT,
     ],
     examples=["base.json", "records/base.json --folder ."],
-    details="Exit status 1 if anything differs, 2 if a record cannot be read or its files are not found.",
+    details="Exit status 1 if anything differs, 2 if the record cannot be read or its files are not found.",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -77,14 +77,17 @@ class Verification(Result):
 
     def report(self) -> Report:
         """Say what differs."""
-        return verified([self])
+        again = f"reproduced: {counted(self.n_values, 'value')} computed again, none differs"
+        notes = [f"note: {note}" for note in self.notes]
+        texts = [again if self.ok else "not reproduced", *map(str, self.differences), *notes]
+        return Report(
+            self.name,
+            sections=[Section(self.name, texts=texts)],
+            data=lambda: {**self._content(), "provenance": provenance([], self.origin)},
+            rows=lambda: [each._asdict() for each in self.differences],
+        )
 
-    def _texts(self) -> list[str]:
-        again = f"{counted(self.n_values, 'value')} computed again, none differs"
-        texts = [f"reproduced: {again}" if self.ok else "not reproduced", *map(str, self.differences)]
-        return [*texts, *(f"note: {note}" for note in self.notes)]
-
-    def content(self) -> dict[str, Any]:
+    def _content(self) -> dict[str, Any]:
         """Return what the JSON has of the outcome."""
         return {
             "record": self.name,
@@ -94,23 +97,6 @@ class Verification(Result):
             "differences": list(map(str, self.differences)),
             "notes": self.notes,
         }
-
-
-def verified(found: Sequence[Verification]) -> Report:
-    """Report the outcomes of records: a section for each."""
-    contents = [each.content() for each in found]
-    return Report(
-        counted(len(found), "record"),
-        sections=[Section(each.name, texts=each._texts()) for each in found],
-        data=lambda: [
-            {**content, "provenance": provenance([], each.origin)}
-            for each, content in zip(found, contents, strict=True)
-        ],
-        rows=lambda: (
-            {name: "; ".join(each) if isinstance(each, list) else each for name, each in content.items()}
-            for content in contents
-        ),
-    )
 
 
 def verify(

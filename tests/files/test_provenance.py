@@ -152,8 +152,7 @@ def test_an_audit_names_the_tables_and_conventions_that_it_read(files):
 def test_a_verified_record_is_named_with_the_files_that_were_read(files):
     run_cli("evaluate", "qrels", "best=run.trec", "-m", "P@1", "--record", "base.json")
     _, stdout, _ = run_main("verify", "base.json", "--format", "json")
-    [verified] = json.loads(stdout)
-    assert verified["provenance"]["inputs"] == [
+    assert json.loads(stdout)["provenance"]["inputs"] == [
         described("qrels", files / "qrels"),
         described("run", files / "run.trec", name="best"),
         described("record", files / "base.json"),

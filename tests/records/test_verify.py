@@ -69,12 +69,15 @@ def test_an_untouched_record_is_reproduced_wherever_its_files_are(
 
 def test_files_are_in_the_folder_that_is_named(made, folder, tmp_path_factory, monkeypatch):
     (folder / "records").mkdir()
-    for name in ("a", "b"):
-        made.write(f"records/{name}.json")
+    made.write("records/a.json")
     status, _, err = run_main("verify", "records/a.json")
     assert (status, "the folder where the paths begin: --folder FOLDER" in err) == (2, True)
-    status, out, err = run_main("verify", "records/a.json", "records/b.json", "--folder", ".")
-    assert (status, out.count("  reproduced: 192 values"), err) == (0, 2, "")
+    status, out, err = run_main("verify", "records/a.json", "--folder", ".")
+    assert (status, out, err) == (
+        0,
+        "records/a.json\n  reproduced: 192 values computed again, none differs\n",
+        "",
+    )
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
     assert pm.verify(folder / "records" / "a.json", folder=folder).ok
 
@@ -99,13 +102,14 @@ def test_it_says_what_differs(made, folder):
     status, out, _ = run_main("verify", "edited.json")
     assert (status, out.splitlines()[:2]) == (1, ["edited.json", "  not reproduced"])
     status, out, _ = run_main("verify", "edited.json", "--format", "json")
-    [content] = json.loads(out)
+    content = json.loads(out)
     expected[0] = "qrels: the labels are not those of the record"
     expected.insert(2, "run lsa: the file is not that of the record")
     assert (content["differences"], content["reproduced"]) == (expected, False)
     assert (content["largest_difference"], content["values"]) == (0.25, 192)
     assert content["provenance"]["inputs"][0]["role"] == "qrels"
-    assert run_main("verify", "edited.json", "--format", "csv")[1].count("; ") == 3
+    lines = run_main("verify", "edited.json", "--format", "csv")[1].splitlines()
+    assert (lines[0], len(lines)) == ("part,text,largest", 5)
     (folder / "bm25.jsonl").write_text("nothing\n")
     status, _, err = run_main("verify", "edited.json")
     assert (status, err.startswith("error: bm25.jsonl:1: unknown format")) == (2, True)
