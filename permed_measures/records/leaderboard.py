@@ -12,7 +12,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.comparisons.corrections import MAX_T
 from permed_measures.comparisons.paired import PairedRuns
-from permed_measures.comparisons.results import ComparisonRow, Options
+from permed_measures.comparisons.results import Options
 from permed_measures.comparisons.rows import rows_of
 from permed_measures.comparisons.tests import least_p
 from permed_measures.comparisons.wording import p_or_dash
@@ -69,14 +69,12 @@ class Leaderboard(Result):
     ----------
     entries : list of Entry
         Best first.
-    measures : list of Measure
-        The first orders the runs.
+    finding : str
+        Which runs are significantly below the first.
     about : str
         How runs were tested.
-    least_p : float
-        The smallest p-value that the test can give.
     evaluations : Evaluations
-        Of the runs.
+        Of the runs; the first of its measures orders them.
     origin : Origin or None
         The command and its files.
     notes : list of str
@@ -84,23 +82,11 @@ class Leaderboard(Result):
     """
 
     entries: list[Entry]
-    measures: list[Measure]
+    finding: str
     about: str
-    least_p: float
     evaluations: Evaluations = field(repr=False, compare=False)
     origin: Origin | None = field(default=None, repr=False)
     notes: list[str] = field(default_factory=list)
-
-    @property
-    def finding(self) -> str:
-        """Which runs are significantly below the first."""
-        below = [entry.run for entry in self.entries if entry.is_below]
-        if len(self.entries) == 1:
-            return "one run has nothing to be compared with"
-        if self.least_p >= LEVEL:
-            return f"no difference can be significant here: the smallest possible p is {self.least_p:.4f}"
-        first = self.entries[0].run
-        return f"significantly below {first} (p < {LEVEL:g}): {', '.join(below) or 'no run'}"
 
     def report(self, digits: int | None = None, caption: str = "") -> Report:
         """Return the report of `evaluate`, with the options of that, and ranks and p-values in its table."""
@@ -127,7 +113,10 @@ class Leaderboard(Result):
             rank, p = places.get(row[0].text, ("", ""))
             return [Cell(rank), row[0], Cell(p), *row[1:]]
 
-        notes = [f"Rank: by {headings_of(self.measures)[0]}", *[f"p: {self.about}"] * bool(self.about)]
+        notes = [
+            f"Rank: by {headings_of(self.evaluations.measures)[0]}",
+            *[f"p: {self.about}"] * bool(self.about),
+        ]
         return replace(
             table,
             headings=["rank", table.headings[0], "p", *table.headings[1:]],
@@ -148,7 +137,7 @@ class Leaderboard(Result):
                 for each, content in numbers
             ],
             "notes": self.notes,
-            "provenance": provenance(self.measures, self.origin),
+            "provenance": provenance(self.evaluations.measures, self.origin),
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:
@@ -218,11 +207,11 @@ def leaderboard(
     unit, cluster, notes = clusters_of(ids, clusters, loaded)
     values = {name: each.values[:1] for name, each in found.evaluations.items()}
     pairs = [(later, earlier) for earlier, later in combinations(values, 2)]
-    rows = _differences(PairedRuns(asked[:1], ids, values, pairs, unit, cluster, []), resamples, seed)
-    p_values = [None, *(row.tests["randomization"].adjusted for row in rows[: len(values) - 1])]
-    least = least_p(int(cluster.max()) + 1, resamples)
-    notes = [*evaluator.notes(), *notes]
-    return Leaderboard(_entries(found, p_values), asked, _tested(rows, unit, seed), least, found, notes=notes)
+    paired = PairedRuns(asked[:1], ids, values, pairs, unit, cluster, [])
+    p_values, about = _tested(paired, resamples, seed) if pairs else ([], "")
+    entries = _entries(found, [None, *p_values])
+    finding = _finding(entries, least_p(paired.n_clusters, resamples))
+    return Leaderboard(entries, finding, about, found, notes=[*evaluator.notes(), *notes])
 
 
 def _best_first(
@@ -257,22 +246,24 @@ def _entries(found: Evaluations, p_values: Sequence[float | None]) -> list[Entry
     ]
 
 
-def _differences(paired: PairedRuns, resamples: int, seed: int) -> list[ComparisonRow]:
-    """Return the rows of all pairs of runs, those with the first run first; none of one run."""
-    if not paired.pairs:
-        return []
+def _tested(paired: PairedRuns, resamples: int, seed: int) -> tuple[list[float | None], str]:
+    """Return the p-values of the differences from the first run, and say how they were computed."""
     [rows], _ = rows_of([paired], Options(("randomization",), MAX_T, resamples, seed, 1 - LEVEL))
-    return rows
-
-
-def _tested(rows: list[ComparisonRow], clusters: str, seed: int) -> str:
-    """Say how p-values are computed; nothing where there are none."""
-    if not rows:
-        return ""
-    test = rows[0].tests["randomization"]
-    named = f" ({clusters})" * (clusters not in ("", "clusters"))  # a mapping or a function has no name
-    patterns = f"{test.method}{named}{f', seed {seed}' if test.draws else ''}"
-    return (
+    tests = [row.tests["randomization"] for row in rows]
+    unit = paired.clusters
+    named = f" ({unit})" * (unit not in ("", "clusters"))  # a mapping or a function has no name
+    about = (
         "of the difference from the first run, by the randomization test with max-T over all pairs of runs; "
-        f"{patterns}"
+        f"{tests[0].method}{named}{f', seed {seed}' if tests[0].draws else ''}"
     )
+    return [each.adjusted for each in tests[: len(paired.values) - 1]], about
+
+
+def _finding(entries: Sequence[Entry], least: float) -> str:
+    """Say which runs are significantly below the first; `least` is the smallest p-value there can be."""
+    below = [entry.run for entry in entries if entry.is_below]
+    if len(entries) == 1:
+        return "one run has nothing to be compared with"
+    if least >= LEVEL:
+        return f"no difference can be significant here: the smallest possible p is {least:.4f}"
+    return f"significantly below {entries[0].run} (p < {LEVEL:g}): {', '.join(below) or 'no run'}"
