@@ -126,7 +126,7 @@ def test_a_note_where_there_are_few_units(n):
 
 
 def test_normal_conversations_are_covered():
-    held = simulate.coverage(simulate.SHAPES["conversations of 2 to 6"], 30, effort(1000, 10_000))
+    held = simulate.coverage(simulate.SHAPES["conversations of 2 to 6"], 30, effort(1000, 4_000))
     assert 0.935 < held < 0.965
 
 
@@ -158,7 +158,7 @@ def test_clusters_of_equal_values_count_once_at_most_and_others_as_their_queries
 def test_it_holds_the_truth_as_often_as_it_says(share, icc):
     """Student's holds 0.98 in a third of the samples of 20 clusters."""
     rng, held = np.random.default_rng(1), []
-    for _ in range(effort(200, 2000)):
+    for _ in range(effort(200, 1000)):
         cluster = np.repeat(np.arange(20), rng.integers(1, 6, 20))
         if 0 < icc < 1:
             chance = rng.beta(share * (1 / icc - 1), (1 - share) * (1 / icc - 1), 20)

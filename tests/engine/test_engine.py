@@ -24,8 +24,8 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 
-CASES = effort(150, 1200)
-CHUNKS = effort(5, 20)
+CASES = effort(120, 480)
+CHUNKS = effort(4, 8)
 
 
 def values_of(measures, qrels, run, ties=TieBreak.TREC):
@@ -176,7 +176,7 @@ def test_what_is_below_the_cutoff_makes_no_difference():
     """Measures one at a time: where all have a cutoff, the rankings are cut at the deepest."""
     rng = random.Random(7)
     cut = 0
-    for _ in range(effort(100, 2000)):
+    for _ in range(effort(60, 400)):
         (qrels, run), measure = random_case(rng), random_measure(rng)
         evaluator = PermedEvaluator([measure], qrels)
         cut += evaluator._depth is not None
