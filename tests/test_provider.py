@@ -126,7 +126,8 @@ def test_the_command_line_of_ir_measures_takes_the_provider(tmp_path):
     assert run_python(code, *arguments) == "GradedAP@10\t0.7500\nSuccess@1\t1.0000\n"
 
 
-@pytest.mark.parametrize("first", ["pyterrier", pytest.param("permed_measures", marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("first", ["pyterrier", "permed_measures"])
 def test_either_import_order_with_pyterrier_gives_its_measures_module_ours(first):
     second = {"pyterrier": "permed_measures", "permed_measures": "pyterrier"}[first]
     code = f"import {first}, {second}\nimport pyterrier as pt, ir_measures\nimport pyterrier.measures\n"

@@ -16,7 +16,7 @@ from permed_measures.engine.evaluator import Evaluation, aggregated
 from permed_measures.engine.forms import dataset_of
 from permed_measures.engine.inputs import QrelsLike
 from permed_measures.errors import InputError, nearest, shown
-from permed_measures.markup import counted
+from permed_measures.markup import counted, listed
 
 By = str | Mapping[str, Any] | Callable[[str], Any]
 
@@ -71,8 +71,7 @@ class Groups:
         """Describe groups without judged queries, and queries without a group."""
         notes = []
         if self.empty:
-            names = ", ".join(map(str, self.empty[:5])) + (", …" if len(self.empty) > 5 else "")
-            empty = counted(len(self.empty), "group")
+            empty, names = counted(len(self.empty), "group"), listed(map(str, self.empty), 5)
             notes.append(f"{self.name}: no query of {empty} is judged ({names}); left out")
         if self.n_outside:
             are, count = ("is", "counts") if self.n_outside == 1 else ("are", "count")

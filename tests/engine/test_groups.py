@@ -94,7 +94,7 @@ QUERIES = {"a_1": {"d": 1}, "b": {"d": 1}, "c": {"d": 1}}
         (
             {**dict.fromkeys(QUERIES, "x"), **{f"q{n}": f"g{n}" for n in range(2, 9)}},
             ["x"],
-            "group: no query of 7 groups is judged (g2, g3, g4, g5, g6, …); left out",
+            "group: no query of 7 groups is judged (g2, g3, g4, g5, g6 and 2 more); left out",
         ),
         ("_(1)", ["1"], "_(1): 2 judged queries are in no group, and count in none"),
         ({"a_1": 1, "b": 1, "c": None}, [1], "group: 1 judged query is in no group, and counts in none"),

@@ -80,7 +80,7 @@ def note_on_binary_labels(measure: Measure, judgments: Judgments) -> str:
     """Say that GradedAP weighs every relevant document by less than 1, where all grades are 1."""
     if measure.NAME != "GradedAP" or measure["gains"] is not None or measure["max_rel"] <= 1:
         return ""
-    relevant = judgments.grade[(judgments.grade >= measure["rel"]) & (judgments.grade > 0)]
+    relevant = judgments.grade[judgments.grade >= measure["rel"]]
     if measure["norm"] in ("gain", "ideal") or not len(relevant) or (relevant != 1).any():
         return ""
     share = "half" if measure["max_rel"] == 2 else f"1/{measure['max_rel']:g}"
