@@ -1,6 +1,8 @@
 """Our time and memory beside those of other tools, on the same data."""
 
+import os
 import pickle
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -11,7 +13,7 @@ import pandas as pd
 import polars as pl
 from measuring import Call, in_turns, peak_of_call, peak_of_command, running
 from synthetic import SHAPES, columns_of, make, write_qrels
-from tools import FORMS, TOOLS, commands_for
+from tools import FORMS, THEIRS, TOOLS, commands_for, our_command
 
 import permed_measures as pm
 
@@ -58,6 +60,29 @@ def files(shape: str, rounds: int, share: float) -> Iterator[Row]:
             yield _row(shape, form, seconds, {tool: peak_of_command(each) for tool, each in commands.items()})
 
 
+LABELS = """
+import json, sys, ir_measures
+qrels, run = {}, {}
+for line in open(sys.argv[1]):
+    row = json.loads(line)
+    query_id = f"{row['conversation_id']}_{row['turn_id']}"
+    qrels.setdefault(query_id, {})[row["doc_id"]] = row["rel"]
+    scores = run.setdefault(query_id, {})
+    scores[row["doc_id"]] = -float(len(scores))
+print(ir_measures.calc_aggregate(map(ir_measures.parse_measure, sys.argv[2:]), qrels, run))
+"""
+
+
+def labels(rounds: int, share: float) -> Iterator[Row]:  # noqa: ARG001 - the file is taken whole
+    """Yield the row of MedCorpus' labels as qrels and run, against a plain script that checks nothing."""
+    if folder := os.environ.get("PERMED_DATA"):
+        file = str(Path(folder, "medcorpus", "query_to_texts.jsonl"))
+        command = our_command("evaluate", file, file, *(part for name in THEIRS for part in ("-m", name)))
+        commands = {"ours": command, "ir_measures": [sys.executable, "-c", LABELS, file, *THEIRS]}
+        seconds = in_turns({tool: running(each) for tool, each in commands.items()}, 3 * rounds)
+        yield {"table": "tools", "what": "labels of MedCorpus", "seconds": seconds, "peak MB": {}}
+
+
 def _row(shape: str, form: str, seconds: dict[str, list[float]], peaks: dict[str, float]) -> Row:
     return {"table": "tools", "what": f"{form}, {SHAPES[shape]}", "seconds": seconds, "peak MB": peaks}
 
@@ -92,4 +117,5 @@ ROWS = {
     "files-3440x100": partial(files, "3440x100"),
     "dict-50x1000": partial(dicts, "50x1000"),
     "dict-50x1000-ties": partial(dicts, "50x1000-ties"),
+    "labels": labels,
 }
