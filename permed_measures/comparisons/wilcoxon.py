@@ -60,6 +60,6 @@ def _exact(ranks: Ints, smaller: int) -> float:
     chance[0] = 1.0
     for rank in ranks.tolist():
         moved = np.zeros_like(chance)
-        moved[rank:] = chance[: max(len(chance) - rank, 0)]
+        moved[rank:] = chance[: len(moved[rank:])]
         chance = (chance + moved) / 2
     return min(2 * float(chance.sum()), 1.0)

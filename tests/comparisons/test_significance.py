@@ -173,15 +173,20 @@ def loop_randomization(d, cluster):
     return count / 2 ** len(members)
 
 
-def test_random_signs_by_loop():
-    d, cluster, resamples = [0.5, -0.1, 1.0, 0.25, -0.3, 0.5, -0.2], [0, 0, 1, 2, 3, 4, 5], 50
-    bits = np.random.default_rng(4).integers(0, 256, size=(resamples, 1), dtype=np.uint8)  # the same draws
+@pytest.mark.parametrize("seed", range(4))
+def test_random_signs_by_loop(seed):
+    d, cluster, resamples = (
+        [0.5, -0.1, 1.0, 0.25, -0.3, 0.5, -0.2, 0.4, 0.7],
+        [0, 0, 1, 2, 3, 4, 5, 6, 7],
+        255,
+    )
+    bits = np.random.default_rng(seed).integers(0, 256, size=(resamples, 1), dtype=np.uint8)  # the same draws
     count = 0
     for byte in bits[:, 0].tolist():
-        signs = [-1 if byte >> (7 - c) & 1 else 1 for c in range(6)]
+        signs = [-1 if byte >> (7 - c) & 1 else 1 for c in range(8)]
         count += abs(math.fsum(signs[c] * x for x, c in zip(d, cluster, strict=True))) >= math.fsum(d) - 1e-12
     assert 0 < count < resamples
-    assert p_of(d, cluster, resamples, 4) == (1 + count) / (1 + resamples)
+    assert p_of(d, cluster, resamples, seed) == (1 + count) / (1 + resamples)
 
 
 @pytest.mark.parametrize("seed", range(10))
