@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from permed_measures.engine.inputs import BEIR_COLUMNS, COLUMNS
 from permed_measures.files import entries
@@ -27,14 +25,13 @@ class Layout(Enum):
     JSON = "one JSON object"
 
 
-@dataclass(frozen=True)
-class Header:
+class Header(NamedTuple):
     """The column names at the top of a table, and the delimiter between them."""
 
     names: list[str]
     delimiter: str = ""
 
-    @cached_property
+    @property
     def columns(self) -> dict[str, int]:
         """The positions of our columns, by our names; without those that are missing or there twice."""
         known: dict[str, tuple[str, ...]] = {ours: (name,) for ours, name in BEIR_COLUMNS.items()}
@@ -57,8 +54,7 @@ class Header:
         return {"query_id", "doc_id", value} <= self.columns.keys()
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """A file format: how it is recognised, and how an entry of it is read."""
 
     name: str

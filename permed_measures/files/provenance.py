@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,6 +97,8 @@ def provenance(
     >>> provenance([P @ 5])["measures"][0]["parameters"]
     {'cutoff': 5, 'rel': 1, 'judged_only': False}
     """
+    import platform
+
     installed = ("ir-measures", "numpy", "polars", *packages)
     content: dict[str, Any] = {
         "versions": {

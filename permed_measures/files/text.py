@@ -6,8 +6,7 @@ import csv
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from permed_measures.engine.inputs import STDIN
 from permed_measures.errors import InputError, RepeatedDocumentError, shown
@@ -24,8 +23,7 @@ Entries = Iterator[tuple[int | None, Any]]
 """The number of a line (None in a JSON file), and what `Format.parse` returns of it."""
 
 
-@dataclass(frozen=True)
-class TextFile:
+class TextFile(NamedTuple):
     """A text file of a known format."""
 
     source: Source
@@ -133,6 +131,7 @@ class TextFile:
         """Read the rows of a table under the header, as dicts by our names; a cell may hold line ends."""
         lines = iter(lines)
         above, header = next((n, header) for n, line in lines if (header := _header_of(line)))
+        places = header.columns.items()
         rows = csv.reader((line + "\n" for _, line in lines), delimiter=header.delimiter, strict=True)
         while True:
             number, row = above + 1 + rows.line_num, None
@@ -143,7 +142,7 @@ class TextFile:
                 if row and len(row) != len(header.names):
                     raise ValueError(f"{len(row)} columns instead of {len(header.names)}")
                 if row:
-                    cells = {ours: row[place] for ours, place in header.columns.items()}
+                    cells = {ours: row[place] for ours, place in places}
                     yield number, self.format.parse(cells, number)
             except _WRONG as error:
                 raise self._error_for(error, number, header.delimiter.join(row or ())) from None

@@ -52,14 +52,6 @@ def test_each_run_of_an_evaluation_names_its_own_files(files):
     assert first["measures"][0]["description"].startswith("Average precision in which")
 
 
-def test_a_comparison_in_python_has_no_files_but_all_else():
-    runs = {"a": {"q": {"d": 1.0}}, "b": {}}
-    result = pm.compare({"q": {"d": 1}}, runs, ["RR"], tests="randomization", resamples=99, seed=3)
-    found = json.loads(result.to("json"))["provenance"]
-    assert found == provenance([pm.parse_measure("RR")], packages=["scipy"], seed=3)
-    assert {"inputs", "command", "options"}.isdisjoint(found)
-
-
 def test_a_comparison_in_python_names_the_files_that_it_was_given(files):
     runs = {"run": "run.trec", "best": files / "other.trec", "none": {}}
     found = json.loads(pm.compare("qrels", runs, "RR", resamples=9).to("json"))["provenance"]
@@ -121,19 +113,6 @@ def test_every_command_has_it_as_the_guide_says(command, tmp_path, monkeypatch):
         assert {"versions", "measures", "conventions", "options"} <= found.keys()
         assert found["command"] == command.split()[0]
         assert {each["role"] for each in found["inputs"]} >= {"qrels"}
-
-
-def test_a_gate_names_its_baseline(files):
-    rules = ["--baseline", "other.trec", "--max-drop", "P@1=0.1"]
-    _, stdout, _ = run_main("gate", "qrels", "run.trec", *rules, "--format", "json")
-    found = json.loads(stdout)["provenance"]
-    assert found["inputs"] == [
-        described("qrels", files / "qrels"),
-        described("run", files / "run.trec", name="run.trec"),
-        described("baseline", files / "other.trec"),
-    ]
-    assert [each["measure"] for each in found["measures"]] == ["P@1"]
-    assert "run" not in found["options"]
 
 
 def test_an_audit_names_the_tables_and_conventions_that_it_read(files):
