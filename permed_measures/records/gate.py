@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -11,7 +10,7 @@ from typing import Any
 
 from ir_measures.measures import Measure
 
-from permed_measures.datasets.loading import loaded_qrels, loaded_run, run_name
+from permed_measures.datasets.loading import loaded_qrels, loaded_runs, run_name
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike, path_of
@@ -221,12 +220,10 @@ def _evaluated(
 ) -> tuple[dict[Measure, Floats], list[str]]:
     """Return the values of a run by measure, and what is to be known about it."""
     name = run_name(path_of(run) or run)
-    if isinstance(run, (str, os.PathLike)):
-        run = loaded_run(run, order=how["order"], rewriting=how["query_ids"], qrels=qrels)
-    evaluations, notes = evaluated(evaluator, {name: run})
+    runs = loaded_runs({name: run}, order=how["order"], rewriting=how["query_ids"], qrels=qrels)
+    evaluations, notes = evaluated(evaluator, runs)
     found = Evaluations(list(evaluator.measures), evaluations, notes=notes)
-    values = evaluations[name].values
-    return dict(zip(evaluator.measures, values, strict=True)), found.notes_on(name)
+    return dict(zip(evaluator.measures, evaluations[name].values, strict=True)), found.notes_on(name)
 
 
 def _baseline(

@@ -139,6 +139,13 @@ def test_a_test_of_any_framework_can_hold_it():
     assert "P@1      at least 0.1          0.5000          ok" in str(caught.value)
 
 
+@pytest.mark.parametrize("function", [pm.gate, pm.leaderboard])
+def test_there_must_be_a_query(function):
+    runs = {"q": {"a": 1.0}} if function is pm.gate else {"x": {"q": {"a": 1.0}}}
+    with pytest.raises(pm.InputError, match=r"^the qrels have no query"):
+        function({}, runs, {"RR": 0.5} if function is pm.gate else "RR")
+
+
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("options", "message"),
