@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import subprocess
 import sys
 from unittest import mock
 
@@ -47,10 +46,3 @@ def run_main(*arguments, terminal=None):
     ):
         cli.main()
     return caught.value.code or 0, *_texts(streams)
-
-
-def run_command(*arguments):
-    """Return status, stdout and stderr of the installed command."""
-    command = [sys.executable, "-m", "permed_measures", *map(str, arguments)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    return result.returncode, result.stdout, result.stderr

@@ -1,7 +1,6 @@
 """Help, how arguments are parsed, and what is said of wrong ones."""
 
 import io
-import itertools
 import json
 import re
 import subprocess
@@ -115,25 +114,12 @@ def test_wrong_arguments_are_one_line_like_any_other_error(line, message):
 # --- messages ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", [40, 120])
-def test_a_message_is_broken_into_lines_on_a_terminal(monkeypatch, tmp_path, width):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    terminal = Terminal()
-    monkeypatch.setenv("COLUMNS", str(width))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "empty").touch()
-    (tmp_path / "run").write_text("q Q0 a 1 1.0 t\n")
-    assert run_main("evaluate", "empty", "run", terminal=terminal)[0] == 2
-    lines = terminal.getvalue().splitlines()
-    assert lines[0].startswith("error: empty: the file is empty")
-    assert all(line.startswith("  ") for line in lines[1:])
-    assert max(map(len, lines)) <= width
-    assert all(
-        len(f"{line} {after.split()[0]}") > min(width, 100) for line, after in itertools.pairwise(lines)
-    )
+def test_a_message_is_broken_into_lines_on_a_terminal(monkeypatch):
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setenv("COLUMNS", "40")
+    assert run_main("evaluate", "permed-sample", "no/such/folder/run", terminal=terminal)[0] == 2
+    assert terminal.getvalue() == "error: no/such/folder/run: No such file\n  or directory\n"
 
 
 def test_an_error_speaks_of_no_values(tmp_path, monkeypatch):
@@ -148,7 +134,7 @@ HEAVY = {"polars", "pandas", "scipy", "matplotlib", "ir_datasets"}
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["measures", "P"], ["evaluate", "qrels", "run", "-m", "P@1", "--format", "tsv"]]
+    "arguments", [["--help"], ["evaluate", "qrels", "run", "-m", "P@1", "--format", "tsv"]]
 )
 def test_a_command_imports_only_what_it_needs(tmp_path, arguments):
     (tmp_path / "qrels").write_text("q 0 a 1\n")
