@@ -18,10 +18,9 @@ def run(args: Namespace) -> None:
     (first, file), (second, other) = named_run(args.before, "before"), named_run(args.after, "after")
     files, names = {first: file, second: other}, (first, second)
     form = format_of(args, [Path(args.qrels), file, other])
-    rel = None if args.rel == 1 else args.rel
     with reading(args.qrels, files, args.order, args.query_ids) as inputs:
         runs = inputs.runs[first], inputs.runs[second]
-        chosen = understood_measures([args.measure], rel, inputs) if args.measure else "nDCG@10"
+        chosen = understood_measures([args.measure], None, inputs) if args.measure else "nDCG@10"
         result = reranking(
             inputs.source,
             *runs,
