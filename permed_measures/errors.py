@@ -46,10 +46,6 @@ class InputError(PermedError):
     """Qrels, a run or a file that cannot be read without losing or changing something."""
 
 
-class RepeatedDocumentError(InputError):
-    """A run, or qrels, that list a document twice in a query."""
-
-
 class PermedWarning(UserWarning):
     """The numbers are defined, but the data look as if something else was meant.
 

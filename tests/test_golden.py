@@ -35,9 +35,9 @@ ONE = "--claim MAP@10=0.4665 --claim P@1=0.6458"
 COMMANDS = {
     "measures.txt": "measures gradedap",
     "audit.txt": f"audit permed-sample permed-sample/runs/bm25 {ONE}",
-    "audit.md": f"audit permed-sample permed-sample/runs/bm25 {ONE} --explain --format markdown",
+    "audit.md": f"audit permed-sample permed-sample/runs/bm25 {ONE} --format markdown",
     "audit.tex": f"audit permed-sample permed-sample/runs/bm25 {ONE} --format latex",
-    "audit_explain.txt": "audit permed-sample permed-sample/runs/bm25 --claim P@1=0.6458 --explain",
+    "audit_one.txt": "audit permed-sample permed-sample/runs/bm25 --claim P@1=0.6458",
     "audit_paper.txt": f"audit {SAMPLE} --claims paper.md",
     "audit.csv": "audit permed-sample permed-sample/runs/bm25 --claim P@1=0.6458 --format csv",
     "possible.txt": "possible qrels --claim P@1=0.33 --claim MAP@10=0.90",

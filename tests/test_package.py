@@ -37,11 +37,11 @@ comparisons: wording judged findings means_table differences_table report moves 
 comparisons/plots: style by_group forest save inline
 comparisons: queries pictures compare
 papers: cells grids latex html_tables markdown delimited read
-papers: names printed claims whole_numbers headings columns tables runs
+papers: names printed claims whole_numbers headings columns tables changes runs
 crosschecks
 conventions: options named query_sets values names
-audits: run_tables run_variants trials chance other_runs answers search
-audits: changes swaps suggestions sentences answer_json reports audit
+audits: ranked_lists runs trials chance other_runs answers search
+audits: swaps sentences reports audit
 limits: query_classes formulas rankings bounds counts row_formulas row_conventions rows
 limits: reports possible
 uncertainties: unjudged label_errors results uncertainty

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import comb
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from permed_measures.audits.chance import Chance, NearRows
 from permed_measures.audits.other_runs import other_means, reaches_of
-from permed_measures.audits.run_variants import options_for
+from permed_measures.audits.runs import options_for
 from permed_measures.audits.trials import Space, Trial
 from permed_measures.conventions.named import COMMUNITY, NamedConvention
 from permed_measures.conventions.names import in_a_paper, with_cutoff
 from permed_measures.conventions.options import (
-    CUTOFF,
     MEASURES,
-    OPTIONS,
     SHARED,
     Options,
     changes_of,
@@ -36,8 +32,6 @@ _DIFFERENT = 0.01
 """The chance up to which numbers count as made differently; above, a typo is as good an explanation."""
 _HOPELESS = 0.05
 """Where more arbitrary numbers would be explained, what other runs would have is no matter."""
-_DRAWN_FOR_ONE = 1000
-"""How many numbers of other runs are drawn for a claim alone."""
 MOST_CHANGES = 2
 """How far from a named convention an answer is at most."""
 
@@ -48,16 +42,6 @@ def simplified(options: Options, default: Options, same: Callable[[Options], boo
         if options[option] != default[option] and same({**options, option: default[option]}):
             options = {**options, option: default[option]}
     return options
-
-
-class Alternative(NamedTuple):
-    """A change of one option by which a claim is printed otherwise."""
-
-    option: str
-    value: Any
-    trial: Trial
-    number: float
-    printed: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,21 +108,6 @@ class Answer:
         n_others = every.explain(drawn, n)
         return chance._replace(n_others=n_others, n_drawn=len(drawn))
 
-    @cached_property
-    def chances(self) -> list[Chance]:
-        """For each explained claim how often another number in its place would be explained alone."""
-        if not self.explained:
-            return []
-        drawn = other_means(self.options, self.explained, reaches_of(self.explained), _DRAWN_FOR_ONE)
-        found = []
-        for trial, means in zip(self.explained, drawn.T, strict=True):
-            alone = Space([trial], self.space.conventions)
-            most = next((n for n, each in alone.within(MOST_CHANGES) if trial.prints(each)), MOST_CHANGES)
-            near = NearRows(alone, [trial], most)
-            n_others = near.explain(means[:, None], 1)
-            found.append(near.chance()._replace(n_others=n_others, n_drawn=len(means)))
-        return found
-
     @property
     def verdict(self) -> str:
         """How surely the claims were made so: ``certain``, ``likely``, ``may be chance`` or ``none``."""
@@ -175,11 +144,6 @@ class Answer:
         """Return whether any explained claim depends on an option."""
         return any(option in trial.options for trial in self.explained)
 
-    def differences_from_default(self) -> list[str]:
-        """Return the differences from ir_measures' default that matter to the explained claims."""
-        ours = {option: value for option, value in self.simplified.items() if self._seen(option)}
-        return changes_of(ours, COMMUNITY.at(self._cutoffs), with_users=True)
-
     def sentence(self) -> str:
         """Say how the claims are computed, as a paper would."""
         ours, by_measure = self.simplified, dict[str, list[str]]()
@@ -212,31 +176,6 @@ class Answer:
         """
         ours, found = self.simplified, dict[str, list[Any]]()
         for option, value, other in self.space.neighbours(ours):
-            if self._seen(option) and self.evidence(option, value) and self._same_as(other):
+            if self._seen(option) and option != "rounding" and self._same_as(other):
                 found.setdefault(option, [ours[option]]).append(value)
         return found
-
-    def alternatives(self) -> Iterator[Alternative]:
-        """Yield the changes of one option by which an explained claim is printed otherwise."""
-        for option, value, other in self.space.neighbours(self.simplified):
-            for trial in self.explained:
-                if option in trial.options and not trial.prints(other) and not np.isnan(trial.value(other)):
-                    yield Alternative(option, value, trial, trial.value(other), trial.shown(other))
-
-    def evidence(self, option: str, value: Any) -> tuple[str, ...]:
-        """Return the data, any of which would tell another value of an option from ours."""
-        ours = self.simplified
-        if option == "queries":
-            both = (value_of(option, each).changed_by for each in (ours[option], value))
-            return tuple(sorted(set(next(both)) ^ set(next(both))))
-        if option.startswith(CUTOFF):
-            return ("a run with relevant documents beyond the cutoff",)
-        binary = ours.get("weights") == "binary" and value in ("gain", "ideal")  # the same: each weight is 1
-        alike = option in _GRADED and ours["labels"] in ("pool", "strict")
-        if option == "rounding" or alike or binary:  # whether it shows depends on the digits
-            return ()
-        return (value_of(option, value).evidence or OPTIONS[option].evidence,)
-
-
-_GRADED = ("weights", "ap_level", "level", "gain", "negative")
-"""The options that need several grades."""

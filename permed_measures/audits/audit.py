@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 
 from permed_measures.audits.answers import Answer
-from permed_measures.audits.changes import changes_in
 from permed_measures.audits.reports import Audit
-from permed_measures.audits.run_variants import RunVariants
-from permed_measures.audits.search import RowAudit, answers_to, doubts_about, exceptions_to, row_of
+from permed_measures.audits.runs import RunVariants
+from permed_measures.audits.search import answers_to, doubts_about, exceptions_to
 from permed_measures.audits.sentences import conflicts_of
-from permed_measures.audits.suggestions import by_rows, elsewhere, fits_by_rows, open_claims, suggestions
-from permed_measures.audits.swaps import better_names, swap_in
+from permed_measures.audits.swaps import better_names, open_claims, suggestions, swap_in
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import NAMED, NamedConvention, conventions_with
 from permed_measures.conventions.query_sets import Groupings, groupings_of
@@ -29,8 +27,9 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
-from permed_measures.errors import InputError, MeasureError, PermedError
+from permed_measures.errors import InputError, MeasureError
 from permed_measures.files.provenance import Origin
+from permed_measures.papers.changes import changes_in
 from permed_measures.papers.claims import MOST_DIGITS, Claim, parse_claims
 from permed_measures.papers.runs import assigned
 from permed_measures.papers.tables import PrintedClaims, read_claims_file
@@ -40,8 +39,6 @@ _ONE = "run"
 """The name of a single run."""
 _NAMED = 10
 """How many runs are named in a message."""
-_REREAD = 3
-"""How many runs are tried in the order of their rows."""
 
 
 def audit(
@@ -119,7 +116,7 @@ def audit(
     if decimals is not None and (type(decimals) is not int or not 0 <= decimals <= MOST_DIGITS):
         raise InputError(f"decimals must be a whole number from 0 to {MOST_DIGITS} (found {decimals!r})")
     runs = _runs_of(claims, run)
-    origin, runs = Origin.of(qrels, runs), loaded_runs(runs, may_repeat=True)
+    origin, runs = Origin.of(qrels, runs), loaded_runs(runs)
     loaded = loaded_qrels(qrels)
     policies = label_policies(Judgments.of(loaded))
     tried = conventions_with(conventions)
@@ -137,9 +134,9 @@ def audit(
         in_all = np.logical_and.reduce([each.in_run for each in variants.values()])
         for each in variants.values():
             each.in_all_runs = in_all
-    rows = [_audit_row(name, variants[name], row, tried) for name, row in parsed.items()]
-    result = audit_of(rows, tried)
-    tips = _suggestions(result, policies, runs, parsed, groupings)
+    trials = [Trial(name, claim, variants[name]) for name, row in parsed.items() for claim in row]
+    result = audit_of(trials, tried)
+    tips = suggestions(result.best[0], open_claims(result.exceptions))
     printed = (
         [row.claims for row in claims.rows if row.claims]
         if isinstance(claims, PrintedClaims)
@@ -149,23 +146,20 @@ def audit(
     return replace(result, origin=origin, notes=notes, changes=changes, suggestions=tips)
 
 
-def audit_of(rows: list[RowAudit], conventions: Sequence[NamedConvention] = NAMED) -> Audit:
-    """Find what explains all rows together, and what it leaves open."""
-    best = answers_to([trial for row in rows for trial in row.trials], conventions)
-    trials = best[0].trials
+def audit_of(trials: list[Trial], conventions: Sequence[NamedConvention] = NAMED) -> Audit:
+    """Find what explains all claims together, and what it leaves open."""
+    best = answers_to(trials, conventions)
     if not best[0].complete and (swap := swap_in(trials, conventions)):
         again = answers_to(swap.trials, conventions)
         if len(again[0].explained) > len(best[0].explained):
-            by_row = [[trial for trial in swap.trials if trial.row == row.name] for row in rows]
-            rows = [row_of(row.name, each, conventions) for row, each in zip(rows, by_row, strict=True)]
-            return replace(_audit(rows, again), swap=swap.text)
-    return _audit(rows, best)
+            return replace(_audit(again), swap=swap.text)
+    return _audit(best)
 
 
-def _audit(rows: list[RowAudit], best: list[Answer]) -> Audit:
+def _audit(best: list[Answer]) -> Audit:
     exceptions = [] if best[0].complete else exceptions_to(best[0])
     conflicts = conflicts_of(best[0], exceptions)
-    return Audit(rows, best, exceptions, conflicts, doubts_about(best[0]), better_names(best[0]))
+    return Audit(best, exceptions, conflicts, doubts_about(best[0]), better_names(best[0]))
 
 
 def _not_as_printed(
@@ -197,31 +191,6 @@ def _counted(result: Audit, table: list[list[Claim]], n_queries: int) -> Iterato
     for whole in wholes_in(table, n_queries):
         if whole.name in left and not whole.is_as_said:
             yield str(whole)
-
-
-def _suggestions(
-    result: Audit,
-    policies: list[Labels],
-    runs: Mapping[str, Any],
-    parsed: dict[str, list[Claim]],
-    groupings: Groupings,
-) -> list[str]:
-    """Say what to try next for the claims that nothing explains."""
-    left = open_claims(result.exceptions)
-    if not left:
-        return []
-    lines = suggestions(result.best[0], left)
-    for name in list(dict.fromkeys(trial.row for trial in left))[:_REREAD]:
-        names = {trial.claim.name for trial in left if trial.row == name}
-        claims = [claim for claim in parsed[name] if claim.name in names]
-        with warnings.catch_warnings(), suppress(PermedError, OSError):  # as a pipe that cannot be read again
-            warnings.simplefilter("ignore")
-            if (listed := by_rows(runs[name])) is not None:
-                again = _variants(policies, listed, claims, groupings)
-                trials = [Trial(name, claim, again) for claim in claims]
-                nearest = answers_to(trials, result.best[0].space.conventions)[0]
-                lines += fits_by_rows(nearest, several=len(parsed) > 1)
-    return [*lines, elsewhere(lines)]
 
 
 def _rows_of(claims: Mapping[str, Any]) -> dict[str, Any]:
@@ -258,9 +227,3 @@ def _variants(policies: list[Labels], run: RunLike, claims: list[Claim], groupin
     for measure in fixed:
         PermedEvaluator([measure], policies[0].judgments)  # which refuses what it does not support
     return RunVariants(policies, run, groupings=groupings, all_ties=bool(fixed))
-
-
-def _audit_row(
-    name: str, run: RunVariants, claims: list[Claim], conventions: Sequence[NamedConvention]
-) -> RowAudit:
-    return row_of(name, [Trial(name, claim, run) for claim in claims], conventions)

@@ -80,12 +80,13 @@ class NearRows:
         self.rows: set[tuple[_Code, ...]] = set()
         self.of_trial: list[set[_Code]] = [set() for _ in trials]
         for _, convention in space.within(most):
-            codes = [trial.codes(convention) for trial in trials]
+            codes = [[code for both in trial.codes(convention) for code in both] for trial in trials]
             for way in range(max(map(len, codes), default=0)):
                 row = tuple(each[way % len(each)] for each in codes)
-                for code, found in zip(row, self.of_trial, strict=True):
-                    found.add(code)
-                if None not in row:
+                near = [t.window.holds(code) for t, code in zip(trials, row, strict=True)]
+                for code, found, is_near in zip(row, self.of_trial, near, strict=True):
+                    found |= {code} if is_near else set()
+                if all(near):
                     self.rows.add(row)
 
     def chance(self, n_selections: int = 1) -> Chance:

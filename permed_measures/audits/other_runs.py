@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.audits.run_variants import options_for, with_rounding
+from permed_measures.audits.runs import options_for, with_rounding
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.options import Options
 from permed_measures.conventions.query_sets import QuerySets, place
-from permed_measures.conventions.values import Ranked, is_sum, means_of, values_of_queries
+from permed_measures.conventions.values import Ranked, means_of
 
 Floats = NDArray[np.float64]
 
@@ -113,11 +113,6 @@ class _Drawing:
         measure, cutoff, at = trial.claim.measure, trial.cutoff(self.convention), self._place
         options = with_rounding(options_for(measure, self.convention), self.convention)
         ranked, usual = self._ranked(trial)
-        if options.get("averaging", "macro") == "macro":
-            values = usual.weights[at] * values_of_queries(measure, cutoff, options, ranked)
-            if is_sum(measure):
-                return lambda counts: counts @ values
-            return lambda counts: (counts @ values + usual.added[at]) / usual.sizes[at]
 
         def means(counts: Floats) -> Floats:
             sizes, added = (np.full(len(counts), each[at]) for each in (usual.sizes, usual.added))

@@ -11,21 +11,17 @@ from typing import Any, NamedTuple
 
 from ir_measures.measures import Measure
 
-from permed_measures.audits.answer_json import answer_json, chance_json, near_json
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.chance import Chance
-from permed_measures.audits.run_variants import options_for
-from permed_measures.audits.search import Nearest, RowAudit, nearest_to
+from permed_measures.audits.runs import options_for
+from permed_measures.audits.search import Nearest, nearest_to
 from permed_measures.audits.sentences import (
-    alternatives,
     by_chance,
     doubts,
     equals,
     equivalents,
-    how_surely,
     named,
     not_explained,
-    odds,
     unexplained,
 )
 from permed_measures.audits.trials import Trial
@@ -46,15 +42,11 @@ class Audit(Result):
     ``to_polars`` and ``to_pandas`` give a row for each claim: ``run``, ``claim``, ``published``, ``status``
     (explained, made differently, unclear where a typo is as likely, or unexplained), ``value`` and
     ``printed`` (the mean and how it would be printed), ``measure`` (as one would type it), ``convention``
-    (the name, null for unexplained claims), ``changes`` from it, and ``chance``: how often an arbitrary
-    number near the claim, or that of another run, would be explained alone with as few changes. For an
-    unexplained claim, value, measure and changes are those of the nearest value, the changes from
-    ir_measures' default.
+    (the name, null for unexplained claims), and ``changes`` from it. For an unexplained claim, value, measure
+    and changes are those of the nearest value, the changes from ir_measures' default.
 
     Attributes
     ----------
-    rows : list of RowAudit
-        One for each run.
     best : list of Answer
         The named conventions that explain the most claims with the fewest changes.
     exceptions : list of Answer
@@ -79,7 +71,6 @@ class Audit(Result):
         What of a printed table was left out.
     """
 
-    rows: list[RowAudit]
     best: list[Answer]
     exceptions: list[Answer]
     conflicts: list[str]
@@ -90,6 +81,11 @@ class Audit(Result):
     origin: Origin | None = field(default=None, repr=False)
     changes: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def trials(self) -> list[Trial]:
+        """The claims of all rows."""
+        return self.best[0].trials
 
     @property
     def answers(self) -> list[Answer]:
@@ -113,30 +109,24 @@ class Audit(Result):
         return self.best[0].chance
 
     @cached_property
-    def nearest(self) -> dict[Trial, list[Nearest]]:
-        """The nearest values of each claim that nothing explains."""
+    def nearest(self) -> dict[Trial, Nearest]:
+        """The value nearest to each claim that nothing explains."""
         left = (trial for each in self.exceptions if not each.explained for trial in each.trials)
-        return {trial: nearest_to(trial, self.best[0].space.conventions) for trial in left}
+        found = ((trial, nearest_to(trial, self.best[0].space.conventions)) for trial in left)
+        return {trial: near for trial, near in found if near is not None}
 
-    def report(self, explain: bool = False) -> Report:
-        """Return the verdict, the convention and the measures to type.
-
-        With `explain` also how surely, alternatives, and what these data cannot tell apart.
-        """
+    def report(self) -> Report:
+        """Return the verdict, the convention, the measures to type, and what else fits."""
         qrels = f"{Path(self.origin.qrels).name}: " if self.origin and self.origin.qrels else ""
         return Report(
             qrels + counted(len(self.best[0].trials), "claim"),
             _finding(self),
-            list(_sections(self, explain)),
+            list(_sections(self)),
             self.notes,
             data=partial(_content, self),
             rows=self._records,
             how=partial(_how, self),
         )
-
-    def explain(self) -> str:
-        """Return the whole report as text."""
-        return self.report(explain=True).to().rstrip("\n")
 
     def __repr__(self) -> str:
         """Say how many claims the best convention explains."""
@@ -165,7 +155,7 @@ def outcome_of(result: Audit, trial: Trial) -> Outcome:
     answer = next((each for each in result.exceptions if trial in each.explained), main)
     if not trial.prints(answer.options):
         near = result.nearest.get(trial)
-        options = near[0].options if near else answer.options
+        options = near.options if near else answer.options
         default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
         of_claim = {each: options[each] for each in trial.options}
         return Outcome("unexplained", options, None, changes_of(of_claim, default))
@@ -179,7 +169,7 @@ def outcome_of(result: Audit, trial: Trial) -> Outcome:
 def record_of(result: Audit, trial: Trial) -> dict[str, Any]:
     """Return the row of a frame for a claim."""
     status, options, convention, changes = outcome_of(result, trial)
-    alone, value = _chance_alone(result, trial), trial.value(options)
+    value = trial.value(options)
     return {
         "run": trial.row,
         "claim": trial.claim.name,
@@ -190,16 +180,7 @@ def record_of(result: Audit, trial: Trial) -> dict[str, Any]:
         "measure": trial.measure(options),
         "convention": convention,
         "changes": "; ".join(changes),
-        "chance": None if alone is None else alone.value,
     }
-
-
-def _chance_alone(result: Audit, trial: Trial) -> Chance | None:
-    """Return how often another number in place of a claim would be explained; None if nothing explains it."""
-    for answer in (result.best[0], *result.exceptions):
-        if trial in answer.explained:
-            return answer.chances[answer.explained.index(trial)]
-    return None
 
 
 # --- what is said ----------------------------------------------------------------------------------
@@ -229,7 +210,7 @@ def _finding(result: Audit) -> list[str]:
     return [*found, *(["Give another claim, or more digits."] if result.verdict == "may be chance" else [])]
 
 
-def _sections(result: Audit, explain: bool) -> Iterator[Section]:
+def _sections(result: Audit) -> Iterator[Section]:
     """Yield the parts of the report: the convention, the claims, and what else is to be said of them."""
     main = result.best[0]
     if main.explained:
@@ -239,16 +220,11 @@ def _sections(result: Audit, explain: bool) -> Iterator[Section]:
     found = {
         **dict.fromkeys(result.conflicts[:1], result.conflicts[1:]),
         "Fewer changes explain all claims but one": doubts(main, result.doubtful),
-        **unexplained(main, result.nearest),
+        "Not explained; the nearest value": unexplained(main, result.nearest),
+        "What to try next": result.suggestions,
+        "Equally good": equals(main, result.best[1:]),
+        "Makes no difference on these data": equivalents(main),
     }
-    found["What to try next"] = result.suggestions
-    if main.explained:
-        found["Equally good"] = equals(main, result.best[1:])
-    if main.explained and explain:
-        found["How surely"] = how_surely(main)
-        found["Against ir_measures' default"] = main.differences_from_default()
-        found["One change more would print"] = alternatives(main)
-        found["Makes no difference on these data"] = equivalents(main)
     found["Columns of changes"] = result.changes
     yield from (Section(heading, texts=lines) for heading, lines in found.items() if lines)
 
@@ -258,18 +234,16 @@ def _table(result: Audit) -> Table:
     cells = []
     for each in result._records():
         shown = [each["measure"], each["published"], each["printed"]]
-        chance = "" if each["chance"] is None else odds(each["chance"])
         if each["status"] == "unexplained":
             shown = ["no convention", each["published"], NONE]  # the nearest have a section
-        cells.append([each["run"], each["claim"], *shown, chance])
-    headings = ["run", "claim", "measure", "published", "computed", "by chance"]
-    one = len(result.rows) == 1
+        cells.append([each["run"], each["claim"], *shown])
+    headings = ["run", "claim", "measure", "published", "computed"]
+    one = len({each.row for each in result.best[0].trials}) == 1
     return Table.of(
         headings[one:],
         [row[one:] for row in cells],
         3 - one,
         caption="Published and computed numbers",
-        spare=["by chance"],
         label="audit",
     )
 
@@ -303,30 +277,34 @@ def _content(result: Audit) -> dict[str, Any]:
     return {
         "ok": result.ok,
         "verdict": result.verdict,
-        "chance": chance_json(result.chance) if main.explained else None,
-        "best": [answer_json(answer) for answer in result.best],
-        "exceptions": [answer_json(answer) for answer in result.exceptions],
+        "chance": _chance_json(result.chance) if main.explained else None,
+        "best": [_answer_json(answer) for answer in result.best],
+        "exceptions": [_answer_json(answer) for answer in result.exceptions],
         "conflicts": result.conflicts,
         "other_names": result.other_names,
         "swap": result.swap,
         "changes": result.changes,
         "notes": result.notes,
         "suggestions": result.suggestions,
-        "doubtful": [answer_json(answer) for answer in result.doubtful],
+        "doubtful": [_answer_json(answer) for answer in result.doubtful],
         "sentence": main.sentence() if main.explained else None,
-        "rows": [
-            {"run": row.name, "ok": row.ok, "claims": [_claim_json(result, trial) for trial in row.trials]}
-            for row in result.rows
-        ],
+        "claims": result._records(),
         "provenance": {**provenance(_measures_of(result), result.origin), **_conventions(result)},
     }
 
 
-def _claim_json(result: Audit, trial: Trial) -> dict[str, Any]:
-    record, alone = record_of(result, trial), _chance_alone(result, trial)
-    nearest = result.nearest.get(trial, [])
+def _answer_json(answer: Answer) -> dict[str, Any]:
+    """Return a convention and what it explains."""
     return {
-        **{key: value for key, value in record.items() if key not in ("run", "chance")},
-        "chance": None if alone is None else chance_json(alone),
-        "nearest": [near_json(trial, each) for each in nearest],
+        "name": answer.named.name,
+        "source": answer.named.source,
+        "changes": answer.changes,
+        "complete": answer.complete,
+        "chance": _chance_json(answer.chance) if answer.explained else None,
+        "explains": [{"run": trial.row, "claim": trial.claim.name} for trial in answer.explained],
+        "options": dict(answer.options),
     }
+
+
+def _chance_json(chance: Chance) -> dict[str, Any]:
+    return {**chance._asdict(), "value": chance.value}

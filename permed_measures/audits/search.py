@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,34 +12,6 @@ from permed_measures.audits.trials import Space, Trial
 from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
 from permed_measures.conventions.options import Options, changes_of
 from permed_measures.papers.names import Rank
-
-
-@dataclass(frozen=True)
-class RowAudit:
-    """The claims about one run.
-
-    Attributes
-    ----------
-    name : str
-    trials : list of Trial
-    answers : list of Answer
-        The named conventions that explain all claims with the fewest changes; empty if none does.
-    """
-
-    name: str
-    trials: list[Trial]
-    answers: list[Answer]
-
-    @property
-    def ok(self) -> bool:
-        """Whether one convention explains all claims."""
-        return bool(self.answers)
-
-
-def row_of(name: str, trials: list[Trial], conventions: Sequence[NamedConvention] = NAMED) -> RowAudit:
-    """Return the claims about a run with the conventions that explain all of them."""
-    found = answers_to(trials, conventions)
-    return RowAudit(name, trials, [answer for answer in found if answer.complete])
 
 
 def answers_to(
@@ -163,30 +133,20 @@ def _nearest(space: Space, convention: Options) -> Answer:
 
 
 class Nearest(NamedTuple):
-    """A value near a claim that is printed otherwise, and the convention that gives it."""
+    """The value nearest to a claim, and the convention with the fewest changes that gives it."""
 
     value: float
     options: Options
 
 
-_NEAREST = 3
-
-
-def nearest_to(trial: Trial, conventions: Sequence[NamedConvention]) -> list[Nearest]:
-    """Return the three values nearest to a claim, each with the convention of the fewest changes."""
+def nearest_to(trial: Trial, conventions: Sequence[NamedConvention]) -> Nearest | None:
+    """Return the value nearest to a claim that is printed otherwise; None if nothing can be computed."""
     values: dict[float, Options] = {}
     for _, convention in Space([trial], conventions).within(MOST_CHANGES):
         if not np.isnan(value := trial.value(convention)) and not trial.prints(convention):
             values.setdefault(value, convention)
+    if not values:
+        return None
+    value = min(values, key=lambda each: abs(each - float(trial.claim.value)))
     default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
-    found: dict[str, Nearest] = {}
-    for value in sorted(values, key=lambda each: abs(each - float(trial.claim.value))):
-        how = simplified(values[value], default, partial(_has, trial, value))
-        found.setdefault(trial.shown(how), Nearest(value, how))
-        if len(found) == _NEAREST:
-            break
-    return list(found.values())
-
-
-def _has(trial: Trial, value: float, convention: Options) -> bool:
-    return trial.value(convention) == value
+    return Nearest(value, simplified(values[value], default, lambda other: trial.value(other) == value))

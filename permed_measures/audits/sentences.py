@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from math import floor, log10
-from typing import Any
 
-from permed_measures.audits.answers import Alternative, Answer
+from permed_measures.audits.answers import Answer
 from permed_measures.audits.chance import Chance
 from permed_measures.audits.search import Nearest
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import COMMUNITY
-from permed_measures.conventions.options import OPTIONS, Options, changes_of, describe, title
-from permed_measures.markup import counted
+from permed_measures.conventions.options import OPTIONS, changes_of, describe, title
 
 _SHOWN = 3
-"""How many single changes are shown for each name of a claim."""
+"""How many claims that are left open are named."""
 
 
 def conflicts_of(main: Answer, exceptions: list[Answer]) -> list[str]:
@@ -24,7 +22,7 @@ def conflicts_of(main: Answer, exceptions: list[Answer]) -> list[str]:
         explained = answer.explained
         row = [explained[0].row] if _several(main) else []  # an exception is about one row
         names = ", ".join([*row, *(claim.claim.name for claim in explained)])
-        how = f"with {'; '.join([*answer.changes, *_slips(main, explained)])}{_half(answer)}"
+        how = f"with {'; '.join(answer.changes)}{_half(answer)}"
         if answer.is_clear:
             clear.append(f"{names}, {how}")
         else:
@@ -50,21 +48,6 @@ def doubts(main: Answer, doubtful: list[Answer]) -> list[str]:
     return texts
 
 
-def how_surely(main: Answer) -> list[str]:
-    """Say of each explained claim how many numbers near it conventions print."""
-    texts = []
-    for trial, alone in zip(main.explained, main.chances, strict=True):
-        window, unit = trial.window, 10**trial.claim.decimals
-        low, high = (trial.claim.prints(code / unit) for code in (window.low, window.high))
-        few = counted(alone.most_changes, "change") if alone.most_changes else "no change"
-        texts.append(
-            f"{_name_of(trial, main)}: of the {window.size:,} numbers from {low} to {high}, named "
-            f"conventions with {few} print {alone.n_values:,}, and those are {alone.n_others:,} of "
-            f"{alone.n_drawn:,} numbers of resampled queries"
-        )
-    return texts
-
-
 def by_chance(chance: Chance) -> str:
     """Say how often arbitrary numbers would be explained, and those that other runs would have."""
     text = f"Of arbitrary numbers near these, {odds(chance.of_numbers)} would be explained so"
@@ -86,15 +69,6 @@ def odds(chance: float) -> str:
 
 _OFTEN = 0.25
 _MOST_ODDS = 1_000_000
-
-
-def _slips(main: Answer, trials: list[Trial]) -> list[str]:
-    """Describe the open claims that an answer prints after a slip of rounding."""
-    texts = []
-    for trial in trials:
-        if slip := trial.claim.slip(trial.value(main.options)):
-            texts.append(f"or {_name_of(trial, main)} is {trial.shown(main.options)}: {slip}")
-    return texts
 
 
 def named(main: Answer) -> str:
@@ -130,53 +104,31 @@ def _half(answer: Answer) -> str:
 def equals(main: Answer, others: list[Answer]) -> list[str]:
     """Name the other conventions that explain as much with as few changes."""
     n_able = len(main.space.bases)
-    if others and len(others) + 1 == n_able:
+    if not main.explained or not others:
+        return []
+    if len(others) + 1 == n_able:
         return [f"all {n_able} named conventions"]
-    return ["; ".join(other.name for other in others)] if others else []
+    names = [other.named.name for other in others]
+    more = [f"{len(names) - _EQUALS} more"] if len(names) > _EQUALS else []
+    return ["; ".join([*names[:_EQUALS], *more])]
 
 
-def unexplained(main: Answer, open_claims: dict[Trial, list[Nearest]]) -> dict[str, list[str]]:
-    """Return the nearest values of each claim that nothing explains, below a heading."""
-    sections = {}
-    for trial, nearest in open_claims.items():
-        default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
-        near = [
-            (each.options, "; ".join(changes_of(each.options, default)) or "by default") for each in nearest
-        ]
-        if main.explained and trial.shown(main.options) not in {trial.shown(how) for how, _ in near}:
-            near.append((main.options, "by the convention of the other claims"))
-        heading = f"No convention prints {_name_of(trial, main)} as {trial.claim.text}; nearest"
-        sections[heading] = [_near(trial, options, how) for options, how in near]
-    return sections
+_EQUALS = 8
+"""How many conventions are named that are equally good."""
 
 
-def _near(trial: Trial, options: Options, how: str) -> str:
-    slip = trial.claim.slip(trial.value(options))
-    return f"{trial.shown(options)}, {trial.measure(options)}: {how}{slip and '; '}{slip}"
-
-
-def alternatives(main: Answer) -> list[str]:
-    """Describe the single changes that print something else, the smallest differences first."""
-    changes = sorted(main.alternatives(), key=lambda each: abs(each.number - float(each.trial.claim.value)))
+def unexplained(main: Answer, nearest: dict[Trial, Nearest]) -> list[str]:
+    """Say of each claim that nothing explains which value is nearest, and what the others would print."""
     lines = []
-    for name in dict.fromkeys(trial.claim.name for trial in main.explained):
-        of_name = [each for each in changes if each.trial.claim.name == name]
-        lines += _alternatives(main, of_name)[:_SHOWN]
+    for trial, near in nearest.items():
+        default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
+        how = "; ".join(changes_of(near.options, default)) or "by default"
+        slip = trial.claim.slip(trial.value(near.options))
+        text = f"{trial.shown(near.options)}, {trial.measure(near.options)}: {how}{slip and '; '}{slip}"
+        if main.explained and (shown := trial.shown(main.options)) != trial.shown(near.options):
+            text += f". By the convention of the other claims: {shown}"
+        lines.append(f"{_name_of(trial, main)} as {trial.claim.text}: {text}")
     return lines
-
-
-def _alternatives(main: Answer, changes: list[Alternative]) -> list[str]:
-    """Describe each change once; values of an option that print the same share a line."""
-    seen: set[tuple[str, Any]] = set()
-    shown: dict[tuple[str, str, float], str] = {}
-    for each in changes:
-        if (each.option, each.value) not in seen:
-            seen.add((each.option, each.value))
-            text = describe(each.option, each.value)
-            start = f"{each.printed} for {_name_of(each.trial, main)}, with {title(each.option)}: "
-            line = shown.get(same := (each.option, each.trial.row, each.number))
-            shown[same] = f"{line} / {text}" if line else start + text
-    return list(shown.values())
 
 
 def equivalents(main: Answer) -> list[str]:
@@ -185,6 +137,5 @@ def equivalents(main: Answer) -> list[str]:
     for option, values in main.equivalents().items():
         everything = option in OPTIONS and len(values) == len(OPTIONS[option].values)
         names = "any" if everything else " / ".join(describe(option, value) for value in values)
-        needed = dict.fromkeys(text for value in values[1:] for text in main.evidence(option, value))
-        lines.append(f"{title(option)}: {names}; distinguishable only with {', or '.join(needed)}")
+        lines.append(f"{title(option)}: {names}")
     return lines

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from permed_measures.audits.run_variants import RunVariants, options_for
+from permed_measures.audits.runs import RunVariants, options_for
 from permed_measures.conventions.named import NAMED, NamedConvention
 from permed_measures.conventions.names import typed
 from permed_measures.conventions.options import (
@@ -49,6 +49,10 @@ class Window(NamedTuple):
         highest = unit if code <= unit else code + reach
         return cls(code, max(code - reach, min(code, 0)), min(code + reach, highest))
 
+    def holds(self, code: float) -> bool:
+        """Return whether a number is one of them."""
+        return self.low <= code <= self.high
+
     @property
     def size(self) -> int:
         """How many they are."""
@@ -58,18 +62,6 @@ class Window(NamedTuple):
         """Return what a value is printed as, None if that is not near."""
         code = None if np.isnan(value) else floor(value * 10**decimals + 0.5 + _NOISE * 10**decimals)
         return code if code is not None and self.low <= code <= self.high else None
-
-
-class _Ends(NamedTuple):
-    """The values that print as a number, apart from its whole part."""
-
-    whole: int
-    low: float
-    high: float
-
-    def hold(self, value: float) -> bool:
-        """Return whether a value is one of them."""
-        return self.low - _NOISE <= value - self.whole <= self.high + _NOISE
 
 
 class Trial:
@@ -107,12 +99,8 @@ class Trial:
 
     def _set_ends(self) -> None:
         self.window = Window.of(self.claim)
-        readings = [self.claim, *filter(None, [self.claim.other])]
-        self._ends = {
-            name: [_ends(each, digits) for each in readings] for name, digits in FIRST_DIGITS.items()
-        }
-        self._outcomes: dict[object, bool] = {}
-        self._codes: dict[object, tuple[float | None, ...]] = {}
+        self._readings = [self.claim, *filter(None, [self.claim.other])]
+        self._codes: dict[object, tuple[list[tuple[float, float]], bool]] = {}
 
     def _read(self, claim: Claim, other: Claim) -> None:
         """Choose the reading of a claim that may be in percent."""
@@ -139,11 +127,7 @@ class Trial:
 
     def prints(self, convention: Options) -> bool:
         """Return whether a convention prints the claim."""
-        key = self._key(convention)
-        if key not in self._outcomes:
-            value = self.value(convention)
-            self._outcomes[key] = any(each.hold(value) for each in self._ends[convention["rounding"]])
-        return self._outcomes[key]
+        return self._printed(convention)[1]
 
     def shown(self, convention: Options) -> str:
         """Return what a convention prints."""
@@ -159,34 +143,30 @@ class Trial:
         labels = self.run.labels if ranked is None else ranked.labels
         return typed(self.claim.measure, cutoff, options_for(self.claim.measure, convention), labels)
 
-    def codes(self, convention: Options) -> tuple[float | None, ...]:
-        """Return the numbers near the claim that a convention prints: by reading, half up and half down."""
+    def codes(self, convention: Options) -> list[tuple[float, float]]:
+        """Return what a convention prints, rounded half down and half up, by each reading."""
+        return self._printed(convention)[0]
+
+    def _printed(self, convention: Options) -> tuple[list[tuple[float, float]], bool]:
+        """Return what a convention prints, and whether the claim is among it."""
         key = self._key(convention)
         if key not in self._codes:
             digits, value = FIRST_DIGITS[convention["rounding"]], self.value(convention)
-            readings = [self.claim, *filter(None, [self.claim.other])]
-            codes = [_printed(value, each.decimals, digits, up) for each in readings for up in (True, False)]
-            near = (self.window.low <= each <= self.window.high for each in codes)
-            self._codes[key] = tuple(c if n else None for c, n in zip(codes, near, strict=True))
+            codes = [_printed(value, each.decimals, digits) for each in self._readings]
+            self._codes[key] = codes, any(low <= self.window.code <= high for low, high in codes)
         return self._codes[key]
 
 
-def _ends(claim: Claim, first_to: int | None) -> _Ends:
-    low, high = claim.printed(first_to)
-    whole = floor(low)
-    return _Ends(whole, float(low - whole), float(high - whole))
-
-
-def _printed(value: float, decimals: int, first_to: int | None, up: bool) -> float:
-    """Return the digits of a value that is rounded half up or half down, perhaps to some digits first."""
+def _printed(value: float, decimals: int, first_to: int | None) -> tuple[float, float]:
+    """Return the digits of a value that is rounded half down and half up, perhaps to some digits first."""
     if np.isnan(value):
-        return value
+        return value, value
     units, step, reach = value * 10.0**decimals, 1.0, 0.5
     if first_to is not None:
         reach += 0.5 * 10.0 ** (decimals - first_to) if decimals < first_to else 0
         step = 10.0 ** max(decimals - first_to, 0)
     reach += _NOISE * 10.0**decimals / step
-    return (floor(units / step + reach) if up else ceil(units / step - reach)) * step
+    return ceil(units / step - reach) * step, floor(units / step + reach) * step
 
 
 # --- conventions near the named ones -----------------------------------------------------------------

@@ -10,7 +10,7 @@ from permed_measures.audits.audit import audit
 from permed_measures.cli.arguments import CLAIMS, CONVENTIONS, QRELS, READING, RUNS, WRITING
 from permed_measures.cli.inputs import find_runs, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import ADVANCED, OUTPUT, Command, option
+from permed_measures.cli.parsing import ADVANCED, Command, option
 from permed_measures.markup import counted
 from permed_measures.papers.tables import read_claims
 
@@ -22,13 +22,12 @@ def run(args: Namespace) -> int:
     others = {role: path for role, path in read.items() if path}
     form = format_of(args, [Path(args.qrels), *files.values(), *others.values()])
     rows = read_claims(args.claims, args.claim, list(files))
-    with reading(args.qrels, files, args.order, args.query_ids, may_repeat=True) as inputs:
+    with reading(args.qrels, files, args.order, args.query_ids) as inputs:
         result = audit(
             inputs.qrels, inputs.runs, rows, args.decimals, by=args.by, conventions=args.conventions
         )
     result = replace(result, origin=replace(origin_of(args, files), others=others))
-    report = result.report(args.explain or form == "html")
-    write_report(report, form, args.output, counted(len(files), "run"))
+    write_report(result.report(), form, args.output, counted(len(files), "run"))
     return int(not result.ok)
 
 
@@ -36,7 +35,6 @@ COMMAND = Command(
     run,
     [
         *(QRELS, RUNS, *CLAIMS, *WRITING),
-        option(OUTPUT, "--explain", "Add how surely, alternatives, and what cannot be told apart here."),
         option(
             ADVANCED, "--by FIELD|REGEX", "Try means by group too; conversations and turns need no option."
         ),

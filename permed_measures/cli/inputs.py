@@ -157,7 +157,6 @@ def reading(
     files: dict[str, Path],
     order: str = "score",
     rewriting: str | None = None,
-    may_repeat: bool = False,
 ) -> Iterator[Inputs]:
     """Read the qrels of a file, or of a data set by its id or folder; the runs are read in the block.
 
@@ -171,7 +170,7 @@ def reading(
             path = existing(file)
             is_same = dataset is None and isinstance(loaded, dict) and qrels != "-" and path.samefile(qrels)
             labels = loaded if is_same else None
-            return loaded_run(path, order, may_repeat, rewriting, judgments, labels)
+            return loaded_run(path, order, rewriting, judgments, labels)
 
         inputs = Inputs(loaded, dataset, judgments, lazy_runs(files, read), [])
         try:

@@ -22,17 +22,13 @@ CUTOFF = "cutoff of "
 class Value(NamedTuple):
     """What a value of an option means, as part of a sentence, who uses it, and what a paper says of it.
 
-    `evidence` are the data that tell it from others, if not those of the option. `measures` are those that
-    have it, all of the option if empty. `changed_by` are the queries that make a query set different from
-    all queries of the qrels.
+    `measures` are those that have it, all of the option if empty.
     """
 
     description: str
     used_by: str
     phrase: str = ""
-    evidence: str = ""
     measures: tuple[str, ...] = ()
-    changed_by: tuple[str, ...] = ()
 
 
 class Option(NamedTuple):
@@ -43,7 +39,6 @@ class Option(NamedTuple):
 
     title: str
     measures: tuple[str, ...]
-    evidence: str
     values: dict[str, Value]
 
     @property
@@ -66,7 +61,7 @@ def _lists_as_tuples(table: dict[str, Any]) -> dict[str, Any]:
 def _option(table: dict[str, Any]) -> Option:
     values = {name: Value(**_lists_as_tuples(each)) for name, each in table.get("values", {}).items()}
     measures = tuple(table.get("measures", ()))
-    return Option(table["title"], measures, table.get("evidence", ""), values)
+    return Option(table["title"], measures, values)
 
 
 OWN_FILE: dict[str, Any] = tomllib.loads(

@@ -79,21 +79,19 @@ def _is_measure(text: str) -> bool:
 def loaded_run(
     run: RunLike,
     order: str = "score",
-    may_repeat: bool = False,
     rewriting: str | None = None,
     qrels: QrelsLike | Judgments | None = None,
     labels: dict[str, Any] | None = None,
 ) -> Any:
-    """Return the run of a file; a run in another form as it is.
+    """Return the run of a file, with `rewriting` by the query ids of the qrels; another form as it is.
 
-    With `may_repeat`, documents may be listed twice; with `rewriting`, query ids are as the qrels have them.
     What the file is as qrels can be given as `labels`, so that it is read once.
     """
     if isinstance(run, (str, os.PathLike)):
         from permed_measures.files.read import load
 
         path = existing(run)
-        loaded = load(path, "run", order=order, may_repeat=may_repeat, labels=labels)
+        loaded = load(path, "run", order=order, labels=labels)
         for note in filter(None, [loaded.labels, *loaded.notes]):
             warning = PermedWarning(note)
             warning.where = str(path)

@@ -15,7 +15,7 @@ from permed_measures.engine.hits import Hits
 from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.engine.tables import checked_frame, columns_of
-from permed_measures.errors import InputError, RepeatedDocumentError
+from permed_measures.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,9 +51,7 @@ def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> Hits:
     row = found["row"].to_numpy()
     if len(again := row[found["n_rows"].to_numpy() > 1]):
         where = judgments.location(int(again.min()))
-        raise RepeatedDocumentError(
-            "the document is listed twice", where=where, hint="Remove all rows but one"
-        )
+        raise InputError("the document is listed twice", where=where, hint="Remove all rows but one")
     hits = _ranked(judgments, row, found["score"])
     second = _collected(counted_rows(rows, hits))
     _check_same_rows(first, second)

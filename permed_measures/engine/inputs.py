@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.errors import InputError, RepeatedDocumentError, shown
+from permed_measures.errors import InputError, shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -89,7 +89,7 @@ class Batches:
         """Return the error for a document that is listed twice in a query."""
         where = location(query_id, doc_id)
         hint = "Remove all rows but one"
-        return RepeatedDocumentError("the document is listed twice", where=where, hint=hint)
+        return InputError("the document is listed twice", where=where, hint=hint)
 
 
 class FileRun(dict[str, Any]):

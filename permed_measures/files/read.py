@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from permed_measures.engine.inputs import Batches, location
-from permed_measures.errors import InputError, PermedWarning, RepeatedDocumentError, shown
+from permed_measures.errors import InputError, PermedWarning, shown
 from permed_measures.files.entries import NO_RANK
 from permed_measures.files.formats import VALUE_COLUMNS, Kind, Layout
 from permed_measures.files.order import contradicted, note_of, scores_by_order
 from permed_measures.files.parquet import parquet_header, parquet_run, read_parquet_qrels
 from permed_measures.files.relevance_lists import Qrels, Run
 from permed_measures.files.sources import Source
-from permed_measures.files.streams import text_run, with_repeats
+from permed_measures.files.streams import text_run
 from permed_measures.files.text import TextFile, table_of
 
 if TYPE_CHECKING:
@@ -177,13 +177,11 @@ def load(
     kind: Kind,
     *,
     order: str = "score",
-    may_repeat: bool = False,
     labels: Qrels | None = None,
 ) -> Loaded:
     """Read a file as qrels or a run; see `read_qrels` and `read_run`.
 
-    With `may_repeat`, a run in a text file may list documents twice. What the file is as qrels can be given
-    as `labels`: where their order is the run, the file is not read again.
+    What the file is as qrels can be given as `labels`: where their order is the run, it is not read again.
 
     Large TREC, CSV and TSV runs and runs in Parquet are read when they are evaluated; qrels in Parquet are a
     frame.
@@ -196,11 +194,7 @@ def load(
     if source.is_parquet:
         return _load_parquet_run(source, order == "list")
     file = TextFile.recognised(source, "run")
-    return (
-        _load_labels(file, labels)
-        if file.format.kind == "qrels"
-        else _load_run(file, order == "list", may_repeat)
-    )
+    return _load_labels(file, labels) if file.format.kind == "qrels" else _load_run(file, order == "list")
 
 
 def _load_qrels(source: Source) -> Qrels:
@@ -236,15 +230,10 @@ def _by_order(table: Qrels, source: Source, name: str, lines: str) -> Loaded:
     return Loaded(run, labels=f"{source.path} holds {name}: the order of its {lines} is taken as the run")
 
 
-def _load_run(file: TextFile, by_list: bool, may_repeat: bool) -> Loaded:
+def _load_run(file: TextFile, by_list: bool) -> Loaded:
     if file.is_scannable and not by_list and file.source.size > _LARGE:
         return Loaded(text_run(file))
-    try:
-        table, ranks = file.table()
-    except RepeatedDocumentError:
-        if not may_repeat:
-            raise
-        return Loaded(with_repeats(text_run(file), by_list))
+    table, ranks = file.table()
     given = _score_by_order(table, ranks, file.source, by_list)
     if by_list or file.format.layout is Layout.JSON:  # an object has no order
         return Loaded(table)

@@ -75,21 +75,6 @@ class ScannedRun(Batches):
             warnings.warn(warning, stacklevel=2)
 
 
-class RepeatingRun(Batches):
-    """A run with documents that are listed twice, as audits read it: one frame, rows as they stand."""
-
-
-def with_repeats(run: ScannedRun, by_list: bool = False) -> RepeatingRun:
-    """Return all rows of a run; where scores are missing or not wanted, the order gives them."""
-    import polars as pl
-
-    frame = pl.concat([frame.drop("rank") for frame in run.rows()]).drop_nulls("doc_id")
-    in_order = pl.lit(by_list) | pl.col("score").is_null().any().over("query_id")
-    position = pl.int_range(1, pl.len() + 1).over("query_id").cast(pl.Float64)
-    frame = frame.with_columns(score=pl.when(in_order).then(-position).otherwise("score"))
-    return RepeatingRun([frame], run.path)
-
-
 def text_run(file: TextFile) -> ScannedRun:
     """Return a run in a text file."""
     return ScannedRun(file.source, lambda: text_frames(file), file.duplicate_error)

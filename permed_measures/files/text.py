@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from permed_measures.engine.inputs import STDIN
-from permed_measures.errors import InputError, RepeatedDocumentError, shown
+from permed_measures.errors import InputError, shown
 from permed_measures.files.entries import BLANKS, NO_RANK, Row, columns_of
 from permed_measures.files.formats import FORMATS, Format, Header, Kind, Layout
 from permed_measures.files.json_text import json_object, json_queries
@@ -206,8 +206,7 @@ def table_of(
 def twice_error(query_id: str, doc_id: str | None, first: str, second: str) -> InputError:
     """Return the error for a document, or without `doc_id` a query, that is listed twice."""
     document = "" if doc_id is None else f"document {shown(doc_id)} of "
-    kind = InputError if doc_id is None else RepeatedDocumentError
-    return kind(
+    return InputError(
         f"{document}query {shown(query_id)} is listed twice{first and f', first {first}'}",
         where=second,
         hint="Remove one of the two",

@@ -256,7 +256,6 @@ def means_something(how, plain):
         alike
         or micro
         or max(how["level"], how["ap_level"]) > top
-        or (how["documents"] in ("in_place", "last"))  # a dict holds no document twice
         or (how["labels"] == "strict" and plain.top("grades") < 2)
         or (how["queries"] in judged and not all("_" in query for query in plain.qrels["grades"]))
         or (how["queries"] == "all_runs" and not plain.others)

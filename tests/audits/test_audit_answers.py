@@ -65,14 +65,6 @@ def test_claims_of_a_named_convention_are_explained_by_its_name(named):
     assert named.name in str(result)
 
 
-@pytest.mark.parametrize("named", effort(NAMED[::6], NAMED), ids=lambda each: each.name)
-def test_claims_of_a_named_convention_are_explained_by_its_name_on_litsearch(litsearch, named):
-    if named.options["ap_level"] == 1:
-        plain = litsearch["bm25"]
-        result = pm.audit(*graded_of(plain), row_by(named, plain))
-        assert named.name in [answer.name for answer in result.answers if not answer.changes]
-
-
 def test_queries_without_a_relevant_document_in_their_list_are_told_from_all():
     """Who sees lists only takes a query that retrieves nothing relevant as one without relevant documents."""
     qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(40)}
@@ -81,30 +73,6 @@ def test_queries_without_a_relevant_document_in_their_list_are_told_from_all():
     [ignite] = [named for named in NAMED if named.name == "pytorch-ignite"]
     result = pm.audit(qrels, run, row_by(ignite, Plain(qrels, run)))
     assert "pytorch-ignite" in [answer.name for answer in result.answers]
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_mean_of_gdeval_is_explained_by_its_name(seed):
-    """It knows a query by its relevant documents, and goes through the run."""
-    rng = random.Random(seed)
-    documents = [f"d{i}" for i in range(30)]
-    qrels = {f"{q}": {doc: rng.choice([0, 1, 2, 3]) for doc in rng.sample(documents, 15)} for q in range(20)}
-    qrels |= {f"{q}": dict.fromkeys(documents[:9], 0) for q in (3, 4, 9)}
-    run = {f"{q}": {doc: rng.random() for doc in documents} for q in range(5, 25)}
-    run["4"] = run["24"]
-    values = {}
-    for query in run:
-        if any(grade > 0 for grade in qrels.get(query, {}).values()):
-            ranked = sorted(run[query], key=run[query].__getitem__, reverse=True)[:10]
-            gains = [2 ** qrels[query].get(doc, 0) - 1 for doc in ranked]
-            ideal = sorted((2**grade - 1 for grade in qrels[query].values()), reverse=True)[:10]
-            dcg, best = (sum(g / math.log(i + 2) for i, g in enumerate(each)) for each in (gains, ideal))
-            values[query] = dcg / best
-    assert len(values) == 14
-    result = pm.audit(qrels, run, {"nDCG@10": f"{sum(values.values()) / len(values):.5f}"})
-    assert result.answers[0].name == "gdeval"
-    assert all(not answer.changes for answer in result.answers)
-    assert "averaged over the queries of the run that have a relevant" in result.answers[0].sentence()
 
 
 def test_a_change_of_a_named_convention_is_said():
@@ -122,7 +90,7 @@ def test_a_change_of_a_named_convention_is_said():
     ("queries", "said"),
     [
         ("qrels", "averaged over all 41 queries of the qrels"),
-        ("both", "averaged over the queries of the qrels that the run has"),
+        ("both", "averaged over the intersection of qrels and run"),
     ],
 )
 def test_the_sentence_is_right_for_a_table_whose_second_row_lacks_queries(queries, said):
@@ -190,7 +158,6 @@ def test_nothing_is_said_of_a_measure_that_is_not_explained(name):
     assert word in re.split("[; ]", pm.audit(qrels, run, row).answers[0].sentence())
     of_it = {*OPTIONS_OF[word.split("@")[0]], f"cutoff of {name}"}
     assert not of_it & set(answer.equivalents())
-    assert name not in {each.trial.claim.name for each in answer.alternatives()}
 
 
 @pytest.mark.parametrize("top", [1, 2])

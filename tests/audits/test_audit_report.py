@@ -27,7 +27,7 @@ def test_a_frame_has_a_row_for_each_claim(mixed):
     frame = mixed.to_polars()
     assert frame.columns == [
         *("run", "claim", "published", "status", "value", "printed"),
-        *("measure", "convention", "changes", "chance"),
+        *("measure", "convention", "changes"),
     ]
     explained, different = "explained", "made differently"
     assert frame["status"].to_list() == [*[explained] * 3, different, explained, explained, "unexplained"]
@@ -40,7 +40,7 @@ def test_a_frame_has_a_row_for_each_claim(mixed):
     qrels, runs = binary()
     [value] = pm.calc_aggregate([frame["measure"][3]], qrels, runs["second"]).values()
     assert frame["value"][3] == pytest.approx(value)
-    assert frame["value"][6] == next(iter(mixed.nearest.values()))[0].value
+    assert frame["value"][6] == next(iter(mixed.nearest.values())).value
     pandas = pytest.importorskip("pandas")
     assert isinstance(mixed.to_pandas(), pandas.DataFrame)
     assert mixed.to_pandas().to_dict("records")[:6] == frame.to_dicts()[:6]
@@ -60,8 +60,8 @@ def test_changes_of_a_frame_are_from_the_convention_that_it_names():
 def test_a_claim_that_nothing_explains_has_no_measure_in_the_table(mixed):
     [table] = next(each for each in mixed.report().sections if each.tables).tables
     shown = [[cell.text for cell in row] for row in table.rows]
-    assert shown[3][:5] == ["second", "MAP@10", "GradedAP@10", *[mixed.to_polars()["published"][3]] * 2]
-    assert shown[6] == ["third", "P@10", "no convention", "0.98765", "—", ""]
+    assert shown[3] == ["second", "MAP@10", "GradedAP@10", *[mixed.to_polars()["published"][3]] * 2]
+    assert shown[6] == ["third", "P@10", "no convention", "0.98765", "—"]
 
 
 def test_json_says_where_its_numbers_come_from(files):  # noqa: ARG001
@@ -69,7 +69,7 @@ def test_json_says_where_its_numbers_come_from(files):  # noqa: ARG001
     content = json.loads(
         audit_cli("qrels", "one.trec", "--claims", "claims.csv", "--format", "json", status=1)
     )
-    claims = content["rows"][0]["claims"]
+    claims = content["claims"]
     assert [each["status"] for each in claims].count("unexplained") == 1
     origin = content["provenance"]
     assert origin["versions"]["permed-measures"] == pm.__version__

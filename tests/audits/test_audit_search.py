@@ -59,7 +59,7 @@ def test_the_joint_answer_is_that_of_all_conventions_near_the_named_ones(measure
         for name, run in runs.items()
     }
     row = dict.fromkeys(measures, "0.500")
-    trials = [t for each in pm.audit(qrels, runs, dict.fromkeys(runs, row)).rows for t in each.trials]
+    trials = pm.audit(qrels, runs, dict.fromkeys(runs, row)).trials
     texts = {id(t): f"{rng.choice([0.5, 0.333, 0.25, 0.611, 0.444]):.3f}" for t in trials}
     trials = [trial.printed_as(texts[id(trial)]) for trial in trials]
     top = plains["first"].top("grades")
@@ -111,7 +111,7 @@ def test_the_joint_answer_is_that_of_all_conventions_near_the_named_ones(measure
 
 def test_what_is_within_two_changes_is_found_once_with_the_fewest():
     qrels, runs = tiny(random.Random(3))
-    trials = pm.audit(qrels, runs["first"], {"nDCG@3": "0.5"}).rows[0].trials
+    trials = pm.audit(qrels, runs["first"], {"nDCG@3": "0.5"}).trials
     space, seen = Space(trials, NAMED), {}
     for changes, convention in space.within(2):
         key = tuple(convention.values())

@@ -11,9 +11,7 @@ from effort import effort
 
 import permed_measures as pm
 from permed_measures.audits.audit import audit_of
-from permed_measures.audits.chance import NearRows
 from permed_measures.audits.other_runs import N_DRAWN, other_means, reaches_of
-from permed_measures.audits.search import RowAudit
 
 NAMES = {"nDCG@10": "nDCG@10", "MAP@10": "AP@10", "P@1": "P@1", "hit@10": "Success@10"}
 
@@ -41,16 +39,16 @@ def row(qrels, run, names=NAMES):
     return {name: f"{value:.4f}" for name, value in zip(names, values, strict=True)}
 
 
-@pytest.mark.parametrize("n_queries", [10, 20, 50])
+@pytest.mark.parametrize("n_queries", [10, 50])
 def test_numbers_of_another_run_are_not_certain(n_queries):
     qrels, runs = systems(n_queries)
     n_misled = 0
-    for run in runs[: effort(3, 12)]:
-        claims = pm.audit(qrels, run, row(qrels, run)).rows[0].trials
+    for run in runs[: effort(1, 12)]:
+        claims = pm.audit(qrels, run, row(qrels, run)).trials
         for other in (each for each in runs if each is not run):
             texts = row(qrels, other)
             theirs = [claim.printed_as(texts[claim.claim.name]) for claim in claims]
-            result = audit_of([RowAudit("run", theirs, [])])
+            result = audit_of(theirs)
             assert result.verdict != "certain"
             n_misled += result.best[0].explained != [] and result.chance.of_numbers <= 0.001
     assert n_misled or n_queries > 10  # so many would have been, if all that can be printed were as likely
@@ -87,24 +85,7 @@ def test_they_go_in_the_steps_of_the_measure_and_scatter_as_numbers_nearby():
     assert drawn.std() == pytest.approx(values.std() / 20**0.5, rel=0.03)  # that of the bootstrap
 
 
-@pytest.mark.parametrize(
-    "setting",
-    [{"queries": "both_with_relevant"}, {"queries": "run"}, {}],
-    ids=lambda each: each.get("queries", "default"),
-)
-def test_they_are_means_over_the_same_query_set(setting):
-    qrels, [run] = systems(60, 1)
-    qrels = {**qrels, "empty": {"d0": 0}}
-    run = {query: docs for query, docs in run.items() if query not in ("q3", "q4")} | {"more": {"d0": 1.0}}
-    value = Plain(qrels, run).mean("AP", setting, 10)
-    [claim] = pm.audit(qrels, run, {"MAP@10": f"{value:.4f}"}).rows[0].trials
-    answer = pm.audit(qrels, run, {"MAP@10": f"{value:.6f}"}).best[0]
-    assert answer.explained
-    drawn = other_means(answer.options, [claim], np.array([0.5 / 3]))
-    assert drawn.mean() == pytest.approx(value, abs=0.003)
-
-
-@pytest.mark.parametrize("n_runs", [7, 14])
+@pytest.mark.parametrize("n_runs", [7])
 def test_more_evidence_makes_no_verdict_weaker(n_runs):
     """Of each run four claims are explained and two are not: 28 of 42, 56 of 84."""
     qrels, runs = systems(40, 14)
@@ -140,15 +121,3 @@ def test_the_formula_comes_first_and_who_uses_it_second():
     assert "; only the judgments of retrieved documents are known. " in formula
     assert users.startswith("  On these data the same as ")
     assert ", among others (" in users
-
-
-def test_what_explains_a_claim_is_among_what_is_counted():
-    """The others are two changes from any convention with a name, the exception one more."""
-    qrels, runs = systems(50)
-    plain, far = Plain(qrels, runs[0]), {"queries": "run", "labels": "pool", "denominator": "gain"}
-    made = {f"MAP@{k}": plain.mean("AP", far, k) for k in (3, 5, 10)}
-    made["MAP@4"] = plain.mean("AP", {**far, "denominator": "none", "weights": "exp"}, 4) * 0.999
-    result = pm.audit(qrels, runs[0], {name: f"{value:.5f}" for name, value in made.items()})
-    for answer in (result.best[0], *result.exceptions):
-        near = NearRows(answer.space, answer.explained, answer.n_changes)
-        assert not answer.explained or tuple(trial.window.code for trial in answer.explained) in near.rows

@@ -76,15 +76,8 @@ def test_a_mean_that_is_rounded_twice_is_explained_by_the_rounding_of_beir():
     result = pm.audit(qrels, run, {"P@1": "14.82%", "R@1": "0.1481"})
     assert without_changes(result) == {"BEIR", "MTEB"}
     [answer] = [answer for answer in result.answers if answer.name == "MTEB"]
-    change = (
-        "rounding: means are rounded to five digits before they are printed (not: means are printed as they"
-    )
-    assert [text.startswith(change) for text in answer.differences_from_default()][-1:] == [True]
     assert answer.sentence().endswith("; means are rounded to five digits before they are printed")
-    assert ("rounding", "exact", "P@1", "14.81%") in [
-        (each.option, each.value, each.trial.claim.name, each.printed) for each in answer.alternatives()
-    ]
-    [p, _] = result.rows[0].trials
+    [p, _] = result.trials
     assert (p.shown(answer.options), p.value(answer.options)) == ("14.82%", pytest.approx(4 / 27, abs=1e-12))
     exact = pm.audit(qrels, run, {"P@1": "0.1481"}).answers
     assert "ir_measures" in [each.name for each in exact]

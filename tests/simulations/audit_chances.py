@@ -23,7 +23,6 @@ import permed_measures as pm
 from permed_measures.audits.answers import MOST_CHANGES
 from permed_measures.audits.audit import audit_of
 from permed_measures.audits.chance import NearRows
-from permed_measures.audits.search import RowAudit
 from permed_measures.audits.trials import Space
 from permed_measures.conventions.named import NAMED
 from permed_measures.datasets import SAMPLES
@@ -53,7 +52,7 @@ def row_of(kind, qrels, run, digits):
     measures = ROWS[kind]
     values = means(measures, qrels, run)
     row = {name: f"{value:.{digits}f}" for name, value in zip(measures, values, strict=True)}
-    return pm.audit(qrels, run, row).rows[0].trials
+    return pm.audit(qrels, run, row).trials
 
 
 def shares(claims, digits, trials, rng):
@@ -66,7 +65,7 @@ def shares(claims, digits, trials, rng):
             claim.printed_as(f"{code / 10**digits:.{digits}f}")
             for claim, code in zip(claims, codes, strict=True)
         ]
-        result = audit_of([RowAudit("run", row, [])])
+        result = audit_of(row)
         seen += result.ok / trials
         certain += (result.ok and result.verdict == "certain") / trials
         likely += (result.ok and result.verdict == "likely") / trials
@@ -81,7 +80,7 @@ def typos(claims):
         for digit in range(2, len(text)):
             for other in set("0123456789") - {text[digit]}:
                 typo = claim.printed_as(text[:digit] + other + text[digit + 1 :])
-                result = audit_of([RowAudit("run", [*claims[:place], typo, *claims[place + 1 :]], [])])
+                result = audit_of([*claims[:place], typo, *claims[place + 1 :]])
                 status = result.to_polars()["status"][place]
                 n, explained = n + 1, explained + (status != "unexplained")
                 different += status in ("made differently", "explained")
@@ -129,7 +128,7 @@ def kinds(rng, qrels, runs):
             values[name] = means(names, qrels, part)
         part = {query: runs[own][query] for query in qrels if query in runs[own]}
         result = pm.audit(qrels, part, dict(zip(names, texts_of(values[own], digits), strict=True)))
-    claims = result.rows[0].trials
+    claims = result.trials
     yield "own", result.verdict == "certain"
     for name in runs:
         if name != own:
@@ -144,7 +143,7 @@ def kinds(rng, qrels, runs):
     other = rng.choice(sorted(set("0123456789") - {texts[place][digit]}))
     texts[place] = texts[place][:digit] + other + texts[place][digit + 1 :]
     mistyped = [claim.printed_as(text) for claim, text in zip(claims, texts, strict=True)]
-    result = audit_of([RowAudit("run", mistyped, [])])
+    result = audit_of(mistyped)
     status = result.to_polars()["status"][place]  # the others are true, and may be called certain
     yield "typo", status == "made differently" or (status == "explained" and result.verdict == "certain")
 
@@ -162,7 +161,7 @@ def texts_of(values, digits):
 def verdict_of(claims, texts):
     """Return what is said of a row with other numbers."""
     row = [claim.printed_as(text) for claim, text in zip(claims, texts, strict=True)]
-    return audit_of([RowAudit("run", row, [])]).verdict
+    return audit_of(row).verdict
 
 
 def main(trials=300):

@@ -20,7 +20,7 @@ import library_scripts  # noqa: F401
 from evaluation_scripts import SCRIPTS
 
 import permed_measures as pm
-from permed_measures.audits.run_variants import RunVariants
+from permed_measures.audits.runs import RunVariants
 from permed_measures.audits.search import answers_to
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.query_sets import groupings_of

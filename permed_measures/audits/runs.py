@@ -10,30 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.audits.run_tables import (
-    RankedTable,
-    judged_by_list,
-    once,
-    positive,
-    query_ids_of,
-    read_once,
-    table_of,
-    without_self,
-)
+from permed_measures.audits.ranked_lists import RankedLists, first_k, judged_by_list
 from permed_measures.conventions.options import DEFAULT, OPTIONS, OPTIONS_OF, Options, value_of
 from permed_measures.conventions.query_sets import GROUPED, Groupings, QuerySets
 from permed_measures.conventions.values import Labels, Ranked, is_possible, means_of
-from permed_measures.engine.inputs import Batches, RunLike, path_of
+from permed_measures.engine.forms import as_mapping_or_batches, with_string_ids
+from permed_measures.engine.inputs import RunLike
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
-from permed_measures.errors import PermedWarning, RepeatedDocumentError
-from permed_measures.files.streams import RepeatingRun
-from permed_measures.markup import counted
 from permed_measures.papers.names import Rank
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-_OF_REPEATS = ("in_place", "last")
 _GRADED = ("grades", "listed")
 """The labels under which tied documents may gain differently."""
 
@@ -71,22 +59,25 @@ class RunVariants:
         groupings: Groupings | None = None,
         all_ties: bool = False,
     ) -> None:
-        run = read_once(run)
-        table = table_of(run)
-        ids = query_ids_of(table)
         self.labels, self.judgments = policies[0], policies[0].judgments
-        self.in_run = np.array([query_id in ids for query_id in self.judgments.query_ids], bool)
+        table = as_mapping_or_batches(run, "score")
+        table = table if isinstance(table, Mapping) else table.nested()
+        JudgedRankings.of(self.judgments, table)  # which says what is wrong with it
+        lists = {
+            query: with_string_ids(docs, "document ids", query_id=query)
+            for query, docs in with_string_ids(table, "query ids").items()
+        }
+        self.in_run = np.array([query_id in lists for query_id in self.judgments.query_ids], bool)
         self.in_all_runs: Bools | None = None
-        self._n_run_queries, self._groupings, self._all_ties = len(ids), groupings or {}, all_ties
+        self._n_run_queries, self._groupings, self._all_ties = len(lists), groupings or {}, all_ties
         self._policies = {labels.policy: labels for labels in policies}
         self._found: dict[object, Ranked | None] = {}
         self._known: dict[object, Ranked] = {}
         self._sets: dict[object, QuerySets] = {}
         self._means: dict[object, Floats | None] = {}
-        self._tables: dict[tuple[str, str], RankedTable] = {}
+        self._parts: dict[tuple[str, str], RankedLists] = {}
         self._matter: dict[tuple[int, str], bool] = {}
-        table, trec = self._ranked_once(table, run)
-        self._whole = RankedTable(self.judgments, table, trec)
+        self._whole = RankedLists(self.judgments, lists)
 
     # --- what can be told apart ------------------------------------------------------------------------
 
@@ -94,7 +85,6 @@ class RunVariants:
         """Return the values of an option of the run that mean something for it."""
         left_out = {
             "labels": {*OPTIONS["labels"].values} - {*self._policies, "listed"},
-            "documents": set() if self._repeats else {*_OF_REPEATS},
             "queries": {*GROUPED} - {*self._groupings},
         }
         if self.in_all_runs is None:
@@ -105,16 +95,17 @@ class RunVariants:
         """Return for values of an option the first that surely gives the same numbers on these data."""
         values, labels = list(OPTIONS[option].values), self._policies.values()
         ties = any(self._ties_matter(self._whole, each) for each in labels)
+        binary = set(self.labels.grades) == {1}
         same: dict[str, list[str]] = {
             "ties": [] if self._all_ties or ties else values,
-            "self_match": values if self._table("all", "removed") is self._whole else [],
+            "self_match": values if self._part("all", "removed") is self._whole else [],
             "documents": ["all"]
-            + ["positive"] * (self._table("positive", "kept") is self._whole)
+            + ["positive"] * (self._part("positive", "kept") is self._whole)
             + ["first_k"] * (not ties),
             "negative": [] if (self.judgments.grade < 0).any() else values,
             "tied": [] if ties else values,
-            "gain": values if set(self.labels.grades) == {1} else [],
-            "weights": ["binary", "linear", "exp"] if set(self.labels.grades) == {1} else [],
+            "gain": values if binary else [],
+            "weights": ["binary", "linear", "exp"] if binary else [],
         }
         if option == "queries":
             return self._queries_alike
@@ -155,18 +146,18 @@ class RunVariants:
     ) -> Ranked | None:
         listed = policy == "listed"
         labels = self._policies.get("grades" if listed else policy)
-        if labels is None or (documents in _OF_REPEATS and not self._repeats):
+        if labels is None:
             return None
-        table = self._table(documents, self_match)
-        matter = self._ties_matter(table, labels)
+        part = self._part(documents, self_match)
+        matter = self._ties_matter(part, labels)
         ties = ties if matter or self._all_ties else TieBreak.OPTIMISTIC
-        rankings = table.rankings(labels, ties)
+        rankings = part.rankings(labels, ties)
         if documents == "first_k" and rank is not None and matter:
-            rankings = JudgedRankings.of(labels.judgments, table.first_k(rank), ties)
+            rankings = JudgedRankings.of(labels.judgments, first_k(part.lists, rank), ties)
         if documents == "judged":
             rankings = rankings.condensed
         spanned = matter and policy in _GRADED and documents not in ("judged", "first_k")
-        spans = table.spans(labels, rankings) if spanned else None
+        spans = part.spans(labels, rankings) if spanned else None
         if listed:
             rankings = judged_by_list(rankings, self._whole.rankings(labels, TieBreak.TREC))
             labels = Labels.of("listed", rankings.judgments)
@@ -179,46 +170,31 @@ class RunVariants:
         key = (ranked.labels.policy, ranked.spans is None, *(array.tobytes() for array in arrays))
         return self._known.setdefault(key, ranked)
 
-    def _table(self, documents: str, self_match: str) -> RankedTable:
+    def _part(self, documents: str, self_match: str) -> RankedLists:
         """Return the part of the run that is ranked; the whole where nothing is left out."""
-        kept = documents if documents in ("positive", *_OF_REPEATS) else "all"
-        if (kept, self_match) not in self._tables:
-            rows = self._repeats.get(kept, self._whole.table)
-            others = without_self(rows) if self_match == "removed" else None
-            same = rows is self._whole.table and others is None
-            table = self._whole if same else RankedTable(self.judgments, rows if others is None else others)
-            self._tables[kept, self_match] = positive(table, self.judgments) if kept == "positive" else table
-        return self._tables[kept, self_match]
+        above, removed = documents == "positive", self_match == "removed"
+        key = ("positive" if above else "all", self_match)
+        if key not in self._parts:
+            lists = {
+                query: {
+                    doc: score
+                    for doc, score in docs.items()
+                    if (score > 0 or not above) and (doc != query or not removed)
+                }
+                for query, docs in self._whole.lists.items()
+                if above or removed
+            }
+            same = all(len(docs) == len(self._whole.lists[query]) for query, docs in lists.items())
+            self._parts[key] = self._whole if same else RankedLists(self.judgments, lists)
+        return self._parts[key]
 
-    def _ties_matter(self, table: RankedTable, labels: Labels) -> bool:
-        key = (id(table), labels.policy)
+    def _ties_matter(self, part: RankedLists, labels: Labels) -> bool:
+        key = (id(part), labels.policy)
         if key not in self._matter:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                self._matter[key] = table.ties_matter(labels)
+                self._matter[key] = part.ties_matter(labels)
         return self._matter[key]
-
-    def _ranked_once(self, table: Any, run: RunLike) -> tuple[Any, JudgedRankings]:
-        """Return the rows of the run, each document once, and their rankings; warn if nothing meets."""
-        self._repeats: dict[str, Any] = {}
-        path = path_of(run)
-        if not isinstance(run, RepeatingRun):
-            try:
-                named = table if isinstance(table, Mapping) else Batches([table], path)
-                return table, JudgedRankings.of(self.judgments, named)
-            except RepeatedDocumentError:
-                if isinstance(table, Mapping):
-                    raise
-        self._repeats = once(table)
-        first = self._repeats.pop("all")
-        n = counted(len(table) - len(first), "row")
-        problem = (
-            f"{n} of documents that are listed again in their query; each counts once, at its first place"
-        )
-        warning = PermedWarning(f"{path}: {problem}" if path else f"the run has {problem}")
-        warning.where = str(path or "")
-        warnings.warn(warning, stacklevel=4)
-        return first, JudgedRankings.of(self.judgments, Batches([first], path))
 
     # --- means -----------------------------------------------------------------------------------------
 
