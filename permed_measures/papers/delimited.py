@@ -6,12 +6,12 @@ import csv
 import io
 
 from permed_measures.errors import InputError
-from permed_measures.papers.grids import Cell, Found, Grid
+from permed_measures.papers.grids import Cell, Grid
 
 _DELIMITERS = ",;\t|:^~!#&"
 
 
-def delimited_tables(text: str, where: str) -> list[Found]:
+def delimited_tables(text: str, where: str) -> list[Grid]:
     """Return the table of a CSV file; blank lines are left out.
 
     Raises
@@ -32,7 +32,7 @@ def delimited_tables(text: str, where: str) -> list[Found]:
                 rows.append(cells)
     except csv.Error as error:
         raise InputError(f"cannot be read as CSV ({error})", where=where) from None
-    return [Found(rows)]
+    return [rows]
 
 
 def _delimiter_of(text: str) -> str:

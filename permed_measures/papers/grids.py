@@ -12,7 +12,12 @@ MOST_COLUMNS = 1000
 """Cells that span more columns are cut there."""
 _MOST_ROWS_OF_HEADINGS = 4
 _CUTOFFS = re.compile(r"@?[0-9]{1,4}")
-_WORD_FOR_CUTOFF = re.compile(r"@?k|cutoff|top-?k|rank", re.IGNORECASE)
+_CORNER = re.compile(
+    r"@?k|cutoff|top-?k|rank|(?:run|system|model|method|approach|algorithm|retriever|ranker|metric|measure)s?"
+    r"(?:[ _-]?(?:name|id|tag))?|name|模型|系统|方法|指标",
+    re.IGNORECASE,
+)
+"""What stands left of the last row of headings."""
 
 
 class Cell(NamedTuple):
@@ -25,13 +30,7 @@ class Cell(NamedTuple):
 
 
 Grid = list[list[Cell]]
-
-
-class Found(NamedTuple):
-    """A table of a file: the rows with their cells, and how many of them are said to be headings (or 0)."""
-
-    rows: Grid
-    n_headings: int = 0
+"""The cells of each row of a table."""
 
 
 class Row(NamedTuple):
@@ -97,26 +96,25 @@ def _fill(cells: list[Cell], below: dict[int, tuple[Cell, int]]) -> None:
         cells.append(cell)
 
 
-def tables_of(found: list[Found]) -> Iterator[PrintedTable]:
+def tables_of(found: list[Grid]) -> Iterator[PrintedTable]:
     """Return the tables that have a row below their headings, and two columns."""
     whole = [each for each in map(_table, found) if each is not None]
     for number, table in enumerate(whole, start=1):
         yield table._replace(name=f"table {number}" if len(whole) > 1 else "")
 
 
-def _table(found: Found) -> PrintedTable | None:
-    width = max(map(len, found.rows), default=0)
+def _table(grid: Grid) -> PrintedTable | None:
+    width = max(map(len, grid), default=0)
     if width < 2:
         return None
-    rows, sections, n_headings, section = [], [], 0, ""
-    for number, row in enumerate(found.rows):
+    rows, sections, section = [], [], ""
+    for row in grid:
         if _is_section(row, width):
             section = title_of(row[0].text)
         elif any(cell.text.strip() for cell in row):
             rows.append([*row, *[Cell("", row[0].line)] * (width - len(row))])
             sections.append(section)
-            n_headings += number < found.n_headings
-    n = max(n_headings, 1)
+    n = 1
     while n < min(len(rows), _MOST_ROWS_OF_HEADINGS) and _goes_on(rows, n):
         n += 1
     columns = zip(*rows[:n], strict=True)
@@ -138,7 +136,7 @@ def _goes_on(rows: Grid, n: int) -> bool:
     """Return whether row n goes on with the headings above it."""
     first, above = label_of(rows[n][0].text), label_of(rows[n - 1][0].text)
     cells = [cell.text for cell in rows[n][1:] if not is_blank(cell.text)]
-    is_label = not first or first == above or bool(_WORD_FOR_CUTOFF.fullmatch(first))
+    is_label = not first or first == above or bool(_CORNER.fullmatch(first))
     if not cells or (above and not is_label):
         return False
     if all(_CUTOFFS.fullmatch(title_of(text)) for text in cells) and (not first or first != above or n == 1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-from permed_measures.papers.grids import Cell, Found, Grid, spread
+from permed_measures.papers.grids import Cell, Grid, spread
 from permed_measures.papers.latex import text_of
 
 _AROUND = {"sup": ("^{", "}"), "sub": ("_{", "}"), **dict.fromkeys(("br", "p", "div", "li"), (" ", ""))}
@@ -17,14 +17,14 @@ _MATHS = re.compile(r"\$([^$]*)\$")
 _MOST_ROWS = 10_000
 
 
-def html_tables(text: str, first_line: int = 1) -> list[Found]:
+def html_tables(text: str, first_line: int = 1) -> list[Grid]:
     """Return the tables of an HTML page, those in a cell of another one too; maths as it prints."""
     parser = _Reader(first_line)
     parser.feed(text)
     parser.close()
     for table in parser.tables:
         table.end_cell()
-    return [Found(spread(table.rows), table.n_headings) for table in parser.tables]
+    return [spread(table.rows) for table in parser.tables]
 
 
 class _Table:
@@ -32,12 +32,10 @@ class _Table:
 
     def __init__(self) -> None:
         self.rows: Grid = []
-        self.n_headings = 0
-        self.is_in_head = False
         self.parts: list[str] | None = None
 
     def end_cell(self) -> None:
-        """Add the open cell to its row; rows that begin with two heading cells are headings."""
+        """Add the open cell to its row."""
         if self.parts is None:
             return
         if not self.rows:
@@ -46,15 +44,12 @@ class _Table:
         text = " ".join((text_of(text) if "\\" in text else text).split())
         self.rows[-1].append(self.cell._replace(text=text))
         self.parts = None
-        goes_on = self.is_heading and len(self.rows[-1]) > 1 and self.n_headings >= len(self.rows) - 1
-        if self.is_in_head or goes_on:
-            self.n_headings = len(self.rows)
 
-    def start_cell(self, tag: str, line: int, given: dict[str, str | None]) -> None:
+    def start_cell(self, line: int, given: dict[str, str | None]) -> None:
         """Open a cell."""
         line = _number(given.get("data-line"), line)
         self.cell = Cell("", line, _number(given.get("colspan")), _number(given.get("rowspan")))
-        self.is_heading, self.parts = tag == "th", []
+        self.parts = []
 
 
 class _Reader(HTMLParser):
@@ -76,21 +71,18 @@ class _Reader(HTMLParser):
         table = self.open[-1]
         if tag in _ENDS_A_CELL:
             table.end_cell()
-        if tag in ("thead", "tbody"):
-            table.is_in_head = tag == "thead"
-        elif tag == "tr":
+        if tag == "tr":
             table.rows.append([])
         elif tag in _CELLS:
-            table.start_cell(tag, self.getpos()[0] + self.first_line - 1, dict(attrs))
+            table.start_cell(self.getpos()[0] + self.first_line - 1, dict(attrs))
         else:
             self._add(_AROUND.get(tag, ("", ""))[0])
 
     def handle_endtag(self, tag: str) -> None:
-        """End a cell, the head of a table, or a table."""
+        """End a cell or a table."""
         self.silent = max(self.silent - (tag in _SILENT), 0)
         if self.open and tag in _ENDS_A_CELL:
             self.open[-1].end_cell()
-            self.open[-1].is_in_head &= tag != "thead"
             if tag == "table":
                 self.open.pop()
         else:

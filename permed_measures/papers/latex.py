@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from permed_measures.papers.grids import MOST_COLUMNS, Cell, Found
+from permed_measures.papers.grids import MOST_COLUMNS, Cell, Grid
 
 _ARGUMENTS = {"tabular*": 2, "tabularx": 2, "tabulary": 2, "xltabular": 2, "NiceTabular*": 2}
 """How many arguments a table has before its cells; others have one."""
@@ -18,7 +18,13 @@ textminus - textendash – textemdash — textless < textgreater > textbar | tex
 """
 _WORDS = iter(_SYMBOLS_BY_NAME.split())
 _SYMBOLS = dict(zip(_WORDS, _WORDS, strict=True))
-_SCRIPTS = {"textsuperscript": "^{", "textsubscript": "_{", "tnote": "^{"}
+_SAME = (
+    (re.compile(r"\\tabularnewline(?![A-Za-z])"), r"\\\\"),
+    (re.compile(r"\\(?:textsuperscript|tnote) *(?=\{)"), "^"),
+    (re.compile(r"\\textsubscript *(?=\{)"), "_"),
+    (re.compile(r"(?<!\\)([\^_]) *(\\[A-Za-z]+|[^\s{}\\&])"), r"\1{\2}"),
+)
+"""Other ways to write the end of a row, and what is raised or lowered."""
 _SKIPPED_ARGUMENTS = {
     1: "cite citep citet citealp ref cref Cref label footnote tablefootnote footnotetext url caption noalign "
     "vspace hspace color rowcolor cellcolor columncolor arrayrulecolor cmidrule cline cdashline Xhline "
@@ -28,14 +34,12 @@ _SKIPPED_ARGUMENTS = {
 }
 _SKIPPED = {name: n for n, names in _SKIPPED_ARGUMENTS.items() for name in names.split()}
 """How many arguments of a command do not print."""
-_RULES = frozenset(("midrule", "hline", "Xhline", "specialrule", "hdashline"))
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%[^\n]*")
 _TOKEN = re.compile(r"\\(?:(?P<name>[A-Za-z]+)\*?|(?P<sign>.?))|[{}&$^_~]|[^\\{}&$^_~]+", re.DOTALL)
-_SHORT_SCRIPT = re.compile(r"(?<!\\)([\^_]) *(\\[A-Za-z]+|[^\s{}\\&])")
 _BLANKS = re.compile(r"\s*")
 
 
-def latex_tables(text: str) -> list[Found]:
+def latex_tables(text: str) -> list[Grid]:
     """Return the tables of a LaTeX document."""
     return _Reader(_COMMENT.sub(r"\1", text)).found
 
@@ -55,9 +59,11 @@ class _Reader:
     """Reads LaTeX from its start to its end; what is outside of tables is in `parts`."""
 
     def __init__(self, latex: str) -> None:
-        self.text = _SHORT_SCRIPT.sub(r"\1{\2}", latex)
+        for pattern, text in _SAME:
+            latex = pattern.sub(text, latex)
+        self.text = latex
         self.closing = _closing_braces(self.text)
-        self.found: list[Found] = []
+        self.found: list[Grid] = []
         self.depth = -1
         """How deep environments are within a cell; -1 is outside of a table."""
         self.place = self.counted = 0
@@ -67,7 +73,7 @@ class _Reader:
         self.row: list[Cell] = []
         self.parts: list[str] = []
         self.columns = 1
-        self.in_script = self.has_rule = False
+        self.in_script = False
         while (token := _TOKEN.match(self.text, self.place)) is not None:
             self.place = token.end()
             name, sign = token["name"], token["sign"]
@@ -109,9 +115,7 @@ class _Reader:
             self.parts.append(_SYMBOLS.get(sign, " " if sign in "\\ ,;:" else ""))
 
     def _command(self, name: str) -> None:
-        if name == "tabularnewline" and self._is_between_cells():
-            self._end_row()
-        elif name in _SYMBOLS:
+        if name in _SYMBOLS:
             self.parts.append(_SYMBOLS[name])
         elif name in ("begin", "end"):
             self._environment(name)
@@ -119,11 +123,7 @@ class _Reader:
             digits = self._argument()
             self.columns = min(int(digits), MOST_COLUMNS) if digits.isdecimal() and len(digits) < 9 else 1
             self._argument()
-        elif name in _SCRIPTS and self.text.startswith("{", self._after_options()):
-            self.place = self._after_options() + 1
-            self._open(_SCRIPTS[name])
         else:
-            self.has_rule |= name in _RULES and not self.row and not "".join(self.parts).strip()
             for _ in range(_SKIPPED.get(name, 0)):
                 self._argument()
             after = self._after_options()
@@ -141,9 +141,9 @@ class _Reader:
             if self.depth < 0:
                 self._end_table()
         elif which == "begin" and name in _TABLES:
-            self.found.append(Found([]))
+            self.found.append([])
             self.depth, self.ends, self.parts = 0, [], []
-            self.in_script = self.has_rule = False
+            self.in_script = False
 
     # --- rows ----------------------------------------------------------------------------------------
 
@@ -158,16 +158,13 @@ class _Reader:
         self.parts, self.columns = [], 1
 
     def _end_row(self) -> None:
-        """Add a row; a rule before it makes those above headings."""
+        """Add a row, unless it is empty."""
         self.place += self.text.startswith("*", self.place)
         self.place = self._after_options() if self.text.startswith("[", self.place) else self.place
         self._end_cell()
-        rows, n_headings = self.found[-1]
         if self.row[1:] or self.row[0].text:
-            if self.has_rule and not n_headings:
-                self.found[-1] = Found(rows, len(rows))
-            rows.append(self.row)
-        self.row, self.has_rule = [], False
+            self.found[-1].append(self.row)
+        self.row = []
 
     def _end_table(self) -> None:
         self._end_row()

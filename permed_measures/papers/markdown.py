@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from permed_measures.papers.grids import Found
+from permed_measures.papers.grids import Grid
 from permed_measures.papers.html_tables import html_tables
 
 
-def markdown_tables(text: str) -> list[Found]:
+def markdown_tables(text: str) -> list[Grid]:
     """Return the tables of a Markdown document: they are read as the HTML that they stand for."""
     from markdown_it import MarkdownIt
 
     markdown = MarkdownIt("commonmark").enable("table")
-    found: list[Found] = []
+    found: list[Grid] = []
     tokens = markdown.parse(text)
     start = line = 0
     for number, token in enumerate(tokens):

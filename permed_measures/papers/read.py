@@ -9,12 +9,12 @@ from pathlib import Path
 from permed_measures.errors import InputError
 from permed_measures.files.sources import Source
 from permed_measures.papers.delimited import delimited_tables
-from permed_measures.papers.grids import Found, PrintedTable, tables_of
+from permed_measures.papers.grids import Grid, PrintedTable, tables_of
 from permed_measures.papers.html_tables import html_tables
 from permed_measures.papers.latex import latex_tables
 from permed_measures.papers.markdown import markdown_tables
 
-_READERS: dict[str, Callable[[str], list[Found]]] = {
+_READERS: dict[str, Callable[[str], list[Grid]]] = {
     "Markdown": markdown_tables,
     "LaTeX": latex_tables,
     "HTML": html_tables,

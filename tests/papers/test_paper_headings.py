@@ -264,6 +264,12 @@ def test_a_percent_sign_in_any_heading_is_kept_once(tmp_path):
     assert row.claims == {"Accuracy Top-5 (%)": "12.5", "P@1 (%)": "0.5", "MAP (%)": "0.7"}
 
 
+@pytest.mark.parametrize("corner", ["Model", "Run ID", "Method", "系统", "k", ""])
+def test_the_last_row_of_headings_is_told_by_what_stands_left_of_it(tmp_path, corner):
+    found, _ = read(tmp_path, "paper.csv", f"Data set,MedCorpus,LitSearch\n{corner},P@1,R@5\nbm25,0.1,0.2\n")
+    assert found == {("bm25", "MedCorpus:P@1"): "0.1", ("bm25", "LitSearch:R@5"): "0.2"}
+
+
 def test_runs_may_have_numbers_for_names(tmp_path):
     found, _ = read(tmp_path, "paper.csv", "run,P@1,MAP@5\n1,0.1,0.2\n2,0.3,0.4\n")
     assert found == {("1", "P@1"): "0.1", ("1", "AP@5"): "0.2", ("2", "P@1"): "0.3", ("2", "AP@5"): "0.4"}
