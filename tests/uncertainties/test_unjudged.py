@@ -119,23 +119,6 @@ def test_with_too_many_gradings_some_are_tried_and_it_is_not_exact():
     assert 0 < least[0] < 0.5 < most[0] < 1
 
 
-def test_without_unjudged_documents_both_are_the_value():
-    rankings = rankings_of({"a": 1, "b": 0}, {"b": 2.0, "a": 1.0})
-    for text in ("AP", "Bpref", "nDCG", "QMeasure"):
-        least, most, exact = over_gradings(pm.parse_measure(text), rankings, np.arange(2.0))
-        [value] = pm.calc_aggregate(text, {"q": {"a": 1, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}}).values()
-        assert (least[0], most[0], exact) == (value, value, True)
-
-
-@pytest.mark.parametrize("p", [0.5, 0.8])
-def test_of_rbp_the_length_is_the_residual(p):
-    """As in cwl_eval: what the documents without a label could add, here within the cutoff."""
-    judgments, scores = {"a": 1, "b": 0, "c": 1}, {"x": 5.0, "a": 4.0, "y": 3.0, "b": 2.0, "z": 1.0}
-    measure = pm.parse_measure(f"RBP(rel=1,p={p})")
-    least, most, _ = over_gradings(measure, rankings_of(judgments, scores), np.arange(2.0))
-    assert most[0] - least[0] == pytest.approx((1 - p) * (1 + p**2 + p**4))
-
-
 def test_of_rbp_the_length_is_the_residual_of_cwl_eval():
     gains = np.random.default_rng(0).choice([0.0, 1.0, np.nan], 200)
     theirs = RBPCWLMetric(0.8)
