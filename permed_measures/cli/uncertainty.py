@@ -40,6 +40,7 @@ def run(args: Namespace) -> None:
             args.seed,
             _grades(args.grades),
             args.level,
+            human=args.human,
         )
     report = replace(result, origin=origin_of(args, files)).report(args.digits)
     write_report(report, form, args.output, counted(len(files), "run"))
@@ -73,6 +74,11 @@ COMMAND = Command(
             STATISTICS,
             "--label-error P|QRELS",
             "The probability of a wrong label, or other qrels of some documents.",
+        ),
+        option(
+            STATISTICS,
+            "--human QRELS",
+            "People's labels of a random sample of what a model judged: agreement, and means corrected.",
         ),
         option(
             STATISTICS,

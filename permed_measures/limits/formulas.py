@@ -125,7 +125,7 @@ class Formula:
             "gain": lambda: [counts @ np.array(self.weights)],
             "ideal of qrels": lambda: [self._ideal(counts, zeros, self.cutoff)],
             "ideal of uncut": lambda: [self._ideal(counts, zeros, None)],
-            "ideal of cutoff": lambda: [self._ideal(found, 0 * zeros, self.cutoff)],
+            "ideal of cutoff": lambda: [self._ideal(found, zeros, self.cutoff)],
             "ideal of run": lambda: [*of["ideal of cutoff"](), *of["ideal of qrels"]()],
         }
         return [_inverse(np.asarray(each, np.float64)) for each in of[self.over]()]

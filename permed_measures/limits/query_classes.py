@@ -35,7 +35,7 @@ class QueryClasses:
     sizes: Ints
 
     @classmethod
-    def of(cls, judgments: Judgments, *, only_relevant: bool = False, negative: bool = False) -> QueryClasses:
+    def of(cls, judgments: Judgments, *, only_relevant: bool, negative: bool) -> QueryClasses:
         """Count the documents of each query.
 
         Parameters

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -15,6 +14,7 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, shown
 from permed_measures.markup import counted
+from permed_measures.uncertainties.agreement import Agreement, grades_by
 
 Floats = NDArray[np.float64]
 
@@ -80,15 +80,16 @@ class LabelErrors:
         InputError
             If they share no document.
         """
-        pairs = _shared_grades(first, second)
-        if not len(pairs):
+        theirs = grades_by(first, second)
+        both = (first.grade >= 0) & (theirs >= 0)
+        if not both.any():
             problem = (
                 "the qrels of label_error judge no document that the qrels judge with a grade of 0 or more"
             )
             raise InputError(problem, hint="Check the ids of queries and documents")
-        levels = np.unique([*levels, *pairs.ravel()])
+        levels = np.unique([*levels, *theirs[both]])
         n = len(levels)
-        row, column = np.searchsorted(levels, pairs).T
+        row, column = (np.searchsorted(levels, each[both]) for each in (first.grade, theirs))
         counts = np.bincount(row * n + column, minlength=n * n).reshape(n, n).astype(np.float64)
         seen = counts.sum(axis=1, keepdims=True)
         rates = np.where(seen > 0, counts / np.maximum(seen, 1), np.eye(n))
@@ -103,8 +104,9 @@ class LabelErrors:
             if unseen
             else []
         )
-        about = f"as often wrong as {counted(len(pairs), 'document')} that both qrels judge"
-        return cls(levels, rates, about, cohens_kappa(counts), len(pairs), notes)
+        about = f"as often wrong as {counted(int(both.sum()), 'document')} that both qrels judge"
+        kappa = Agreement.of(first.grade, theirs).kappa
+        return cls(levels, rates, about, kappa, int(both.sum()), notes)
 
     def draws(self, judgments: Judgments, number: int, seed: int) -> Iterator[Floats]:
         """Yield grades of all judgments, drawn by the rates; a negative grade stays."""
@@ -124,45 +126,6 @@ class LabelErrors:
 def relabelled(rankings: JudgedRankings, grade: Floats) -> JudgedRankings:
     """Return the rankings with other grades of the same documents."""
     return replace(rankings, judgments=replace(rankings.judgments, grade=grade))
-
-
-def cohens_kappa(counts: NDArray[np.float64]) -> float | None:
-    """Return the agreement beyond chance of a table of counts; None where all labels are one grade.
-
-    References
-    ----------
-    Cohen, A Coefficient of Agreement for Nominal Scales, Educational and Psychological Measurement 20, 1960.
-
-    Examples
-    --------
-    >>> cohens_kappa(np.array([[20.0, 5.0], [10.0, 15.0]]))
-    0.4
-    """
-    shares = counts / counts.sum()
-    agreed, by_chance = float(np.trace(shares)), float(shares.sum(axis=1) @ shares.sum(axis=0))
-    if math.isclose(by_chance, 1):
-        return None
-    return round((agreed - by_chance) / (1 - by_chance), 12)
-
-
-def _shared_grades(first: Judgments, second: Judgments) -> Floats:
-    """Return the two grades of each document that both judge with a grade of 0 or more."""
-    by_query = {query_id: number for number, query_id in enumerate(second.query_ids)}
-    theirs = _by_document(second)
-    found = [
-        (grade, other)
-        for (query, document), grade in _by_document(first).items()
-        if (other := theirs.get((by_query.get(first.query_ids[query], -1), document))) is not None
-    ]
-    pairs = np.array(found, np.float64).reshape(-1, 2)
-    return pairs[(pairs >= 0).all(axis=1)]
-
-
-def _by_document(judgments: Judgments) -> dict[tuple[int, str], float]:
-    documents = judgments.ids(np.arange(len(judgments.query))) if len(judgments.query) else []
-    return dict(
-        zip(zip(judgments.query.tolist(), documents, strict=True), judgments.grade.tolist(), strict=True)
-    )
 
 
 def is_label_error(value: object) -> bool:

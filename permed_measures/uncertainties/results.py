@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,10 @@ from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.results.how import how_made, titled
 from permed_measures.results.report import Report, Result, Section
 from permed_measures.results.table import NONE, Cell, Table
+from permed_measures.uncertainties.agreement import Agreement
 from permed_measures.uncertainties.label_errors import Floats, LabelErrors
+from permed_measures.uncertainties.people import Corrected
+from permed_measures.uncertainties.people_table import agreement_json, flat, section_of
 
 Range = tuple[float, float] | None
 
@@ -54,6 +57,8 @@ class UncertaintyRow:
         queries for which something was retrieved; None without any.
     reasons : mapping of str to str
         Why a pair is None, by its name.
+    people : Corrected or None
+        What it would be by people's labels, if a sample of these was given.
     """
 
     run: str
@@ -66,6 +71,7 @@ class UncertaintyRow:
     exact: Mapping[str, bool]
     judged: float | None
     reasons: Mapping[str, str] = field(default_factory=dict)
+    people: Corrected | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +98,8 @@ class Uncertainty(Result):
     label_errors : LabelErrors or None
     notes : list of str
     origin : Origin or None
+    agreement : Agreement or None
+        Of the qrels and people's labels.
     """
 
     rows: list[UncertaintyRow]
@@ -106,6 +114,7 @@ class Uncertainty(Result):
     label_errors: LabelErrors | None
     notes: list[str]
     origin: Origin | None = field(default=None, repr=False)
+    agreement: Agreement | None = None
 
     @property
     def runs(self) -> list[str]:
@@ -123,14 +132,26 @@ class Uncertainty(Result):
 
     def report(self, digits: int | None = None) -> Report:
         """Return the table and how it was computed; `digits` is the number of decimals, four if left out."""
+        digits = 4 if digits is None else digits
         return Report(
             titled(self.origin, len(self.runs), self.n_queries),
-            sections=[Section(tables=[_table(self, 4 if digits is None else digits)])],
+            sections=[Section(tables=[_table(self, digits)]), *self._of_people(digits)],
             notes=self.notes,
             data=partial(_content, self),
             rows=partial(_records, self),
             how=partial(how_made, self.measures, self.origin, self.seed),
         )
+
+    def _of_people(self, digits: int) -> list[Section]:
+        if self.agreement is None:
+            return []
+        short = dict(zip(self.measures, headings_of(self.measures), strict=True))
+        means = [
+            ([row.run] * (len(self.runs) > 1) + [short[row.measure]], row.value, row.people)
+            for row in self.rows
+            if row.people
+        ]
+        return [section_of(self.agreement, means, self.level, digits)]
 
 
 # --- the table -------------------------------------------------------------------------------------------
@@ -222,6 +243,7 @@ def _records(result: Uncertainty) -> Iterator[dict[str, Any]]:
             "label_error": errors.about if errors else None,
             "kappa": errors.kappa if errors else None,
             "reasons": "; ".join(f"{name}: {why}" for name, why in row.reasons.items()) or None,
+            **({f"people_{name}": each for name, each in flat(row.people).items()} if row.people else {}),
         }
 
 
@@ -238,6 +260,7 @@ def _content(result: Uncertainty) -> dict[str, Any]:
         "seed": result.seed,
         "grades": result.scale.tolist(),
         "label_errors": None if errors is None else _errors(errors),
+        **({"agreement": agreement_json(result.agreement)} if result.agreement else {}),
         "rows": [
             {
                 "run": row.run,
@@ -247,6 +270,7 @@ def _content(result: Uncertainty) -> dict[str, Any]:
                 "exact": dict(row.exact),
                 "judged": row.judged,
                 "reasons": dict(row.reasons),
+                **({"people": asdict(row.people)} if row.people else {}),
             }
             for row in result.rows
         ],

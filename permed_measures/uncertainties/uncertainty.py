@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import naming, notes_of
 from permed_measures.uncertainties.label_errors import LabelErrors, is_label_error, relabelled
+from permed_measures.uncertainties.people import People
 from permed_measures.uncertainties.results import Range, Uncertainty, UncertaintyRow
 from permed_measures.uncertainties.unjudged import Floats, check_scale, over_gradings, scale_of
 
@@ -42,6 +43,7 @@ def uncertainty(
     grades: Iterable[float] | None = None,
     level: float = 0.95,
     rel: float | None = None,
+    human: QrelsLike | None = None,
 ) -> Uncertainty:
     r"""Say how sure a number is: the topics, ties, unjudged documents and wrong labels it depends on.
 
@@ -68,6 +70,9 @@ def uncertainty(
         Level of the intervals of `interval` and `labels`.
     rel : number, optional
         The lowest relevant grade, for each measure that takes one and does not name its own.
+    human : QrelsLike, optional
+        People's labels of a random sample of what the qrels judge, whose labels are a model's: of whole
+        queries, or of documents.
 
     Returns
     -------
@@ -103,6 +108,12 @@ def uncertainty(
     the true grade given the label. It is the interval of the values on these labels, and need not hold the
     value itself: errors lower a ranking that is nearly ideal more often than they raise it.
 
+    ``people``, with `human`: what the mean over the same queries would be if people had judged all that the
+    qrels judge, with its interval, by prediction-powered inference. If of each query people judged all
+    documents or none, they are assumed to have judged a simple random sample of the queries, and this holds
+    for every measure. Otherwise they are assumed to have judged a simple random sample of the documents, and
+    only P@k can be estimated without bias. `people.People.corrected` has the formula.
+
     References
     ----------
     Moffat & Zobel, Rank-biased precision for measurement of retrieval effectiveness, TOIS 27(1), 2008 (the
@@ -130,18 +141,27 @@ def uncertainty(
             f"there is no {'query' if not judgments.n_queries else 'measure' if not asked else 'run'}"
         )
     scale = scale_of(judgments, grades)
+    if human is not None and label_error is not None:
+        raise InputError(
+            "give human or label_error, not both: people's labels say how often labels are wrong"
+        )
+    people = None if human is None else People.of(loaded_qrels(human), judgments)
     errors = LabelErrors.of(_loaded(label_error), judgments, scale) if is_label_error(label_error) else None
     for measure in asked:
         for each in (scale, *([errors.levels] if errors else [])):
             check_scale(measure, each)
     clustered_by, cluster, notes = clusters_of(judgments.query_ids, clusters, qrels)
-    notes += [*evaluator.notes(), *(errors.notes if errors else []), *_few(cluster, level)]
+    notes += [*evaluator.notes(), *_notes(errors), *_notes(people), *_few(cluster, level)]
     rows: list[UncertaintyRow] = []
     for name in runs:
         with naming(name):
             found = _Evaluated.of(asked, judgments, runs[name])
         intervals = measure_intervals(asked, found.values.T, cluster, level)
-        rows += _rows(name, found, intervals, scale, _labels(found, errors, draws, seed, level))
+        found_rows = _rows(name, found, intervals, scale, _labels(found, errors, draws, seed, level))
+        if people:
+            corrected = people.corrected(asked, found.rankings, found.values, level)
+            found_rows = (replace(row, people=each) for row, each in zip(found_rows, corrected, strict=True))
+        rows += found_rows
         notes += notes_of(name, found.rankings)
     return Uncertainty(
         rows,
@@ -156,6 +176,7 @@ def uncertainty(
         errors,
         notes,
         origin,
+        people.agreement if people else None,
     )
 
 
@@ -171,6 +192,10 @@ def _few(cluster: Ints, level: float) -> list[str]:
     units = counted(n_units, "query" if n_units == len(cluster) else "cluster")
     percent = f"{100 * level:.10g}%"
     return [f"with {units} the coverage of the {percent} CI may be below {percent} where values are skewed"]
+
+
+def _notes(labels: LabelErrors | People | None) -> list[str]:
+    return labels.notes if labels else []
 
 
 def _loaded(label_error: Any) -> Any:

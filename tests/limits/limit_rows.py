@@ -1,7 +1,5 @@
 """Rows made from runs under known conventions, and what is called possible of them."""
 
-import random
-from collections import Counter
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 
@@ -12,17 +10,6 @@ from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.limits.row_conventions import conventions_of
 from permed_measures.limits.rows import Conventions, Row
 from permed_measures.papers.claims import parse_claims
-
-AP_CHOICES = {
-    "AP": {},
-    "half of AP": {"weights": "half"},
-    "hits found": {"denominator": "num_rel_ret"},
-    "min(R, k)": {"denominator": "min"},
-}
-COLUMNS = {
-    3: ("P@1", "MAP@10", "nDCG@10"),
-    6: ("P@1", "P@10", "R@10", "MRR@10", "MAP@10", "nDCG@10"),
-}
 
 
 def random_qrels(rng, n_queries, top, mean):
@@ -67,40 +54,6 @@ class Rows:
         self.qrels, self.judgments = qrels, Judgments.of(qrels)
         self.labels, *_ = policies = label_policies(self.judgments)
         self.conventions = Conventions(policies)
-
-    def made(self, rng, columns):
-        """Return the claims of a row, how its AP was made, and what each way to make it is called."""
-        rankings = JudgedRankings.of(self.judgments, random_run(rng, self.qrels))
-        true = rng.choice(list(AP_CHOICES))
-        gain = rng.choice(("linear", "exp"))
-        [claims] = parse_claims([dict.fromkeys(columns, "0.5")])
-        ranked = Ranked(self.labels, rankings)
-        made = convention_of(claims, **AP_CHOICES[true], gain=gain)
-        row = {
-            claim.name: float(values_of_queries(claim.measure, claim.cutoffs[0], made, ranked).mean())
-            for claim in claims
-        }
-        [claims] = parse_claims([{name: printed(rng, value) for name, value in row.items()}])
-        found = {}
-        for name, options in AP_CHOICES.items():
-            convention = convention_of(claims, **options, gain=gain)
-            group = self.conventions.group(convention, claims)
-            value = float(values_of_queries("AP", 10, convention, ranked).mean())
-            same = abs(value - row["MAP@10"]) < 1e-4
-            if name == true or not same:
-                found[name] = group and Row(claims).limits(group)
-        return claims, true, found
-
-
-def outcomes(qrels, n_rows, columns, seed):
-    """Count by how AP was made, how it is taken, and what is said of that."""
-    rng, rows, counts = random.Random(seed), Rows(qrels), Counter()
-    for _ in range(n_rows):
-        _, true, found = rows.made(rng, columns)
-        for name, limits in found.items():
-            if limits:
-                counts[true, name, verdict(limits)] += 1
-    return counts
 
 
 def verdict(limits):

@@ -199,6 +199,23 @@ def test_grades_that_fill_all_ranks_may_be_counted_together(levels):
         assert example.rankings.best(direction[None])[0][0] == pytest.approx(example.best(direction))
 
 
+@pytest.mark.parametrize("most", [0, 40, 100, 10_000])
+def test_with_too_many_states_fewer_ranks_are_looked_at(monkeypatch, most):
+    """What stands below them is bounded apart, so the sums may be too high, never too low."""
+    monkeypatch.setattr("permed_measures.limits.rankings.MOST_STEPS", most)
+    claims = row_of(("P@1", "MAP@3", "nDCG@3"))
+    example = Example(GRADES, convention_of(claims), claims)
+    if not most:
+        assert example.rankings is None
+        return
+    assert len(example.rankings.values) == {40: 1, 100: 2, 10_000: 3}[most]
+    for direction in np.random.default_rng(5).normal(size=(30, 3)):
+        found = example.rankings.best(direction[None])[0][0]
+        assert found >= example.best(direction) - 1e-12
+        if most == 10_000:
+            assert found == pytest.approx(example.best(direction))
+
+
 def test_deep_lists_are_bounded_by_what_may_stand_below():
     """Of AP without a cutoff, only what follows below the other cutoffs is not looked at rank by rank."""
     qrels = {f"q{i}": {f"d{j}": 1 for j in range(300)} for i in range(3)}

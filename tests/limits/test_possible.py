@@ -121,6 +121,8 @@ def test_a_number_that_is_no_count_is_refuted_and_said_so():
     assert not limits.refuted
     assert "P@1 0.80 is 8 of 10" in text
     assert "hit@5 0.90 is 9 of 10" in text
+    _, text = first_of(QRELS, {"P@1": "0.8"})
+    assert "is 8 of 10" not in text  # so is every number with one digit
 
 
 @pytest.mark.parametrize(("text", "counts"), [("0.2857", "2"), ("0.28", "2"), ("0.29", "2"), ("0.1", "1")])
@@ -255,6 +257,8 @@ def test_other_programs_get_every_convention():
     second = content["claims"][1]
     assert (second["row"], second["convention"], second["measure"]) == ("bm25", 1, "AP@10")
     assert (second["usual"], second["convention_possible"]) == (True, False)
+    usual = {each["measure"] for each in content["claims"] if each["usual"]}
+    assert usual == {"P@1", "AP@10", "GradedAP@10"}
     assert (second["low"], second["high"]) == pytest.approx((0.45, 0.95), abs=0.05)
     assert {each["role"] for each in content["provenance"]["inputs"]} == {"qrels", "claims"}
     assert pm.possible("qrels", "table.md").to_polars().to_dicts() == content["claims"]
@@ -310,3 +314,5 @@ def test_negative_grades_of_one_measure_do_not_count_in_another():
     assert result.ok
     ranges = result.ranges["row"]
     assert [ranges[name].low for name in measures] == pytest.approx([-0.7304, 0, 0], abs=1e-3)
+    [alone] = pm.possible(graded, {measures[0]: "-0.7304"}).rows
+    assert alone.ok

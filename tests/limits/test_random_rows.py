@@ -1,20 +1,13 @@
-"""Rows of random runs: a true convention is never refuted, and of wrong ones many are."""
+"""Rows of random runs: a true convention is never refuted."""
 
 import random
 from collections import Counter
 
 import pytest
 from effort import effort
-from limit_rows import COLUMNS, Rows, outcomes, random_qrels, random_run, true_row
+from limit_rows import Rows, random_qrels, random_run, true_row
 
 import permed_measures as pm
-from permed_measures.datasets.samples import SAMPLES
-
-QRELS = {
-    "binary": lambda: random_qrels(random.Random(1), 60, 1, 20),
-    "graded": lambda: random_qrels(random.Random(2), effort(8, 20), 2, 6),
-    **{sample.name: lambda sample=sample: pm.read_qrels(sample.qrels) for sample in SAMPLES},
-}
 
 
 @pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
@@ -34,22 +27,3 @@ def test_a_row_with_a_sum_above_1_is_read_as_it_stands():
     qrels = {f"q{i}": {"a": 1, "b": 1, "c": 1} for i in range(4)}
     [row] = pm.possible(qrels, {"P@1": "1.0000", "MAP@10": "3.0000"}).rows
     assert {each.convention["denominator"] for each in row.said(False)} == {"none"}
-
-
-def check(counts, at_least):
-    true, wrong = Counter(), Counter()
-    for (made, taken, verdict), n in counts.items():
-        (true if made == taken else wrong)[verdict] += n
-    assert not true["refuted"]
-    assert true["not refuted"], true
-    assert wrong["refuted"] >= at_least * sum(wrong.values()), wrong
-
-
-@pytest.mark.parametrize("name", QRELS)
-def test_a_true_convention_is_not_refuted_and_wrong_ones_mostly_are(name):
-    check(outcomes(QRELS[name](), effort(2, 3), COLUMNS[3], 3), 0.4 if name == "binary" else 0)
-
-
-@pytest.mark.thorough
-def test_with_more_columns_more_is_refuted():
-    check(outcomes(QRELS["binary"](), 2, COLUMNS[6], 5), 0.8)

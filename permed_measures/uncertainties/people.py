@@ -1,0 +1,221 @@
+"""What a mean would be by the labels of people, who judged a sample of what a model judged.
+
+Prediction-powered inference: the model's labels of everything, corrected by how far they are from people's
+where both are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+from ir_measures.measures import Measure
+from numpy.typing import NDArray
+
+from permed_measures.engine.evaluator import evaluated
+from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.errors import InputError
+from permed_measures.intervals import critical_of, range_of
+from permed_measures.markup import counted
+from permed_measures.measures.parameters import values_of
+from permed_measures.uncertainties.agreement import Agreement, grades_by
+from permed_measures.uncertainties.label_errors import relabelled
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+_FEWEST = 3
+"""Of fewer units in the sample there is no interval."""
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """A mean as it would be by people's labels.
+
+    Attributes
+    ----------
+    value : float or None
+        The estimate; None where there is none, and `reason` says why.
+    interval : (float, float) or None
+    alone : (float, float) or None
+        The interval by people's labels alone.
+    weight : float
+        How much the model's labels count: from 0, not at all, to 1.
+    sampled, units : int
+        How many units people judged, and how many there are.
+    unit : {'query', 'document'}
+    more : int or None
+        How many more units people must judge to halve the interval.
+    reason : str
+    """
+
+    value: float | None = None
+    interval: tuple[float, float] | None = None
+    alone: tuple[float, float] | None = None
+    weight: float = 0.0
+    sampled: int = 0
+    units: int = 0
+    unit: str = "query"
+    more: int | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """People's labels of some documents of judgments.
+
+    Attributes
+    ----------
+    grades : ndarray, shape (n_judged,)
+        By row of the judgments; NaN where people have none.
+    agreement : Agreement
+    whole : bool
+        Whether of each query people judged all documents, or none.
+    queries : ndarray of bool, shape (n_queries,)
+        Of which queries people judged any.
+    notes : list of str
+    """
+
+    grades: Floats
+    agreement: Agreement
+    whole: bool
+    queries: Bools
+    notes: list[str]
+
+    @classmethod
+    def of(cls, human: Any, judgments: Judgments) -> People:
+        """Compare people's judgments with others.
+
+        Raises
+        ------
+        InputError
+            If they share no document.
+        """
+        theirs = Judgments.of(human)
+        grades = grades_by(judgments, theirs)
+        agreement, known = Agreement.of(judgments.grade, grades), ~np.isnan(grades)
+        if not agreement.n:
+            problem = "human has no document that the qrels judge with a grade of 0 or more"
+            raise InputError(problem, hint="Check the ids of queries and documents")
+        n_known = np.bincount(judgments.query[known], minlength=judgments.n_queries)
+        n_all = np.bincount(judgments.query, minlength=judgments.n_queries)
+        whole = bool(((n_known == 0) | (n_known == n_all)).all())
+        n_left = len(theirs.grade) - int(known.sum())
+        left = (
+            [f"people: {counted(n_left, 'document')} left out that the qrels do not judge"] if n_left else []
+        )
+        return cls(grades, agreement, whole, n_known > 0, left)
+
+    def corrected(
+        self, measures: list[Measure], rankings: JudgedRankings, values: Floats, level: float
+    ) -> Iterator[Corrected]:
+        r"""Yield what each mean would be if people had judged all that the model judged, of the same queries.
+
+        .. math:: \hat\theta = \lambda \bar f_N + \frac1n \sum_{i \in s} (y_i - \lambda f_i), \qquad
+           \hat V = \left(\frac1n - \frac1N\right) s^2_{y - \lambda f}
+
+        with the value :math:`f_i` of each of N units by the model's labels and :math:`y_i` by people's of the
+        n units in the sample s. :math:`\lambda` is the slope of y on f in the sample, from 0 to 1: the choice
+        of least variance (PPI++; Cochran's regression estimator). The interval is Student's with n - 2
+        degrees of freedom.
+
+        Parameters
+        ----------
+        measures : sequence of Measure
+        rankings : JudgedRankings
+        values : ndarray, shape (n_measures, n_queries)
+            By the labels of the qrels.
+        level : float
+
+        Notes
+        -----
+        If of each query people judged all documents that the model judged, or none, the units are queries,
+        and s is assumed to be a simple random sample of the queries. It holds for every measure.
+
+        Otherwise the units are the documents within the cutoff that the model judged, and s is assumed to be
+        a simple random sample of these, each as likely as any other, whatever its label. The estimate is then
+        unbiased for P@k, a sum over documents; other measures, in which the label of one document changes
+        what another one counts, have none.
+
+        Where all values are 0 or 1, as of documents in P@k, a unit labelled too high and one labelled too low
+        are added to the variance (Bonett & Price), so that a sample without any is no proof that there are
+        none.
+
+        Nothing is said of other queries.
+
+        References
+        ----------
+        Angelopoulos, Bates, Fannjiang, Jordan & Zrnic, Prediction-powered inference, Science 382, 2023;
+        Angelopoulos, Duchi & Zrnic, PPI++, 2023; Oosterhuis, Jagerman, Qin, Wang & Bendersky, Reliable
+        confidence intervals for information retrieval evaluation using generative A.I., KDD 2024; Cochran,
+        Sampling Techniques, 1977, chapter 7; Bonett & Price, Adjusted Wald confidence interval for a
+        difference of binomial proportions based on paired data, Journal of Educational and Behavioral
+        Statistics 37, 2012.
+        """
+        if self.whole:
+            known = np.where(np.isnan(self.grades), rankings.judgments.grade, self.grades)
+            by_people = evaluated(measures, relabelled(rankings, known)).values
+            for measure, theirs, people in zip(measures, values, by_people, strict=True):
+                yield estimate(theirs, people, self.queries, level, range_of(measure))
+            return
+        for measure in measures:
+            yield self._of_documents(measure, rankings, level)
+
+    def _of_documents(self, measure: Measure, rankings: JudgedRankings, level: float) -> Corrected:
+        params = values_of(measure)
+        if measure.NAME != "P" or params["judged_only"]:
+            return Corrected(reason="people judged parts of queries, which is enough for P@k only")
+        within = rankings.within(params["cutoff"])
+        grade, people = rankings.judgments.grade[within.row], self.grades[within.row]
+        scale = len(grade) / params["cutoff"] / rankings.n_queries  # of a mean over documents
+        ours, theirs = (scale * (each >= params["rel"]) for each in (grade, people))
+        return estimate(ours, theirs, ~np.isnan(people), level, range_of(measure), "document")
+
+
+def estimate(
+    ours: Floats,
+    people: Floats,
+    sampled: Bools,
+    level: float,
+    within: tuple[float, float] = (-np.inf, np.inf),
+    unit: str = "query",
+) -> Corrected:
+    """Estimate the mean of people's values of all units from those of a sample.
+
+    Parameters
+    ----------
+    ours : ndarray, shape (n_units,)
+        The value of each unit by the model's labels.
+    people : ndarray, shape (n_units,)
+        By people's; only those of the sample count.
+    sampled : ndarray of bool, shape (n_units,)
+    level : float
+    within : (float, float)
+        What the mean can be.
+    unit : str
+    """
+    f, y, n, total = ours[sampled], people[sampled], int(sampled.sum()), len(ours)
+    if n < _FEWEST:
+        return Corrected(sampled=n, units=total, unit=unit, reason=f"too few labels of people: {n}")
+    most = float(ours.max())
+    added = 2 * most**2 if np.isin([*ours, *y], [0.0, most]).all() else 0.0
+    varies = float(((f - f.mean()) ** 2).sum())
+    slope = float(((f - f.mean()) * (y - y.mean())).sum()) / varies if varies > 0 else 0.0
+    weight = min(max(slope, 0.0), 1.0)
+
+    def interval(weight: float, degrees: int) -> tuple[float, tuple[float, float]]:
+        rest = y - weight * f
+        middle = float(rest.mean() + weight * ours.mean())
+        square = (float(((rest - rest.mean()) ** 2).sum()) + added) / degrees
+        half = critical_of(level, degrees + 1) * float(np.sqrt(square * (1 / n - 1 / total)))
+        return middle, (max(middle - half, within[0]), min(middle + half, within[1]))
+
+    value, ends = interval(weight, n - 2)
+    if ends[0] == ends[1] and n < total:
+        return Corrected(value, None, None, weight, n, total, unit, None, "no variance in the sample")
+    more = ceil(1 / (0.25 / n + 0.75 / total)) - n
+    return Corrected(value, ends, interval(0.0, n - 1)[1], weight, n, total, unit, more)

@@ -1,0 +1,122 @@
+"""How often the interval of a mean corrected by people's labels holds what people would have found.
+
+Queries have 20 documents with a grade of 0, 1 or 2 by people, and a run scores them by that and noise. The
+model's labels are those of people, more or less often changed, mostly upwards; or drawn without looking.
+People judge a random sample of documents, or whole queries. The truth is the mean by people's labels of
+everything. Printed are, for each measure, the share of intervals that hold it, and their width over that of
+the interval by people's labels alone.
+
+    python tests/simulations/people.py [experiments]
+
+With PERMED_DATA, samples are also drawn of ``data/outside/rag25``, where people and a model judged the same.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import permed_measures as pm
+from permed_measures.engine.evaluator import evaluated
+from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.uncertainties.agreement import Agreement
+from permed_measures.uncertainties.people import People
+
+LABELS = {"good": (0.03, 0.06), "biased": (0.05, 0.3), "bad": (0.4, 0.6), "blind": None}
+"""How often the model lowers and raises a grade."""
+
+
+def made(rng, kind, n_queries=200, n_documents=20):
+    """Return people's grades, the model's, and scores of a run: of each query and document."""
+    latent = rng.normal(size=(n_queries, n_documents)) - 0.8 + 0.6 * rng.normal(size=(n_queries, 1))
+    people = (latent > 0).astype(int) + (latent > 0.8)
+    if LABELS[kind] is None:
+        model = rng.permutation(people.ravel()).reshape(people.shape)
+    else:
+        low, high = (rng.random(people.shape) < rate for rate in LABELS[kind])
+        model = np.clip(people + high.astype(int) - low, 0, 2)
+    return people, model, people + rng.normal(scale=1.2, size=people.shape)
+
+
+def as_qrels(grades):
+    return {f"q{q:04}": {f"d{d}": int(g) for d, g in enumerate(row)} for q, row in enumerate(grades)}
+
+
+class Collection:
+    """Labels of a model and of people of the same documents, and a run."""
+
+    def __init__(self, people, model, run, measures):
+        self.measures = [*map(pm.parse_measure, measures)]
+        self.judgments = Judgments.of(model)
+        self.rankings = JudgedRankings.of(self.judgments, run)
+        self.values = evaluated(self.measures, self.rankings).values
+        theirs = JudgedRankings.of(Judgments.of(people), run)
+        self.truth = evaluated(self.measures, theirs).values.mean(axis=1)
+        self.people = People.of(people, self.judgments)
+
+    def sample(self, rng, n, whole):
+        """Return what is found of a sample of n documents, or of n whole queries."""
+        query = self.judgments.query
+        if whole:
+            taken = np.isin(query, rng.choice(self.judgments.n_queries, n, replace=False))
+        else:
+            taken = np.isin(np.arange(len(query)), rng.choice(len(query), n, replace=False))
+        grades = np.where(taken, self.people.grades, np.nan)
+        queries = np.bincount(query[taken], minlength=self.judgments.n_queries) > 0
+        people = People(grades, Agreement.of(self.judgments.grade, grades), whole, queries, [])
+        return [*people.corrected(self.measures, self.rankings, self.values, 0.95)]
+
+    def held(self, rng, n, whole, experiments):
+        """Return how often each interval holds the truth, and how wide it is against that of people alone."""
+        held, width = [], []
+        for _ in range(experiments):
+            for found, truth in zip(self.sample(rng, n, whole), self.truth, strict=True):
+                low, high = found.interval or (np.nan, np.nan)
+                held.append(low <= truth <= high if found.interval else np.nan)
+                width.append(np.ptp(found.interval or (np.nan,)) / np.ptp(found.alone or (0, np.nan)))
+        shape = (experiments, len(self.truth))
+        return np.nanmean(np.reshape(held, shape), axis=0), np.nanmedian(np.reshape(width, shape), axis=0)
+
+
+def synthetic(rng, kind, measures):
+    people, model, scores = made(rng, kind)
+    run = {f"q{q:04}": {f"d{d}": float(s) for d, s in enumerate(row)} for q, row in enumerate(scores)}
+    return Collection(as_qrels(people), as_qrels(model), run, measures)
+
+
+def rag25(rng):
+    """Return the labels of TREC RAG 2025 and a run that ranks by people's grades and noise."""
+    folder = Path(os.environ["PERMED_DATA"]) / "outside" / "rag25"
+    people, model = (pm.read_qrels(folder / f"{name}.qrels.gz") for name in ("human", "llm"))
+    run = {q: {d: grade + 2 * rng.normal() for d, grade in docs.items()} for q, docs in people.items()}
+    return Collection(people, model, run, ["P(rel=2)@100", "P(rel=1)@100", "P(rel=3)@100"])
+
+
+def show(name, found):
+    print(
+        f"{name:24}",
+        *(f"{held:.3f} {width:.2f}" for held, width in zip(*found, strict=True)),
+        sep="  ",
+        flush=True,
+    )
+
+
+def main(experiments=1000):
+    rng = np.random.default_rng(0)
+    for kind in LABELS:
+        collection = synthetic(rng, kind, ["P@10", "P(rel=2)@10", "P@20"])
+        for n in (50, 200, 1000):
+            show(f"{kind}, {n} documents", collection.held(rng, n, False, experiments))
+        collection = synthetic(rng, kind, ["nDCG@10", "AP@10", "P@1", "GradedAP@10"])
+        for n in (20, 50, 100):
+            show(f"{kind}, {n} queries", collection.held(rng, n, True, max(experiments // 3, 20)))
+    if "PERMED_DATA" in os.environ:
+        collection = rag25(rng)
+        for n in (50, 200, 1000):
+            show(f"rag25, {n} documents", collection.held(rng, n, False, experiments))
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

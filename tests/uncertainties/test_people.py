@@ -1,0 +1,185 @@
+"""People's labels of a sample: agreement by hand, corrected means, and what is said of both."""
+
+import json
+import re
+from itertools import combinations
+
+import numpy as np
+import pytest
+from commands import run_cli
+from effort import effort
+from simulations import people as simulation
+
+import permed_measures as pm
+from permed_measures.uncertainties.agreement import Agreement
+from permed_measures.uncertainties.people import estimate
+
+
+def table(*rows):
+    return Agreement(np.arange(float(len(rows))), np.array(rows, float))
+
+
+def test_agreement_is_that_of_tables_worked_by_hand():
+    """For 3 grades: 14 of 20 agree; by chance (6·8 + 8·7 + 6·5)/20 = 6.7 would."""
+    found = table([5, 1, 0], [2, 5, 1], [1, 1, 4])
+    assert (found.n, found.agreed, found.higher, found.lower) == (20, 0.7, 0.2, 0.1)
+    assert found.kappa == pytest.approx((14 - 6.7) / (20 - 6.7))
+    squared = 6 * 7 / 20 + 8 * 8 / 20 + 8 * 5 / 20 + 6 * 7 / 20 + 4 * (6 * 5 / 20 + 6 * 8 / 20)
+    assert found.quadratic_kappa == pytest.approx(1 - (1 + 2 + 1 + 1 + 4 * 1) / squared)
+    # labels: 14, 15 and 11, so 14.5, 13 and 27.5 lie between 0 and 1, 1 and 2, 0 and 2
+    between = {(0, 1): 14.5**2, (1, 2): 13**2, (0, 2): 27.5**2}
+    apart = 3 * between[0, 1] + 2 * between[1, 2] + 1 * between[0, 2]
+    expected = (14 * 15 * between[0, 1] + 15 * 11 * between[1, 2] + 14 * 11 * between[0, 2]) / 39
+    assert found.alpha == pytest.approx(1 - apart / expected)
+
+
+def test_agreement_of_published_tables():
+    assert table([5, 1], [3, 1]).alpha == pytest.approx(0.095, abs=5e-4)  # Krippendorff 2011, section B
+    assert table([20, 5], [10, 15]).kappa == 0.4  # Wikipedia, Cohen's kappa
+    assert table([4, 0], [0, 0]).kappa is table([4]).alpha is table([4]).quadratic_kappa is None
+
+
+def test_the_estimate_is_cochrans_regression_estimator():
+    rng = np.random.default_rng(0)
+    ours, sampled = rng.normal(size=40), np.arange(40) % 3 == 0
+    people = 0.5 * ours + rng.normal(size=40)
+    slope, intercept = np.polyfit(ours[sampled], people[sampled], 1)
+    found = estimate(ours, people, sampled, 0.95)
+    assert found.weight == pytest.approx(slope)
+    assert found.value == pytest.approx(intercept + slope * ours.mean())
+    rest = people[sampled] - slope * ours[sampled]
+    half = 2.178813 * np.sqrt(rest.var() * 14 / 12 * (1 / 14 - 1 / 40))  # Student's t with 12 degrees
+    assert found.interval == pytest.approx((found.value - half, found.value + half), rel=1e-6)
+    half = 2.160369 * np.sqrt(people[sampled].var(ddof=1) * (1 / 14 - 1 / 40))
+    assert np.ptp(found.alone) == pytest.approx(2 * half, rel=1e-6)
+    n = found.sampled + found.more
+    assert 1 / n - 1 / 40 <= (1 / 14 - 1 / 40) / 4 < 1 / (n - 1) - 1 / 40
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_labels_that_say_nothing_or_the_opposite_do_not_count(sign):
+    people = np.array([0.1, 0.5, 0.3, 0.9, 0.2, 0.4])
+    ours = np.full(6, 0.5) if sign > 0 else 1 - people
+    found = estimate(ours, people, np.arange(6) < 4, 0.95)
+    assert (found.weight, found.value) == (0, pytest.approx(people[:4].mean()))
+
+
+def test_without_disagreement_a_proportion_has_an_interval_and_other_values_have_none():
+    ours, sampled = np.array([0.0, 1] * 10), np.arange(20) < 8
+    found = estimate(ours, ours, sampled, 0.95)
+    assert found.interval[0] < found.value == 0.5 < found.interval[1]
+    found = estimate(ours / 2 + 0.1, ours / 2 + 0.1, sampled, 0.95)
+    assert (found.interval, found.more, found.reason) == (None, None, "no variance in the sample")
+    assert estimate(ours, ours, np.arange(20) < 2, 0.95).reason == "too few labels of people: 2"
+
+
+# --- of qrels and runs ---
+
+
+def made(n_queries=6, n_documents=4):
+    rng = np.random.default_rng(1)
+    people, model, scores = simulation.made(rng, "biased", n_queries, n_documents)
+    run = {f"q{q:04}": {f"d{d}": float(s) for d, s in enumerate(row)} for q, row in enumerate(scores)}
+    return simulation.as_qrels(people), simulation.as_qrels(model), run
+
+
+def test_with_all_labels_of_people_the_mean_is_theirs():
+    people, model, run = made()
+    for row in pm.uncertainty(model, run, ["nDCG@3", "AP", "P@2"], human=people).rows:
+        [truth] = pm.calc_aggregate([row.measure], people, run).values()
+        assert (row.people.value, *row.people.interval) == pytest.approx([truth] * 3)
+        assert (row.people.sampled, row.people.units, row.people.unit) == (6, 6, "query")
+
+
+def test_over_all_samples_the_mean_is_unbiased_where_labels_do_not_count():
+    """All ways to judge 3 of 6 queries, by labels of the qrels that are all the same."""
+    people, _, run = made()
+    model = {query: dict.fromkeys(docs, 1) for query, docs in people.items()}
+    samples = [{query: people[query] for query in chosen} for chosen in combinations(people, 3)]
+    found = [pm.uncertainty(model, run, "P@2", human=sample).rows[0].people for sample in samples]
+    [truth] = pm.calc_aggregate(["P@2"], people, run).values()
+    assert np.mean([each.value for each in found]) == pytest.approx(truth)
+
+
+def test_parts_of_queries_are_enough_for_precision_only():
+    people, model, run = made(20, 6)
+    sample = {query: {"d1": docs["d1"], "d3": docs["d3"], "x": 1} for query, docs in people.items()}
+    result = pm.uncertainty(model, {"a": run, "b": run}, ["P@6", "nDCG@6"], human=sample)
+    precision, ndcg = (row.people for row in result.rows[:2])
+    assert (precision.unit, precision.sampled, precision.units) == ("document", 40, 120)
+    assert precision.interval[0] < precision.value < precision.interval[1]
+    assert ndcg.value is None
+    text = " ".join(str(result).split())
+    assert "—: people judged parts of queries, which is enough for P@k only." in text
+    assert "a simple random sample of the documents within the cutoff." in text
+    assert result.notes == ["people: 20 documents left out that the qrels do not judge"]
+
+
+@pytest.mark.parametrize(
+    ("up", "shares"), [(1, "50 % a higher one and 0 %"), (-1, "0 % a higher one and 50 %")]
+)
+def test_which_way_the_labels_lean_is_said(up, shares):
+    people = {"q1": {"a": 1, "b": 1}, "q2": {"a": 1, "b": 1}}
+    model = {query: {"a": 1 + up, "b": 1} for query in people}
+    text = " ".join(str(pm.uncertainty(model, {"q1": {"a": 1.0}}, "P@1", human=people)).split())
+    assert f"Of 4 documents that people judged too, 50 % have the same grade in the qrels, {shares}" in text
+
+
+def test_the_command_says_what_the_function_says(tmp_path):
+    people, model, run = made(12)
+    for name, qrels in (("people", {q: people[q] for q in [*people][:8]}), ("model", model)):
+        lines = [f"{q} 0 {d} {g}\n" for q, docs in qrels.items() for d, g in docs.items()]
+        (tmp_path / name).write_text("".join(lines))
+    (tmp_path / "run").write_text(
+        "".join(f"{q} Q0 {d} 1 {s} t\n" for q, docs in run.items() for d, s in docs.items())
+    )
+    files = [str(tmp_path / name) for name in ("model", "run", "people")]
+    arguments = ("uncertainty", *files[:2], "-m", "nDCG@3", "--human", files[2])
+    result = pm.uncertainty(files[0], files[1], "nDCG@3", human=files[2])
+    assert run_cli(*arguments)[0].rstrip("\n") == str(result)
+    content = json.loads(run_cli(*arguments, "--format", "json")[0])
+    [row] = result.rows
+    assert content["rows"][0]["people"]["interval"] == list(row.people.interval)
+    assert content["agreement"]["kappa"] == result.agreement.kappa
+    assert result.to_polars()["people_alone_low"].to_list() == [row.people.alone[0]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"human": {"q9": {"a": 1}}}, "human has no document that the qrels judge with a grade of 0 or more"),
+        ({"human": {"q1": {"a": 1}}, "label_error": 0.1}, "give human or label_error, not both"),
+    ],
+)
+def test_errors(options, message):
+    with pytest.raises(pm.InputError, match=re.escape(message)):
+        pm.uncertainty({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, "P@1", **options)
+
+
+# --- how often the intervals hold ---
+
+
+@pytest.mark.parametrize("kind", ["biased", "blind"])
+@pytest.mark.parametrize(("n", "whole"), [(50, False), (200, False), (50, True)])
+def test_intervals_hold_what_people_would_have_found(kind, n, whole):
+    rng, experiments = np.random.default_rng(0), effort(100, 400)
+    collection = simulation.synthetic(rng, kind, ["nDCG@10", "AP@10"] if whole else ["P@10", "P(rel=2)@20"])
+    held, width = collection.held(rng, n, whole, experiments)
+    assert held.min() > 0.95 - 4 * (0.95 * 0.05 / experiments) ** 0.5
+    assert (width < 0.9).all() if kind == "biased" else (width < 1.05).all()
+
+
+def test_labels_of_the_trec_rag_track_are_corrected(data):
+    """People and UMBRELA judged the same 10,284 documents: the model's labels alone are far off."""
+    folder = data / "outside" / "rag25"
+    if not folder.exists():
+        pytest.skip(f"{folder} is not there")
+    rng = np.random.default_rng(0)
+    collection = simulation.rag25(rng)
+    assert collection.people.agreement.n == 10_284
+    assert collection.people.agreement.kappa == pytest.approx(0.233, abs=5e-4)
+    assert collection.people.agreement.quadratic_kappa == pytest.approx(0.492, abs=5e-4)
+    held, width = collection.held(rng, 200, False, effort(100, 400))
+    assert held.min() > 0.85
+    assert width.max() < 1.02
+    assert (abs(collection.values.mean(axis=1) - collection.truth) > 0.04).any()
