@@ -32,7 +32,7 @@ def page_of(report: Any) -> str:
     """
     environment, queries = _environment(), report.queries()
     tables = [by_value(table) for section in report.sections for table in section.tables]
-    sections = [_shown(section, number) for number, section in enumerate(report.sections, 1)]
+    sections = [_shown(section, number) for number, section in enumerate(report.sections)]
     start = 0
     for section, shown in zip(report.sections, sections, strict=True):
         end = start + len(section.tables)

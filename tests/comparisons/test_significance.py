@@ -103,9 +103,11 @@ def test_wilcoxon_of_many_is_near_its_normal_approximation(n):
 
 
 def test_wilcoxon_ties_what_differs_by_rounding():
-    values = [0.1, 0.3 - 0.2, 0.2, -0.4, 0.5, 0.6]  # 0.3 - 0.2 is 0.09999999999999998
-    [outcome] = wilcoxon_test(column(values))
-    assert outcome.p == stats.wilcoxon([0.1, 0.1, 0.2, -0.4, 0.5, 0.6]).pvalue
+    expected = stats.wilcoxon([0.1, 0.1, 0.2, -0.4, 0.5, 0.6]).pvalue
+    for same in (0.3 - 0.2, 0.1 + 3e-13):  # the first is 0.09999999999999998
+        [outcome] = wilcoxon_test(column([0.1, same, 0.2, -0.4, 0.5, 0.6]))
+        assert outcome.p == expected
+    assert wilcoxon_test(column([-0.1, 0.1 + 3e-12, 0.2, 0.4]))[0].statistic == 1
 
 
 @pytest.mark.parametrize("seed", range(8))

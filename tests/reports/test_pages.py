@@ -143,6 +143,14 @@ def test_a_page_without_jinja_says_what_to_install(monkeypatch):
         evaluated(PLAIN)
 
 
+def test_a_missing_jinja_is_said_before_runs_are_read(monkeypatch, tmp_path):
+    (tmp_path / "run").write_text("no run at all\n")
+    pages._environment.cache_clear()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    _, _, errors = run_main("evaluate", "permed-sample", tmp_path / "run", "-m", "P@1", "--format", "html")
+    assert "an HTML page needs Jinja2" in errors
+
+
 def test_what_has_no_plot_needs_no_matplotlib(monkeypatch):
     for name in ("matplotlib", "matplotlib.figure", "matplotlib.axes"):
         monkeypatch.setitem(sys.modules, name, None)

@@ -95,6 +95,13 @@ def test_few_judged_documents_are_counted(n_found, said):
     assert [note.removeprefix("run 'mine': ").partition(";")[0] for note in notes(run, qrels)] == said
 
 
+@pytest.mark.parametrize(("n_queries", "few"), [(51, True), (50, False)])
+def test_one_in_fifty_is_not_few(n_queries, few):
+    qrels = {f"q{i}": {"a": 1} for i in range(n_queries)}
+    run = {query: {f"x{i}": -float(i) for i in range(20)} for query in qrels}
+    assert bool(notes({**run, "q0": run["q0"] | {"a": 1.0}}, qrels)) == few
+
+
 def test_deep_pools_and_missing_queries_give_no_note():
     pool = {query: {f"d{i}": i % 2 for i in range(1000)} for query in QRELS}
     shallow = {query: {f"d{i}": -float(i) for i in range(5)} for query in QRELS}
