@@ -208,7 +208,7 @@ def _parts(columns: list[_Column], available: int) -> list[list[_Column]]:
     labels = [column for column in columns if column.is_label]
     numbers = [column for column in columns if not column.is_label]
     widest = max((column.least for column in numbers), default=0)
-    for most in (available, available // 3, _NARROWEST):
+    for most in (available, _NARROWEST):
         beside = [min(column.least, most) for column in labels]
         if _total([*beside, widest]) <= available:
             break

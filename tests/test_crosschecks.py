@@ -59,7 +59,7 @@ def test_all_default_measures_agree_on_random_cases():
 
 
 NAMED_OTHERWISE = """Coverage@1 Coverage(rel=2) nDCG(dcg='exp-log2')@10 VariantNDCG(judged_only=True)@3
-    RR@2 AP(rel=2)@3 VariantNDCG(gain='linear') IPrec@0.25 SetF(beta=0.5) nDCG(gains={1:3,2:1})@2 NumRet"""
+    RR@1 AP(rel=2)@3 VariantNDCG(gain='linear') IPrec@0.25 SetF(beta=0.5) nDCG(gains={1:3,2:1})@2 NumRet"""
 
 
 @pytest.mark.parametrize("measure", NAMED_OTHERWISE.split())

@@ -186,13 +186,16 @@ def test_max_t_of_groups_is_over_all_groups(sample_qrels, sample_runs):
     np.testing.assert_allclose([test.adjusted for test in found], np.maximum(expected, raw), rtol=1e-12)
 
 
-def test_errors_and_warnings_name_the_run():
+def test_errors_and_warnings_name_the_run_or_its_file(tmp_path):
     qrels = {"q": {"a": 1}}
     good = {"q": {"a": 1.0}}
     with pytest.raises(pm.InputError, match=r"^run 'bad', query 'q', document 'a': a score must be a number"):
         compare(qrels, {"good": good, "bad": {"q": {"a": "x"}}}, "P@1")
     with pytest.warns(pm.NoSharedQueryWarning, match="^run 'far': the run and the qrels share no query"):
         compare(qrels, {"good": good, "far": {"z": {"a": 1.0}}}, "P@1")
+    (tmp_path / "far.trec").write_text("z Q0 a 1 1 t\n")
+    with pytest.warns(pm.NoSharedQueryWarning, match=r"^\S*far\.trec: the run and the qrels share no query"):
+        compare(qrels, {"good": good, "far": tmp_path / "far.trec"}, "P@1")
 
 
 @pytest.mark.parametrize(

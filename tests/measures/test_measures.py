@@ -173,7 +173,7 @@ def test_the_order_of_parameters_and_the_type_of_numbers_make_no_difference():
             "nDCG takes gains with dcg='log2' only",
         ),
         (
-            lambda: pm.evaluator([pm.GradedAP @ 5], {"q": {"d": 3, "e": 1}}),
+            lambda: pm.evaluator([pm.GradedAP(rel=3) @ 5], {"q": {"d": 3, "e": 1}}),
             "query 'q', document 'd': GradedAP: no grade may be above max_rel=2 (found 3). Set max_rel=3",
         ),
         (
