@@ -69,6 +69,13 @@ def test_what_says_nothing_about_the_order_is_not_said(case, read, ending, tmp_p
     assert notes_of(read, path) == []
 
 
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+def test_rows_of_a_query_that_do_not_stand_together_are_compared(read, tmp_path):
+    rows = [DISTANCES[0], *SIMILARITIES[3:6], DISTANCES[1]]
+    [note] = notes_of(read, written(tmp_path / "run.trec", rows))
+    assert "in 1 of 2 queries the scores rank documents in another order than the rank column does" in note
+
+
 def test_the_order_of_a_list_is_its_own(tmp_path):
     path = tmp_path / "run.jsonl"
     path.write_text(

@@ -7,6 +7,8 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.files import parquet, sources
+from permed_measures.files.read import load
+from permed_measures.files.text import TextFile
 
 
 def write_rows(path, rows):
@@ -117,3 +119,23 @@ def test_a_damaged_page_is_an_error_that_names_the_file(tmp_path):
     path.write_bytes(path.read_bytes().replace(header, header[:-1] + b"\x4b", 1))  # polars panics
     with pytest.raises(pm.InputError, match=r"run\.parquet: cannot be read as Parquet \(.+\)$"):
         pm.read_run(path)
+
+
+def test_a_name_is_no_pattern(tmp_path):
+    path = write_rows(tmp_path / "run[1].parquet", ROWS)
+    assert len(pm.read_run(path)) == 3
+
+
+@pytest.mark.parametrize("rank", ["1", "-"])
+def test_regular_lines_become_frames_without_an_object_for_each(rank, tmp_path, monkeypatch):
+    path = tmp_path / "run.trec"
+    path.write_text(f"q Q0 a {rank} 2.5 t\nq\tQ0\tb\t2\t1.5\tt\r\n")
+    monkeypatch.setattr(TextFile, "rows", None)
+    assert pm.scan_run(path).nested() == {"q": {"a": 2.5, "b": 1.5}}
+
+
+def test_rows_that_repeat_a_document_are_kept_where_that_is_asked_for(tmp_path):
+    path = tmp_path / "run.jsonl"
+    path.write_text('{"query_id": "q", "retrieved": ["a", "b", "a"]}\n{"query_id": "r", "retrieved": []}\n')
+    run = load(path, "run", may_repeat=True).table
+    assert run.whole("score").rows() == [("q", "a", -1.0), ("q", "b", -2.0), ("q", "a", -3.0)]
