@@ -65,16 +65,6 @@ def test_claims_of_a_named_convention_are_explained_by_its_name(named):
     assert named.name in str(result)
 
 
-def test_queries_without_a_relevant_document_in_their_list_are_told_from_all():
-    """Who sees lists only takes a query that retrieves nothing relevant as one without relevant documents."""
-    qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(40)}
-    run = {query: {"a" if i % 3 else "x": 2.0, "y": 1.0} for i, query in enumerate(qrels)}
-    run["q1"] = {"y": 2.0, "a": 1.0}
-    [ignite] = [named for named in NAMED if named.name == "pytorch-ignite"]
-    result = pm.audit(qrels, run, row_by(ignite, Plain(qrels, run)))
-    assert "pytorch-ignite" in [answer.name for answer in result.answers]
-
-
 def test_a_change_of_a_named_convention_is_said():
     plain = plain_graded(2)
     [gdeval] = [named for named in NAMED if named.name == "gdeval"]
@@ -111,17 +101,6 @@ def test_no_answer_is_a_convention_that_means_nothing_on_these_labels():
     for answer in result.best:
         assert len(answer.explained) == 1
         assert not any(math.isnan(trial.value(answer.options)) for trial in answer.trials)
-
-
-def test_relevance_levels_of_ap_and_p_are_told_apart():
-    qrels, run = graded(2)
-    plain = Plain(qrels, run)
-    strict, usual = plain.mean("AP", {"ap_level": 2.0}, 10), plain.mean("P", {}, 10)
-    answer = pm.audit(qrels, run, {"MAP@10": f"{strict:.6f}", "P@10": f"{usual:.6f}"}).answers[0]
-    [change] = answer.changes
-    assert change == "relevance level of AP: relevant from grade 2 on (not: relevant from grade 1 on)"
-    said = "AP@10 with binary relevance, divided by R, relevant from grade 2 on; P@10; averaged over"
-    assert answer.sentence().startswith(said)
 
 
 @pytest.mark.parametrize(

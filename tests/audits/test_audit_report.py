@@ -46,17 +46,6 @@ def test_a_frame_has_a_row_for_each_claim(mixed):
     assert mixed.to_pandas().to_dict("records")[:6] == frame.to_dicts()[:6]
 
 
-def test_changes_of_a_frame_are_from_the_convention_that_it_names():
-    """What an exception takes back is no change from the named convention."""
-    qrels, runs = binary()
-    made = {name: Plain(qrels, run) for name, run in runs.items()}
-    table = {name: row_made(plain, HALF) for name, plain in made.items()}
-    table["first"]["P@5"] = table["first"].pop("P@10")  # which no convention prints
-    frame = pm.audit(qrels, runs, table).to_polars()
-    for row in frame.to_dicts():
-        assert row["changes"] or row["convention"] in ("ir_measures", "PerMed standard", None)
-
-
 def test_a_claim_that_nothing_explains_has_no_measure_in_the_table(mixed):
     [table] = next(each for each in mixed.report().sections if each.tables).tables
     shown = [[cell.text for cell in row] for row in table.rows]

@@ -2,7 +2,7 @@
 
 import json
 import math
-from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from decimal import Decimal
 
 import pytest
 from audit_helpers import audit_cli, binary, graded
@@ -80,12 +80,6 @@ def test_numbers_are_read(value, number, decimals, percent):
     assert (claim.value, claim.decimals, claim.percent) == (Decimal(number), decimals, percent)
 
 
-def test_a_title_with_a_percent_sign_is_no_number_above_1():
-    qrels, run = {f"q{i}": {"a": 1} for i in range(200)}, {"q0": {"a": 1.0}}
-    assert pm.audit(qrels, run, {"P@1 (%)": "0.5"}).ok
-    assert not pm.audit(qrels, run, {"P@1": "0.5"}).ok
-
-
 @pytest.mark.parametrize("cell", ["", " ", "-", "–", "—", "n/a", "N/A", "NA", "na"])  # noqa: RUF001
 def test_a_cell_without_a_number_is_empty(files, cell):
     (files / "claims.csv").write_text(f"run,P@1,RR\none,0.3333,0.3333\ntwo,{cell},0.6667\n")
@@ -132,23 +126,6 @@ def test_exact_ties_are_rounded_up_and_to_even(hits, queries, up, even):
             assert result.answers[0].named is COMMUNITY
     wrong = f"{float(up) + 10 ** -(len(up) - 2):.{len(up) - 2}f}"
     assert not pm.audit(qrels, run, {"P@1": wrong}).ok
-
-
-def test_sums_that_are_not_exact_do_not_hide_a_tie():
-    """P@10 over 16 queries is a multiple of 1/160: half of them end in 5 at the fifth digit."""
-    missed = []
-    for relevant in range(1, 160, 2):
-        qrels = {f"q{i}": {f"d{j}": 1 for j in range(10)} for i in range(16)}
-        spread = [(relevant + i) // 16 for i in range(16)]
-        run = {
-            f"q{i}": {f"{'d' if j < spread[i] else 'x'}{j}": float(-j) for j in range(10)} for i in range(16)
-        }
-        exact = Decimal(relevant) / 160
-        for rounding in (ROUND_HALF_UP, ROUND_HALF_EVEN):
-            text = str(exact.quantize(Decimal("1.0000"), rounding=rounding))
-            if not pm.audit(qrels, run, {"P@10": text}).ok:
-                missed.append((relevant, text))
-    assert missed == []
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Tables made as BEIR, MTEB and sentence-transformers make them are explained by the name of the tool."""
 
-import math
 import random
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -104,32 +103,3 @@ def test_what_prints_as_a_claim_after_rounding(first_to, decimals):
         if first_to is not None and decimals > first_to and expected:
             expected = any(first == claim.value for first in both) or abs(value - claim.value) <= unit / 2
         assert (float(value) in claim.printed(first_to)) == expected, (claim.text, value)
-
-
-def sentence_transformers(qrels, run):
-    """Return MAP@10, nDCG@10 and MRR@10 as its evaluator of version 6 computes them."""
-    totals, n = {"MAP@10": 0.0, "NDCG@10": 0.0, "MRR@10": 0.0}, 0
-    for query, judged in qrels.items():
-        relevant = {doc for doc, grade in judged.items() if grade > 0}
-        if not relevant:
-            continue
-        n += 1
-        top = sorted(run.get(query, {}).items(), key=lambda hit: (-hit[1], hit[0]))[:10]
-        hits = [rank for rank, (doc, _) in enumerate(top, start=1) if doc in relevant]
-        best = min(10, len(relevant))
-        totals["MAP@10"] += sum(found / rank for found, rank in enumerate(hits, start=1)) / best
-        ideal = sum(1 / math.log2(rank + 1) for rank in range(1, best + 1))
-        totals["NDCG@10"] += sum(1 / math.log2(rank + 1) for rank in hits) / ideal
-        totals["MRR@10"] += 1 / hits[0] if hits else 0
-    return {name: total / n for name, total in totals.items()}
-
-
-@pytest.mark.parametrize("seed", range(effort(3, 25)))
-def test_tables_made_by_sentence_transformers_are_explained_by_its_name(seed):
-    rng = random.Random(seed)
-    qrels, run = random_data(rng)
-    run = {query: {doc: float(rng.randrange(4)) for doc in docs} for query, docs in run.items()}
-    claims = {name: f"{value:.6f}" for name, value in sentence_transformers(qrels, run).items()}
-    result = pm.audit(qrels, run, claims)
-    assert "sentence-transformers" in without_changes(result)
-    assert "ranx" not in without_changes(result)

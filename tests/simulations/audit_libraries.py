@@ -3,7 +3,7 @@
 Each script evaluates runs of the packaged sample, of noisy rankings of MedCorpus labels (ties, unjudged
 documents, short lists, queries without an answer) and of LitSearch. A claim is named if the answer to it
 alone gives the number of this run with all its digits, not only those printed; a row if one answer does so
-for all of it, a table if one does so for all runs. Libraries that are not installed are left out, and said.
+for all of it, a table if one does so for all runs.
 
     PERMED_DATA=... python tests/simulations/audit_libraries.py
 """

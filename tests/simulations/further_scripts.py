@@ -4,7 +4,14 @@ from itertools import groupby
 
 import numpy as np
 from evaluation_scripts import Lists, binary, exponential, found, mean, over, script, smaller
-from library_scripts import listed
+
+
+def listed(qrels, run):
+    """Return scores and grades of each list, which is all that many libraries see; no grade is negative."""
+    both = [q for q in qrels if run.get(q)]
+    scores = [np.array(list(run[q].values()), float) for q in both]
+    grades = [np.array([max(qrels[q].get(d, 0), 0) for d in run[q]]) for q in both]
+    return list(zip(scores, grades, strict=True))
 
 
 def returned(x, k):
