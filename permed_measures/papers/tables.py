@@ -183,7 +183,7 @@ class _Reader:
         if not self.measures:
             yield f"{self.table.name} is left out: its headings name no measure"
             return
-        if titles := list(dict.fromkeys(each.title for each in self.left_out)):
+        if titles := list(dict.fromkeys(each.title or "(no title)" for each in self.left_out)):
             n = len(titles)
             what = "a column that is no measure" if n == 1 else f"{n} columns that are no measures"
             yield f"{start}{what} left out: {', '.join(titles)}"

@@ -230,6 +230,7 @@ def test_a_kind_of_headings_is_read(tmp_path, kind):
 
 
 LEFT_OUT = [
+    ("a column without a title", ",run,MAP@5\n0,a,0.3\n", "(no title)"),
     ("cutoffs that are none", "run,nDCG,nDCG,MAP@5\n,k≤5,k>5,\na,0.1,0.2,0.3\n", "nDCG k≤5, nDCG k>5"),
     ("two cutoffs", "run,k,P,MAP@5\n,,Top-100,\na,5,0.2,0.3\n", "@5 P Top-100"),
     ("no cutoff where one is needed", "run,P,MAP@5\na,0.2,0.3\n", "P"),
