@@ -157,6 +157,7 @@ def test_whole_conversations_are_the_units():
         ({"label_error": {"q9": {"a": 1}}}, "the qrels of label_error judge no document that"),
         ({"grades": [-1]}, "grades must be numbers of at least 0 (found [-1])"),
         ({"level": 1}, "level must be between 0 and 1 (found 1)"),
+        ({"level": 0}, "level must be between 0 and 1 (found 0)"),
         ({"draws": 0}, "draws must be a whole number of at least 1 (found 0)"),
         ({"measures": []}, "there is no measure"),
         ({"measures": "GradedAP@3", "grades": [0, 3]}, "the scale: GradedAP: no grade may be above"),
