@@ -30,7 +30,9 @@ def measures_of(measures: MeasuresLike, rel: float | None = None) -> list[Measur
         measures = [measures]
     if not isinstance(measures, Mapping) or all(isinstance(each, Measure) for each in measures):
         # A dict of measure to value is what calc_aggregate returns: its measures are meant.
-        found = [each for given in measures for each in _preset(given) or [parse_measure(given)]]
+        found: list[Measure] = []
+        for given in measures:
+            found += [given] if isinstance(given, Measure) else _preset(given) or [parse_measure(given)]
     else:
         for name in measures:
             if not isinstance(name, str) or not name.strip():
