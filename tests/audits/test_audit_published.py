@@ -114,7 +114,7 @@ def test_f1_of_p_and_r_with_their_own_cutoffs_is_found(data):
     assert "F1 of P@10 and R@20" in str(result)
 
 
-@pytest.mark.parametrize("columns", [("P@10", "R@20"), ("P@10", "R@20", "F1")])
+@pytest.mark.parametrize("columns", effort([("P@10", "R@20")], [("P@10", "R@20"), ("P@10", "R@20", "F1")]))
 def test_swapped_columns_of_a_published_table_are_not_called_another_measure(data, columns):
     """With P@10 and R@20 exchanged, P@10 over min(R, k) of condensed lists would have the numbers of R@20."""
     folder = data / "litsearch-m040"
