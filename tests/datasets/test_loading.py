@@ -7,6 +7,7 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
+from permed_measures.datasets.loading import loaded_run
 
 MEDICAL = SAMPLES[0]
 MEASURES = ["GradedAP@10", "nDCG@10"]
@@ -113,3 +114,10 @@ def test_the_id_of_a_data_set_in_the_place_of_a_run_is_said_to_be_one():
     assert str(error.value) == (
         f"{ID}: No such file or directory. This is the id of a data set, and only qrels can be one"
     )
+
+
+def test_ids_that_cannot_be_rewritten_are_an_error_that_names_the_file(tmp_path):
+    path = tmp_path / "run.trec"
+    path.write_text("q9 Q0 a 1 1 t\n")
+    with pytest.raises(pm.InputError, match=r"run\.trec: no query id of the run meets the qrels"):
+        loaded_run(path, rewriting="permed", qrels={"q1": {"a": 1}})
