@@ -110,6 +110,8 @@ def test_an_inspected_parquet_file_is_described_exactly(tmp_path):
 def test_many_grades_are_not_all_counted(tmp_path):
     (tmp_path / "file").write_text("".join(f"q 0 d{grade} {grade}\n" for grade in range(22)))
     assert inspect_file(tmp_path / "file").facts["grades"].endswith("2: 1 and 2 others")
+    (tmp_path / "file").write_text("".join(f"q 0 d{grade} {grade}\n" for grade in range(20)))
+    assert inspect_file(tmp_path / "file").facts["grades"].endswith("1: 1, 0: 1")
 
 
 @pytest.mark.parametrize("content", ["", '{"q": {"a": "x"}}', "a,b\n", "q Q0 a 1 x t\n"])
