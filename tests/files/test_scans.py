@@ -7,8 +7,6 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.files import parquet, sources
-from permed_measures.files.read import load
-from permed_measures.files.streams import with_repeats
 from permed_measures.files.text import TextFile
 
 
@@ -133,12 +131,3 @@ def test_regular_lines_become_frames_without_an_object_for_each(rank, tmp_path, 
     path.write_text(f"q Q0 a {rank} 2.5 t\nq\tQ0\tb\t2\t1.5\tt\r\n")
     monkeypatch.setattr(TextFile, "rows", None)
     assert pm.scan_run(path).nested() == {"q": {"a": 2.5, "b": 1.5}}
-
-
-def test_rows_that_repeat_a_document_are_kept_where_that_is_asked_for(tmp_path):
-    path = tmp_path / "run.jsonl"
-    path.write_text('{"query_id": "q", "retrieved": ["a", "b", "a"]}\n{"query_id": "r", "retrieved": []}\n')
-    run = load(path, "run", may_repeat=True).table
-    assert run.whole("score").rows() == [("q", "a", -1.0), ("q", "b", -2.0), ("q", "a", -3.0)]
-    scanned = pm.scan_run(write_rows(tmp_path / "run.trec", [("q", "a", 0.5), ("q", "a", 0.7)]))
-    assert with_repeats(scanned).whole("score").rows() == [("q", "a", 0.5), ("q", "a", 0.7)]
