@@ -25,7 +25,7 @@ engine: ranks hits from_spark rankings
 engine/kernels: shared binary graded checks __init__
 engine: means evaluator ties groups
 provider evaluation
-files: sources entries formats order json_text text streams parquet
+files: sources entries cleaning formats order json_text text streams parquet
 files: relevance_lists read inspection whole output_formats write provenance
 datasets: samples records readers downloads handlers catalogue import_hook loading __init__
 datasets: titles pyterrier

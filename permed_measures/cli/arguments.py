@@ -13,6 +13,7 @@ from permed_measures.cli.parsing import (
     repeatable,
 )
 from permed_measures.engine.query_ids import REWRITINGS
+from permed_measures.files.cleaning import DUPLICATES
 from permed_measures.measures.definitions import PRESETS
 from permed_measures.results.report import FORMATS
 
@@ -57,3 +58,19 @@ READING = (
     ORDER,
     option(ADVANCED, f"--query-ids {'|'.join(REWRITINGS)}", "Rewrite query ids of runs to match the qrels."),
 )
+CLEANING = (
+    option(
+        ADVANCED,
+        f"--duplicates {'|'.join(DUPLICATES)}",
+        "Of a document that a run lists twice for a query, keep the first row or the best.",
+        default=DUPLICATES[0],
+    ),
+    option(
+        ADVANCED,
+        "--max-passage TEXT",
+        "Ids of a run have the document before TEXT, such as #, and a part of it after: keep the best part.",
+        default="",
+    ),
+    option(ADVANCED, "--ignore-self", "Leave out a document whose id is that of the query."),
+)
+"""What is made of runs while they are read."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from permed_measures.cli.arguments import (
     ASKED_MEASURES,
     CAPTION,
+    CLEANING,
     CLUSTERS,
     DIGITS,
     LEVEL,
@@ -19,7 +20,7 @@ from permed_measures.cli.arguments import (
     SEED,
     WRITING,
 )
-from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
+from permed_measures.cli.inputs import cleaning_of, find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, option, repeatable
@@ -41,7 +42,7 @@ def run(args: Namespace) -> None:
         matplotlib()  # before any work: an error where it is missing
     names = ["baseline", "clusters", *(each.name for each in fields(Options))]
     asked = {name: getattr(args, name) for name in names} | {"tests": args.tests or [TESTS[0]]}
-    with reading(args.qrels, files, args.order, args.query_ids) as inputs:
+    with reading(args.qrels, files, args.order, args.query_ids, cleaning_of(args)) as inputs:
         chosen = measures_asked(args, inputs)
         result = compare(inputs.source, inputs.runs, chosen, by=args.by, **asked)
     origin = origin_of(args, files)
@@ -83,7 +84,7 @@ COMMAND = Command(
         option(ADVANCED, "--equivalence-margin D", "Also test whether a difference is within ± D."),
         option(ADVANCED, "--detect D", "Say how many queries a difference of D needs."),
         *(RESAMPLES, SEED, LEVEL),
-        *(DIGITS, CAPTION, *READING),
+        *(DIGITS, CAPTION, *READING, *CLEANING),
     ],
     examples=[
         "permed-sample permed-sample/runs --baseline bm25",

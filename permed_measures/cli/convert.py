@@ -6,8 +6,8 @@ from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 
-from permed_measures.cli.arguments import ORDER
-from permed_measures.cli.inputs import packaged_runs
+from permed_measures.cli.arguments import CLEANING, ORDER
+from permed_measures.cli.inputs import cleaning_of, packaged_runs
 from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.cli.output import check_folder
 from permed_measures.cli.parsing import INPUT, OUTPUT, Command, argument, option
@@ -34,7 +34,13 @@ def run(args: Namespace) -> None:
             raise InputError(
                 "this file can be read as qrels and as a run", where=str(source), hint="Say which by --as"
             )
-        loaded = load(file, "qrels" if kind == "qrels" else "run", order=args.order)
+        cleaning = cleaning_of(args)
+        if kind == "qrels" and cleaning:
+            problem = (
+                "--duplicates, --max-passage and --ignore-self are about runs, and this is read as qrels"
+            )
+            raise InputError(problem, where=str(source), hint="Leave them out, or add --as run")
+        loaded = load(file, "qrels" if kind == "qrels" else "run", order=args.order, cleaning=cleaning)
         for note in filter(None, [loaded.labels, *loaded.notes]):
             print_message(f"note: {note}")
         write: Callable[..., None] = write_qrels if kind == "qrels" else write_run
@@ -51,6 +57,7 @@ COMMAND = Command(
         option(INPUT, "--as qrels|run", "Read IN as qrels or as a run.", dest="kind"),
         option(OUTPUT, "--to FORMAT", f"Whatever the ending: {', '.join(FORMATS)}.", choices=FORMATS),
         ORDER,
+        *CLEANING,
     ],
     examples=["results.jsonl results.trec", "query_to_texts.jsonl qrels.tsv --as qrels"],
     details="OUT ends in .trec, .jsonl (PerMed results; for qrels PerMed ground truth), "

@@ -8,12 +8,13 @@ from pathlib import Path
 from permed_measures.cli.arguments import (
     ASKED_MEASURES,
     CAPTION,
+    CLEANING,
     DIGITS,
     READING,
     RUNS,
     WRITING,
 )
-from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
+from permed_measures.cli.inputs import cleaning_of, find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.messages import print_message
 from permed_measures.cli.output import check_record, format_of, write_record, write_report
 from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, argument, option
@@ -39,7 +40,7 @@ def run(args: Namespace) -> None:
     check_record(args.record, args.output, read)
     form = format_of(args, read)
     _check_together(args)
-    with reading(args.qrels, files, args.order, args.query_ids) as inputs:
+    with reading(args.qrels, files, args.order, args.query_ids, cleaning_of(args)) as inputs:
         groups = (
             Groups.of(inputs.judgments.query_ids, args.by, inputs.dataset) if args.by is not None else None
         )
@@ -62,6 +63,11 @@ def _check_together(args: Namespace) -> None:
     by_groups = args.by is not None
     for wrong, problem, hint in (
         (by_groups and args.by_query, "--by and --by-query exclude each other", "Leave out one of them"),
+        (
+            args.record is not None and cleaning_of(args),
+            "a record is of runs as they stand in their files",
+            "Write the run as it is to be with convert, and record that",
+        ),
         (args.macro and not by_groups, "--macro needs --by", "Name the groups, such as --by conversation_id"),
     ):
         if wrong:
@@ -86,7 +92,7 @@ COMMAND = Command(
             "another FIELD of a data set's queries, or by what a REGEX with one group finds in their ids.",
         ),
         option(STATISTICS, "--macro", "With --by: print the mean of the groups' means, not each group."),
-        *(*WRITING, *READING, DIGITS, CAPTION),
+        *(*WRITING, *READING, *CLEANING, DIGITS, CAPTION),
         option(ADVANCED, "--record FILE", "Write a record too, a JSON file for verify."),
     ],
     examples=["permed-sample permed-sample/runs", "medcorpus results.jsonl --by turn_number"],

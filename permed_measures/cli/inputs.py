@@ -17,6 +17,7 @@ from permed_measures.datasets.loading import existing, lazy_runs, loaded_qrels, 
 from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, PermedError
+from permed_measures.files.cleaning import Cleaning
 from permed_measures.files.provenance import Origin
 from permed_measures.measures.names import ambiguities
 from permed_measures.measures.parameters import with_rel
@@ -151,12 +152,18 @@ class Inputs(NamedTuple):
         return self.qrels if self.dataset is None else self.dataset
 
 
+def cleaning_of(args: Namespace) -> Cleaning:
+    """Return what is made of runs while they are read."""
+    return Cleaning(args.duplicates, args.max_passage, args.ignore_self)
+
+
 @contextmanager
 def reading(
     qrels: str,
     files: dict[str, Path],
     order: str = "score",
     rewriting: str | None = None,
+    cleaning: Cleaning | None = None,
 ) -> Iterator[Inputs]:
     """Read the qrels of a file, or of a data set by its id or folder; the runs are read in the block.
 
@@ -170,7 +177,7 @@ def reading(
             path = existing(file)
             is_same = dataset is None and isinstance(loaded, dict) and qrels != "-" and path.samefile(qrels)
             labels = loaded if is_same else None
-            return loaded_run(path, order, rewriting, judgments, labels)
+            return loaded_run(path, order, rewriting, judgments, labels, cleaning)
 
         inputs = Inputs(loaded, dataset, judgments, lazy_runs(files, read), [])
         try:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ir_datasets import Dataset
 
     from permed_measures.engine.judgments import Judgments
+    from permed_measures.files.cleaning import Cleaning
 
 
 def load(dataset: str) -> Dataset:
@@ -82,16 +83,18 @@ def loaded_run(
     rewriting: str | None = None,
     qrels: QrelsLike | Judgments | None = None,
     labels: dict[str, Any] | None = None,
+    cleaning: Cleaning | None = None,
 ) -> Any:
     """Return the run of a file, with `rewriting` by the query ids of the qrels; another form as it is.
 
     What the file is as qrels can be given as `labels`, so that it is read once.
     """
     if isinstance(run, (str, os.PathLike)):
+        from permed_measures.files.cleaning import Cleaning
         from permed_measures.files.read import load
 
         path = existing(run)
-        loaded = load(path, "run", order=order, labels=labels)
+        loaded = load(path, "run", order=order, labels=labels, cleaning=cleaning or Cleaning())
         for note in filter(None, [loaded.labels, *loaded.notes]):
             warning = PermedWarning(note)
             warning.where = str(path)

@@ -99,4 +99,4 @@ def _duplicate_error(source: Source, query_id: str, doc_id: str) -> InputError:
         same = (frame["query_id"] == query_id) & (frame["doc_id"] == doc_id)
         found += [start + row for row in same.arg_true()]
         start += frame.height
-    return twice_error(query_id, doc_id, f"in row {found[0]}", f"{source.path}: row {found[1]}")
+    return twice_error(query_id, doc_id, f"in row {found[0]}", f"{source.path}: row {found[1]}", is_run=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from permed_measures.engine.inputs import Batches, location
 from permed_measures.errors import InputError, PermedWarning, shown
+from permed_measures.files.cleaning import Cleaning, cleaned
 from permed_measures.files.entries import NO_RANK
 from permed_measures.files.formats import VALUE_COLUMNS, Kind, Layout
 from permed_measures.files.order import contradicted, note_of, scores_by_order
@@ -65,7 +66,13 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     return _nested(load(path, "qrels"))
 
 
-def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
+def read_run(
+    path: str | os.PathLike[str],
+    order: str = "score",
+    duplicates: str = "refuse",
+    max_passage: str = "",
+    ignore_self: bool = False,
+) -> Run:
     """Read a run from a file of any known format, recognised by its content.
 
     Parameters
@@ -78,6 +85,13 @@ def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
         Rank by the scores, or by the order of the file: that of a list; in TREC, CSV and Parquet the column
         of ranks where all documents of the query have one, otherwise the lines. Lists without
         scores are always ranked by their order: the score is -1 for the first document, -2 for the second, …
+    duplicates : {'refuse', 'first', 'best'}, default 'refuse'
+        Of a document that is listed twice for a query keep the first row, or the one that ranks best.
+    max_passage : str, default ''
+        Ids are those of documents up to this text, such as ``#``, and name parts of them after it: keep the
+        best part of each document, as Pyserini's ``--max-passage`` does.
+    ignore_self : bool, default False
+        Leave out a document whose id is that of the query, as BEIR does.
 
     Returns
     -------
@@ -96,7 +110,7 @@ def read_run(path: str | os.PathLike[str], order: str = "score") -> Run:
     >>> len(run), len(run["sample_01_1"])
     (48, 20)
     """
-    loaded = load(path, "run", order=order)
+    loaded = load(path, "run", order=order, cleaning=Cleaning(duplicates, max_passage, ignore_self))
     for note in loaded.notes:
         warnings.warn(note, PermedWarning, stacklevel=2)
     return _nested(loaded)
@@ -178,6 +192,7 @@ def load(
     *,
     order: str = "score",
     labels: Qrels | None = None,
+    cleaning: Cleaning = Cleaning(),  # noqa: B008 - it cannot be changed
 ) -> Loaded:
     """Read a file as qrels or a run; see `read_qrels` and `read_run`.
 
@@ -191,6 +206,8 @@ def load(
     source = path if isinstance(path, Source) else Source(Path(path))
     if kind == "qrels":
         return Loaded(read_parquet_qrels(source) if source.is_parquet else _load_qrels(source))
+    if cleaning:
+        return Loaded(_cleaned(source, cleaning, order == "list"))
     if source.is_parquet:
         return _load_parquet_run(source, order == "list")
     file = TextFile.recognised(source, "run")
@@ -254,6 +271,19 @@ def _load_parquet_run(source: Source, by_list: bool) -> Loaded:
     table, ranks = table_of(enumerate(rows), run.duplicate_error)
     _score_by_order(table, ranks, source, by_list)
     return Loaded(table)
+
+
+def _cleaned(source: Source, how: Cleaning, by_list: bool) -> Run:
+    if source.is_parquet:
+        scanned = parquet_run(source)
+        rows = (row for frame in scanned.rows() for row in frame.fill_null(NO_RANK).iter_rows())
+        table, ranks = cleaned(rows, how, by_list, scanned.duplicate_error)
+    else:
+        file = TextFile.recognised(source, "run")
+        by_list = by_list or file.format.kind == "qrels"
+        table, ranks = cleaned(file.rows(), how, by_list, file.duplicate_error)
+    _score_by_order(table, ranks, source, by_list)
+    return table
 
 
 def _score_by_order(table: Run, ranks: Mapping[str, list[int]], source: Source, force: bool) -> Run:

@@ -98,7 +98,9 @@ class TextFile(NamedTuple):
         )
         first, second = next(places), next(places)
         where = self.source.location(second)
-        return twice_error(query_id, doc_id, "" if first is None else f"on line {first}", where)
+        return twice_error(
+            query_id, doc_id, "" if first is None else f"on line {first}", where, self.kind == "run"
+        )
 
     def _of_different_queries(self, entries: Entries) -> Entries:
         """Yield the lists of the queries, each of which may have one."""
@@ -203,13 +205,15 @@ def table_of(
     return table, ranks
 
 
-def twice_error(query_id: str, doc_id: str | None, first: str, second: str) -> InputError:
+def twice_error(
+    query_id: str, doc_id: str | None, first: str, second: str, is_run: bool = False
+) -> InputError:
     """Return the error for a document, or without `doc_id` a query, that is listed twice."""
     document = "" if doc_id is None else f"document {shown(doc_id)} of "
     return InputError(
         f"{document}query {shown(query_id)} is listed twice{first and f', first {first}'}",
         where=second,
-        hint="Remove one of the two",
+        hint="Remove one of the two" + (", or keep one: --duplicates first or best" if is_run else ""),
     )
 
 
