@@ -78,6 +78,7 @@ def test_options_stand_anywhere(line):
     assert content["provenance"]["options"] == {
         **{"by": "-([0-9])", "by-query": False, "macro": False, "rel": None},
         **{"order": "score", "query-ids": None, "digits": None, "caption": None},
+        **{"duplicates": "refuse", "max-passage": "", "ignore-self": False},
     }
 
 
