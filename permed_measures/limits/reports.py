@@ -13,7 +13,7 @@ from permed_measures.conventions.options import DEFAULT, describe
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.limits.bounds import Interval
 from permed_measures.limits.rows import ClaimRange, ConventionLimits, RowLimits
-from permed_measures.markup import counted, listed
+from permed_measures.markup import counted
 from permed_measures.papers.whole_numbers import wholes_in
 from permed_measures.results.findings import grouped
 from permed_measures.results.how import how_made
@@ -174,8 +174,10 @@ def _of_row(row: RowLimits) -> Section:
     ]
     headings = ["claim", "measure", "published", "given the others"]
     caption = "What each number can be if the others are as printed"
-    others = dict.fromkeys(_name(each, row.conventions) for each in row.said(False) if not each.usual)
-    also = [f"Not refuted either: {listed(others, _MOST_NAMED)}."] if others else []
+    others = list(dict.fromkeys(_name(each, row.conventions) for each in row.said(False) if not each.usual))
+    named, more = others[:_MOST_NAMED], len(others) - _MOST_NAMED
+    named += [f"{more:,} more"] if more > 0 else []
+    also = [f"Not refuted either: {'; '.join(named)}."] if named else []  # names have commas
     return Section(tables=[Table(headings, blocks, 2, caption, label="possible")], texts=also)
 
 
