@@ -16,6 +16,8 @@ settings.load_profile("permed")
 
 for name in ("COLUMNS", "NO_COLOR"):  # which change what is printed
     os.environ.pop(name, None)
+# ranx compiles for 15 s what is hardly used here.
+os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 # Spark's JVMs live for seconds here: without the slow compiler they need half the processor time.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 

@@ -124,7 +124,7 @@ def test_the_verdict_is_one_sentence_as_a_paper_would_write_it(claims, sentence)
     assert " ".join(str(result).split()).startswith(f"{result.verdict.capitalize()}: {text}. ")
 
 
-@pytest.mark.parametrize("name", ["MAP@10", "nDCG@10", "P@10"])
+@pytest.mark.parametrize("name", effort(["P@10"], ["MAP@10", "nDCG@10", "P@10"]))
 def test_nothing_is_said_of_a_measure_that_is_not_explained(name):
     qrels, run = graded(2)
     row = row_made(Plain(qrels, run), AP, 7)

@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 from audit_helpers import AP, DEFAULT, HALF, binary, graded, plain_graded, row_by, row_made, unwrapped
 from audit_loops import Plain
+from effort import effort
 
 import permed_measures as pm
 from permed_measures.conventions.named import NAMED
@@ -123,7 +124,7 @@ def test_a_run_without_claims_is_left_out_and_claims_without_a_run_are_an_error(
         pm.audit(qrels, list(runs.values()), claims)
 
 
-@pytest.mark.parametrize("name", ["first", "second"])
+@pytest.mark.parametrize("name", effort(["second"], ["first", "second"]))
 @pytest.mark.parametrize("measure", ["MAP@10", "P@10", "nDCG@10"])
 @pytest.mark.parametrize("ap", [AP, {"denominator": "min", "weights": "binary"}])
 def test_one_altered_digit_in_a_table_is_no_conflict(name, measure, ap):

@@ -87,6 +87,7 @@ def test_a_claim_altered_in_its_last_digit_is_not_explained(litsearch, name, col
     assert f"  {measure} as {altered[measure]}: {PUBLISHED[name][column]}, {measure}" in str(result)
 
 
+@pytest.mark.thorough
 def test_means_by_conversation_are_found_without_an_argument_and_by_any_group(data):
     labels = data / "medcorpus" / "query_to_texts.jsonl"
     claims = {"NDCG@10": "0.9054", "MAP@10": "0.5402", "P@1": "0.9290"}
@@ -100,6 +101,7 @@ def test_means_by_conversation_are_found_without_an_argument_and_by_any_group(da
         assert change.startswith(f"query set: {queries}, each being the mean over its")
 
 
+@pytest.mark.thorough
 def test_f1_of_p_and_r_with_their_own_cutoffs_is_found(data):
     """Seven public runs; their F1 is, query by query, the harmonic mean of P@10 and R@20."""
     folder = data / "litsearch-m040"
@@ -114,7 +116,8 @@ def test_f1_of_p_and_r_with_their_own_cutoffs_is_found(data):
     assert "F1 of P@10 and R@20" in str(result)
 
 
-@pytest.mark.parametrize("columns", effort([("P@10", "R@20")], [("P@10", "R@20"), ("P@10", "R@20", "F1")]))
+@pytest.mark.thorough
+@pytest.mark.parametrize("columns", [("P@10", "R@20"), ("P@10", "R@20", "F1")])
 def test_swapped_columns_of_a_published_table_are_not_called_another_measure(data, columns):
     """With P@10 and R@20 exchanged, P@10 over min(R, k) of condensed lists would have the numbers of R@20."""
     folder = data / "litsearch-m040"

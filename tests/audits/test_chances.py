@@ -1,6 +1,7 @@
 """How surely: the chance that is said is that of arbitrary numbers, and typos are no findings."""
 
 import random
+from itertools import product
 
 import pytest
 from audit_helpers import AP, HALF, binary, graded, row_made, unwrapped
@@ -55,6 +56,23 @@ def test_numbers_near_a_claim_are_counted_as_they_would_be_explained(sample, nam
         assert (found.n_values, found.n_printable) == (sum(n <= most for n in changes), len(changes))
 
 
+def test_rows_near_claims_are_counted_as_they_would_be_explained(sample):
+    """Here in two digits, so that each of 49 rows can be tried."""
+    trials = audited(sample, nDCG_10="0.68", MAP_10="0.47")
+    changes = [n_changes(row, SOME) for row in product(*map(near, trials))]
+    assert len(changes) == 49
+    for most in (0, 1, 2):
+        found = chance(trials, most, SOME)
+        assert (found.n_values, found.n_printable) == (sum(n <= most for n in changes), 49)
+
+
+def test_a_number_halfway_between_two_is_counted_as_both():
+    data = {f"q{i}": {"a": 1} for i in range(8)}, {f"q{i}": {"a" if i == 0 else "x": 1.0} for i in range(8)}
+    [trial] = audited(data, P_1="0.12")  # 0.125
+    explained = [each for each in near(trial) if n_changes([each], SOME) == 0]
+    assert chance([trial], 0, SOME).n_values == len(explained) == 2
+
+
 @pytest.mark.parametrize(
     ("claims", "verdict"),
     [
@@ -88,7 +106,7 @@ def test_no_typo_of_three_digits_is_called_made_differently(sample):
     claims = pm.audit(*sample, row).trials
     n_explained = 0
     for place, name in enumerate(names):
-        for text in rng.sample(list(typos(row[name])), effort(2, 27)):
+        for text in rng.sample(list(typos(row[name])), effort(1, 9)):
             mistyped = [*claims[:place], claims[place].printed_as(text), *claims[place + 1 :]]
             result = audit_of(mistyped)
             status = dict(zip(names, result.to_polars()["status"], strict=True))

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from audit_helpers import unwrapped
 from audit_loops import Plain
-from effort import effort
 
 import permed_measures as pm
 from permed_measures.audits.audit import audit_of
@@ -39,11 +38,12 @@ def row(qrels, run, names=NAMES):
     return {name: f"{value:.4f}" for name, value in zip(names, values, strict=True)}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_queries", [10, 50])
 def test_numbers_of_another_run_are_not_certain(n_queries):
     qrels, runs = systems(n_queries)
     n_misled = 0
-    for run in runs[: effort(1, 12)]:
+    for run in runs[:4]:
         claims = pm.audit(qrels, run, row(qrels, run)).trials
         for other in (each for each in runs if each is not run):
             texts = row(qrels, other)
@@ -85,6 +85,7 @@ def test_they_go_in_the_steps_of_the_measure_and_scatter_as_numbers_nearby():
     assert drawn.std() == pytest.approx(values.std() / 20**0.5, rel=0.03)  # that of the bootstrap
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_runs", [7])
 def test_more_evidence_makes_no_verdict_weaker(n_runs):
     """Of each run four claims are explained and two are not: 28 of 42, 56 of 84."""

@@ -43,6 +43,19 @@ def test_swapped_rows_are_exchanged(table):
     assert result.best[0].complete
 
 
+def test_rows_are_swapped_beside_two_with_the_same_numbers(table):
+    first, second, third = table
+    rows = {"copy": table[first], first: table[first], second: table[third], third: table[second]}
+    result = pm.audit(QRELS, {"copy": RUNS[first], **RUNS}, rows)
+    assert result.swap == f"the rows {second} and {third} are swapped"
+
+
+def test_a_column_that_is_printed_twice_is_not_swapped(table):
+    for row in table.values():
+        row["MAP@10"] = row["R@20"]
+    assert pm.audit(QRELS, RUNS, table).swap == ""
+
+
 def test_nothing_is_swapped_in_a_true_table_or_one_with_a_single_wrong_number(table):
     assert pm.audit(QRELS, RUNS, table).swap == ""
     table["bm25"]["MAP@10"] = table["bm25"]["R@20"]

@@ -52,6 +52,7 @@ def test_a_page_and_an_open_query_are_legible_and_fit_the_window(browser, saved,
         assert_named(page)
 
 
+@pytest.mark.thorough
 def test_on_a_phone_names_break_and_the_first_column_stays(browser, saved, dataset, sample_runs):
     runs = {f"{name}_with_a_rather_long_name": run for name, run in sample_runs.items()}
     result = compare(
@@ -67,6 +68,7 @@ def test_on_a_phone_names_break_and_the_first_column_stays(browser, saved, datas
         assert name.bounding_box()["x"] == pytest.approx(table.bounding_box()["x"], abs=2)
 
 
+@pytest.mark.thorough
 def test_queries_have_their_values_and_are_searched_filtered_and_sorted(browser, saved, against_lsa, dataset):
     texts = {query.query_id: query.text for query in dataset.queries_iter()}
     expected = {(row.run, str(row.measure)): [row.wins, row.ties, row.losses] for row in against_lsa.rows}
@@ -108,6 +110,7 @@ def _words(text):
     return re.findall(r"\w+", text.lower())
 
 
+@pytest.mark.thorough
 def test_a_point_of_the_scatter_picks_its_queries(browser, saved, against_lsa):
     with opened(browser, saved("lsa", against_lsa)) as page:
         run = page.locator("#query-run option:checked").text_content()
@@ -128,6 +131,7 @@ def test_a_point_of_the_scatter_picks_its_queries(browser, saved, against_lsa):
         assert len(queries_shown(page)) == len(known)
 
 
+@pytest.mark.thorough
 def test_two_rankings_are_those_of_the_runs(browser, saved, against_lsa, dataset, sample_runs):
     grades = {}
     for each in dataset.qrels_iter():
@@ -186,6 +190,7 @@ def test_a_query_opens_by_click_key_and_address(browser, saved, against_lsa):
         dialog.wait_for(state="hidden")
 
 
+@pytest.mark.thorough
 def test_ids_and_documents_with_markup_are_text(browser, saved):
     qrels = {name: dict.fromkeys(IN_PAGES[place : place + 3], 1) for place, name in enumerate(IN_PAGES)}
     runs = {
@@ -206,6 +211,7 @@ def test_ids_and_documents_with_markup_are_text(browser, saved):
         assert_fits(page)
 
 
+@pytest.mark.thorough
 def test_tables_are_sorted_and_copied(browser, saved, against_lsa):
     with opened(browser, saved("lsa", against_lsa)) as page:
         runs = page.locator(".sortable").first.locator("tbody:last-of-type th.run")
