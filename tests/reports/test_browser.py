@@ -117,6 +117,13 @@ def test_a_point_of_the_scatter_picks_its_queries(browser, saved, against_lsa):
         known = values_of(against_lsa, run, "lsa")
         points = page.locator("#query-scatter circle")
         assert points.count() == len({(first, second) for _, first, second in known.values()})
+        drawn = points.evaluate_all("all => all.map(each => [+each.getAttribute('r'), each.textContent])")
+        sizes = sorted((int(title.split()[0]), radius) for radius, title in drawn)
+        assert sum(n for n, _ in sizes) == len(known)
+        assert len({radius for _, radius in sizes}) > 1
+        assert [radius for _, radius in sizes] == sorted(
+            radius for _, radius in sizes
+        )  # larger: more queries
         last = points.nth(points.count() - 1)  # drawn above the others
         about = last.locator("title").text_content()
         expected = {

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from plotting import CONVERSATION, QRELS, grouped, labels_of_x, line, made, made_runs, per_query
+from plotting import CONVERSATION, QRELS, TURN, grouped, labels_of_x, line, made, made_runs, per_query
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
@@ -47,6 +47,14 @@ def test_bars_are_intervals_of_the_means_of_the_group_by_whole_clusters(clusters
             assert drawn[:, 1].tolist() == pytest.approx(expected.value, abs=1e-12)
     units = "clusters" if clusters != "none" else "queries"
     assert f"80% CI of the mean, by {units}" in ax.get_title(loc="left")
+
+
+@pytest.mark.parametrize(("n_runs", "has_bars"), [(8, True), (9, False)])
+def test_a_page_explains_bars_where_they_are_drawn(n_runs, has_bars):
+    found = made([f"run{number}" for number in range(n_runs)], by=TURN)
+    [section] = [each for each in found.report().sections if each.heading == f"By {TURN}"]
+    assert ("Bar: 95% CI of the mean, of each run by itself" in section.note) == has_bars
+    assert bool(plot_by_group(found).collections) == has_bars
 
 
 @pytest.mark.parametrize("clusters", ["none", CONVERSATION])
