@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Iterable
 from functools import partial
@@ -70,6 +69,8 @@ def nearest(name: str, options: Iterable[str]) -> str:
     >>> nearest("GradedPA", ["GradedAP", "Coverage"])
     "Did you mean 'GradedAP'?"
     """
+    import difflib  # which only a wrong name needs
+
     by_lower = {option.lower(): option for option in options}
     found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     return f"Did you mean {by_lower[found[0]]!r}?" if found else ""
@@ -126,11 +127,11 @@ def reason_of(error: BaseException) -> str:
             cause = failed[0][-1]
         else:
             cause = getattr(cause, "reason", None) or next(iter(cause.args), None)
-    text = _CONNECTION.sub("", text)
+    text = re.sub(_CONNECTION, "", text)
     return text if len(text) <= 200 else f"{text[:199]}…"
 
 
-_CONNECTION = re.compile(r"(<[^>]*>|\w+\(host=[^)]*\)): ")
+_CONNECTION = r"(<[^>]*>|\w+\(host=[^)]*\)): "
 """How urllib3 begins a message: with the connection, which is known."""
 
 

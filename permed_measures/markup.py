@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 import re
@@ -12,11 +11,11 @@ from typing import Any, NamedTuple
 
 # What moves the cursor, ends a line or turns the direction of writing.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
-_CONTROL_IN_JSON = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_CONTROL_IN_JSON = r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are the wide forms
-_MARKDOWN = re.compile(r"([\\`*_|\[\]$~#!{}]|^[-+=])")
-_NUMBERED = re.compile(r"^([0-9]{1,9})(?=[.)](\s|$))")
-_LATEX = {
+_MARKDOWN = r"([\\`*_|\[\]$~#!{}]|^[-+=])"
+_NUMBERED = r"^([0-9]{1,9})(?=[.)](\s|$))"
+_LATEX: dict[str, str | int | None] = {
     "\\": r"\textbackslash{}",
     "^": r"\textasciicircum{}",
     "~": r"\textasciitilde{}",
@@ -32,8 +31,7 @@ _LATEX = {
     "—": r"\textemdash{}",
     "Δ": r"$\Delta$",
 }
-_IN_LATEX = re.compile("|".join(map(re.escape, _LATEX)))
-_LIGATURE = re.compile("-(?=-)|'(?=')|,(?=,)")
+_LIGATURE = "-(?=-)|'(?=')|,(?=,)"
 
 
 class Styled(NamedTuple):
@@ -78,7 +76,7 @@ def as_json(content: Any, **options: Any) -> str:
     {"name": "研究\u202e"}
     """
     text = json.dumps(content, ensure_ascii=False, **options)
-    return _CONTROL_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return re.sub(_CONTROL_IN_JSON, lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def finite(value: Any) -> Any:
@@ -136,7 +134,7 @@ def as_markdown(text: str) -> str:
     >>> print(as_markdown("a|b_c <i>"))
     a\|b\_c &lt;i&gt;
     """
-    escaped = _NUMBERED.sub(r"\1\\", _MARKDOWN.sub(r"\\\1", one_line(text).strip()))
+    escaped = re.sub(_NUMBERED, r"\1\\", re.sub(_MARKDOWN, r"\\\1", one_line(text).strip()))
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -148,7 +146,7 @@ def as_latex(text: str) -> str:
     >>> print(as_latex("[a_b] 5%"))
     {[}a\_b{]} 5\%
     """
-    return _LIGATURE.sub(r"\g<0>{}", _IN_LATEX.sub(lambda found: _LATEX[found[0]], one_line(text)))
+    return re.sub(_LIGATURE, r"\g<0>{}", one_line(text).translate(str.maketrans(_LATEX)))
 
 
 def as_html(text: str) -> str:
@@ -159,6 +157,8 @@ def as_html(text: str) -> str:
     >>> print(as_html("<b> & 'c'"))
     &lt;b&gt; &amp; &#x27;c&#x27;
     """
+    import html  # which loads a table of all its entities
+
     return html.escape(one_line(text))
 
 

@@ -7,12 +7,9 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
 from typing import TextIO
-
-from rich.cells import cell_len, chop_cells
 
 from permed_measures.markup import Styled, one_line
 
@@ -23,25 +20,32 @@ _GAP = "  "  # between columns
 _CODES = {"bold": "1", "dim": "2", "underline": "4"}
 
 
-@dataclass(frozen=True, eq=False)
+def columns_of(text: str) -> int:
+    """Return how many columns of the terminal a text takes: two for a Chinese character."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len  # which has a table of Unicode
+
+    return cell_len(text)
+
+
 class _Column:
-    heading: str
-    cells: list[Styled]
-    is_label: bool
+    def __init__(self, heading: str, cells: list[Styled], is_label: bool) -> None:
+        self.heading, self.cells, self.is_label = heading, cells, is_label
 
     @cached_property
     def widest_cell(self) -> int:
-        return max((cell_len(cell.text + cell.after) for cell in self.cells), default=0)
+        return max((columns_of(cell.text + cell.after) for cell in self.cells), default=0)
 
     @property
     def natural(self) -> int:
         """The width without any folding."""
-        return max(cell_len(self.heading), self.widest_cell)
+        return max(columns_of(self.heading), self.widest_cell)
 
     @cached_property
     def least(self) -> int:
         """The width with a folded heading."""
-        return max(*(cell_len(piece.strip()) for piece in _pieces(self.heading)), self.widest_cell)
+        return max(*(columns_of(piece.strip()) for piece in _pieces(self.heading)), self.widest_cell)
 
 
 def terminal_table(
@@ -157,13 +161,13 @@ def _lines(cells: Sequence[Styled], widths: Sequence[int], left: Sequence[bool])
 def _fitted(cell: Styled, width: int, at_left: bool) -> list[str]:
     """Return the lines of a cell, as wide as its column."""
     whole = cell.text + cell.after
-    if cell_len(whole) <= width:
+    if columns_of(whole) <= width:
         parts = [(cell.text, cell.after)]
     else:
         parts = [(line, "") for line in _folded(_pieces(whole), width)]
     lines = []
     for text, after in parts:
-        blanks = " " * (width - cell_len(text + after))
+        blanks = " " * (width - columns_of(text + after))
         shown = _styled(text, cell.style) + after
         lines.append(shown + blanks if at_left else blanks + shown)
     return lines
@@ -178,11 +182,17 @@ def _folded(pieces: Iterable[str], width: int) -> list[str]:
     """Put pieces of a text into lines; a piece that is wider than a line is cut."""
     lines = [""]
     for piece in pieces:
-        if cell_len((lines[-1] + piece).rstrip()) > width:
+        if columns_of((lines[-1] + piece).rstrip()) > width:
             lines.append("")
         line = lines[-1] + (piece if lines[-1] or len(lines) == 1 else piece.lstrip())
-        lines[-1:] = chop_cells(line, width) if cell_len(line.rstrip()) > width else [line]
+        lines[-1:] = _cut(line, width) if columns_of(line.rstrip()) > width else [line]
     return [line.rstrip() for line in lines if line.strip()] or [""]
+
+
+def _cut(text: str, width: int) -> list[str]:
+    from rich.cells import chop_cells
+
+    return chop_cells(text, width)
 
 
 # --- widths ------------------------------------------------------------------------------------------

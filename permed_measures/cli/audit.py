@@ -26,7 +26,7 @@ def run(args: Namespace) -> int:
         result = audit(
             inputs.qrels, inputs.runs, rows, args.decimals, by=args.by, conventions=args.conventions
         )
-    result = replace(result, origin=replace(origin_of(args, files), others=others))
+    result = replace(result, origin=origin_of(args, files)._replace(others=others))
     write_report(result.report(), form, args.output, counted(len(files), "run"))
     return int(not result.ok)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from argparse import Namespace
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +74,7 @@ def run(args: Namespace) -> None:
     form = format_of(args, [path, *read.values()])
     said: set[str] = set()
     found = {name: _evaluated(args, *each, said) for name, each in collections.items()}
-    origin = replace(origin_of(args, {}), others=read)
+    origin = origin_of(args, {})._replace(others=read)
     result = CollectionMeans(found, 4 if args.digits is None else args.digits, origin)
     write_report(result.report(), form, args.output, counted(len(collections), "collection"))
 

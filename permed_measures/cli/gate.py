@@ -27,7 +27,7 @@ def run(args: Namespace) -> int:
         how = (args.non_inferior, args.clusters, args.order, args.query_ids)
         found = gate(inputs.source, inputs.runs[name], floors, args.baseline, drops, *how)
     others = {"baseline": Path(args.baseline)} if args.baseline else {}
-    found = replace(found, origin=replace(origin_of(args, {name: file}), others=others))
+    found = replace(found, origin=origin_of(args, {name: file})._replace(others=others))
     print(found.to(args.format or "table"), end="")
     return int(not found.ok)
 

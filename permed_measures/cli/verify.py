@@ -17,7 +17,7 @@ def run(args: Namespace) -> int:
     """Compute the numbers of a record again."""
     found = verify(args.record, args.qrels, _runs_of(args.run), args.folder)
     made = origin_of(args, {})
-    found = replace(found, origin=replace(found.origin, command=made.command, options=made.options))
+    found = replace(found, origin=found.origin._replace(command=made.command, options=made.options))
     print(found.to(args.format or "table"), end="")
     return int(not found.ok)
 

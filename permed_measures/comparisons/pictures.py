@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 
 from permed_measures.comparisons.judged import judged_notes
@@ -23,8 +22,7 @@ _MOST_RUNS = 50
 def with_pictures(report: Report, result: ComparisonResult) -> Report:
     """Add plots and queries to the report of a comparison; what weakens the finding stands below it."""
     cautions = [note for note in judged_notes(result.paired) if note in result.notes]
-    return replace(
-        report,
+    return report._replace(
         sections=[*_forest(result), *report.sections, *_by_group(result)],
         notes=[note for note in report.notes if note not in cautions],
         cautions=cautions,

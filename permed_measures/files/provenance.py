@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ir_measures.measures import Measure
 
@@ -23,8 +22,7 @@ CONVENTIONS = (
 """What all measures share, unless their description says otherwise."""
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """What a result does not know about itself: which command gave it, from which files.
 
     Attributes
@@ -45,9 +43,9 @@ class Origin:
 
     command: str = ""
     qrels: str = ""
-    runs: Mapping[str, Path] = field(default_factory=dict)
-    others: Mapping[str, Path] = field(default_factory=dict)
-    options: Mapping[str, Any] = field(default_factory=dict)
+    runs: Mapping[str, Path] = {}
+    others: Mapping[str, Path] = {}
+    options: Mapping[str, Any] = {}
     line: str = ""
 
     @classmethod

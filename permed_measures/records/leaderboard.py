@@ -94,8 +94,7 @@ class Leaderboard(Result):
         made = evaluation_report(evaluations, digits, caption)
         [section] = made.sections
         [table] = section.tables
-        return replace(
-            made,
+        return made._replace(
             finding=[f"{self.finding[:1].upper()}{self.finding[1:]}."],
             sections=[Section(tables=[self._with_places(table)])],
             notes=[*made.notes, *self.notes],
@@ -117,8 +116,7 @@ class Leaderboard(Result):
             f"Rank: by {headings_of(self.evaluations.measures)[0]}",
             *[f"p: {self.about}"] * bool(self.about),
         ]
-        return replace(
-            table,
+        return table._replace(
             headings=["rank", table.headings[0], "p", *table.headings[1:]],
             blocks=[[placed(row) for row in block] for block in table.blocks],
             n_labels=2,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from math import inf
@@ -71,7 +70,7 @@ def by_value(table: Table) -> Table:
         except ValueError:
             return inf
 
-    return replace(table, blocks=[sorted(block, key=value) for block in table.blocks])
+    return table._replace(blocks=[sorted(block, key=value) for block in table.blocks])
 
 
 def check_installed() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -24,8 +23,7 @@ class Plot(NamedTuple):
     svg: Callable[[], str]
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """A part of a report; whatever is empty is left out.
 
     Attributes
@@ -55,8 +53,7 @@ def _nothing() -> Any:
     return []
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """What a result says, whatever it is written in.
 
     Attributes

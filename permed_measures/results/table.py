@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from permed_measures.markup import Styled, as_cell, as_html, as_markdown, one_line
-from permed_measures.results.latex import latex_cell, latex_heading, latex_text, needed
 from permed_measures.terminal import paragraph, terminal_table
 
 NONE = "—"
@@ -33,8 +30,7 @@ class Cell(NamedTuple):
     mark: str = ""
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     r"""A table of text, whatever it is written in.
 
     Attributes
@@ -70,7 +66,7 @@ class Table:
     blocks: list[list[list[Cell]]]
     n_labels: int = 1
     caption: str = ""
-    notes: list[str] = field(default_factory=list)
+    notes: Sequence[str] = ()
     spare: Sequence[str] = ()
     label: str = "results"
 
@@ -231,6 +227,8 @@ _LARGEST = r"max width=\linewidth,max totalheight=.8\textheight"
 
 def _latex(table: Table) -> str:
     r"""Write a table with booktabs that shrinks to the width of its column."""
+    from permed_measures.results.latex import latex_cell, latex_heading, latex_text, needed
+
     kinds = "l" * table.n_labels + "r" * (len(table.headings) - table.n_labels)
     texts = [*table.headings, *table.sentences(), *(cell.text for row in table.rows for cell in row)]
     lines = [
@@ -262,6 +260,8 @@ def _latex(table: Table) -> str:
 
 def separated(rows: Iterable[Sequence[Any]], delimiter: str = ",") -> str:
     """Write rows as CSV, or with another delimiter; a spreadsheet runs no text as a formula."""
+    import csv
+
     text = io.StringIO()
     cells = ([as_cell(each) if isinstance(each, str) else each for each in row] for row in rows)
     csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(cells)

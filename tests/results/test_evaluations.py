@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from dataclasses import replace
 
 import pytest
 from commands import run_cli, run_main
@@ -75,7 +74,7 @@ def test_groups_are_blocks_with_their_own_best():
 
 
 def cells_of_blocks(found):
-    return [cells(replace(found, blocks=[block])) for block in found.blocks]
+    return [cells(found._replace(blocks=[block])) for block in found.blocks]
 
 
 def test_columns_that_say_nothing_are_left_out():
