@@ -61,6 +61,24 @@ def test_deep_learning_2021_is_so_but_for_a_number_within_its_ties():
     assert all(float(cells[2]) < 1e-9 for cells in rows.values())
 
 
+@pytest.mark.usefixtures("outside")
+def test_an_audit_does_not_call_a_rounding_certain_that_ties_explain_as_well():
+    row = {
+        name.replace("AP(rel=2)", "MAP"): text
+        for (run, name), text in published("dl21").items()
+        if run == "BM25"
+    }
+    claims = [f"--claim={name}={text}" for name, text in row.items()]
+    stdout, _ = run_cli("audit", "dl21/qrels.txt.gz", "dl21/BM25.trec.gz", *claims)
+    text = " ".join(stdout.split())
+    assert text.startswith("Likely: AP@100 with binary relevance")
+    assert "But MAP@100: 0.1357 is within what the order of equal scores allows, 0.1357 to 0.1358" in text
+    claims = [claim.replace("0.1357", "0.1358") for claim in claims]
+    stdout, _ = run_cli("audit", "dl21/qrels.txt.gz", "dl21/BM25.trec.gz", *claims)
+    assert stdout.startswith("Certain: ")
+    assert "equal scores" not in stdout
+
+
 @pytest.mark.thorough
 def test_p_10_of_the_trec_browser_is_p_15(data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

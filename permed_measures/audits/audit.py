@@ -16,7 +16,7 @@ from permed_measures.audits.answers import Answer
 from permed_measures.audits.reports import Audit
 from permed_measures.audits.runs import RunVariants
 from permed_measures.audits.search import answers_to, doubts_about, exceptions_to
-from permed_measures.audits.sentences import conflicts_of
+from permed_measures.audits.sentences import conflicts_of, within_ties
 from permed_measures.audits.swaps import better_names, open_claims, suggestions, swap_in
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import NAMED, NamedConvention, conventions_with
@@ -159,7 +159,9 @@ def audit_of(trials: list[Trial], conventions: Sequence[NamedConvention] = NAMED
 def _audit(best: list[Answer]) -> Audit:
     exceptions = [] if best[0].complete else exceptions_to(best[0])
     conflicts = conflicts_of(best[0], exceptions)
-    return Audit(best, exceptions, conflicts, doubts_about(best[0]), better_names(best[0]))
+    return Audit(
+        best, exceptions, conflicts, doubts_about(best[0]), better_names(best[0]), within_ties(best[0])
+    )
 
 
 def _not_as_printed(

@@ -59,6 +59,9 @@ class Audit(Result):
     other_names : dict of str to list of str
         By the name of claims that only changes explain, the measures that have their numbers without any,
         if that holds for all claims.
+    ties : list of str
+        Which claims that only rounding explains, or nothing, lie within what other orders of equal scores
+        give.
     swap : str
         Which columns or rows of a table have each other's numbers; they were exchanged then.
     suggestions : list of str
@@ -76,6 +79,7 @@ class Audit(Result):
     conflicts: list[str]
     doubtful: list[Answer] = field(default_factory=list)
     other_names: dict[str, list[str]] = field(default_factory=dict)
+    ties: list[str] = field(default_factory=list)
     swap: str = ""
     suggestions: list[str] = field(default_factory=list)
     origin: Origin | None = field(default=None, repr=False)
@@ -101,7 +105,8 @@ class Audit(Result):
     def verdict(self) -> str:
         """How surely the claims were made so: ``certain``, ``likely``, ``may be chance`` or ``none``."""
         found = self.best[0].verdict
-        return "likely" if found == "certain" and (self.doubtful or self.other_names) else found
+        or_ties = self.ties and self.best[0].complete
+        return "likely" if found == "certain" and (self.doubtful or self.other_names or or_ties) else found
 
     @property
     def chance(self) -> Chance:
@@ -204,6 +209,7 @@ def _finding(result: Audit) -> list[str]:
         f"But {name} has the numbers of {' or '.join(others[:_SHOWN])}, and no change is needed then."
         for name, others in result.other_names.items()
     ]
+    found += [f"But {text}" for text in result.ties if main.complete]
     if result.swap:
         found.insert(0, f"It seems that {result.swap}. Once they are exchanged:")
     found.append(by_chance(result.chance))
@@ -221,6 +227,7 @@ def _sections(result: Audit) -> Iterator[Section]:
         **dict.fromkeys(result.conflicts[:1], result.conflicts[1:]),
         "Fewer changes explain all claims but one": doubts(main, result.doubtful),
         "Not explained; the nearest value": unexplained(main, result.nearest),
+        "Within ties": [] if main.complete else result.ties,
         "What to try next": result.suggestions,
         "Equally good": equals(main, result.best[1:]),
         "Makes no difference on these data": equivalents(main),
@@ -282,6 +289,7 @@ def _content(result: Audit) -> dict[str, Any]:
         "exceptions": [_answer_json(answer) for answer in result.exceptions],
         "conflicts": result.conflicts,
         "other_names": result.other_names,
+        "ties": result.ties,
         "swap": result.swap,
         "changes": result.changes,
         "notes": result.notes,

@@ -10,6 +10,7 @@ from permed_measures.audits.search import Nearest
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.options import OPTIONS, changes_of, describe, title
+from permed_measures.engine.ranks import TieBreak
 
 _SHOWN = 3
 """How many claims that are left open are named."""
@@ -45,6 +46,24 @@ def doubts(main: Answer, doubtful: list[Answer]) -> list[str]:
             f"{_name_of(claim, main)}: a typo, another run's number, or made with {'; '.join(answer.changes)}"
         )
         texts.append(f"{made}. {answer.named.name} explains the others. {by_chance(answer.chance)}")
+    return texts
+
+
+def within_ties(main: Answer) -> list[str]:
+    """Say which claims that only rounding explains, or nothing, lie within what other orders of ties give."""
+    texts, plain = [], {**main.options, "rounding": "exact"}
+    for trial in (trial for trial in main.trials if not trial.prints(plain)):
+        orders = [
+            plain,
+            *({**plain, "ties": ties.value} for ties in (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)),
+        ]
+        least, *_, most = sorted(orders, key=trial.value)
+        if trial.codes(least)[0][0] <= trial.window.code <= trial.codes(most)[0][1]:
+            texts.append(
+                f"{_name_of(trial, main)}: {trial.claim.text} is within what the order of equal scores "
+                f"allows, {trial.shown(least)} to {trial.shown(most)}"
+                + ("; no rounding is needed then." if trial in main.explained else ".")
+            )
     return texts
 
 

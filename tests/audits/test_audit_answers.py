@@ -167,3 +167,15 @@ def test_micro_averages_of_p_r_and_f1_are_one_change():
     result = pm.audit(qrels, run, {name: f"{value:.5f}" for name, value in mixed.items()})
     sentence = "P@5; R@5; F1@5 of the mean P and the mean R; averaged over all 37 queries of the qrels"
     assert result.best[0].sentence() == sentence
+
+
+@pytest.mark.parametrize(
+    ("claim", "tied", "within"), [("0.6", True, True), ("0.1", True, False), ("0.6", False, False)]
+)
+def test_a_number_that_some_order_of_ties_may_give_is_said_to_be_within_them(claim, tied, within):
+    scores = {doc: 1.0 if tied else -rank for rank, doc in enumerate("beacd")}
+    result = pm.audit({"q": {"c": 1}}, {"q": scores}, {"RR": claim})
+    text = f"RR: {claim} is within what the order of equal scores allows, 0.2 to 1.0."
+    assert result.ties == [text] * within
+    assert (text in " ".join(str(result).split())) == within
+    assert not result.ok
