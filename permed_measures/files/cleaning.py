@@ -46,24 +46,36 @@ def cleaned(
     there is neither, the first.
     """
     check_choice("duplicates", how.duplicates, DUPLICATES)
-    run: dict[str, dict[str, tuple[Any, int]]] = {}
+    listed: dict[str, dict[str, tuple[Any, int]]] = {}
     for query_id, given, score, rank in rows:
-        documents = run.setdefault(query_id, {})
+        kept = listed.setdefault(query_id, {})
         if given is None:
             continue
-        doc_id = given.partition(how.max_passage)[0] if how.max_passage else given
-        if how.ignore_self and doc_id == query_id:
-            continue
-        if doc_id not in documents:
-            documents[doc_id] = (score, rank)
-        elif how.max_passage or how.duplicates == "best":
-            if _is_better((score, rank), documents[doc_id], by_list):
-                documents[doc_id] = (score, rank)
-        elif how.duplicates == "refuse":
+        if given in kept and how.duplicates == "refuse":
             raise duplicate_error(query_id, given)
+        better = (
+            given in kept and how.duplicates == "best" and _is_better((score, rank), kept[given], by_list)
+        )
+        if given not in kept or better:
+            kept[given] = (score, rank)
+    run = {query_id: _documents(query_id, kept, how, by_list) for query_id, kept in listed.items()}
     table = {query_id: {doc_id: row[0] for doc_id, row in kept.items()} for query_id, kept in run.items()}
     ranks = {query_id: [rank for _, rank in kept.values() if rank >= 0] for query_id, kept in run.items()}
     return table, ranks
+
+
+def _documents(
+    query_id: str, passages: dict[str, tuple[Any, int]], how: Cleaning, by_list: bool
+) -> dict[str, tuple[Any, int]]:
+    """Return the best passage of each document, without the query itself if it is to be left out."""
+    found: dict[str, tuple[Any, int]] = {}
+    for given, row in passages.items():
+        doc_id = given.partition(how.max_passage)[0] if how.max_passage else given
+        if how.ignore_self and doc_id == query_id:
+            continue
+        if doc_id not in found or _is_better(row, found[doc_id], by_list):
+            found[doc_id] = row
+    return found
 
 
 def _is_better(new: tuple[Any, int], old: tuple[Any, int], by_list: bool) -> bool:

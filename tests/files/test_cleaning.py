@@ -73,6 +73,14 @@ def test_the_best_part_of_a_document_is_its_score(written):
     assert pm.read_run(written(PARTS), max_passage="#") == {"q1": {"d1": 5, "d2": 2, "d3": 4}}
 
 
+def test_a_passage_that_is_listed_twice_is_refused_too_unless_one_is_to_be_kept(written):
+    path = written([*PARTS, ("q1", "d2#7", 8.0)])
+    with pytest.raises(pm.InputError, match="'d2#7' of query 'q1' is listed twice"):
+        pm.read_run(path, max_passage="#")
+    assert pm.read_run(path, max_passage="#", duplicates="first")["q1"]["d2"] == 2
+    assert pm.read_run(path, max_passage="#", duplicates="best")["q1"]["d2"] == 8
+
+
 def test_of_lists_without_scores_the_first_is_the_best(tmp_path):
     path = tmp_path / "run.jsonl"
     lists = [{"query_id": "a", "retrieved": ["x#1", "a", "y#1", "x#2"]}, {"query_id": "b", "retrieved": []}]
