@@ -175,7 +175,7 @@ def crosscheck(
     )
     evaluation = evaluator.evaluate(scores)
     *ends, exact = over_ties(evaluation.measures, judgments, scores, evaluation.values)
-    low, high = (replace(evaluation, values=values).aggregated for values in ends)
+    low, high = (evaluation._replace(values=values).aggregated for values in ends)
     longest = max(map(len, scores.values()), default=0)
     rows = []
     for (measure, value), known in zip(evaluation.aggregated.items(), exact, strict=True):

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ir_measures import Metric
+from ir_measures import CalcResults, Metric
 
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import PermedWarning
@@ -15,7 +15,6 @@ from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures
 if TYPE_CHECKING:
     from permed_measures.engine.evaluator import PermedEvaluator
     from permed_measures.engine.groups import By
-    from permed_measures.engine.means import Means, MeansByGroup, Values
 
 
 def evaluator(measures: MeasuresLike, qrels: QrelsLike, rel: float | None = None) -> PermedEvaluator:
@@ -35,7 +34,9 @@ def evaluator(measures: MeasuresLike, qrels: QrelsLike, rel: float | None = None
     return PermedEvaluator(measures_of(measures, rel), qrels)
 
 
-def calc_aggregate(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None = None) -> Means:
+def calc_aggregate(
+    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None = None
+) -> dict[Any, float]:
     """Return the mean of each measure over all queries of the qrels.
 
     Parameters
@@ -54,8 +55,7 @@ def calc_aggregate(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: 
     Returns
     -------
     dict of Measure (or name) to float
-        NaN where the qrels have no query. In a notebook it is a table; ``to_polars()`` and ``to_pandas()``
-        give a row for each measure.
+        NaN where the qrels have no query.
 
     Raises
     ------
@@ -96,19 +96,16 @@ def iter_calc(
     return evaluator(measures, qrels, rel).iter_calc(run)
 
 
-def calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None = None) -> Values:
+def calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None = None) -> CalcResults:
     """Return both: the means as ``aggregated``, and a list of the metrics as ``per_query``.
-
-    In a notebook the means are a table; ``to_polars()`` and ``to_pandas()`` give a row for each query.
 
     Parameters, errors and conventions are those of `calc_aggregate`.
 
     Examples
     --------
-    >>> calc(["RR"], {"q": {"a": 1}}, {"q": {"a": 1.0}})
-    <CalcResults: {RR: 1.0}, 1 query>
-    >>> calc(["RR"], {"q": {"a": 1}}, {"q": {"a": 1.0}}).per_query
-    [Metric(query_id='q', measure=RR, value=1.0)]
+    >>> both = calc(["RR"], {"q": {"a": 1}}, {"q": {"a": 1.0}})
+    >>> both.aggregated, both.per_query
+    ({RR: 1.0}, [Metric(query_id='q', measure=RR, value=1.0)])
     """
     return evaluator(measures, qrels, rel).calc(run)
 
@@ -153,7 +150,7 @@ def evaluate_by(
     by: By,
     rel: float | None = None,
     macro: bool = False,
-) -> MeansByGroup | Means:
+) -> dict[Any, Any]:
     """Return the means of the measures for each group of queries, or the mean of these means.
 
     Parameters
@@ -175,7 +172,6 @@ def evaluate_by(
     dict of group to dict of Measure (or name) to float
         Groups in ascending order. Each judged query counts in its group, as `calc_aggregate` counts it.
         With `macro` a dict of Measure to float: the mean of the groups' means (of counts, of their sums).
-        In a notebook it is a table; ``to_polars()`` and ``to_pandas()`` give a row for each group.
 
     Raises
     ------
@@ -199,7 +195,6 @@ def evaluate_by(
     """
     from permed_measures.engine.forms import opened
     from permed_measures.engine.groups import Groups
-    from permed_measures.engine.means import Means, MeansByGroup
 
     qrels = opened(qrels, "relevance")
     scorer = evaluator(measures, qrels, rel)
@@ -208,12 +203,8 @@ def evaluate_by(
     for note in groups.notes():
         warnings.warn(note, PermedWarning, stacklevel=2)
     if macro:
-        return Means(zip(scorer.names, groups.macro(evaluation).values(), strict=True))
-    by_group = {
-        group: Means(zip(scorer.names, means.values(), strict=True))
-        for group, means in groups.means(evaluation).items()
-    }
-    return MeansByGroup(by_group, groups.name)
+        return scorer.named(groups.macro(evaluation))
+    return {group: scorer.named(means) for group, means in groups.means(evaluation).items()}
 
 
 def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:

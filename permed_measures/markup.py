@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -15,23 +15,26 @@ _CONTROL_IN_JSON = r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are the wide forms
 _MARKDOWN = r"([\\`*_|\[\]$~#!{}]|^[-+=])"
 _NUMBERED = r"^([0-9]{1,9})(?=[.)](\s|$))"
-_LATEX: dict[str, str | int | None] = {
-    "\\": r"\textbackslash{}",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "`": r"\textasciigrave{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"{\char34}",
-    **{character: f"\\{character}" for character in "{}$&#_%"},
-    **{character: f"{{{character}}}" for character in "[]*"},  # which mean something after \\
-    "†": r"$^{\dagger}$",
-    "‡": r"$^{\ddagger}$",
-    "—": r"\textemdash{}",
-    "Δ": r"$\Delta$",
-}
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "`": r"\textasciigrave{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"{\char34}",
+        **{character: f"\\{character}" for character in "{}$&#_%"},
+        **{character: f"{{{character}}}" for character in "[]*"},  # which mean something after \\
+        "†": r"$^{\dagger}$",
+        "‡": r"$^{\ddagger}$",
+        "—": r"\textemdash{}",
+        "Δ": r"$\Delta$",
+    }
+)
 _LIGATURE = "-(?=-)|'(?=')|,(?=,)"
+_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 
 
 class Styled(NamedTuple):
@@ -146,7 +149,7 @@ def as_latex(text: str) -> str:
     >>> print(as_latex("[a_b] 5%"))
     {[}a\_b{]} 5\%
     """
-    return re.sub(_LIGATURE, r"\g<0>{}", one_line(text).translate(str.maketrans(_LATEX)))
+    return re.sub(_LIGATURE, r"\g<0>{}", one_line(text).translate(_LATEX))
 
 
 def as_html(text: str) -> str:
@@ -157,25 +160,4 @@ def as_html(text: str) -> str:
     >>> print(as_html("<b> & 'c'"))
     &lt;b&gt; &amp; &#x27;c&#x27;
     """
-    import html  # which loads a table of all its entities
-
-    return html.escape(one_line(text))
-
-
-def html_table(headings: Sequence[str], rows: Iterable[Sequence[str]], n_labels: int) -> str:
-    """Write a table for a notebook; the first columns hold text, the others numbers.
-
-    Examples
-    --------
-    >>> html_table(["run", "P@1"], [["a<b", "0.5"]], 1).count("&lt;")
-    1
-    """
-    sides = ["left" if number < n_labels else "right" for number in range(len(headings))]
-
-    def line(cells: Sequence[str], tag: str) -> str:
-        pairs = zip(cells, sides, strict=True)
-        inside = (f'<{tag} style="text-align: {side}">{as_html(cell)}</{tag}>' for cell, side in pairs)
-        return f"<tr>{''.join(inside)}</tr>"
-
-    body = "".join(line(row, "td") for row in rows)
-    return f"<table><thead>{line(headings, 'th')}</thead><tbody>{body}</tbody></table>"
+    return one_line(text).translate(_HTML)

@@ -23,7 +23,7 @@ measures: parameters definitions headings names parsing
 engine: forks inputs tables forms judgments query_ids first_documents
 engine: ranks hits from_spark rankings
 engine/kernels: shared binary graded checks __init__
-engine: means evaluator ties groups
+engine: evaluator ties groups
 provider evaluation
 files: sources entries cleaning formats order json_text text streams parquet
 files: relevance_lists read inspection whole output_formats write provenance

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
-from ir_measures import Evaluator, Metric
+from ir_measures import CalcResults, Evaluator, Metric
 from ir_measures.measures import Measure, SumAgg
 from numpy.typing import NDArray
 
@@ -16,7 +16,6 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import CHECKS, KERNELS
 from permed_measures.engine.kernels.checks import note_on_binary_labels
 from permed_measures.engine.kernels.shared import look_up
-from permed_measures.engine.means import Means, Values
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.errors import MeasureError, shown
@@ -30,8 +29,7 @@ from permed_measures.measures.parameters import (
 from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures_of
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(NamedTuple):
     """The values of some measures on one run.
 
     Attributes
@@ -120,16 +118,18 @@ class PermedEvaluator(Evaluator):
         """Return an iterator over the metrics of each query of the qrels."""
         return self.evaluate(run, self._depth).metrics()
 
-    def calc_aggregate(self, run: RunLike) -> Means:
+    def calc_aggregate(self, run: RunLike) -> dict[Any, float]:
         """Return the mean of each measure over all queries of the qrels."""
-        values = self.evaluate(run, self._depth).aggregated.values()
-        return Means(zip(self.names, values, strict=True))
+        return self.named(self.evaluate(run, self._depth).aggregated)
 
-    def calc(self, run: RunLike) -> Values:
+    def calc(self, run: RunLike) -> CalcResults:
         """Return the means, and the metrics of each query."""
         evaluation = self.evaluate(run, self._depth)
-        means = Means(zip(self.names, evaluation.aggregated.values(), strict=True))
-        return Values(means, list(evaluation.metrics()))
+        return CalcResults(self.named(evaluation.aggregated), list(evaluation.metrics()))
+
+    def named(self, means: dict[Measure, float]) -> dict[Any, float]:
+        """Return the means by the names that the user gave."""
+        return dict(zip(self.names, means.values(), strict=True))
 
 
 _NEAREST = {"SDCG": "nDCG@10", **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NERR11"), "ERR@10")}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from ir_measures.measures import Measure
@@ -21,8 +20,7 @@ from permed_measures.markup import counted, listed
 By = str | Mapping[str, Any] | Callable[[str], Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Groups:
+class Groups(NamedTuple):
     """Which judged query belongs to which group.
 
     Attributes

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from permed_measures.errors import InputError, shown
 
@@ -105,7 +104,7 @@ def path_of(run: object) -> Path | None:
 
 QrelsLike = Nested | Iterable[Any] | str | os.PathLike[str] | Any
 """Qrels: ``{query_id: {doc_id: relevance}}``, namedtuples such as ``ir_measures.Qrel``, a frame of
-pandas, polars, pyarrow or PySpark, a relation of DuckDB, a ``ranx.Qrels``, or a data set of ir_datasets or
+pandas, polars, pyarrow or PySpark, a ``ranx.Qrels``, or a data set of ir_datasets or
 PyTerrier. Functions of the package read the path of a file, and the id of a data set of ir_datasets.
 
 A frame has the columns query_id, doc_id and relevance, or PyTerrier's names of these; an iterable is
@@ -115,18 +114,12 @@ consumed. What libraries call their frames and data sets has no type in common.
 RunLike = Nested | Batches | Iterable[Any] | str | os.PathLike[str] | Any
 """A run: ``{query_id: {doc_id: score}}``, namedtuples such as ``ir_measures.ScoredDoc``, a frame of
 pandas, polars, pyarrow or PySpark, a ``ranx.Run``, or the batches of ``permed_measures.scan_run``. Functions
-of the package read the path of a file. A ``polars.LazyFrame``, a relation of DuckDB and an iterable of frames
+of the package read the path of a file. A ``polars.LazyFrame`` and an iterable of frames
 are read in batches too.
 
 A frame has the columns query_id, doc_id and score, or PyTerrier's names of these, its rows in any order; an
 iterable is consumed.
 """
-
-
-def block_starts(query_id: pl.Series) -> NDArray[np.int64]:
-    """Return the first rows of blocks: adjacent rows with one query id."""
-    lengths = query_id.rle().struct.field("len").to_numpy().astype(np.int64)
-    return np.asarray(np.cumsum(lengths) - lengths)
 
 
 def first_repeated(frame: pl.DataFrame) -> tuple[str, str] | None:

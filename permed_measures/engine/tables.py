@@ -1,13 +1,12 @@
-"""Frames of polars, pandas, pyarrow and DuckDB, as checked frames of polars."""
+"""Frames of polars, pandas, pyarrow and what else streams Arrow, as checked frames of polars."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from permed_measures.engine.forks import check_not_forked
 from permed_measures.engine.inputs import (
@@ -58,90 +57,45 @@ def checked_frame(data: pl.DataFrame, column: str, first_row: int | None = 0) ->
 
 def batches_of(data: Any, column: str) -> Batches | None:
     """Return the rows of a frame of any library, checked when they are read; None if it is something else."""
-    if (table := _table(data)) is None:
-        return None
-    return Batches(partial(_checked_frames, table, columns_of(table.columns, column)))
-
-
-_Parts = Generator[Any, None, None]
-
-
-class _Table(NamedTuple):
-    """A frame of any library: the names of its columns, and what reads some of them, a part at a time.
-
-    What reads takes the names of the columns by ours, and yields series of polars by the names of the frame.
-    """
-
-    columns: list[str]
-    read: Callable[[dict[str, str]], _Parts]
-
-
-def _table(data: Any) -> _Table | None:
-    """Return a frame of any library; None if it is something else."""
-    read: Callable[[Any, dict[str, str]], _Parts]
+    read: Callable[[dict[str, str]], Iterable[Any]]  # takes the frame's names of columns by ours
     if "pandas" in sys.modules and isinstance(data, sys.modules["pandas"].DataFrame):
-        columns, read = data.columns, _of_pandas
+        names, read = data.columns, lambda columns: [_of_pandas(data, columns)]
     elif "polars" in sys.modules and isinstance(data, sys.modules["polars"].LazyFrame):
         check_not_forked()
-        columns, read = data.collect_schema().names(), _of_lazy_frame
-    elif "duckdb" in sys.modules and isinstance(data, sys.modules["duckdb"].DuckDBPyRelation):
-        columns, read = data.columns, _of_relation
+        names, read = data.collect_schema().names(), partial(_of_lazy_frame, data)
     elif hasattr(data, "__arrow_c_stream__"):
         check_not_forked()
         import polars as pl
 
-        data = pl.DataFrame(data)
-        columns, read = data.columns, _of_polars
+        frame = pl.DataFrame(data)
+        names, read = frame.columns, lambda _: [frame]
     else:
         return None
-    return _Table(list(map(str, columns)), partial(read, data))
+    columns = columns_of(names, column)
+    return Batches(lambda: whole_queries(_checked_parts(read(columns), columns)))
 
 
 _ROWS = 1 << 20
 """Rows of a batch."""
 
 
-def _of_polars(frame: pl.DataFrame, columns: dict[str, str]) -> _Parts:
-    yield frame.select(*columns.values())
+def _of_lazy_frame(frame: pl.LazyFrame, columns: dict[str, str]) -> Iterator[pl.DataFrame]:
+    return frame.select(*columns.values()).collect_batches(chunk_size=_ROWS, maintain_order=True)
 
 
-def _of_pandas(frame: Any, columns: dict[str, str]) -> _Parts:
-    yield {theirs: _from_pandas(frame[theirs], ours) for ours, theirs in columns.items()}
-
-
-def _of_lazy_frame(frame: pl.LazyFrame, columns: dict[str, str]) -> _Parts:
-    yield from frame.select(*columns.values()).collect_batches(chunk_size=_ROWS, maintain_order=True)
-
-
-def _of_relation(relation: Any, columns: dict[str, str]) -> _Parts:
-    try:
-        import pyarrow  # noqa: F401 - DuckDB hands its rows to it
-    except ImportError:
-        raise InputError("the rows of a DuckDB relation need pyarrow", hint="pip install pyarrow") from None
-    import polars as pl
-
-    # A relation that was executed before gives what is left of its rows; one that is derived from it is new.
-    rows = relation.project(", ".join(f'"{name}"' for name in columns.values()))
-    read = getattr(rows, "to_arrow_reader", None) or rows.fetch_arrow_reader  # the name before DuckDB 1.5
-    with closing(read(_ROWS)) as batches:
-        for batch in batches:
-            yield pl.DataFrame(batch)
-
-
-def _checked_frames(table: _Table, columns: dict[str, str]) -> Iterator[pl.DataFrame]:
-    """Yield the rows of a table under our names, or raise an error with the number of the row."""
+def _checked_parts(parts: Iterable[Any], columns: dict[str, str]) -> Iterator[pl.DataFrame]:
+    """Yield parts of a frame under our names, or raise an error with the number of the row."""
     check_not_forked()
-    return whole_queries(_checked_parts(table, columns))
-
-
-def _checked_parts(table: _Table, columns: dict[str, str]) -> Iterator[pl.DataFrame]:
     first_row = 0
-    with closing(table.read(columns)) as parts:  # an error would keep a connection busy
-        for part in parts:
-            frame = _checked({ours: part[theirs] for ours, theirs in columns.items()}, first_row)
-            first_row += len(frame)
-            if len(frame):
-                yield frame
+    for part in parts:
+        frame = _checked({ours: part[theirs] for ours, theirs in columns.items()}, first_row)
+        first_row += len(frame)
+        if len(frame):
+            yield frame
+
+
+def _of_pandas(frame: Any, columns: dict[str, str]) -> dict[str, pl.Series]:
+    return {theirs: _from_pandas(frame[theirs], ours) for ours, theirs in columns.items()}
 
 
 def _from_pandas(series: Any, column: str) -> pl.Series:

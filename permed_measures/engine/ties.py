@@ -20,26 +20,8 @@ from permed_measures.measures.parameters import values_of
 
 Floats = NDArray[np.float64]
 
-_BEST_FIRST = {
-    *(
-        "P",
-        "R",
-        "RR",
-        "AP",
-        "Success",
-        "Coverage",
-        "Rprec",
-        "IPrec",
-        "RBP",
-        "ERR",
-        "Bpref",
-        "GAP",
-        "QMeasure",
-    ),
-    *("nDCG", "VariantNDCG", "SetP", "SetR", "SetF", "SetAP", "NumQ", "NumRet", "NumRel"),
-}
-"""Measures that never fall where neighbours of a ranking are exchanged so that the better one is first."""
-
+_OTHERWISE = {"GradedAP", "Judged", "infAP"}
+"""Measures that may fall where neighbours of a ranking are exchanged so that the better one is first."""
 
 _BY_GRADE = (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)
 
@@ -128,7 +110,7 @@ def best_first_is_most(measure: Measure) -> bool:
     """
     given = values_of(measure)
     graded = given.get("gains") is None and given.get("ideal") != "cutoff"
-    return measure.NAME in _BEST_FIRST and graded and given.get("rel") != 0
+    return measure.NAME not in _OTHERWISE and graded and given.get("rel") != 0
 
 
 ALL_ORDERS = "the least and the most over the orders of equal scores"

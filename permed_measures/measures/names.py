@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -65,8 +64,7 @@ MEASURE_OF_WORD: dict[str, str] = {
 }
 """Measures by all the words for them, in lower case and without separators."""
 
-_NAME = re.compile(
-    r"""
+_NAME = r"""(?x)
     (?:(?:cosine|cos_sim|dot_score|dot|euclidean|manhattan)_)?       # of sentence-transformers
     (?:(?:top|前)[ _@-]*(?P<first>[0-9]+)[ _-]*(?=[^ _-]))?           # top-5 accuracy
     (?P<word>[^(@]*?)
@@ -74,9 +72,7 @@ _NAME = re.compile(
     (?:(?P<last>[0-9]+)(?P<thousands>k?)(?:[ ]*\([^=]*\))?             # ndcg@1k, mrr@10 (dev)
       |\((?:k[ ]*=[ ]*)?(?P<inside>[0-9]+)\)                         # p (5), p (k=5)
       |(?<=@)(?P<all>all))?
-    """,
-    re.VERBOSE,
-)
+    """
 _LONGEST = 60
 """Longer texts are no names of measures."""
 _INTERPOLATED = "iprec_at_recall_"
@@ -109,7 +105,7 @@ def word_and_cutoff(name: str) -> tuple[str, str]:
     >>> [word_and_cutoff(name) for name in ("ndcg_cut_10", "p (k=5)", "top-5 accuracy", "map@all")]
     [('ndcg', '10'), ('p', '5'), ('accuracy', '5'), ('map', 'all')]
     """
-    found = _NAME.fullmatch(name) if len(name) <= _LONGEST else None
+    found = re.fullmatch(_NAME, name) if len(name) <= _LONGEST else None
     if found is None:
         return name.translate(_SEPARATORS), ""
     cutoff = found["last"] or found["inside"] or found["all"] or found["first"] or ""
@@ -130,6 +126,8 @@ def rank_of(cutoff: str, name: str) -> int:
 
 def advice_for(name: str) -> str:
     """Return what to write instead of a name that is unknown."""
+    import difflib
+
     word = word_and_cutoff(name[:_LONGEST].lower())[0]
     if word in _ADVICE:
         return f"{_ADVICE[word]}; `permed-measures measures` lists all"
@@ -181,7 +179,7 @@ def ambiguities(asked: Iterable[tuple[str, Measure]], measures: Iterable[Measure
         words, meaning, others = _AMBIGUOUS.get(str(measure).partition("@")[0], ((), "", ()))
         cutoff = cutoff_of(measure)
         others = tuple(f"{other}@{cutoff}" if cutoff else other for other in others)
-        if word_and_cutoff(text.lower())[0] in words and names.isdisjoint(others):
+        if words and names.isdisjoint(others) and word_and_cutoff(text.lower())[0] in words:
             taken = "" if text == str(measure) else f"taken as {measure}, "
             also = " or ".join(others)
             note = f"{text} is {taken}trec_eval's, where {meaning}; it may also mean {also}"

@@ -13,7 +13,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.errors import MeasureError, shown
 from permed_measures.measures.definitions import MEASURES, PRESETS
-from permed_measures.measures.headings import SHORT
+from permed_measures.measures.headings import EXP_NDCG, SHORT, heading, name_of
 from permed_measures.measures.names import advice_for, understood
 from permed_measures.measures.parameters import alias_of, check_parameters, with_alias, with_rel
 
@@ -52,12 +52,12 @@ def named_measures(text: str) -> list[Measure]:
     return [*_preset(text)] or [named_measure(text)]
 
 
-_NAMED = re.compile(r"((?:[^=()]|\([^()]*\))*)=(.*)", re.DOTALL)  # a = in brackets belongs to a parameter
+_NAMED = r"(?s)((?:[^=()]|\([^()]*\))*)=(.*)"  # a = in brackets belongs to a parameter
 
 
 def named_measure(text: str) -> Measure:
     """Return the measure of ``MEASURE`` or ``NAME=MEASURE``."""
-    found = _NAMED.fullmatch(text)
+    found = re.fullmatch(_NAMED, text)
     if found is None:
         return parse_measure(text)
     name, measure = found[1].strip(), found[2].strip()
@@ -71,14 +71,18 @@ def distinct(measures: Iterable[Measure]) -> list[Measure]:
     found: dict[Measure, Measure] = {}
     owners: dict[str, Measure] = {}
     for measure in measures:
-        name = alias_of(measure) or str(measure)
-        same, owner = found.setdefault(measure, measure), owners.setdefault(name, measure)
-        if owner is not measure and owner != measure:  # measures are compared as text, which takes long
-            raise MeasureError(f"two measures are named {name!r}: {owner} and {measure}")
-        if alias_of(measure) and alias_of(same) not in (None, name):
-            both = f"{alias_of(same)!r} and {name!r}"
+        own, same = alias_of(measure), found.setdefault(measure, measure)
+        for name in (name_of(measure), own or heading(measure)):  # in JSON and in tables
+            owner = owners.setdefault(name, measure)
+            if owner is not measure and owner != measure:  # measures are compared as text, which takes long
+                raise MeasureError(
+                    f"two measures are named {name!r}: {owner} and {measure}",
+                    hint="Give one of them another name: NAME=MEASURE",
+                )
+        if own and alias_of(same) not in (None, own):
+            both = f"{alias_of(same)!r} and {own!r}"
             raise MeasureError(f"one measure has two names: {both} are both {measure}")
-        if alias_of(measure):
+        if own:
             found[measure] = measure
     return list(found.values())
 
@@ -125,7 +129,7 @@ def parse_measure(text: MeasureLike) -> Measure:
             hint="calc_aggregate takes measures, qrels and a run, compare takes qrels, runs and measures",
         )
     registry = {**ir_measures.measures.registry, **MEASURES}
-    parsed = _parse(_written_out(text))
+    parsed = _parse(re.sub(rf"^\s*{SHORT}", EXP_NDCG, text, flags=re.IGNORECASE))
     if parsed is None or parsed[0] not in registry:
         parsed = _as_people_write(text, parsed)
     name, params, at = parsed
@@ -161,7 +165,7 @@ def _parse(text: str) -> _Parsed | None:
     return None
 
 
-_BARE_WORD = re.compile(r"[A-Za-z_][\w-]*")
+_BARE_WORD = r"[A-Za-z_][\w-]*"
 
 
 def _value(node: ast.expr, text: str) -> Any:
@@ -170,7 +174,7 @@ def _value(node: ast.expr, text: str) -> Any:
         return ast.literal_eval(node)
     except ValueError:
         word = ast.get_source_segment(text, node) or ""
-        if not _BARE_WORD.fullmatch(word):
+        if not re.fullmatch(_BARE_WORD, word):
             raise
         return {"true": True, "false": False}.get(word, word)
 
@@ -187,11 +191,3 @@ def _as_people_write(text: str, parsed: _Parsed | None) -> _Parsed:
         f"a measure is written Name(parameter=value,...)@cutoff (found {shown(text)})",
         hint="Name one at a time: -m P@5 -m P@10, or in Python ['P@5', 'P@10']" if "," in name else examples,
     )
-
-
-def _written_out(text: str) -> str:
-    """Return a text in which a heading is written out."""
-    for whole, short in SHORT.items():
-        if text.strip().lower().startswith(short.lower()):
-            return whole + text.strip()[len(short) :]
-    return text

@@ -46,7 +46,7 @@ def evaluated(
     for name, run in runs.items():
         found = evaluator.evaluate(run)
         rankings = replace(found.rankings)  # without what the measures shared
-        evaluations[name], notes[name] = replace(found, rankings=rankings), run_notes(name, rankings)
+        evaluations[name], notes[name] = found._replace(rankings=rankings), run_notes(name, rankings)
     return evaluations, notes
 
 

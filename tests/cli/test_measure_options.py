@@ -75,7 +75,10 @@ def test_a_name_of_the_users_own_heads_every_output():
 @pytest.mark.parametrize(
     ("measures", "message"),
     [
-        (["X=AP", "X=P@1"], "error: two measures are named 'X': AP and P@1\n"),
+        (
+            ["X=AP", "X=P@1"],
+            "error: two measures are named 'X': AP and P@1. Give one of them another name: NAME=MEASURE\n",
+        ),
         (["map="], "error: a measure is MEASURE or NAME=MEASURE (found 'map=')\n"),
         (["map@10,ndcg@10"], "(found 'map@10,ndcg@10'). Name one at a time: -m P@5 -m P@10, or "),
     ],

@@ -1,7 +1,6 @@
-"""Runs and qrels that are computed when they are read: lazy frames of polars and relations of DuckDB."""
+"""Lazy frames of polars: runs and qrels that are computed when they are read."""
 
 import random
-from functools import cache
 from itertools import count
 
 import oracle
@@ -36,23 +35,6 @@ def filtered(frame, _):
     return pl.concat(both).filter(pl.col("more") == 1)
 
 
-@cache
-def database():
-    """Return a connection, which DuckDB closes when nothing holds it."""
-    return pytest.importorskip("duckdb").connect()
-
-
-def relation(frame, _):
-    connection, name = database(), f"table_{next(NUMBERS)}"
-    connection.register("frame", frame.to_arrow())
-    connection.execute(f"CREATE TABLE {name} AS SELECT * FROM frame")
-    return connection.table(name)
-
-
-def derived(frame, folder):
-    return relation(frame, folder).project("rowid AS more, *").filter("more >= 0")
-
-
 def cases(rng):
     """Yield qrels and the frame of a run with ties: together, in any order, and none at all."""
     scores = [0.0, -0.0, 1.0, 1.0 + 1e-9, 2.5, float("inf")]
@@ -65,7 +47,7 @@ def cases(rng):
     yield qrels, frame.clear()
 
 
-@pytest.mark.parametrize("form", [scanned, filtered, relation, derived])
+@pytest.mark.parametrize("form", [scanned, filtered])
 def test_ranks_are_those_of_a_plain_sort(form, tmp_path, monkeypatch):
     rng = random.Random(7)
     for n_rows in [7, *effort([], [3, 16, 10**6])]:
@@ -89,7 +71,6 @@ def test_ranks_are_those_of_a_plain_sort(form, tmp_path, monkeypatch):
                 assert found.n_run_queries == len(run)
 
 
-@pytest.mark.parametrize("form", [scanned, relation])
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
@@ -100,9 +81,11 @@ def test_ranks_are_those_of_a_plain_sort(form, tmp_path, monkeypatch):
         ),
     ],
 )
-def test_what_is_wrong_is_said_with_the_row(form, scores, message, tmp_path, monkeypatch):
+def test_what_is_wrong_is_said_with_the_row(scores, message, tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "_ROWS", 2)
-    run = form(pl.DataFrame({"query_id": ["q1"] * 3, "doc_id": ["a", "b", "c"], "score": scores}), tmp_path)
+    run = scanned(
+        pl.DataFrame({"query_id": ["q1"] * 3, "doc_id": ["a", "b", "c"], "score": scores}), tmp_path
+    )
     with pytest.raises(pm.InputError, match=message):
         pm.calc_aggregate("RR", {"q1": {"a": 1}}, run)
 
@@ -122,24 +105,3 @@ def test_a_run_is_evaluated_while_it_is_read(monkeypatch):
     assert len(next(frames)) == 100
     assert len(made) < 100
     assert sum(map(len, frames)) == 49_900
-
-
-def test_a_relation_that_was_read_in_part_is_read_from_its_beginning(tmp_path):
-    rows = {"q1": {"a": 1.5, "x": 2.5, "b": 2.5}, "q2": {"d": 0.5, "y": -0.0}}
-    run = relation(frame_of(rows), tmp_path)
-    if hasattr(run, "execute"):  # before DuckDB 2
-        run.execute()
-        run.fetchone()
-    for _ in range(2):
-        assert pm.calc_aggregate("RR", {"q1": {"a": 2}, "q2": {"d": 1}}, run) == pm.calc_aggregate(
-            "RR", {"q1": {"a": 2}, "q2": {"d": 1}}, rows
-        )
-
-
-def test_the_connection_is_free_after_an_error(monkeypatch):
-    monkeypatch.setattr(tables, "_ROWS", 2048)  # then most rows are not read
-    rows = "'d' || i AS doc_id, if(i = 9, 'nan', '1')::DOUBLE AS score FROM range(50000) t(i)"
-    nan = database().sql(f"SELECT 'q' AS query_id, {rows}")
-    with pytest.raises(pm.InputError) as error:
-        pm.calc_aggregate("RR", {"q": {"a": 1}}, nan)
-    assert database().sql("SELECT 1").fetchall() == [(1,)], error

@@ -2,6 +2,7 @@
 
 import contextlib
 import random
+import re
 
 import ir_measures
 import pytest
@@ -12,7 +13,7 @@ import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.measures.headings import explained, heading, headings_of
 from permed_measures.measures.parameters import CheckedMeasure, check_parameters, values_of, with_alias
-from permed_measures.measures.parsing import named_measure, parse_measure
+from permed_measures.measures.parsing import distinct, named_measure, parse_measure
 
 EXP = "nDCG(dcg='exp-log2')@10"
 
@@ -85,12 +86,13 @@ def test_a_heading_of_the_users_own_wins_and_is_explained():
 
 
 def test_two_measures_cannot_share_a_heading():
-    measures = [ir_measures.nDCG @ 10, parse_measure(EXP)]
-    message = r"two measures are headed 'nDCG@10': nDCG@10 and nDCG\(dcg='exp-log2'\)@10\. Give one"
-    with pytest.raises(pm.InputError, match=message):
-        headings_of([measures[0], with_alias(measures[1], "nDCG@10")])
-    same = [ir_measures.nDCG @ 10, ir_measures.nDCG(dcg="log2") @ 10]
-    assert headings_of(same) == ["nDCG@10"] * 2
+    plain, exp = ir_measures.nDCG @ 10, parse_measure(EXP)
+    for name, first, second in [("nDCG@10", plain, exp), ("nDCG-exp@10", exp, plain), (EXP, exp, plain)]:
+        message = f"two measures are named {name!r}: {first} and {second}. Give one of them another name"
+        with pytest.raises(pm.MeasureError, match=re.escape(message)):
+            distinct([first, with_alias(second, name)])
+    [one] = distinct([plain, ir_measures.nDCG(dcg="log2") @ 10, with_alias(plain, "mine")])
+    assert headings_of([one]) == ["mine"]
 
 
 @pytest.mark.parametrize("text", ["nDCG-exp@10", " ndcg-exp@10", "nDCG-exp @ 10"])
