@@ -32,8 +32,9 @@ datasets: titles pyterrier
 intervals named_runs
 results: latex table page report findings run_notes how evaluations evaluation_report collections
 spark
+people: agreement corrected tables
 comparisons: paired tests wilcoxon corrections power groups results rows
-comparisons: wording judged findings means_table differences_table report moves changes reranking
+comparisons: wording judged corrected findings means_table differences_table report moves changes reranking
 comparisons/plots: style by_group forest save inline
 comparisons: queries pictures compare
 papers: cells grids latex html_tables markdown delimited read
@@ -44,7 +45,7 @@ audits: ranked_lists runs trials chance other_runs answers search
 audits: swaps sentences reports audit
 limits: query_classes formulas rankings bounds counts row_formulas row_conventions rows
 limits: reports possible
-uncertainties: unjudged agreement label_errors people people_table results uncertainty
+uncertainties: unjudged label_errors results uncertainty
 records: shape record verify gate leaderboard
 cli: messages parsing arguments inputs output
 cli: collections evaluate demo crosscheck audit possible compare reranking uncertainty verify gate leaderboard

@@ -40,6 +40,7 @@ CLAIMS = (
 CLUSTERS = option(
     STATISTICS, "--clusters FIELD|REGEX|none", "Queries that belong together, by default conversations."
 )
+HUMAN = option(STATISTICS, "--human QRELS", "People's labels of a random sample: correct by them.")
 RESAMPLES = option(ADVANCED, "--resamples N", "Number of random sign patterns: 50000.", default=50_000)
 SEED = option(ADVANCED, "--seed N", "Random seed: 0.", default=0)
 LEVEL = option(ADVANCED, "--level P", "Level of the confidence intervals: 0.95.", default=0.95)

@@ -12,6 +12,7 @@ from permed_measures.cli.arguments import (
     CLEANING,
     CLUSTERS,
     DIGITS,
+    HUMAN,
     LEVEL,
     QRELS,
     READING,
@@ -41,7 +42,7 @@ def run(args: Namespace) -> None:
     if form in ("html", "figure"):
         matplotlib()  # before any work: an error where it is missing
     names = ["baseline", "clusters", *(each.name for each in fields(Options))]
-    asked = {name: getattr(args, name) for name in names} | {"tests": args.tests or [TESTS[0]]}
+    asked = {name: getattr(args, name) for name in [*names, "human"]} | {"tests": args.tests or [TESTS[0]]}
     with reading(args.qrels, files, args.order, args.query_ids, cleaning_of(args)) as inputs:
         chosen = measures_asked(args, inputs)
         result = compare(inputs.source, inputs.runs, chosen, by=args.by, **asked)
@@ -80,6 +81,7 @@ COMMAND = Command(
             "A test to run: randomization (by default), t-test or wilcoxon. Can be repeated.",
             choices=TESTS,
         ),
+        HUMAN,
         *WRITING,
         option(ADVANCED, "--equivalence-margin D", "Also test whether a difference is within ± D."),
         option(ADVANCED, "--detect D", "Say how many queries a difference of D needs."),

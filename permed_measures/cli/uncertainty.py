@@ -10,6 +10,7 @@ from permed_measures.cli.arguments import (
     ASKED_MEASURES,
     CLUSTERS,
     DIGITS,
+    HUMAN,
     LEVEL,
     QRELS,
     READING,
@@ -75,11 +76,7 @@ COMMAND = Command(
             "--label-error P|QRELS",
             "The probability of a wrong label, or other qrels of some documents.",
         ),
-        option(
-            STATISTICS,
-            "--human QRELS",
-            "People's labels of a random sample of what a model judged: agreement, and means corrected.",
-        ),
+        HUMAN,
         option(
             STATISTICS,
             "--grades G,G",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from permed_measures.comparisons.corrected import corrected_rows
 from permed_measures.comparisons.corrections import MAX_T
 from permed_measures.comparisons.judged import every_label_is_relevant, judged_notes
 from permed_measures.comparisons.paired import PairedRuns
@@ -21,6 +22,7 @@ from permed_measures.files.provenance import Origin
 from permed_measures.markup import counted
 from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
+from permed_measures.people.corrected import People
 from permed_measures.results.report import CAPTIONED, FORMATS, Report, Result
 
 
@@ -85,6 +87,7 @@ def compare(
     rel: float | None = None,
     equivalence_margin: float | None = None,
     detect: float | None = None,
+    human: QrelsLike | None = None,
 ) -> Comparison:
     """Compare runs with a baseline or with each other, query by query.
 
@@ -126,6 +129,10 @@ def compare(
     detect : number above 0, optional
         A difference; `ComparisonRow.needed` says how many queries (or clusters) one uncorrected t-test needs
         to find it.
+    human : QrelsLike, optional
+        People's labels of a random sample of what the qrels judge, whose labels are a model's: of whole
+        queries, or of documents. `ComparisonRow.people` is the difference corrected by them, for the same
+        queries (see `People.corrected`).
 
     Returns
     -------
@@ -183,6 +190,8 @@ def compare(
     [whole] = compared([grouped], options, baseline)
     notes = [*whole.notes, *judged_notes(paired)]
     whole = replace(whole, origin=origin, notes=notes, qrels=qrels, runs=runs)
+    if human is not None:
+        whole = _corrected(whole, human)
     if groups is None:
         return whole
     check_headings([groups.name], asked_measures)
@@ -190,6 +199,14 @@ def compare(
     of_groups = dict(zip(groups.values, compared(parts, options, baseline), strict=True))
     notes = [*whole.notes, *groups.notes(), *_notes_of_groups(groups.name, of_groups)]
     return replace(whole, by=groups.name, groups=of_groups, notes=notes)
+
+
+def _corrected(whole: Comparison, human: QrelsLike) -> Comparison:
+    """Return the comparison with differences corrected by people's labels."""
+    judgments = next(iter(whole.paired.rankings.values())).judgments
+    people = People.of(loaded_qrels(human), judgments)
+    rows, notes = list(corrected_rows(whole, people)), [*whole.notes, *people.notes]
+    return replace(whole, rows=rows, notes=notes, agreement=people.agreement)
 
 
 _SOME = 5  # of the groups that share a note are named

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from permed_measures.comparisons.corrected import what_changes
 from permed_measures.comparisons.results import ComparisonResult, deciding, outcome
 from permed_measures.comparisons.wording import LEVELS, interval_of, p_of_sentences, shown, shown_p
 from permed_measures.markup import counted, listed
@@ -41,10 +42,12 @@ def findings(result: ComparisonResult) -> list[str]:
         said += [_margin(result, best[0][0], result.baseline)]
     said += others
     if untested := _untested(result):
-        return [*said, untested]
-    if result.baseline:
-        return [*said, _against(result, result.baseline)]
-    return [*said, *_ahead(result, best)]
+        said += [untested]
+    elif result.baseline:
+        said += [_against(result, result.baseline)]
+    else:
+        said += _ahead(result, best)
+    return [*said, *what_changes(result)]
 
 
 def _margin(result: ComparisonResult, run: str, other: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+from permed_measures.comparisons.corrected import corrected_section
 from permed_measures.comparisons.differences_table import differences_table
 from permed_measures.comparisons.findings import findings
 from permed_measures.comparisons.judged import judged_shares
@@ -15,6 +16,7 @@ from permed_measures.comparisons.results import ComparisonResult, ComparisonRow,
 from permed_measures.comparisons.wording import interval_method
 from permed_measures.files.provenance import provenance
 from permed_measures.measures.headings import name_of
+from permed_measures.people.tables import agreement_json, flat
 from permed_measures.results.how import how_made, titled
 from permed_measures.results.report import Report, Section
 
@@ -27,6 +29,7 @@ def comparison_report(result: ComparisonResult) -> Report:
         [
             Section(tables=[means_table(result)]),
             Section("Differences", tables=[differences_table(result)], folded=True),
+            *corrected_section(result),
         ],
         result.notes,
         partial(_data, result),
@@ -71,6 +74,7 @@ def comparison_records(result: ComparisonResult) -> Iterator[dict[str, Any]]:
                 "clusters": result.paired.clusters or None,
                 **{name: getattr(result, name) for name in _HOW},
                 "reasons": _reasons(row),
+                **({f"people_{name}": each for name, each in flat(row.people).items()} if row.people else {}),
             }
 
 
@@ -99,6 +103,7 @@ def comparison_content(result: ComparisonResult) -> dict[str, Any]:
             {"group": value if type(value) in (int, str) else str(value), **_part(group)}
             for value, group in result.groups.items()
         ],
+        "agreement": agreement_json(result.agreement) if result.agreement else None,
         "sentences": findings(result),
         "notes": result.notes,
     }

@@ -13,6 +13,8 @@ from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.tests import SignificanceTest
 from permed_measures.errors import InputError, check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
+from permed_measures.people.agreement import Agreement
+from permed_measures.people.corrected import Corrected
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class ComparisonRow:
     needed : int or None
         With `detect`, how many queries (or clusters) one uncorrected t-test at 1 - level needs to find that
         difference with a power of 0.8.
+    people : Corrected or None
+        What the difference would be by people's labels, if a sample of these was given.
     """
 
     run: str
@@ -64,6 +68,7 @@ class ComparisonRow:
     reasons: dict[str, str]
     intervals: dict[str, tuple[float, float] | None] = field(default_factory=dict)
     needed: int | None = None
+    people: Corrected | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +110,8 @@ class ComparisonResult:
         As they were asked for.
     caption : str
         With what the caption of a table for a paper begins.
+    agreement : Agreement or None
+        Of the qrels and people's labels, if a sample of these was given.
     """
 
     rows: list[ComparisonRow]
@@ -127,6 +134,7 @@ class ComparisonResult:
     equivalence_margin: float | None = None
     detect: float | None = None
     caption: str = ""
+    agreement: Agreement | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the qrels and the runs, which may be large, or such that they cannot be pickled."""

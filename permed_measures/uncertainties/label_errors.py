@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, shown
 from permed_measures.markup import counted
-from permed_measures.uncertainties.agreement import Agreement, grades_by
+from permed_measures.people.agreement import Agreement, grades_by
 
 Floats = NDArray[np.float64]
 
@@ -121,11 +120,6 @@ class LabelErrors:
             grade = judgments.grade.copy()
             grade[wrong] = self.levels[np.minimum(drawn, len(self.levels) - 1)]
             yield grade
-
-
-def relabelled(rankings: JudgedRankings, grade: Floats) -> JudgedRankings:
-    """Return the rankings with other grades of the same documents."""
-    return replace(rankings, judgments=replace(rankings.judgments, grade=grade))
 
 
 def is_label_error(value: object) -> bool:

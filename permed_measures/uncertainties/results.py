@@ -13,13 +13,13 @@ from permed_measures.engine.ties import ALL_ORDERS
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of, name_of
+from permed_measures.people.agreement import Agreement
+from permed_measures.people.corrected import Corrected
+from permed_measures.people.tables import MEANS, Line, agreement_json, flat, section_of
 from permed_measures.results.how import how_made, titled
 from permed_measures.results.report import Report, Result, Section
-from permed_measures.results.table import NONE, Cell, Table
-from permed_measures.uncertainties.agreement import Agreement
+from permed_measures.results.table import MEASURE, NONE, Cell, Table
 from permed_measures.uncertainties.label_errors import Floats, LabelErrors
-from permed_measures.uncertainties.people import Corrected
-from permed_measures.uncertainties.people_table import agreement_json, flat, section_of
 
 Range = tuple[float, float] | None
 
@@ -146,12 +146,14 @@ class Uncertainty(Result):
         if self.agreement is None:
             return []
         short = dict(zip(self.measures, headings_of(self.measures), strict=True))
-        means = [
-            ([row.run] * (len(self.runs) > 1) + [short[row.measure]], row.value, row.people)
+        headings = ["run", MEASURE][-1 - (len(self.runs) > 1) :]
+        lines = [
+            Line([row.run, short[row.measure]][-len(headings) :], row.value, row.people)
             for row in self.rows
             if row.people
         ]
-        return [section_of(self.agreement, means, self.level, digits)]
+        interval = [f"{100 * self.level:.10g}% CI"]
+        return [section_of(self.agreement, MEANS, headings, lines, interval, digits)]
 
 
 # --- the table -------------------------------------------------------------------------------------------

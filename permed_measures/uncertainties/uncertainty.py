@@ -26,8 +26,9 @@ from permed_measures.measures.headings import check_headings
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import naming, notes_of
-from permed_measures.uncertainties.label_errors import LabelErrors, is_label_error, relabelled
-from permed_measures.uncertainties.people import People
+from permed_measures.people.agreement import relabelled
+from permed_measures.people.corrected import People
+from permed_measures.uncertainties.label_errors import LabelErrors, is_label_error
 from permed_measures.uncertainties.results import Range, Uncertainty, UncertaintyRow
 from permed_measures.uncertainties.unjudged import Floats, check_scale, over_gradings, scale_of
 
@@ -159,7 +160,7 @@ def uncertainty(
         intervals = measure_intervals(asked, found.values.T, cluster, level)
         found_rows = _rows(name, found, intervals, scale, _labels(found, errors, draws, seed, level))
         if people:
-            corrected = people.corrected(asked, found.rankings, found.values, level)
+            corrected = people.corrected(people.on(asked, found.rankings, found.values), level)
             found_rows = (replace(row, people=each) for row, each in zip(found_rows, corrected, strict=True))
         rows += found_rows
         notes += notes_of(name, found.rankings)

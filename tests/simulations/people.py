@@ -1,10 +1,11 @@
-"""How often the interval of a mean corrected by people's labels holds what people would have found.
+"""How often the interval of a number corrected by people's labels holds what people would have found.
 
-Queries have 20 documents with a grade of 0, 1 or 2 by people, and a run scores them by that and noise. The
-model's labels are those of people, more or less often changed, mostly upwards; or drawn without looking.
-People judge a random sample of documents, or whole queries. The truth is the mean by people's labels of
-everything. Printed are, for each measure, the share of intervals that hold it, and their width over that of
-the interval by people's labels alone.
+Queries have 20 documents with a grade of 0, 1 or 2 by people. A run scores them by that and noise, and
+another one by that and more noise: the numbers are means of the first, and differences of both. The model's
+labels are those of people, more or less often changed, mostly upwards; or drawn without looking. People judge
+a random sample of documents, or whole queries. The truth is the number by people's labels of everything.
+Printed are, for each measure, the share of intervals that hold it, and their width over that of the interval
+by people's labels alone.
 
     python tests/simulations/people.py [experiments]
 
@@ -13,6 +14,7 @@ With PERMED_DATA, samples are also drawn of ``data/outside/rag25``, where people
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +23,8 @@ import permed_measures as pm
 from permed_measures.engine.evaluator import evaluated
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.uncertainties.agreement import Agreement
-from permed_measures.uncertainties.people import People
+from permed_measures.people.agreement import Agreement
+from permed_measures.people.corrected import People
 
 LABELS = {"good": (0.03, 0.06), "biased": (0.05, 0.3), "bad": (0.4, 0.6), "blind": None}
 """How often the model lowers and raises a grade."""
@@ -45,15 +47,16 @@ def as_qrels(grades):
 
 
 class Collection:
-    """Labels of a model and of people of the same documents, and a run."""
+    """Labels of a model and of people of the same documents, and a run, or two of which one is a baseline."""
 
-    def __init__(self, people, model, run, measures):
+    def __init__(self, people, model, runs, measures):
         self.measures = [*map(pm.parse_measure, measures)]
         self.judgments = Judgments.of(model)
-        self.rankings = JudgedRankings.of(self.judgments, run)
-        self.values = evaluated(self.measures, self.rankings).values
-        theirs = JudgedRankings.of(Judgments.of(people), run)
-        self.truth = evaluated(self.measures, theirs).values.mean(axis=1)
+        self.rankings = [JudgedRankings.of(self.judgments, run) for run in runs]
+        self.values = [evaluated(self.measures, each).values for each in self.rankings]
+        theirs = [JudgedRankings.of(Judgments.of(people), run) for run in runs]
+        means = [evaluated(self.measures, each).values.mean(axis=1) for each in theirs]
+        self.truth = means[0] if len(runs) == 1 else means[0] - means[1]
         self.people = People.of(people, self.judgments)
 
     def sample(self, rng, n, whole):
@@ -66,7 +69,8 @@ class Collection:
         grades = np.where(taken, self.people.grades, np.nan)
         queries = np.bincount(query[taken], minlength=self.judgments.n_queries) > 0
         people = People(grades, Agreement.of(self.judgments.grade, grades), whole, queries, [])
-        return [*people.corrected(self.measures, self.rankings, self.values, 0.95)]
+        run, *baseline = map(partial(people.on, self.measures), self.rankings, self.values)
+        return [*people.corrected(run, 0.95, *baseline)]
 
     def held(self, rng, n, whole, experiments):
         """Return how often each interval holds the truth, and how wide it is against that of people alone."""
@@ -80,23 +84,30 @@ class Collection:
         return np.nanmean(np.reshape(held, shape), axis=0), np.nanmedian(np.reshape(width, shape), axis=0)
 
 
-def synthetic(rng, kind, measures):
+def as_run(scores):
+    return {f"q{q:04}": {f"d{d}": float(s) for d, s in enumerate(row)} for q, row in enumerate(scores)}
+
+
+def synthetic(rng, kind, measures, pair=False):
     people, model, scores = made(rng, kind)
-    run = {f"q{q:04}": {f"d{d}": float(s) for d, s in enumerate(row)} for q, row in enumerate(scores)}
-    return Collection(as_qrels(people), as_qrels(model), run, measures)
+    others = [people + rng.normal(scale=1.8, size=people.shape)] if pair else []
+    return Collection(as_qrels(people), as_qrels(model), [*map(as_run, [scores, *others])], measures)
 
 
-def rag25(rng):
-    """Return the labels of TREC RAG 2025 and a run that ranks by people's grades and noise."""
+def rag25(rng, pair=False):
+    """Return the labels of TREC RAG 2025 and runs that rank by people's grades and noise."""
     folder = Path(os.environ["PERMED_DATA"]) / "outside" / "rag25"
     people, model = (pm.read_qrels(folder / f"{name}.qrels.gz") for name in ("human", "llm"))
-    run = {q: {d: grade + 2 * rng.normal() for d, grade in docs.items()} for q, docs in people.items()}
-    return Collection(people, model, run, ["P(rel=2)@100", "P(rel=1)@100", "P(rel=3)@100"])
+    runs = [
+        {q: {d: grade + noise * rng.normal() for d, grade in docs.items()} for q, docs in people.items()}
+        for noise in ((2, 4) if pair else (2,))
+    ]
+    return Collection(people, model, runs, ["P(rel=2)@100", "P(rel=1)@100", "P(rel=3)@100"])
 
 
 def show(name, found):
     print(
-        f"{name:24}",
+        f"{name:32}",
         *(f"{held:.3f} {width:.2f}" for held, width in zip(*found, strict=True)),
         sep="  ",
         flush=True,
@@ -105,17 +116,18 @@ def show(name, found):
 
 def main(experiments=1000):
     rng = np.random.default_rng(0)
-    for kind in LABELS:
-        collection = synthetic(rng, kind, ["P@10", "P(rel=2)@10", "P@20"])
-        for n in (50, 200, 1000):
-            show(f"{kind}, {n} documents", collection.held(rng, n, False, experiments))
-        collection = synthetic(rng, kind, ["nDCG@10", "AP@10", "P@1", "GradedAP@10"])
-        for n in (20, 50, 100):
-            show(f"{kind}, {n} queries", collection.held(rng, n, True, max(experiments // 3, 20)))
-    if "PERMED_DATA" in os.environ:
-        collection = rag25(rng)
-        for n in (50, 200, 1000):
-            show(f"rag25, {n} documents", collection.held(rng, n, False, experiments))
+    for pair, what in ((False, "means"), (True, "differences")):
+        for kind in LABELS:
+            collection = synthetic(rng, kind, ["P@10", "P(rel=2)@10", "P@20" if not pair else "P@5"], pair)
+            for n in (50, 200, 1000):
+                show(f"{what}: {kind}, {n} documents", collection.held(rng, n, False, experiments))
+            collection = synthetic(rng, kind, ["nDCG@10", "AP@10", "P@1", "GradedAP@10"], pair)
+            for n in (20, 50, 100):
+                show(f"{what}: {kind}, {n} queries", collection.held(rng, n, True, max(experiments // 3, 20)))
+        if "PERMED_DATA" in os.environ:
+            collection = rag25(rng, pair)
+            for n in (50, 200, 1000):
+                show(f"{what}: rag25, {n} documents", collection.held(rng, n, False, experiments))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a mean would be by the labels of people, who judged a sample of what a model judged.
+"""What a mean, or a difference, would be by the labels of people, who judged a sample of what a model judged.
 
 Prediction-powered inference: the model's labels of everything, corrected by how far they are from people's
 where both are known.
@@ -19,11 +19,10 @@ from permed_measures.engine.evaluator import evaluated
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError
-from permed_measures.intervals import critical_of, range_of
+from permed_measures.intervals import Range, critical_of, difference_range, range_of
 from permed_measures.markup import counted
 from permed_measures.measures.parameters import values_of
-from permed_measures.uncertainties.agreement import Agreement, grades_by
-from permed_measures.uncertainties.label_errors import relabelled
+from permed_measures.people.agreement import Agreement, grades_by, relabelled
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -34,7 +33,7 @@ _FEWEST = 3
 
 @dataclass(frozen=True)
 class Corrected:
-    """A mean as it would be by people's labels.
+    """A mean, or a difference of two, as it would be by people's labels.
 
     Attributes
     ----------
@@ -62,6 +61,24 @@ class Corrected:
     unit: str = "query"
     more: int | None = None
     reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """A run by the labels of the qrels and by those of people.
+
+    Attributes
+    ----------
+    measures : list of Measure
+    rankings : JudgedRankings
+    values, by_people : ndarray, shape (n_measures, n_queries)
+        By people's labels where they judged whole queries.
+    """
+
+    measures: list[Measure]
+    rankings: JudgedRankings
+    values: Floats
+    by_people: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +127,15 @@ class People:
         )
         return cls(grades, agreement, whole, n_known > 0, left)
 
-    def corrected(
-        self, measures: list[Measure], rankings: JudgedRankings, values: Floats, level: float
-    ) -> Iterator[Corrected]:
+    def on(self, measures: list[Measure], rankings: JudgedRankings, values: Floats) -> Labelled:
+        """Look at a run; `values` are those by the labels of the qrels, of shape (n_measures, n_queries)."""
+        by_people = values
+        if self.whole:
+            known = np.where(np.isnan(self.grades), rankings.judgments.grade, self.grades)
+            by_people = evaluated(measures, relabelled(rankings, known)).values
+        return Labelled(measures, rankings, values, by_people)
+
+    def corrected(self, run: Labelled, level: float, baseline: Labelled | None = None) -> Iterator[Corrected]:
         r"""Yield what each mean would be if people had judged all that the model judged, of the same queries.
 
         .. math:: \hat\theta = \lambda \bar f_N + \frac1n \sum_{i \in s} (y_i - \lambda f_i), \qquad
@@ -125,25 +148,24 @@ class People:
 
         Parameters
         ----------
-        measures : sequence of Measure
-        rankings : JudgedRankings
-        values : ndarray, shape (n_measures, n_queries)
-            By the labels of the qrels.
+        run : Labelled
         level : float
+        baseline : Labelled, optional
+            If given, not the means but their differences run - baseline: f and y are differences too.
 
         Notes
         -----
         If of each query people judged all documents that the model judged, or none, the units are queries,
         and s is assumed to be a simple random sample of the queries. It holds for every measure.
 
-        Otherwise the units are the documents within the cutoff that the model judged, and s is assumed to be
-        a simple random sample of these, each as likely as any other, whatever its label. The estimate is then
-        unbiased for P@k, a sum over documents; other measures, in which the label of one document changes
-        what another one counts, have none.
+        Otherwise the units are the documents within the cutoff that the model judged, of a difference those
+        that only one of both runs has there, and s is assumed to be a simple random sample of these, each as
+        likely as any other, whatever its label. The estimate is then unbiased for P@k, a sum over documents;
+        other measures, in which the label of one document changes what another one counts, have none.
 
-        Where all values are 0 or 1, as of documents in P@k, a unit labelled too high and one labelled too low
-        are added to the variance (Bonett & Price), so that a sample without any is no proof that there are
-        none.
+        Where all values are 0 or 1, as of documents in P@k, or -1, 0 or 1, the interval is Bonett and
+        Price's: a unit labelled too high and one labelled too low are added to the sample for the variance,
+        and the quantile is the normal one. A sample without any such unit is no proof that there are none.
 
         Nothing is said of other queries.
 
@@ -156,24 +178,32 @@ class People:
         difference of binomial proportions based on paired data, Journal of Educational and Behavioral
         Statistics 37, 2012.
         """
-        if self.whole:
-            known = np.where(np.isnan(self.grades), rankings.judgments.grade, self.grades)
-            by_people = evaluated(measures, relabelled(rankings, known)).values
-            for measure, theirs, people in zip(measures, values, by_people, strict=True):
-                yield estimate(theirs, people, self.queries, level, range_of(measure))
-            return
-        for measure in measures:
-            yield self._of_documents(measure, rankings, level)
+        ranges = difference_range if baseline else range_of
+        for number, measure in enumerate(run.measures):
+            if self.whole:
+                ours, people = run.values[number], run.by_people[number]
+                if baseline:
+                    ours, people = ours - baseline.values[number], people - baseline.by_people[number]
+                yield estimate(ours, people, self.queries, level, ranges(measure))
+            else:
+                signed = {1: run.rankings} | ({-1: baseline.rankings} if baseline else {})
+                yield self._of_documents(measure, signed, level, ranges(measure))
 
-    def _of_documents(self, measure: Measure, rankings: JudgedRankings, level: float) -> Corrected:
+    def _of_documents(
+        self, measure: Measure, signed: dict[int, JudgedRankings], level: float, within: Range
+    ) -> Corrected:
+        """Estimate the sum of the P@k of rankings, each by its sign."""
         params = values_of(measure)
         if measure.NAME != "P" or params["judged_only"]:
             return Corrected(reason="people judged parts of queries, which is enough for P@k only")
-        within = rankings.within(params["cutoff"])
-        grade, people = rankings.judgments.grade[within.row], self.grades[within.row]
-        scale = len(grade) / params["cutoff"] / rankings.n_queries  # of a mean over documents
+        judgments, counted_as = signed[1].judgments, np.zeros(len(self.grades))
+        for sign, rankings in signed.items():
+            counted_as[rankings.within(params["cutoff"]).row] += sign
+        unit = np.flatnonzero(counted_as)
+        scale = len(unit) / params["cutoff"] / judgments.n_queries * counted_as[unit]  # of a mean over units
+        grade, people = judgments.grade[unit], self.grades[unit]
         ours, theirs = (scale * (each >= params["rel"]) for each in (grade, people))
-        return estimate(ours, theirs, ~np.isnan(people), level, range_of(measure), "document")
+        return estimate(ours, theirs, ~np.isnan(people), level, within, "document")
 
 
 def estimate(
@@ -181,7 +211,7 @@ def estimate(
     people: Floats,
     sampled: Bools,
     level: float,
-    within: tuple[float, float] = (-np.inf, np.inf),
+    within: Range = (-np.inf, np.inf),
     unit: str = "query",
 ) -> Corrected:
     """Estimate the mean of people's values of all units from those of a sample.
@@ -195,14 +225,17 @@ def estimate(
     sampled : ndarray of bool, shape (n_units,)
     level : float
     within : (float, float)
-        What the mean can be.
+        What the mean can be, or the difference of two.
     unit : str
     """
+    from scipy.special import ndtri
+
     f, y, n, total = ours[sampled], people[sampled], int(sampled.sum()), len(ours)
     if n < _FEWEST:
         return Corrected(sampled=n, units=total, unit=unit, reason=f"too few labels of people: {n}")
-    most = float(ours.max())
-    added = 2 * most**2 if np.isin([*ours, *y], [0.0, most]).all() else 0.0
+    sizes = np.abs([*ours, *y])
+    most = float(sizes.max())
+    added = 2 if np.isin(sizes, [0.0, most]).all() else 0
     varies = float(((f - f.mean()) ** 2).sum())
     slope = float(((f - f.mean()) * (y - y.mean())).sum()) / varies if varies > 0 else 0.0
     weight = min(max(slope, 0.0), 1.0)
@@ -210,8 +243,10 @@ def estimate(
     def interval(weight: float, degrees: int) -> tuple[float, tuple[float, float]]:
         rest = y - weight * f
         middle = float(rest.mean() + weight * ours.mean())
-        square = (float(((rest - rest.mean()) ** 2).sum()) + added) / degrees
-        half = critical_of(level, degrees + 1) * float(np.sqrt(square * (1 / n - 1 / total)))
+        square = float(((rest - rest.mean()) ** 2).sum()) + added * most**2
+        size = n + added if added else degrees
+        reach = float(ndtri((1 + level) / 2)) if added else critical_of(level, degrees + 1)
+        half = reach * float(np.sqrt(square / size / (n + added) * (1 - n / total)))
         return middle, (max(middle - half, within[0]), min(middle + half, within[1]))
 
     value, ends = interval(weight, n - 2)

@@ -11,8 +11,8 @@ from effort import effort
 from simulations import people as simulation
 
 import permed_measures as pm
-from permed_measures.uncertainties.agreement import Agreement
-from permed_measures.uncertainties.people import estimate
+from permed_measures.people.agreement import Agreement
+from permed_measures.people.corrected import estimate
 
 
 def table(*rows):
@@ -156,17 +156,125 @@ def test_errors(options, message):
         pm.uncertainty({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, "P@1", **options)
 
 
+# --- with two runs ---
+
+
+def two_runs(n_queries=6, n_documents=4):
+    people, model, run = made(n_queries, n_documents)
+    other = {query: {d: -score for d, score in docs.items()} for query, docs in run.items()}
+    return people, model, {"a": run, "b": other}
+
+
+@pytest.mark.parametrize("left_out", [[], ["d0"]], ids=["whole queries", "documents"])
+def test_with_all_labels_of_people_the_difference_is_theirs(left_out):
+    """A document that both runs have within the cutoff, or neither, is no unit: d0 has no label of people."""
+    people, model, runs = two_runs(8)
+    for docs in (*runs["a"].values(), *runs["b"].values()):
+        docs |= dict.fromkeys(left_out, 100.0)
+    sample = {query: {d: g for d, g in docs.items() if d not in left_out} for query, docs in people.items()}
+    measures = ["P@2", "P@3"] if left_out else ["P@2", "nDCG@3", "AP"]
+    units = 16 if left_out else 8
+    for row in pm.compare(model, runs, measures, "a", human=sample).rows:
+        [theirs] = pm.compare(people, runs, [row.measure], "a").rows
+        assert (row.people.value, *row.people.interval) == pytest.approx([theirs.difference] * 3)
+        assert (row.people.sampled, row.people.units) == (units, units)
+        assert row.difference != theirs.difference
+
+
+def test_a_difference_is_estimated_by_the_differences_of_the_queries():
+    people, model, runs = two_runs(12)
+    sample = {query: people[query] for query in [*people][:7]}
+    [row] = pm.compare(model, runs, "nDCG@3", human=sample).rows
+    ours, theirs = (
+        np.array([value.value for value in pm.iter_calc(["nDCG@3"], qrels, runs["b"])])
+        - np.array([value.value for value in pm.iter_calc(["nDCG@3"], qrels, runs["a"])])
+        for qrels in (model, people)
+    )
+    expected = estimate(ours, theirs, np.arange(12) < 7, 0.95)
+    assert (row.people.value, row.people.weight) == pytest.approx((expected.value, expected.weight))
+    assert row.people.interval == pytest.approx(expected.interval)
+
+
+def test_intervals_of_several_differences_are_simultaneous_unless_nothing_is_corrected():
+    people, model, runs = two_runs(12)
+    sample = {query: people[query] for query in [*people][:7]}
+    measures = ["nDCG@3", "AP", "RR", "P@1"]
+    corrected = pm.compare(model, runs, measures, human=sample)
+    alone = pm.compare(model, runs, measures, human=sample, correction="none", level=1 - 0.05 / 4)
+    assert [row.people for row in corrected.rows] == [row.people for row in alone.rows]
+    assert "95% CI: simultaneous (Bonferroni) for 4 differences." in " ".join(str(corrected).split())
+    assert "Bonferroni" not in str(alone)
+
+
+FIRST_X = {f"q{i:02}": {"x": 2.0, "y": 1.0} for i in range(20)}
+FIRST_Y = {f"q{i:02}": {"x": 1.0, "y": 2.0} for i in range(20)}
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ([(0, 1)] * 18 + [(1, 0)] * 2, "1 of 1 difference (old against new on P@1) has the opposite sign"),
+        (
+            [(0, 1), (1, 0)] * 10,
+            "1 of 1 significant difference (old against new on P@1) has 0 inside the 95% CI",
+        ),
+        ([(1, 0)] * 18 + [(0, 1)] * 2, ""),
+    ],
+    ids=["opposite", "open", "the same"],
+)
+def test_it_is_said_where_people_turn_a_difference_round_or_leave_it_open_and_never_otherwise(labels, said):
+    model = {query: {"x": 1, "y": 0} for query in FIRST_X}
+    people = {q: {"x": x, "y": y} for q, (x, y) in zip([*model][:20], labels, strict=True)}
+    sample = {query: people[query] for query in [*people][:19]}
+    result = pm.compare(model, {"new": FIRST_Y, "old": FIRST_X}, "P@1", "new", human=sample)
+    sentences = [each for each in result.report().finding if "people" in each]
+    assert sentences == ([f"Corrected by people's labels, {said}."] if said else [])
+    assert result.rows[0].difference == 1
+
+
+def test_what_was_not_significant_is_not_said_to_be_open():
+    model = {q: {"x": i % 2, "y": 1 - i % 2} for i, q in enumerate([*FIRST_X][:19])} | {
+        "q19": {"x": 1, "y": 0}
+    }
+    runs = {"new": FIRST_Y, "old": FIRST_X}
+    result = pm.compare(model, runs, "P@1", "new", human={q: model[q] for q in [*model][:10]})
+    low, high = result.rows[0].people.interval
+    assert low < 0 < high
+    assert not any("people" in each for each in result.report().finding)
+
+
+def test_the_command_compare_says_what_the_function_says(tmp_path):
+    people, model, runs = two_runs(12)
+    for name, qrels in (("people", {q: people[q] for q in [*people][:8]}), ("model", model)):
+        lines = [f"{q} 0 {d} {g}\n" for q, docs in qrels.items() for d, g in docs.items()]
+        (tmp_path / name).write_text("".join(lines))
+    for name, run in runs.items():
+        lines = [f"{q} Q0 {d} 1 {s} t\n" for q, docs in run.items() for d, s in docs.items()]
+        (tmp_path / name).write_text("".join(lines))
+    model, a, b, human = (str(tmp_path / name) for name in ("model", "a", "b", "people"))
+    result = pm.compare(model, {"a": a, "b": b}, "nDCG@3", human=human)
+    arguments = ("compare", model, a, b, "-m", "nDCG@3", "--human", human)
+    assert run_cli(*arguments)[0].rstrip("\n") == str(result)
+    content = json.loads(run_cli(*arguments, "--format", "json")[0])
+    [row] = result.rows
+    assert content["rows"][0]["people"]["interval"] == list(row.people.interval)
+    assert content["agreement"]["kappa"] == result.agreement.kappa
+    assert result.to_polars()["people_value"].to_list() == [row.people.value]
+
+
 # --- how often the intervals hold ---
 
 
 @pytest.mark.parametrize("kind", ["biased", "blind"])
 @pytest.mark.parametrize(("n", "whole"), [(50, False), (200, False), (50, True)])
-def test_intervals_hold_what_people_would_have_found(kind, n, whole):
+@pytest.mark.parametrize("pair", [False, True], ids=["mean", "difference"])
+def test_intervals_hold_what_people_would_have_found(kind, n, whole, pair):
     rng, experiments = np.random.default_rng(0), effort(100, 400)
-    collection = simulation.synthetic(rng, kind, ["nDCG@10", "AP@10"] if whole else ["P@10", "P(rel=2)@20"])
+    measures = ["nDCG@10", "AP@10"] if whole else ["P@10", "P(rel=2)@10"]
+    collection = simulation.synthetic(rng, kind, measures, pair)
     held, width = collection.held(rng, n, whole, experiments)
     assert held.min() > 0.95 - 4 * (0.95 * 0.05 / experiments) ** 0.5
-    assert (width < 0.9).all() if kind == "biased" else (width < 1.05).all()
+    assert (width < 0.95).all() if kind == "biased" else (width < 1.05).all()
 
 
 def test_labels_of_the_trec_rag_track_are_corrected(data):
@@ -182,4 +290,6 @@ def test_labels_of_the_trec_rag_track_are_corrected(data):
     held, width = collection.held(rng, 200, False, effort(100, 400))
     assert held.min() > 0.85
     assert width.max() < 1.02
-    assert (abs(collection.values.mean(axis=1) - collection.truth) > 0.04).any()
+    assert (abs(collection.values[0].mean(axis=1) - collection.truth) > 0.04).any()
+    held, _ = simulation.rag25(rng, pair=True).held(rng, 200, False, effort(100, 400))
+    assert held.min() > 0.85

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.rankings import JudgedRankings
 
 Floats = NDArray[np.float64]
 
@@ -125,6 +126,11 @@ def grades_by(judgments: Judgments, others: Judgments) -> Floats:
     return np.array(
         [theirs.get((query[q], document), np.nan) for q, document in _by_document(judgments)], np.float64
     )
+
+
+def relabelled(rankings: JudgedRankings, grade: Floats) -> JudgedRankings:
+    """Return the rankings with other grades of the same documents."""
+    return replace(rankings, judgments=replace(rankings.judgments, grade=grade))
 
 
 def _by_document(judgments: Judgments) -> dict[tuple[int, str], float]:

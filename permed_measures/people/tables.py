@@ -1,0 +1,152 @@
+"""What people's labels say of the qrels and of means, as tables and for other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+from permed_measures.markup import counted, plural
+from permed_measures.people.agreement import Agreement
+from permed_measures.people.corrected import Corrected
+from permed_measures.results.report import Section
+from permed_measures.results.table import NONE, Table
+
+
+class Line(NamedTuple):
+    """A mean or a difference: how it is named, by the labels of the qrels, and corrected."""
+
+    names: list[str]
+    value: float
+    corrected: Corrected
+
+
+class Kind(NamedTuple):
+    """What the lines are: in a caption, in a sentence, the heading of the value, its sign, and the units."""
+
+    caption: str
+    said: str
+    heading: str
+    sign: str
+    documents: str
+
+
+MEANS = Kind("Means", "the mean", "value", "", "documents within the cutoff")
+DIFFERENCES = Kind("Differences", "Δ", "Δ", "+", "documents that one run alone has within the cutoff")
+
+
+def section_of(
+    agreement: Agreement,
+    kind: Kind,
+    headings: Sequence[str],
+    lines: Sequence[Line],
+    interval: Sequence[str],
+    digits: int,
+) -> Section:
+    """Return how people's labels agree with the qrels, and the means or differences that they correct.
+
+    Parameters
+    ----------
+    agreement : Agreement
+    kind : Kind
+    headings : sequence of str
+        Of the names of a line.
+    lines : sequence of Line
+    interval : sequence of str
+        The heading of the intervals, and what else is to be said of them.
+    digits : int
+    """
+    same, higher, lower = (
+        f"{100 * share:.0f} %" for share in (agreement.agreed, agreement.higher, agreement.lower)
+    )
+    named = {
+        "Cohen's kappa": agreement.kappa,
+        "with quadratic weights": agreement.quadratic_kappa,
+        "Krippendorff's alpha (ordinal)": agreement.alpha,
+    }
+    values = (f"{name} {NONE if value is None else f'{value:.3f}'}" for name, value in named.items())
+    texts = [
+        f"Of {counted(agreement.n, 'document')} that people judged too, {same} have the same grade in the "
+        f"qrels, {higher} a higher one and {lower} a lower one.",
+        f"{', '.join(values)}.",
+    ]
+    corrected = _corrected(kind, headings, lines, interval, digits)
+    return Section("People's labels", tables=[_grades(agreement), corrected], texts=texts)
+
+
+def _grades(agreement: Agreement) -> Table:
+    """Return how many documents have a grade in the qrels (a line each) and one by people."""
+    grades = [f"{level:g}" for level in agreement.levels]
+    rows = [
+        [grade, *(f"{n:,.0f}" for n in counts)]
+        for grade, counts in zip(grades, agreement.counts, strict=True)
+    ]
+    caption = "Documents by their grade in the qrels and by people"
+    return Table.of(
+        ["qrels", *(f"people: {grade}" for grade in grades)], rows, caption=caption, label="grades"
+    )
+
+
+def _corrected(
+    kind: Kind, headings: Sequence[str], lines: Sequence[Line], interval: Sequence[str], digits: int
+) -> Table:
+    """Return a line for each number: as it is, as people would have it, and what more labels would do."""
+
+    def shown(value: float | None) -> str:
+        return NONE if value is None else f"{value + 0.0:{kind.sign}.{digits}f}"
+
+    rows = [
+        [
+            *names,
+            shown(value),
+            shown(found.value),
+            " ".join(map(shown, found.interval or [])) or NONE,
+            " ".join(map(shown, found.alone or [])) or NONE,
+            f"{found.sampled:,} of {found.units:,}" if found.units else NONE,
+            NONE if found.more is None else f"{found.more:,}",
+        ]
+        for names, value, found in lines
+    ]
+    units = sorted({found.unit for _, _, found in lines if found.units})
+    sampled = {"query": "queries", "document": kind.documents}
+    notes = [
+        f"Corrected: {kind.said} over the same queries if people had judged all that the qrels judge "
+        "(prediction-powered inference)",
+        *(
+            f"It is assumed that people judged a simple random sample of the {sampled[each]}"
+            for each in units
+        ),
+        *interval[1:],
+        "People alone: the interval without the labels of the qrels",
+        f"To halve: how many more {' or '.join(map(plural, units))} people must judge to halve the interval",
+        *sorted({f"{NONE}: {found.reason}" for _, _, found in lines if found.reason}),
+    ]
+    return Table.of(
+        [*headings, kind.heading, "corrected", interval[0], "people alone", "judged", "to halve"],
+        rows,
+        len(headings),
+        caption=f"{kind.caption} by the labels of the qrels, and corrected by those of people",
+        notes=notes,
+        spare=["people alone"],
+        label="people",
+    )
+
+
+def agreement_json(agreement: Agreement) -> dict[str, Any]:
+    """Return what the JSON holds of the agreement."""
+    return {
+        "grades": agreement.levels.tolist(),
+        "counts": agreement.counts.tolist(),
+        "kappa": agreement.kappa,
+        "quadratic_kappa": agreement.quadratic_kappa,
+        "alpha": agreement.alpha,
+    }
+
+
+def flat(found: Corrected) -> dict[str, Any]:
+    """Return the fields of a corrected mean, a pair as two, as lines of a table have them."""
+    fields = asdict(found)
+    for name in ("interval", "alone"):
+        low, high = fields.pop(name) or (None, None)
+        fields |= {f"{name}_low": low, f"{name}_high": high}
+    return fields
