@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from permed_measures.cli.arguments import (
     ASKED_MEASURES,
@@ -14,16 +15,18 @@ from permed_measures.cli.arguments import (
     RUNS,
     WRITING,
 )
-from permed_measures.cli.inputs import cleaning_of, find_runs, measures_asked, origin_of, reading
+from permed_measures.cli.inputs import Inputs, cleaning_of, find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.messages import print_message
 from permed_measures.cli.output import check_record, format_of, write_record, write_report
 from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, argument, option
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.groups import Groups
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
 from permed_measures.results.evaluation_report import evaluation_report
 from permed_measures.results.evaluations import Evaluations, evaluated, with_judged
+
+if TYPE_CHECKING:
+    from permed_measures.engine.groups import Groups
 
 
 def run(args: Namespace) -> None:
@@ -41,9 +44,7 @@ def run(args: Namespace) -> None:
     form = format_of(args, read)
     _check_together(args)
     with reading(args.qrels, files, args.order, args.query_ids, cleaning_of(args)) as inputs:
-        groups = (
-            Groups.of(inputs.judgments.query_ids, args.by, inputs.dataset) if args.by is not None else None
-        )
+        groups = None if args.by is None else _groups(args.by, inputs)
         chosen = measures_asked(args, inputs)
         evaluator = PermedEvaluator(with_judged(chosen), inputs.judgments)
         inputs.notes.extend(evaluator.notes())
@@ -56,6 +57,12 @@ def run(args: Namespace) -> None:
     write_report(report, form, args.output, counted(len(files), "run"), result.all_notes())
     if args.record is not None:
         write_record(args, result)
+
+
+def _groups(by: str, inputs: Inputs) -> Groups:
+    from permed_measures.engine.groups import Groups
+
+    return Groups.of(inputs.judgments.query_ids, by, inputs.dataset)
 
 
 def _check_together(args: Namespace) -> None:

@@ -155,12 +155,14 @@ def _list_of(content: dict[str, Any], key: str) -> list[Any]:
 def permed_results(content: dict[str, Any], _: int) -> List:
     """Read ranked documents, as ids or as objects that may have a score."""
     items = _list_of(content, "ranked_results" if "ranked_results" in content else "results")
-    if set(map(type, items)) != {dict}:
+    try:
+        ids, scores = [item["text_id"] for item in items], [item["score"] for item in items]
+    except (KeyError, TypeError):  # there may be ids alone
         items = [item if isinstance(item, dict) else {"text_id": item} for item in items]
-    scores = [item.get("score") for item in items]
+        ids, scores = [item["text_id"] for item in items], [item.get("score") for item in items]
     if set(map(type, scores)) != {float} or math.isnan(sum(scores)):  # what is usual is told at once
         scores = [None if score is None else _json_score(score) for score in scores]
-    return _text(content["query_id"]), _texts([item["text_id"] for item in items]), scores
+    return _text(content["query_id"]), _texts(ids), scores
 
 
 def documents_of(read: Callable[[Any], float | int]) -> Parse:

@@ -22,6 +22,8 @@ T = TypeVar("T")
 MARK = b"\xef\xbb\xbf"
 """The byte order mark; it is one only at the start of a file."""
 _CHUNK = 1 << 23
+_TEXT = 1 << 20
+"""Bytes that are lines of text at a time."""
 _HEAD = 1 << 16
 """Bytes that are enough to recognise most formats."""
 _TYPES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "Parquet"} | {
@@ -107,7 +109,7 @@ class Source:
         """Return the whole content."""
         return b"".join(self.chunks())
 
-    def lines(self, size: int | None = None) -> Iterator[tuple[int, str]]:
+    def lines(self, size: int = _TEXT) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each line."""
         first = 1
         for chunk in self.chunks(size):

@@ -58,16 +58,19 @@ class TextFile(NamedTuple):
 
     def entries(self, lines: Lines | None = None) -> Entries:
         """Yield the entries of the file, or of a part that has these lines."""
-        found = _ENTRIES[self.format.layout](self, self.source.lines() if lines is None else lines)
-        return self._of_different_queries(found) if self.format.lists else found
+        return _ENTRIES[self.format.layout](self, self.source.lines() if lines is None else lines)
 
     def rows(self, lines: Lines | None = None) -> Iterator[tuple[str, str | None, Any, int]]:
         """Yield a row for each document, with its place in a list as rank; for an empty list one without."""
+        seen = set()
         for _, entry in self.entries(lines):
             if not self.format.lists:
                 yield entry
                 continue
             query_id, ids, numbers = entry
+            if query_id in seen:
+                raise self.duplicate_error(query_id, None)
+            seen.add(query_id)
             first = NO_RANK if self.format.layout is Layout.JSON else 1  # an object has no order
             for place, (doc_id, value) in enumerate(zip(ids or [None], numbers or [None], strict=True)):
                 yield query_id, doc_id, value, first * (place + 1)
@@ -76,16 +79,18 @@ class TextFile(NamedTuple):
         """Return ``{query_id: {doc_id: number or None}}`` in the order of the file, and the ranks."""
         if not self.format.lists:
             return table_of(self.entries(), self.duplicate_error)
-        table = {}
+        table: dict[str, dict[str, Any]] = {}
         for _, (query_id, ids, numbers) in self.entries():
+            if query_id in table:
+                raise self.duplicate_error(query_id, None)
             documents = table[query_id] = dict(zip(ids, numbers, strict=True))
             if len(documents) < len(ids):
                 again = next(doc_id for place, doc_id in enumerate(ids) if doc_id in ids[:place])
                 raise self.duplicate_error(query_id, again)
         return table, {}
 
-    def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
-        """Return the error for a document that is in the file twice.
+    def duplicate_error(self, query_id: str, doc_id: str | None) -> InputError:
+        """Return the error for a document, or without `doc_id` a query, that is in the file twice.
 
         The file is read again up to the second time, as line numbers are not kept.
         """
@@ -93,24 +98,12 @@ class TextFile(NamedTuple):
             line
             for line, (query, documents, *_) in self.entries()
             if query == query_id
-            for each in (documents if self.format.lists else [documents])
-            if each == doc_id
+            for each in (documents if self.format.lists and doc_id is not None else [documents])
+            if doc_id in (None, each)
         )
         first, second = next(places), next(places)
-        where = self.source.location(second)
-        return twice_error(
-            query_id, doc_id, "" if first is None else f"on line {first}", where, self.kind == "run"
-        )
-
-    def _of_different_queries(self, entries: Entries) -> Entries:
-        """Yield the lists of the queries, each of which may have one."""
-        seen: dict[str, int | None] = {}
-        for line, entry in entries:
-            if entry[0] in seen:
-                first = "" if line is None else f"on line {seen[entry[0]]}"
-                raise twice_error(entry[0], None, first, self.source.location(line))
-            seen[entry[0]] = line
-            yield line, entry
+        where, is_choice = self.source.location(second), self.kind == "run" and doc_id is not None
+        return twice_error(query_id, doc_id, "" if first is None else f"on line {first}", where, is_choice)
 
     # --- each layout ---------------------------------------------------------------------------------
 

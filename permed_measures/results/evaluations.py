@@ -6,14 +6,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
 
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, has_ceiling, ideal_evaluation
-from permed_measures.engine.groups import Groups
 from permed_measures.engine.inputs import RunLike
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin, provenance
@@ -22,6 +21,9 @@ from permed_measures.measures.headings import check_headings, name_of
 from permed_measures.measures.parameters import cutoff_of, values_of
 from permed_measures.named_runs import notes_of
 from permed_measures.results.run_notes import run_notes
+
+if TYPE_CHECKING:
+    from permed_measures.engine.groups import Groups
 
 MACRO = "(macro)"
 
