@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.audits.trials import Space, Trial
+from permed_measures.audits.trials import NOISE, Space, Trial
 
 Floats = NDArray[np.float64]
-_Code = float | None
 
 
 class Chance(NamedTuple):
@@ -77,17 +76,17 @@ class NearRows:
 
     def __init__(self, space: Space, trials: Sequence[Trial], most: int) -> None:
         self.trials, self.most = trials, most
-        self.rows: set[tuple[_Code, ...]] = set()
-        self.of_trial: list[set[_Code]] = [set() for _ in trials]
-        for _, convention in space.within(most):
-            codes = [[code for both in trial.codes(convention) for code in both] for trial in trials]
-            for way in range(max(map(len, codes), default=0)):
-                row = tuple(each[way % len(each)] for each in codes)
-                near = [t.window.holds(code) for t, code in zip(trials, row, strict=True)]
-                for code, found, is_near in zip(row, self.of_trial, near, strict=True):
-                    found |= {code} if is_near else set()
-                if all(near):
-                    self.rows.add(row)
+        self.rows: set[tuple[float, ...]] = set()
+        self.of_trial: list[set[float]] = [set() for _ in trials]
+        low, high = np.array([(trial.window.low, trial.window.high) for trial in trials]).T
+        for _, near in space.within(most):
+            codes = [space.tried(trial, near).codes for trial in trials]
+            for way in range(max((each.shape[1] for each in codes), default=0)):
+                rows = np.column_stack([each[:, way % each.shape[1]] for each in codes])
+                are_near = (low <= rows) & (rows <= high)
+                self.rows.update(map(tuple, rows[are_near.all(axis=1)].tolist()))
+                for column, is_near, found in zip(rows.T, are_near.T, self.of_trial, strict=True):
+                    found.update(column[is_near].tolist())
 
     def chance(self, n_selections: int = 1) -> Chance:
         """Return the chance of arbitrary numbers; so many claims can be chosen in `n_selections` ways."""
@@ -96,14 +95,9 @@ class NearRows:
 
     def explain(self, drawn: Floats, n_explained: int) -> int:
         """Count the rows of other numbers of which as many are explained, by one convention if it is all."""
-        codes = [
-            [trial.window.code_of(value, trial.claim.decimals) for value in values]
-            for trial, values in zip(self.trials, drawn.T.tolist(), strict=True)
-        ]
+        units = 10.0 ** np.array([trial.claim.decimals for trial in self.trials])
+        codes = np.floor(drawn * units + 0.5 + NOISE * units)
         if n_explained == len(self.trials):
-            return sum(row in self.rows for row in zip(*codes, strict=True))
-        known = [
-            [code is not None and code in found for code in column]
-            for column, found in zip(codes, self.of_trial, strict=True)
-        ]
+            return sum(map(self.rows.__contains__, map(tuple, codes.tolist())))
+        known = [np.isin(column, list(found)) for column, found in zip(codes.T, self.of_trial, strict=True)]
         return int((np.sum(known, axis=0) >= n_explained).sum())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -233,12 +233,16 @@ class RunVariants:
 
 def options_for(measure: str, convention: Options) -> Options:
     """Return the options of a measure by a convention, the community's where it has none for the measure."""
-    found = {}
-    for option in OPTIONS_OF.get(measure, ()):
-        value = convention.get(option, DEFAULT[option])
-        measures = value_of(option, value).measures
-        found[option] = value if not measures or measure in measures else DEFAULT[option]
-    return found
+    return {
+        option: _meant(measure, option, convention.get(option, DEFAULT[option]))
+        for option in OPTIONS_OF.get(measure, ())
+    }
+
+
+@cache
+def _meant(measure: str, option: str, value: Any) -> Any:
+    measures = value_of(option, value).measures
+    return value if not measures or measure in measures else DEFAULT[option]
 
 
 def with_rounding(options: Options, convention: Options) -> Options:

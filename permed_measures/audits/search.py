@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from permed_measures.audits.answers import MOST_CHANGES, Answer, simplified
-from permed_measures.audits.trials import Space, Trial
+from permed_measures.audits.trials import Codes, Space, Trial
 from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
 from permed_measures.conventions.options import Options, changes_of
 from permed_measures.papers.names import Rank
@@ -46,25 +46,27 @@ def answers_to(
 def _best(space: Space) -> tuple[int, list[Options]]:
     """Return the conventions that explain the most claims with the fewest changes, and how few these are."""
     most, level, found = -1, 0, list[Options]()
-    for changes, convention in space.within(MOST_CHANGES):
+    for changes, near in space.within(MOST_CHANGES):
         if changes > level and most == len(space.trials):
             break
-        count = _n_explained(space.trials, convention, most + (changes > level))
-        if count > most:
-            most, level, found = count, changes, []
-        if count == most and changes == level:
-            found.append(convention)
+        counts = _n_explained(space, near, most + (changes > level))
+        if counts.max(initial=-1) > most:
+            most, level, found = int(counts.max()), changes, []
+        if changes == level:
+            found += map(space.convention, near[counts == most])
     return level, found
 
 
-def _n_explained(trials: Sequence[Trial], convention: Options, wanted: int) -> int:
-    """Count the claims that a convention prints; -1 if fewer than wanted, or if it means nothing for one."""
-    left = len(trials) - wanted
-    for trial in trials:
-        left -= not trial.prints(convention)
-        if left < 0:
-            return -1
-    return -1 if any(np.isnan(trial.value(convention)) for trial in trials) else wanted + left
+def _n_explained(space: Space, near: Codes, wanted: int) -> Codes:
+    """Count the claims that each convention prints; -1 if too few, or if it means nothing for one."""
+    counts, left = np.zeros(len(near), np.int64), np.arange(len(near))
+    for n_more, trial in zip(reversed(range(len(space.trials))), space.trials, strict=True):
+        tried = space.tried(trial, near[left])
+        counts[left] += tried.prints
+        hopeless = np.isnan(tried.values) | (counts[left] + n_more < wanted)
+        counts[left[hopeless]] = -1
+        left = left[~hopeless]
+    return counts
 
 
 def _distance(ours: Options, theirs: Options) -> int:
@@ -114,8 +116,9 @@ def doubts_about(main: Answer) -> list[Answer]:
     simpler: dict[Trial, Options] = {}
     if not main.n_changes or not len(main.trials) > 1 or not main.complete:
         return []
-    for _, convention in main.space.within(main.n_changes - 1):
-        if _n_explained(main.trials, convention, len(main.trials) - 1) > 0:
+    for _, near in main.space.within(main.n_changes - 1):
+        counts = _n_explained(main.space, near, len(main.trials) - 1)
+        for convention in map(main.space.convention, near[counts > 0]):
             [left] = [trial for trial in main.trials if not trial.prints(convention)]
             simpler.setdefault(left, convention)
     found = []
@@ -141,12 +144,14 @@ class Nearest(NamedTuple):
 
 def nearest_to(trial: Trial, conventions: Sequence[NamedConvention]) -> Nearest | None:
     """Return the value nearest to a claim that is printed otherwise; None if nothing can be computed."""
-    values: dict[float, Options] = {}
-    for _, convention in Space([trial], conventions).within(MOST_CHANGES):
-        if not np.isnan(value := trial.value(convention)) and not trial.prints(convention):
-            values.setdefault(value, convention)
-    if not values:
+    space, found, least = Space([trial], conventions), None, np.inf
+    for _, near in space.within(MOST_CHANGES):
+        values, _, prints = space.tried(trial, near)
+        distances = np.where(prints | np.isnan(values), np.inf, abs(values - float(trial.claim.value)))
+        if distances.min(initial=np.inf) < least:
+            least, found = distances.min(), space.convention(near[distances.argmin()])
+    if found is None:
         return None
-    value = min(values, key=lambda each: abs(each - float(trial.claim.value)))
+    value = trial.value(found)
     default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
-    return Nearest(value, simplified(values[value], default, lambda other: trial.value(other) == value))
+    return Nearest(value, simplified(found, default, lambda other: trial.value(other) == value))

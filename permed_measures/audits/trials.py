@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import ceil, floor
+from itertools import combinations, product
 from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permed_measures.audits.runs import RunVariants, options_for
 from permed_measures.conventions.named import NAMED, NamedConvention
@@ -19,13 +20,19 @@ from permed_measures.conventions.options import (
     OPTIONS_OF,
     SHARED,
     Options,
-    differing,
 )
 from permed_measures.conventions.query_sets import place
 from permed_measures.papers.claims import Claim
 from permed_measures.papers.names import Rank
 
-_NOISE = 1e-12
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Codes = NDArray[np.int64]
+"""Conventions: a row for each, a column for each option of a space, in it the number of a value."""
+
+NOTHING: Floats = np.full(len(OPTIONS["queries"].values), np.nan)
+"""The means of what cannot be computed."""
+NOISE = 1e-12
 """What a sum of some thousand values may be off by."""
 _NEAR = 0.03
 """How far from a claim the numbers are that somebody might have printed in its place."""
@@ -49,19 +56,10 @@ class Window(NamedTuple):
         highest = unit if code <= unit else code + reach
         return cls(code, max(code - reach, min(code, 0)), min(code + reach, highest))
 
-    def holds(self, code: float) -> bool:
-        """Return whether a number is one of them."""
-        return self.low <= code <= self.high
-
     @property
     def size(self) -> int:
         """How many they are."""
         return self.high - self.low + 1
-
-    def code_of(self, value: float, decimals: int) -> int | None:
-        """Return what a value is printed as, None if that is not near."""
-        code = None if np.isnan(value) else floor(value * 10**decimals + 0.5 + _NOISE * 10**decimals)
-        return code if code is not None and self.low <= code <= self.high else None
 
 
 class Trial:
@@ -81,8 +79,8 @@ class Trial:
     def __init__(self, row: str, claim: Claim, run: RunVariants) -> None:
         self.row, self.claim, self.run = row, claim, run
         self.options = (*SHARED, *OPTIONS_OF.get(claim.measure, ()), CUTOFF + claim.name)
-        self._key = itemgetter(*self.options)
-        self._values: dict[object, float] = {}
+        self._key = itemgetter(*(each for each in self.options if each != "queries"))
+        self._means: dict[object, Floats] = {}
         self._set_ends()
         if claim.other is not None:
             self._read(claim, claim.other)
@@ -94,13 +92,12 @@ class Trial:
     def about(self, claim: Claim) -> Trial:
         """Return the trial of another claim of the same measure, with what has been computed."""
         other = Trial(self.row, claim, self.run)
-        other._values = self._values
+        other._means = self._means
         return other
 
     def _set_ends(self) -> None:
         self.window = Window.of(self.claim)
         self._readings = [self.claim, *filter(None, [self.claim.other])]
-        self._codes: dict[object, tuple[list[tuple[float, float]], bool]] = {}
 
     def _read(self, claim: Claim, other: Claim) -> None:
         """Choose the reading of a claim that may be in percent."""
@@ -112,13 +109,17 @@ class Trial:
             self.claim = other._replace(other=claim._replace(other=None))
             self._set_ends()
 
+    def means(self, convention: Options) -> Floats:
+        """Compute the claim by a convention over each query set; NaN where that means nothing."""
+        key = self._key(convention)
+        if key not in self._means:
+            found = self.run.means(self.claim.measure, self.cutoff(convention), convention)
+            self._means[key] = NOTHING if found is None else found
+        return self._means[key]
+
     def value(self, convention: Options) -> float:
         """Compute the claim by a convention; NaN if that means nothing here."""
-        key = self._key(convention)
-        if key not in self._values:
-            means = self.run.means(self.claim.measure, self.cutoff(convention), convention)
-            self._values[key] = np.nan if means is None else float(means[place(convention["queries"])])
-        return self._values[key]
+        return float(self.means(convention)[place(convention["queries"])])
 
     def cutoff(self, convention: Options) -> Rank:
         """Return the cutoff that a convention has for the claim."""
@@ -127,7 +128,13 @@ class Trial:
 
     def prints(self, convention: Options) -> bool:
         """Return whether a convention prints the claim."""
-        return self._printed(convention)[1]
+        value = np.array([self.value(convention)])
+        return bool(self.are_printed(self.codes(value, FIRST_DIGITS[convention["rounding"]]))[0])
+
+    def are_printed(self, codes: Floats) -> Bools:
+        """Return for each row of codes whether the claim is among them."""
+        low, high = codes[:, ::2], codes[:, 1::2]
+        return np.asarray(((low <= self.window.code) & (self.window.code <= high)).any(axis=1))
 
     def shown(self, convention: Options) -> str:
         """Return what a convention prints."""
@@ -143,33 +150,52 @@ class Trial:
         labels = self.run.labels if ranked is None else ranked.labels
         return typed(self.claim.measure, cutoff, options_for(self.claim.measure, convention), labels)
 
-    def codes(self, convention: Options) -> list[tuple[float, float]]:
-        """Return what a convention prints, rounded half down and half up, by each reading."""
-        return self._printed(convention)[0]
+    def codes(self, values: Floats, first_to: int | None) -> Floats:
+        """Return what values are printed as, rounded half down and half up, by each reading.
 
-    def _printed(self, convention: Options) -> tuple[list[tuple[float, float]], bool]:
-        """Return what a convention prints, and whether the claim is among it."""
-        key = self._key(convention)
-        if key not in self._codes:
-            digits, value = FIRST_DIGITS[convention["rounding"]], self.value(convention)
-            codes = [_printed(value, each.decimals, digits) for each in self._readings]
-            self._codes[key] = codes, any(low <= self.window.code <= high for low, high in codes)
-        return self._codes[key]
+        Parameters
+        ----------
+        values : ndarray, shape (n,)
+        first_to : int or None
+            To how many digits they are rounded first.
+
+        Returns
+        -------
+        ndarray, shape (n, 2 times the number of readings)
+        """
+        ends = [end for each in self._readings for end in _printed(values, each.decimals, first_to)]
+        return np.column_stack(ends)
 
 
-def _printed(value: float, decimals: int, first_to: int | None) -> tuple[float, float]:
-    """Return the digits of a value that is rounded half down and half up, perhaps to some digits first."""
-    if np.isnan(value):
-        return value, value
-    units, step, reach = value * 10.0**decimals, 1.0, 0.5
+def _printed(values: Floats, decimals: int, first_to: int | None) -> tuple[Floats, Floats]:
+    """Return the digits of values that are rounded half down and half up, perhaps to some digits first."""
+    units, step, reach = values * 10.0**decimals, 1.0, 0.5
     if first_to is not None:
         reach += 0.5 * 10.0 ** (decimals - first_to) if decimals < first_to else 0
         step = 10.0 ** max(decimals - first_to, 0)
-    reach += _NOISE * 10.0**decimals / step
-    return ceil(units / step - reach) * step, floor(units / step + reach) * step
+    reach += NOISE * 10.0**decimals / step
+    return np.ceil(units / step - reach) * step, np.floor(units / step + reach) * step
 
 
 # --- conventions near the named ones -----------------------------------------------------------------
+
+
+class Tried(NamedTuple):
+    """A claim by each of many conventions.
+
+    Attributes
+    ----------
+    values : ndarray, shape (n,)
+        NaN where a convention means nothing.
+    codes : ndarray, shape (n, 2 times the number of readings)
+        What they are printed as.
+    prints : ndarray of bool, shape (n,)
+        Whether that is the claim.
+    """
+
+    values: Floats
+    codes: Floats
+    prints: Bools
 
 
 class Space:
@@ -193,18 +219,30 @@ class Space:
         self.trials, self.conventions = trials, conventions
         claims = [trial.claim for trial in trials]
         self.usual = {claim.name: claim.cutoffs[0] for claim in claims} if usual is None else usual
-        options = list(dict.fromkeys(option for trial in trials for option in trial.options))
-        self.values = {option: list(self._values(option)) for option in options}
+        self.options = list(dict.fromkeys(option for trial in trials for option in trial.options))
+        self.values = {option: list(self._values(option)) for option in self.options}
         self.bases = [
-            (named, {option: named.at(self.usual)[option] for option in options})
+            (named, {option: named.at(self.usual)[option] for option in self.options})
             for named in conventions
             if all(named.has(claim.measure) for claim in claims)
         ]
-        self._alike = {option: self._alike_of(option) for option in options if option in OPTIONS}
-        self._different = {
+        self._alike = {option: self._alike_of(option) for option in self.options if option in OPTIONS}
+        bases = [self.first(base) for _, base in self.bases]
+        firsts = {
             option: list(dict.fromkeys(self._first(option, value) for value in values))
             for option, values in self.values.items()
         }
+        self._coded = [
+            list(dict.fromkeys([*firsts[option], *(base[option] for base in bases)]))
+            for option in self.options
+        ]
+        self._n_tried = [len(each) for each in firsts.values()]
+        rows = dict.fromkeys(
+            tuple(coded.index(base[option]) for option, coded in zip(self.options, self._coded, strict=True))
+            for base in bases
+        )
+        self._means: dict[Trial, dict[int, Floats]] = {}
+        self._bases = np.array(list(rows), np.int64).reshape(len(rows), len(self.options))
 
     def _alike_of(self, option: str) -> dict[object, object]:
         """Return for each value the first that surely gives the same numbers for all runs."""
@@ -235,20 +273,50 @@ class Space:
             measures = [trial.claim.measure for trial in self.trials]
             yield from OPTIONS[option].values_for(measures, self.trials[0].run.labels.levels)
 
-    def within(self, most: int) -> Iterator[tuple[int, Options]]:
-        """Yield each convention with up to so many changes from a base, and how many it has.
+    def within(self, most: int) -> Iterator[tuple[int, Codes]]:
+        """Yield how many changes there are, and all conventions with as many from one of the bases.
 
-        Of those that are surely the same, one: the `first`.
+        Of those that are surely the same, one: the `first`. One near several bases comes several times.
         """
-        seen: set[object] = set()
-        bases = {tuple(base.values()): base for base in (self.first(base) for _, base in self.bases)}
-        for changes in range(most + 1):
-            for base in bases.values():
-                for convention in differing(base, self._different, changes):
-                    key = tuple(convention.values())
-                    if key not in seen:
-                        seen.add(key)
-                        yield changes, convention
+        for n in range(most + 1):
+            changes = [
+                (options, values)
+                for options in combinations(range(len(self.options)), n)
+                for values in product(*(range(self._n_tried[each]) for each in options))
+            ]
+            where, values = np.array(changes, int).reshape(len(changes), 2, n).swapaxes(0, 1)
+            for base in self._bases:
+                found = np.repeat(base[None], len(where), axis=0)
+                np.put_along_axis(found, where, values, axis=1)
+                yield n, found[(found != base).sum(axis=1) == n]
+
+    def convention(self, codes: Codes) -> Options:
+        """Return the convention of a row of codes."""
+        return {
+            option: values[code]
+            for option, values, code in zip(self.options, self._coded, codes.tolist(), strict=True)
+        }
+
+    def tried(self, trial: Trial, near: Codes) -> Tried:
+        """Compute a claim by conventions."""
+        columns = [self.options.index(each) for each in trial.options if each != "queries"]
+        sizes = [len(self._coded[each]) for each in columns]
+        key = near[:, columns] @ np.cumprod([1, *sizes[:-1]])
+        keys, first, which = np.unique(key, return_index=True, return_inverse=True)
+        known = self._means.setdefault(trial, {})
+        for each, place_of_it in zip(keys.tolist(), first.tolist(), strict=True):
+            if each not in known:
+                known[each] = trial.means(self.convention(near[place_of_it]))
+        means = np.array([known[each] for each in keys.tolist()]).reshape(-1, len(NOTHING))
+        queries, rounding = (self.options.index(each) for each in ("queries", "rounding"))
+        places = np.array([place(each) for each in self._coded[queries]])
+        values = means[which, places[near[:, queries]]]
+        codes = trial.codes(values, None)
+        for number, way in enumerate(self._coded[rounding]):
+            if FIRST_DIGITS[way] is not None:
+                twice = near[:, rounding] == number
+                codes[twice] = trial.codes(values[twice], FIRST_DIGITS[way])
+        return Tried(values, codes, trial.are_printed(codes))
 
     def neighbours(self, convention: Options) -> Iterator[tuple[str, object, Options]]:
         """Yield each convention that differs in one option, after the option and its new value."""

@@ -109,14 +109,12 @@ def test_the_joint_answer_is_that_of_all_conventions_near_the_named_ones(measure
         assert set(answer.explained) == explains(answer.options)
 
 
-def test_what_is_within_two_changes_is_found_once_with_the_fewest():
+def test_what_is_within_two_changes_has_as_many_from_a_base():
     qrels, runs = tiny(random.Random(3))
     trials = pm.audit(qrels, runs["first"], {"nDCG@3": "0.5"}).trials
-    space, seen = Space(trials, NAMED), {}
-    for changes, convention in space.within(2):
-        key = tuple(convention.values())
-        assert key not in seen
-        seen[key] = changes
-        assert convention == space.first(convention)
-        bases = [space.first(base) for _, base in space.bases]
-        assert changes == min(sum(convention[o] != base[o] for o in convention) for base in bases)
+    space = Space(trials, NAMED)
+    bases = [space.first(base) for _, base in space.bases]
+    for changes, near in space.within(2):
+        for convention in map(space.convention, near[:: 1 + 20 * changes]):
+            assert convention == space.first(convention)
+            assert changes in (sum(convention[o] != base[o] for o in convention) for base in bases)

@@ -13,7 +13,7 @@ from effort import effort
 import permed_measures as pm
 from permed_measures.audits.runs import RunVariants
 from permed_measures.audits.trials import Space, Trial
-from permed_measures.conventions.named import COMMUNITY, NAMED
+from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.options import CUTOFF, DEFAULT, OPTIONS, OPTIONS_OF, SHARED
 from permed_measures.conventions.query_sets import groupings_of
 from permed_measures.conventions.values import label_policies
@@ -121,7 +121,8 @@ def test_what_one_would_type_parses_and_has_the_value(grades, labels):
     run = {f"q{i}": {d: rng.randrange(9) / 2 for d in rng.sample(documents, 12)} for i in range(4)}
     plain, n_typed = Plain(qrels, run), 0
     for trial in trials_of(qrels, run, {name: "0.5000" for name in CLAIMS if name != "F1@3"}).values():
-        for _, convention in Space([trial], [COMMUNITY]).within(1):
+        space = Space([trial], [COMMUNITY])
+        for convention in (space.convention(each) for _, near in space.within(1) for each in near):
             if any(convention[each] != DEFAULT[each] for each in SHARED) and convention["labels"] != labels:
                 continue
             text = trial.measure(convention)
@@ -133,11 +134,3 @@ def test_what_one_would_type_parses_and_has_the_value(grades, labels):
                 assert trial.value(convention) == pytest.approx(value, abs=1e-12), text
                 n_typed += 1
     assert n_typed > 10
-
-
-def test_every_named_convention_is_within_its_own_space():
-    qrels, run = small_case(random.Random(1))
-    [trial] = trials_of(qrels, run, {"nDCG@5": "0.5"}).values()
-    space = Space([trial], NAMED)
-    found = {tuple(options.items()) for n, options in space.within(0) if n == 0}
-    assert found == {tuple(space.first(base).items()) for _, base in space.bases}
