@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import floor, log10
 
+import numpy as np
+
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.chance import Chance
 from permed_measures.audits.search import Nearest
@@ -58,7 +60,8 @@ def within_ties(main: Answer) -> list[str]:
             *({**plain, "ties": ties.value} for ties in (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)),
         ]
         least, *_, most = sorted(orders, key=trial.value)
-        if trial.codes(least)[0][0] <= trial.window.code <= trial.codes(most)[0][1]:
+        ends = trial.codes(np.array([trial.value(least), trial.value(most)]), None)
+        if ends[0, 0] <= trial.window.code <= ends[1, 1]:
             texts.append(
                 f"{_name_of(trial, main)}: {trial.claim.text} is within what the order of equal scores "
                 f"allows, {trial.shown(least)} to {trial.shown(most)}"
