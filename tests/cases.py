@@ -1,9 +1,5 @@
 """Random judgments and runs, measures to try on them, and the forms in which both can be given."""
 
-import random
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import ir_measures
 import pandas as pd
 import polars as pl
@@ -11,11 +7,9 @@ import pyarrow as pa
 
 import permed_measures as pm
 
-Nested = dict[str, dict[str, Any]]
-
 QUERIES = ["q1", "q10", "q2", "9", "10", "ü", "日本語", "topic_001_1", "\U0001d4b3"]
 DOCUMENTS = [*(f"d{i}" for i in range(14)), "D1", "é", "z", "Ω", "漢", "\U0001d4b3", "￿", "0"]
-SCORES: list[Callable[[random.Random], float]] = [
+SCORES = [
     lambda rng: rng.random(),
     lambda rng: float(rng.randrange(4)),
     lambda rng: 1 + rng.randrange(5) * 1e-9,
@@ -24,10 +18,10 @@ SCORES: list[Callable[[random.Random], float]] = [
     lambda rng: rng.choice([1e39, 2e39, -1e39, float("inf"), float("-inf")]),
     lambda rng: rng.randrange(-3, 3),
 ]
-GRADES: list[list[float]] = [[0, 1], [-1, 0, 1, 2], [0, 1, 2, 3, 4], [-2, -1, 0, 1, 2], [0, 0.5, 1, 1.5, 2.5]]
+GRADES = [[0, 1], [-1, 0, 1, 2], [0, 1, 2, 3, 4], [-2, -1, 0, 1, 2], [0, 0.5, 1, 1.5, 2.5]]
 
 
-def random_case(rng: random.Random) -> tuple[Nested, Nested]:
+def random_case(rng):
     """Return qrels and run with ties, collisions, negative grades, and queries missing on either side."""
     queries = rng.sample(QUERIES, rng.randint(1, 5))
     grades = rng.choice(GRADES)
@@ -43,24 +37,24 @@ def random_case(rng: random.Random) -> tuple[Nested, Nested]:
     return qrels, run
 
 
-def random_measure(rng: random.Random, name: str | None = None) -> ir_measures.Measure:
+def random_measure(rng, name=None):
     """Return a measure with random parameters: of this name, or any."""
     name = name or rng.choice(["GradedAP", "VariantNDCG", "GradedAP", "VariantNDCG", *PARAMETERS])
     params = {key: value for key, choose in PARAMETERS[name].items() if (value := choose(rng)) is not None}
     return pm.parse_measure(name)(**params)
 
 
-def _pick(*values: Any) -> Callable[[random.Random], Any]:
+def _pick(*values):
     return lambda rng: rng.choice(values)
 
 
-def _gains(rng: random.Random) -> dict[float, float] | None:
+def _gains(rng):
     if rng.random() < 0.6:
         return None
     return {grade / 2: rng.choice([0, 0.25, 0.5, 1, 3]) for grade in range(9)}
 
 
-def _whole_gains(rng: random.Random) -> dict[int, int] | None:
+def _whole_gains(rng):
     if rng.random() < 0.6:
         return None
     return {grade: rng.choice([-1, 0, 1, 2, 7]) for grade in rng.sample(range(-1, 5), 3)}
@@ -71,7 +65,7 @@ _NEEDED = _pick(1, 2, 3, 5, 10, 100)
 _FLAG = _pick(False, False, True)
 _LEVEL = _pick(1, 1, 2, 3)
 
-PARAMETERS: dict[str, dict[str, Callable[[random.Random], Any]]] = {
+PARAMETERS = {
     "GradedAP": {
         "cutoff": _CUTOFF,
         "rel": _pick(0, 0.5, 1, 1, 2),
@@ -117,53 +111,51 @@ PARAMETERS: dict[str, dict[str, Callable[[random.Random], Any]]] = {
     "NumRel": {"rel": _LEVEL},
 }
 
-Rows = list[tuple[str, str, Any]]
 
-
-def rows_of(nested: Nested) -> Rows:
+def rows_of(nested):
     """Return the rows of a nested dict, in its order."""
     return [(query_id, doc_id, value) for query_id, docs in nested.items() for doc_id, value in docs.items()]
 
 
-def _nested(rows: Rows, value: str) -> Nested:  # noqa: ARG001 - the forms have one signature
-    nested: Nested = {}
+def _nested(rows, value):  # noqa: ARG001 - the forms have one signature
+    nested = {}
     for query_id, doc_id, item in rows:
         nested.setdefault(query_id, {})[doc_id] = item
     return nested
 
 
-def _records(rows: Rows, value: str) -> Iterator[Any]:
+def _records(rows, value):
     kind = ir_measures.ScoredDoc if value == "score" else ir_measures.Qrel
     return (kind(*row) for row in rows)
 
 
-def _columns(rows: Rows, value: str) -> dict[str, list[Any]]:
+def _columns(rows, value):
     numbers = [float(row[2]) for row in rows]
     return {"query_id": [row[0] for row in rows], "doc_id": [row[1] for row in rows], value: numbers}
 
 
-def _pandas(rows: Rows, value: str, dtype: str) -> pd.DataFrame:
+def _pandas(rows, value, dtype):
     return pd.DataFrame(_columns(rows, value)).astype({"query_id": dtype, "doc_id": dtype, value: "float64"})
 
 
-def _polars(rows: Rows, value: str, dtype: Any = pl.String) -> pl.DataFrame:
+def _polars(rows, value, dtype=pl.String):
     ids = {"query_id": pl.String, "doc_id": pl.String, value: pl.Float64}
     return pl.DataFrame(_columns(rows, value), schema=ids).with_columns(
         pl.col("query_id", "doc_id").cast(dtype)
     )
 
 
-def _pyarrow(rows: Rows, value: str) -> pa.Table:
+def _pyarrow(rows, value):
     types = [("query_id", pa.string()), ("doc_id", pa.string()), (value, pa.float64())]
     return pa.table(_columns(rows, value), schema=pa.schema(types))
 
 
-def _pyterrier(rows: Rows, value: str) -> pd.DataFrame:
+def _pyterrier(rows, value):
     names = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
     return _pandas(rows, value, "object").rename(columns=names).assign(rank=0)
 
 
-FORMS: dict[str, Callable[[Rows, str], Any]] = {
+FORMS = {
     "dict": _nested,
     "namedtuples": _records,
     "pandas, arrow strings": lambda rows, value: _pandas(rows, value, "str"),

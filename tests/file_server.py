@@ -1,6 +1,5 @@
 """A server on this machine."""
 
-import contextlib
 import http.server
 import threading
 
@@ -13,12 +12,10 @@ class FileServer:
     files : dict of str to bytes
     cut : dict of str to list of int
         How many bytes the next requests get.
-    together : threading.Barrier, optional
-        Let so many requests wait for each other.
     """
 
     def __init__(self):
-        self.files, self.cut, self.asked, self.together = {}, {}, [], None
+        self.files, self.cut, self.asked = {}, {}, []
         server = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -30,9 +27,6 @@ class FileServer:
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 cuts = server.cut.get(self.path)
-                if server.together is not None:
-                    with contextlib.suppress(threading.BrokenBarrierError):  # one may wait for the other
-                        server.together.wait(1)
                 self.wfile.write(body[: cuts.pop(0)] if cuts else body)
 
             def log_message(self, *_):

@@ -11,18 +11,11 @@ Standard measures follow trec_eval 9; where that is not plain from the formula, 
 
 import math
 import struct
-from collections.abc import Callable, Mapping, Sequence
-
-Ranking = Sequence[tuple[str, float | None]]
-Grades = Mapping[str, float]
-Cutoff = int | None
-Gains = Mapping[float, float] | None
-
 
 # --- the ranking ---------------------------------------------------------------------------------------
 
 
-def float32(score: float) -> float:
+def float32(score):
     """Round to the nearest float32; what is too large becomes infinite."""
     try:
         return float(struct.unpack("f", struct.pack("f", score))[0])
@@ -30,7 +23,7 @@ def float32(score: float) -> float:
         return math.copysign(math.inf, score)
 
 
-def rank(docs: Mapping[str, float], ties: str = "trec", grades: Grades | None = None) -> list[str]:
+def rank(docs, ties="trec", grades=None):
     """Order documents by score, highest first; ``ties`` says how to order equal scores.
 
     Sorting is stable, so the last of several sorts decides and the ones before it break its ties.
@@ -52,17 +45,17 @@ def rank(docs: Mapping[str, float], ties: str = "trec", grades: Grades | None = 
 # --- what the measures share ---------------------------------------------------------------------------
 
 
-def is_relevant(grade: float | None, rel: float) -> bool:
+def is_relevant(grade, rel):
     """Tell whether a document is judged, not negative, and of grade ``rel`` or more."""
     return grade is not None and grade >= 0 and grade >= rel
 
 
-def num_relevant(judgments: Grades, rel: float) -> int:
+def num_relevant(judgments, rel):
     """Count R, the relevant documents in the qrels."""
     return sum(1 for grade in judgments.values() if is_relevant(grade, rel))
 
 
-def top(ranking: Ranking, cutoff: Cutoff, judged_only: bool) -> list[float | None]:
+def top(ranking, cutoff, judged_only):
     """List the grades of the first ``cutoff`` documents; None is unjudged.
 
     With ``judged_only`` unjudged documents leave the ranking first, and so do those with a negative grade:
@@ -74,12 +67,12 @@ def top(ranking: Ranking, cutoff: Cutoff, judged_only: bool) -> list[float | Non
     return grades if cutoff is None else grades[:cutoff]
 
 
-def found(ranking: Ranking, cutoff: Cutoff, rel: float, judged_only: bool) -> int:
+def found(ranking, cutoff, rel, judged_only):
     """Count the relevant documents among the first ``cutoff``."""
     return sum(1 for grade in top(ranking, cutoff, judged_only) if is_relevant(grade, rel))
 
 
-def ratio(numerator: float, denominator: float) -> float:
+def ratio(numerator, denominator):
     """Divide, with 0 for a denominator of 0."""
     return numerator / denominator if denominator != 0 else 0.0
 
@@ -87,30 +80,22 @@ def ratio(numerator: float, denominator: float) -> float:
 # --- standard measures ---------------------------------------------------------------------------------
 
 
-def precision(
-    ranking: Ranking, _: Grades, *, cutoff: int, rel: float = 1, judged_only: bool = False
-) -> float:
+def precision(ranking, _, *, cutoff, rel=1, judged_only=False):
     """P: the relevant documents among the first k, over k even if fewer were retrieved."""
     return found(ranking, cutoff, rel, judged_only) / cutoff
 
 
-def recall(
-    ranking: Ranking, judgments: Grades, *, cutoff: int, rel: float = 1, judged_only: bool = False
-) -> float:
+def recall(ranking, judgments, *, cutoff, rel=1, judged_only=False):
     """R: the relevant documents among the first k, over R."""
     return ratio(found(ranking, cutoff, rel, judged_only), num_relevant(judgments, rel))
 
 
-def success(
-    ranking: Ranking, _: Grades, *, cutoff: Cutoff = None, rel: float = 1, judged_only: bool = False
-) -> float:
+def success(ranking, _, *, cutoff=None, rel=1, judged_only=False):
     """Success, and Coverage: 1 if a relevant document is among the first k (or retrieved at all)."""
     return 1.0 if found(ranking, cutoff, rel, judged_only) else 0.0
 
 
-def reciprocal_rank(
-    ranking: Ranking, _: Grades, *, cutoff: Cutoff = None, rel: float = 1, judged_only: bool = False
-) -> float:
+def reciprocal_rank(ranking, _, *, cutoff=None, rel=1, judged_only=False):
     """RR: 1 over the rank of the first relevant document."""
     for i, grade in enumerate(top(ranking, cutoff, judged_only), start=1):
         if is_relevant(grade, rel):
@@ -118,9 +103,7 @@ def reciprocal_rank(
     return 0.0
 
 
-def average_precision(
-    ranking: Ranking, judgments: Grades, *, cutoff: Cutoff = None, rel: float = 1, judged_only: bool = False
-) -> float:
+def average_precision(ranking, judgments, *, cutoff=None, rel=1, judged_only=False):
     """AP: the sum of P(i) over relevant ranks i <= k, over R whatever k is."""
     total, hits = 0.0, 0
     for i, grade in enumerate(top(ranking, cutoff, judged_only), start=1):
@@ -130,15 +113,13 @@ def average_precision(
     return ratio(total, num_relevant(judgments, rel))
 
 
-def r_precision(ranking: Ranking, judgments: Grades, *, rel: float = 1, judged_only: bool = False) -> float:
+def r_precision(ranking, judgments, *, rel=1, judged_only=False):
     """Rprec: precision at R."""
     num_rel = num_relevant(judgments, rel)
     return ratio(found(ranking, num_rel, rel, judged_only), num_rel)
 
 
-def interpolated_precision(
-    ranking: Ranking, judgments: Grades, *, recall: float, rel: float = 1, judged_only: bool = False
-) -> float:
+def interpolated_precision(ranking, judgments, *, recall, rel=1, judged_only=False):
     """IPrec: the highest precision at or after the rank where the recall is reached.
 
     As in trec_eval 9, the recall is reached with int(recall * R + 0.9) relevant documents (trec_eval 10
@@ -154,56 +135,48 @@ def interpolated_precision(
     return best
 
 
-def judged(ranking: Ranking, _: Grades, *, cutoff: Cutoff = None) -> float:
+def judged(ranking, _, *, cutoff=None):
     """Judged: the share of judged documents, of any grade, among the first k or as many as were retrieved."""
     grades = top(ranking, cutoff, judged_only=False)
     return ratio(sum(1 for grade in grades if grade is not None), len(grades))
 
 
-def set_precision(
-    ranking: Ranking, judgments: Grades, *, rel: float = 1, relative: bool = False, judged_only: bool = False
-) -> float:
+def set_precision(ranking, judgments, *, rel=1, relative=False, judged_only=False):
     """SetP: relevant retrieved over retrieved; ``relative``: over min(retrieved, R), the most possible."""
     retrieved = len(top(ranking, None, judged_only))
     possible = min(retrieved, num_relevant(judgments, rel)) if relative else retrieved
     return ratio(found(ranking, None, rel, judged_only), possible)
 
 
-def set_recall(ranking: Ranking, judgments: Grades, *, rel: float = 1) -> float:
+def set_recall(ranking, judgments, *, rel=1):
     """SetR: relevant retrieved over R."""
     return ratio(found(ranking, None, rel, judged_only=False), num_relevant(judgments, rel))
 
 
-def set_f(
-    ranking: Ranking, judgments: Grades, *, rel: float = 1, beta: float = 1.0, judged_only: bool = False
-) -> float:
+def set_f(ranking, judgments, *, rel=1, beta=1.0, judged_only=False):
     """SetF: (b+1) P R / (b P + R); as in trec_eval, beta is not squared."""
     p = set_precision(ranking, judgments, rel=rel, judged_only=judged_only)
     r = set_recall(ranking, judgments, rel=rel)
     return ratio((beta + 1) * p * r, beta * p + r)
 
 
-def set_average_precision(
-    ranking: Ranking, judgments: Grades, *, rel: float = 1, judged_only: bool = False
-) -> float:
+def set_average_precision(ranking, judgments, *, rel=1, judged_only=False):
     """SetAP: SetP times SetR."""
     p = set_precision(ranking, judgments, rel=rel, judged_only=judged_only)
     return p * set_recall(ranking, judgments, rel=rel)
 
 
-def num_ret(ranking: Ranking, _: Grades, *, rel: float | None = None) -> float:
+def num_ret(ranking, _, *, rel=None):
     """NumRet: the documents retrieved; with ``rel`` the relevant ones."""
     return float(len(ranking) if rel is None else found(ranking, None, rel, judged_only=False))
 
 
-def num_rel(_ranking: Ranking, judgments: Grades, *, rel: float = 1) -> float:
+def num_rel(_ranking, judgments, *, rel=1):
     """NumRel: R, whatever was retrieved."""
     return float(num_relevant(judgments, rel))
 
 
-def rank_biased_precision(
-    ranking: Ranking, _: Grades, *, cutoff: Cutoff = None, p: float = 0.8, rel: float | None = None
-) -> float:
+def rank_biased_precision(ranking, _, *, cutoff=None, p=0.8, rel=None):
     """RBP: (1-p) times the sum of p^(i-1) over relevant ranks; without ``rel``, each times its grade.
 
     The grade is taken as it stands, above 0 (trectools): with grades above 1 the value can exceed 1.
@@ -215,7 +188,7 @@ def rank_biased_precision(
     return (1 - p) * total
 
 
-def binary_preference(ranking: Ranking, judgments: Grades, *, rel: float = 1) -> float:
+def binary_preference(ranking, judgments, *, rel=1):
     """Bpref: 1 - min(n, R) / min(N, R) for each relevant document, n judged not relevant above it; over R.
 
     As in trec_eval, negative grades are neither relevant nor judged not relevant.
@@ -231,7 +204,7 @@ def binary_preference(ranking: Ranking, judgments: Grades, *, rel: float = 1) ->
     return ratio(total, num_rel)
 
 
-def inferred_average_precision(ranking: Ranking, judgments: Grades, *, rel: float = 1) -> float:
+def inferred_average_precision(ranking, judgments, *, rel=1):
     """InfAP with trec_eval's smoothing; a negative grade is in the pool, but not judged."""
     epsilon = 0.00001
     total, relevant, nonrel, unjudged = 0.0, 0, 0, 0
@@ -252,7 +225,7 @@ def inferred_average_precision(ranking: Ranking, judgments: Grades, *, rel: floa
     return ratio(total, num_relevant(judgments, rel))
 
 
-def expected_reciprocal_rank(ranking: Ranking, _: Grades, *, cutoff: Cutoff = None) -> float:
+def expected_reciprocal_rank(ranking, _, *, cutoff=None):
     """ERR as gdeval has it: a document stops the user with probability (2^g - 1) / 16."""
     total, reached = 0.0, 1.0
     for i, grade in enumerate(top(ranking, cutoff, judged_only=False), start=1):
@@ -262,21 +235,21 @@ def expected_reciprocal_rank(ranking: Ranking, _: Grades, *, cutoff: Cutoff = No
     return total
 
 
-def num_q(_ranking: Ranking, _: Grades) -> float:
+def num_q(_ranking, _):
     """NumQ: 1 for each query of the qrels."""
     return 1.0
 
 
 # --- discounted cumulated gain -------------------------------------------------------------------------
 
-DISCOUNTS: dict[str, Callable[[int], float]] = {
+DISCOUNTS = {
     "log2": lambda i: 1 / math.log2(i + 1),
     "jk": lambda i: 1 if i == 1 else 1 / math.log2(i),
     "zipf": lambda i: 1 / i,
 }
 
 
-def cumulated_gain(grades: Sequence[float], gain: str, discount: str) -> float:
+def cumulated_gain(grades, gain, discount):
     """Sum the gains of the grades, each discounted by its place."""
     total = 0.0
     for i, grade in enumerate(grades, start=1):
@@ -285,16 +258,16 @@ def cumulated_gain(grades: Sequence[float], gain: str, discount: str) -> float:
 
 
 def variant_ndcg(
-    ranking: Ranking,
-    judgments: Grades,
+    ranking,
+    judgments,
     *,
-    cutoff: Cutoff = None,
-    gain: str = "exp",
-    discount: str = "log2",
-    ideal: str = "qrels",
-    negative: str = "zero",
-    judged_only: bool = False,
-) -> float:
+    cutoff=None,
+    gain="exp",
+    discount="log2",
+    ideal="qrels",
+    negative="zero",
+    judged_only=False,
+):
     """VariantNDCG: DCG at k over that of an ideal list at k; 0 if the ideal is not positive.
 
     An unjudged document has grade 0, in the ideal list too where that is made of the retrieved documents.
@@ -310,15 +283,7 @@ def variant_ndcg(
     return cumulated_gain(within, gain, discount) / ideal_dcg if ideal_dcg > 0 else 0.0
 
 
-def ndcg(
-    ranking: Ranking,
-    judgments: Grades,
-    *,
-    cutoff: Cutoff = None,
-    dcg: str = "log2",
-    gains: Gains = None,
-    judged_only: bool = False,
-) -> float:
+def ndcg(ranking, judgments, *, cutoff=None, dcg="log2", gains=None, judged_only=False):
     """NDCG with the grade as gain (``log2``) or 2^grade - 1 (``exp-log2``); gain of negative grades is 0.
 
     ``gains`` replaces grades before anything else, as ir_measures does for pytrec_eval: a grade it leaves out
@@ -335,16 +300,8 @@ def ndcg(
 
 
 def graded_average_precision(
-    ranking: Ranking,
-    judgments: Grades,
-    *,
-    cutoff: Cutoff = None,
-    rel: float = 1,
-    max_rel: float = 2,
-    gains: Gains = None,
-    norm: str = "num_rel",
-    judged_only: bool = False,
-) -> float:
+    ranking, judgments, *, cutoff=None, rel=1, max_rel=2, gains=None, norm="num_rel", judged_only=False
+):
     """GradedAP: (1/N) times the sum of P(i) w(g_i) over relevant ranks i <= k."""
     total, hits = 0.0, 0
     for i, grade in enumerate(top(ranking, cutoff, judged_only), start=1):
@@ -364,9 +321,7 @@ def graded_average_precision(
     return ratio(total, norms[norm])
 
 
-def gap(
-    ranking: Ranking, judgments: Grades, *, cutoff: Cutoff = None, g: Gains = None, max_rel: int = 2
-) -> float:
+def gap(ranking, judgments, *, cutoff=None, g=None, max_rel=2):
     """GAP: the mean of AP over thresholds j, each weighing g_j times its number of relevant documents."""
     shares = g if g is not None else dict.fromkeys(range(1, max_rel + 1), 1 / max_rel)
     total, weight = 0.0, 0.0
@@ -377,9 +332,7 @@ def gap(
     return ratio(total, weight)
 
 
-def q_measure(
-    ranking: Ranking, judgments: Grades, *, cutoff: Cutoff = None, beta: float = 1.0, gains: Gains = None
-) -> float:
+def q_measure(ranking, judgments, *, cutoff=None, beta=1.0, gains=None):
     """QMeasure: (C(i) + b cg(i)) / (i + b cg*(i)) summed over relevant ranks i <= k, over min(R, k).
 
     Relevant is grade 1 or more; only relevant documents gain.
@@ -397,7 +350,7 @@ def q_measure(
 
 # --- all queries ---------------------------------------------------------------------------------------
 
-MEASURES: Mapping[str, Callable[..., float]] = {
+MEASURES = {
     "AP": average_precision,
     "Bpref": binary_preference,
     "ERR": expected_reciprocal_rank,
@@ -427,13 +380,8 @@ MEASURES: Mapping[str, Callable[..., float]] = {
 
 SUMMED = {"NumQ", "NumRel", "NumRet"}
 
-Run = Mapping[str, Mapping[str, float]]
-Qrels = Mapping[str, Grades]
 
-
-def evaluate(
-    measure_name: str, params: Mapping[str, object], qrels: Qrels, run: Run, ties: str = "trec"
-) -> dict[str, float]:
+def evaluate(measure_name, params, qrels, run, ties="trec"):
     """Compute the measure for every query of the qrels; one absent from the run has an empty ranking."""
     values = {}
     for query, judgments in qrels.items():
@@ -443,9 +391,7 @@ def evaluate(
     return values
 
 
-def aggregate(
-    measure_name: str, params: Mapping[str, object], qrels: Qrels, run: Run, ties: str = "trec"
-) -> float:
+def aggregate(measure_name, params, qrels, run, ties="trec"):
     """Average over all queries of the qrels (add up what is a count); NaN if there are none."""
     if not qrels:
         return math.nan

@@ -5,11 +5,10 @@ The import of ir_datasets takes longer than that of all the rest, and it has no 
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import sys
-import threading
 import warnings
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 from permed_measures.errors import PermedWarning
@@ -46,22 +45,13 @@ def _register_or_warn() -> None:
 
 
 class _ImportHook:
-    """Leave finding ir_datasets to the other finders, and register the data sets once it is loaded."""
-
-    def __init__(self) -> None:
-        self._thread = threading.local()
+    """Find ir_datasets as Python does, and register the data sets once it is loaded."""
 
     def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
         """Return the spec of ir_datasets with a loader that registers; None for any other module."""
-        if fullname != "ir_datasets" or getattr(self._thread, "is_searching", False):
-            return None
-        self._thread.is_searching = True  # for this search asks all finders, and so this one again
-        try:
-            spec = importlib.util.find_spec(fullname)
-        finally:
-            self._thread.is_searching = False
+        spec = PathFinder.find_spec(fullname) if fullname == "ir_datasets" else None
         if spec is None or spec.loader is None:
-            return spec
+            return None
         execute = spec.loader.exec_module
 
         def execute_and_register(module: ModuleType) -> None:

@@ -6,7 +6,6 @@ import re
 import socket
 import subprocess
 import sys
-import threading
 
 import ir_datasets
 import pytest
@@ -72,19 +71,6 @@ def test_a_connection_that_is_cut_is_tried_again_and_leaves_no_half_file(server,
     monkeypatch.setenv("IR_DATASETS_DL_TRIES", "2")
     assert remote(server.url).path().read_bytes() == BODY
     assert server.asked == ["/queries.jsonl"] * 3
-
-
-def test_a_file_that_two_ask_for_at_once_is_there_for_both(server, home):
-    server.files["/queries.jsonl"] = BODY
-    server.together = threading.Barrier(2)  # both have begun before either gets the content
-    file, found = remote(server.url), []
-    threads = [threading.Thread(target=lambda: found.append(file.path().read_bytes())) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [BODY, BODY]
-    assert kept(home) == [file.cache_path()]
 
 
 def test_a_mirror_of_hugging_face_is_used(server, monkeypatch):

@@ -24,11 +24,6 @@ print(ir_datasets.load('permed-sample').queries_count(), len(set(ir_datasets.reg
 ALL_LOADED = f"48 {len(NAMES)}"
 
 
-def test_importing_the_package_does_not_import_ir_datasets():
-    code = "import sys, permed_measures; print([name for name in sys.modules if 'ir_datasets' in name])"
-    assert python(code) == "[]"
-
-
 ORDERS = [
     "import ir_datasets, permed_measures",
     "import permed_measures, ir_datasets",
@@ -42,23 +37,6 @@ ORDERS = [
 )
 def test_the_data_sets_are_registered_in_whichever_order_things_are_imported(imports):
     assert python(imports + LOADED) == ALL_LOADED
-
-
-ANOTHER_HOOK = """
-import sys, permed_measures
-class Another:
-    def find_spec(self, name, path, target=None):
-        if name == 'ir_datasets':
-            found = (other.find_spec(name, path, target) for other in sys.meta_path if other is not self)
-            return next((spec for spec in found if spec), None)
-sys.meta_path.insert(0, Another())
-import ir_datasets
-"""
-
-
-@pytest.mark.thorough
-def test_hooks_do_not_call_each_other_without_end():
-    assert python(ANOTHER_HOOK + LOADED) == ALL_LOADED
 
 
 BROKEN = """
@@ -90,22 +68,6 @@ except ImportError as error:
         "purpose). Call permed_measures.datasets.register() to see the whole error"
     )
     assert python(code) == f"{message}\nTrue\nbroken on purpose"
-
-
-@pytest.mark.thorough
-def test_threads_that_import_ir_datasets_at_once_all_find_the_data_sets():
-    code = """
-import threading, permed_measures
-found = []
-def work():
-    import ir_datasets
-    found.append('medcorpus' in set(ir_datasets.registry))
-threads = [threading.Thread(target=work) for _ in range(8)]
-[thread.start() for thread in threads]
-[thread.join() for thread in threads]
-print(found)
-"""
-    assert python(code) == str([True] * 8)
 
 
 def test_an_id_that_exists_is_left_as_it_is():

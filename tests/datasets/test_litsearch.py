@@ -4,14 +4,12 @@ import functools
 import hashlib
 import random
 import shutil
-import warnings
 from dataclasses import replace
 
 import ir_datasets
 import polars as pl
 import pytest
-from data_files import evaluate, lines_of
-from ir_measures import P
+from data_files import lines_of
 
 import permed_measures as pm
 from permed_measures.datasets.downloads import FILES
@@ -165,31 +163,6 @@ def test_the_parts_of_litsearch_are_partitions(names, keeps):
         assert part.queries_count() == len(ids)
     assert sum(part.queries_count() for part in parts) == 597
     assert sorted(qrel for part in parts for qrel in part.qrels_iter()) == sorted(whole.qrels_iter())
-
-
-@pytest.mark.usefixtures("official")
-def test_litsearch_by_specificity(data):
-    path = data / "litsearch" / "runs" / "bm25.jsonl"
-    content, _ = evaluate("litsearch", path, "-m", "P@10", "--by", "specificity")
-    assert [row["group"] for row in content["groups"]] == ["broad", "specific"]
-    for row in content["groups"]:
-        part = ir_datasets.load(f"litsearch/{row['group']}")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", pm.PermedWarning)
-            expected = pm.calc_aggregate([P @ 10], part, pm.read_run(path))
-        assert row["metrics"]["P@10"] == pytest.approx(expected[P @ 10], abs=1e-12)
-
-
-@pytest.mark.usefixtures("real")
-def test_litsearch_by_specificity_downloads_what_it_needs(monkeypatch):
-    def no_network(*_, **__):
-        raise OSError("no network here")
-
-    monkeypatch.setattr("requests.get", no_network)
-    with pytest.raises(
-        pm.InputError, match=r"full-00000-of-00001\.parquet cannot be downloaded \(no network h"
-    ):
-        pm.evaluate_by("P@10", ir_datasets.load("litsearch"), {"1": {"202719327": 1.0}}, by="specificity")
 
 
 def test_questions_of_another_data_set_are_refused(cache, rows, monkeypatch):

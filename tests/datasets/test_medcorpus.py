@@ -3,27 +3,11 @@
 from collections import Counter, defaultdict
 
 import ir_datasets
-import ir_measures
 import pytest
 from data_files import evaluate, lines_of, write_lines
 
 import permed_measures as pm
 from permed_measures.datasets.records import TitledDoc
-
-PUBLISHED = {
-    "GradedAP@10": 0.535731969113,
-    "P@1": 0.927906976744,
-    "nDCG(dcg='exp-log2')@10": 0.904480022705,
-}
-MEASURES = [pm.GradedAP @ 10, ir_measures.P @ 1, ir_measures.nDCG(dcg="exp-log2") @ 10]
-BY_TURN = {  # grade: labels, of each turn
-    1: {-1: 16, 0: 1530, 1: 4212, 2: 2241},
-    2: {0: 2910, 1: 3892, 2: 1192},
-    3: {0: 2217, 1: 4610, 2: 1165},
-    4: {0: 1934, 1: 3636, 2: 430},
-    5: {0: 1511, 1: 1937, 2: 152},
-    6: {0: 341, 1: 402, 2: 57},
-}
 
 
 def grades_of(dataset):
@@ -64,7 +48,6 @@ def test_the_turns_are_a_partition_of_medcorpus():
     whole = ir_datasets.load("medcorpus")
     parts = [ir_datasets.load(f"medcorpus/turn/{turn}") for turn in range(1, 7)]
     for turn, part in enumerate(parts, start=1):
-        assert grades_of(part).items() >= BY_TURN[turn].items()
         queries = list(part.queries_iter())
         assert {query.turn_number for query in queries} == {turn}
         assert {qrel.query_id for qrel in part.qrels_iter()} == {query.query_id for query in queries}
@@ -73,22 +56,6 @@ def test_the_turns_are_a_partition_of_medcorpus():
     assert sum((grades_of(part) for part in parts), Counter()) == grades_of(whole)
     assert sorted(qrel for part in parts for qrel in part.qrels_iter()) == sorted(whole.qrels_iter())
     assert sorted(query for part in parts for query in part.queries_iter()) == sorted(whole.queries_iter())
-
-
-@pytest.mark.parametrize("calc_aggregate", [ir_measures.calc_aggregate, pm.calc_aggregate])
-@pytest.mark.usefixtures("real")
-def test_medcorpus_labels_in_their_order_have_the_published_numbers(data, calc_aggregate):
-    run = pm.read_run(data / "medcorpus" / "query_to_texts.jsonl")
-    values = calc_aggregate(MEASURES, ir_datasets.load("medcorpus").qrels_iter(), run)
-    assert {str(measure): value for measure, value in values.items()} == pytest.approx(PUBLISHED, abs=1e-9)
-
-
-@pytest.mark.usefixtures("real")
-def test_medcorpus_by_the_command_line_has_the_published_numbers(data):
-    options = [part for text in PUBLISHED for part in ("-m", text)]
-    content, _ = evaluate("medcorpus", data / "medcorpus" / "query_to_texts.jsonl", *options)
-    assert content["metrics"] == pytest.approx(PUBLISHED, abs=1e-9)
-    assert content["queries"] == {"judged": 3440, "in_run": 3440, "without_relevant": 27, "ignored": 0}
 
 
 def test_medcorpus_by_group_is_the_mean_over_the_turns_of_the_group(real, data):

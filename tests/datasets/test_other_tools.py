@@ -1,8 +1,6 @@
 """Our data sets in ir_datasets, PyTerrier and the command line."""
 
 import json
-import subprocess
-import sys
 import warnings
 
 import ir_datasets
@@ -17,21 +15,6 @@ import permed_measures as pm
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path_factory.mktemp("home")))
-
-
-@pytest.mark.thorough
-def test_ir_datasets_exports_and_looks_up_the_sample():
-    code = "import permed_measures, ir_datasets; ir_datasets.main_cli()"
-
-    def output(*arguments):
-        return subprocess.run(
-            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
-        ).stdout
-
-    first = json.loads(output("export", "permed-sample", "queries", "--format", "jsonl").splitlines()[0])
-    assert first["query_id"] == "sample_01_1"
-    assert first["text"].startswith("Do SGLT2 inhibitors")
-    assert output("lookup", "permed-sample", "sample-001").startswith("sample-001\tTeledermatology")
 
 
 def test_pyterrier_loads_texts_and_its_data_set_is_taken_as_qrels():

@@ -70,13 +70,6 @@ def test_means_by_group_are_those_of_plain_loops(seed, group_of, form):
             assert value == pytest.approx(sum(values) / len(values) if values else math.nan, nan_ok=True)
 
 
-def test_by_conversation_medcorpus_scores_higher_than_by_turn(data):
-    labels = data / "medcorpus" / "query_to_texts.jsonl"
-    qrels, run = pm.read_qrels(labels), pm.read_run(labels)
-    by_conversation = pm.evaluate_by("GradedAP@10", qrels, run, "^(.*)_[0-9]+$", macro=True)
-    assert by_conversation == {pm.GradedAP @ 10: pytest.approx(0.54024827526, abs=1e-11)}
-
-
 def test_counts_are_added_up_in_a_group_and_absent_queries_score_0():
     qrels = {"a_1": {"d": 1}, "a_2": {"d": 1}, "b_1": {"e": 0}}
     run = {"a_1": {"d": 2.0, "x": 1.0}, "b_1": {"e": 1.0}}

@@ -35,10 +35,3 @@ def test_oracle_gives_the_value_worked_by_hand(case, text, expected):
     measure = pm.parse_measure(text)
     value = oracle.aggregate(measure.NAME, measure.params, case["qrels"], scored(case["run"]))
     assert value == pytest.approx(expected, abs=1e-12), case["arithmetic"]
-
-
-def test_lists_of_grades_give_the_note_s_numbers():
-    qrels, run = pm.from_relevance_lists({"q1": [1, 0, 1], "q2": [1, 1, 0], "q3": [0, 1, 1]})
-    measures = ["GradedAP(max_rel=1,norm='num_rel_ret')@3", "VariantNDCG(gain='linear',ideal='run')@3"]
-    values = list(pm.calc_aggregate(measures, qrels, run).values())
-    assert values == pytest.approx([29 / 36, 0.8710490642551528], abs=1e-12)

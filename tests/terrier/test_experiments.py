@@ -2,7 +2,6 @@
 
 import warnings
 
-import numpy as np
 import pytest
 from ir_measures import AP, NumRet
 
@@ -62,15 +61,6 @@ def test_every_measure_by_query_is_that_of_the_frame(systems, runs, topics, qrel
 # --- significance -----------------------------------------------------------------------------------
 
 
-def holm(p_values):
-    """Return the adjusted p-values: of the i-th smallest of m, the largest (m - j + 1)·p_j with j up to i."""
-    adjusted, largest = {}, 0.0
-    for place, index in enumerate(np.argsort(p_values)):
-        largest = max(largest, (len(p_values) - place) * p_values[index])
-        adjusted[index] = min(largest, 1.0)
-    return [adjusted[index] for index in range(len(p_values))]
-
-
 @pytest.fixture(scope="module")
 def tested(systems, topics, qrels):
     options = {"baseline": "bm25", "correction": "holm"}
@@ -87,37 +77,29 @@ def test_p_values_wins_and_losses_are_those_of_compare(tested, runs, qrels):
         assert system[str(row.measure)] == pytest.approx(row.mean, abs=1e-9)
 
 
-def test_compare_corrects_over_systems_and_measures_together(tested, runs, qrels):
-    rows = compare(qrels, runs, MEASURES, baseline="bm25", clusters="none", tests=("t-test",)).rows
-    places = [(row.run, f"{row.measure} p-value") for row in rows]
-    ours = [row.tests["t-test"].adjusted for row in rows]
-    assert ours == pytest.approx(holm([tested.loc[place] for place in places]), abs=1e-9)
-    theirs = [tested.loc[name, f"{column} corrected"] for name, column in places]
-    assert all(our >= their - 1e-9 for our, their in zip(ours, theirs, strict=True))
-    graded = places.index(("rewrite", "GradedAP@10 p-value"))
-    assert theirs[graded] < 0.05 < ours[graded]
+# --- what is not as in the rest ---------------------------------------------------------------------------
 
 
-def test_pyterrier_takes_the_turns_of_a_conversation_as_independent(tested, runs, dataset):
-    how = {"baseline": "bm25", "tests": "t-test"}
-    rows = compare(dataset, runs, MEASURES, **how).rows
-    independent = compare(dataset, runs, MEASURES, clusters="none", **how).rows
-    alone = {(row.run, row.measure): row.tests["t-test"].p for row in independent}
-    for row in rows:
-        assert alone[row.run, row.measure] == pytest.approx(
-            tested.loc[row.run, f"{row.measure} p-value"], abs=1e-9
-        )
-    [row] = [row for row in rows if (row.run, row.measure) == ("rewrite", pm.GradedAP @ 10)]
-    assert alone[row.run, row.measure] < 0.05 < row.tests["t-test"].p
+@pytest.mark.parametrize("text", ["GradedAP@10", "nDCG@10"])
+def test_measures_as_text_have_trec_evals_names(systems, topics, qrels, text):
+    with pytest.raises(ValueError, match=f"measure {text}"):
+        pt.Experiment(systems, topics, qrels, [text])
+    measure = pm.parse_measure(text)
+    assert text in pt.Experiment(systems, topics, qrels, [measure]).columns
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_runs_that_are_equal_have_no_p_value_and_are_called_different(runs, topics, qrels):
-    same = {"bm25": runs["bm25"], "again": runs["bm25"].copy()}
-    measure = pm.GradedAP @ 10
-    table = pt.Experiment(same, topics, qrels, [measure], baseline="bm25", correction="holm")
-    table = table.set_index("name")
-    assert np.isnan(table.loc["again", f"{measure} p-value"])
-    assert table.loc["again", f"{measure} reject"]
-    [row] = compare(qrels, same, [measure], baseline="bm25", clusters="none", tests="t-test").rows
-    assert (row.tests["t-test"].p, row.tests["t-test"].adjusted) == (1.0, 1.0)
+def test_a_batch_without_a_judged_document_warns_and_counts(runs, topics, qrels):
+    measure, first = pm.GradedAP @ 10, topics["qid"][0]
+    run = runs["bm25"].copy()
+    run.loc[run["qid"] == first, "docno"] = "not judged " + run["docno"]
+    with pytest.warns(pm.PermedWarning, match="no retrieved document is judged"):
+        table = pt.Experiment([pt.Transformer.from_df(run)], topics, qrels, [measure], batch_size=1)
+    whole = pt.Experiment([run], topics, qrels, [measure])
+    assert table[str(measure)].tolist() == pytest.approx(whole[str(measure)].tolist(), abs=1e-12)
+
+
+def test_saved_runs_are_exact(systems, runs, topics, qrels, tmp_path):
+    pt.Experiment(systems, topics, qrels, MEASURES, save_dir=str(tmp_path))
+    for name, run in runs.items():
+        saved = pm.read_run(tmp_path / f"{name}.res.gz")
+        assert pm.calc_aggregate(ALL_MEASURES, qrels, saved) == pm.calc_aggregate(ALL_MEASURES, qrels, run)
