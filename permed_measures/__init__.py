@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from permed_measures.crosschecks import crosscheck as crosscheck
     from permed_measures.files.read import read_qrels as read_qrels
     from permed_measures.files.read import read_run as read_run
-    from permed_measures.files.read import scan_run as scan_run
     from permed_measures.files.relevance_lists import from_relevance_lists as from_relevance_lists
     from permed_measures.files.write import write_qrels as write_qrels
     from permed_measures.files.write import write_run as write_run
@@ -83,7 +82,6 @@ _LAZY = {
     "record": "records.record",
     "reranking": "comparisons.reranking",
     "save_plot": "comparisons.plots.save",
-    "scan_run": "files.read",
     "uncertainty": "uncertainties.uncertainty",
     "verify": "records.verify",
     "write_qrels": "files.write",

@@ -104,7 +104,6 @@ PUBLIC = {
     "register",
     "reranking",
     "save_plot",
-    "scan_run",
     "uncertainty",
     "verify",
     "write_qrels",

@@ -61,6 +61,5 @@ COMMAND = Command(
     ],
     examples=["results.jsonl results.trec", "query_to_texts.jsonl qrels.tsv --as qrels"],
     details="OUT ends in .trec, .jsonl (PerMed results; for qrels PerMed ground truth), "
-    ".json (BEIR and MTEB), .parquet, .csv or .tsv (for qrels BEIR's). All but .parquet can be followed by "
-    ".gz.",
+    ".json (BEIR and MTEB), .csv or .tsv (for qrels BEIR's), and perhaps .gz.",
 )

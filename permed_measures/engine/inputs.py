@@ -113,9 +113,8 @@ consumed. What libraries call their frames and data sets has no type in common.
 
 RunLike = Nested | Batches | Iterable[Any] | str | os.PathLike[str] | Any
 """A run: ``{query_id: {doc_id: score}}``, namedtuples such as ``ir_measures.ScoredDoc``, a frame of
-pandas, polars, pyarrow or PySpark, a ``ranx.Run``, or the batches of ``permed_measures.scan_run``. Functions
-of the package read the path of a file. A ``polars.LazyFrame`` and an iterable of frames
-are read in batches too.
+pandas, polars, pyarrow or PySpark, or a ``ranx.Run``. Functions of the package read the path of a file. A
+large file, a ``polars.LazyFrame`` and an iterable of frames are read in batches.
 
 A frame has the columns query_id, doc_id and score, or PyTerrier's names of these, its rows in any order; an
 iterable is consumed.

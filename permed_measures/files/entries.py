@@ -32,7 +32,7 @@ BLANKS = " \t\v\f\r"
 _BETWEEN = re.compile(f"[{BLANKS}]+")
 
 
-def columns_of(text: str) -> list[str]:
+def divided(text: str) -> list[str]:
     """Split a line at blanks and tabs, and at no other character."""
     plain = text.replace("\t", " ")
     return plain.split() if plain.isprintable() else _BETWEEN.split(text)

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, Literal, NamedTuple
 
-from permed_measures.engine.inputs import BEIR_COLUMNS, COLUMNS
+from permed_measures.engine.inputs import BEIR_COLUMNS
+from permed_measures.engine.tables import columns_of
+from permed_measures.errors import InputError
 from permed_measures.files import entries
-from permed_measures.files.entries import Parse, columns_of
+from permed_measures.files.entries import Parse, divided
 
 Kind = Literal["qrels", "run"]
 """What a file holds, or is read as."""
@@ -32,26 +34,19 @@ class Header(NamedTuple):
     delimiter: str = ""
 
     @property
-    def columns(self) -> dict[str, int]:
-        """The positions of our columns, by our names; without those that are missing or there twice."""
-        known: dict[str, tuple[str, ...]] = {ours: (name,) for ours, name in BEIR_COLUMNS.items()}
-        if not self.is_beir:
-            known = {**COLUMNS, "rank": ("rank",)}
-        found = {ours: [name for name in names if name in self.names] for ours, names in known.items()}
-        return {
-            ours: self.names.index(names[0])
-            for ours, names in found.items()
-            if names and self.names.count(names[0]) == 1
-        }
-
-    @property
     def is_beir(self) -> bool:
         """Whether these are the columns of BEIR qrels."""
         return set(BEIR_COLUMNS.values()) <= set(self.names)
 
-    def has(self, value: str) -> bool:
-        """Return whether the table has ids and this column of numbers."""
-        return {"query_id", "doc_id", value} <= self.columns.keys()
+    def columns(self, value: str) -> dict[str, int]:
+        """Return the positions of ids and of this column of numbers, by our names; none if one lacks."""
+        try:
+            theirs = columns_of(self.names, value)
+        except InputError:
+            return {}
+        theirs = theirs | {"rank": "rank"} if "rank" in self.names else theirs
+        is_once = all(self.names.count(name) == 1 for name in theirs.values())
+        return {ours: self.names.index(name) for ours, name in theirs.items()} if is_once else {}
 
 
 class Format(NamedTuple):
@@ -61,7 +56,7 @@ class Format(NamedTuple):
     kind: Kind
     layout: Layout
     shape: str  # what a line looks like, for messages
-    fits: Callable[[Any], bool]  # whether the first line is such: a JSON object, text or a Header
+    fits: Callable[[Any], Any]  # whether the first line is such: a JSON object, text or a Header
     parse: Parse
     lists: bool = False  # an entry holds all documents of its query
     columns: tuple[str, ...] = ()  # of a file that polars can read as a whole
@@ -130,7 +125,7 @@ FORMATS = (
         "qrels",
         Layout.COLUMNS,
         "query iteration document relevance",
-        lambda text: len(columns_of(text)) == 4,
+        lambda text: len(divided(text)) == 4,
         entries.trec_qrels,
     ),
     Format(
@@ -138,7 +133,7 @@ FORMATS = (
         "run",
         Layout.COLUMNS,
         "query Q0 document rank score tag",
-        lambda text: len(columns_of(text)) >= 6,
+        lambda text: len(divided(text)) >= 6,
         entries.trec_run,
         columns=("query_id", "q0", "doc_id", "rank", "score", "tag"),
     ),
@@ -147,7 +142,7 @@ FORMATS = (
         "qrels",
         Layout.TABLE,
         "query-id, corpus-id, score under a header",
-        lambda header: header.is_beir and header.has("relevance"),
+        lambda header: header.is_beir and header.columns("relevance"),
         entries.table_qrels,
     ),
     Format(
@@ -155,7 +150,7 @@ FORMATS = (
         "qrels",
         Layout.TABLE,
         "query_id, doc_id, relevance (or qid, docno, label) under a header",
-        lambda header: header.has("relevance") and not header.is_beir,
+        lambda header: header.columns("relevance") and not header.is_beir,
         entries.table_qrels,
     ),
     Format(
@@ -163,7 +158,7 @@ FORMATS = (
         "run",
         Layout.TABLE,
         "query_id, doc_id, score (or qid, docno, score) under a header",
-        lambda header: header.has("score"),
+        lambda header: header.columns("score"),
         entries.table_run,
     ),
     *(

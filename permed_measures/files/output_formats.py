@@ -10,14 +10,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from permed_measures.engine.inputs import BEIR_COLUMNS, Batches, Nested, first_repeated, location
+from permed_measures.engine.inputs import BEIR_COLUMNS, Nested, location
 from permed_measures.errors import InputError, PermedWarning
 from permed_measures.files.order import ranked
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,7 @@ def _json(output: Output, nested: Nested) -> str:
                 raise InputError(
                     f"grades in a JSON file are integers (found {grade!r})",
                     where=location(query_id, doc_id),
-                    hint="Write them as .csv, .parquet or .trec",
+                    hint="Write them as .csv or .trec",
                 )
     if "mteb_model_meta" in nested:
         raise output.error("the query id 'mteb_model_meta' means something else in JSON files")
@@ -109,7 +106,7 @@ def _dumped(output: Output, content: Any) -> str:
     try:
         return json.dumps(content, ensure_ascii=False, allow_nan=False)
     except ValueError:
-        raise output.error("JSON has no infinite numbers", "Write a TREC or Parquet file") from None
+        raise output.error("JSON has no infinite numbers", "Write a TREC or CSV file") from None
 
 
 def _json_lines(output: Output, nested: Nested) -> str:
@@ -130,43 +127,11 @@ def _objects(output: Output, nested: Nested) -> Iterator[dict[str, Any]]:
         yield {"query_id": query_id, "relevant_texts": list(documents)}
 
 
-def frame_of(output: Output, data: Nested | Batches) -> pl.DataFrame:
-    """Return the rows of qrels or a run; grades are integers if all are."""
-    import polars as pl
-
-    if isinstance(data, Batches):  # no Python object for each row
-        frame: pl.DataFrame = pl.concat([pl.DataFrame(schema=_schema(pl.Float64)), *data])
-        if (pair := first_repeated(frame)) is not None:
-            raise data.duplicate_error(*pair)
-        return frame
-    rows = _rows(output, data)
-    whole = not output.is_run and all(
-        isinstance(value, int) and -(2**63) <= value < 2**63 for _, _, value in rows
-    )
-    if not whole:
-        for query_id, doc_id, value in rows:
-            if float(value) != value:
-                where = location(query_id, doc_id)
-                raise output.error(f"a column of floats cannot hold {value}, the relevance of {where}")
-        rows = [(query_id, doc_id, float(value)) for query_id, doc_id, value in rows]
-    try:
-        schema = _schema(pl.Int64 if whole else pl.Float64, output.value)
-        return pl.DataFrame(rows, schema=schema, orient="row")
-    except (TypeError, OverflowError, UnicodeEncodeError, pl.exceptions.PolarsError) as error:
-        raise output.error(f"cannot be written as Parquet ({str(error).splitlines()[0]})") from None
-
-
-def _schema(dtype: Any, value: str = "score") -> dict[str, Any]:
-    import polars as pl
-
-    return {"query_id": pl.String, "doc_id": pl.String, value: dtype}
-
-
-TEXT_WRITERS: dict[str, Callable[[Output, Nested], str]] = {
+WRITERS: dict[str, Callable[[Output, Nested], str]] = {
     "trec": _trec,
     "jsonl": _json_lines,
     "json": _json,
     "csv": partial(_table, delimiter=","),
     "tsv": partial(_table, delimiter="\t"),
 }
-"""Text in each format, by the ending of the file."""
+"""What writes each format, by the ending of the file."""

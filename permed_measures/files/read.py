@@ -18,7 +18,7 @@ from permed_measures.files.parquet import parquet_header, parquet_run, read_parq
 from permed_measures.files.relevance_lists import Qrels, Run
 from permed_measures.files.sources import Source
 from permed_measures.files.streams import text_run
-from permed_measures.files.text import TextFile, table_of
+from permed_measures.files.text import TextFile
 
 if TYPE_CHECKING:
     import polars as pl
@@ -122,44 +122,6 @@ def _nested(loaded: Loaded) -> dict[str, dict[str, Any]]:
     return (loaded.table if isinstance(loaded.table, Batches) else Batches([loaded.table])).nested()
 
 
-def scan_run(path: str | os.PathLike[str]) -> Batches:
-    """Return a run in a TREC, CSV or Parquet file that is read while it is evaluated, and never as a whole.
-
-    Parameters
-    ----------
-    path : str or path-like
-        A TREC, CSV or TSV run or a Parquet file, as `read_run` takes them. It may be larger than
-        memory: it is read in batches of rows, again if the rows of a query do not stand together, and may
-        not change meanwhile.
-
-    Returns
-    -------
-    Batches
-        A run for ``calc_aggregate``, ``iter_calc``, ``calc`` and ``evaluator(...)`` of this package, any
-        number of times. A file of another format is refused at once, for other reasons when it is evaluated.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import permed_measures as pm
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     pm.write_run({"q": {"a": 2.0, "b": 1.0}}, f"{folder}/run.trec.gz")
-    ...     pm.calc_aggregate(["RR"], {"q": {"b": 1}}, scan_run(f"{folder}/run.trec.gz"))
-    {RR: 0.5}
-    """
-    source = Source(Path(path))
-    if source.is_parquet:
-        return parquet_run(source)
-    file = TextFile.recognised(source, "run")
-    if file.is_scannable:
-        return text_run(file)
-    raise InputError(
-        "a run that is read while it is evaluated must be a TREC, CSV or TSV run or a Parquet file",
-        where=str(path),
-        hint="Read it with read_run",
-    )
-
-
 _LARGE = 1 << 22
 """Bytes from which reading a file as frames pays for loading polars."""
 
@@ -168,7 +130,7 @@ def kind_of(source: Source) -> Kind | None:
     """Return the kind of a file; None if it can be read as both."""
     if source.is_parquet:
         header = parquet_header(source)
-        kinds = {kind for kind, value in VALUE_COLUMNS.items() if header.has(value)}
+        kinds = {kind for kind, value in VALUE_COLUMNS.items() if header.columns(value)}
     else:
         file = TextFile.recognised(source)
         kinds = set(file.kinds)
@@ -264,13 +226,7 @@ def _load_parquet_run(source: Source, by_list: bool) -> Loaded:
     if kind_of(source) == "qrels":
         nested = Batches([read_parquet_qrels(source)]).nested()
         return _by_order(nested, source, "Parquet qrels", "rows")
-    run = parquet_run(source)
-    if not by_list:
-        return Loaded(run)
-    rows = (row for frame in run.rows() for row in frame.fill_null(NO_RANK).iter_rows())
-    table, ranks = table_of(enumerate(rows), run.duplicate_error)
-    _score_by_order(table, ranks, source, by_list)
-    return Loaded(table)
+    return Loaded(_cleaned(source, Cleaning(), by_list) if by_list else parquet_run(source))
 
 
 def _cleaned(source: Source, how: Cleaning, by_list: bool) -> Run:

@@ -109,10 +109,10 @@ class Source:
         """Return the whole content."""
         return b"".join(self.chunks())
 
-    def lines(self, size: int = _TEXT) -> Iterator[tuple[int, str]]:
+    def lines(self, size: int | None = None) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each line."""
         first = 1
-        for chunk in self.chunks(size):
+        for chunk in self.chunks(size or _TEXT):
             yield from self.lines_of(chunk, first)
             first += chunk.count(b"\n")
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from permed_measures.engine.inputs import STDIN
 from permed_measures.errors import InputError, shown
-from permed_measures.files.entries import BLANKS, NO_RANK, Row, columns_of
-from permed_measures.files.formats import FORMATS, Format, Header, Kind, Layout
+from permed_measures.files.entries import BLANKS, NO_RANK, Row, divided
+from permed_measures.files.formats import FORMATS, VALUE_COLUMNS, Format, Header, Kind, Layout
 from permed_measures.files.json_text import json_object, json_queries
 from permed_measures.files.sources import Source
 
@@ -110,7 +110,7 @@ class TextFile(NamedTuple):
     def _of_lines(self, lines: Lines) -> Entries:
         """Read JSON objects or columns, one in each line that is not empty."""
         is_json, parse = self.format.layout is Layout.JSON_LINES, self.format.parse
-        decode: Callable[[str], Any] = json_object if is_json else columns_of
+        decode: Callable[[str], Any] = json_object if is_json else divided
         is_first = True  # no line above was left out
         for number, line in lines:
             text = line.strip(BLANKS)
@@ -126,7 +126,7 @@ class TextFile(NamedTuple):
         """Read the rows of a table under the header, as dicts by our names; a cell may hold line ends."""
         lines = iter(lines)
         above, header = next((n, header) for n, line in lines if (header := _header_of(line)))
-        places = header.columns.items()
+        places = header.columns(VALUE_COLUMNS[self.format.kind]).items()
         rows = csv.reader((line + "\n" for _, line in lines), delimiter=header.delimiter, strict=True)
         while True:
             number, row = above + 1 + rows.line_num, None
@@ -241,7 +241,7 @@ def _header_of(line: str) -> Header | None:
     for delimiter in (each for each in _DELIMITERS if each in line):
         with suppress(csv.Error):
             header = Header(next(csv.reader([line], delimiter=delimiter, strict=True), []), delimiter)
-            if header.has("relevance") or header.has("score"):
+            if header.columns("relevance") or header.columns("score"):
                 return header
     return None
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import gzip
-import io
 import os
 from pathlib import Path
 from typing import Any
 
 from permed_measures.engine.forms import as_mapping, with_string_ids
-from permed_measures.engine.inputs import Batches, QrelsLike, RunLike, location, number
+from permed_measures.engine.inputs import QrelsLike, RunLike, location, number
 from permed_measures.errors import InputError
-from permed_measures.files.output_formats import TEXT_WRITERS, Output, frame_of
+from permed_measures.files.output_formats import WRITERS, Output
 from permed_measures.files.whole import write_whole
 
-FORMATS = (*TEXT_WRITERS, "parquet")
+FORMATS = tuple(WRITERS)
 """The formats that can be written, by the ending of the file."""
 
 
@@ -28,11 +27,11 @@ def write_run(
     run : any form of a run
     path : str or path-like
         Its ending chooses the format: ``.jsonl`` PerMed results, ``.json`` BEIR and MTEB results,
-        ``.parquet``, ``.csv`` and ``.tsv`` with a header; ``.trec``, ``.run``, ``.res``, ``.txt``, ``.qrels``
-        or none a TREC run. Text is compressed if ``.gz`` follows.
+        ``.csv`` and ``.tsv`` with a header; ``.trec``, ``.run``, ``.res``, ``.txt``, ``.qrels`` or none a
+        TREC run. It is compressed if ``.gz`` follows.
     tag : str, default 'permed-measures'
         The name of the run, the last column of a TREC run.
-    to : {'trec', 'jsonl', 'json', 'parquet', 'csv', 'tsv'}, optional
+    to : {'trec', 'jsonl', 'json', 'csv', 'tsv'}, optional
         The format, whatever the ending of `path`.
 
     Raises
@@ -107,9 +106,9 @@ def _write(output: Output, data: Any, to: str | None) -> None:
     name = _format_of(output) if to is None else to
     if name not in FORMATS:
         raise InputError(f"a format must be one of {', '.join(FORMATS)} (found {name!r})")
-    if suffix == ".zst" or (suffix == ".gz" and name == "parquet"):
-        raise output.error("only text can be compressed, and only as .gz", "Choose another ending")
-    content = _as_parquet(output, data) if name == "parquet" else _as_text(output, name, data)
+    if suffix == ".zst":
+        raise output.error("files are compressed as .gz only", "Choose another ending")
+    content = _encoded(output, name, data)
     write_whole(output.path, gzip.compress(content, mtime=0) if suffix == ".gz" else content)
 
 
@@ -132,17 +131,10 @@ _TREC_ENDINGS = ("", ".run", ".res", ".txt", ".qrels", ".qrel")
 """Of TREC files, besides .trec; most have none."""
 
 
-def _as_parquet(output: Output, data: Any) -> bytes:
-    content = io.BytesIO()
-    data = data if isinstance(data, Batches) else _checked(output, data)
-    frame_of(output, data).write_parquet(content)
-    return content.getvalue()
-
-
-def _as_text(output: Output, name: str, data: Any) -> bytes:
-    text = TEXT_WRITERS[name](output, _checked(output, data))
+def _encoded(output: Output, name: str, data: Any) -> bytes:
+    text = WRITERS[name](output, _checked(output, data))
     if not text:
-        raise output.error("without any query the file would be empty", "Write .json, .csv or .parquet")
+        raise output.error("without any query the file would be empty", "Write .json or .csv")
     try:
         return text.encode()
     except UnicodeEncodeError as error:

@@ -96,7 +96,7 @@ def growth(sizes: tuple[int, ...], rounds: int, share: float) -> Iterator[Row]:
             with tempfile.TemporaryDirectory() as made:
                 run, qrels = Path(made, f"run.{kind}"), Path(made, "qrels")
                 write_large(run, qrels, n_rows)
-                call = partial(pm.calc_aggregate, OURS, pm.read_qrels(qrels), pm.scan_run(run))
+                call = partial(pm.calc_aggregate, OURS, pm.read_qrels(qrels), run)
                 call()  # the first one starts the threads of polars
                 row["seconds"] |= in_turns({kind: call}, rounds)
                 row["peak MB"][kind] = peak_of_command(evaluating(qrels, run))

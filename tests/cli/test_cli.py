@@ -134,7 +134,7 @@ def test_query_ids_are_rewritten_only_if_asked_for(files):
 
 def test_convert_goes_round(files):
     path = MEDICAL.runs["lsa"]
-    for name in ("1.trec", "2.json.gz", "3.csv", "4.parquet", "5.jsonl"):
+    for name in ("1.trec", "2.json.gz", "3.csv", "5.jsonl"):
         _, stderr = run_cli("convert", path, files / name)
         assert stderr == f"{files / name}: run of {path}\n"
         path = files / name

@@ -9,6 +9,9 @@ import pytest
 from cases import rows_of
 
 import permed_measures as pm
+from permed_measures.files.sources import Source
+from permed_measures.files.streams import text_run
+from permed_measures.files.text import TextFile
 
 NAMES = ["query_id", "doc_id", "score"]
 
@@ -35,8 +38,7 @@ FORMS = {
     "pyarrow": lambda rows, _: polars(rows).to_arrow(),
     "TREC file": trec,
     "Parquet file": parquet,
-    "scan of TREC": lambda *given: pm.scan_run(trec(*given)),
-    "scan of Parquet": lambda *given: pm.scan_run(parquet(*given)),
+    "large TREC file": lambda *given: text_run(TextFile.recognised(Source(trec(*given)), "run")),
     "list of frames": lambda rows, _: [polars(rows[:2]), polars(rows[2:])],
     "iterator of frames": lambda rows, _: (polars([row]) for row in rows),
     "frames of pandas": lambda rows, _: [pd.DataFrame([row], columns=NAMES) for row in rows],

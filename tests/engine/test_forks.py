@@ -10,10 +10,13 @@ CODE = """
 import os, signal, sys, warnings
 warnings.simplefilter("ignore")  # polars and Python 3.12 warn of the fork
 import polars as pl, permed_measures as pm
+from permed_measures.files import read
+
+read._LARGE = 0  # read in batches
 
 frame = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1.0, 2.0]})
 pm.write_run({"q": {"a": 1.0, "b": 2.0}}, sys.argv[1])
-forms = [{"q": {"a": 1.0, "b": 2.0}}, frame, pm.scan_run(sys.argv[1])]
+forms = [{"q": {"a": 1.0, "b": 2.0}}, frame, sys.argv[1]]
 pm.calc_aggregate('RR', {'q': {'a': 1}}, frame)
 for _ in range(2):  # the second from a process that has not used polars itself
     if os.fork():

@@ -44,12 +44,10 @@ def test_forms_that_tell_what_they_are_are_refused_in_each_others_place(name):
             pm.calc_aggregate("P@1", first, second)
 
 
-def test_a_data_set_is_no_run_and_a_scanned_run_no_qrels(tmp_path):
-    pm.write_run(RUN, tmp_path / "run.trec")
+def test_a_data_set_is_no_run():
     for qrels, run in [
         (QRELS, ir_datasets.load("permed-sample")),
         (QRELS, "permed-sample"),
-        (pm.scan_run(tmp_path / "run.trec"), QRELS),
     ]:
         with pytest.raises(pm.InputError, match=r"come first, then the run|only qrels can be one"):
             pm.calc_aggregate("P@1", qrels, run)

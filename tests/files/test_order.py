@@ -16,10 +16,12 @@ DISTANCES = [(q, d, rank, rank / 10) for q in QUERIES for rank, d in enumerate("
 SIMILARITIES = [(q, d, rank, 1 - rank / 10) for q, d, rank, _ in DISTANCES]
 QRELS = {query_id: {"a": 1} for query_id in QUERIES}
 ENDINGS = ("trec", "csv", "parquet")
-READERS = {
-    "whole": pm.read_run,
-    "scan": lambda path: pm.calc_aggregate(["RR"], QRELS | {"q": {"a": 1}}, pm.scan_run(path)),
-}
+
+
+@pytest.fixture(params=[reading._LARGE, 0], ids=["whole", "in batches"])
+def read(request, monkeypatch):
+    monkeypatch.setattr(reading, "_LARGE", request.param)
+    return pm.read_run
 
 
 def written(path, rows):
@@ -39,7 +41,6 @@ def notes_of(read, path):
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_scores_that_contradict_the_ranks_are_said_and_the_ranks_can_be_taken(ending, read, tmp_path):
     path = written(tmp_path / f"run.{ending}", [*DISTANCES[:6], *SIMILARITIES[6:]][::-1])
     assert notes_of(read, path) == [
@@ -62,14 +63,12 @@ SAYS_NOTHING = {
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 @pytest.mark.parametrize("case", SAYS_NOTHING)
 def test_what_says_nothing_about_the_order_is_not_said(case, read, ending, tmp_path):
     path = written(tmp_path / f"run.{ending}", SAYS_NOTHING[case])
     assert notes_of(read, path) == []
 
 
-@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_rows_of_a_query_that_do_not_stand_together_are_compared(read, tmp_path):
     rows = [DISTANCES[0], *SIMILARITIES[3:6], DISTANCES[1]]
     [note] = notes_of(read, written(tmp_path / "run.trec", rows))
@@ -116,7 +115,8 @@ def test_the_order_of_qrels_is_a_run(name, tmp_path):
     if name in LABELS:
         path.write_text(LABELS[name])
     else:
-        pm.write_qrels({"q1": {"b": 0, "a": 2}, "q2": {"c": 1}}, path)
+        rows = [("q1", "b", 0), ("q1", "a", 2), ("q2", "c", 1)]
+        pl.DataFrame(rows, schema=["query_id", "doc_id", "relevance"], orient="row").write_parquet(path)
     assert pm.read_run(path) == {"q1": {"b": -1.0, "a": -2.0}, "q2": {"c": -1.0}}
     _, stderr = run_cli("convert", path, tmp_path / "out", "--as", "run")
     lines = {".parquet": "rows", ".jsonl": "lists"}.get(path.suffix, "lines")

@@ -7,7 +7,13 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.files import parquet, sources
+from permed_measures.files import read as reading
 from permed_measures.files.text import TextFile
+
+
+@pytest.fixture(autouse=True)
+def _every_file_is_large(monkeypatch):
+    monkeypatch.setattr(reading, "_LARGE", 0)
 
 
 def write_rows(path, rows):
@@ -33,44 +39,30 @@ def test_a_document_that_stands_twice_anywhere_is_named(tmp_path, monkeypatch, n
     is_text = name == "run.trec"
     place = f"{61 if is_text else 'row 60'}: document 'd13' of query 'q1' is listed twice, first "
     with pytest.raises(pm.InputError) as error:
-        pm.calc_aggregate(["P@1"], {judged: {"d3": 1}}, pm.scan_run(path))
+        pm.calc_aggregate(["P@1"], {judged: {"d3": 1}}, path)
     assert str(error.value).startswith(f"{path}:")
     assert place in str(error.value)
     assert f"first {'on line 14' if is_text else 'in row 13'}. Remove" in str(error.value)
-    with pytest.raises(pm.InputError, match="'d13' of query 'q1' is listed twice, first"):
-        pm.read_run(path)
 
 
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        (
-            {"query_id": ["q"], "docid": ["a"], "score": [1.0]},
-            "doc_id is missing (found ['query_id', 'docid'",
-        ),
-        (
-            {"query_id": ["q"], "doc_id": [1.5], "score": [1.0]},
-            "ids must be strings or integers (found Float64",
-        ),
-        (
-            {"query_id": ["q"], "doc_id": ["a"], "score": ["x"]},
-            "column score must hold numbers (found String)",
-        ),
-        (
-            {"query_id": ["q", "q"], "doc_id": ["a", None], "score": [1.0, 1.0]},
-            "row 1: query 'q', document None:",
-        ),
-        (
-            {"query_id": ["q"], "doc_id": ["a"], "score": [float("nan")]},
-            "query 'q', document 'a': a score must",
-        ),
-    ],
-)
+BAD = [
+    ({"query_id": ["q"], "docid": ["a"], "score": [1.0]}, "doc_id is missing (found ['query_id', 'docid'"),
+    ({"query_id": ["q"], "doc_id": [1.5], "score": [1.0]}, "ids must be strings or integers (found Float64"),
+    ({"query_id": ["q"], "doc_id": ["a"], "score": ["x"]}, "column score must hold numbers (found String)"),
+    ({"query_id": ["q"], "doc_id": ["a"], "score": [float("nan")]}, "document 'a': a score must"),
+    (
+        {"query_id": ["q", "q"], "doc_id": ["a", None], "score": [1.0, 1.0]},
+        "row 1: query 'q', document None:",
+    ),
+]
+
+
+@pytest.mark.parametrize(("columns", "message"), BAD)
 def test_a_bad_parquet_file_is_an_error_that_names_it(tmp_path, columns, message):
     path = tmp_path / "run.parquet"
     pl.DataFrame(columns).write_parquet(path)
     with pytest.raises(pm.InputError) as error:
-        pm.calc_aggregate(["P@1"], {"q": {"a": 1}}, pm.scan_run(path))
+        pm.calc_aggregate(["P@1"], {"q": {"a": 1}}, path)
     assert str(error.value).startswith(str(path))
     assert message in str(error.value)
 
@@ -83,23 +75,14 @@ def test_a_cut_parquet_file_and_a_cut_gzip_file_are_errors(tmp_path):
     zipped = tmp_path / "run.gz"
     zipped.write_bytes(gzip.compress(b"q Q0 d 1 2.0 t\n" * 100_000)[:-20])
     with pytest.raises(pm.InputError, match=r"run\.gz: cannot be decompressed as gzip \("):
-        pm.calc_aggregate(["P@1"], {"q": {"d": 1}}, pm.scan_run(zipped))
-
-
-def test_only_runs_with_a_row_per_line_are_read_in_batches(tmp_path):
-    path = tmp_path / "run.jsonl"
-    path.write_text('{"query_id": "q", "retrieved": ["a"]}\n')
-    with pytest.raises(
-        pm.InputError, match=r"run\.jsonl: .*must be a TREC, CSV or TSV run or a Parquet file.*read_run"
-    ):
-        pm.scan_run(path)
+        pm.calc_aggregate(["P@1"], {"q": {"d": 1}}, zipped)
 
 
 @pytest.mark.filterwarnings("ignore:.* in another order than the lines do")
-def test_a_scanned_run_serves_all_functions_any_number_of_times(tmp_path):
+def test_a_run_in_batches_serves_all_functions_any_number_of_times(tmp_path):
     path = write_rows(tmp_path / "run.trec", ROWS)
     qrels = {"q0": {"d57": 1, "d3": 1}, "q1": {"d1": 1}}
-    run, nested = pm.scan_run(path), pm.read_run(path)
+    run, nested = reading.load(path, "run").table, pm.read_run(path)
     measures = [pm.parse_measure(name) for name in ("AP", "P@1")]
     for _ in range(2):
         assert pm.calc_aggregate(measures, qrels, run) == pm.calc_aggregate(measures, qrels, nested)
@@ -130,4 +113,4 @@ def test_regular_lines_become_frames_without_an_object_for_each(rank, tmp_path, 
     path = tmp_path / "run.trec"
     path.write_text(f"q Q0 a {rank} 2.5 t\nq\tQ0\tb\t2\t1.5\tt\r\n")
     monkeypatch.setattr(TextFile, "rows", None)
-    assert pm.scan_run(path).nested() == {"q": {"a": 2.5, "b": 1.5}}
+    assert pm.read_run(path) == {"q": {"a": 2.5, "b": 1.5}}

@@ -4,7 +4,6 @@ import gzip
 import math
 import warnings
 
-import polars as pl
 import pytest
 from effort import effort
 from hypothesis import HealthCheck, given, settings
@@ -15,7 +14,7 @@ from permed_measures.files.write import FORMATS
 
 WRITE = {"run": pm.write_run, "qrels": pm.write_qrels}
 READ = {"run": pm.read_run, "qrels": pm.read_qrels}
-ROWS = ("trec", "csv", "tsv", "parquet")
+ROWS = ("trec", "csv", "tsv")
 
 PLAIN_IDS = ["q1", "t_1", "日本_3", "é", "7", "a-b", "x'y", "d#", "a\ufeff", "🜚_12"]
 ODD_IDS = [
@@ -113,9 +112,6 @@ def test_what_is_written_reads_back_equal_or_is_refused(form, what, tmp_path):
 
 HARD = [
     ("csv", "run", {"q\r": {"d": 1.0}, "\0": {"a\nb": 2.0}}, True),
-    ("parquet", "qrels", {"q": {"d": 2**53 + 1}}, True),
-    ("parquet", "qrels", {"q": {"d": 2**53 + 1, "e": 0.5}}, False),
-    ("parquet", "run", {"q\ud800": {"d": 1.0}}, False),
     ("json", "run", {"mteb_model_meta": {"d": 1.0}, "q": {"d": 2.0}}, False),
 ]
 
@@ -170,17 +166,6 @@ def test_judgments_that_are_all_1_are_written_as_ground_truth(tmp_path):
     )
 
 
-def test_a_parquet_file_has_our_columns(tmp_path):
-    pm.write_run({"q": {"a": 1}}, tmp_path / "run.parquet")
-    schema = {"query_id": pl.String, "doc_id": pl.String}
-    assert dict(pl.read_parquet(tmp_path / "run.parquet").schema) == {**schema, "score": pl.Float64}
-    for grade, dtype in ((2.0, pl.Int64), (0.5, pl.Float64)):
-        pm.write_qrels({"q": {"a": grade, "b": 1}}, tmp_path / "qrels.parquet")
-        frame = pl.read_parquet(tmp_path / "qrels.parquet")
-        assert dict(frame.schema) == {**schema, "relevance": dtype}
-        assert frame.rows() == [("q", "a", grade), ("q", "b", 1)]
-
-
 # --- what is refused -------------------------------------------------------------------------------
 
 
@@ -188,11 +173,10 @@ def test_a_parquet_file_has_our_columns(tmp_path):
 def test_names_that_cannot_be_written_are_refused(what, tmp_path):
     data = {"q": {"a": 1}}
     for name, to, message in (
-        ("x", "xml", "a format must be one of trec, jsonl, json, csv, tsv, parquet (found 'xml')"),
-        ("x.zst", None, "x.zst: only text can be compressed, and only as .gz. Choose another ending"),
-        ("x.jsonl.zst", "json", "x.jsonl.zst: only text can be compressed, and only as .gz"),
-        ("x.parquet.gz", None, "x.parquet.gz: only text can be compressed, and only as .gz"),
-        ("x.gz", "parquet", "x.gz: only text can be compressed, and only as .gz"),
+        ("x", "xml", "a format must be one of trec, jsonl, json, csv, tsv (found 'xml')"),
+        ("x.zst", None, "x.zst: files are compressed as .gz only. Choose another ending"),
+        ("x.jsonl.zst", "json", "x.jsonl.zst: files are compressed as .gz only"),
+        ("x.parquet", None, "x.parquet: the ending '.parquet' means no format"),
     ):
         with pytest.raises(pm.InputError) as error:
             WRITE[what](data, tmp_path / name, to=to)
@@ -210,8 +194,8 @@ REFUSED = [
         "file: a line of a TREC file may not begin with '#' (found query '#q'",
     ),
     ("run", "trec", {"\ufeffq": {"a": 1}}, "may not begin with '\\ufeff' (found query '\\ufeffq')"),
-    ("run", "jsonl", {}, "file: without any query the file would be empty. Write .json, .csv or .parquet"),
-    ("run", "json", {"q": {"a": math.inf}}, "file: JSON has no infinite numbers. Write a TREC or Parquet"),
+    ("run", "jsonl", {}, "file: without any query the file would be empty. Write .json or .csv"),
+    ("run", "json", {"q": {"a": math.inf}}, "file: JSON has no infinite numbers. Write a TREC or CSV"),
     ("run", "csv", {"q": {"\ud800": 1}}, "file: ids must be Unicode text (found '\\ud800')"),
     ("qrels", "json", {"q": {"a": 0.5}}, "document 'a': grades in a JSON file are integers (found 0.5)"),
     ("qrels", "jsonl", {"q": {"a": 1, "b": 2}}, "qrels in JSONL have no grades (found query 'q', grade 2)"),
