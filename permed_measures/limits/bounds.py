@@ -9,7 +9,7 @@ generation: Dantzig and Wolfe, 1960).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -69,37 +69,22 @@ class Search:
     ----------
     effort : float
         How much may still be computed: documents to place, which says it on every machine alike.
-    telling : ndarray, shape (n_sums, n_measures)
-        The weighted sums that decided the last question, to begin with where it is much the same.
     """
 
     def __init__(self, rankings: Rankings, intervals: list[Interval]) -> None:
         self.rankings, self.n = rankings, len(intervals)
         self.effort = np.inf
         self.low, self.high = np.array(intervals).T
-        self.seen, self.weights = np.empty((0, self.n)), np.empty((0, self.n))
-        self.telling = np.empty((0, self.n))
+        self.seen = np.empty((0, self.n))
 
-    def refuted(self, beginnings: Iterable[Floats], effort: float = np.inf) -> bool | None:
-        """Return whether no run has its means in the intervals; None if the effort was spent before.
-
-        Parameters
-        ----------
-        beginnings : iterable of ndarray, shape (n_sums, n_measures)
-            Weighted sums of the measures to begin with, one array after the other.
-        effort : float
-        """
+    def refuted(self, effort: float = np.inf) -> bool | None:
+        """Return whether no run has its means in the intervals; None if the effort was spent before."""
         self.effort, nothing = effort, np.zeros(self.n)
-        for weights in beginnings:
-            below = self._beyond(weights, nothing) < 0
-            if below.any():
-                self.telling = weights[below][:1]
-                return True
+        self._most(np.vstack([np.eye(self.n), -np.eye(self.n)]))
         for nearest in self._rounds(nothing, 1.0):
             if nearest.missed < _NEAR:
                 return False
-            if self._beyond(nearest.weights[None], nothing)[0] < 0:
-                self.telling = nearest.weights[None]
+            if self._beyond(nearest.weights, nothing) < 0:
                 return True
         return None if self.effort <= 0 else False
 
@@ -125,7 +110,7 @@ class Search:
         self.effort, wanted = effort, sign * np.eye(self.n)[j]
         mine, least = self.low[j] if sign > 0 else -self.high[j], float(self._most(wanted[None])[0])
         for nearest in self._rounds(wanted, _DEAREST):
-            least = min(least, float(self._beyond(nearest.weights[None], wanted)[0]))
+            least = min(least, self._beyond(nearest.weights, wanted))
             in_doubt, matters = least - nearest.value, nearest.value < mine <= least
             if in_doubt <= _COARSE * unit and (in_doubt <= _FINE * unit or not matters):
                 break
@@ -140,21 +125,20 @@ class Search:
             if n_seen == len(self.seen):
                 return
 
-    def _beyond(self, weights: Floats, wanted: Floats) -> Floats:
-        """Return the most of a sum where the others lie in their intervals, as weighted sums prove it.
+    def _beyond(self, weights: Floats, wanted: Floats) -> float:
+        """Return the most of a sum where the others lie in their intervals, as a weighted sum proves it.
 
         For a sum of nothing less than 0 is a contradiction: no run has its means in the intervals.
         """
         others = weights - wanted
-        most: Floats = self._most(weights) + np.maximum(-others * self.low, -others * self.high).sum(axis=1)
-        return most
+        [most] = self._most(weights[None]).tolist()
+        return float(most + np.maximum(-others * self.low, -others * self.high).sum())
 
     def _most(self, weights: Floats) -> Floats:
         """Return the largest weighted sums of means of any run, and keep the means of these runs."""
         sums, found = self.rankings.best(weights)
         self.effort -= self.rankings.n_steps * len(weights)
-        means, first = np.unique(np.vstack([self.seen, found]), axis=0, return_index=True)
-        self.seen, self.weights = means, np.vstack([self.weights, weights])[first]
+        self.seen = np.unique(np.vstack([self.seen, found]), axis=0)
         most: Floats = sums + _NOISE * (1 + np.abs(weights).sum(axis=1))
         return most
 
@@ -185,5 +169,4 @@ class Search:
         above, below = solved.ineqlin.marginals.reshape(2, -1)
         weights = wanted.copy()
         weights[given] = above - below
-        self.telling = self.weights[solved.x[: len(self.seen)] > 0]
         return _Nearest(weights, -float(solved.fun), float(solved.x[len(self.seen) :].sum()))

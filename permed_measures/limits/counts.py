@@ -24,8 +24,6 @@ def _steps(formula: Formula, classes: QueryClasses) -> int | None:
     """Return how many equal steps there are from 0 to 1 for each query."""
     if formula.factor == "first" and not formula.discount:
         return 1
-    if formula.factor == "first":
-        return None if formula.cutoff is None else _multiple(range(1, formula.cutoff + 1))
     if {*formula.weights} - {0.0, 1.0} or formula.factor == "precision" or formula.discount:
         return None
     if formula.over == "cutoff":

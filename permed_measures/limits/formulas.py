@@ -24,8 +24,6 @@ _FACTORS: dict[str, Callable[[Ints], NDArray[np.generic]]] = {
     "precision": lambda n_above: n_above + 1,
 }
 """What the number of relevant documents above makes of the weight of a document."""
-_FOUND = ("num_rel_ret", "all", "ideal of cutoff", "ideal of run")
-"""Denominators that depend on the documents within the cutoff."""
 
 
 class States(NamedTuple):
@@ -63,21 +61,14 @@ class Formula:
     over: str = "none"
     level: float = -np.inf
 
-    @property
-    def needs_found(self) -> bool:
-        """Whether the scale depends on the documents within the cutoff."""
-        return self.over in _FOUND
-
     def slots_below(self, depth: int) -> int:
         """Return how many ranks there are from `depth` to the cutoff."""
         return np.iinfo(np.int32).max if self.cutoff is None else max(self.cutoff - depth, 0)
 
     def essence(self, classes: QueryClasses) -> tuple[object, ...]:
         """Return what tells it from other formulas on the same queries; equal ones have equal values."""
-        if self.needs_found:
-            return (self,)
-        [scale] = self.scales(classes, classes.counts, classes.zeros, classes.counts)
-        relevant, added = classes.grades >= self.level, np.outer(scale, np.array(self.weights)).round(12)
+        relevant = classes.grades >= self.level
+        added = np.outer(self.scale(classes), np.array(self.weights)).round(12)
         return (self.cutoff, self.factor, self.discount, relevant.tobytes(), added.tobytes())
 
     def gains(self, states: States, rank: int) -> Floats:
@@ -86,62 +77,40 @@ class Formula:
         added: Floats = np.outer(factor, np.array(self.weights)) * self._discounts(rank)[-1]
         return added
 
-    def beyond(self, states: States, depth: int) -> tuple[Floats, Floats]:
-        """Return the least and the most that ranks below `depth` add to the sum.
+    def beyond(self, states: States, depth: int) -> Floats:
+        """Return the most that ranks below `depth` add to the sum; the least is nothing.
 
         For the most, the heaviest documents have a place there: the heaviest first, or for precision, which
         rises, the heaviest last.
         """
         slots, above = self.slots_below(depth), self._n_relevant(states)
         falling = np.argsort(-np.array(self.weights), kind="stable").tolist()
-        relevant = [g for g in falling if self.weights[g] >= 0 and states.grades[g] >= self.level]
+        relevant = [g for g in falling if states.grades[g] >= self.level]
         taken = _taken(states.left, relevant, min(slots, 1) if self.factor == "first" else slots)
-        order = relevant[::-1] if self.factor == "precision" else relevant
-        most = self._sum(taken, order, depth, above)
-        losing = [g for g in reversed(falling) if self.weights[g] < 0]
-        least = self._sum(_taken(states.left, losing, slots), losing, depth, above)
-        return least, most * (above == 0) if self.factor == "first" else most
+        most = self._sum(taken, relevant[::-1] if self.factor == "precision" else relevant, depth, above)
+        return most * (above == 0) if self.factor == "first" else most
 
-    def scales(self, classes: QueryClasses, counts: Ints, zeros: Ints, found: Ints) -> list[Floats]:
-        """Return what the sum is multiplied by: one number for each case, or two that it may be between.
-
-        Parameters
-        ----------
-        classes : QueryClasses
-        counts, found : ndarray, shape (n_cases, n_grades)
-            How many documents a query has, and how many stand within the cutoff, by grade.
-        zeros : ndarray, shape (n_cases,)
-            How many of grade 0 it has.
-        """
-        relevant, k, n = classes.grades >= self.level, self.cutoff or np.inf, len(counts)
-        num_rel, num_rel_ret = (each[:, relevant].sum(axis=1) for each in (counts, found))
-        of: dict[str, Callable[[], Sequence[Floats | Ints]]] = {
-            "none": lambda: [np.ones(n)],
-            "cutoff": lambda: [np.full(n, k)],
-            "num_rel": lambda: [num_rel],
-            "min": lambda: [np.minimum(num_rel, k)],
-            "num_rel_ret": lambda: [num_rel_ret],
-            "all": lambda: [num_rel_ret == num_rel],
-            "gain": lambda: [counts @ np.array(self.weights)],
-            "ideal of qrels": lambda: [self._ideal(counts, zeros, self.cutoff)],
-            "ideal of uncut": lambda: [self._ideal(counts, zeros, None)],
-            "ideal of cutoff": lambda: [self._ideal(found, zeros, self.cutoff)],
-            "ideal of run": lambda: [*of["ideal of cutoff"](), *of["ideal of qrels"]()],
+    def scale(self, classes: QueryClasses) -> Floats:
+        """Return what the sum is multiplied by, for each class: 0 where the denominator is not above 0."""
+        num_rel, k = classes.num_rel(self.level), self.cutoff or np.inf
+        of: dict[str, Callable[[], Floats | Ints]] = {
+            "none": lambda: np.ones(len(num_rel)),
+            "cutoff": lambda: np.full(len(num_rel), k),
+            "num_rel": lambda: num_rel,
+            "min": lambda: np.minimum(num_rel, k),
+            "gain": lambda: classes.counts @ np.array(self.weights),
+            "ideal of qrels": lambda: self._ideal(classes.counts, self.cutoff),
+            "ideal of uncut": lambda: self._ideal(classes.counts, None),
         }
-        return [_inverse(np.asarray(each, np.float64)) for each in of[self.over]()]
+        denominator = np.asarray(of[self.over](), np.float64)
+        return np.divide(1.0, denominator, out=np.zeros(len(denominator)), where=denominator > 0)
 
-    def _ideal(self, counts: Ints, zeros: Ints, cutoff: int | None) -> Floats:
-        """Return the sum of the ideal list, in which precision is 1.
-
-        Documents of grade 0 stand before those that lose.
-        """
-        weights = (*self.weights, 0.0)
-        plain = Formula(cutoff, weights, discount="" if self.factor == "precision" else self.discount)
-        counts = np.column_stack([counts, zeros])
-        order = np.argsort(-np.array(weights), kind="stable").tolist()
-        return plain._sum(
-            _taken(counts, order, plain.slots_below(0)), order, 0, np.zeros(len(counts), np.int64)
-        )
+    def _ideal(self, counts: Ints, cutoff: int | None) -> Floats:
+        """Return the sum of the ideal list, in which precision is 1."""
+        plain = Formula(cutoff, self.weights, discount="" if self.factor == "precision" else self.discount)
+        order = np.argsort(-np.array(self.weights), kind="stable").tolist()
+        taken = _taken(counts, order, plain.slots_below(0))
+        return plain._sum(taken, order, 0, np.zeros(len(counts), np.int64))
 
     def _sum(self, taken: Ints, order: Sequence[int], depth: int, above: Ints) -> Floats:
         """Return what documents add one after the other below a depth, those of each grade together."""
@@ -164,11 +133,6 @@ class Formula:
     def _n_relevant(self, states: States) -> Ints:
         found: Ints = states.used[:, states.grades >= self.level].sum(axis=1)
         return found
-
-
-def _inverse(denominator: Floats) -> Floats:
-    """Return one over the denominator, and 0 where that is not above 0."""
-    return np.divide(1.0, denominator, out=np.zeros(len(denominator)), where=denominator > 0)
 
 
 def _taken(left: Ints, order: Sequence[int], slots: int) -> Ints:

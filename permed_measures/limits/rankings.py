@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -28,22 +27,22 @@ _USUAL_DEPTH = 20
 
 
 class _Lists(NamedTuple):
-    """The states of lists, of all cases, short lists before longer ones.
+    """The states of lists, of all classes of queries, short lists before longer ones.
 
     Attributes
     ----------
-    case : ndarray, shape (n_states,)
+    of_class : ndarray, shape (n_states,)
     used : ndarray, shape (n_states, n_grades)
         How many documents of each grade stand in the list.
     after : ndarray, shape (n_grades, n_states)
         The state after one more of a grade; -1 if there is no more, or no place.
-    start : ndarray, shape (n_cases,)
+    start : ndarray, shape (n_classes,)
         The states of empty lists.
     n_within : ndarray, shape (depth + 1,)
         How many states have up to so many documents.
     """
 
-    case: Ints
+    of_class: Ints
     used: Ints
     after: Ints
     start: Ints
@@ -59,12 +58,8 @@ class Rankings:
     lists : _Lists
     values : list of ndarray, shape (n_measures, n_grades, n_states)
         What a document adds at each rank, in the states that are above it.
-    beyond : ndarray, shape (2, n_measures, n_states)
-        The least and the most that ranks below the depth add.
-    may_end : ndarray, shape (n_states,)
-        Whether a list may end in a state: with all that is found in its case.
-    first : ndarray, shape (n_classes,)
-        The first case of each class of queries.
+    beyond : ndarray, shape (n_measures, n_states)
+        The most that ranks below the depth add; the least is nothing.
     shares : ndarray, shape (n_classes,)
         What each class counts in the mean.
     """
@@ -72,29 +67,18 @@ class Rankings:
     lists: _Lists
     values: list[Floats]
     beyond: Floats
-    may_end: NDArray[np.bool_]
-    first: Ints
     shares: Floats
 
     @classmethod
     def of(cls, classes: QueryClasses, formulas: Sequence[Formula]) -> Rankings | None:
-        """Prepare the measures; None if there are too many states.
-
-        A measure that depends on what is found within its cutoff makes a case of each number of documents
-        that a list may have within it, by grade.
-        """
-        cuts = {each.cutoff for each in formulas if each.needs_found}
-        if len(cuts) > 1 or None in cuts:
-            return None
-        within = next(iter(cuts), None)
-        depth = within or _depth(formulas)
-        while True:
+        """Prepare the measures; None if there are too many states."""
+        depth = _depth(formulas)
+        while depth > 0:
             limits, like = _counted(classes, formulas, depth)
-            if _n_states(limits, depth, within is not None) * depth * len(classes.grades) <= MOST_STEPS:
-                return _prepared(classes, formulas, limits, like, depth, within is not None)
+            if _n_states(limits, depth) * depth * len(classes.grades) <= MOST_STEPS:
+                return _prepared(classes, formulas, limits, like, depth)
             depth -= 1 + depth // 10
-            if within or depth < 1:
-                return None
+        return None
 
     @property
     def n_steps(self) -> int:
@@ -117,24 +101,15 @@ class Rankings:
             The means of rankings that have them.
         """
         best = self._backwards(directions)
-        of_case = best[0][self.lists.start].T
-        largest = np.maximum.reduceat(of_case, self.first, axis=1)
-        ends = [*self.first[1:].tolist(), of_case.shape[1]]
-        chosen = [
-            of_case[:, start:end].argmax(axis=1) + start for start, end in zip(self.first, ends, strict=True)
-        ]
-        found = self._followed(directions, best, self.lists.start[np.stack(chosen, axis=1)])
-        return largest @ self.shares, np.einsum("c,dcm->dm", self.shares, found)
+        largest = best[0][self.lists.start].T
+        return largest @ self.shares, np.einsum("c,dcm->dm", self.shares, self._followed(directions, best))
 
     def _backwards(self, directions: Floats) -> list[Floats]:
         """Return the most that can follow each state, by rank: at the last what stands below all ranks.
 
         Each has a row for each state, and one of -inf for none.
         """
-        low, high = self.beyond
-        below = low.T @ np.minimum(directions, 0).T + high.T @ np.maximum(directions, 0).T
-        below[~self.may_end] = -np.inf
-        best = [_with_none(below)]
+        best = [_with_none(self.beyond.T @ np.maximum(directions, 0).T)]
         for values in reversed(self.values):
             follows, n_states = best[-1], values.shape[2]
             most = follows[:n_states].copy()
@@ -143,8 +118,9 @@ class Rankings:
             best.append(_with_none(most))
         return best[::-1]
 
-    def _followed(self, directions: Floats, best: list[Floats], state: Ints) -> Floats:
+    def _followed(self, directions: Floats, best: list[Floats]) -> Floats:
         """Return the measures of the best lists, by direction and class."""
+        state = np.tile(self.lists.start, (len(directions), 1))
         total = np.zeros((*state.shape, directions.shape[1]))
         each = np.arange(len(directions))[:, None]
         for values, follows in zip(self.values, best[1:], strict=True):
@@ -158,8 +134,7 @@ class Rankings:
                 np.copyto(step, added, where=better[..., None])
                 most, state = np.where(better, other, most), np.where(better, after, state)
             total += step
-        low, high = (end.T[state] for end in self.beyond)
-        total += np.where(directions[:, None, :] > 0, high, low)
+        total += np.where(directions[:, None, :] > 0, self.beyond.T[state], 0)
         return total
 
 
@@ -175,14 +150,14 @@ def _depth(formulas: Sequence[Formula]) -> int:
     return int(deepest)
 
 
-# --- cases and states --------------------------------------------------------------------------------
+# --- states --------------------------------------------------------------------------------
 
 
 def _counted(classes: QueryClasses, formulas: Sequence[Formula], depth: int) -> tuple[Ints, Ints]:
     """Return how the documents of each class are counted.
 
     Grades that are relevant alike, and fill all ranks, count as one. Below these ranks they must weigh the
-    same too, and an ideal list of what is found must not tell them apart.
+    same too.
 
     Returns
     -------
@@ -192,11 +167,9 @@ def _counted(classes: QueryClasses, formulas: Sequence[Formula], depth: int) -> 
     ndarray, shape (n_classes, n_grades)
         The grade that each is counted as.
     """
-    alike = np.eye(len(classes.grades), dtype=np.bool_)
-    if not any(each.needs_found and each.factor == "each" for each in formulas):
-        kinds = [classes.grades >= each.level for each in formulas]
-        kinds += [np.array(each.weights) for each in formulas if each.slots_below(depth)]
-        alike = np.all([np.equal.outer(kind, kind) for kind in kinds], axis=0)
+    kinds = [classes.grades >= each.level for each in formulas]
+    kinds += [np.array(each.weights) for each in formulas if each.slots_below(depth)]
+    alike = np.all([np.equal.outer(kind, kind) for kind in kinds], axis=0)
     limits = np.minimum(classes.counts, depth)
     full = limits == depth
     together = (alike & full[:, :, None] & full[:, None, :]) | np.eye(len(alike), dtype=np.bool_)
@@ -204,13 +177,13 @@ def _counted(classes: QueryClasses, formulas: Sequence[Formula], depth: int) -> 
     return np.where(like == np.arange(len(alike)), limits, 0), like
 
 
-def _n_states(limits: Ints, depth: int, by_found: bool) -> float:
-    """Return how many states the lists have, in the case of each number of documents if by what is found."""
+def _n_states(limits: Ints, depth: int) -> float:
+    """Return how many states the lists have."""
     total = 0.0
     for row in limits.tolist():
         ways = np.ones(1)  # by the number of documents
         for limit in row:
-            ways = np.convolve(ways, np.arange(1, limit + 2) if by_found else np.ones(limit + 1))[: depth + 1]
+            ways = np.convolve(ways, np.ones(limit + 1))[: depth + 1]
         total += ways.sum()
     return total
 
@@ -235,50 +208,36 @@ def _grid(limits: tuple[int, ...], most: int) -> tuple[Ints, Ints]:
 
 
 def _lists(limits: Ints, like: Ints, depth: int) -> _Lists:
-    """Return the states of the lists of each case."""
+    """Return the states of the lists of each class."""
     grids = [_grid(tuple(row), depth) for row in limits.tolist()]
     sizes = np.array([len(used) for used, _ in grids])
     first = np.cumsum(sizes) - sizes
-    case = np.repeat(np.arange(len(grids)), sizes)
+    of_class = np.repeat(np.arange(len(grids)), sizes)
     used, after = (np.concatenate(each) for each in zip(*grids, strict=True))
-    after = np.take_along_axis(np.where(after < 0, -1, after + first[case][:, None]), like[case], axis=1)
+    after = np.take_along_axis(
+        np.where(after < 0, -1, after + first[of_class][:, None]), like[of_class], axis=1
+    )
     order = np.argsort(used.sum(axis=1), kind="stable")
     number = np.full(len(used) + 1, -1)
     number[order] = np.arange(len(used))
     n_within = np.searchsorted(used.sum(axis=1)[order], np.arange(depth + 1), "right")
-    return _Lists(case[order], used[order], number[after[order]].T.copy(), number[first], n_within)
+    return _Lists(of_class[order], used[order], number[after[order]].T.copy(), number[first], n_within)
 
 
 def _prepared(
-    classes: QueryClasses,
-    formulas: Sequence[Formula],
-    limits: Ints,
-    like: Ints,
-    depth: int,
-    by_found: bool,
+    classes: QueryClasses, formulas: Sequence[Formula], limits: Ints, like: Ints, depth: int
 ) -> Rankings:
-    """Bring everything into arrays: a case for each pair of scales that an ideal list may have."""
-    ends = [_grid(tuple(row), depth)[0] if by_found else np.array([row]) for row in limits.tolist()]
-    of_case, found = np.repeat(np.arange(len(ends)), [len(each) for each in ends]), np.concatenate(ends)
-    each_scale = (
-        each.scales(classes, classes.counts[of_case], classes.zeros[of_case], found) for each in formulas
-    )
-    choices = [np.stack(choice, axis=1) for choice in product(*each_scale)]
-    order = np.argsort(np.tile(of_case, len(choices)), kind="stable")
-    scales, row = np.concatenate(choices)[order], order % len(of_case)
-    of_case, found = of_case[row], found[row]
-    lists = _lists(found, like[of_case], depth)
-    states = States(classes.grades, lists.used, classes.counts[of_case][lists.case] - lists.used)
-    scale = scales[lists.case].T
+    """Bring everything into arrays."""
+    lists = _lists(limits, like, depth)
+    states = States(classes.grades, lists.used, classes.counts[lists.of_class] - lists.used)
+    scale = np.stack([each.scale(classes)[lists.of_class] for each in formulas])
     return Rankings(
         lists=lists,
         values=[
             np.stack([_values(each, states, rank, n) for each in formulas]) * scale[:, None, :n]
             for rank, n in enumerate(lists.n_within[:depth].tolist(), start=1)
         ],
-        beyond=np.stack([each.beyond(states, depth) for each in formulas], axis=1) * scale,
-        may_end=(lists.used == found[lists.case]).all(axis=1) | (not by_found),
-        first=np.searchsorted(of_case, np.arange(len(classes.sizes))),
+        beyond=np.stack([each.beyond(states, depth) for each in formulas]) * scale,
         shares=classes.sizes / classes.n_queries,
     )
 

@@ -12,8 +12,6 @@ from permed_measures.conventions.values import WEIGHTS, Labels, kernel_of
 from permed_measures.engine.kernels.graded import GAINS, weight_of_grade
 from permed_measures.limits.formulas import Formula
 from permed_measures.limits.query_classes import QueryClasses
-from permed_measures.measures.parameters import values_of
-from permed_measures.measures.parsing import parse_measure
 from permed_measures.papers.claims import Claim
 
 _Params = Mapping[str, Any]
@@ -45,23 +43,21 @@ def _graded_ap(params: _Params, classes: QueryClasses) -> Formula:
 
 
 def _variant_ndcg(params: _Params, classes: QueryClasses) -> Formula:
-    """Return nDCG; there are negative grades if this or another measure of the row keeps them."""
-    kept = classes.grades if params["negative"] == "keep" else np.maximum(classes.grades, 0)
-    gain = tuple(GAINS[params["gain"]](kept).tolist())
+    gain = tuple(GAINS[params["gain"]](classes.grades).tolist())
     return Formula(params["cutoff"], gain, "each", params["discount"], f"ideal of {params['ideal']}")
 
 
 def _ndcg(params: _Params, classes: QueryClasses) -> Formula:
     gain = {"log2": "linear", "exp-log2": "exp"}[params["dcg"]]
-    plain = {"gain": gain, "discount": "log2", "ideal": "qrels", "negative": "zero"}
+    plain = {"gain": gain, "discount": "log2", "ideal": "qrels"}
     return _variant_ndcg({**params, **plain}, classes)
 
 
 def _hits(params: _Params, classes: QueryClasses) -> Formula:
-    """Return precision or recall, which may be that of a single hit, or of all."""
+    """Return precision or recall, which may be that of a single hit."""
     relevant, over = tuple((classes.grades >= params["rel"]).astype(float).tolist()), params["over"]
-    if over in ("any", "all"):
-        return Formula(params["cutoff"], relevant, "first", "", over.replace("any", "none"), params["rel"])
+    if over == "any":
+        return Formula(params["cutoff"], relevant, "first", "", "none", params["rel"])
     return Formula(params["cutoff"], relevant, "each", "", over, params["rel"])
 
 
@@ -75,7 +71,7 @@ def _rr(params: _Params, classes: QueryClasses) -> Formula:
 
 
 _WHOLE_LIST = {"judged_only": [False]}
-_NORMS = ["num_rel", "min", "num_rel_ret", "gain", "ideal", "none", "cutoff"]
+_NORMS = ["num_rel", "min", "gain", "ideal", "none", "cutoff"]
 _KNOWN = {
     "AP": _Known(_ap, _WHOLE_LIST),
     "GradedAP": _Known(_graded_ap, {**_WHOLE_LIST, "per_hit": ["precision"], "norm": _NORMS}),
@@ -86,12 +82,12 @@ _KNOWN = {
             **_WHOLE_LIST,
             "gain": ["exp", "linear", "binary"],
             "discount": ["log2", "jk", "zipf"],
-            "ideal": ["qrels", "run", "cutoff", "uncut"],
-            "negative": ["zero", "keep"],
+            "ideal": ["qrels", "uncut"],
+            "negative": ["zero"],
         },
     ),
     "P": _Known(_hits, {**_WHOLE_LIST, "over": ["cutoff"]}),
-    "R": _Known(_hits, {**_WHOLE_LIST, "over": ["num_rel", "min", "any", "all"]}),
+    "R": _Known(_hits, {**_WHOLE_LIST, "over": ["num_rel", "min", "any"]}),
     "RR": _Known(_rr, {**_WHOLE_LIST, "ranks": ["first"]}),
     "Success": _Known(_first, _WHOLE_LIST),
     "Coverage": _Known(_first, _WHOLE_LIST),
@@ -100,11 +96,7 @@ _KNOWN = {
 
 
 def formula_by(kernel: str, params: _Params, classes: QueryClasses) -> Formula | None:
-    """Return the formula of a kernel with these parameters; None if none is known.
-
-    None is known without a cutoff for what depends on the documents within it, and where the ideal list of a
-    run has documents that lose.
-    """
+    """Return the formula of a kernel with these parameters; None if none is known, or documents may lose."""
     known = _KNOWN.get(kernel)
     if known is None or params.get("rel", 1) <= 0:
         return None
@@ -114,9 +106,8 @@ def formula_by(kernel: str, params: _Params, classes: QueryClasses) -> Formula |
         return None
     usual = {name: next(iter(values)) for name, values in known.values.items()}
     formula = known.formula({**usual, **params}, classes)
-    needs_cutoff = formula.needs_found or formula.over == "cutoff"
-    loses = formula.over.startswith("ideal") and formula.needs_found and min(formula.weights, default=0) < 0
-    return None if loses or (needs_cutoff and formula.cutoff is None) else formula
+    loses = min(formula.weights, default=0) < 0
+    return None if loses or (formula.over == "cutoff" and formula.cutoff is None) else formula
 
 
 _SHARED = {
@@ -161,11 +152,3 @@ def formula_of(claim: Claim, convention: Options, labels: Labels, classes: Query
     if others or claim.measure == "F1" or options.get("weights", "binary") not in WEIGHTS:
         return None
     return formula_by(*kernel_of(claim.measure, convention[CUTOFF + claim.name], options, labels), classes)
-
-
-def keeps_negative(convention: Options, claims: list[Claim]) -> bool:
-    """Return whether negative grades count in any measure."""
-    written_out = (values_of(parse_measure(claim.measure)) for claim in claims if claim.is_fixed)
-    return convention.get("negative") == "keep" or any(
-        params.get("negative") == "keep" for params in written_out
-    )

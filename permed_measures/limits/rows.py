@@ -19,7 +19,7 @@ from permed_measures.limits.formulas import Formula
 from permed_measures.limits.query_classes import QueryClasses
 from permed_measures.limits.rankings import Rankings
 from permed_measures.limits.row_conventions import conventions_of, usual_conventions
-from permed_measures.limits.row_formulas import allows, formula_of, keeps_negative
+from permed_measures.limits.row_formulas import allows, formula_of
 from permed_measures.papers.claims import Claim
 
 MOST_EFFORT = 140_000_000
@@ -173,14 +173,12 @@ def _read(claims: list[Claim], in_percent: bool) -> list[Claim]:
 
 
 class Row:
-    """A row, and what was found out about it by the conventions before."""
+    """A row, and how much may still be computed for it."""
 
     def __init__(self, claims: list[Claim]) -> None:
         self.readings = [claims]
         self.readings += [each for each in (_read(claims, False), _read(claims, True)) if each != claims]
         self.effort: float = MOST_EFFORT
-        self.reaching = np.vstack([np.eye(len(claims)), -np.eye(len(claims))])
-        self.refuting = self.reaching[:1]
 
     def limits(self, group: Group) -> ConventionLimits:
         """Find whether a group of conventions is refuted, by every reading of the numbers."""
@@ -198,23 +196,15 @@ class Row:
         if (group.usual or refuted is None) and self.effort > 0 and group.rankings is not None:
             self.effort -= group.rankings.n_steps * _PREPARING
             search = Search(group.rankings, [each.interval for each in ranges])
-            refuted = refuted or self._refuted(search)
+            if refuted is None:
+                refuted = search.refuted(self.effort)
+                self.effort = search.effort
             if group.usual:
                 given = search.ranges([10.0**-claim.decimals for claim in claims], MOST_EFFORT / 8)
                 ranges = [each._replace(given=one) for each, one in zip(ranges, given, strict=True)]
                 refuted = True if not all(each.possible for each in ranges) else refuted
         first, *alike = group.conventions
         return ConventionLimits(first, ranges, alike, group.usual, refuted)
-
-    def _refuted(self, search: Search) -> bool | None:
-        """Begin with the weighted sums that refuted the last convention, then with those that did not."""
-        refuted = search.refuted((self.refuting, self.reaching), self.effort)
-        self.effort = search.effort
-        if refuted:
-            self.refuting = np.vstack([search.telling, self.refuting[:1]])
-        elif refuted is False:
-            self.reaching = search.telling
-        return refuted
 
 
 class Conventions:
@@ -230,7 +220,7 @@ class Conventions:
     def __init__(self, policies: list[Labels], named: Sequence[NamedConvention] = NAMED) -> None:
         self.policies = {labels.policy: labels for labels in policies}
         self.named = named
-        self._classes: dict[tuple[str, bool, bool], QueryClasses] = {}
+        self._classes: dict[tuple[object, bool], QueryClasses] = {}
 
     def limits(self, rows: Mapping[str, list[Claim]]) -> list[RowLimits]:
         """Find which conventions the numbers of rows refute; rows with the same columns share the work."""
@@ -281,20 +271,18 @@ class Conventions:
         """Return a convention by itself; None if it has no bounds."""
         if not allows(convention):
             return None
-        labels, classes = self.policies[convention["labels"]], self._classes_of(convention, claims)
+        labels, classes = self.policies[convention["labels"]], self._classes_of(convention)
         formulas = [formula_of(claim, convention, labels, classes) for claim in claims]
         known = [each for each in formulas if each is not None]
         if len(known) < len(formulas):
             return None
         return Group([convention], labels, known, classes, False)
 
-    def _classes_of(self, convention: Options, claims: list[Claim]) -> QueryClasses:
+    def _classes_of(self, convention: Options) -> QueryClasses:
         """Return the classes of the queries that a convention counts."""
-        policy, only_relevant = convention["labels"], convention["queries"] == "with_relevant"
-        key = (policy, only_relevant, keeps_negative(convention, claims))
+        key = convention["labels"], convention["queries"] == "with_relevant"
         if key not in self._classes:
-            judgments = self.policies[policy].judgments
-            classes = QueryClasses.of(judgments, only_relevant=only_relevant, negative=key[2])
+            classes = QueryClasses.of(self.policies[key[0]].judgments, only_relevant=key[1])
             same = (each for each in self._classes.values() if each.equals(classes))
             self._classes[key] = next(same, classes)
         return self._classes[key]

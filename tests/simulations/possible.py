@@ -2,7 +2,7 @@
 
 Rows of up to six measures are made from random runs and from those of ``data/outside``, by any convention
 that `possible` tries, and printed with two to four digits: rounded, rounded twice or cut off. Then rows with
-AP made in one of four ways are asked for by each of the four; of a wrong one, only where it would print
+AP made in one of three ways are asked for by each of the three; of a wrong one, only where it would print
 another number.
 
     python tests/simulations/possible.py [rows] [columns of the second part]
@@ -30,7 +30,6 @@ from permed_measures.papers.claims import parse_claims
 AP_CHOICES = {
     "AP": {},
     "half of AP": {"weights": "half"},
-    "hits found": {"denominator": "num_rel_ret"},
     "min(R, k)": {"denominator": "min"},
 }
 COLUMNS = {
@@ -125,7 +124,7 @@ def outcomes(qrels, n_rows, columns, seed):
 
 
 def wrong_rows(n_rows, n_columns):
-    """Say how many of four ways to make AP are refuted where another one is true."""
+    """Say how many of three ways to make AP are refuted where another one is true."""
     total = Counter()
     for number, (name, qrels) in enumerate(QRELS.items()):
         counts = outcomes(qrels, n_rows // (len(QRELS) * len(COLUMNS)), COLUMNS[n_columns], number)
