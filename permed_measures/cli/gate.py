@@ -21,12 +21,15 @@ def run(args: Namespace) -> int:
         hint = "Give --min MEASURE=X, or --baseline FILE with --max-drop MEASURE=X"
         raise InputError("there is no rule to check", hint=hint)
     if drops and args.baseline is None:
-        raise InputError("--max-drop needs --baseline", hint="Name a run, or a record of one")
+        raise InputError("--max-drop needs --baseline", hint="Name a run")
     name, file = named_run(args.run, Path(args.run).name)
-    with reading(args.qrels, {name: file}, args.order, args.query_ids) as inputs:
+    files, others = {"run": file}, {}
+    if args.baseline:
+        others["baseline"] = files["baseline"] = named_run(args.baseline, "baseline")[1]
+    with reading(args.qrels, files, args.order, args.query_ids) as inputs:
         how = (args.non_inferior, args.clusters, args.order, args.query_ids)
-        found = gate(inputs.source, inputs.runs[name], floors, args.baseline, drops, *how)
-    others = {"baseline": Path(args.baseline)} if args.baseline else {}
+        baseline = inputs.runs["baseline"] if args.baseline else None
+        found = gate(inputs.source, inputs.runs["run"], floors, baseline, drops, *how)
     found = replace(found, origin=origin_of(args, {name: file})._replace(others=others))
     print(found.to(args.format or "table"), end="")
     return int(not found.ok)
@@ -50,7 +53,7 @@ COMMAND = Command(
     run,
     [
         *(QRELS, argument("run", "RUN", "A run file.")),
-        option(INPUT, "--baseline RUN", "A run, or a record of one, that the run may not fall below."),
+        option(INPUT, "--baseline RUN", "The run that it may not fall below."),
         repeatable(MEASURES, "--min MEASURE=X", "The least mean of a measure. Can be repeated."),
         repeatable(MEASURES, "--max-drop MEASURE=X", "How far a mean may fall. Can be repeated."),
         option(
@@ -60,5 +63,5 @@ COMMAND = Command(
         ),
         *(CLUSTERS, FORMAT, *READING),
     ],
-    examples=["medcorpus b.trec --min P@1=0.5", "medcorpus b.trec --baseline base.json --max-drop P@1=0.1"],
+    examples=["medcorpus b.trec --min P@1=0.5", "medcorpus b.trec --baseline a.trec --max-drop P@1=0.1"],
 )

@@ -20,7 +20,6 @@ from permed_measures.intervals import Floats, difference_range, mean_intervals, 
 from permed_measures.markup import counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parsing import distinct, named_measure
-from permed_measures.records.record import Record, as_record, comparable_values
 from permed_measures.results.evaluations import Evaluations, evaluated
 from permed_measures.results.report import Report, Result, Section
 from permed_measures.results.table import Table
@@ -119,7 +118,7 @@ def gate(
     qrels: QrelsLike,
     run: RunLike,
     minimum: Mapping[str, float] | None = None,
-    baseline: RunLike | Record | None = None,
+    baseline: RunLike | None = None,
     max_drop: Mapping[str, float] | None = None,
     non_inferior: bool = False,
     clusters: By | None = None,
@@ -134,9 +133,7 @@ def gate(
     run : RunLike
     minimum : mapping of str to float
         The least mean of each measure: ``{"nDCG@10": 0.80}``.
-    baseline : RunLike or Record, optional
-        A run, or a record of one (or the path of either), whose values need not be computed again. A record
-        must have been made with the same labels and options.
+    baseline : RunLike, optional
     max_drop : mapping of str to float
         How far the mean of each measure may fall below that of the baseline: the margin.
     non_inferior : bool
@@ -145,8 +142,7 @@ def gate(
     clusters : str, mapping or callable, optional
         As in `compare`: by default the conversations of a data set that has them.
     order, query_ids
-        How runs are read that are paths, and how the record of a baseline must have been made, as in
-        `record`.
+        How runs are read that are paths, as in `record`.
 
     Returns
     -------
@@ -156,8 +152,7 @@ def gate(
     Raises
     ------
     MeasureError, InputError
-        As for an evaluation; if there is no rule, or `max_drop` has no baseline; if the record of the
-        baseline lacks a measure, was edited, or was made with other labels, queries or options.
+        As for an evaluation; if there is no rule, or `max_drop` has no baseline.
 
     Notes
     -----
@@ -178,12 +173,11 @@ def gate(
     query_ids_here = evaluator.judgments.query_ids
     if not query_ids_here:
         raise InputError("the qrels have no query")
-    how = {"order": order, "query_ids": query_ids}
-    values, notes = _evaluated(run, evaluator, loaded, how)
+    values, notes = _evaluated(run, evaluator, loaded, order, query_ids)
     rules = [_floor(measure, values[measure], least) for measure, least in floors.items()]
     about = counted(len(query_ids_here), "query")
     if baseline is not None:
-        before, of_baseline = _baseline(baseline, list(drops), evaluator, loaded, how)
+        before, of_baseline = _evaluated(baseline, evaluator, loaded, order, query_ids)
         notes += [each for each in of_baseline if each not in notes]
         name, cluster, _ = clusters_of(query_ids_here, clusters, loaded)
         for measure, most in drops.items():
@@ -207,7 +201,7 @@ def _by_measure(name: str, given: Mapping[str, float] | None) -> dict[Measure, f
 def _refuse_incomplete(floors: Any, drops: Any, baseline: object, non_inferior: bool) -> None:
     for is_wrong, problem, hint in (
         (not floors and not drops, "there is no rule", "Give minimum={'nDCG@10': 0.8}, or max_drop"),
-        (drops and baseline is None, "max_drop needs a baseline", "Name a run or a record"),
+        (drops and baseline is None, "max_drop needs a baseline", "Name a run"),
         (baseline is not None and not drops, "a baseline needs max_drop", "Say how far a measure may fall"),
         (non_inferior and not drops, "non_inferior is of a drop", "Give a baseline and max_drop"),
     ):
@@ -216,24 +210,14 @@ def _refuse_incomplete(floors: Any, drops: Any, baseline: object, non_inferior: 
 
 
 def _evaluated(
-    run: Any, evaluator: PermedEvaluator, qrels: Any, how: Mapping[str, Any]
+    run: Any, evaluator: PermedEvaluator, qrels: Any, order: str, query_ids: str | None
 ) -> tuple[dict[Measure, Floats], list[str]]:
     """Return the values of a run by measure, and what is to be known about it."""
     name = run_name(path_of(run) or run)
-    runs = loaded_runs({name: run}, order=how["order"], rewriting=how["query_ids"], qrels=qrels)
+    runs = loaded_runs({name: run}, order=order, rewriting=query_ids, qrels=qrels)
     evaluations, notes = evaluated(evaluator, runs)
     found = Evaluations(list(evaluator.measures), evaluations, notes=notes)
     return dict(zip(evaluator.measures, evaluations[name].values, strict=True)), found.notes_on(name)
-
-
-def _baseline(
-    baseline: Any, measures: list[Measure], evaluator: PermedEvaluator, qrels: Any, how: Mapping[str, Any]
-) -> tuple[dict[Measure, Floats], list[str]]:
-    """Return the same of the baseline; nothing is noted on a record."""
-    recorded = as_record(baseline)
-    if recorded is None:
-        return _evaluated(baseline, evaluator, qrels, how)
-    return comparable_values(recorded, measures, evaluator.judgments, how), []
 
 
 def _printed(value: float, limit: float, sign: str = "") -> str:
@@ -282,7 +266,7 @@ def _within(measure: Measure, change: Floats, most: float, cluster: Any) -> tupl
 def assert_no_regression(
     qrels: QrelsLike,
     run: RunLike,
-    baseline: RunLike | Record | None = None,
+    baseline: RunLike | None = None,
     max_drop: Mapping[str, float] | None = None,
     minimum: Mapping[str, float] | None = None,
     **options: Any,

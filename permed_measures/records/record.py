@@ -10,17 +10,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from ir_measures.measures import Measure
 
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
-from permed_measures.errors import InputError, MeasureError, nearest, shown
+from permed_measures.errors import InputError, MeasureError, shown
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.files.whole import write_whole
-from permed_measures.intervals import Floats
 from permed_measures.markup import as_json, counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import with_alias
@@ -60,11 +58,6 @@ class Record(dict[str, Any]):
     def version(self) -> str:
         """The version of permed-measures that made it."""
         return str(self["versions"]["permed-measures"])
-
-    def values_of(self, run: str, measure: Measure) -> Floats:
-        """Return the value of each query, in the order of ``query_ids``."""
-        names = {each: name_of(each) for each in self.measures}
-        return np.array(self["runs"][run]["values"][names[measure]], float)
 
     def to_json(self) -> str:
         """Write it as JSON: the same inputs give the same text, but for ``created``."""
@@ -245,51 +238,3 @@ def checked(content: Any, where: str) -> Record:
 
 
 _ANY_FORM = FORM.rstrip("0123456789")
-
-
-def as_record(given: Any) -> Record | None:
-    """Return the record that this is, or that is in this file; None for anything else."""
-    if isinstance(given, (str, os.PathLike)) and _is_record(Path(given)):
-        return read_record(given)
-    return given if isinstance(given, Record) else None
-
-
-def _is_record(path: Path) -> bool:
-    """Return whether a regular file begins like a record."""
-    try:
-        if not path.is_file():  # a pipe can be read only once
-            return False
-        with path.open("rb") as file:
-            return _ANY_FORM.encode() in file.read(200)
-    except (OSError, ValueError):
-        return False
-
-
-def comparable_values(
-    found: Record, measures: list[Measure], judgments: Judgments, options: Mapping[str, Any]
-) -> dict[Measure, Floats]:
-    """Return the values of the only run of a record, if they can be compared with an evaluation made here.
-
-    Raises
-    ------
-    InputError
-        If it was edited, or made with other labels or options, or has several runs.
-    MeasureError
-        If it lacks a measure.
-    """
-    for is_wrong, problem in (
-        (len(found["runs"]) != 1, f"a baseline is one run (found {len(found['runs'])})"),
-        (found["sha256"] != found.seal, "this record was edited after it was written"),
-        (found["qrels"]["judgments"] != hash_of(judgments), "this record was made with other labels"),
-        (found["query_ids"] != judgments.query_ids, "this record was made with other queries"),
-        (found["options"] != options, f"this record was made with the options {found['options']}"),
-    ):
-        if is_wrong:
-            raise InputError(problem, where=found.source)
-    [run] = found["runs"]
-    names = list(found["measures"])
-    for measure in measures:
-        if measure not in found.measures:
-            problem = f"this record has no {measure} (it has {', '.join(names)})"
-            raise MeasureError(problem, where=found.source, hint=nearest(str(measure), names))
-    return {measure: found.values_of(run, measure) for measure in measures}
