@@ -61,13 +61,6 @@ def test_labels_as_run_and_reordered_lists_are_said(files):
         assert bool(said) == bool(stderr)
 
 
-def test_a_run_without_judged_documents_is_a_note(files):
-    (files / "run.trec").write_text("q1 Q0 x 1 3 t\n")
-    _, stderr = run_cli("evaluate", files / "qrels", files / "run.trec", "-m", "P@1")
-    message = "no retrieved document is judged: the run has 'x', the qrels judge 'a', 'b'"
-    assert stderr.startswith(f"note: {files / 'run.trec'}: {message}")
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -105,11 +98,6 @@ def test_crosscheck_has_status_1_if_a_value_differs(files, monkeypatch):
     stdout, _ = run_cli("crosscheck", files / "qrels", files / "run.trec", "-m", "P@1", "-m", "RR", status=1)
     assert "P@1 differs on 1 of 1 query, most on 'q1': ours 0.5, pytrec_eval 1" in stdout
     assert stdout.startswith("run: pytrec_eval differs on 1 of 2 measures.\n")
-
-
-def test_counts_are_shown_whole(files):
-    stdout, _ = run_cli("evaluate", files / "qrels", files / "run.trec", "-m", "NumRet", "-m", "NumQ")
-    assert ["run", "3", "3", "1", "of", "3", "1"] in [line.split() for line in stdout.splitlines()]
 
 
 # --- groups, query ids, convert, inspect -----------------------------------------------------------

@@ -78,16 +78,6 @@ def test_results_that_cannot_be_printed_are_one_message():
     assert result.stderr == b"error: standard output: No space left on device\n"
 
 
-@pytest.mark.parametrize(
-    "command", ["evaluate qrels loop -m P@1", "compare qrels run other=run -m P@1 --output loop --format csv"]
-)
-def test_links_in_a_circle_are_one_message(files, monkeypatch, command):
-    monkeypatch.chdir(files)
-    (files / "loop").symlink_to("pool")
-    (files / "pool").symlink_to("loop")
-    assert run_main(*command.split()) == (2, "", "error: loop: Too many levels of symbolic links\n")
-
-
 # --- Ctrl-C ------------------------------------------------------------------------------------------
 
 

@@ -125,28 +125,12 @@ def test_rel_is_for_measures_that_do_not_name_their_own():
     assert "GradedAP(rel=2)@10" in found
 
 
-def test_other_commands_take_rel():
-    stdout, _ = run_cli("reranking", "graded", "run.trec", "other.trec", "-m", "AP", "--rel", 2)
-    assert f"{values_of('AP(rel=2)', 'graded')[0]:.4f} before" in stdout
-    stdout, _ = run_cli("crosscheck", "graded", "run.trec", "--rel", 2)
-    assert "AP(rel=2)@100" in stdout
-
-
 def test_a_rel_that_changes_nothing_is_noted():
     _, stderr = run_cli("evaluate", "binary", "run.trec", "-m", "nDCG@10", "--rel", 2)
     assert stderr == "note: --rel changes nothing: nDCG@10 takes no rel\n"
 
 
 # --- binary labels ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("form", ["table", "csv"])
-def test_no_format_of_a_comparison_is_without_its_notes(form):
-    options = ("-m", "GradedAP@10", "--resamples", 99, "--format", form)
-    stdout, stderr = run_cli("compare", "binary", "run.trec", "other.trec", *options)
-    texts = " ".join(f"{stdout}\n{stderr}".replace("% ", "").split())
-    assert texts.count(HALF.partition(",")[0]) == 1
-    assert (f"note: {HALF}\n" in stderr) == (form == "csv")
 
 
 HALF = "the labels are binary, so GradedAP@10 is half of AP@10; use GradedAP(max_rel=1)@10"

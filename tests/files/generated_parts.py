@@ -1,4 +1,4 @@
-"""A generated file in the making: chance, what it says, what is wrong with it."""
+"""A generated file in the making: chance, and what it says."""
 
 from collections import Counter
 
@@ -6,24 +6,18 @@ from generated_pieces import BLANK_IDS, COMMON_IDS, GRADES, LOOSE_IDS, MARK, MAR
 
 
 class Made:
-    """A file in the making: chance, what it says so far, and what is wrong with it."""
+    """A file in the making: chance, and what it says so far."""
 
-    def __init__(self, rng, what, turn, slot):
+    def __init__(self, rng, what):
         self.rng, self.what = rng, what
-        self.flawed, self.flaw_turn = turn % 3 == 2, turn // 3 + slot
-        self.is_plain = self.flawed and self.chance(0.6)  # nothing odd keeps the flaw from the fast paths
-        self.rows, self.flaw = [], ""
-        self.style, self.numbered = (), False
+        self.is_plain = self.chance(0.3)  # nothing odd keeps it from the fast paths
+        self.rows, self.style = [], ()
 
     def chance(self, share):
         return self.rng.random() < share
 
     def choice(self, *items):
         return self.rng.choice(items)
-
-    def flaw_of(self, *flaws):
-        """Return the flaw whose turn it is."""
-        return flaws[self.flaw_turn % len(flaws)]
 
     def ids(self, count, loose):
         odd = self.rng.sample(ODD_IDS, self.choice(0, 0, 4, len(ODD_IDS)))
@@ -99,24 +93,3 @@ class Made:
     def marked(self, text):
         """Return the bytes, perhaps with a mark before them; always if the text itself begins with one."""
         return ((MARK if text.startswith(MARK) or self.chance(0.15) else "") + text).encode()
-
-    def damage(self, rows, value, wrong_numbers, too_long):
-        """Do one thing wrong in rows of cells, of which `value` is the number's place."""
-        if not self.flawed or self.flaw:
-            return
-        row = self.rng.choice(rows)
-        self.flaw = self.flaw_of("no number", "too short", "twice", "too long", "no number", "other", "twice")
-        if self.flaw == "no number":
-            row[value] = self.choice("nan", "1_0", *self.rng.sample(wrong_numbers, 2))
-        elif self.flaw == "too short":
-            kept = self.choice(len(row) - 1, self.rng.randrange(1, len(row))) if row[0] else 0
-            kept = 5 if (len(row), kept) == (6, 4) else kept  # four columns are qrels, and these a run
-            row[:] = row[:kept] if kept else ["x"]
-        elif self.flaw == "too long" and too_long:
-            row.append("1")
-        elif self.flaw == "twice":
-            again = [*row]
-            again[value] = self.rng.choice(rows)[value]
-            rows.insert(self.rng.randint(0, len(rows)), again)
-        else:
-            self.flaw = ""  # something in the text

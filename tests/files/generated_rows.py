@@ -3,7 +3,7 @@
 import io
 
 import polars as pl
-from generated_pieces import BLANKS, MARK, NO_NUMBERS, ODD_GRADES
+from generated_pieces import BLANKS, MARK, ODD_GRADES
 
 # --- TREC ------------------------------------------------------------------------------------------
 
@@ -21,11 +21,7 @@ def trec(made):
         [q, odd, d, rank, v, tag] if is_run else [q, odd, d, v]
         for rank, (q, [(d, v)]) in zip(ranks, made.rows, strict=True)
     ]
-    if made.flawed and made.chance(0.25):
-        made.flaw = "no column between two blanks"
-        rng.choice(rows)[made.choice(1, 2)] = ""
-    made.damage(rows, 4 if is_run else 3, NO_NUMBERS + ([] if is_run else ["inf", "1e999"]), not is_run)
-    junk = made.choice([], [], ["more"], ["\u2028", "#"]) if is_run and not made.flawed else []
+    junk = made.choice([], [], ["more"], ["\u2028", "#"]) if is_run else []
     blanks = made.choice([" "], [" "], [" "], ["\t"], [" ", "  ", "\t", " \t "], ["\v", "\f", " "])
     around = made.choice([""], ["", "", " ", "\t "])
     if made.is_plain:
@@ -106,10 +102,6 @@ def table_of(made, names, delimiters):
     for rank, (query_id, [(doc_id, number)]) in zip(ranks, made.rows, strict=True):
         cells = dict(zip((*names, "rank"), (query_id, doc_id, number, rank), strict=True))
         rows.append([cells.get(column, made.rng.choice(words)) for column in columns])
-    wrong = [*NO_NUMBERS, "", "1,5"] + ([] if made.what == "run" else ["inf", "1e999"])
-    made.damage(rows, columns.index(names[2]), wrong, True)
-    if made.flawed and not made.flaw and made.chance(0.9):
-        made.flaw = "bad quote or return"
     return written_table(made, columns, rows, made.rng.choice(delimiters))
 
 
@@ -121,8 +113,6 @@ def written_table(made, columns, rows, delimiter):
         lines.append(delimiter.join(cell(made, text, delimiter, made.chance(share)) for text in row))
         if made.chance(0.02):
             lines.append("")
-    if made.flaw == "bad quote or return":
-        lines[-1] = delimiter.join([made.choice('"x', '"x"y', "x\ry", "x\ry"), *["1"] * (len(columns) - 1)])
     return made.joined(lines)
 
 
@@ -148,16 +138,7 @@ def parquet(made):
     if made.chance(0.5):
         names.append("rank")
     rows = [[q, d, v, rank][: len(names)] for (q, d), v, rank in zip(pairs, values, ranks, strict=True)]
-    if made.flawed:
-        row = made.rng.choice(rows)
-        made.flaw = made.choice("no number", "missing value", "twice", "cut")
-        if made.flaw == "no number":
-            row[2] = float("nan")
-        elif made.flaw == "missing value":
-            row[made.rng.randrange(3)] = None
-        elif made.flaw == "twice":
-            rows.insert(made.rng.randint(0, len(rows)), [*row])
-    return written_parquet(made, names, rows, whole and made.flaw != "no number")
+    return written_parquet(made, names, rows, whole)
 
 
 def written_parquet(made, names, rows, whole):
@@ -170,5 +151,4 @@ def written_parquet(made, names, rows, whole):
     frame.write_parquet(
         file, row_group_size=made.choice(1, 5, None), compression=made.choice("zstd", "snappy")
     )
-    data = file.getvalue()
-    return data[: made.rng.randint(8, len(data) - 1)] if made.flaw == "cut" else data
+    return file.getvalue()

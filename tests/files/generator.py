@@ -1,13 +1,14 @@
 """Random files of every format with known content, and with whatever a real file may have in it.
 
 ``generated(seed)`` is one file: CRLF, tabs, marks (U+FEFF) anywhere, control characters, letters that are
-combined or go from right to left, U+0085, U+2028, numbers in every spelling, ties, scattered queries. One
-in three has one thing wrong, and must be refused: what is wrong takes turns, too.
+combined or go from right to left, U+0085, U+2028, numbers in every spelling, ties, scattered queries.
+``changed(file)`` has a piece of it changed, so that mostly it must be refused.
 """
 
 import json
 import random
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 from generated_json import (
     ground_truth,
@@ -17,6 +18,7 @@ from generated_json import (
     permed_results,
 )
 from generated_parts import Made
+from generated_pieces import words
 from generated_rows import beir, parquet, table, trec, trec_qrels
 
 
@@ -34,8 +36,6 @@ class GeneratedFile:
         The file, not compressed.
     rows : list of (query_id, [(doc_id, number)])
         What it says, in its order; a number is text as it was written, None in a list without scores.
-    flaw : str
-        What is wrong with it; empty if nothing is.
     """
 
     seed: int
@@ -43,7 +43,6 @@ class GeneratedFile:
     what: str
     data: bytes
     rows: list
-    flaw: str
 
     def known(self):
         """Return the table that the rows are."""
@@ -61,27 +60,47 @@ class GeneratedFile:
         return int(text) if text.lstrip("+-").isdigit() else float(text)
 
     def __str__(self):
-        return f"file {self.seed} ({self.format} as {self.what}, {self.flaw or 'nothing wrong'})"
+        return f"file {self.seed} ({self.format} as {self.what})"
 
 
 def generated(seed):
     """Return the file of this seed; the formats take turns."""
     rng = random.Random(seed)
     format_name, what, write = FORMATS[seed % len(FORMATS)]
-    made = Made(rng, what, *divmod(seed, len(FORMATS)))
+    made = Made(rng, what)
     data = write(made)
-    if made.flawed and not made.flaw:
-        data = with_bad_bytes(made, data)
-    return GeneratedFile(seed, format_name, what, data, made.rows, made.flaw)
+    return GeneratedFile(seed, format_name, what, data, made.rows)
 
 
-def with_bad_bytes(made, data):
-    """Put bytes that are not UTF-8 anywhere between the characters of a text."""
-    made.flaw = "not UTF-8"
-    start = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-    between = [p for p in range(start, len(data)) if data[p] & 0xC0 != 0x80]
-    place = made.rng.choice(between)
-    return data[:place] + made.rng.choice([b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xc0\x80"]) + data[place:]
+TOKEN = re.compile(rb'"[^"]*"|[^\s,;:"{}\[\]]+')
+WRONG = words('nan NaN 1_0 -nan null true 0x1F 1e --1 1.5 inf 1e999 Infinity high 01 +1 [] {} {1} x,y "2" "')
+ODD = words('\x1c \0 \x85 \u2028 \v " \\ _ , \t { } ] e . - 9 \r \u00e9')
+BROKEN = [b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xc0\x80"]  # no UTF-8
+
+
+def changed(file):
+    """Return the file with a token, a character or a line changed, below the first line if there are more."""
+    rng = random.Random(-file.seed)
+    lines = file.data.split(b"\n")
+    place = rng.randrange(min(2, len(lines) - 1), len(lines))
+    line = lines[place]
+    found = [*TOKEN.finditer(line)]
+    token = rng.choice(found).span() if found else (0, len(line))
+    at = rng.randint(0, len(line))
+    kind = rng.choice(["token", "token", "character", "line", "again", "bytes", "cut"])
+    if kind == "token":
+        lines[place] = line[: token[0]] + rng.choice(WRONG).encode() + line[token[1] :]
+    elif kind == "character":
+        lines[place] = line[:at] + rng.choice(["", *ODD]).encode() + line[at + rng.choice([0, 1]) :]
+    elif kind == "line":
+        lines[place:place] = [rng.choice([b"", b" ", b"# x", b"junk", b"[3]", b"null", rng.choice(lines)])]
+    elif kind == "again":
+        lines[place] = line[: token[1]] + b" " + line[token[0] : token[1]] + line[token[1] :]
+    elif kind == "bytes":
+        lines[place] = line[:at] + rng.choice(BROKEN) + line[at:]
+    else:
+        lines[place] = line[:at]
+    return replace(file, data=b"\n".join(lines))
 
 
 FORMATS = (

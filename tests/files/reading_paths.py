@@ -11,7 +11,7 @@ from unittest import mock
 
 import plain_readers
 import pyarrow as pa
-from generator import generated
+from generator import changed, generated
 
 import permed_measures as pm
 from permed_measures.files import parquet, sources, streams
@@ -23,7 +23,6 @@ MEASURES = ["AP", "nDCG(dcg='exp-log2')@5", "P@2", "RR", "Judged@3", "NumRet", "
 PARSED = [pm.parse_measure(name) for name in MEASURES]
 SCANNED = ("TREC", "CSV or TSV", "Parquet")
 """The formats that can be read in batches."""
-WRITTEN = ("trec", "jsonl", "json", "csv", "tsv")
 
 
 class DifferenceError(AssertionError):
@@ -47,10 +46,13 @@ def as_text(table):
 
 def check(seed, folder):
     """Compare all paths of the file of this seed; return how often each path was compared."""
-    checked = Check(generated(seed), folder)
+    file = generated(seed)
+    is_changed = seed % 3 == 2 and file.format != "Parquet"
+    checked = Check(changed(file) if is_changed else file, folder)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pm.PermedWarning)
-        checked.run()
+        if not (is_changed and checked.table is None and checked.is_another_format()):
+            checked.run()
     return checked.counts
 
 
@@ -68,15 +70,23 @@ class Check:
             self.expected = as_text(self.table)
         except plain_readers.RefusedError as error:
             self.table, self.expected = None, Refused(error.line)
+        except (IndexError, ValueError, AttributeError):
+            self.table, self.expected = None, Refused(None)
         self.read = READ[file.what]
         self.contents = {"plain": file.data}
         if file.format != "Parquet":
             self.contents |= {"gz": gzipped(file.data, self.rng), "zst": zstd(file.data, self.rng)}
 
+    def is_another_format(self):
+        """Return whether the file is one of another format now, such as TREC with two columns less."""
+        self.path.write_bytes(self.file.data)
+        try:
+            found = reading.TextFile.recognised(sources.Source(self.path), self.file.what)
+        except pm.InputError:
+            return True
+        return not found.format.name.startswith(self.file.format)
+
     def run(self):
-        self.same(
-            "the generator", self.expected, Refused(None) if self.file.flaw else as_text(self.file.known())
-        )
         self.files()
         if self.file.what == "run":
             self.list_order()
@@ -84,7 +94,6 @@ class Check:
                 self.notes()
         if self.table is not None:
             self.evaluations()
-            self.writing()
 
     def same(self, name, found, expected=None):
         """Compare; a refusal names the same line, or none where the plain reader has none."""
@@ -191,24 +200,6 @@ class Check:
                     scored = self.outcome(lambda p: values(qrels, str(p)), path)
                     self.same(f"values of {path.suffix} in batches", scored, expected)
 
-    def writing(self):
-        """Write what was read in every format that can hold it, and read that with both readers."""
-        is_run = self.file.what == "run"
-        for name in WRITTEN:
-            zipped = self.rng.random() < 0.2
-            path = self.folder / f"written.{name}{'.gz' if zipped else ''}"
-            try:
-                (pm.write_run if is_run else pm.write_qrels)(self.table, path)
-            except pm.InputError:  # test_writing.py says what each format can hold
-                continue
-            lists = name in ("json", "jsonl")
-            expected = unordered({q: docs for q, docs in self.table.items() if docs or lists})
-            self.same(f"written {name}", unordered(self.read(path)), expected)
-            data = gzip.decompress(path.read_bytes()) if zipped else path.read_bytes()
-            again = plain_readers.read(written_format(name, is_run), data, self.file.what)
-            self.same(f"written {name}, plain reader", unordered(again), expected)
-            path.unlink()
-
 
 def gzipped(data, rng):
     """Compress as gzip, perhaps in two parts."""
@@ -241,18 +232,3 @@ def counterpart(rng, table, is_run):
 def values(qrels, run):
     """Return the values of all measures and queries, sorted; as text, so that each bit counts."""
     return sorted((m.query_id, str(m.measure), repr(m.value)) for m in pm.iter_calc(PARSED, qrels, run))
-
-
-def unordered(table):
-    """Return a table without its order; a score by its bits, a grade by its value."""
-    return sorted(
-        (q, sorted((d, repr(float(n) + 0 * (n == 0))) for d, n in docs.items())) for q, docs in table.items()
-    )
-
-
-def written_format(name, is_run):
-    """Return the format that a file of this ending has."""
-    if name == "jsonl" and not is_run:
-        return "PerMed ground truth"
-    names = {"trec": "TREC", "jsonl": "PerMed results", "json": "BEIR or MTEB JSON"}
-    return names.get(name, "CSV or TSV" if is_run or name == "csv" else "BEIR qrels")

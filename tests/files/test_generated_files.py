@@ -8,26 +8,17 @@ from effort import effort
 from generator import FORMATS, generated
 from reading_paths import as_text, check
 
-FILES = range(effort(29, 280))
+import permed_measures as pm
+
+FILES = range(effort(58, 580))
 AT_A_TIME = 29
 
 
 def test_the_plain_readers_read_what_the_generator_wrote():
     for seed in range(300):
         file = generated(seed)
-        if file.flaw:
-            with pytest.raises(plain_readers.RefusedError):
-                plain_readers.read(file.format, file.data, file.what)
-        else:
-            table = plain_readers.read(file.format, file.data, file.what)
-            assert as_text(table) == as_text(file.known()), file
-
-
-def test_every_format_and_most_flaws_are_generated():
-    files = [generated(seed) for seed in range(600)]
-    assert {(file.format, file.what) for file in files} == {(name, what) for name, what, _ in FORMATS}
-    assert len({file.flaw for file in files}) > 17
-    assert 0.2 < sum(bool(file.flaw) for file in files) / len(files) < 0.4
+        table = plain_readers.read(file.format, file.data, file.what)
+        assert as_text(table) == as_text(file.known()), file
 
 
 @pytest.mark.parametrize("first", range(0, len(FILES), AT_A_TIME))
@@ -37,4 +28,14 @@ def test_all_ways_to_read_a_file_agree(first, tmp_path):
         folder = tmp_path / str(seed)
         folder.mkdir()
         paths += check(seed, folder)
-    assert len(paths) > (15 if first else 25)  # not all formats have all ways
+    assert len(paths) > 9  # not all formats have all ways
+
+
+def test_every_format_is_generated():
+    assert {generated(seed).format for seed in range(len(FORMATS))} == {name for name, *_ in FORMATS}
+
+
+def test_an_id_that_is_no_unicode_text_is_refused(tmp_path):
+    (tmp_path / "run").write_text('{"q\\ud800": {"d\\ud800": 1.5, "e": 2.5}}\n')
+    with pytest.raises(pm.InputError, match="half of a Unicode character"):
+        pm.read_run(tmp_path / "run")

@@ -15,19 +15,6 @@ def json_lines(*contents):
 
 INSPECTED = [
     (
-        "q1 Q0 a 1 2.0 t\nq1 Q0 b 2 1 t\nq2 Q0 c 1 -0.5 t\nq1 Q0 a 3 0 t\n",
-        ("TREC run", "run"),
-        {
-            "queries": "2",
-            "rows": "4",
-            "query ids": "'q1' to 'q1'",
-            "document ids": "'a' to 'a'",
-            "documents": "3 different",
-            "duplicates": "1 row (first: query 'q1', document 'a')",
-            "scores": "-0.5 to 2",
-        },
-    ),
-    (
         f"q 0 a 2\nq 0 b -1\nr 0 a 0\nq 0 a 0.5\nq 0 c {10**30}\n",
         ("TREC qrels", "qrels"),
         {

@@ -110,17 +110,6 @@ def test_what_is_written_reads_back_equal_or_is_refused(form, what, tmp_path):
     assert written.count(False) > 0
 
 
-HARD = [
-    ("csv", "run", {"q\r": {"d": 1.0}, "\0": {"a\nb": 2.0}}, True),
-    ("json", "run", {"mteb_model_meta": {"d": 1.0}, "q": {"d": 2.0}}, False),
-]
-
-
-@pytest.mark.parametrize(("form", "what", "data", "fits"), HARD)
-def test_what_is_hard_to_write_is_written_or_refused(form, what, data, fits, tmp_path):
-    assert is_written(tmp_path / "file", what, form, data) == fits
-
-
 # --- what the files look like ----------------------------------------------------------------------
 
 RUN = {"q1": {"a": 0.5, 'b,"c"': 2}, "q2": {"é": -1e-300}}
@@ -238,16 +227,3 @@ def test_an_ending_that_means_no_format_is_refused(tmp_path):
     for name in ("out.foo", "run", "run.gz", "bm25.run", "bm25.TXT"):
         pm.write_run({"q": {"a": 1.0}}, tmp_path / name, to="trec" if name == "out.foo" else None)
         assert pm.read_run(tmp_path / name) == {"q": {"a": 1.0}}
-
-
-@pytest.mark.thorough  # ranx first compiles for 15 s
-def test_objects_of_ranx_are_taken_as_they_are(tmp_path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import ranx
-
-        qrels, run = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}}, {"q1": {"b": 0.9, "a": 0.5}, "q2": {"c": 1.0}}
-        theirs = ranx.Qrels(qrels), ranx.Run(run)
-    assert pm.calc_aggregate(["AP"], *theirs) == pm.calc_aggregate(["AP"], qrels, run)
-    pm.write_run(theirs[1], tmp_path / "run")
-    assert pm.read_run(tmp_path / "run") == run

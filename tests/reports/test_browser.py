@@ -53,22 +53,6 @@ def test_a_page_and_an_open_query_are_legible_and_fit_the_window(browser, saved,
 
 
 @pytest.mark.thorough
-def test_on_a_phone_names_break_and_the_first_column_stays(browser, saved, dataset, sample_runs):
-    runs = {f"{name}_with_a_rather_long_name": run for name, run in sample_runs.items()}
-    result = compare(
-        dataset, runs, ["nDCG@10", "P@1", "RR", "AP", "R@5"], tests="randomization", resamples=20
-    )
-    with opened(browser, saved("long", result), 400) as page:
-        table = page.locator(".wide").first
-        name = table.locator("tbody .run").first
-        before = name.bounding_box()
-        assert before["width"] < 170
-        assert before["height"] > 40  # of several lines
-        assert table.evaluate("each => (each.scrollLeft = 200) && each.scrollLeft") == 200
-        assert name.bounding_box()["x"] == pytest.approx(table.bounding_box()["x"], abs=2)
-
-
-@pytest.mark.thorough
 def test_queries_have_their_values_and_are_searched_filtered_and_sorted(browser, saved, against_lsa, dataset):
     texts = {query.query_id: query.text for query in dataset.queries_iter()}
     expected = {(row.run, str(row.measure)): [row.wins, row.ties, row.losses] for row in against_lsa.rows}

@@ -29,15 +29,6 @@ def test_a_frame_has_the_numbers_of_csv():
     assert frame.equals(pl.from_pandas(result.to_pandas()), null_equal=True)
 
 
-def test_a_frame_has_a_row_for_each_group_and_for_all():
-    result = pair(12, by="q.([0-9])$")
-    frame = result.to_polars()
-    assert frame.columns[0] == "q.([0-9])$"
-    assert frame[:, 0].to_list() == [*(str(value) for value in result.groups), "(all)"]
-    fields = pair(12, by=lambda query_id: query_id[-1]).to_polars()
-    assert fields.columns[:2] == ["group", "measure"]
-
-
 def test_a_group_that_is_called_like_a_column_keeps_both(monkeypatch):
     result = pair(12, by="q.([0-9])$")
     monkeypatch.setitem(result.__dict__, "by", "run")

@@ -13,10 +13,8 @@ from reporting import Page, assert_stands_alone, made
 import permed_measures as pm
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.judgments import Judgments
-from permed_measures.errors import InputError
 from permed_measures.markup import one_line
 from permed_measures.measures.parsing import measures_of
-from permed_measures.results import page as pages
 from permed_measures.results.evaluation_report import evaluation_report
 from permed_measures.results.evaluations import Evaluations, with_judged
 from permed_measures.results.report import Plot, Report, Section
@@ -124,31 +122,9 @@ def test_unjudged_documents_that_weaken_the_finding_are_said_below_it():
     assert not cautions({"old": ranked("a", "b"), "new": ranked("b", "a")})
 
 
-def test_the_page_of_many_queries_is_small_without_its_data():
-    ranks = {f"a_run_with_a_name_{number}": [1 + number % 3] * 300 for number in range(6)}
-    measures = ["RR", "P@1", "P@2", "nDCG@3", "nDCG@4", "AP"]
-    text = made(ranks, measures, baseline="a_run_with_a_name_0", resamples=20).to("html")
-    assert len(text) - len(re.search(r'id="data">([^<]*)<', text)[1]) < 150_000
-
-
 def test_the_script_puts_nothing_in_as_markup():
     script = files("permed_measures.results").joinpath("web", "page.js").read_text("utf-8")
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", script)
-
-
-def test_a_page_without_jinja_says_what_to_install(monkeypatch):
-    pages._environment.cache_clear()
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(InputError, match=r"an HTML page needs Jinja2.*pip install '\.\[report\]'"):
-        evaluated(PLAIN)
-
-
-def test_a_missing_jinja_is_said_before_runs_are_read(monkeypatch, tmp_path):
-    (tmp_path / "run").write_text("no run at all\n")
-    pages._environment.cache_clear()
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    _, _, errors = run_main("evaluate", "permed-sample", tmp_path / "run", "-m", "P@1", "--format", "html")
-    assert "an HTML page needs Jinja2" in errors
 
 
 def test_what_has_no_plot_needs_no_matplotlib(monkeypatch):

@@ -4,7 +4,6 @@ import json
 import os
 import pickle
 import threading
-from dataclasses import replace
 from types import SimpleNamespace
 
 import ir_measures
@@ -85,14 +84,6 @@ def test_judged_documents_further_down_are_known_by_their_ranks():
     assert shown(details, "new") == [["a"], ["z"], []]
     assert judged(details, 1) == {"a": [1, 1, 2]}
     assert judged(details, 0)["b"] == [1, 3, 3]
-
-
-def test_baseline_digits_and_names_are_those_of_the_page():
-    runs = {"a\nb": OLD, "c": NEW, "d": iter([])}
-    details = query_details(replace(compared(runs, baseline="c"), digits=0))
-    assert details["runs"] == ["a b", "c", "d"]
-    assert (details["baseline"], details["digits"]) == (1, 0)
-    assert unread(details) == {"d": ONCE}
 
 
 def rows_of(run):
