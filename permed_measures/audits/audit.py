@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -17,7 +15,7 @@ from permed_measures.audits.reports import Audit
 from permed_measures.audits.runs import RunVariants
 from permed_measures.audits.search import answers_to, doubts_about, exceptions_to
 from permed_measures.audits.sentences import conflicts_of, within_ties
-from permed_measures.audits.swaps import better_names, open_claims, suggestions, swap_in
+from permed_measures.audits.swaps import better_names, swap_in
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import NAMED, NamedConvention, conventions_with
 from permed_measures.conventions.query_sets import Groupings, groupings_of
@@ -27,7 +25,7 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
-from permed_measures.errors import InputError, MeasureError
+from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin
 from permed_measures.papers.changes import changes_in
 from permed_measures.papers.claims import MOST_DIGITS, Claim, parse_claims
@@ -60,13 +58,12 @@ def audit(
     claims : mapping of str to number or str, mapping of str to such mappings, or path
         ``{"NDCG@10": 0.9044, "MAP@10": "0.5357"}``; for several runs such a row by the name of each. Names
         are read generously (``ndcg``, ``NDCG_cut_10``, ``nDCG (10)``, ``mrr``, ``hit@10``, ``R-Prec``,
-        ``MAP ↑``); a measure that is written out with its parameters is taken as it is, and one of ours as it
-        prints (``GradedAP@10``) is tried as that first, then as others of its kind. A number is in
-        percent if it is above 1, or if it or its name ends in %; marks such as ``0.5357*`` are left out. A
-        number above 1 is also tried as it stands where the measure may be above 1, and the others of a table
-        with a number in percent are also tried in percent. A path is that of a Markdown, LaTeX, HTML or CSV
-        file with tables as a paper prints them: what is no measure, and rows without a run, are left out, and
-        ``notes`` of the result say so.
+        ``MAP ↑``); a measure that is written out with its parameters is taken as it is, as is one of ours
+        as it prints (``GradedAP@10``). A number is in percent if it is above 1, or if it or its name ends in
+        %; marks such as ``0.5357*`` are left out. A number above 1 is also tried as it stands where the
+        measure may be above 1, and the others of a table with a number in percent are also tried in percent.
+        A path is that of a Markdown, LaTeX, HTML or CSV file with tables as a paper prints them: what is no
+        measure, and rows without a run, are left out, and ``notes`` of the result say so.
     decimals : int, optional
         How many digits were printed, 0 to 15. If left out, those of a text, and for numbers those of the
         longest number of the table.
@@ -127,8 +124,6 @@ def audit(
     else:
         table, notes, changes = _rows_of(claims), [], []
     parsed = dict(zip(table, parse_claims(table.values(), decimals), strict=True))
-    if loose := _not_as_printed(parsed, policies, runs, groupings):
-        parsed = dict(zip(table, parse_claims(table.values(), decimals, loose=loose), strict=True))
     variants = {name: _variants(policies, runs[name], row, groupings) for name, row in parsed.items()}
     if len(variants) > 1:
         in_all = np.logical_and.reduce([each.in_run for each in variants.values()])
@@ -136,14 +131,13 @@ def audit(
             each.in_all_runs = in_all
     trials = [Trial(name, claim, variants[name]) for name, row in parsed.items() for claim in row]
     result = audit_of(trials, tried)
-    tips = suggestions(result.best[0], open_claims(result.exceptions))
     printed = (
         [row.claims for row in claims.rows if row.claims]
         if isinstance(claims, PrintedClaims)
         else table.values()
     )
-    tips = [*_counted(result, parse_claims(printed, decimals), policies[0].judgments.n_queries), *tips]
-    return replace(result, origin=origin, notes=notes, changes=changes, suggestions=tips)
+    counts = list(_counted(result, parse_claims(printed, decimals), policies[0].judgments.n_queries))
+    return replace(result, origin=origin, notes=notes, changes=changes, counts=counts)
 
 
 def audit_of(trials: list[Trial], conventions: Sequence[NamedConvention] = NAMED) -> Audit:
@@ -164,32 +158,10 @@ def _audit(best: list[Answer]) -> Audit:
     )
 
 
-def _not_as_printed(
-    parsed: dict[str, list[Claim]], policies: list[Labels], runs: Mapping[str, Any], groupings: Groupings
-) -> set[str]:
-    """Return the names of measures of ours that no setting of a convention with a name gives for any row.
-
-    They may be other measures of their kind.
-    """
-    names = {claim.name for row in parsed.values() for claim in row if claim.is_ours}
-    for run, row in parsed.items():
-        ours = [claim for claim in row if claim.name in names]
-        with warnings.catch_warnings(), suppress(MeasureError):  # as for a grade without a weight
-            warnings.simplefilter("ignore")
-            if ours:
-                variants = _variants(policies, runs[run], ours, groupings)
-                names -= {claim.name for claim in ours if _is_as_printed(claim, variants)}
-    return names
-
-
-def _is_as_printed(claim: Claim, variants: RunVariants) -> bool:
-    trial = Trial("", claim, variants)
-    return any(trial.prints(named.at({claim.name: None})) for named in NAMED)
-
-
 def _counted(result: Audit, table: list[list[Claim]], n_queries: int) -> Iterator[str]:
     """Say what the numbers of a column are whole numbers of, if nothing explains one of them."""
-    left = {each.claim.name for each in open_claims(result.exceptions)}
+    unclear = (each for each in result.exceptions if not (each.explained and each.is_clear))
+    left = {trial.claim.name for each in unclear for trial in each.trials}
     for whole in wholes_in(table, n_queries):
         if whole.name in left and not whole.is_as_said:
             yield str(whole)

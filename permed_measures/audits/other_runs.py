@@ -80,7 +80,7 @@ class _Drawing:
 
     def _ranked(self, trial: Trial) -> tuple[Ranked, QuerySets]:
         cutoff = trial.cutoff(self.convention)
-        ranked = trial.run.ranked(self.convention, cutoff)
+        ranked = trial.run.ranked(self.convention)
         if ranked is None:
             raise ValueError(f"the claim {trial.claim.name} cannot be computed by this convention")
         return ranked, trial.run.sets(ranked, cutoff)

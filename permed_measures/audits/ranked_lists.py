@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from heapq import nlargest
-from operator import itemgetter
 
 import numpy as np
 
@@ -72,11 +70,6 @@ class RankedLists:
         if (ties, policy) not in self._found:
             self._found[ties, policy] = JudgedRankings.of(judgments, self.lists, ties)
         return self._found[ties, policy]
-
-
-def first_k(lists: Lists, k: int) -> Lists:
-    """Cut each list at rank k, tied documents in the order of the rows."""
-    return {query: dict(nlargest(k, docs.items(), key=itemgetter(1))) for query, docs in lists.items()}
 
 
 def judged_by_list(rankings: JudgedRankings, whole: JudgedRankings) -> JudgedRankings:

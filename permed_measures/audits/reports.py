@@ -64,8 +64,8 @@ class Audit(Result):
         give.
     swap : str
         Which columns or rows of a table have each other's numbers; they were exchanged then.
-    suggestions : list of str
-        What to try next for claims that nothing explains.
+    counts : list of str
+        Columns that nothing explains: of what cutoff, or how many topics, they are whole numbers.
     origin : Origin or None
         The command and its files.
     changes : list of str
@@ -81,7 +81,7 @@ class Audit(Result):
     other_names: dict[str, list[str]] = field(default_factory=dict)
     ties: list[str] = field(default_factory=list)
     swap: str = ""
-    suggestions: list[str] = field(default_factory=list)
+    counts: list[str] = field(default_factory=list)
     origin: Origin | None = field(default=None, repr=False)
     changes: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -228,7 +228,7 @@ def _sections(result: Audit) -> Iterator[Section]:
         "Fewer changes explain all claims but one": doubts(main, result.doubtful),
         "Not explained; the nearest value": unexplained(main, result.nearest),
         "Within ties": [] if main.complete else result.ties,
-        "What to try next": result.suggestions,
+        "Whole numbers of hits": result.counts,
         "Equally good": equals(main, result.best[1:]),
         "Makes no difference on these data": equivalents(main),
     }
@@ -286,15 +286,14 @@ def _content(result: Audit) -> dict[str, Any]:
         "verdict": result.verdict,
         "chance": _chance_json(result.chance) if main.explained else None,
         "best": [_answer_json(answer) for answer in result.best],
-        "exceptions": [_answer_json(answer) for answer in result.exceptions],
         "conflicts": result.conflicts,
         "other_names": result.other_names,
         "ties": result.ties,
         "swap": result.swap,
         "changes": result.changes,
         "notes": result.notes,
-        "suggestions": result.suggestions,
-        "doubtful": [_answer_json(answer) for answer in result.doubtful],
+        "counts": result.counts,
+        "doubts": doubts(main, result.doubtful),
         "sentence": main.sentence() if main.explained else None,
         "claims": result._records(),
         "provenance": {**provenance(_measures_of(result), result.origin), **_conventions(result)},

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.audits.ranked_lists import RankedLists, first_k, judged_by_list
+from permed_measures.audits.ranked_lists import RankedLists, judged_by_list
 from permed_measures.conventions.options import DEFAULT, OPTIONS, OPTIONS_OF, Options, value_of
 from permed_measures.conventions.query_sets import GROUPED, Groupings, QuerySets
 from permed_measures.conventions.values import Labels, Ranked, is_possible, means_of
@@ -91,59 +91,31 @@ class RunVariants:
             left_out["queries"].add("all_runs")
         return [value for value in OPTIONS[option].values if value not in left_out.get(option, ())]
 
-    def alike(self, option: str) -> dict[Any, Any]:
-        """Return for values of an option the first that surely gives the same numbers on these data."""
-        values, labels = list(OPTIONS[option].values), self._policies.values()
-        ties = any(self._ties_matter(self._whole, each) for each in labels)
+    def alike(self, option: str) -> tuple[str, ...]:
+        """Return the values of an option of a measure that surely give the same numbers on these data."""
         binary = set(self.labels.grades) == {1}
-        same: dict[str, list[str]] = {
-            "ties": [] if self._all_ties or ties else values,
-            "self_match": values if self._part("all", "removed") is self._whole else [],
-            "documents": ["all"]
-            + ["positive"] * (self._part("positive", "kept") is self._whole)
-            + ["first_k"] * (not ties),
-            "negative": [] if (self.judgments.grade < 0).any() else values,
-            "tied": [] if ties else values,
-            "gain": values if binary else [],
-            "weights": ["binary", "linear", "exp"] if binary else [],
+        ties = any(self._ties_matter(self._whole, each) for each in self._policies.values())
+        same = {
+            "negative": () if (self.judgments.grade < 0).any() else (*OPTIONS["negative"].values,),
+            "tied": () if ties else (*OPTIONS["tied"].values,),
+            "gain": (*OPTIONS["gain"].values,) if binary else (),
+            "weights": ("binary", "linear", "exp") if binary else (),
         }
-        if option == "queries":
-            return self._queries_alike
-        return dict.fromkeys(same.get(option, []), next(iter(same.get(option, [])), None))
-
-    @cached_property
-    def _queries_alike(self) -> dict[str, str]:
-        """The first query set with the same queries, for those that do not depend on a ranking."""
-        listed = self.ranked({**DEFAULT, "labels": "listed"}, None)
-        labels = [*self._policies.values(), *([listed.labels] if listed else [])]
-        found: dict[bytes, str] = {}
-        alike = {}
-        for place, name in enumerate(OPTIONS["queries"].values):
-            if name not in ("with_hit", "with_found", "with_list"):
-                sets = [self._query_sets(each.judgments.num_rel(1) > 0) for each in labels]
-                parts = [(each.weights[place], each.sizes[place], each.added[place]) for each in sets]
-                alike[name] = found.setdefault(b"".join(np.hstack(each).tobytes() for each in parts), name)
-        return alike
+        return same.get(option, ())
 
     # --- rankings --------------------------------------------------------------------------------------
 
-    def ranked(self, convention: Options, cutoff: Rank) -> Ranked | None:
-        """Return the ranking by a convention, which may depend on the cutoff; None if there is none."""
-        rank = max(cutoff) if isinstance(cutoff, tuple) else cutoff
-        ties, labels, self_match, documents = (
-            convention[option] for option in ("ties", "labels", "self_match", "documents")
-        )
-        key = (ties, labels, self_match, documents, rank if documents == "first_k" else None)
-        if key not in self._found:
+    def ranked(self, convention: Options) -> Ranked | None:
+        """Return the ranking by a convention; None if there is none."""
+        ties, *key = (convention[option] for option in ("ties", "labels", "self_match", "documents"))
+        if (ties, *key) not in self._found:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = self._ranked(TieBreak(ties), labels, self_match, documents, rank)
-            self._found[key] = found and self._kept(found)
-        return self._found[key]
+                found = self._ranked(TieBreak(ties), *key)
+            self._found[ties, *key] = found and self._kept(found)
+        return self._found[ties, *key]
 
-    def _ranked(
-        self, ties: TieBreak, policy: str, self_match: str, documents: str, rank: int | None
-    ) -> Ranked | None:
+    def _ranked(self, ties: TieBreak, policy: str, self_match: str, documents: str) -> Ranked | None:
         listed = policy == "listed"
         labels = self._policies.get("grades" if listed else policy)
         if labels is None:
@@ -152,11 +124,9 @@ class RunVariants:
         matter = self._ties_matter(part, labels)
         ties = ties if matter or self._all_ties else TieBreak.OPTIMISTIC
         rankings = part.rankings(labels, ties)
-        if documents == "first_k" and rank is not None and matter:
-            rankings = JudgedRankings.of(labels.judgments, first_k(part.lists, rank), ties)
         if documents == "judged":
             rankings = rankings.condensed
-        spanned = matter and policy in _GRADED and documents not in ("judged", "first_k")
+        spanned = matter and policy in _GRADED and documents != "judged"
         spans = part.spans(labels, rankings) if spanned else None
         if listed:
             rankings = judged_by_list(rankings, self._whole.rankings(labels, TieBreak.TREC))
@@ -213,7 +183,7 @@ class RunVariants:
 
     def means(self, measure: str, cutoff: Rank, convention: Options) -> Floats | None:
         """Return the mean of a measure over each query set; None if the convention means nothing here."""
-        ranked = self.ranked(convention, cutoff)
+        ranked = self.ranked(convention)
         if ranked is None:
             return None
         options = with_rounding(options_for(measure, convention), convention)
@@ -228,7 +198,7 @@ class RunVariants:
 
     @staticmethod
     def _is_unspanned(convention: Options) -> bool:
-        return convention["labels"] not in _GRADED or convention["documents"] in ("judged", "first_k")
+        return convention["labels"] not in _GRADED or convention["documents"] == "judged"
 
 
 def options_for(measure: str, convention: Options) -> Options:

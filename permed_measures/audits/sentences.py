@@ -20,35 +20,35 @@ _SHOWN = 3
 
 def conflicts_of(main: Answer, exceptions: list[Answer]) -> list[str]:
     """Describe how the rows of a table, or the claims of a row, were made differently."""
-    clear, unclear = [], []
-    for answer in (answer for answer in exceptions if answer.explained):
-        explained = answer.explained
-        row = [explained[0].row] if _several(main) else []  # an exception is about one row
-        names = ", ".join([*row, *(claim.claim.name for claim in explained)])
-        how = f"with {'; '.join(answer.changes)}{_half(answer)}"
-        if answer.is_clear:
-            clear.append(f"{names}, {how}")
-        else:
-            unclear.append(
-                f"{names}: a typo, another run's number, or made {how}. {by_chance(answer.chance)}"
-            )
-    if not (clear or unclear):
+    found = sorted((each for each in exceptions if each.explained), key=lambda each: not each.is_clear)
+    if not found:
         return []
     what = "rows" if _several(main) else "numbers"
-    made = f"The {what} were made differently" if clear else f"A typo, or {what} that were made differently"
-    return [f"{made}: no single convention fits all of them", *clear, *unclear]
+    made = f"A typo, or {what} that were made differently"
+    if found[0].is_clear:
+        made = f"The {what} were made differently"
+    return [
+        f"{made}: no single convention fits all of them",
+        *(_made_otherwise(main, each, each.explained) for each in found),
+    ]
 
 
 def doubts(main: Answer, doubtful: list[Answer]) -> list[str]:
     """Say which claims may be typos, as fewer changes explain the others."""
-    texts = []
-    for answer in doubtful:
-        [claim] = answer.trials
-        made = (
-            f"{_name_of(claim, main)}: a typo, another run's number, or made with {'; '.join(answer.changes)}"
-        )
-        texts.append(f"{made}. {answer.named.name} explains the others. {by_chance(answer.chance)}")
-    return texts
+    return [
+        f"{_made_otherwise(main, each, each.trials)} {each.named.name} explains the others."
+        for each in doubtful
+    ]
+
+
+def _made_otherwise(main: Answer, other: Answer, trials: list[Trial]) -> str:
+    """Say by which changes claims of a row are explained, and how easily others would be."""
+    row = [trials[0].row] if _several(main) else []
+    names = ", ".join([*row, *(trial.claim.name for trial in trials)])
+    how = f"with {'; '.join(other.changes)}"
+    if other.is_clear:
+        return f"{names}, {how}"
+    return f"{names}: a typo, another run's number, or made {how}. {by_chance(other.chance)}"
 
 
 def within_ties(main: Answer) -> list[str]:
@@ -113,14 +113,6 @@ def _several(main: Answer) -> bool:
 def _name_of(claim: Trial, main: Answer) -> str:
     """Return the name of a claim, with its row if there are several."""
     return f"{claim.row}, {claim.claim.name}" if _several(main) else claim.claim.name
-
-
-def _half(answer: Answer) -> str:
-    """Warn of weights g/2 on binary labels, a common mistake."""
-    top = max(trial.run.labels.top for trial in answer.trials)
-    if answer.options.get("weights") == "half" and top == 1:
-        return " (on binary labels that is half of AP; GradedAP needs max_rel=1 there)"
-    return ""
 
 
 def equals(main: Answer, others: list[Answer]) -> list[str]:

@@ -118,38 +118,3 @@ def _if_printed(trial: Trial, measure: str, cutoff: int | None, convention: Opti
     means = trial.run.means(measure, rank, convention)
     if means is not None and _has(trial, float(means[place(convention["queries"])]), convention):
         yield with_cutoff(measure, rank)
-
-
-# --- what to try next ----------------------------------------------------------------------------------
-
-_ELSEWHERE = "another run, labels of another version, or a part of the queries (--by tries means by group)"
-
-
-def open_claims(exceptions: list[Answer]) -> list[Trial]:
-    """Return the claims that nothing explains, or only what is likely by chance."""
-    unclear = (answer for answer in exceptions if not (answer.explained and answer.is_clear))
-    return [trial for answer in unclear for trial in answer.trials]
-
-
-def suggestions(main: Answer, trials: list[Trial]) -> list[str]:
-    """Say which other measure or cutoff prints what nothing explains as it is named, and what else to try."""
-    several = len({trial.row for trial in main.trials}) > 1
-    how = " by the convention of the other claims" if main.explained else ""
-    lines = []
-    for trial in trials:
-        found = [*_other_cells(main, trial), *other_measures(trial, {**DEFAULT, **main.options})]
-        if found:
-            name = f"{trial.row}, {trial.claim.name}" if several else trial.claim.name
-            named = " or ".join(list(dict.fromkeys(found))[:_SHOWN])
-            lines.append(f"{name}: {trial.claim.text} is the value of {named}{how}")
-    return [*lines, f"{'Or else' if lines else 'Try'} {_ELSEWHERE}"] if trials else []
-
-
-_SHOWN = 2
-
-
-def _other_cells(main: Answer, trial: Trial) -> Iterator[str]:
-    """Yield the other cells of the table that have the number, as in swapped rows or columns."""
-    for other in main.trials:
-        if other is not trial and _has(trial, other.value(main.options), main.options):
-            yield other.claim.name + (f" of {other.row}" if other.row != trial.row else "")

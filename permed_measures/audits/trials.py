@@ -146,7 +146,7 @@ class Trial:
 
     def measure(self, convention: Options) -> str:
         """Write the measure by a convention as one would type it."""
-        cutoff, ranked = self.cutoff(convention), self.run.ranked(convention, self.cutoff(convention))
+        cutoff, ranked = self.cutoff(convention), self.run.ranked(convention)
         labels = self.run.labels if ranked is None else ranked.labels
         return typed(self.claim.measure, cutoff, options_for(self.claim.measure, convention), labels)
 
@@ -226,7 +226,11 @@ class Space:
             for named in conventions
             if all(named.has(claim.measure) for claim in claims)
         ]
-        self._alike = {option: self._alike_of(option) for option in self.options if option in OPTIONS}
+        runs = {id(trial.run): trial.run for trial in trials}.values()
+        self._alike = {
+            option: [v for v in self.values[option] if all(v in run.alike(option) for run in runs)]
+            for option in self.options
+        }
         bases = [self.first(base) for _, base in self.bases]
         firsts = {
             option: list(dict.fromkeys(self._first(option, value) for value in values))
@@ -244,18 +248,9 @@ class Space:
         self._means: dict[Trial, dict[int, Floats]] = {}
         self._bases = np.array(list(rows), np.int64).reshape(len(rows), len(self.options))
 
-    def _alike_of(self, option: str) -> dict[object, object]:
-        """Return for each value the first that surely gives the same numbers for all runs."""
-        runs = {id(trial.run): trial.run for trial in self.trials}.values()
-        of_runs = [run.alike(option) for run in runs]
-        first: dict[object, object] = {}
-        return {
-            value: first.setdefault(tuple(each.get(value, value) for each in of_runs), value)
-            for value in self.values[option]
-        }
-
     def _first(self, option: str, value: object) -> object:
-        return self._alike.get(option, {}).get(value, value)
+        alike = self._alike[option]
+        return alike[0] if value in alike else value
 
     def first(self, convention: Options) -> Options:
         """Return a convention with the first of the values of each option that surely are the same."""

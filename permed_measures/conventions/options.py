@@ -108,14 +108,14 @@ def value_of(option: str, value: Any) -> Value:
     return values.get(value, Value("", ""))
 
 
-def changes_of(ours: Options, theirs: Options, with_users: bool = False) -> list[str]:
-    """Return the differences of a convention from another, perhaps with those who use ours."""
+def changes_of(ours: Options, theirs: Options) -> list[str]:
+    """Return the differences of a convention from another."""
     texts = []
     for option, value in ours.items():
         if value != theirs[option]:
-            users = value_of(option, value).used_by if with_users else ""
-            not_this = describe(option, theirs[option]) + (users and f"; so in {users}")
-            texts.append(f"{title(option)}: {describe(option, value)} (not: {not_this})")
+            texts.append(
+                f"{title(option)}: {describe(option, value)} (not: {describe(option, theirs[option])})"
+            )
     return texts
 
 

@@ -120,7 +120,7 @@ _SHARED = {
         ["trec", "trec10", "docid_ascending", "input", "reversed", "optimistic", "pessimistic"], "trec"
     ),
     "self_match": dict.fromkeys(["kept", "removed"], "kept"),  # these and the next rank other documents
-    "documents": dict.fromkeys(["all", "judged", "positive", "first_k"], "all"),
+    "documents": dict.fromkeys(["all", "judged", "positive"], "all"),
     "rounding": dict.fromkeys(["exact", "five_digits"], "exact"),
 }
 """The values of options that all measures share and bounds allow for, and what they are where any run may be.

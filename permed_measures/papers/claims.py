@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
@@ -110,9 +110,7 @@ MOST_DIGITS = 15
 """How many digits after the point a claim may have."""
 
 
-def parse_claims(
-    rows: Iterable[Mapping[str, Any]], decimals: int | None = None, *, loose: Container[str] = ()
-) -> list[list[Claim]]:
+def parse_claims(rows: Iterable[Mapping[str, Any]], decimals: int | None = None) -> list[list[Claim]]:
     """Return the claims of each row of a table.
 
     Parameters
@@ -120,8 +118,6 @@ def parse_claims(
     rows : iterable of mappings of str to number or str
     decimals : int, optional
         How many digits were printed; if left out, those of each text, and for numbers those of the longest.
-    loose : container of str
-        The names of claims that are not the measure of ours that they print, but any of its kind.
     """
     rows = list(rows)
     if not all(rows):
@@ -129,10 +125,7 @@ def parse_claims(
     texts = [str(value) for row in rows for value in row.values() if not isinstance(value, str)]
     numbers = [Decimal(text).normalize() for text in texts if _NUMBER.fullmatch(text)]
     longest = max(map(_digits, numbers), default=0)
-    table = [
-        [_claim(name, value, decimals, longest, as_printed=name not in loose) for name, value in row.items()]
-        for row in rows
-    ]
+    table = [[_claim(name, value, decimals, longest) for name, value in row.items()] for row in rows]
     table = [_with_cutoffs_of_others(row) for row in table]
     if any(claim.percent for row in table for claim in row):  # so those without a sign may be too
         return [[claim.or_in_percent() for claim in row] for row in table]
@@ -155,11 +148,11 @@ def _digits(number: Decimal) -> int:
     return max(-int(number.as_tuple().exponent), 0)
 
 
-def _claim(name: str, value: Any, decimals: int | None, digits: int, *, as_printed: bool) -> Claim:
+def _claim(name: str, value: Any, decimals: int | None, digits: int) -> Claim:
     if not isinstance(name, str):
         raise InputError(f"the name of a claim must be a string (found {name!r})")
     heading, in_percent = heading_of(name)
-    measure, cutoffs = meaning_of(heading, as_printed=as_printed)
+    measure, cutoffs = meaning_of(heading)
     number, sign = _number(name, value)
     counts = measure.startswith("Num")
     percent = bool(sign) or in_percent or (abs(number) > 1 and not counts)

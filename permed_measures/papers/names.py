@@ -86,12 +86,12 @@ def is_ours(name: str) -> bool:
     return str(measure.NAME) in MEASURES and str(measure) == name
 
 
-def meaning_of(name: str, *, as_printed: bool = True) -> tuple[str, tuple[Rank, ...]]:
+def meaning_of(name: str) -> tuple[str, tuple[Rank, ...]]:
     """Return the measure that a name means, and the cutoffs to try.
 
-    A name as a measure of ours prints it means that one, unless it is not taken `as_printed`.
+    A name as a measure of ours prints it means that one.
     """
-    if as_printed and is_ours(name):
+    if is_ours(name):
         return name, (None,)
     word, cutoff = split(name)
     measure = _MEANING.get(word)

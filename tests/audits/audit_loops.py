@@ -35,31 +35,28 @@ class Plain:
         grades = [grade for docs in self.qrels[labels].values() for grade in docs.values() if grade > 0]
         return max(grades, default=1)
 
-    def scores(self, query, how, cutoff):
+    def scores(self, query, how):
         """Return the documents that are ranked."""
         docs = self.run.get(query, {})
         if how["self_match"] == "removed":
             docs = {doc: score for doc, score in docs.items() if doc != query}
         if how["documents"] == "positive":
             docs = {doc: score for doc, score in docs.items() if score > 0}
-        if how["documents"] == "first_k" and cutoff is not None:
-            docs = dict(sorted(docs.items(), key=lambda item: -item[1])[:cutoff])
         return docs
 
-    def ranking(self, query, how, cutoff=None):
+    def ranking(self, query, how):
         how = {**COMMUNITY_OPTIONS, **how}
-        cut = cutoff if how["documents"] == "first_k" else None
-        key = (query, how["ties"], how["labels"], how["self_match"], how["documents"], cut)
+        key = (query, how["ties"], how["labels"], how["self_match"], how["documents"])
         if key not in self.rankings:
             judgments = self.qrels[how["labels"]].get(query, {})
-            order = oracle.rank(self.scores(query, how, cut), how["ties"], judgments)
+            order = oracle.rank(self.scores(query, how), how["ties"], judgments)
             ranking = [(doc, judgments.get(doc)) for doc in order]
             if how["documents"] == "judged":
                 ranking = [(doc, grade) for doc, grade in ranking if grade is not None and grade >= 0]
             self.rankings[key] = ranking
         return self.rankings[key]
 
-    def queries(self, how, cutoff, cut=None):
+    def queries(self, how, cutoff):
         """Return the groups of queries that means are taken over, and then of these."""
         qrels, of = self.qrels[how["labels"]], how["queries"]
         relevant = [query for query in qrels if max(qrels[query].values(), default=0) >= 1]
@@ -72,7 +69,7 @@ class Plain:
                 if group is not None:
                     groups.setdefault(group, []).append(query)
             return list(groups.values())
-        lists = {query: self.ranking(query, how, cut or cutoff) for query in qrels}
+        lists = {query: self.ranking(query, how) for query in qrels}
         return [
             {
                 "qrels": list(qrels),
@@ -88,51 +85,51 @@ class Plain:
             }[of]
         ]
 
-    def mean(self, measure, how, cutoff, cut=None, hits_within=None):
+    def mean(self, measure, how, cutoff, hits_within=None):
         """Return the mean of a measure by a convention, or its micro average."""
         how = {**COMMUNITY_OPTIONS, **how}
         if measure == "F1":
             return self.mean_f1(how, cutoff)
-        groups = self.queries(how, hits_within or cutoff, cut)
+        groups = self.queries(how, hits_within or cutoff)
         if measure in "PR" and how["averaging"] == "micro":
-            return self.micro(measure, how, cutoff, groups[0], cut)
-        values = ([rounded(self.value(measure, how, cutoff, q, cut), how) for q in group] for group in groups)
+            return self.micro(measure, how, cutoff, groups[0])
+        values = ([rounded(self.value(measure, how, cutoff, q), how) for q in group] for group in groups)
         return mean_of(map(mean_of, values))
 
     def mean_f1(self, how, cutoff):
         p, r = cutoff if isinstance(cutoff, tuple) else (cutoff, cutoff)
         plain = {**how, "precision": "cutoff", "recall": "num_rel"}
         plain["rounding"] = "exact"
-        parts, cut = [("P", p), ("R", r)], max(p, r)
+        parts = [("P", p), ("R", r)]
         if how["averaging"] != "macro":
-            return f1(*(self.mean(name, plain, k, cut, hits_within=p) for name, k in parts))
+            return f1(*(self.mean(name, plain, k, hits_within=p) for name, k in parts))
         values = (
-            [rounded(f1(*(self.value(name, plain, k, q, cut) for name, k in parts)), how) for q in group]
-            for group in self.queries(how, p, cut)
+            [rounded(f1(*(self.value(name, plain, k, q) for name, k in parts)), how) for q in group]
+            for group in self.queries(how, p)
         )
         return mean_of(map(mean_of, values))
 
-    def value(self, measure, how, cutoff, query, cut=None):
+    def value(self, measure, how, cutoff, query):
         qrels = self.qrels[how["labels"]]
         judgments = qrels.get(query, {})
         nothing = max(judgments.values(), default=0) < 1
         if how["queries"] == "nothing_is_one" and nothing:
             return 1.0
-        ranking = self.ranking(query, how, cut or cutoff)
+        ranking = self.ranking(query, how)
         if measure == "nDCG" and how["tied"] == "averaged":
-            exact = self.ranking(query, {**how, "ties": "trec10"}, cutoff)
+            exact = self.ranking(query, {**how, "ties": "trec10"})
             scores = [self.run[query][doc] for doc, _ in exact]
             gains = [gain_of(grade or 0, how) for _, grade in exact]
             tied = [[gains[j] for j, other in enumerate(scores) if other == score] for score in scores]
             return ndcg(how, cutoff, ranking, judgments, [sum(each) / len(each) for each in tied])
         return value_of(measure, how, cutoff, ranking, judgments, self.top(how["labels"]))
 
-    def micro(self, measure, how, cutoff, queries, cut=None):
+    def micro(self, measure, how, cutoff, queries):
         if any(query not in self.qrels[how["labels"]] for query in queries):
             return math.nan
         found, of = 0, 0
         for query in queries:
-            ranking = self.ranking(query, how, cut or cutoff)
+            ranking = self.ranking(query, how)
             judgments = self.qrels[how["labels"]].get(query, {})
             found += oracle.found(ranking, cutoff, how["level"], judged_only=False)
             num_rel = oracle.num_relevant(judgments, how["level"])
@@ -260,7 +257,7 @@ def means_something(how, plain):
         or (how["queries"] in judged and not all("_" in query for query in plain.qrels["grades"]))
         or (how["queries"] == "all_runs" and not plain.others)
         or (how["queries"] == "groups" and plain.groups is None)
-        or (averaged and (how["documents"] in ("judged", "first_k") or how["labels"] in ("pool", "strict")))
+        or (averaged and (how["documents"] == "judged" or how["labels"] in ("pool", "strict")))
         or (how["weights"] == "half" and top > 3)
         or (how["weights"] == "capped" and top <= 2)
     )

@@ -10,7 +10,7 @@ from commands import run_cli
 import permed_measures as pm
 from permed_measures.conventions import options
 from permed_measures.conventions.named import COMMUNITY, NAMED, conventions_with, read_conventions
-from permed_measures.conventions.options import DEFAULT, MEASURES, OPTIONS, OPTIONS_OF, SHARED, changes_of
+from permed_measures.conventions.options import DEFAULT, MEASURES, OPTIONS, OPTIONS_OF, SHARED
 from permed_measures.conventions.values import WEIGHTS
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.kernels import graded
@@ -159,13 +159,4 @@ def test_a_new_value_takes_a_kernel_and_its_texts(monkeypatch):
     assert result.ok
     assert (
         "nDCG@10 with linear gains, discount 1/sqrt(i), ideal from the qrels" in result.answers[0].sentence()
-    )
-
-
-def test_changes_are_told_with_who_makes_them_so():
-    ours = {**DEFAULT, "gain": "exp"}
-    [text] = changes_of(ours, DEFAULT)
-    assert text == "gain of nDCG: gain 2^g - 1 (not: gain g)"
-    assert changes_of(ours, DEFAULT, with_users=True)[0].endswith(
-        "; so in Burges et al. 2005; gdeval; ranx ndcg_burges; PerMed's evaluate.py)"
     )
