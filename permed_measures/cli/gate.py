@@ -27,9 +27,9 @@ def run(args: Namespace) -> int:
     if args.baseline:
         others["baseline"] = files["baseline"] = named_run(args.baseline, "baseline")[1]
     with reading(args.qrels, files, args.order, args.query_ids) as inputs:
-        how = (args.non_inferior, args.clusters, args.order, args.query_ids)
         baseline = inputs.runs["baseline"] if args.baseline else None
-        found = gate(inputs.source, inputs.runs["run"], floors, baseline, drops, *how)
+        how = drops, args.non_inferior, args.clusters
+        found = gate(inputs.source, inputs.runs["run"], floors, baseline, *how)
     found = replace(found, origin=origin_of(args, {name: file})._replace(others=others))
     print(found.to(args.format or "table"), end="")
     return int(not found.ok)

@@ -122,8 +122,6 @@ def gate(
     max_drop: Mapping[str, float] | None = None,
     non_inferior: bool = False,
     clusters: By | None = None,
-    order: str = "score",
-    query_ids: str | None = None,
 ) -> Gate:
     """Say whether a run reaches floors, and does not fall too far below a baseline.
 
@@ -141,8 +139,6 @@ def gate(
         of the change (``mean_intervals``, over whole clusters) lies above -`max_drop`.
     clusters : str, mapping or callable, optional
         As in `compare`: by default the conversations of a data set that has them.
-    order, query_ids
-        How runs are read that are paths, as in `record`.
 
     Returns
     -------
@@ -170,16 +166,16 @@ def gate(
     _refuse_incomplete(floors, drops, baseline, non_inferior)
     loaded = loaded_qrels(qrels)
     evaluator = PermedEvaluator(distinct([*floors, *drops]), loaded)
-    query_ids_here = evaluator.judgments.query_ids
-    if not query_ids_here:
+    query_ids = evaluator.judgments.query_ids
+    if not query_ids:
         raise InputError("the qrels have no query")
-    values, notes = _evaluated(run, evaluator, loaded, order, query_ids)
+    values, notes = _evaluated(run, evaluator)
     rules = [_floor(measure, values[measure], least) for measure, least in floors.items()]
-    about = counted(len(query_ids_here), "query")
+    about = counted(len(query_ids), "query")
     if baseline is not None:
-        before, of_baseline = _evaluated(baseline, evaluator, loaded, order, query_ids)
+        before, of_baseline = _evaluated(baseline, evaluator)
         notes += [each for each in of_baseline if each not in notes]
-        name, cluster, _ = clusters_of(query_ids_here, clusters, loaded)
+        name, cluster, _ = clusters_of(query_ids, clusters, loaded)
         for measure, most in drops.items():
             change = zero_rounding_noise(values[measure] - before[measure])
             rules.append(_drop(measure, change, most, cluster if non_inferior else None))
@@ -209,13 +205,10 @@ def _refuse_incomplete(floors: Any, drops: Any, baseline: object, non_inferior: 
             raise InputError(problem, hint=hint)
 
 
-def _evaluated(
-    run: Any, evaluator: PermedEvaluator, qrels: Any, order: str, query_ids: str | None
-) -> tuple[dict[Measure, Floats], list[str]]:
+def _evaluated(run: Any, evaluator: PermedEvaluator) -> tuple[dict[Measure, Floats], list[str]]:
     """Return the values of a run by measure, and what is to be known about it."""
     name = run_name(path_of(run) or run)
-    runs = loaded_runs({name: run}, order=order, rewriting=query_ids, qrels=qrels)
-    evaluations, notes = evaluated(evaluator, runs)
+    evaluations, notes = evaluated(evaluator, loaded_runs({name: run}))
     found = Evaluations(list(evaluator.measures), evaluations, notes=notes)
     return dict(zip(evaluator.measures, evaluations[name].values, strict=True)), found.notes_on(name)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -16,7 +15,7 @@ from permed_measures.comparisons.results import Options
 from permed_measures.comparisons.rows import rows_of
 from permed_measures.comparisons.tests import least_p
 from permed_measures.comparisons.wording import p_or_dash
-from permed_measures.datasets.loading import loaded_qrels, loaded_run
+from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
@@ -151,8 +150,6 @@ def leaderboard(
     clusters: By | None = None,
     resamples: int = 50_000,
     seed: int = 0,
-    order: str = "score",
-    query_ids: str | None = None,
 ) -> Leaderboard:
     """Order runs by the mean of a measure, and test which are below the first.
 
@@ -167,8 +164,6 @@ def leaderboard(
         As in `compare`.
     resamples, seed : int
         Of the randomization test.
-    order, query_ids
-        How runs are read that are paths, as in `record`.
 
     Returns
     -------
@@ -201,7 +196,7 @@ def leaderboard(
     ids = evaluator.judgments.query_ids
     if not ids:
         raise InputError("the qrels have no query")
-    found = _best_first(runs, asked, evaluator, loaded, {"order": order, "rewriting": query_ids})
+    found = _best_first(loaded_runs(runs), asked, evaluator)
     unit, cluster, notes = clusters_of(ids, clusters, loaded)
     values = {name: each.values[:1] for name, each in found.evaluations.items()}
     pairs = [(later, earlier) for earlier, later in combinations(values, 2)]
@@ -212,22 +207,13 @@ def leaderboard(
     return Leaderboard(entries, finding, about, found, notes=[*evaluator.notes(), *notes])
 
 
-def _best_first(
-    runs: Mapping[str, Any],
-    asked: list[Measure],
-    evaluator: PermedEvaluator,
-    qrels: Any,
-    how: Mapping[str, Any],
-) -> Evaluations:
+def _best_first(runs: Mapping[str, Any], asked: list[Measure], evaluator: PermedEvaluator) -> Evaluations:
     """Evaluate the runs, and order them."""
     found: dict[str, Evaluation] = {}
     notes: dict[str, list[str]] = {}
     for name in runs:
-        run = runs[name]
         with naming(name):
-            if isinstance(run, (str, os.PathLike)):
-                run = loaded_run(run, qrels=qrels, **how)
-            evaluations, noted = evaluated(evaluator, {name: run})
+            evaluations, noted = evaluated(evaluator, {name: runs[name]})
         found |= evaluations
         notes |= noted
     if not found:

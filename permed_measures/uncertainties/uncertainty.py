@@ -128,10 +128,7 @@ def uncertainty(
     >>> row.value, row.ties, row.unjudged
     (0.375, (0.375, 0.5), (0.375, 0.8333333333333333))
     """
-    check_whole_number("draws", draws, 1)
-    check_whole_number("seed", seed, 0)
-    if not isinstance(level, (int, float)) or not 0 < level < 1:
-        raise InputError(f"level must be between 0 and 1 (found {level!r})", hint="95 percent is 0.95")
+    _check(draws, seed, level, label_error, human)
     runs: Mapping[str, Any] = runs_by_name(run)
     origin, qrels, runs = Origin.of(qrels, runs), loaded_qrels(qrels), loaded_runs(runs)
     evaluator = PermedEvaluator(measures_of(measures, rel), qrels)
@@ -142,15 +139,8 @@ def uncertainty(
             f"there is no {'query' if not judgments.n_queries else 'measure' if not asked else 'run'}"
         )
     scale = scale_of(judgments, grades)
-    if human is not None and label_error is not None:
-        raise InputError(
-            "give human or label_error, not both: people's labels say how often labels are wrong"
-        )
     people = None if human is None else People.of(loaded_qrels(human), judgments)
-    errors = LabelErrors.of(_loaded(label_error), judgments, scale) if is_label_error(label_error) else None
-    for measure in asked:
-        for each in (scale, *([errors.levels] if errors else [])):
-            check_scale(measure, each)
+    errors = _label_errors(label_error, judgments, asked, scale)
     clustered_by, cluster, notes = clusters_of(judgments.query_ids, clusters, qrels)
     notes += [*evaluator.notes(), *_notes(errors), *_notes(people), *_few(cluster, level)]
     rows: list[UncertaintyRow] = []
@@ -158,27 +148,35 @@ def uncertainty(
         with naming(name):
             found = _Evaluated.of(asked, judgments, runs[name])
         intervals = measure_intervals(asked, found.values.T, cluster, level)
-        found_rows = _rows(name, found, intervals, scale, _labels(found, errors, draws, seed, level))
-        if people:
-            corrected = people.corrected(people.on(asked, found.rankings, found.values), level)
-            found_rows = (replace(row, people=each) for row, each in zip(found_rows, corrected, strict=True))
-        rows += found_rows
+        labels = _labels(found, errors, draws, seed, level)
+        rows += _corrected(_rows(name, found, intervals, scale, labels), found, people, level)
         notes += notes_of(name, found.rankings)
-    return Uncertainty(
-        rows,
-        asked,
-        judgments.n_queries,
-        int(cluster.max()) + 1,
-        clustered_by,
-        level,
-        draws,
-        seed,
-        scale,
-        errors,
-        notes,
-        origin,
-        people.agreement if people else None,
-    )
+    n_clusters, agreement = int(cluster.max()) + 1, people.agreement if people else None
+    how = n_clusters, clustered_by, level, draws, seed, scale, errors, notes, origin, agreement
+    return Uncertainty(rows, asked, judgments.n_queries, *how)
+
+
+def _check(draws: int, seed: int, level: float, label_error: Any, human: Any) -> None:
+    """Raise InputError for options that cannot be."""
+    check_whole_number("draws", draws, 1)
+    check_whole_number("seed", seed, 0)
+    if not isinstance(level, (int, float)) or not 0 < level < 1:
+        raise InputError(f"level must be between 0 and 1 (found {level!r})", hint="95 percent is 0.95")
+    if human is not None and label_error is not None:
+        raise InputError(
+            "give human or label_error, not both: people's labels say how often labels are wrong"
+        )
+
+
+def _label_errors(
+    label_error: Any, judgments: Judgments, measures: list[Measure], scale: Floats
+) -> LabelErrors | None:
+    """Return how often labels are wrong, if asked for; measures must take each grade that may come."""
+    errors = LabelErrors.of(_loaded(label_error), judgments, scale) if is_label_error(label_error) else None
+    for measure in measures:
+        for each in (scale, *([errors.levels] if errors else [])):
+            check_scale(measure, each)
+    return errors
 
 
 _FEW = 20
@@ -263,6 +261,16 @@ def _rows(
             _judged(found.rankings, cutoff_of(measure)),
             reasons,
         )
+
+
+def _corrected(
+    rows: Iterator[UncertaintyRow], found: _Evaluated, people: People | None, level: float
+) -> Iterator[UncertaintyRow]:
+    """Add what each mean would be by people's labels, if there are any."""
+    if people is None:
+        return rows
+    corrected = people.corrected(people.on(found.measures, found.rankings, found.values), level)
+    return (replace(row, people=each) for row, each in zip(rows, corrected, strict=True))
 
 
 def _judged(rankings: JudgedRankings, cutoff: int | None) -> float | None:
