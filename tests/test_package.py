@@ -33,7 +33,7 @@ intervals named_runs
 results: latex table page report findings run_notes how evaluations evaluation_report collections
 spark
 people: agreement corrected tables
-comparisons: paired tests wilcoxon corrections power groups results rows
+comparisons: paired tests wilcoxon corrections power results rows
 comparisons: wording judged corrected findings means_table differences_table report moves changes reranking
 comparisons/plots: style by_group forest save inline
 comparisons: queries pictures compare

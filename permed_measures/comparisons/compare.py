@@ -121,7 +121,7 @@ def compare(
         Level of the confidence intervals.
     by : str, mapping or callable, optional
         Compare on each group of queries too, as in `evaluate_by`: ``"turn_number"``. The p-values of all
-        groups are corrected together. ``interaction`` tests whether the differences depend on the group.
+        groups are corrected together.
     rel : number, optional
         The lowest relevant grade, for each measure that takes one and does not name its own.
     equivalence_margin : number above 0, optional

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from permed_measures.comparisons.corrections import correction_of
 from permed_measures.comparisons.results import (
     EQUIVALENCE,
-    INTERACTION,
     ComparisonResult,
     ComparisonRow,
     deciding,
@@ -93,14 +92,12 @@ def _rows(
         cells += [interval_of(result, row)] if intervals else []
         cells += [f"{row.wins:,}/{row.ties:,}/{row.losses:,}", signed(row.effect_size, "+.2f")]
         for name in result.rows[0].tests:
-            cells += _p_values(row.tests.get(name), name in adjusted)
+            cells += _p_values(row.tests[name], name in adjusted)
         yield [*map(Cell, [*labels, *cells])]
 
 
-def _p_values(test: SignificanceTest | None, adjusted: bool) -> list[str]:
-    """Write the p-values of a test; those of an interaction are of all queries, not of a group."""
-    if test is None:
-        return ["", ""] if adjusted else [""]
+def _p_values(test: SignificanceTest, adjusted: bool) -> list[str]:
+    """Write the p-values of a test."""
     return [p_or_dash(test.p), p_or_dash(test.adjusted)] if adjusted else [p_or_dash(test.p)]
 
 
@@ -126,11 +123,8 @@ def _about_test(result: ComparisonResult, name: str) -> str:
     if name == EQUIVALENCE:
         margin = f"±{result.equivalence_margin:g}"
         return f"that Δ is beyond the equivalence margin {margin}, by two one-sided t-tests"
-    method = method_of(result, name)
-    if name == INTERACTION:
-        return f"that the differences do not depend on {result.by}, by {method}"
     seed = f", seed {result.seed}" if is_random(result, name) else ""
-    return f"{TEST_NAMES.get(name, name)} ({method}{seed})"
+    return f"{TEST_NAMES.get(name, name)} ({method_of(result, name)}{seed})"
 
 
 def _correction(result: ComparisonResult, name: str, heading: str, adjusted: bool) -> str:

@@ -66,7 +66,7 @@ def comparison_records(result: ComparisonResult) -> Iterator[dict[str, Any]]:
                     for i, bound in enumerate(_BOUNDS)
                 },
                 **{
-                    f"{name} {column}": getattr(row.tests.get(name), column, None)
+                    f"{name} {column}": getattr(row.tests[name], column)
                     for name in result.rows[0].tests
                     for column in ("p", "adjusted")
                 },

@@ -39,8 +39,7 @@ class ComparisonRow:
     effect_size : float or None
         Cohen's d_z: the difference over the standard deviation of the queries' differences.
     tests : dict of str to SignificanceTest
-        By name: those that were asked for; with `equivalence_margin` and groups also ``equivalence`` and
-        ``interaction``.
+        By name: those that were asked for; with `equivalence_margin` also ``equivalence``.
     reasons : dict of str to str
         Why a field is None: by ``relative``, ``interval``, ``effect_size``.
     intervals : dict of str to (float, float) or None
@@ -178,8 +177,7 @@ TESTS = ("randomization", "t-test", "wilcoxon")
 """The tests, in the order in which they decide about marks."""
 
 EQUIVALENCE = "equivalence"
-INTERACTION = "interaction"
-"""The tests that other options ask for: that there is no difference, and that groups have the same."""
+"""The test that another option asks for: that there is no difference."""
 
 
 def deciding(tests: Mapping[str, SignificanceTest]) -> str:

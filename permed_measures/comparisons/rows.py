@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from permed_measures.comparisons.corrections import CORRECTIONS, MAX_T, correction_of
-from permed_measures.comparisons.groups import interaction_test
 from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.power import needed
-from permed_measures.comparisons.results import EQUIVALENCE, INTERACTION, ComparisonRow, Options
+from permed_measures.comparisons.results import EQUIVALENCE, ComparisonRow, Options
 from permed_measures.comparisons.tests import (
     SignificanceTest,
     as_student,
@@ -76,9 +75,6 @@ def _tests(paired: PairedRuns, options: Options) -> Tests:
         if options.equivalence_margin is not None:
             equivalent = equivalence_test(differences, paired.cluster, options.equivalence_margin)
             found.setdefault(EQUIVALENCE, []).extend(equivalent)
-        if paired.group is not None and paired.group.max(initial=-1) > 0:
-            how = paired.cluster, paired.group, options.resamples, options.seed
-            found.setdefault(INTERACTION, []).extend(interaction_test(differences, *how))
     return found
 
 

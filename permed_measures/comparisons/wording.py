@@ -102,7 +102,7 @@ def in_clusters(result: ComparisonResult) -> str:
 def method_of(result: ComparisonResult, name: str) -> str:
     """Say how a test was computed, for all rows and groups; of what differs between them, less."""
     parts = (part for _, part in result.sections())
-    methods = {row.tests[name].method for part in parts for row in part.rows if name in row.tests}
+    methods = {row.tests[name].method for part in parts for row in part.rows}
     if len(methods) > 1 and name == "wilcoxon":
         return f"signed ranks, {' or '.join(sorted({each.rpartition(', ')[2] for each in methods}))}"
     return methods.pop() if len(methods) == 1 else methods.pop().partition(",")[0]
@@ -111,4 +111,4 @@ def method_of(result: ComparisonResult, name: str) -> str:
 def is_random(result: ComparisonResult, name: str) -> bool:
     """Say whether the p-values of a test, or those adjusted by the same draws, depend on the seed."""
     rows = (row for _, part in result.sections() for row in part.rows)
-    return any(name in row.tests and row.tests[name].draws for row in rows)
+    return any(row.tests[name].draws for row in rows)
