@@ -20,10 +20,8 @@ from effort import effort
 
 import permed_measures as pm
 from permed_measures.crosschecks import DEFAULT_MEASURES, Row
-from permed_measures.engine import ranks
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.engine.kernels.shared import divide, sums
-from permed_measures.engine.ranks import TieBreak
 
 QRELS = {"q1": {"a": 2, "b": 1, "c": 0, "d": 1}, "q2": {"a": 1, "e": 0}}
 RUN = {"q1": {"b": 4.0, "x": 3.0, "a": 2.0, "c": 1.0}, "q2": {"e": 2.0, "a": 1.0}}
@@ -118,12 +116,6 @@ def test_a_wrong_denominator_is_named(monkeypatch):
     )
 
 
-def test_a_wrong_order_of_ties_differs(monkeypatch):
-    monkeypatch.setitem(ranks._BEFORE, TieBreak.TREC, ranks._BEFORE[TieBreak.DOCID_ASCENDING])
-    row = row_of("RR", run=TIED)
-    assert (row.verdict, row.query_id) == ("differs", "q1")
-
-
 # --- ties ------------------------------------------------------------------------------------------
 
 
@@ -215,16 +207,10 @@ def test_bad_measures_and_bad_data_are_refused_first():
         pm.crosscheck(QRELS, {"q1": {"b": float("nan")}})
 
 
-def test_an_empty_run_and_empty_qrels_are_no_disagreement():
-    assert pm.crosscheck(QRELS, {}).ok
-    assert pm.crosscheck({}, RUN).ok
-
-
 @pytest.mark.parametrize(
     ("qrels", "run", "n_queries"),
     [
         ("litsearch/query_to_texts.jsonl", "litsearch/runs/bm25.jsonl", 597),
-        ("litsearch/query_to_texts.jsonl", "litsearch/runs/single_llm.jsonl", 597),
         pytest.param(
             *("medcorpus/query_to_texts.jsonl", "medcorpus/query_to_texts.jsonl", 3440),
             marks=pytest.mark.thorough,

@@ -1,11 +1,10 @@
 """The published numbers of MedCorpus and LitSearch, from their own files, by every way to ask for them."""
 
 import json
-import subprocess
-import sys
 
 import ir_measures
 import pytest
+from commands import run_cli
 
 import permed_measures as pm
 
@@ -29,17 +28,6 @@ LITSEARCH = {
 }
 
 
-def command(*arguments):
-    """Return what the command line prints as JSON."""
-    result = subprocess.run(
-        [sys.executable, "-m", "permed_measures", "evaluate", *map(str, arguments), "--format", "json"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return json.loads(result.stdout)
-
-
 @pytest.fixture(scope="module")
 def labels(data):
     return data / "medcorpus" / "query_to_texts.jsonl"
@@ -57,7 +45,8 @@ def test_medcorpus_labels_in_file_order_have_the_published_numbers(labels, calc_
 
 def test_medcorpus_by_the_command_line(labels):
     options = [part for text in MEDCORPUS for part in ("-m", text)]
-    [content] = command(labels, f"Retrieved={labels}", *options)
+    stdout, _ = run_cli("evaluate", labels, f"Retrieved={labels}", *options, "--format", "json")
+    [content] = json.loads(stdout)
     assert content["run"] == "Retrieved"
     assert content["metrics"] == pytest.approx(MEDCORPUS, abs=1e-9)
     assert content["judged"] == {"Judged@10": 1, "Judged@1": 1}
@@ -75,15 +64,6 @@ def test_litsearch_runs_have_the_published_numbers(data, calc_aggregate):
         values = calc_aggregate([ir_measures.P @ 10, ir_measures.R @ 20], qrels, run)
         assert round(values[ir_measures.P @ 10], 4) == precision
         assert round(values[ir_measures.R @ 20], 4) == recall
-
-
-def test_litsearch_by_the_command_line(data):
-    folder = data / "litsearch"
-    runs = [folder / "runs" / f"{name}.jsonl" for name in LITSEARCH]
-    contents = command(folder / "query_to_texts.jsonl", *runs, "-m", "P@10", "-m", "R@20")
-    assert [content["run"] for content in contents] == list(LITSEARCH)
-    for content, expected in zip(contents, LITSEARCH.values(), strict=True):
-        assert tuple(round(value, 4) for value in content["metrics"].values()) == expected
 
 
 def test_trec_eval_s_own_files_are_read(data):

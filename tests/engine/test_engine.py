@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import permed_measures as pm
+from permed_measures.engine import tables
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.inputs import Batches
 from permed_measures.engine.judgments import Judgments
@@ -142,16 +143,20 @@ def forms_of(run, rng):
     frame = pl.DataFrame(rows_of(run), schema=["query_id", "doc_id", "score"], orient="row")
     cut = sorted(rng.sample(range(len(frame)), 9))
     batches = [frame[start:end] for start, end in pairwise([0, *cut, len(frame)])]
+    mixed = pl.DataFrame(shuffled(rows_of(run), rng), schema=frame.columns, orient="row")
     return {
         "dict": run,
         "together": frame,
-        "in any order": pl.DataFrame(shuffled(rows_of(run), rng), schema=frame.columns, orient="row"),
+        "in any order": mixed,
         "batches": Batches(batches),
+        "lazy": frame.lazy(),
+        "lazy, in any order": mixed.lazy(),
     }
 
 
 @pytest.mark.parametrize("ties", TieBreak)
-def test_ranks_are_those_of_a_full_sort_whatever_the_queries_beside(ties):
+def test_ranks_are_those_of_a_full_sort_whatever_the_queries_beside(ties, monkeypatch):
+    monkeypatch.setattr(tables, "_ROWS", 1000)  # of a batch of the lazy frame
     rng = random.Random(5)
     qrels, run = queries_of_all_kinds(rng)
     judgments = Judgments.of(qrels)
