@@ -72,7 +72,9 @@ def test_no_two_measures_have_the_same_heading_and_each_is_read_back():
         assert meanings.setdefault(short, meaning(measure)) == meaning(measure)
         with contextlib.suppress(pm.MeasureError):  # one that ir_measures makes, and nobody can compute
             check_parameters(measure)
-            assert parse_measure(short) == measure
+            for text in (short, str(measure)):
+                assert parse_measure(text) == measure
+                assert isinstance(measure, CheckedMeasure) <= (parse_measure(text).params == measure.params)
             assert headings_of([named_measure(f"mine={short}")]) == ["mine"]
             n_read += 1
     assert min(len(meanings), n_read) > 300
