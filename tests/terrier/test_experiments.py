@@ -1,75 +1,78 @@
-"""pt.Experiment takes our measures: on frames, on a pipeline, with significance tests."""
+"""pt.Experiment takes our measures: on frames, on transformers in batches, by query, with tests."""
 
 import warnings
 
+import pandas as pd
 import pytest
-from ir_measures import AP, NumRet
+from cases import rows_of
+from ir_measures import AP, NumQ, NumRel, NumRet, SetP, nDCG
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
+from permed_measures.datasets import SAMPLES
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     pt = pytest.importorskip("pyterrier", reason="PyTerrier (extra 'terrier') is not installed")
-from pipelines import ALL_MEASURES, MEASURES, frame
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 
+MEASURES = [
+    *dict.fromkeys([*pm.MEDCORPUS, *pm.LITSEARCH]),
+    *(pm.GradedAP(norm="ideal") @ 10, pm.GradedAP(gains={1: 1, 2: 3}) @ 10, pm.GradedAP(judged_only=True)),
+    *(pm.Coverage(rel=2) @ 3, pm.GAP @ 10, pm.GAP(g={1: 0.3, 2: 0.7}), pm.QMeasure(gains={1: 1, 2: 3}) @ 10),
+    *(pm.VariantNDCG(negative="keep") @ 10, pm.VariantNDCG(gain="linear", discount="jk"), nDCG @ 10),
+    *(nDCG(judged_only=True) @ 10, AP(rel=2) @ 10, SetP, NumQ, NumRel),
+]
+"""Without NumRet: ir_measures counts the judged documents only, where one with judged_only comes before it.
 
-def test_an_experiment_has_the_numbers_of_calc_aggregate(sample):
-    qrels, runs, topics = sample
-    frames = [frame(run, "docno", "score") for run in runs.values()]
-    labels = frame(qrels, "docno", "label")
-    table = pt.Experiment(frames, topics, labels, MEASURES, names=list(runs)).set_index("name")
+PyTerrier asks for measures in the order of their hashes, which differs by process.
+"""
+
+
+def frame(nested, doc_id, value):
+    return pd.DataFrame(rows_of(nested), columns=["qid", doc_id, value])
+
+
+QRELS = frame(pm.read_qrels(SAMPLES[0].qrels), "docno", "label")
+RUNS = {name: frame(pm.read_run(path), "docno", "score") for name, path in SAMPLES[0].runs.items()}
+for each in RUNS.values():
+    each["rank"] = each.groupby("qid")["score"].rank(method="first", ascending=False).astype(int) - 1
+TOPICS = pd.DataFrame({"qid": QRELS["qid"].unique(), "query": "x"})
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_size": 7, "plan": "tree", "verbose": False}], ids=str)
+def test_every_measure_is_that_of_calc_aggregate(options):
+    systems = [pt.Transformer.from_df(run) for run in RUNS.values()] if options else list(RUNS.values())
+    table = pt.Experiment(systems, TOPICS, QRELS, [*MEASURES], names=list(RUNS), **options).set_index("name")
     assert set(table.columns) == set(map(str, MEASURES))
-    for name, run in runs.items():
-        for measure, value in pm.calc_aggregate(MEASURES, qrels, run).items():
-            assert table.loc[name, str(measure)] == pytest.approx(value, abs=1e-9)
-
-
-# --- a pipeline ---
-
-TREE = {"plan": "tree", "verbose": False}
-PLANS = [{"batch_size": 7, **TREE}, *(pytest.param(each, marks=pytest.mark.thorough) for each in ({}, TREE))]
-
-
-@pytest.mark.parametrize("options", PLANS, ids=str)
-def test_every_measure_on_the_pipeline_is_that_of_the_frame_it_returns(systems, runs, topics, qrels, options):
-    table = pt.Experiment(systems, topics, qrels, ALL_MEASURES, **options).set_index("name")
-    assert set(table.columns) == set(map(str, ALL_MEASURES))
-    for name, run in runs.items():
-        for measure, value in pm.calc_aggregate(ALL_MEASURES, qrels, run).items():
+    for name, run in RUNS.items():
+        for measure, value in pm.calc_aggregate(MEASURES, QRELS, run).items():
             assert table.loc[name, str(measure)] == pytest.approx(value, abs=1e-9), measure
 
 
-def test_retrieved_documents_are_counted(systems, runs, topics, qrels):
-    table = pt.Experiment(systems, topics, qrels, [NumRet, AP]).set_index("name")
-    for name, run in runs.items():
-        assert table.loc[name, "NumRet"] == len(run) == pm.calc_aggregate([NumRet], qrels, run)[NumRet]
-
-
-def test_every_measure_by_query_is_that_of_the_frame(systems, runs, topics, qrels):
-    means, table = pt.Experiment(systems, topics, qrels, ALL_MEASURES, perquery="both")
+def test_every_measure_by_query_is_that_of_iter_calc():
+    names = list(RUNS)
+    means, table = pt.Experiment(list(RUNS.values()), TOPICS, QRELS, MEASURES, names=names, perquery="both")
     table = table.set_index(["name", "qid", "measure"])["value"]
-    assert len(means) == len(systems)
-    assert len(table) == len(systems) * len(topics) * len(ALL_MEASURES)
-    for name, run in runs.items():
-        for query_id, measure, value in pm.iter_calc(ALL_MEASURES, qrels, run):
+    assert (len(means), len(table)) == (len(RUNS), len(RUNS) * len(TOPICS) * len(MEASURES))
+    for name, run in RUNS.items():
+        for query_id, measure, value in pm.iter_calc(MEASURES, QRELS, run):
             assert table[name, query_id, str(measure)] == pytest.approx(value, abs=1e-9), measure
 
 
-# --- significance -----------------------------------------------------------------------------------
+def test_retrieved_documents_are_counted():
+    [count] = pt.Experiment([RUNS["bm25"]], TOPICS, QRELS, [NumRet, AP])["NumRet"]
+    assert count == len(RUNS["bm25"]) == pm.calc_aggregate([NumRet], QRELS, RUNS["bm25"])[NumRet]
 
 
-@pytest.fixture(scope="module")
-def tested(systems, topics, qrels):
-    options = {"baseline": "bm25", "correction": "holm"}
-    return pt.Experiment(systems, topics, qrels, MEASURES, **options).set_index("name")
-
-
-def test_p_values_wins_and_losses_are_those_of_compare(tested, runs, qrels):
-    rows = compare(qrels, runs, MEASURES, baseline="bm25", clusters="none", tests=("t-test",)).rows
-    assert len(rows) == 2 * len(MEASURES)
+def test_p_values_wins_and_losses_are_those_of_compare():
+    options = {"names": list(RUNS), "baseline": 0, "correction": "holm"}
+    tested = pt.Experiment(list(RUNS.values()), TOPICS, QRELS, list(pm.MEDCORPUS), **options).set_index(
+        "name"
+    )
+    rows = compare(QRELS, RUNS, pm.MEDCORPUS, baseline="bm25", clusters="none", tests=("t-test",)).rows
+    assert len(rows) == 2 * len(pm.MEDCORPUS)
     for row in rows:
         system = tested.loc[row.run]
         assert system[f"{row.measure} p-value"] == pytest.approx(row.tests["t-test"].p, abs=1e-9)
@@ -77,29 +80,25 @@ def test_p_values_wins_and_losses_are_those_of_compare(tested, runs, qrels):
         assert system[str(row.measure)] == pytest.approx(row.mean, abs=1e-9)
 
 
-# --- what is not as in the rest ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("text", ["GradedAP@10", "nDCG@10"])
-def test_measures_as_text_have_trec_evals_names(systems, topics, qrels, text):
+def test_measures_as_text_have_trec_evals_names(text):
     with pytest.raises(ValueError, match=f"measure {text}"):
-        pt.Experiment(systems, topics, qrels, [text])
-    measure = pm.parse_measure(text)
-    assert text in pt.Experiment(systems, topics, qrels, [measure]).columns
+        pt.Experiment([RUNS["bm25"]], TOPICS, QRELS, [text])
+    assert text in pt.Experiment([RUNS["bm25"]], TOPICS, QRELS, [pm.parse_measure(text)]).columns
 
 
-def test_a_batch_without_a_judged_document_warns_and_counts(runs, topics, qrels):
-    measure, first = pm.GradedAP @ 10, topics["qid"][0]
-    run = runs["bm25"].copy()
-    run.loc[run["qid"] == first, "docno"] = "not judged " + run["docno"]
+def test_a_batch_without_a_judged_document_warns_and_counts():
+    measure, run = pm.GradedAP @ 10, RUNS["bm25"].copy()
+    run.loc[run["qid"] == TOPICS["qid"][0], "docno"] = "not judged " + run["docno"]
     with pytest.warns(pm.PermedWarning, match="no retrieved document is judged"):
-        table = pt.Experiment([pt.Transformer.from_df(run)], topics, qrels, [measure], batch_size=1)
-    whole = pt.Experiment([run], topics, qrels, [measure])
+        table = pt.Experiment([pt.Transformer.from_df(run)], TOPICS, QRELS, [measure], batch_size=1)
+    whole = pt.Experiment([run], TOPICS, QRELS, [measure])
     assert table[str(measure)].tolist() == pytest.approx(whole[str(measure)].tolist(), abs=1e-12)
 
 
-def test_saved_runs_are_exact(systems, runs, topics, qrels, tmp_path):
-    pt.Experiment(systems, topics, qrels, MEASURES, save_dir=str(tmp_path))
-    for name, run in runs.items():
+def test_saved_runs_are_exact(tmp_path):
+    options = {"names": list(RUNS), "save_dir": str(tmp_path)}
+    pt.Experiment([pt.Transformer.from_df(run) for run in RUNS.values()], TOPICS, QRELS, MEASURES, **options)
+    for name, run in RUNS.items():
         saved = pm.read_run(tmp_path / f"{name}.res.gz")
-        assert pm.calc_aggregate(ALL_MEASURES, qrels, saved) == pm.calc_aggregate(ALL_MEASURES, qrels, run)
+        assert pm.calc_aggregate(MEASURES, QRELS, saved) == pm.calc_aggregate(MEASURES, QRELS, run)
