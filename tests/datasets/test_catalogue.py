@@ -1,12 +1,14 @@
 """What holds for every data set: ids, records, documentation, counts; and the packaged sample."""
 
+import json
 import re
 from collections import defaultdict
 from types import SimpleNamespace
 
 import ir_datasets
 import pytest
-from data_files import kept
+from data_files import evaluate, kept
+from ir_datasets.datasets.base import FilteredQrels
 
 import permed_measures as pm
 from permed_measures.datasets import NAMES, SAMPLES, catalogue, load
@@ -94,3 +96,13 @@ def test_qrels_that_ir_datasets_cannot_load_are_one_clear_error(reason):
         pm.InputError, match=rf"the qrels of 'x' cannot be loaded .* \({re.escape(str(reason))}"
     ):
         pm.calc_aggregate("P@1", SimpleNamespace(qrels_iter=fail, dataset_id=lambda: "x"), {})
+
+
+def test_qrels_that_ir_datasets_filters_are_named_by_their_id(tmp_path):
+    qrels = FilteredQrels(ir_datasets.load("permed-sample").qrels_handler(), lambda: {"sample_01_1"})
+    ir_datasets.registry.register("a-filtered-set", ir_datasets.Dataset(qrels))
+    (tmp_path / "run.trec").write_text("sample_01_1 Q0 sample-032 1 1 t\n")
+    content, _ = evaluate("a-filtered-set", tmp_path / "run.trec", "-m", "P@1")
+    ir_datasets.registry._registered.pop("a-filtered-set")
+    assert content["metrics"] == {"P@1": 1}
+    assert '"a-filtered-set"' in json.dumps(content["provenance"])

@@ -190,8 +190,5 @@ def test_the_papers_of_litsearch_are_read_and_looked_up(home, monkeypatch):
     dataset = ir_datasets.load("litsearch")
     assert list(dataset.docs_iter()) == expected
     assert list(dataset.docs_iter()[1:3]) == expected[1:3]
-    assert dataset.docs_store().get("13") == expected[3]
     assert dataset.docs_store().get_many(["10", "21", "99"]) == {"10": expected[0], "21": expected[-1]}
-    with pytest.raises(KeyError):
-        dataset.docs_store().get("99")
     assert expected[0].default_text() == "Title 10 Abstract 10"

@@ -1,10 +1,10 @@
 """PyTerrier finds the data sets, with and without an import of this package."""
 
-import os
 import subprocess
 import sys
 import warnings
 
+import pandas as pd
 import pytest
 
 import permed_measures as pm
@@ -15,19 +15,6 @@ with warnings.catch_warnings():
     pt = pytest.importorskip("pyterrier", reason="PyTerrier (extra 'terrier') is not installed")
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
-
-
-def python(code):
-    """Return what a fresh interpreter prints."""
-    result = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ,
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stdout.strip()
 
 
 @pytest.mark.parametrize("provider", ["irds", "permed"])
@@ -42,12 +29,16 @@ def test_topics_qrels_and_documents_are_frames(provider):
         found.setdefault(row.qid, {})[row.docno] = row.label
     assert found == pm.read_qrels(SAMPLES[0].qrels)
     documents = list(dataset.get_corpus_iter(verbose=False))
-    assert len(documents) == 157
-    assert {"docno", "title", "text"} == documents[0].keys()
-    assert [document["docno"] for document in dataset.get_corpus_iter(verbose=False, start=3, count=2)] == [
-        document["docno"] for document in documents[3:5]
-    ]
-    assert dataset.get_corpus_lang() == "en"
+    assert (len(documents), {*documents[0]}) == (157, {"docno", "title", "text"})
+    assert list(dataset.get_corpus_iter(verbose=False, start=3, count=2)) == documents[3:5]
+    texts = dataset.text_loader(["title", "text"])(pd.DataFrame({"docno": ["sample-001"]}))
+    assert texts["title"][0].startswith("Teledermatology")
+
+
+def test_its_data_set_is_taken_as_qrels():
+    dataset, run = pt.get_dataset("irds:permed-sample"), pm.read_run(SAMPLES[0].runs["bm25"])
+    assert pm.calc_aggregate(["AP"], dataset, run) == pm.calc_aggregate(["AP"], "permed-sample", run)
+    assert pm.evaluate_by("AP", dataset, run, "turn_number").keys() == {1, 2, 3, 4, 5}
 
 
 def test_the_entry_point_needs_no_import_of_the_package():
@@ -59,7 +50,10 @@ dataset = pt.get_dataset('permed:permed-sample')
 print(len(dataset.get_qrels()), len(dataset.get_topics('text')), sum(1 for _ in dataset.get_corpus_iter()))
 print(len(pt.get_dataset('permed:permed-sample/literature').get_topics('text')))
 """
-    assert python(code) == "478 48 157\n20"
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "478 48 157\n20\n"
 
 
 @pytest.mark.parametrize("name", ["permed:unknown", "permed:vaswani", "permed:"])

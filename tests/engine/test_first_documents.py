@@ -1,9 +1,9 @@
-"""The first documents of a run, against a plain loop, in every form and however the rows are divided."""
+"""The first documents of a run, against the plain loops, in every form and however the rows are divided."""
 
 import math
 import random
-import struct
 
+import oracle
 import polars as pl
 from cases import rows_of
 from effort import effort
@@ -11,36 +11,8 @@ from effort import effort
 from permed_measures.engine.first_documents import first_documents
 from permed_measures.engine.inputs import Batches
 
-SCORES = [
-    0.0,
-    -0.0,
-    1.0,
-    1.0 + 1e-9,
-    1.0 + 1e-7,
-    1e39,
-    1e300,
-    -1e300,
-    math.inf,
-    -math.inf,
-    1e-50,
-    16777217,
-    3,
-]
+SCORES = [0.0, -0.0, 1.0, 1.0 + 1e-9, 1.0 + 1e-7, 1e39, -1e300, math.inf, -math.inf, 1e-50, 16777217, 3]
 DOCUMENTS = ["a", "b", "ab", "a b", "é", "z", "1", "10", "9", "\U0001f600", "\uffff", "中", "B"]
-
-
-def float32(score):
-    """Round as C does."""
-    try:
-        return struct.unpack("f", struct.pack("f", score))[0]
-    except OverflowError:
-        return math.copysign(math.inf, score)
-
-
-def plain(documents, depth):
-    """Sort every document: first by id, then by score, so that ties keep the order of ids."""
-    by_id = sorted(documents, reverse=True)
-    return sorted(by_id, key=lambda doc_id: -float32(documents[doc_id]))[:depth]
 
 
 def test_they_are_those_of_a_plain_sort_in_every_form_and_division():
@@ -57,7 +29,7 @@ def test_they_are_those_of_a_plain_sort_in_every_form_and_division():
         rng.shuffle(rows)
         frame = pl.DataFrame(rows, schema=schema, orient="row")
         parts = [frame[start : start + size] for start in range(0, len(rows), size)]
-        expected = [plain(run.get(query_id, {}), depth) for query_id in query_ids]
+        expected = [oracle.rank(run.get(query_id, {}))[:depth] for query_id in query_ids]
         for form in (run, frame, Batches(parts), frame.lazy()):
             assert first_documents(form, query_ids, depth) == expected, (seed, type(form))
 

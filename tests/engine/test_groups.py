@@ -5,7 +5,6 @@ import random
 import re
 from collections import defaultdict
 
-import ir_datasets
 import oracle
 import pandas as pd
 import pytest
@@ -104,47 +103,34 @@ def test_groups_without_queries_and_queries_without_a_group_are_warned_about(by,
 
 
 @pytest.mark.parametrize(
-    ("by", "message"),
+    ("qrels", "by", "message"),
     [
         (
+            "permed-sample",
             "turn_numbr",
-            "queries can be grouped by one of conversation_id, turn_number, or a pattern with one",
+            "can be grouped by one of conversation_id, turn_number, or a pattern",
         ),
-        ("turn_numbr", "(found 'turn_numbr', a pattern with 0 groups). Did you mean 'turn_number'?"),
-        ("text", "(found 'text', a pattern with 0 groups)"),
-        ("(a", "(found '(a', not a pattern: "),
-        ("(a){99999999999}", "not a pattern: "),
-        ("(" * 5000, "not a pattern: "),
-        ("(nowhere)", "the pattern '(nowhere)' finds nothing in any query id (such as 'sample_01_1')"),
-        (5, "by must be a field, a pattern, a mapping or a function (found 5)"),
-        (lambda _: [], "a group must be a string or a number (found [])"),
+        ("permed-sample", "turn_numbr", "a pattern with 0 groups). Did you mean 'turn_number'?"),
+        ("permed-sample", "text", "(found 'text', a pattern with 0 groups)"),
+        (QUERIES, "turn_number", "Fields such as turn_number need a data set as qrels"),
+        (QUERIES, "(a", "(found '(a', not a pattern: "),
+        (QUERIES, "(a){99999999999}", "not a pattern: "),
+        (QUERIES, "(" * 5000, "not a pattern: "),
+        (QUERIES, "(nowhere)", "the pattern '(nowhere)' finds nothing in any query id (such as 'a_1')"),
+        (QUERIES, 5, "by must be a field, a pattern, a mapping or a function (found 5)"),
+        (QUERIES, lambda _: [], "a group must be a string or a number (found [])"),
     ],
 )
-def test_what_queries_cannot_be_grouped_by_is_said(by, message):
-    dataset = ir_datasets.load("permed-sample")
+def test_what_queries_cannot_be_grouped_by_is_said(qrels, by, message):
     with pytest.raises(pm.InputError) as error:
-        pm.evaluate_by("RR", dataset, {"sample_01_1": {"sample-032": 1.0}}, by=by)
+        pm.evaluate_by("RR", qrels, {"sample_01_1": {"sample-032": 1.0}, "b": {"d": 1.0}}, by=by)
     assert message in str(error.value)
 
 
-def test_without_a_data_set_the_message_says_that_fields_need_one():
-    with pytest.raises(pm.InputError, match="Fields such as turn_number need a data set as qrels"):
-        pm.evaluate_by("RR", {"q": {"d": 1}}, {"q": {"d": 1.0}}, by="turn_number")
+ORDERED = [["1", "2", "10"], ["t2", "t10", "t10b", "u1"], [-1, 0.5, 2], ["a", "b", 1, 2], ["", "0", "a"]]
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        ["1", "2", "10"],
-        ["t2", "t10", "t10b", "u1"],
-        [-1, 0.5, 2],
-        ["a", "b", 1, 2],
-        [False, True],
-        ["", "0", "a"],
-        ["1", "a²", "²"],
-        [(1, 2), (1, 10)],
-    ],
-)
+@pytest.mark.parametrize("values", [*ORDERED, [False, True], ["1", "a²", "²"], [(1, 2), (1, 10)]], ids=str)
 def test_groups_stand_in_natural_order(values):
     by = {f"q{n}": value for n, value in enumerate(values)}
     shuffled = random.Random(1).sample(list(by), len(by))

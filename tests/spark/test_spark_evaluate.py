@@ -1,10 +1,8 @@
 """Qrels and run that are both PySpark frames, and so are the values."""
 
-import importlib
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from cases import rows_of
@@ -53,18 +51,6 @@ def test_qrels_may_have_any_form_and_a_run_may_not(frames):
         pm.spark.evaluate("RR", qrels, RUN)
     with pytest.raises(pm.InputError, match="relevance is missing"):
         pm.spark.evaluate("RR", run, run)
-
-
-def test_what_the_benchmark_compares_with_computes_the_same_measures(spark, tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "benchmarks")
-    monkeypatch.delitem(sys.modules, "spark", raising=False)
-    benchmark = importlib.import_module("spark")
-    monkeypatch.setattr(benchmark, "session", lambda: spark)
-    benchmark.write(tmp_path, 20_000, 2, scattered=True)
-    found = {name: way(tmp_path)() for name, way in benchmark.WAYS.items()}
-    assert found["ours"] == found["without Spark"]
-    expected = [found["ours"][pm.parse_measure(name)] for name in ("AP", "nDCG", "P@1")]
-    assert list(found["window"]) == pytest.approx(expected, abs=1e-12)
 
 
 CONNECT = """
