@@ -171,7 +171,8 @@ def documents_of(read: Callable[[Any], float | int]) -> Parse:
     def parse(entry: tuple[str, Any], _: int) -> List:
         query_id, documents = entry
         if not isinstance(documents, tuple):
-            raise ValueError(f"query {shown(query_id)} must have an object of documents")
+            found = f"(found {shown(documents)})"
+            raise ValueError(f"query {shown(query_id)} must have an object of documents {found}")
         return query_id, [doc_id for doc_id, _ in documents], [read(value) for _, value in documents]
 
     return parse
