@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 from commands import run_cli, run_main
 
@@ -155,8 +156,10 @@ def test_nothing_from_files_or_arguments_controls_the_terminal(odd_files, monkey
 def test_a_streamed_run_is_read_once(files, monkeypatch, command):
     monkeypatch.chdir(files)
     monkeypatch.setattr("permed_measures.files.read._LARGE", 0)
-    for number, name in enumerate(["first.trec", "second.csv", "third.parquet"]):
-        pm.write_run({"q1": {"a": 1.0 + number, "x": 2.0}, "q2": {"b": 1.0}}, name)
+    for name in ("first.trec", "second.csv"):
+        pm.write_run({"q1": {"a": 1.0 + (name == "second.csv"), "x": 2.0}, "q2": {"b": 1.0}}, name)
+    columns = {"query_id": ["q1", "q1", "q2"], "doc_id": ["a", "x", "b"], "score": [3.0, 2.0, 1.0]}
+    pl.DataFrame(columns).write_parquet("third.parquet")
     reads = []
 
     class Counted(streams.ScannedRun):
