@@ -5,8 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from audit_helpers import AP, HALF, audit_cli, binary, row_made, unwrapped
-from audit_loops import Plain
+from audit_helpers import audit_cli, unwrapped
 
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
@@ -163,20 +162,6 @@ def test_no_format_prints_characters_that_control_a_terminal(files, character): 
         assert character not in text
         assert "31mb" in text, form
     assert [claim["run"] for claim in json.loads(result.to("json"))["claims"]] == [name, "two"]
-
-
-def test_markdown_escapes_a_run_that_is_named_like_a_formula():
-    """A row that was made differently is shown with the name of its run first."""
-    qrels, runs = binary()
-    name = "$a|b<c"
-    made = {"first": row_made(Plain(qrels, runs["first"]), AP)}
-    made[name] = row_made(Plain(qrels, runs["second"]), HALF)
-    made["third"] = made["first"]
-    result = pm.audit(qrels, {"first": runs["first"], name: runs["second"], "third": runs["first"]}, made)
-    assert result.conflicts[1].startswith(f"{name}, ")
-    markdown = result.to("markdown")
-    assert "\n- \\$a\\|b&lt;c, " in markdown
-    assert "<c" not in markdown
 
 
 def test_decimals_of_the_command_are_those_of_the_library(files):  # noqa: ARG001

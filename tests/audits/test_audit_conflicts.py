@@ -4,12 +4,11 @@ import json
 from decimal import Decimal
 
 import pytest
-from audit_helpers import AP, DEFAULT, HALF, binary, graded, plain_graded, row_by, row_made, unwrapped
+from audit_helpers import AP, DEFAULT, HALF, binary, graded, row_made, unwrapped
 from audit_loops import Plain
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.conventions.named import NAMED
 
 
 @pytest.mark.parametrize(
@@ -51,22 +50,6 @@ def test_rows_that_were_made_differently_are_found(setting, ap, title, values):
     assert json.loads(result.to("json"))["conflicts"] == result.conflicts
 
 
-def test_claims_that_are_explained_one_by_one_but_not_together():
-    qrels, runs = binary()
-    plain = Plain(qrels, runs["first"])
-    claims = row_made(plain, AP)
-    claims["nDCG@10"] = row_made(plain, {"queries": "both"})["nDCG@10"]
-    result = pm.audit(qrels, runs["first"], claims)
-    assert not result.ok
-    assert result.exceptions
-    assert all(each.explained for each in result.exceptions)
-    head, conflict = result.conflicts
-    assert head == "The numbers were made differently: no single convention fits all of them"
-    assert conflict == (
-        "nDCG@10, with query set: the intersection of qrels and run (not: all queries of the qrels)"
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "ours", "slip"),
     [
@@ -94,17 +77,6 @@ def test_a_number_that_is_cut_off_is_said():
     said = "  P@1 as 0.666: 0.667, P@1: by default; cut off, not rounded, this gives 0.666"
     assert said in unwrapped(pm.audit(qrels, run, {"P@1": "0.666"}))
     assert str(pm.audit(qrels, run, {"NumRet": "999999999999." + "1" * 15}))
-
-
-def test_an_open_claim_is_shown_as_it_is_by_the_convention_of_the_others():
-    plain = plain_graded(2)
-    qrels, run = graded(2)
-    [permed] = [named for named in NAMED if named.name == "PerMed standard"]
-    claims = row_by(permed, plain)
-    true = claims["MAP@10"]
-    result = pm.audit(qrels, run, {**claims, "MAP@10": "0.9876"})
-    assert f". By the convention of the other claims: {true}\n" in unwrapped(result)
-    assert "By the convention of the other" not in str(pm.audit(qrels, run, {"MAP@10": "0.9876"}))
 
 
 def test_a_run_without_claims_is_left_out_and_claims_without_a_run_are_an_error():

@@ -99,39 +99,3 @@ def test_means_by_conversation_are_found_without_an_argument_and_by_any_group(da
         assert answer.named.name == "PerMed standard"
         [change] = answer.changes
         assert change.startswith(f"query set: {queries}, each being the mean over its")
-
-
-@pytest.mark.thorough
-def test_f1_of_p_and_r_with_their_own_cutoffs_is_found(data):
-    """Seven public runs; their F1 is, query by query, the harmonic mean of P@10 and R@20."""
-    folder = data / "litsearch-m040"
-    lines = (folder / "published.csv").read_text().split()
-    titles, *rows = (line.split(",") for line in lines)
-    table = {name: dict(zip(titles[1:], cells, strict=True)) for name, *cells in rows}
-    runs = {name: pm.read_run(folder / "runs" / f"{name}.jsonl") for name in table}
-    result = pm.audit(pm.read_qrels(data / "litsearch" / "query_to_texts.jsonl"), runs, table)
-    assert result.ok
-    [change] = result.answers[0].changes
-    assert change == "cutoff of F1: 10 for precision, 20 for recall (not: 10)"
-    assert "F1 of P@10 and R@20" in str(result)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("columns", [("P@10", "R@20"), ("P@10", "R@20", "F1")])
-def test_swapped_columns_of_a_published_table_are_not_called_another_measure(data, columns):
-    """With P@10 and R@20 exchanged, P@10 over min(R, k) of condensed lists would have the numbers of R@20."""
-    folder = data / "litsearch-m040"
-    titles, *rows = (line.split(",") for line in (folder / "published.csv").read_text().split())
-    table = {name: dict(zip(titles[1:], cells, strict=True)) for name, *cells in rows}
-    table = {name: {each: row[each] for each in columns} for name, row in table.items()}
-    for row in table.values():
-        row["P@10"], row["R@20"] = row["R@20"], row["P@10"]
-    runs = {name: pm.read_run(folder / "runs" / f"{name}.jsonl") for name in table}
-    qrels = pm.read_qrels(data / "litsearch" / "query_to_texts.jsonl")
-    result = pm.audit(qrels, runs, table)
-    assert (result.ok, result.best[0].complete) == (False, True)
-    assert result.swap == "the columns P@10 and R@20 are swapped"
-    assert "min(R, k)" not in str(result)
-    alone = pm.audit(qrels, runs, {name: {"P@10": row["P@10"]} for name, row in table.items()})
-    assert alone.verdict == "likely"
-    assert "R@20" in alone.other_names["P@10"]

@@ -2,7 +2,6 @@
 
 import math
 import random
-from functools import cache
 from itertools import combinations, product
 
 import pytest
@@ -14,7 +13,6 @@ from permed_measures.audits.search import answers_to
 from permed_measures.audits.trials import Space
 from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.options import CUTOFF, OPTIONS, OPTIONS_OF, SHARED
-from permed_measures.papers.claims import parse_claims
 
 BASES = [
     named for named in NAMED if named.name in ("ir_measures", "gdeval", "ranx", "PerMed standard", "DPR")
@@ -47,66 +45,51 @@ def near(base, options, n):
                 yield {**base, **new}
 
 
-@pytest.mark.parametrize(
-    "measures", [{"MAP@2": "AP"}, {"R@2": "R", "P@2": "P"}][: effort(2, 2)], ids=" ".join
-)
+def options_of(measures, cutoffs, levels):
+    """Return the values of each option of a row, by a plain list."""
+    mine = [name for name in OPTIONS if name in SHARED or any(name in OPTIONS_OF[m] for m in measures)]
+    return {name: OPTIONS[name].values_for(measures, levels) for name in mine} | cutoffs
+
+
+def explained(trials, plains, convention):
+    """Return the claims that a convention prints, by plain loops; None if it means nothing for one."""
+    found = set()
+    for trial in trials:
+        plain, claim = plains[trial.row], trial.claim
+        own = {name: convention[name] for name in (*SHARED, *OPTIONS_OF[claim.measure])}
+        if not means_something(own, plain):
+            return None
+        number = plain.mean(claim.measure, own, convention.get(CUTOFF + claim.name, 2))
+        half = 0.0005 + (5e-6 if convention["rounding"] == "five_digits" else 0)
+        if math.isnan(number):
+            return None
+        found |= {trial} if abs(number - float(claim.text)) <= half + 1e-12 else set()
+    return found
+
+
+@pytest.mark.parametrize("measures", [{"MAP@2": "AP"}, {"R@2": "R", "P@2": "P"}], ids=" ".join)
 @pytest.mark.parametrize("seed", range(effort(1, 4)))
 def test_the_joint_answer_is_that_of_all_conventions_near_the_named_ones(measures, seed):
     rng = random.Random(f"{measures} {seed}")
     qrels, runs = tiny(rng)
     plains = {
-        name: Plain(qrels, run, [each for each in runs.values() if each is not run])
-        for name, run in runs.items()
+        n: Plain(qrels, run, [each for each in runs.values() if each is not run]) for n, run in runs.items()
     }
-    row = dict.fromkeys(measures, "0.500")
-    trials = pm.audit(qrels, runs, dict.fromkeys(runs, row)).trials
-    texts = {id(t): f"{rng.choice([0.5, 0.333, 0.25, 0.611, 0.444]):.3f}" for t in trials}
-    trials = [trial.printed_as(texts[id(trial)]) for trial in trials]
-    top = plains["first"].top("grades")
-    options = {
-        name: OPTIONS[name].values_for(measures.values(), [1.0, 2.0][: int(top)])
-        for name in OPTIONS
-        if name in SHARED or any(name in OPTIONS_OF[m] for m in measures.values())
-    }
-    options |= {CUTOFF + name: parse_claims([row])[0][0].cutoffs for name in measures if name == "MAP@2"}
-
-    @cache
-    def value(row_name, measure, cutoff, key):
-        how = dict(key)
-        known = means_something(how, plains[row_name])
-        return plains[row_name].mean(measure, how, cutoff) if known else math.nan
-
-    def explains(convention):
-        found = set()
-        for trial in trials:
-            cutoff = convention.get(CUTOFF + trial.claim.name, 2)
-            mine = [*SHARED, *OPTIONS_OF[trial.claim.measure]]
-            key = tuple((o, convention[o]) for o in mine if o != "rounding")
-            number = value(trial.row, trial.claim.measure, cutoff, key)
-            if math.isnan(number):
-                return None
-            half = 0.0005 + (5e-6 if convention["rounding"] == "five_digits" else 0)
-            if abs(number - float(trial.claim.text)) <= half + 1e-12:
-                found.add(trial)
-        return found
-
-    usual = {CUTOFF + name: 2 for name in measures}
+    trials = pm.audit(qrels, runs, dict.fromkeys(runs, dict.fromkeys(measures, "0.500"))).trials
+    trials = [trial.printed_as(rng.choice(["0.500", "0.333", "0.250", "0.611", "0.444"])) for trial in trials]
+    cutoffs = {CUTOFF + "MAP@2": (2, None)} if "MAP@2" in measures else {}
+    options = options_of(measures.values(), cutoffs, [1.0, 2.0][: int(plains["first"].top("grades"))])
     best = {}
-    for named in [each for each in BASES if all(map(each.has, measures.values()))]:
-        base = {**{o: named.options[o] for o in options if o in named.options}, **usual}
-        scores = [
-            (len(found), -n)
-            for n in range(3)
-            for each in near(base, options, n)
-            if (found := explains(each)) is not None
-        ]
-        best[named.name] = max(scores)
-    most = max(best.values())
+    for named in (each for each in BASES if all(map(each.has, measures.values()))):
+        base = {option: named.options.get(option, 2) for option in options}
+        found = ((n, explained(trials, plains, each)) for n in range(3) for each in near(base, options, n))
+        best[named.name] = max((len(each), -n) for n, each in found if each is not None)
     answers = answers_to(trials, BASES)
-    assert {answer.named.name for answer in answers} == {name for name, each in best.items() if each == most}
+    most = max(best.values())
+    assert {each.named.name for each in answers} == {name for name, each in best.items() if each == most}
     for answer in answers:
         assert (len(answer.explained), -answer.n_changes) == most
-        assert set(answer.explained) == explains(answer.options)
+        assert set(answer.explained) == explained(trials, plains, answer.options)
 
 
 def test_what_is_within_two_changes_has_as_many_from_a_base():

@@ -1,11 +1,10 @@
 """Numbers of claims: digits, percent, ties, and what is no number."""
 
-import json
 import math
 from decimal import Decimal
 
 import pytest
-from audit_helpers import audit_cli, binary, graded
+from audit_helpers import binary, graded
 
 import permed_measures as pm
 from permed_measures.conventions.named import COMMUNITY
@@ -78,13 +77,6 @@ def test_a_claim_of_0_or_less_that_nothing_prints_has_nearest_values(text):
 def test_numbers_are_read(value, number, decimals, percent):
     [[claim]] = parse_claims([{"MAP@10": value}])
     assert (claim.value, claim.decimals, claim.percent) == (Decimal(number), decimals, percent)
-
-
-@pytest.mark.parametrize("cell", ["", " ", "-", "–", "—", "n/a", "N/A", "NA", "na"])  # noqa: RUF001
-def test_a_cell_without_a_number_is_empty(files, cell):
-    (files / "claims.csv").write_text(f"run,P@1,RR\none,0.3333,0.3333\ntwo,{cell},0.6667\n")
-    stdout = audit_cli("qrels", "one.trec", "two.trec", "--claims", "claims.csv", "--format", "json")
-    assert [claim["run"] for claim in json.loads(stdout)["claims"]] == ["one", "one", "two"]
 
 
 def test_numbers_that_are_no_texts_have_the_digits_of_the_longest():

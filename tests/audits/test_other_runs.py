@@ -5,8 +5,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from audit_helpers import unwrapped
-from audit_loops import Plain
 
 import permed_measures as pm
 from permed_measures.audits.audit import audit_of
@@ -103,22 +101,3 @@ def test_more_evidence_makes_no_verdict_weaker(n_runs):
     head = " ".join(str(result).split())
     assert head.startswith(f"{4 * n_runs} of {6 * n_runs} claims, certain: P@1, P@3, P@5 and P@10; averaged")
     assert "Not explained by it: 0, P@2; 0, P@4; 1, P@2 and " in str(result)
-
-
-def test_the_formula_comes_first_and_who_uses_it_second():
-    """AP over min(R, k), only retrieved documents being judged, is pytorch-ignite's, and of many scripts."""
-    rng = random.Random(3)
-    qrels = {f"q{i}": {f"d{j}": int(rng.random() < 0.8) for j in range(12)} for i in range(60)}
-    run = {query: {f"d{j}": rng.random() for j in range(16)} for query in qrels}
-    run = {query: dict(sorted(docs.items(), key=lambda each: -each[1])[:8]) for query, docs in run.items()}
-    how = {"queries": "both_with_relevant", "labels": "listed", "denominator": "min"}
-    value = Plain(qrels, run).mean("AP", how, 5)
-    text = unwrapped(pm.audit(qrels, run, {"MAP@5": f"{value:.6f}"}))
-    head, convention = text.split("\nConvention\n")
-    users, *_ = convention.splitlines()
-    assert "ignite" not in head
-    formula = " ".join(head.split())
-    assert ": AP@5 with binary relevance, divided by min(R, k); averaged over " in formula
-    assert "; only the judgments of retrieved documents are known. " in formula
-    assert users.startswith("  On these data the same as ")
-    assert ", among others (" in users

@@ -47,42 +47,6 @@ def main_table(*more, names=None):
     return markdown(["system", *MEASURES, *titles], *([name, *texts, *extra] for name, texts, extra in rows))
 
 
-LATEX = r"""
-\begin{table}[t]
-\caption{Results in 100\,\% of the turns} % & \\ not a row
-\begin{tabular}{lcccr}
-\toprule
-\multirow{2}{*}{System} & \multicolumn{3}{c}{Sample$^*$} & \\ \cmidrule(lr){2-4}
- & NDCG@10 $\uparrow$ & MAP@10 & P@1 & Latency (ms) \\ \midrule
-BM25~\cite{robertson} & \textbf{0.6788}$^{\dagger}$ & \underline{0.4665} & 64.58\% & 1{,}204 \\
-TF-IDF & 0.6135$_{\pm 0.02}$ & 0.3790 & 47.92\% & -- \\[2pt]
-\midrule \multicolumn{5}{l}{\textit{Dense}} \\
-LSA (ours) & $0.6060 \pm 0.01$ & 0.3981 & 50.00\% & 3 \\
-\bottomrule
-\end{tabular}
-\end{table}
-"""
-
-
-@pytest.mark.parametrize(
-    ("text", "suffix", "left_out"),
-    [
-        (LATEX, "tex", "Latency (ms)"),
-        (
-            "run;NDCG@10;MAP@10;P@1\nbm25;0,6788;0,4665;0,6458\nTFIDF;0,6135;0,3790;0,4792\nLSA;0,6060;;",
-            "csv",
-            None,
-        ),
-    ],
-)
-def test_the_table_of_the_sample_is_explained_as_printed(audit, text, suffix, left_out):
-    result = audit(text, suffix)
-    assert result.ok
-    assert list(dict.fromkeys(trial.row for trial in result.trials)) == ["bm25", "tfidf", "lsa"]
-    assert result.best[0].named.name in ("PerMed standard", "PerMed, divided by the hits found")
-    assert [note.rpartition(": ")[2] for note in result.notes] == ([left_out] if left_out else [])
-
-
 # --- rows and runs -----------------------------------------------------------------------------------
 
 

@@ -1,15 +1,9 @@
-"""How often the audit explains numbers that have nothing to do with a run, against the chance it says.
+"""How often the audit is certain of numbers that have nothing to do with a run.
 
-Arbitrary numbers of those that count as near the true ones, one to three of a row, in three and four digits.
-Said: the chance that a convention explains such a row. Seen: the share of rows that one explains. Then the
-shares of rows of which all was called certain or likely. At last typos: one other digit in one of three
-numbers, how many of these are explained, and how many as made differently, for a fact.
+Rows of three to six numbers over few queries of LitSearch: those of other runs, of the run over fewer
+queries, arbitrary ones near the run's own, and with one other digit; and the run's own numbers.
 
-With `few`, the same over few queries of LitSearch: what is called certain of the numbers of other runs, of
-arbitrary numbers and of typos, and of the run's own numbers.
-
-    PERMED_DATA=... python tests/simulations/audit_chances.py [trials]
-    PERMED_DATA=... python tests/simulations/audit_chances.py few [subsets of each size]
+    PERMED_DATA=... python tests/simulations/audit_chances.py [subsets of each size]
 """
 
 import os
@@ -20,73 +14,9 @@ from collections import Counter
 from pathlib import Path
 
 import permed_measures as pm
-from permed_measures.audits.answers import MOST_CHANGES
 from permed_measures.audits.audit import audit_of
-from permed_measures.audits.chance import NearRows
-from permed_measures.audits.trials import Space
-from permed_measures.conventions.named import NAMED
-from permed_measures.datasets import SAMPLES
 
 NEAR = 0.03
-ROWS = {
-    "graded": {"nDCG@10": "VariantNDCG(negative='keep')@10", "MAP@10": "GradedAP@10", "P@1": "P@1"},
-    "binary": {"nDCG@10": "nDCG@10", "MAP@10": "AP@10", "R@20": "R@20"},
-}
-
-
-def data_sets():
-    """Yield the name, the kind of labels, qrels and a run of each set of data that is there."""
-    sample = SAMPLES[0]
-    yield "sample", "graded", pm.read_qrels(sample.qrels), pm.read_run(sample.runs["bm25"])
-    if "PERMED_DATA" in os.environ:
-        data = Path(os.environ["PERMED_DATA"])
-        labels = data / "medcorpus" / "query_to_texts.jsonl"
-        yield "MedCorpus", "graded", pm.read_qrels(labels), pm.read_run(labels)
-        folder = data / "litsearch"
-        run = pm.read_run(folder / "runs" / "bm25.jsonl")
-        yield "LitSearch", "binary", pm.read_qrels(folder / "query_to_texts.jsonl"), run
-
-
-def row_of(kind, qrels, run, digits):
-    """Return the true row, audited."""
-    measures = ROWS[kind]
-    values = means(measures, qrels, run)
-    row = {name: f"{value:.{digits}f}" for name, value in zip(measures, values, strict=True)}
-    return pm.audit(qrels, run, row).trials
-
-
-def shares(claims, digits, trials, rng):
-    """Return the chance that is said, and the shares of rows explained, called certain and likely."""
-    said = NearRows(Space(claims, NAMED), claims, MOST_CHANGES).chance().value
-    seen = certain = likely = 0
-    for _ in range(trials):
-        codes = (rng.randint(claim.window.low, claim.window.high) for claim in claims)
-        row = [
-            claim.printed_as(f"{code / 10**digits:.{digits}f}")
-            for claim, code in zip(claims, codes, strict=True)
-        ]
-        result = audit_of(row)
-        seen += result.ok / trials
-        certain += (result.ok and result.verdict == "certain") / trials
-        likely += (result.ok and result.verdict == "likely") / trials
-    return said, seen, certain, likely
-
-
-def typos(claims):
-    """Return how many typos there are, how many are explained, and how many as made differently."""
-    n, explained, different = 0, 0, 0
-    for place, claim in enumerate(claims):
-        text = claim.claim.text
-        for digit in range(2, len(text)):
-            for other in set("0123456789") - {text[digit]}:
-                typo = claim.printed_as(text[:digit] + other + text[digit + 1 :])
-                result = audit_of([*claims[:place], typo, *claims[place + 1 :]])
-                status = result.to_polars()["status"][place]
-                n, explained = n + 1, explained + (status != "unexplained")
-                different += status in ("made differently", "explained")
-    return n, explained, different
-
-
 SIZES = (10, 20, 50, 100)
 KINDS = ("other run", "fewer queries", "arbitrary", "typo", "own")
 FEW = (
@@ -100,7 +30,7 @@ FEW = (
 )
 
 
-def few(subsets=150):
+def main(subsets=150):
     """Print for each size how many rows of each kind there are, and how many are called certain."""
     folder = Path(os.environ["PERMED_DATA"]) / "litsearch"
     qrels = pm.read_qrels(folder / "query_to_texts.jsonl")
@@ -164,26 +94,5 @@ def verdict_of(claims, texts):
     return audit_of(row).verdict
 
 
-def main(trials=300):
-    """Print the tables."""
-    print("data       claims  digits   said   seen  certain  likely")
-    rng = random.Random(0)
-    found = []
-    for name, kind, qrels, run in data_sets():
-        for digits in (3, 4):
-            claims = row_of(kind, qrels, run, digits)
-            for n in (1, 2, 3):
-                said, *others = shares(claims[:n], digits, trials, rng)
-                seen, certain, likely = (f"{share:.3f}" for share in others)
-                print(f"{name:10} {n:6}  {digits:6}  {said:5.3f}  {seen}    {certain}   {likely}", flush=True)
-            found.append((name, digits, *typos(claims)))
-    print("\ndata       digits  typos  explained  called made differently")
-    for name, digits, n, explained, different in found:
-        print(f"{name:10} {digits:6}  {n:5}  {explained:9}  {different:23}")
-
-
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["few"]:
-        few(*map(int, sys.argv[2:]))
-    else:
-        main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:]))
