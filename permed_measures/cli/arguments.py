@@ -51,7 +51,6 @@ WRITING = (
     option(OUTPUT, "--output FILE", "Write to a file. Its ending chooses the format, or --format does."),
 )
 DIGITS = option(ADVANCED, "--digits N", "Number of decimals in tables.", choices=range(18))
-CAPTION = option(ADVANCED, "--caption TEXT", "The beginning of the caption in latex and markdown.")
 CONVENTIONS = option(ADVANCED, "--conventions FILE", "Try the conventions of a TOML file too.")
 
 ORDER = option(ADVANCED, "--order score|list", "Rank lists by scores, or as listed.", default="score")

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from permed_measures.cli.arguments import (
     ASKED_MEASURES,
-    CAPTION,
     CLEANING,
     CLUSTERS,
     DIGITS,
@@ -47,7 +46,7 @@ def run(args: Namespace) -> None:
         chosen = measures_asked(args, inputs)
         result = compare(inputs.source, inputs.runs, chosen, by=args.by, **asked)
     origin = origin_of(args, files)
-    result = replace(result, origin=origin, digits=args.digits, caption=args.caption or "")
+    result = replace(result, origin=origin, digits=args.digits)
     if form == "figure":
         _write_figure(result, args.output)
     else:
@@ -86,7 +85,7 @@ COMMAND = Command(
         option(ADVANCED, "--equivalence-margin D", "Also test whether a difference is within ± D."),
         option(ADVANCED, "--detect D", "Say how many queries a difference of D needs."),
         *(RESAMPLES, SEED, LEVEL),
-        *(DIGITS, CAPTION, *READING, *CLEANING),
+        *(DIGITS, *READING, *CLEANING),
     ],
     examples=[
         "permed-sample permed-sample/runs --baseline bm25",

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from permed_measures.cli.arguments import (
     ASKED_MEASURES,
-    CAPTION,
     CLEANING,
     DIGITS,
     READING,
@@ -53,7 +52,7 @@ def run(args: Namespace) -> None:
         print_message(f"note: {note}")
     origin = origin_of(args, files)
     result = Evaluations(chosen, evaluations, args.by_query, groups, args.macro, origin, notes=notes)
-    report = evaluation_report(result, args.digits, args.caption or "")
+    report = evaluation_report(result, args.digits)
     write_report(report, form, args.output, counted(len(files), "run"), result.all_notes())
     if args.record is not None:
         write_record(args, result)
@@ -99,7 +98,7 @@ COMMAND = Command(
             "another FIELD of a data set's queries, or by what a REGEX with one group finds in their ids.",
         ),
         option(STATISTICS, "--macro", "With --by: print the mean of the groups' means, not each group."),
-        *(*WRITING, *READING, *CLEANING, DIGITS, CAPTION),
+        *(*WRITING, *READING, *CLEANING, DIGITS),
         option(ADVANCED, "--record FILE", "Write a record too, a JSON file for verify."),
     ],
     examples=["permed-sample permed-sample/runs", "medcorpus results.jsonl --by turn_number"],

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from permed_measures.cli.arguments import (
     ASKED_MEASURES,
-    CAPTION,
     CLUSTERS,
     DIGITS,
     QRELS,
@@ -33,7 +32,7 @@ def run(args: Namespace) -> None:
         chosen = measures_asked(args, inputs)
         board = leaderboard(inputs.source, inputs.runs, chosen, args.clusters, args.resamples, args.seed)
     board = replace(board, origin=origin_of(args, files))
-    report = board.report(args.digits, args.caption or "")
+    report = board.report(args.digits)
     write_report(report, form, args.output, counted(len(board.entries), "run"))
 
 
@@ -41,7 +40,7 @@ COMMAND = Command(
     run,
     [
         *(QRELS, RUNS),
-        *(*ASKED_MEASURES, CLUSTERS, *WRITING, RESAMPLES, SEED, DIGITS, CAPTION, *READING),
+        *(*ASKED_MEASURES, CLUSTERS, *WRITING, RESAMPLES, SEED, DIGITS, *READING),
     ],
     examples=["permed-sample permed-sample/runs", "medcorpus runs/ --output board.html"],
 )

@@ -8,13 +8,13 @@ from argparse import Namespace
 from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.errors import InputError
 from permed_measures.files.whole import write_whole
 from permed_measures.markup import counted
-from permed_measures.results.report import CAPTIONED, ENDINGS, Report
+from permed_measures.results.report import ENDINGS, Report
 
 if TYPE_CHECKING:
     from permed_measures.results.evaluations import Evaluations
@@ -58,17 +58,9 @@ def format_of(
         from permed_measures.results.page import check_installed
 
         check_installed()
-    _check_options(form, vars(args))
-    return str(form)
-
-
-def _check_options(form: str, given: Mapping[str, Any]) -> None:
-    """Refuse options that do not go with a format."""
-    if given.get("digits") is not None and form in (*WITHOUT_NOTES, "json"):
+    if vars(args).get("digits") is not None and form in (*WITHOUT_NOTES, "json"):
         raise InputError(f"--digits is for tables; {form} has all digits", hint="Leave it out")
-    if given.get("caption") is not None and form not in CAPTIONED:
-        hint = "Leave it out, or choose --format latex or markdown"
-        raise InputError(f"--caption is for the tables of papers, not for the format {form}", hint=hint)
+    return str(form)
 
 
 def check_folder(output: Path) -> None:

@@ -17,13 +17,13 @@ from permed_measures.comparisons.rows import rows_of
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.errors import InputError, check_choice, check_whole_number
+from permed_measures.errors import check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.markup import counted
 from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.people.corrected import People
-from permed_measures.results.report import CAPTIONED, FORMATS, Report, Result
+from permed_measures.results.report import FORMATS, Report, Result
 
 
 class Comparison(ComparisonResult, Result):
@@ -36,7 +36,7 @@ class Comparison(ComparisonResult, Result):
         """Return findings, means and differences, and how they were computed."""
         return with_pictures(comparison_report(self), self)
 
-    def to(self, form: str = "table", digits: int | None = None, caption: str | None = None) -> str:
+    def to(self, form: str = "table", digits: int | None = None) -> str:
         """Write it in a form for a paper, a browser or another program.
 
         Parameters
@@ -47,23 +47,16 @@ class Comparison(ComparisonResult, Result):
             wide as the terminal that it is printed to.
         digits : int, optional
             Number of decimals of means and differences in tables and sentences, four if left out.
-        caption : str, optional
-            With what the caption begins, for ``latex`` and ``markdown``.
 
         Raises
         ------
         InputError
-            For another form, digits below 0, or a caption where there is none; for ``html`` if
-            Jinja2 is missing.
+            For another form or digits below 0; for ``html`` if Jinja2 is missing.
         """
         check_choice("form", form, FORMATS)
         if digits is not None:
             check_whole_number("digits", digits, 0)
-        if caption is not None and form not in CAPTIONED:
-            raise InputError(f"a caption is for {' and '.join(CAPTIONED)}, not for {form}")
-        asked = {"digits": digits, "caption": caption}
-        given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-        return replace(self, **given).report().to(form)
+        return replace(self, digits=self.digits if digits is None else digits).report().to(form)
 
     def __repr__(self) -> str:
         """Name the runs and the measures."""

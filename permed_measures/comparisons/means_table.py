@@ -21,7 +21,7 @@ from permed_measures.comparisons.wording import (
 )
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of
-from permed_measures.results.table import Cell, Table, captioned, ranked
+from permed_measures.results.table import Cell, Table, ranked
 
 
 def means_table(result: ComparisonResult) -> Table:
@@ -37,7 +37,7 @@ def means_table(result: ComparisonResult) -> Table:
             for group, part in result.sections()
         ],
         len(labels),
-        captioned(result.caption, about),
+        about,
         [_significance(result, letters), *about_judged(result), *explained(result.measures)],
         judged_headings(result)[::-1],
         "comparison",

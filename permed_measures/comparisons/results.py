@@ -107,8 +107,6 @@ class ComparisonResult:
         How the intervals of the differences were computed.
     equivalence_margin, detect : float or None
         As they were asked for.
-    caption : str
-        With what the caption of a table for a paper begins.
     agreement : Agreement or None
         Of the qrels and people's labels, if a sample of these was given.
     """
@@ -132,7 +130,6 @@ class ComparisonResult:
     interval: str = "t"
     equivalence_margin: float | None = None
     detect: float | None = None
-    caption: str = ""
     agreement: Agreement | None = None
 
     def __getstate__(self) -> dict[str, Any]:

@@ -87,10 +87,10 @@ class Leaderboard(Result):
     origin: Origin | None = field(default=None, repr=False)
     notes: list[str] = field(default_factory=list)
 
-    def report(self, digits: int | None = None, caption: str = "") -> Report:
+    def report(self, digits: int | None = None) -> Report:
         """Return the report of `evaluate`, with the options of that, and ranks and p-values in its table."""
         evaluations = replace(self.evaluations, origin=self.origin)
-        made = evaluation_report(evaluations, digits, caption)
+        made = evaluation_report(evaluations, digits)
         [section] = made.sections
         [table] = section.tables
         return made._replace(

@@ -16,13 +16,13 @@ from permed_measures.results.evaluations import MACRO, Evaluations, Row, content
 from permed_measures.results.findings import highest
 from permed_measures.results.how import how_made, titled
 from permed_measures.results.report import Report, Section
-from permed_measures.results.table import NONE, Cell, Table, captioned, ranked
+from permed_measures.results.table import NONE, Cell, Table, ranked
 
 BEST = "best possible"
 COUNTS = ("NumQ", "NumRet", "NumRel")
 
 
-def evaluation_report(found: Evaluations, digits: int | None = None, caption: str = "") -> Report:
+def evaluation_report(found: Evaluations, digits: int | None = None) -> Report:
     """Report evaluations.
 
     Parameters
@@ -30,12 +30,10 @@ def evaluation_report(found: Evaluations, digits: int | None = None, caption: st
     found : Evaluations
     digits : int, optional
         Number of decimals in tables, four if left out.
-    caption : str
-        What the caption begins with.
     """
     decimals = 4 if digits is None else digits
     n_queries = found.queries(next(iter(found.evaluations)))["judged"]
-    table = _table(found, decimals, caption)
+    table = _table(found, decimals)
     return Report(
         titled(found.origin, len(found.evaluations), n_queries),
         _finding(found, decimals),
@@ -97,7 +95,7 @@ class _TextRow(NamedTuple):
     block: str
 
 
-def _table(found: Evaluations, decimals: int, caption: str) -> Table:
+def _table(found: Evaluations, decimals: int) -> Table:
     """Build the table: a block for each group of queries, or for each run with all its queries."""
     rows = list(_rows(found, decimals))
     columns = list(_columns(found, rows))
@@ -117,7 +115,7 @@ def _table(found: Evaluations, decimals: int, caption: str) -> Table:
             for numbers in blocks.values()
         ],
         len(found.labels),
-        captioned(caption, f"{'Values by query' if found.by_query else 'Means'} over {_queries(found)}"),
+        f"{'Values by query' if found.by_query else 'Means'} over {_queries(found)}",
         list(_explanations(found, columns, chosen)),
         [column.heading for column in others if column.kind in ("judged", "queries")],
         "evaluation",

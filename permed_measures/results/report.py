@@ -240,5 +240,3 @@ ENDINGS = {
     ".jsonl": "jsonl",
 }
 """The format that the ending of a file means."""
-CAPTIONED = ("markdown", "latex")
-"""The formats of a paper, whose tables can have the user's caption."""

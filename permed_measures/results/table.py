@@ -114,22 +114,6 @@ def ranked(texts: Sequence[str]) -> list[int]:
     return [rank if rank <= 2 and len(printed) > 1 else 0 for rank in ranks]
 
 
-_ENDS = (".", "!", "?", "\u3002", "\uff01", "\uff1f")
-"""How a sentence may end, in English and in Chinese."""
-
-
-def captioned(title: str, about: str) -> str:
-    """Begin a caption with the user's own.
-
-    Examples
-    --------
-    >>> captioned("Our runs", "Means over 12 queries"), captioned("", "Means over 12 queries")
-    ('Our runs. Means over 12 queries', 'Means over 12 queries')
-    """
-    title = title.strip()
-    return f"{title}{'' if title.endswith(_ENDS) else '.'} {about}" if title else about
-
-
 # --- terminal --------------------------------------------------------------------------------------
 
 

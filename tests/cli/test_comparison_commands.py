@@ -119,12 +119,6 @@ def test_nobody_reading_on_is_no_traceback():
     assert process.wait() == -signal.SIGPIPE
 
 
-def test_a_caption_is_for_the_tables_of_papers(command):
-    line = "compare permed-sample bm25 lsa -m P@1 --resamples 9 --caption Ours --format"
-    assert r"\caption{Ours. Means over 48 queries" in command(f"{line} latex")[1]
-    assert "\nOurs. Means over 48 queries" in command(f"{line} markdown")[1]
-
-
 # --- reranking ---------------------------------------------------------------------------------------------
 
 

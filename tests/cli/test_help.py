@@ -77,7 +77,7 @@ def test_options_stand_anywhere(line):
     assert [group["group"] for group in content["groups"]] == ["1", "2"]
     assert content["provenance"]["options"] == {
         **{"by": "-([0-9])", "by-query": False, "macro": False, "rel": None},
-        **{"order": "score", "query-ids": None, "digits": None, "caption": None},
+        **{"order": "score", "query-ids": None, "digits": None},
         **{"duplicates": "refuse", "max-passage": "", "ignore-self": False},
     }
 

@@ -9,7 +9,6 @@ from permed_measures.comparisons.differences_table import differences_table
 from permed_measures.comparisons.findings import findings
 from permed_measures.comparisons.means_table import means_table
 from permed_measures.comparisons.wording import p_or_dash
-from permed_measures.errors import InputError
 
 
 def cells_of(result):
@@ -168,26 +167,6 @@ def test_every_test_that_was_asked_for_has_a_column():
     none = differences_table(pair(8, correction="none"))
     assert none.headings[-1] == "p"
     assert "p" not in none.spare
-
-
-@pytest.mark.parametrize(
-    ("caption", "begins"),
-    [
-        ("Results on 50% of A&B", r"Results on 50\% of A\&B. Means over"),
-        ("}\\input{x}", r"\}\textbackslash{}input\{x\}. Means over"),
-        ("各方法的结果。", "各方法的结果。 Means over"),
-        ("", "Means over"),
-    ],
-)
-def test_a_caption_begins_with_the_users_own(caption, begins):
-    result = made({"old": [2] * 8, "new": [1] * 8}, baseline="old")
-    assert rf"\caption{{{begins} 8 queries" in result.to("latex", caption=caption)
-
-
-def test_a_caption_is_refused_where_there_is_none():
-    result = made({"old": [2], "new": [1]}, tests=())
-    with pytest.raises(InputError, match="a caption is for markdown and latex, not for csv"):
-        result.to("csv", caption="Ours")
 
 
 def test_of_what_differs_between_rows_a_method_says_less():

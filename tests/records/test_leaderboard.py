@@ -74,12 +74,12 @@ def test_a_p_that_is_below_the_level_prints_so():
 def test_it_has_the_columns_of_evaluate():
     qrels = {**QRELS, "r": {"a": 0, "b": 1}}
     board = pm.leaderboard(qrels, {"best": run_with(0), "near": run_with(1)}, ["P@1", "RR"])
-    [section] = board.report(2, caption="Ours").sections
+    [section] = board.report(2).sections
     [table] = section.tables
     judged = ["Judged@1", "Judged", "queries in run"]
     assert table.headings == ["rank", "run", "p", "P@1", "RR", *judged]
     assert table.rows[0][3] == ("0.91", 1, "")
-    assert table.caption.startswith("Ours. Means over 11 judged queries")
+    assert table.caption.startswith("Means over 11 judged queries")
     assert board.to("csv").splitlines()[0].startswith("rank,run,P@1,RR,Judged@1,Judged,")
 
 

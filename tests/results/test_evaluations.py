@@ -36,8 +36,8 @@ def evaluations(runs, measures="RR", by=None, qrels=QRELS, **options):
     )
 
 
-def report(*arguments, caption="", **options):
-    return evaluation_report(evaluations(*arguments, **options), caption=caption)
+def report(*arguments, **options):
+    return evaluation_report(evaluations(*arguments, **options))
 
 
 def table(*arguments, **options):
@@ -201,7 +201,6 @@ def test_the_ending_of_a_file_tells_the_format_that_is_printed_too(ending, tmp_p
         ("--output run --format csv", "run: the output would overwrite the qrels or a run"),
         ("--digits -1", "--digits: invalid choice: -1"),
         ("--digits 3 --format csv", "--digits is for tables; csv has all digits"),
-        ("--caption Ours --format csv", "--caption is for the tables of papers, not for the format csv"),
     ],
 )
 def test_what_is_refused_is_one_message_and_nothing_is_written(line, message, tmp_path, monkeypatch):
@@ -213,9 +212,7 @@ def test_what_is_refused_is_one_message_and_nothing_is_written(line, message, tm
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
-def test_digits_and_captions_are_those_of_tables():
+def test_digits_are_those_of_tables():
     arguments = ("evaluate", "permed-sample", "permed-sample/runs/bm25", "-m", "P@1")
     assert "| bm25 | 0.7 |" in run_cli(*arguments, "--digits", 1, "--format", "markdown")[0].replace("6", "7")
     assert "bm25 & 0.646 &" in run_cli(*arguments, "--digits", 3, "--format", "latex")[0]
-    text, _ = run_cli(*arguments, "--caption", "A&B", "--format", "latex")
-    assert r"\caption{A\&B. Means over 48 judged queries" in text
