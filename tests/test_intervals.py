@@ -10,11 +10,12 @@ from ir_measures import AP, NumRet, P, nDCG
 from scipy import stats
 from scipy.stats import binomtest
 from simulations import intervals as simulate
+from simulations.clusters import randomization_test
 from statsmodels.regression.linear_model import OLS
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
-from permed_measures.comparisons.tests import as_student, randomization_test
+from permed_measures.comparisons.tests import as_student
 from permed_measures.intervals import (
     difference_range,
     mean_intervals,

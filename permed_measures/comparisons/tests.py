@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from permed_measures.intervals import TIE, Floats, Ints, mean_and_error, no_variance, sums_of, units_of
+from permed_measures.intervals import TIE, Floats, Ints, mean_and_error, no_variance, units_of
 from permed_measures.markup import counted
 
 
@@ -131,21 +131,6 @@ def randomize(sums: Floats, pairs: Ints, resamples: int, seed: int, level: float
     p, adjusted = (added + alone) / n, np.maximum.accumulate(((added + together) / n)[::-1])[::-1]
     back = np.argsort(order)
     return Randomized(p[back], adjusted[back], critical_value(np.concatenate(largest), added, level))
-
-
-def randomization_test(
-    differences: Floats, cluster: Ints, resamples: int, seed: int, level: float = 0.95
-) -> Randomized:
-    """Test differences of shape (n_queries, n_columns) by `randomize`.
-
-    Examples
-    --------
-    >>> randomization_test(np.ones((4, 1)), np.arange(4), resamples=10_000, seed=0).p
-    array([0.125])
-    """
-    n = differences.shape[1]
-    sums = np.pad(sums_of(differences, cluster), ((0, 0), (0, 1)))  # each less a column of zeros
-    return randomize(sums, np.stack([np.arange(n), np.full(n, n)], axis=1), resamples, seed, level)
 
 
 def n_patterns(n_units: int, resamples: int) -> int | None:

@@ -6,11 +6,11 @@ import random
 import ir_datasets
 import numpy as np
 import pytest
+from simulations.clusters import randomization_test
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.corrections import CORRECTIONS
-from permed_measures.comparisons.tests import randomization_test
 
 RESAMPLES = 1000
 EVERY_TEST = ("t-test", "wilcoxon", "randomization")
@@ -53,14 +53,6 @@ def test_whole_clusters_change_sign():
     assert {name: test.naive for name, test in row.tests.items()} == naive
     assert result.n_clusters == 2
     assert result.notes == ["randomization: with 2 clusters no p-value is below 0.05, whatever the runs"]
-
-
-def test_the_seed_decides(sample_qrels, sample_runs):
-    one, same, other = (
-        compare(sample_qrels, sample_runs, "nDCG@10", resamples=RESAMPLES, seed=seed).rows
-        for seed in (1, 1, 2)
-    )
-    assert one == same != other
 
 
 def test_conversations_of_a_data_set_are_the_clusters(sample_runs):
@@ -123,20 +115,6 @@ def test_a_test_without_an_answer_is_not_in_the_family():
     assert result.families == {"t-test": 1, "wilcoxon": 2, "randomization": 2}
     assert result.rows[0].tests["t-test"].adjusted is None
     assert result.rows[1].tests["t-test"].adjusted == result.rows[1].tests["t-test"].p
-
-
-def test_identical_runs(sample_qrels, sample_runs):
-    runs = {"a": sample_runs["bm25"], "b": sample_runs["bm25"], "c": sample_runs["lsa"]}
-    for clusters in ("none", "^(.*)_"):
-        how = {"clusters": clusters, "resamples": 99, "tests": EVERY_TEST}
-        rows = compare(sample_qrels, runs, pm.MEDCORPUS, baseline="a", **how).rows
-        for row in rows:
-            same = row.run == "b"
-            assert all((test.p == test.adjusted == 1) == same for test in row.tests.values() if test.p == 1)
-            if same:
-                assert {test.p for test in row.tests.values()} == {1.0}
-                assert (row.difference, row.interval, row.effect_size, row.relative) == (0, None, 0, 0)
-                assert (row.wins, row.ties, row.losses) == (0, 48, 0)
 
 
 def test_one_query():

@@ -126,14 +126,6 @@ def test_no_p_value_is_no_family():
     assert "t-test has a p-value" in caption_of(pairs)
 
 
-def test_groups_without_p_values_are_no_family():
-    by = {f"q{i:02}": i for i in range(3)}
-    result = made({"old": [2, 2, 2], "new": [1, 3, 1]}, baseline="old", tests="t-test", by=by)
-    assert "Holm correction over 1 test on all queries" in caption_of(result)
-    [note] = [note for note in notes_of(result) if note.startswith("p: t-test (")]
-    assert note.endswith("; p (adj.): Holm over 1 p-value of all queries")
-
-
 @pytest.mark.parametrize(
     ("p", "printed"),
     [
@@ -156,17 +148,6 @@ def test_a_p_that_is_below_a_level_prints_so(p, printed):
 
 def test_a_p_is_below_a_ten_thousandth_or_has_four_decimals():
     assert [p_or_dash(p) for p in (None, 0.0001, 0.000099, 0.0)] == ["—", "0.0001", "<0.0001", "<0.0001"]
-
-
-def test_every_test_that_was_asked_for_has_a_column():
-    result = pair(8, tests=["randomization", "t-test", "wilcoxon"])
-    headings = ["p", "p (adj.)", "t-test p", "t-test p (adj.)", "wilcoxon p", "wilcoxon p (adj.)"]
-    table = differences_table(result)
-    assert [heading for heading in table.headings if heading in headings] == headings
-    assert "p (adj.)" not in table.spare
-    none = differences_table(pair(8, correction="none"))
-    assert none.headings[-1] == "p"
-    assert "p" not in none.spare
 
 
 def test_of_what_differs_between_rows_a_method_says_less():

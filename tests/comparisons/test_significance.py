@@ -9,6 +9,7 @@ from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from simulations.clusters import randomization_test
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.multitest import multipletests
 
@@ -17,7 +18,6 @@ from permed_measures.comparisons.tests import (
     effect_sizes,
     equivalence_test,
     least_p,
-    randomization_test,
     sign_patterns,
     t_test,
 )
@@ -175,22 +175,6 @@ def loop_randomization(d, cluster):
     return count / 2 ** len(members)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_random_signs_by_loop(seed):
-    d, cluster, resamples = (
-        [0.5, -0.1, 1.0, 0.25, -0.3, 0.5, -0.2, 0.4, 0.7],
-        [0, 0, 1, 2, 3, 4, 5, 6, 7],
-        255,
-    )
-    bits = np.random.default_rng(seed).integers(0, 256, size=(resamples, 1), dtype=np.uint8)  # the same draws
-    count = 0
-    for byte in bits[:, 0].tolist():
-        signs = [-1 if byte >> (7 - c) & 1 else 1 for c in range(8)]
-        count += abs(math.fsum(signs[c] * x for x, c in zip(d, cluster, strict=True))) >= math.fsum(d) - 1e-12
-    assert 0 < count < resamples
-    assert p_of(d, cluster, resamples, seed) == (1 + count) / (1 + resamples)
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_clusters_against_loops(seed):
     rng = np.random.default_rng(seed)
@@ -226,18 +210,6 @@ def test_swapping_the_runs_negates_and_keeps_p(case):
     [one], [other] = (effect_sizes(column(x)) for x in (d, -d))
     assert (one is None) == (other is None)
     assert one is None or one == pytest.approx(-other)
-
-
-@settings(max_examples=effort(25, 60), deadline=None)
-@given(clustered())
-def test_every_answer_is_a_number_or_has_a_reason(case):
-    d, cluster = case
-    for outcome in outcomes_of(d, cluster):
-        assert (outcome.p is None) == bool(outcome.reason)
-        assert outcome.p is None or 0 <= outcome.p <= 1
-    assert 0 < p_of(d, cluster, 99) <= 1
-    [size] = effect_sizes(column(d))
-    assert size is None or np.isfinite(size)
 
 
 def test_equal_differences_of_rounded_values_have_no_variance():

@@ -11,13 +11,21 @@ import sys
 
 import numpy as np
 
-from permed_measures.comparisons.tests import randomization_test, t_test
+from permed_measures.comparisons.tests import randomize, t_test
+from permed_measures.intervals import sums_of
 
 LEVEL = 0.05
 CORRELATIONS = (0.0, 0.1, 0.3, 0.6)
 TESTS = ("randomization, naive", "randomization, clustered", "t-test, naive", "t-test, clustered")
 COLUMNS = 100
 """Trials that share the conversations' lengths and the random signs."""
+
+
+def randomization_test(differences, cluster, resamples, seed, level=0.95):
+    """Test differences of shape (n_queries, n_columns): each less a column of zeros."""
+    n = differences.shape[1]
+    sums = np.pad(sums_of(differences, cluster), ((0, 0), (0, 1)))
+    return randomize(sums, np.stack([np.arange(n), np.full(n, n)], axis=1), resamples, seed, level)
 
 
 def differences(rng, cluster, correlation, n_trials):

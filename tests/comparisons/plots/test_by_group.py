@@ -4,12 +4,10 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from plotting import CONVERSATION, QRELS, TURN, grouped, labels_of_x, line, made, made_runs, per_query
+from plotting import CONVERSATION, QRELS, TURN, labels_of_x, line, made, made_runs, per_query
 
 import permed_measures as pm
-from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.plots.by_group import plot_by_group
-from permed_measures.datasets import SAMPLES
 from permed_measures.intervals import measure_intervals
 
 
@@ -57,62 +55,6 @@ def test_a_page_explains_bars_where_they_are_drawn(n_runs, has_bars):
     assert bool(plot_by_group(found).collections) == has_bars
 
 
-@pytest.mark.parametrize("clusters", ["none", CONVERSATION])
-def test_a_group_of_few_has_no_bar_and_says_so(clusters):
-    few = {q: 2 for q in QRELS if q[-1] == "1" and q[0] in "uvwx"}
-    one_more = {**few, "y_1": 2}
-    for groups, label in ((few, "2\nn=4\nno bar"), (one_more, "2\nn=5")):
-        ax = plot_by_group(made(clusters=clusters, by={q: groups.get(q, 1) for q in QRELS}))
-        assert labels_of_x(ax)[1] == label
-        assert ("no bar: fewer than 5" in ax.get_title(loc="left")) == (groups is few)
-        for bars in ax.collections:
-            first, second = bars.get_segments()
-            assert len(first) == 2
-            assert len(second) == (2 if groups is one_more else 0)  # points
-    alone = plot_by_group(made(clusters=CONVERSATION, by=CONVERSATION))
-    assert alone.get_title(loc="left") == "no CI: no group has 5 clusters whose values vary"
-    assert not alone.collections
-
-
-def test_points_of_runs_stand_side_by_side_and_are_joined_where_numbers_follow():
-    ax = grouped(names="abc")
-    places = np.array([line(ax, name).get_xdata() for name in "abc"])
-    assert places[1].tolist() == [0, 1, 2]
-    assert (np.diff(places, axis=0) > 0.1).all()
-    assert np.ptp(places, axis=0).max() < 0.35
-    for names, joined in (("123", True), ("124", False), ("1a3", False), ("789", True), ("321", True)):
-        of_group = dict(zip("123", names, strict=True))
-        ax = grouped(lambda query_id, of_group=of_group: of_group[query_id[-1]])
-        assert (line(ax, "old").get_linestyle() != "None") == joined
-
-
-def test_bars_of_many_runs_are_left_out():
-    names = [f"run {i}" for i in range(9)]
-    ax = grouped(names=names)
-    assert not ax.collections
-    assert ax.get_title(loc="left") == "no CI: those of more than 8 runs would hide the lines"
-    assert len(grouped(names=names[1:]).collections) == 8
-
-
-def test_categories_stand_side_by_side():
-    ax = grouped(lambda query_id: "first" if query_id.endswith("1") else "later")
-    assert labels_of_x(ax) == ["first\nn=6", "later\nn=12"]
-    assert line(ax, "old").get_xdata() == pytest.approx([-0.2, 0.8])
-    assert line(ax, "new").get_xdata() == pytest.approx([0.2, 1.2])
-    values = per_query(QRELS, made_runs(("old", "new"))["new"], pm.parse_measure("RR"))
-    first = [value for query_id, value in values.items() if query_id.endswith("1")]
-    assert line(ax, "new").get_ydata()[0] == pytest.approx(sum(first) / len(first))
-    assert labels_of_x(grouped(lambda _: 5)) == ["5\nn=18"]
-    assert labels_of_x(grouped(lambda q: q[0] == "u")) == ["False\nn=15", "True\nn=3\nno bar"]
-
-
-def test_a_field_or_a_pattern_is_named():
-    ax = grouped()
-    assert labels_of_x(ax) == ["1\nn=6", "2\nn=6", "3\nn=6"]
-    assert ax.get_xlabel() == r"_(\d+)$ in the query id (n: queries)"
-    runs = {name: pm.read_run(path) for name, path in SAMPLES[0].runs.items()}
-    ax = plot_by_group(compare("permed-sample", runs, "P@1", tests=(), by="turn_number"))
-    assert ax.get_xlabel() == "turn_number (n: queries)"
-    assert "by clusters" in ax.get_title(loc="left")
+def test_a_comparison_without_groups_is_refused():
     with pytest.raises(pm.InputError, match="the comparison has no groups"):
         plot_by_group(made())

@@ -1,11 +1,9 @@
 """Forest plots: what is drawn, against the comparison's rows and its table."""
 
-import random
-
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from plotting import CONVERSATION, QRELS, TURN, made, made_runs
+from plotting import QRELS, made, made_runs
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
@@ -78,24 +76,6 @@ def test_the_rows_of_each_measure_are_drawn_sorted(against_old):
     )
 
 
-@pytest.mark.parametrize(
-    ("options", "note"),
-    [
-        ({"correction": "none", "level": 0.8}, "bar: 80% CI\nfilled: p < 0.05 (randomization)"),
-        ({"tests": "t-test"}, "bar: 95% CI\nfilled: p < 0.05 (t-test, adjusted)"),
-        (
-            {"tests": "wilcoxon", "clusters": CONVERSATION},
-            "bar: 95% CI\nno significance test was run that is valid here",
-        ),
-    ],
-)
-def test_the_note_says_what_bars_and_points_are(options, note):
-    result = compared(**options)
-    [ax] = plot_forest(result, "P@1", Figure().subplots())
-    assert ax.get_title(loc="left").startswith(f"minus old\n{note}")
-    assert any(row[3] for row in drawn(ax)) == ("no significance" not in note)
-
-
 def test_means_have_their_intervals_and_the_letters_of_the_table(without_baseline):
     axes = plot_forest(without_baseline)
     [block] = means_table(without_baseline).blocks
@@ -119,44 +99,6 @@ def test_means_have_their_intervals_and_the_letters_of_the_table(without_baselin
     )
 
 
-def test_letters_stand_only_where_each_run_has_one_and_there_is_a_test():
-    for n, tests, letters in ((26, "randomization", "yz"), (27, "randomization", ""), (26, (), "")):
-        runs = {f"run {i}": runs_of_all_kinds()["good" if i < 2 else "bad"] for i in range(n)}
-        [ax] = plot_forest(compare(QRELS, runs, "RR", tests=tests, resamples=1000))
-        labels = [text.get_text() for text in ax.get_yticklabels()]
-        assert labels[24:26] == [
-            f"run {i}" + f"  {each}" * bool(letters) for i, each in ((24, "y"), (25, "z"))
-        ]
-        assert ax.texts[0].get_text()[-2:] == letters
-        assert ("letters" in ax.get_title(loc="left")) == bool(letters)
-
-
-@pytest.mark.parametrize(("n", "said"), [(4, "no CI: fewer than 5 queries"), (5, "bar: 95% CI")])
-def test_few_queries_have_no_bars_and_that_is_said(n, said):
-    rng = random.Random(0)
-    runs = {name: {f"q{i}": {d: rng.random() for d in "abcd"} for i in range(n)} for name in ("old", "new")}
-    result = compare({f"q{i}": {"a": 1} for i in range(n)}, runs, ("RR", "nDCG"), baseline="old")
-    ax, _ = plot_forest(result)
-    assert f"\n{said}" in ax.get_title(loc="left")
-    assert [row[2] is None for row in drawn(ax)] == [n == 4]
-
-
-def test_runs_without_variance_have_no_bar_and_that_is_said():
-    [ax] = plot_forest(compared(), "P@1", Figure().subplots())
-    assert "no bar" not in ax.get_title(loc="left")
-    same = compare(QRELS, {**runs_of_all_kinds(), "copy": made_runs(("old",))["old"]}, "P@1", baseline="old")
-    [ax] = plot_forest(same)
-    assert "\nno bar: fewer than 5 queries, or no variance\n" in ax.get_title(loc="left")
-
-
-def test_groups_are_not_drawn_but_their_differences_are_among_all():
-    result = compared(by=TURN)
-    [ax] = plot_forest(result, "P@1", Figure().subplots())
-    assert drawn(ax) == expected(result.rows[4:])
-    alone = plot_forest(compare(QRELS, made_runs(("old", "new")), "P@1", baseline="old"))
-    assert ["at once" in each.get_title(loc="left") for each in (ax, *alone)] == [True, False]
-
-
 def test_axes_are_as_many_as_measures(against_old):
     with pytest.raises(pm.InputError, match=r"one Axes for each of 2 measures \(found 1\).*subplots\(2\)"):
         plot_forest(against_old, ax=Figure().subplots())
@@ -167,6 +109,3 @@ def test_measures_share_a_scale_where_they_can():
     assert left.get_xlim() == right.get_xlim()
     left, right = plot_forest(made(measures=("NumRet", "P@1"), tests="randomization"))
     assert left.get_xlim() == right.get_xlim()  # no difference in the number of documents
-    runs = {"none": {}, "all": {query: dict.fromkeys("abcdef", 1.0) for query in QRELS}}
-    left, right = plot_forest(compare(QRELS, runs, ("NumRet", "P@1"), baseline="none"))
-    assert left.get_xlim()[1] > 6 > right.get_xlim()[1]

@@ -5,32 +5,19 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib
+import numpy as np
 import pytest
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_hex
 from matplotlib.text import Text
-from plotting import HARD, TURN, grouped, labels_of_x, made, texts
+from matplotlib.ticker import ScalarFormatter
+from plotting import CONVERSATION, HARD, QRELS, TURN, grouped, labels_of_x, made, made_runs, texts
 
 import permed_measures as pm
+from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.plots import inline
 from permed_measures.comparisons.plots.by_group import plot_by_group
 from permed_measures.comparisons.plots.forest import plot_forest
 from permed_measures.comparisons.plots.save import PLOT_ENDINGS, inline_svg, save_plot
-
-
-def lightness(colour):
-    """Return L* of CIELAB."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
-    y = sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-    return 116 * (y ** (1 / 3) if y > 0.008856 else 7.787 * y + 16 / 116) - 16
-
-
-def test_runs_can_be_told_apart_in_grey():
-    drawn = grouped(names=[f"run {i}" for i in range(20)]).lines
-    shades = [lightness(each.get_color()) for each in drawn[:8]]
-    assert min(abs(a - b) for i, a in enumerate(shades) for b in shades[:i]) > 6
-    assert max(shades) < 75  # dark enough for white paper
-    looks = {(each.get_marker(), each.get_color(), str(each._unscaled_dash_pattern)) for each in drawn}
-    assert len(looks) == 20
 
 
 def test_names_are_drawn_letter_for_letter(tmp_path):
@@ -120,31 +107,82 @@ SEEN = Path(__file__).parents[2] / "golden" / "looks.txt"
 
 
 def looks(plot):
-    """Yield what texts, lines and bars of a plot look like."""
+    """Yield what texts, lines and bars of a plot look like, and where they are."""
     for ax in plot.figure.axes:
         spines = [name for name, spine in ax.spines.items() if spine.get_visible()]
         limits = [round(float(end), 3) for end in (*ax.get_xlim(), *ax.get_ylim())]
         yield f"axes of {plot.figure.get_size_inches()} inches, {limits}, {spines}"
+        yield f"says {[ax.get_title(loc='left'), ax.get_xlabel(), ax.get_ylabel()]}"
+        yield f"names {[text.get_text() for text in [*names_of(ax), *ax.texts]]}"
         for each in ax.lines:
             marker = [each.get_marker(), each.get_markersize(), each.get_markerfacecolor()]
             line = each.get_color(), each.get_linestyle(), each.get_linewidth()
             yield f"line {line}, {marker}, {each.get_markeredgewidth()}, above {each.get_zorder():g}"
+            yield f"at {np.round(np.array(each.get_xydata(), float), 3).tolist()}"
         for each in ax.collections:
             yield f"bars {[to_hex(colour) for colour in each.get_colors()]} {each.get_linewidth()}"
+            yield f"at {[np.round(segment, 3).tolist() for segment in each.get_segments()]}"
     for each in plot.figure.findobj(Text):
         if each.get_text() and each.get_visible():
             look = each.get_fontsize(), each.get_weight(), each.get_color(), each.get_rotation()
             yield f"text {look}, mathematics {each.get_parse_math()}, TeX {each.get_usetex()}"
 
 
+def names_of(ax):
+    """Return the labels of an axis that has names instead of numbers."""
+    axes = [
+        axis for axis in (ax.xaxis, ax.yaxis) if not isinstance(axis.get_major_formatter(), ScalarFormatter)
+    ]
+    return [label for axis in axes for label in axis.get_ticklabels()]
+
+
+def forests():
+    """Return differences and means of all kinds."""
+    good = {query: {"a": 2.0, "b": 1.0} for query in QRELS}
+    runs = {**made_runs(("old", "new", "other")), "good": good, "bad": {}}
+    many = {f"run {i}": good if i < 2 else {} for i in range(27)}
+    four = {query: QRELS[query] for query in list(QRELS)[:4]}
+    every = {query: dict.fromkeys("abcdef", 1.0) for query in QRELS}
+    naive = {"tests": "wilcoxon", "clusters": CONVERSATION}
+    compared = {
+        "level": compare(QRELS, runs, "P@1", "old", correction="none", level=0.8, resamples=300),
+        "t-test": compare(QRELS, runs, "P@1", "old", tests="t-test"),
+        "naive": compare(QRELS, runs, "P@1", "old", **naive),
+        "no variance": compare(QRELS, {**runs, "copy": runs["old"]}, "P@1", "old", resamples=300),
+        "few queries": compare(four, runs, "P@1", "old"),
+        "all of groups": compare(QRELS, runs, "P@1", "old", by=TURN, resamples=300),
+        "two scales": compare(QRELS, {"none": {}, "all": every}, ("NumRet", "P@1"), "none"),
+        "26 runs": compare(QRELS, dict(list(many.items())[:26]), "RR", resamples=1000),
+        "27 runs": compare(QRELS, many, "RR", resamples=1000),
+        "no test": compare(QRELS, runs, "RR", tests=()),
+    }
+    return {name: plot_forest(result)[0] for name, result in compared.items()}
+
+
+def groups():
+    """Return means of groups of all kinds."""
+    few = {q: 2 if q[-1] == "1" and q[0] in "uvwx" else 1 for q in QRELS}
+    return {
+        "groups": grouped(names=[f"run {number}" for number in range(1, 9)]),
+        "labels": grouped(lambda query_id: f"{query_id[-1]} {'x' * 20}"),
+        "no bars of many runs": grouped(names=[f"run {number}" for number in range(9)]),
+        "a group of few": plot_by_group(made(by=few)),
+        "a group of few clusters": plot_by_group(made(by=few, clusters=CONVERSATION)),
+        "groups of one cluster": plot_by_group(made(by=CONVERSATION, clusters=CONVERSATION)),
+        "numbers that do not follow": grouped(lambda query_id: {"1": 1, "2": 2, "3": 4}[query_id[-1]]),
+        "names": grouped(lambda query_id: "first" if query_id.endswith("1") else "later"),
+        "truth": grouped(lambda query_id: query_id[0] == "u"),
+    }
+
+
+@matplotlib.rc_context({"figure.max_open_warning": 0})
 def seen():
     """Return the looks of each kind of plot."""
-    names = [f"run {number}" for number in range(9)]
     plots = {
         "differences": plot_forest(made(("old", "new", "bad", "good"), ["P@1"], tests="randomization"))[0],
         "means": plot_forest(made(("old", "new"), baseline=None, tests="randomization"))[0],
-        "groups": grouped(names=names[1:]),
-        "labels": grouped(lambda query_id: f"{query_id[-1]} {'x' * 20}"),
+        **forests(),
+        **groups(),
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inline, "inline_svg", lambda figure: figure.axes[0])
