@@ -9,7 +9,6 @@ from effort import effort
 from ir_measures import AP, NumRet, P, nDCG
 from scipy import stats
 from scipy.stats import binomtest
-from simulations import intervals as simulate
 from simulations.clusters import randomization_test
 from statsmodels.regression.linear_model import OLS
 
@@ -124,11 +123,6 @@ def test_differences_that_do_not_vary_have_no_interval(correction, interval):
 def test_a_note_where_there_are_few_units(n):
     notes = compare(*runs_with_wins(n, n // 2), "P@1").notes
     assert any("coverage may be below 95%" in note for note in notes) == (n < 20)
-
-
-def test_normal_conversations_are_covered():
-    held = simulate.coverage(simulate.SHAPES["conversations of 2 to 6"], 30, effort(1000, 4_000))
-    assert 0.935 < held < 0.965
 
 
 # --- proportions ---------------------------------------------------------------------------------------
