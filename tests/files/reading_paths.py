@@ -1,4 +1,4 @@
-"""Every way to read a generated file, compared with the plain reader and, for the values, with the oracle."""
+"""Every way to read a generated file, compared with the plain reader."""
 
 import contextlib
 import gzip
@@ -19,8 +19,6 @@ from permed_measures.files import read as reading
 from permed_measures.markup import counted
 
 READ = {"run": pm.read_run, "qrels": pm.read_qrels}
-MEASURES = ["AP", "nDCG(dcg='exp-log2')@5", "P@2", "RR", "Judged@3", "NumRet", "Bpref"]
-PARSED = [pm.parse_measure(name) for name in MEASURES]
 SCANNED = ("TREC", "CSV or TSV", "Parquet")
 """The formats that can be read in batches."""
 
@@ -92,8 +90,6 @@ class Check:
             self.list_order()
             if self.table is not None and self.file.format in SCANNED:
                 self.notes()
-        if self.table is not None:
-            self.evaluations()
 
     def same(self, name, found, expected=None):
         """Compare; a refusal names the same line, or none where the plain reader has none."""
@@ -142,9 +138,6 @@ class Check:
             self.same(name, self.outcome(self.read, path))
             with self.batched():
                 self.same(f"{name}, in batches", self.outcome(self.read, path))
-                if self.table is None and self.file.what == "run" and content:
-                    scored = self.outcome(lambda p: values({"q": {"d": 1}}, str(p)), path)
-                    self.same(f"values of {name}", scored)
             if name != "plain" and self.rng.random() < 0.1:
                 cut = self.folder / "cut"
                 cut.write_bytes(content[: -self.rng.randint(1, 8)])
@@ -181,25 +174,6 @@ class Check:
             found = [re.search("in [^:]* [(]such", str(note.message))[0] for note in notes]
             self.same(f"note, from {large} bytes", "".join(found), expected)
 
-    def evaluations(self):
-        """Evaluate what was read, as a dict and in batches: the same bits."""
-        is_run = self.file.what == "run"
-        read = {query_id: docs for query_id, docs in self.table.items() if docs}
-        other = counterpart(self.rng, self.table, is_run)
-        qrels, run = (other, read) if is_run else (read, other)
-        if not qrels:
-            return
-        expected = values(qrels, run)
-        if not is_run and len(read) == len(self.table):
-            with self.batched():
-                loaded = reading.load(self.path, "qrels").table
-                self.same(f"values of {type(loaded).__name__} as read", values(loaded, run), expected)
-        if is_run and self.file.format in SCANNED:
-            for path in sorted(self.folder.glob("file.*")):
-                with self.batched():
-                    scored = self.outcome(lambda p: values(qrels, str(p)), path)
-                    self.same(f"values of {path.suffix} in batches", scored, expected)
-
 
 def gzipped(data, rng):
     """Compress as gzip, perhaps in two parts."""
@@ -216,19 +190,3 @@ def zstd(data, rng):
     frames = [pa.compress(part, codec="zstd", asbytes=True) for part in parts]
     skipped = b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc" if rng.random() < 0.1 else b""
     return skipped + b"".join(frames)
-
-
-def counterpart(rng, table, is_run):
-    """Return qrels for a run, or a run for qrels: some of the same documents and queries, and others."""
-    number = (lambda: rng.choice([-1, 0, 1, 1, 2])) if is_run else (lambda: float(rng.randrange(5)))
-    other = {}
-    for query_id, docs in [*table.items(), ("not there", {"d1": 1})]:
-        some = [*rng.sample(list(docs), rng.randint(0, len(docs))), "other", "d0"][: rng.choice([1, 9, 99])]
-        if rng.random() < 0.9:
-            other[query_id] = {doc_id: number() for doc_id in some}
-    return other
-
-
-def values(qrels, run):
-    """Return the values of all measures and queries, sorted; as text, so that each bit counts."""
-    return sorted((m.query_id, str(m.measure), repr(m.value)) for m in pm.iter_calc(PARSED, qrels, run))

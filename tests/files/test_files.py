@@ -56,6 +56,14 @@ BAD_QRELS = [
     ("", "the file is empty"),
     (b"q1 0 d1 1\nq1 0 d\xff 1\n", ":2: not UTF-8 text (invalid start byte)"),
     (b"\xef\xbb\xbfq1 0 d1 1\n\xffq1 0 d 1\n", ":2: not UTF-8 text (invalid start byte)"),
+    (
+        '{"q": {"a": 1},\n"r": {"b": 2}\n"s": {}}\n',
+        ":3: not BEIR or MTEB JSON: not valid JSON (Expecting ',' del",
+    ),
+    (
+        '{"q": {"a": 1},\n"r": {"b": 2}\n"s": {}}\n',
+        ") in '\"s\": {}}'. Expected {query_id: {doc_id: number}}",
+    ),
     (b"\x1f\x8bnothing", "cannot be decompressed as gzip"),
     (b"\x28\xb5\x2f\xfdnothing", "cannot be decompressed as zstd"),
     (TREC_RUN, "expected qrels, but this file holds a TREC run (query Q0 document rank score tag). The qre"),

@@ -10,7 +10,7 @@ from reading_paths import as_text, check
 
 import permed_measures as pm
 
-FILES = range(effort(58, 580))
+FILES = range(effort(58, 870))
 AT_A_TIME = 29
 
 
@@ -28,7 +28,7 @@ def test_all_ways_to_read_a_file_agree(first, tmp_path):
         folder = tmp_path / str(seed)
         folder.mkdir()
         paths += check(seed, folder)
-    assert len(paths) > 9  # not all formats have all ways
+    assert len(paths) > 7  # not all formats have all ways
 
 
 def test_every_format_is_generated():

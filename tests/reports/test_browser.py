@@ -35,7 +35,9 @@ def queries_shown(page):
     return {query: cells for query, _, *cells in rows}
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [pytest.param(1280, "light", marks=pytest.mark.thorough), (400, "dark")]
+)
 def test_a_page_and_an_open_query_are_legible_and_fit_the_window(browser, saved, against_lsa, width, scheme):
     with opened(browser, saved("lsa", against_lsa), width, scheme) as page:
         assert page.locator(".finding").bounding_box()["y"] < 150
