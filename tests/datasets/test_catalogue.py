@@ -48,19 +48,14 @@ def test_the_sample_is_a_data_set(home):
 @pytest.mark.usefixtures("offline")
 def test_types_of_records_and_meanings_of_grades_are_told():
     medcorpus, litsearch = ir_datasets.load("medcorpus/turn/3"), ir_datasets.load("litsearch/broad")
-    conversation = ("query_id", "text", "conversation_id", "turn_number", "history")
-    assert medcorpus.queries_cls() is ConversationQuery
-    assert medcorpus.queries_cls()._fields == conversation
-    assert litsearch.queries_cls() is LitSearchQuery
-    assert litsearch.queries_cls()._fields == ("query_id", "text", "query_set", "specificity", "quality")
-    assert medcorpus.docs_cls() is TitledDoc
-    assert litsearch.docs_cls() is LitSearchDoc
+    assert (medcorpus.queries_cls(), litsearch.queries_cls()) == (ConversationQuery, LitSearchQuery)
+    assert (medcorpus.docs_cls(), litsearch.docs_cls()) == (TitledDoc, LitSearchDoc)
+    assert ConversationQuery._fields == ("query_id", "text", "conversation_id", "turn_number", "history")
+    assert LitSearchQuery._fields == ("query_id", "text", "query_set", "specificity", "quality")
     assert set(medcorpus.qrels_defs()) == {2, 1, 0, -1}
     assert "failed" in medcorpus.qrels_defs()[-1]
     assert set(litsearch.qrels_defs()) == {1}
-    assert (
-        medcorpus.qrels_cls()._fields == litsearch.qrels_cls()._fields == ("query_id", "doc_id", "relevance")
-    )
+    assert litsearch.qrels_cls()._fields == ("query_id", "doc_id", "relevance")
 
 
 @pytest.mark.parametrize("name", NAMES)

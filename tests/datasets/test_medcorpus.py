@@ -1,10 +1,10 @@
 """MedCorpus: queries, labels and documents as its files have them, and the published numbers."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 
 import ir_datasets
 import pytest
-from data_files import evaluate, lines_of, write_lines
+from data_files import lines_of, write_lines
 
 import permed_measures as pm
 from permed_measures.datasets.records import TitledDoc
@@ -56,20 +56,6 @@ def test_the_turns_are_a_partition_of_medcorpus():
     assert sum((grades_of(part) for part in parts), Counter()) == grades_of(whole)
     assert sorted(qrel for part in parts for qrel in part.qrels_iter()) == sorted(whole.qrels_iter())
     assert sorted(query for part in parts for query in part.queries_iter()) == sorted(whole.queries_iter())
-
-
-def test_medcorpus_by_group_is_the_mean_over_the_turns_of_the_group(real, data):
-    first, groups = {}, defaultdict(list)
-    for line in lines_of(real / "medcorpus" / "query_to_texts.jsonl"):
-        first.setdefault((line["conversation_id"], line["turn_id"]), line["rel"])
-    for (_, turn), grade in first.items():
-        groups[str(turn)].append(grade >= 1)
-    labels = data / "medcorpus" / "query_to_texts.jsonl"
-    content, _ = evaluate("medcorpus", labels, "-m", "P@1", "--by", "turn_number")
-    rows = {str(row["group"]): row for row in content["groups"]}
-    assert {group: row["queries"] for group, row in rows.items()} == {g: len(v) for g, v in groups.items()}
-    for group, hits in groups.items():
-        assert rows[group]["metrics"]["P@1"] == pytest.approx(sum(hits) / len(hits), abs=1e-12)
 
 
 # --- documents ---------------------------------------------------------------------------------------

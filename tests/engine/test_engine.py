@@ -58,20 +58,6 @@ def assert_equal(values, expected, measures):
             assert abs(found - value) <= 1e-9, (measure, query)
 
 
-@pytest.mark.parametrize("form", ["dict", "polars"])
-def test_random_cases_agree_with_the_oracle(form):
-    """Case by case: an empty run, a single query, a frame of three rows."""
-    rng = random.Random(0)
-    for _ in range(CASES if form == "dict" else CASES // CHUNKS):
-        qrels, run = random_case(rng)
-        measures = list(dict.fromkeys(random_measure(rng) for _ in range(4)))
-        ties = rng.choice(list(TieBreak))
-        given_qrels = FORMS[form](shuffled(rows_of(qrels), rng), "relevance")
-        given_run = FORMS[form](shuffled(rows_of(run), rng), "score")
-        values = values_of(measures, given_qrels, given_run, ties)
-        assert_equal(values, expected_of(measures, qrels, run, ties), measures)
-
-
 @cache
 def many_cases(chunk):
     """Return a tie rule, measures, and the qrels, run and expected values of many cases."""
