@@ -238,4 +238,4 @@ def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:
     from permed_measures.engine.forms import opened
     from permed_measures.engine.query_ids import renamed
 
-    return renamed(opened(run, "score"), opened(qrels, "relevance"), rewriting).run
+    return renamed(opened(run, "score"), opened(qrels, "relevance"), rewriting)

@@ -72,6 +72,10 @@ def record(paths):
     status = pytest.main([*paths, *PYTEST, "--rootdir", str(ROOT)], plugins=[recorder])
     recorder.coverage.stop()
     known = json.loads(RECORDED.read_text()) if RECORDED.exists() else {"seconds": {}, "lines": {}}
+    again = {test.partition("::")[0] for test in recorder.seconds}  # files whose tests were recorded before
+    for tests_by_text in known["lines"].values():
+        for text, tests in tests_by_text.items():
+            tests_by_text[text] = [test for test in tests if test.partition("::")[0] not in again]
     known["seconds"] |= {test: taken for test, taken in recorder.seconds.items() if taken < float("inf")}
     for file, text, tests in recorder.lines():
         of_file = known["lines"].setdefault(file, {})

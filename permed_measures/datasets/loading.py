@@ -156,7 +156,7 @@ def _renamed(run: Any, qrels: Any, rewriting: str) -> Any:
 
     path = getattr(run, "path", None)
     try:
-        rewritten = renamed(run, qrels, rewriting).run
+        rewritten = renamed(run, qrels, rewriting)
     except InputError as error:
         raise InputError(error.problem, where=error.where or str(path or ""), hint=error.hint) from None
     return rewritten if path is None else with_path(rewritten, path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from permed_measures.engine.forms import as_mapping_or_batches, with_string_ids
 from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike
@@ -15,19 +15,19 @@ from permed_measures.errors import InputError, shown
 if TYPE_CHECKING:
     import polars as pl
 
-_TURN = re.compile(r"(.+)_turn_([0-9]+)")
-_LITSEARCH = re.compile(r"litsearch_([0-9]{1,18})")
+_TURN = r"(.+)_turn_([0-9]+)"
+_LITSEARCH = r"litsearch_([0-9]{1,18})"
 
 
 def _permed(query_id: str) -> str:
     """Return ``topic_001_1`` for ``topic_001_turn_1``."""
-    match = _TURN.fullmatch(query_id)
+    match = re.fullmatch(_TURN, query_id)
     return f"{match[1]}_{match[2]}" if match else query_id
 
 
 def _litsearch(query_id: str) -> str:
     """Return ``1`` for ``litsearch_000``: these count from 0."""
-    match = _LITSEARCH.fullmatch(query_id)
+    match = re.fullmatch(_LITSEARCH, query_id)
     return str(int(match[1]) + 1) if match else query_id
 
 
@@ -50,7 +50,7 @@ def _by_form(form: Callable[[str], str]) -> _Join:
 def _litsearch_ids(run_ids: list[str], qrels_ids: list[str]) -> dict[str, str]:
     """Join ids that count from 0 with those that count from 1; refuse what counts from 1 on both sides."""
     joined = _by_form(_litsearch)(run_ids, qrels_ids)
-    numbers = [int(match[1]) for query_id in run_ids if (match := _LITSEARCH.fullmatch(query_id))]
+    numbers = [int(match[1]) for query_id in run_ids if (match := re.fullmatch(_LITSEARCH, query_id))]
     known = set(qrels_ids)
     beyond = [f"litsearch_{n:03}" for n in numbers if str(n + 1) not in known and str(n) in known]
     if beyond and 0 not in numbers:
@@ -93,14 +93,7 @@ def suggestion(run_ids: list[str], qrels_ids: list[str]) -> str:
     return ""
 
 
-class Renamed(NamedTuple):
-    """A run whose query ids were rewritten, and ``{id before: id now}`` of those that meet the qrels."""
-
-    run: Nested | Batches
-    renaming: dict[str, str]
-
-
-def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Renamed:
+def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Nested | Batches:
     """Rewrite the query ids of a run; see `permed_measures.match_query_ids`."""
     if rewriting not in REWRITINGS:
         raise InputError(f"a rewriting must be one of {', '.join(REWRITINGS)} (found {shown(rewriting)})")
@@ -108,10 +101,10 @@ def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Renam
     if isinstance(table, Mapping):
         table = with_string_ids(table, "query ids")
         renaming = _renaming(list(table), qrels_ids, rewriting)
-        return Renamed({renaming.get(each, each): docs for each, docs in table.items()}, renaming)
+        return {renaming.get(each, each): docs for each, docs in table.items()}
     run_ids = dict.fromkeys(chain.from_iterable(map(_query_ids, table)))
     renaming = _renaming(list(run_ids), qrels_ids, rewriting)
-    return Renamed(_RenamedBatches(table, renaming), renaming)
+    return _RenamedBatches(table, renaming)
 
 
 def _renaming(run_ids: list[str], qrels_ids: list[str], rewriting: str) -> dict[str, str]:
