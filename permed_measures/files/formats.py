@@ -44,7 +44,7 @@ class Header(NamedTuple):
             theirs = columns_of(self.names, value)
         except InputError:
             return {}
-        theirs = theirs | {"rank": "rank"} if "rank" in self.names else theirs
+        theirs = theirs | {"rank": "rank"} if self.names.count("rank") == 1 else theirs
         is_once = all(self.names.count(name) == 1 for name in theirs.values())
         return {ours: self.names.index(name) for ours, name in theirs.items()} if is_once else {}
 

@@ -7,12 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import polars as pl
 import pytest
 from commands import run_cli, run_main
 
 import permed_measures as pm
-from permed_measures.files import parquet, streams
 
 QRELS = "q1 0 a 1\nq2 0 b 1\n"
 RUN = "q1 Q0 a 1 2.0 t\nq1 Q0 x 2 1.0 t\nq2 Q0 b 1 1.0 t\n"
@@ -143,37 +141,6 @@ def test_nothing_from_files_or_arguments_controls_the_terminal(odd_files, monkey
 
 
 # --- reading once --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "evaluate qrels first.trec second.csv third.parquet -m P@1",
-        "compare qrels first.trec second.csv third.parquet -m P@1 --resamples 10",
-        "reranking qrels first.trec second.csv",
-    ],
-)
-def test_a_streamed_run_is_read_once(files, monkeypatch, command):
-    monkeypatch.chdir(files)
-    monkeypatch.setattr("permed_measures.files.read._LARGE", 0)
-    for name in ("first.trec", "second.csv"):
-        pm.write_run({"q1": {"a": 1.0 + (name == "second.csv"), "x": 2.0}, "q2": {"b": 1.0}}, name)
-    columns = {"query_id": ["q1", "q1", "q2"], "doc_id": ["a", "x", "b"], "score": [3.0, 2.0, 1.0]}
-    pl.DataFrame(columns).write_parquet("third.parquet")
-    reads = []
-
-    class Counted(streams.ScannedRun):
-        def __init__(self, source, rows, error):
-            def to_the_end():
-                yield from rows()
-                reads.append(source.path.name)
-
-            super().__init__(source, to_the_end, error)
-
-    for module in (streams, parquet):
-        monkeypatch.setattr(module, "ScannedRun", Counted)
-    run_cli(*command.split())
-    assert reads == [word for word in command.split() if word.startswith(("first", "second", "third"))]
 
 
 @pytest.mark.parametrize("large", [False, True])

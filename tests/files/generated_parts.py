@@ -59,28 +59,16 @@ class Made:
     def ranks(self, pairs):
         """Return a column of ranks for rows of queries and documents: an order, or not one."""
         seen, counts = Counter(), Counter(query_id for query_id, _ in pairs)
-        first = self.choice(0, 1)
+        first, ranks = self.choice(0, 1), []
         orders = {q: self.rng.sample(range(first, first + n), n) for q, n in counts.items()}
-        columns = {
-            "rows": [],
-            "in order": [],
-            "in disorder": [],
-            "constant": [],
-            "twice": [],
-            "gaps": [],
-            "words": [],
-        }
+        how = self.choice("rows", "in order", "in disorder", "constant", "twice", "gaps", "words")
         for row, (query_id, _) in enumerate(pairs):
-            place = seen[query_id]
+            place, order = seen[query_id], orders[query_id][seen[query_id]]
             seen[query_id] += 1
-            columns["rows"].append(row)
-            columns["in order"].append(first + place)
-            columns["in disorder"].append(orders[query_id][place])
-            columns["constant"].append(first)
-            columns["twice"].append(first + place // 2)
-            columns["gaps"].append(orders[query_id][place] * 3 - 2 * first)
-            columns["words"].append(self.choice(place, "-", "1.5", "-1"))
-        return [str(rank) for rank in columns[self.choice(*columns)]]
+            by_name = {"rows": row, "in order": first + place, "in disorder": order, "constant": first}
+            by_name |= {"twice": first + place // 2, "gaps": order * 3 - 2 * first}
+            ranks.append(str(by_name[how] if how in by_name else self.choice(place, "-", "1.5", "-1")))
+        return ranks
 
     def joined(self, lines):
         """Join lines as files do: with any line ends, perhaps none at the end, perhaps a mark before."""

@@ -37,27 +37,13 @@ def with_comments(made, lines):
     """Put lines between that say nothing; some are rows that are commented out."""
     row = "{} Q0 {} 1 2.0 tag" if made.what == "run" else "{} 0 {} 1"
     query_id, [(doc_id, _)] = made.rows[0]
-    rows = [
-        row.format(*pair) for pair in (("#", "d1"), ("#", doc_id), ("#" + query_id, doc_id), ("#q1", "d1"))
-    ]
-    other = [
-        "",
-        " ",
-        "\t",
-        "\v ",
-        "#",
-        "# words",
-        f"#{MARK}",
-        "  #\tmore words, 1 2 3",
-        "\t#",
-        f"  {rows[0]}",
-    ]
-    says_nothing = made.choice(rows, other + rows)
+    rows = [row.format(*pair) for pair in (("#", "d1"), ("#" + query_id, doc_id), ("#q1", "d1"))]
+    other = ["", " ", "\t", "\v ", "#", "# words", f"#{MARK}", "  #\tmore words, 1 2 3", f"  {rows[0]}"]
     share = 0 if made.is_plain else made.choice(0, 0.05, 0.3)
     mixed = []
     for line in lines:
-        mixed += [made.rng.choice(says_nothing), line] if made.chance(share) else [line]
-    return [*mixed, made.rng.choice(says_nothing)] if made.chance(0.1) else mixed
+        mixed += [made.rng.choice(other + rows), line] if made.chance(share) else [line]
+    return [*mixed, made.rng.choice(other + rows)] if made.chance(0.1) else mixed
 
 
 def trec_qrels(made):

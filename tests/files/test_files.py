@@ -70,6 +70,10 @@ BAD_QRELS = [
 ]
 BAD_RUNS = [
     ("q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 2.5\n", ":2: not a line of a TREC run: 5 columns in 'q1 Q0 d2 2 2.5'. E"),
+    (
+        "query_id,doc_id,score\nq,d,1\nq,e,2,x\n",
+        ":3: not a line of a CSV or TSV run: 4 columns instead of 3 ",
+    ),
     ("q1 Q0 d1 1 high t\n", ":1: not a line of a TREC run: a score must be a number (found 'high') in 'q1 "),
     ("q1 Q0 d1 1 nan t\n", "a score must be a number (found 'nan')"),
     ("q1 Q0 d1 1 2 t\nq1 Q0 d1 2 1 t\n", ":2: document 'd1' of query 'q1' is listed twice, first on line 1"),
