@@ -1,4 +1,4 @@
-"""What the values of a run do not tell: equal scores, ids that hardly meet, qrels in the place of a run."""
+"""What the values of a run do not tell: equal scores, ids that hardly meet."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ document in six; a run whose query ids are off by one, one in 200.
 """
 
 _ENOUGH = 10
-"""Documents from which on it is hardly by chance that none or all are judged, in the order of the qrels."""
+"""Documents from which on it is hardly by chance that none is judged."""
 
 
 def run_notes(name: str, rankings: JudgedRankings) -> list[str]:
@@ -32,9 +32,7 @@ def run_notes(name: str, rankings: JudgedRankings) -> list[str]:
     Returns
     -------
     list of str
-        Where all scores of each judged query are equal; where hardly any document is judged; where the run
-        retrieves judged documents alone, all those with a grade above 0, in the order of the qrels or of
-        their grades.
+        Where all scores of each judged query are equal; where hardly any document is judged.
 
     Examples
     --------
@@ -43,7 +41,7 @@ def run_notes(name: str, rankings: JudgedRankings) -> list[str]:
     >>> print(*run_notes("mine", JudgedRankings.of(Judgments.of(qrels), run)), sep="; ")
     run 'mine': all scores of each judged query are equal, so that documents are ranked by id, descending
     """
-    said = [*_equal_scores(rankings), *_few_judged(rankings), *_like_qrels(rankings)]
+    said = [*_equal_scores(rankings), *_few_judged(rankings)]
     return [f"run {name!r}: {each}" for each in said]
 
 
@@ -62,24 +60,6 @@ def _few_judged(rankings: JudgedRankings) -> Iterator[str]:
             f"of {n_first:,} documents within the first {_FIRST}, {_are(first)} judged, and of {n_judged:,} "
             f"judged documents, {_are(found)} retrieved; compare the ids of run and qrels"
         )
-
-
-def _like_qrels(rankings: JudgedRankings) -> Iterator[str]:
-    """Say if a run has all that is relevant, nothing unjudged, and an order that is one of the qrels."""
-    n_retrieved, grade = int(rankings.retrieved.sum()), rankings.judgments.grade
-    n_relevant = int((grade > 0).sum())
-    some_unjudged = len(rankings.row) < n_retrieved
-    if n_retrieved < _ENOUGH or some_unjudged or (rankings.grade > 0).sum() < n_relevant:
-        return
-    same_query = rankings.query[1:] == rankings.query[:-1]
-    places = (np.diff(rankings.judgments.order[rankings.row]), -np.diff(rankings.grade))
-    for steps, order in zip(places, ("of the qrels", "of their grades"), strict=True):
-        if (steps[same_query] >= 0).all():
-            yield (
-                f"all {n_retrieved:,} documents are judged, in the order {order}, and all {n_relevant:,} "
-                "with a grade above 0 are retrieved, as in a run that was made from the qrels"
-            )
-            return
 
 
 def _are(n: int) -> str:

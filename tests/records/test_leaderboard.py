@@ -85,8 +85,8 @@ def test_it_has_the_columns_of_evaluate():
 
 def test_it_says_what_evaluate_says_of_runs():
     qrels = {f"q{n}": {f"d{n}{i}": 1 for i in range(4)} for n in range(4)}
-    made_of_qrels = {q: {d: 9.0 - i for i, d in enumerate(docs)} for q, docs in qrels.items()}
-    runs = {"copied": made_of_qrels, "partly": {"q1": {"d10": 2.0, "x": 1.0}, "else": {"x": 1.0}}}
+    equal = {q: dict.fromkeys(docs, 1.0) for q, docs in qrels.items()}
+    runs = {"equal": equal, "partly": {"q1": {"d10": 2.0, "x": 1.0}, "else": {"x": 1.0}}}
     board = pm.leaderboard(qrels, runs, "RR", clusters=lambda query: query)
     of_clusters = "clusters: no cluster has two queries; queries are treated as independent"
     assert board.notes == [of_clusters]
@@ -96,8 +96,8 @@ def test_it_says_what_evaluate_says_of_runs():
     ]
     report = board.report()
     assert report.notes == [of_clusters]
-    [copied] = report.cautions
-    assert copied.startswith("run 'copied': all 16 documents are judged, in the order of the qrels")
+    [caution] = report.cautions
+    assert caution.startswith("run 'equal': all scores of each judged query are equal")
 
 
 @pytest.mark.usefixtures("folder")

@@ -17,9 +17,6 @@ from permed_measures.results.run_notes import run_notes
 
 QRELS = {f"q{i}": {"a": 2, "b": 0, "c": 1} for i in range(60)}
 TIED = "run 'mine': all scores of each judged query are equal, so that documents are ranked by id, descending"
-MADE = (
-    "all 180 documents are judged, in the order of the qrels, and all 120 with a grade above 0 are retrieved"
-)
 
 
 def notes(run, qrels=QRELS):
@@ -61,16 +58,7 @@ def test_equal_scores_are_found_in_every_form(form, seed):
         ({query: dict.fromkeys("axyz", 1.0) for query in QRELS}, [TIED]),
         (ranked("x", "a"), []),  # half of what is retrieved is judged
         ({"q0": {"a": 1.0}, "q1": {"b": 0.5}}, []),  # one document in each query
-        (
-            QRELS,
-            [f"run 'mine': {MADE.replace('the qrels', 'their grades')}, as in a run that was made from "],
-        ),
-        (ranked("a", "b", "c"), [f"run 'mine': {MADE}, as in a run that was made from the qrels"]),
-        (ranked("a", "c"), [f"run 'mine': {MADE.replace('180', '120')}"]),
-        (ranked("c", "a"), []),  # relevant documents alone, but in an order of its own
-        (ranked("a"), []),  # one relevant document is not retrieved
-        (ranked("a", "b", "c", "x"), []),  # one is unjudged
-        ({"q0": {"a": 2.0, "c": 1.0, "b": 0.0}}, []),  # other queries have nothing
+        (ranked("a", "b", "c"), []),  # as the qrels
     ],
 )
 def test_a_run_gets_the_notes_that_it_must(run, said):
