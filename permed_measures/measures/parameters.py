@@ -203,8 +203,6 @@ def check_parameters(measure: Measure, *, complete: bool = False) -> None:
         if name not in measure.SUPPORTED_PARAMS:
             raise _unknown_parameter(measure, name)
         param = measure.SUPPORTED_PARAMS[name]
-        if isinstance(param, Param):
-            continue
         if name in _STANDARD:
             _converted(measure, name, _STANDARD[name], value)
         if name != "cutoff" and not param.validate(value):  # type: ignore[no-untyped-call]

@@ -83,7 +83,7 @@ LONG = "HTTPSConnectionPool(host='a.org', port=443): "
         (RuntimeError(), "RuntimeError"),
         (RuntimeError("All failed", [("a", OSError("no a")), ("b", OSError("no b"))]), "no a"),
         (ConnectionError(OSError(f"{LONG}Read timed out.")), "Read timed out."),
-        (OSError("x" * 999), f"{'x' * 199}…"),
+        (OSError("x" * 201), f"{'x' * 199}…"),
     ],
 )
 def test_the_reason_of_a_failed_download_is_short(error, reason):

@@ -112,6 +112,7 @@ def test_the_order_of_parameters_and_the_type_of_numbers_make_no_difference():
             lambda: pm.parse_measure("nDCG(dcg='exp')@5"),
             "nDCG: dcg must be one of 'log2', 'exp-log2' (found 'exp')",
         ),
+        (lambda: pm.parse_measure("nDCG(dgc=log2)"), "nDCG has no parameter 'dgc' (it has: "),
         (lambda: pm.parse_measure("GradedPA@10"), "there is no measure 'GradedPA'. Did you mean 'GradedAP'?"),
         (lambda: pm.parse_measure("SetF(beta=1e101)"), "beta must be a number from 0 to 1e100"),
         (lambda: pm.parse_measure("nDCG(gains={1:9e307,2:1e308})"), "numbers up to 1e100 (found"),
