@@ -92,16 +92,21 @@ class RunVariants:
         return [value for value in OPTIONS[option].values if value not in left_out.get(option, ())]
 
     def alike(self, option: str) -> tuple[str, ...]:
-        """Return the values of an option of a measure that surely give the same numbers on these data."""
+        """Return the values of an option that surely give the same numbers on these data."""
         binary = set(self.labels.grades) == {1}
         ties = any(self._ties_matter(self._whole, each) for each in self._policies.values())
-        same = {
-            "negative": () if (self.judgments.grade < 0).any() else (*OPTIONS["negative"].values,),
-            "tied": () if ties else (*OPTIONS["tied"].values,),
-            "gain": (*OPTIONS["gain"].values,) if binary else (),
-            "weights": ("binary", "linear", "exp") if binary else (),
+        are_alike = {
+            "ties": not (ties or self._all_ties),
+            "tied": not ties,
+            "self_match": self._part("all", "removed") is self._whole,
+            "negative": not (self.judgments.grade < 0).any(),
+            "gain": binary,
         }
-        return same.get(option, ())
+        if option == "weights" and binary:
+            return "binary", "linear", "exp"
+        if option == "documents" and self._part("positive", "kept") is self._whole:
+            return "all", "positive"
+        return tuple(OPTIONS[option].values) if are_alike.get(option) else ()
 
     # --- rankings --------------------------------------------------------------------------------------
 
