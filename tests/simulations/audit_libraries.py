@@ -32,7 +32,7 @@ from permed_measures.papers.claims import parse_claims
 SAME = 6e-6
 """What single precision, or five digits, may be off by."""
 CONVERSATIONS = 25
-KEYS = ("claims", "named", "rows", "rows named", "tables", "tables named")
+KEYS = ("claims", "named", "rows", "rows named")
 
 
 def noisy(qrels, rng, depth, step=None, missing=0.0):
@@ -98,11 +98,9 @@ def trials_of(qrels, run, row):
     return {claim.name: Trial("", claim, variants) for claim in claims}
 
 
-def printed(trial, run, value, digits):
+def printed(trial, value):
     """Return the trial of a number of a script."""
-    other = trial.about(trial.claim._replace(decimals=digits).printed_as(f"{value:.{digits}f}"))
-    other.row = run
-    return other
+    return trial.about(trial.claim.printed_as(f"{value:.4f}"))
 
 
 def named(trials, values):
@@ -116,21 +114,15 @@ def named(trials, values):
     )
 
 
-def counts(rows, audited, digits):
+def counts(rows, audited):
     """Count what is named of a script on a data set: its rows and audits by run."""
-    found, table, left = Counter(), [], []
+    found, left = Counter(), []
     for run, row in rows.items():
-        trials = [printed(audited[run][name], run, value, digits) for name, value in row.items()]
+        trials = [printed(audited[run][name], value) for name, value in row.items()]
         values = list(row.values())
-        found["claims"] += len(trials)
         alone = [named([each], [value]) for each, value in zip(trials, values, strict=True)]
         left += [name for name, is_named in zip(row, alone, strict=True) if not is_named]
-        found["named"] += sum(alone)
-        found["rows"] += 1
-        found["rows named"] += named(trials, values)
-        table += zip(trials, values, strict=True)
-    found["tables"] += 1
-    found["tables named"] += named(*map(list, zip(*table, strict=True)))
+        found += Counter(dict(zip(KEYS, (len(row), sum(alone), 1, named(trials, values)), strict=True)))
     return found, list(dict.fromkeys(left))
 
 
@@ -152,7 +144,7 @@ def main():
     """Print the table."""
     data = {title: (qrels, runs) for title, qrels, runs in data_sets()}
     numbers, missing = rows_of(data)
-    print(f"{'script':50} digits", *(f"{key:>12}" for key in KEYS), "  not named", flush=True)
+    print(f"{'script':54}", *(f"{key:>12}" for key in KEYS), "  not named", flush=True)
     audited = {
         title: {
             run: audits_of(qrels, ranked, {name: by_data[title][run] for name, by_data in numbers.items()})
@@ -160,24 +152,22 @@ def main():
         }
         for title, (qrels, runs) in data.items()
     }
-    total = {3: Counter(), 4: Counter()}
+    total = Counter()
     for name, by_data in numbers.items():
-        for digits in (4, 3):
-            found, unknown = Counter(), []
-            for title, rows in by_data.items():
-                counted, left = counts(rows, {run: audited[title][run][name] for run in rows}, digits)
-                found += counted
-                unknown += [f"{title} {each}" for each in left]
-            total[digits] += found
-            print_row(name, digits, found, ", ".join(unknown))
-    for digits, found in total.items():
-        print_row("all", digits, found, "")
+        found, unknown = Counter(), []
+        for title, rows in by_data.items():
+            counted, left = counts(rows, {run: audited[title][run][name] for run in rows})
+            found += counted
+            unknown += [f"{title} {each}" for each in left]
+        total += found
+        print_row(name, found, ", ".join(unknown))
+    print_row("all", total, "")
     print("not installed:", ", ".join(missing) or "none")
 
 
-def print_row(name, digits, found, left):
+def print_row(name, found, left):
     """Print a row of the table."""
-    print(f"{name:50} {digits:6}", *(f"{found[key]:12}" for key in KEYS), f"  {left}", flush=True)
+    print(f"{name:54}", *(f"{found[key]:12}" for key in KEYS), f"  {left}", flush=True)
 
 
 if __name__ == "__main__":
