@@ -14,7 +14,7 @@ from ir_measures.measures import Measure
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.chance import Chance
 from permed_measures.audits.runs import options_for
-from permed_measures.audits.search import Nearest, nearest_to
+from permed_measures.audits.search import nearest_to
 from permed_measures.audits.sentences import (
     by_chance,
     doubts,
@@ -114,8 +114,8 @@ class Audit(Result):
         return self.best[0].chance
 
     @cached_property
-    def nearest(self) -> dict[Trial, Nearest]:
-        """The value nearest to each claim that nothing explains."""
+    def nearest(self) -> dict[Trial, Options]:
+        """What gives the value nearest to each claim that nothing explains."""
         left = (trial for each in self.exceptions if not each.explained for trial in each.trials)
         found = ((trial, nearest_to(trial, self.best[0].space.conventions)) for trial in left)
         return {trial: near for trial, near in found if near is not None}
@@ -159,8 +159,7 @@ def outcome_of(result: Audit, trial: Trial) -> Outcome:
     main = result.best[0]
     answer = next((each for each in result.exceptions if trial in each.explained), main)
     if not trial.prints(answer.options):
-        near = result.nearest.get(trial)
-        options = near.options if near else answer.options
+        options = result.nearest.get(trial, answer.options)
         default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
         of_claim = {each: options[each] for each in trial.options}
         return Outcome("unexplained", options, None, changes_of(of_claim, default))
@@ -278,40 +277,27 @@ def _how(result: Audit) -> dict[str, Any]:
     return {**how_made(_measures_of(result), result.origin), **_conventions(result)}
 
 
+_PLAIN = ("ok", "verdict", "conflicts", "other_names", "ties", "swap", "changes", "notes", "counts")
+
+
 def _content(result: Audit) -> dict[str, Any]:
     """Return what the JSON holds."""
     main = result.best[0]
+    chance = {**result.chance._asdict(), "value": result.chance.value}
     return {
-        "ok": result.ok,
-        "verdict": result.verdict,
-        "chance": _chance_json(result.chance) if main.explained else None,
-        "best": [_answer_json(answer) for answer in result.best],
-        "conflicts": result.conflicts,
-        "other_names": result.other_names,
-        "ties": result.ties,
-        "swap": result.swap,
-        "changes": result.changes,
-        "notes": result.notes,
-        "counts": result.counts,
+        **{name: getattr(result, name) for name in _PLAIN},
+        "chance": chance if main.explained else None,
+        "best": [
+            {
+                "name": each.named.name,
+                "source": each.named.source,
+                "changes": each.changes,
+                "options": each.options,
+            }
+            for each in result.best
+        ],
         "doubts": doubts(main, result.doubtful),
         "sentence": main.sentence() if main.explained else None,
         "claims": result._records(),
         "provenance": {**provenance(_measures_of(result), result.origin), **_conventions(result)},
     }
-
-
-def _answer_json(answer: Answer) -> dict[str, Any]:
-    """Return a convention and what it explains."""
-    return {
-        "name": answer.named.name,
-        "source": answer.named.source,
-        "changes": answer.changes,
-        "complete": answer.complete,
-        "chance": _chance_json(answer.chance) if answer.explained else None,
-        "explains": [{"run": trial.row, "claim": trial.claim.name} for trial in answer.explained],
-        "options": dict(answer.options),
-    }
-
-
-def _chance_json(chance: Chance) -> dict[str, Any]:
-    return {**chance._asdict(), "value": chance.value}

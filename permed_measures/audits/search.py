@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -135,15 +134,8 @@ def _nearest(space: Space, convention: Options) -> Answer:
     return Answer(space.bases[int(np.argmin(distances))][0], convention, space, min(distances))
 
 
-class Nearest(NamedTuple):
-    """The value nearest to a claim, and the convention with the fewest changes that gives it."""
-
-    value: float
-    options: Options
-
-
-def nearest_to(trial: Trial, conventions: Sequence[NamedConvention]) -> Nearest | None:
-    """Return the value nearest to a claim that is printed otherwise; None if nothing can be computed."""
+def nearest_to(trial: Trial, conventions: Sequence[NamedConvention]) -> Options | None:
+    """Return what gives the value nearest to a claim that is printed otherwise; None if there is no value."""
     space, found, least = Space([trial], conventions), None, np.inf
     for _, near in space.within(MOST_CHANGES):
         values, _, prints = space.tried(trial, near)
@@ -154,4 +146,4 @@ def nearest_to(trial: Trial, conventions: Sequence[NamedConvention]) -> Nearest 
         return None
     value = trial.value(found)
     default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
-    return Nearest(value, simplified(found, default, lambda other: trial.value(other) == value))
+    return simplified(found, default, lambda other: trial.value(other) == value)

@@ -8,10 +8,9 @@ import numpy as np
 
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.chance import Chance
-from permed_measures.audits.search import Nearest
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import COMMUNITY
-from permed_measures.conventions.options import OPTIONS, changes_of, describe, title
+from permed_measures.conventions.options import OPTIONS, Options, changes_of, describe, title
 from permed_measures.engine.ranks import TieBreak
 
 _SHOWN = 3
@@ -131,15 +130,15 @@ _EQUALS = 8
 """How many conventions are named that are equally good."""
 
 
-def unexplained(main: Answer, nearest: dict[Trial, Nearest]) -> list[str]:
+def unexplained(main: Answer, nearest: dict[Trial, Options]) -> list[str]:
     """Say of each claim that nothing explains which value is nearest, and what the others would print."""
     lines = []
     for trial, near in nearest.items():
         default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
-        how = "; ".join(changes_of(near.options, default)) or "by default"
-        slip = trial.claim.slip(trial.value(near.options))
-        text = f"{trial.shown(near.options)}, {trial.measure(near.options)}: {how}{slip and '; '}{slip}"
-        if main.explained and (shown := trial.shown(main.options)) != trial.shown(near.options):
+        how = "; ".join(changes_of(near, default)) or "by default"
+        slip = trial.claim.slip(trial.value(near))
+        text = f"{trial.shown(near)}, {trial.measure(near)}: {how}{slip and '; '}{slip}"
+        if main.explained and (shown := trial.shown(main.options)) != trial.shown(near):
             text += f". By the convention of the other claims: {shown}"
         lines.append(f"{_name_of(trial, main)} as {trial.claim.text}: {text}")
     return lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -231,22 +231,23 @@ class Space:
             option: [v for v in self.values[option] if all(v in run.alike(option) for run in runs)]
             for option in self.options
         }
+        self._number_values()
+
+    def _number_values(self) -> None:
+        """Give numbers to the values of each option, first to those to change to; write the bases in them."""
         bases = [self.first(base) for _, base in self.bases]
-        firsts = {
-            option: list(dict.fromkeys(self._first(option, value) for value in values))
-            for option, values in self.values.items()
-        }
-        self._coded = [
-            list(dict.fromkeys([*firsts[option], *(base[option] for base in bases)]))
-            for option in self.options
+        changed = [dict.fromkeys(self._first(each, v) for v in self.values[each]) for each in self.options]
+        self._n_tried = [len(values) for values in changed]
+        self._numbered: list[list[Any]] = [
+            list(values | dict.fromkeys(base[option] for base in bases))
+            for option, values in zip(self.options, changed, strict=True)
         ]
-        self._n_tried = [len(each) for each in firsts.values()]
         rows = dict.fromkeys(
-            tuple(coded.index(base[option]) for option, coded in zip(self.options, self._coded, strict=True))
+            tuple(values.index(base[each]) for each, values in zip(self.options, self._numbered, strict=True))
             for base in bases
         )
-        self._means: dict[Trial, dict[int, Floats]] = {}
         self._bases = np.array(list(rows), np.int64).reshape(len(rows), len(self.options))
+        self._means: dict[Trial, dict[int, Floats]] = {}
 
     def _first(self, option: str, value: object) -> object:
         alike = self._alike[option]
@@ -289,29 +290,32 @@ class Space:
         """Return the convention of a row of codes."""
         return {
             option: values[code]
-            for option, values, code in zip(self.options, self._coded, codes.tolist(), strict=True)
+            for option, values, code in zip(self.options, self._numbered, codes.tolist(), strict=True)
         }
 
     def tried(self, trial: Trial, near: Codes) -> Tried:
         """Compute a claim by conventions."""
-        columns = [self.options.index(each) for each in trial.options if each != "queries"]
-        sizes = [len(self._coded[each]) for each in columns]
-        key = near[:, columns] @ np.cumprod([1, *sizes[:-1]])
-        keys, first, which = np.unique(key, return_index=True, return_inverse=True)
-        known = self._means.setdefault(trial, {})
-        for each, place_of_it in zip(keys.tolist(), first.tolist(), strict=True):
-            if each not in known:
-                known[each] = trial.means(self.convention(near[place_of_it]))
-        means = np.array([known[each] for each in keys.tolist()]).reshape(-1, len(NOTHING))
         queries, rounding = (self.options.index(each) for each in ("queries", "rounding"))
-        places = np.array([place(each) for each in self._coded[queries]])
-        values = means[which, places[near[:, queries]]]
+        places = np.array([place(each) for each in self._numbered[queries]])
+        values = self._means_of(trial, near)[np.arange(len(near)), places[near[:, queries]]]
         codes = trial.codes(values, None)
-        for number, way in enumerate(self._coded[rounding]):
+        for number, way in enumerate(self._numbered[rounding]):
             if FIRST_DIGITS[way] is not None:
                 twice = near[:, rounding] == number
                 codes[twice] = trial.codes(values[twice], FIRST_DIGITS[way])
         return Tried(values, codes, trial.are_printed(codes))
+
+    def _means_of(self, trial: Trial, near: Codes) -> Floats:
+        """Return the means of a claim over each query set: one row for each convention."""
+        columns = [self.options.index(each) for each in trial.options if each != "queries"]
+        sizes = [len(self._numbered[each]) for each in columns]
+        numbers = near[:, columns] @ np.cumprod([1, *sizes[:-1]])  # one for all values that matter to it
+        keys, first, which = np.unique(numbers, return_index=True, return_inverse=True)
+        known = self._means.setdefault(trial, {})
+        for key, row in zip(keys.tolist(), first.tolist(), strict=True):
+            if key not in known:
+                known[key] = trial.means(self.convention(near[row]))
+        return np.array([known[key] for key in keys.tolist()]).reshape(-1, len(NOTHING))[which]
 
     def neighbours(self, convention: Options) -> Iterator[tuple[str, object, Options]]:
         """Yield each convention that differs in one option, after the option and its new value."""

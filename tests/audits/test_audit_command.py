@@ -75,15 +75,10 @@ def test_claims_are_given_in_a_file(files):
             "run,P@1\none,0.3333,0.5\n",
             "claims.csv:2: the row has 3 cells, but the header has 2",
         ),
-        (
-            "run,P@1,RR\none,0.3333\n",
-            "claims.csv:2: the row has 2 cells, but the header has 3",
-        ),
         ("run,P@1\none,0.5\ntwo,5000\n", "claims.csv:3, claim 'P@1': a value is at most 1, or 100 percent"),
         ("run,PP@1\none,0.5\ntwo,0.5\n", "claims.csv:1: no measure is known by the name 'PP@1'"),
         ("run,SDCG@1\none,0.5\ntwo,0.5\n", "claims.csv:1: permed-measures does not compute SDCG@1"),
         ('run,P@1\n"one,0.3333\ntwo,0.5\n', "claims.csv"),
-        ('run,P@1\n"one"x,0.3333\ntwo,0.5\n', "claims.csv"),
         ("run,P@1\nönè,0.3333\n".encode("latin-1"), "claims.csv"),
     ],
 )
@@ -97,12 +92,10 @@ def test_what_is_wrong_with_a_file_of_claims_is_said(files, refused, text, messa
 @pytest.mark.parametrize(
     ("text", "notes"),
     [
-        ("run,P@1\none,0.3333\n", ["1 run without a row left out: two"]),
         ("run,P@1\none,0.3333\ntwo,\n", ["1 run without a row left out: two"]),
         ("run;P@1\none;0,3333\ntwo;0,6667\n", []),
         ("run\tP@1\none\t33.33%\ntwo\t0.6667\n", []),
         ("run,P@1\none,0.3333\nthree,0.51\ntwo,0.6667\n", ["1 row without a run left out: three"]),
-        ("run,P@1\none,0.3333\none,0.3333\ntwo,0.6667\n", []),
         ("run,P@1,RR\none,0.3333,0.3333\ntwo,OOM,0.6667\n", ["no value, left out: OOM (two, P@1)"]),
         ("run,P@1,SDCG@1,kB\none,0.3333,0.5,1\ntwo,0.6667,,2\n", ["2 columns that are no measures left out"]),
     ],
@@ -127,13 +120,7 @@ def test_what_is_no_claim_is_said_in_a_line_and_left_out(files, text, notes):
             "--claim is for one run, but there are 2. Use --claims with a row",
         ),
         (["one.trec", "--claim", "P@1"], "a claim must be NAME=VALUE, each name once (found 'P@1')"),
-        (["one.trec", "--claim", "P@1=0.5", "--claim", "P@1=0.6"], "each name once (found 'P@1=0.6')"),
-        (["one.trec", "--claim", "P@1="], "a claim must be a number (found '')"),
-        (["one.trec", "--claim", "=0.5"], "no measure is known by the name ''"),
-        (["one.trec", "--claim", "P=0.5"], "P needs a cutoff"),
         (["one.trec", "--claims", "none.csv"], "error: none.csv: No such file or directory"),
-        (["none.trec", "--claim", "P@1=0.5"], "error: none.trec: No such file or directory"),
-        (["one.trec", "--claim", "P@1=0.5", "--format", "xml"], "--format: "),
         (
             ["one.trec", "--claim", "P@1=0.5", "--decimals", "-1"],
             "--decimals: ",

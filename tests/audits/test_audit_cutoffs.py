@@ -29,22 +29,6 @@ def test_a_cutoff_that_the_name_does_not_say_is_a_change(name, cutoff, change, s
     assert usual.answers[0].changes == []
 
 
-def test_a_column_whose_rows_have_different_cutoffs_is_found():
-    qrels, runs = binary()
-    claims = {
-        "first": row_of_ap(qrels, runs["first"], "MAP", 10),
-        "second": row_of_ap(qrels, runs["second"], "MAP", None),
-    }
-    result = pm.audit(qrels, runs, claims)
-    assert not result.ok
-    assert (result.best[0].changes, [told.row for told in result.best[0].explained]) == ([], ["second"])
-    assert result.conflicts[1:] == ["first, MAP, with cutoff of MAP: 10 (not: none)"]
-    claims["third"] = claims["first"]
-    claims = {name: {"MAP@10": row["MAP"]} for name, row in claims.items()}
-    result = pm.audit(qrels, {**runs, "third": runs["first"]}, claims)
-    assert result.conflicts[1:] == ["second, MAP@10, with cutoff of MAP@10: none (not: 10)"]
-
-
 def test_a_change_of_cutoff_counts_as_much_as_another():
     """MAP@1 is 1 without its cutoff, or divided by min(R, 1), but a half as ir_measures has it."""
     qrels, run = {"q1": {"a": 1, "b": 1}}, {"q1": {"a": 2.0, "b": 1.0}}

@@ -1,10 +1,7 @@
 """The published numbers of MedCorpus and LitSearch."""
 
-from decimal import Decimal
-
 import pytest
 from audit_helpers import PUBLISHED, unwrapped
-from effort import effort
 
 import permed_measures as pm
 
@@ -40,25 +37,10 @@ def test_medcorpus_audit_says_what_makes_no_difference(medcorpus):
     assert f"  denominator of AP: {said}\n" in unwrapped(medcorpus)
 
 
-def prints_as(value, text, first_to):
-    """Return whether a value prints as a text, perhaps rounded to so many digits first."""
-    first = value if first_to is None else round(value, first_to)
-    return abs(first - float(text)) <= 0.5 * 10.0 ** -len(text.partition(".")[2]) + 1e-9
-
-
-ALTERED = [(name, column, step) for name in PUBLISHED for column in (0, 1) for step in ("0.0001", "-0.0001")]
-
-
-def litsearch_audit(litsearch, **changed):
-    claims = {name: dict(zip(("P@10", "R@20"), texts, strict=True)) for name, texts in PUBLISHED.items()}
-    for name, row in changed.items():
-        claims[name].update(row)
-    qrels = litsearch["bm25"].qrels["grades"]
-    return pm.audit(qrels, {name: plain.run for name, plain in litsearch.items()}, claims)
-
-
 def test_litsearch_numbers_are_explained_by_the_default(litsearch):
-    result = litsearch_audit(litsearch)
+    claims = {name: dict(zip(("P@10", "R@20"), texts, strict=True)) for name, texts in PUBLISHED.items()}
+    qrels = litsearch["bm25"].qrels["grades"]
+    result = pm.audit(qrels, {name: plain.run for name, plain in litsearch.items()}, claims)
     assert result.ok
     assert result.conflicts == []
     answer = result.answers[0]
@@ -68,23 +50,6 @@ def test_litsearch_numbers_are_explained_by_the_default(litsearch):
     assert frame["measure"].to_list() == ["P@10", "R@20"] * 5
     assert frame["printed"].to_list() == frame["published"].to_list()
     assert str(result).startswith("Certain: P@10; R@20; averaged over all 597 queries of the qrels.\n")
-
-
-@pytest.mark.parametrize(("name", "column", "step"), effort(ALTERED[::5], ALTERED))
-def test_a_claim_altered_in_its_last_digit_is_not_explained(litsearch, name, column, step):
-    plain, measure = litsearch[name], ("P@10", "R@20")[column]
-    altered = dict(zip(("P@10", "R@20"), PUBLISHED[name], strict=True))
-    altered[measure] = str(Decimal(PUBLISHED[name][column]) + Decimal(step))
-    result = pm.audit(plain.qrels["grades"], plain.run, altered)
-    trial = result.trials[column]
-    default = {"P@10": "P", "R@20": "R"}[measure], {}, int(measure[2:])
-    if prints_as(plain.mean(*default), altered[measure], 5):  # by way of the fifth digit it is a true one
-        assert result.best[0].options["rounding"] == "five_digits"
-        return
-    assert not result.ok
-    [nearest] = result.nearest.values()
-    assert trial.shown(nearest.options) == PUBLISHED[name][column]
-    assert f"  {measure} as {altered[measure]}: {PUBLISHED[name][column]}, {measure}" in str(result)
 
 
 @pytest.mark.thorough

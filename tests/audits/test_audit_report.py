@@ -40,7 +40,8 @@ def test_a_frame_has_a_row_for_each_claim(mixed):
     qrels, runs = binary()
     [value] = pm.calc_aggregate([frame["measure"][3]], qrels, runs["second"]).values()
     assert frame["value"][3] == pytest.approx(value)
-    assert frame["value"][6] == next(iter(mixed.nearest.values())).value
+    [(trial, nearest)] = mixed.nearest.items()
+    assert frame["value"][6] == trial.value(nearest)
     pandas = pytest.importorskip("pandas")
     assert isinstance(mixed.to_pandas(), pandas.DataFrame)
     assert mixed.to_pandas().to_dict("records")[:6] == frame.to_dicts()[:6]

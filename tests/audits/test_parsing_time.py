@@ -36,20 +36,14 @@ def growth(call):
 
 NAMES = {
     "separators": lambda n: "map" + "_" * n + "!",
-    "blanks": lambda n: "map" + " " * n + "!",
     "letters": lambda n: "a" * n + "!",
     "digits": lambda n: "map@" + "1" * n + "!",
-    "cutoff": lambda n: "map@" + "1" * n,
-    "markers": lambda n: "map" + "at" * n + "@",
     "percent": lambda n: "map (" + " " * n + "in" + " " * n + "%",
     "marks": lambda n: "*" * n + "map" + "*" * n + "!",
 }
 NUMBERS = {
     "digits": lambda n: "1" * n + "!",
-    "point": lambda n: "0." + "1" * n + "!",
     "exponent": lambda n: "1e" + "1" * n + "!",
-    "number": lambda n: "0." + "1" * n,
-    "comma": lambda n: "1" * n + ",",
     "marks": lambda n: "0.5" + "* " * n + "!",
     "percent": lambda n: "0.5" + "% " * n,
 }
@@ -82,22 +76,17 @@ def _in_table(cell):
 TABLES = {
     "tex": {
         "braces": lambda n: _in_table("{" * n + "0.5" + "}" * n),
-        "open braces": lambda n: _in_table("{" * n),
-        "begins": lambda n: "\\begin{tabular}{l} a" * (n // 10),
         "nested": lambda n: "\\begin{tabular}{l} a" * (n // 20) + "\\end{tabular}" * (n // 20),
-        "comments": lambda n: "%\n" * n,
         "commands": lambda n: _in_table("\\textbf" * n),
     },
     "html": {
         "spans": lambda n: "<table><tr>" + "<td colspan=99999>1" * (n // 1000) + "</table>",
-        "tags": lambda n: "<table><tr><td>" + "<" * n,
     },
     "md": {
         "stars": lambda n: "|a|b|\n|-|-|\n|x|" + "*a " * n + "|",
         "rows": lambda n: "|a|P@1|\n|-|-|\n" + "|x|0.5|\n" * (n // 10),
     },
     "csv": {
-        "marks": lambda n: "run,P@1\nx,0.5" + "\u2020" * n,
         "brackets": lambda n: "run,P@1\nx," + "(" * n,
     },
 }
