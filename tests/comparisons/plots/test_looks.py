@@ -186,15 +186,16 @@ def seen():
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inline, "inline_svg", lambda figure: figure.axes[0])
-        compared = made(("old", "new"), ["P@1"], tests="randomization", by=TURN)
+        compared = made(("old", "new", "other"), tests="randomization", by=TURN)
         small = [*inline.forest_plots(compared), *inline.group_plots(compared)]
-        plots |= {f"inline {number}": plot.svg() for number, plot in enumerate(small)}
+        plots |= {f"inline {number}, {plot.about}": plot.svg() for number, plot in enumerate(small)}
     lines = [f"{name}: {look}" for name, plot in plots.items() for look in dict.fromkeys(looks(plot))]
     return "".join(f"{line}\n" for line in lines)
 
 
 def test_plots_look_as_they_were_seen():
     assert seen() == SEEN.read_text(encoding="utf-8")
+    assert not list(inline.group_plots(made([f"run {number}" for number in range(31)], by=TURN)))
 
 
 if __name__ == "__main__":
