@@ -57,47 +57,20 @@ def test_each_collection_counts_once_in_the_mean(collections):
     assert "Judged queries: big 4 and small 1." in found
 
 
-@pytest.mark.parametrize(
-    ("runs", "said"),
-    [
-        (
-            {"a": (4, 0), "b": (1, 1)},
-            "b has the highest mean P@1, 0.6250, and the highest P@1 on 1 of 2 collections.",
-        ),
-        (
-            {"a": (4, 1), "b": (1, 1)},
-            "a has the highest mean P@1, 1.0000, and the highest P@1 on 2 of 2 collections.",
-        ),
-        ({"a": (4, 0), "b": (0, 1)}, "a and b have the highest mean P@1, 0.5000."),
-    ],
-)
-def test_the_highest_mean_is_named_with_where_it_is_highest(collections, runs, said):
-    assert said in " ".join(evaluate(collections(runs)).split())
+ALONE = "Whichever collection is left out, no run has a higher mean than a."
+SAID = [
+    ((4, 0), (1, 1), "b has the highest mean P@1, 0.6250, and the highest P@1 on 1 of 2 collections."),
+    ((4, 1), (1, 1), "a has the highest mean P@1, 1.0000, and the highest P@1 on 2 of 2 collections."),
+    ((4, 0), (0, 1), "a and b have the highest mean P@1, 0.5000."),
+    ((4, 1, 0), (3, 0, 0), ALONE),
+    ((4, 0, 0), (2, 0, 0), ALONE),  # without big both have 0
+    ((4, 0, 1), (2, 1, 0), "Another run has a higher mean than a if third is left out."),
+]
 
 
-@pytest.mark.parametrize(
-    ("runs", "said"),
-    [
-        (
-            {"a": (4, 1, 0), "b": (3, 0, 0)},
-            "Whichever collection is left out, no run has a higher mean than a.",
-        ),
-        (
-            {"a": (4, 0, 0), "b": (2, 0, 0)},
-            "Whichever collection is left out, no run has a higher mean than a.",  # without big both have 0
-        ),
-        (
-            {"a": (4, 0, 1), "b": (3, 1, 0), "c": (4, 1, 0)},
-            "a and c have the highest mean P@1, 0.6667.",
-        ),
-        (
-            {"a": (4, 0, 1), "b": (2, 1, 0)},
-            "Another run has a higher mean than a if third is left out.",
-        ),
-    ],
-)
-def test_whether_one_collection_decides_is_said(collections, runs, said):
-    assert said in " ".join(evaluate(collections(runs)).split())
+@pytest.mark.parametrize(("a", "b", "said"), SAID)
+def test_the_highest_mean_is_named_and_whether_one_collection_decides(collections, a, b, said):
+    assert said in " ".join(evaluate(collections({"a": a, "b": b})).split())
 
 
 def test_equal_values_share_a_rank(collections):
