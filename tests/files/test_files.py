@@ -1,6 +1,7 @@
 """Files of every format that are wrong, and what is said of them."""
 
 import json
+import math
 
 import polars as pl
 import pytest
@@ -69,6 +70,8 @@ BAD_QRELS = [
     (TREC_RUN, "expected qrels, but this file holds a TREC run (query Q0 document rank score tag). The qre"),
 ]
 BAD_RUNS = [
+    ('{"q": {"d": 1},\n"r": []}\n', "not BEIR or MTEB JSON: query 'r' must have an object of documents"),
+    ('{"mteb_model_meta": {}, "a": {"x": {"q": {}}, "y": {}}}', "2 subsets and splits of MTEB, of which one"),
     ("q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 2.5\n", ":2: not a line of a TREC run: 5 columns in 'q1 Q0 d2 2 2.5'. E"),
     (
         "query_id,doc_id,score\nq,d,1\nq,e,2,x\n",
@@ -99,6 +102,24 @@ def test_a_bad_file_is_an_error_that_names_file_and_line(write, read, content, m
     with pytest.raises(pm.InputError) as error:
         read(path)
     assert str(error.value).startswith(str(path))
+    assert message in str(error.value)
+
+
+def test_queries_of_mteb_stand_below_subset_and_split(write):
+    meta = {"mteb_model_meta": {"model_name": "m"}, "default": {"test": {"q": {"d": 1.5}}}}
+    assert pm.read_run(write(json.dumps(meta))) == {"q": {"d": 1.5}}
+
+
+@pytest.mark.parametrize(
+    ("grades", "message"),
+    [([1, 0], ": document 'd' of query 'q' is listed twice. Remove"), ([1.0, math.inf], "(found inf)")],
+)
+def test_bad_qrels_in_parquet_are_named(tmp_path, grades, message):
+    frame = pl.DataFrame({"qid": ["q", "q"], "docno": ["d", "d"], "label": grades})
+    frame.write_parquet(tmp_path / "qrels")
+    with pytest.raises(pm.InputError) as error:
+        pm.read_qrels(tmp_path / "qrels")
+    assert str(error.value).startswith(str(tmp_path / "qrels"))
     assert message in str(error.value)
 
 

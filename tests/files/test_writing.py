@@ -185,6 +185,12 @@ REFUSED = [
     ("run", "trec", {"\ufeffq": {"a": 1}}, "may not begin with '\\ufeff' (found query '\\ufeffq')"),
     ("run", "jsonl", {}, "file: without any query the file would be empty. Write .json or .csv"),
     ("run", "json", {"q": {"a": math.inf}}, "file: JSON has no infinite numbers. Write a TREC or CSV"),
+    (
+        "run",
+        "json",
+        {"mteb_model_meta": {"a": 1}},
+        "file: the query id 'mteb_model_meta' means something else",
+    ),
     ("run", "csv", {"q": {"\ud800": 1}}, "file: ids must be Unicode text (found '\\ud800')"),
     ("qrels", "json", {"q": {"a": 0.5}}, "document 'a': grades in a JSON file are integers (found 0.5)"),
     ("qrels", "jsonl", {"q": {"a": 1, "b": 2}}, "qrels in JSONL have no grades (found query 'q', grade 2)"),
