@@ -7,7 +7,7 @@ from file_server import FileServer
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     """Return an empty folder of ir_datasets."""
-    folder = tmp_path / "home"
+    folder = tmp_path / "home [1]"  # no pattern of names
     monkeypatch.setenv("IR_DATASETS_HOME", str(folder))
     monkeypatch.setenv("IR_DATASETS_TMP", str(tmp_path / "tmp"))
     monkeypatch.setenv("IR_DATASETS_DL_DISABLE_PBAR", "true")
