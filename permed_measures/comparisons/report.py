@@ -74,7 +74,11 @@ def comparison_records(result: ComparisonResult) -> Iterator[dict[str, Any]]:
                 "clusters": result.paired.clusters or None,
                 **{name: getattr(result, name) for name in _HOW},
                 "reasons": _reasons(row),
-                **({f"people_{name}": each for name, each in flat(row.people).items()} if row.people else {}),
+                **(
+                    {f"people_{name}": each for name, each in flat(row.people).items()}
+                    if result.agreement
+                    else {}
+                ),
             }
 
 

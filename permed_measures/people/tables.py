@@ -143,10 +143,10 @@ def agreement_json(agreement: Agreement) -> dict[str, Any]:
     }
 
 
-def flat(found: Corrected) -> dict[str, Any]:
+def flat(found: Corrected | None) -> dict[str, Any]:
     """Return the fields of a corrected mean, a pair as two, as lines of a table have them."""
-    fields = asdict(found)
+    fields = asdict(found or Corrected())
     for name in ("interval", "alone"):
         low, high = fields.pop(name) or (None, None)
         fields |= {f"{name}_low": low, f"{name}_high": high}
-    return fields
+    return fields if found else dict.fromkeys(fields)

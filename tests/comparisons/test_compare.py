@@ -11,6 +11,7 @@ from simulations.clusters import randomization_test
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.corrections import CORRECTIONS
+from permed_measures.comparisons.queries import query_details
 
 RESAMPLES = 1000
 EVERY_TEST = ("t-test", "wilcoxon", "randomization")
@@ -266,3 +267,9 @@ def test_unequally_judged_runs_are_named_from_a_difference_of_5_percent(judged, 
     notes = [note for note in compare(qrels, runs, "P@1").notes if "Judged" in note]
     expected = f"Judged@1: 'same' 1.00, 'other' 0.{judged} (the widest of 3 pairs); differences may be due to"
     assert notes == ([f"{expected} unjudged documents"] if said else notes[:0])
+
+
+def test_a_page_has_the_highest_eight_grades():
+    qrels = {"q": {f"d{grade}": grade for grade in range(10)}}
+    result = compare(qrels, {"a": {"q": {"d1": 1.0}}, "b": {"q": {"d2": 1.0}}}, "P@1")
+    assert query_details(result)["grades"] == [*range(9, 1, -1)]

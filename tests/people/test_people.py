@@ -73,6 +73,19 @@ def test_without_disagreement_a_proportion_has_an_interval_and_other_values_have
     assert estimate(ours, ours, np.arange(20) < 2, 0.95).reason == "too few labels of people: 2"
 
 
+@pytest.mark.parametrize("signed", [False, True])
+def test_proportions_and_their_differences_have_bonett_and_prices_interval(signed):
+    rng = np.random.default_rng(2)
+    ours, people = (0.5 * rng.integers(-signed, 2, 60) for _ in range(2))
+    found = estimate(ours, people, np.arange(60) < 20, 0.95)
+    rest = (people - found.weight * ours)[:20]
+    square = ((rest - rest.mean()) ** 2).sum() + 2 * 0.5**2  # one unit too high, one too low
+    half = 1.959964 * np.sqrt(square / 22 / 22 * (1 - 20 / 60))
+    assert found.interval == pytest.approx((found.value - half, found.value + half), rel=1e-6)
+    within = estimate(ours, people, np.arange(60) < 20, 0.95, (found.value, found.value + half / 2))
+    assert within.interval == pytest.approx((found.value, found.value + half / 2))
+
+
 # --- of qrels and runs ---
 
 
@@ -260,6 +273,8 @@ def test_the_command_compare_says_what_the_function_says(tmp_path):
     assert content["rows"][0]["people"]["interval"] == list(row.people.interval)
     assert content["agreement"]["kappa"] == result.agreement.kappa
     assert result.to_polars()["people_value"].to_list() == [row.people.value]
+    grouped = pm.compare(model, {"a": a, "b": b}, "nDCG@3", human=human, by=lambda query: int(query[1:]) % 2)
+    assert grouped.to_polars()["people_value"].to_list() == [None, None, row.people.value]
 
 
 # --- how often the intervals hold ---
