@@ -210,13 +210,13 @@ def _by_order(table: Qrels, source: Source, name: str, lines: str) -> Loaded:
 
 
 def _load_run(file: TextFile, by_list: bool) -> Loaded:
-    if file.is_scannable and not by_list and file.source.size > _LARGE:
+    is_list = file.format.lists
+    if not is_list and not by_list and file.source.size > _LARGE:
         return Loaded(text_run(file))
     table, ranks = file.table()
     given = _score_by_order(table, ranks, file.source, by_list)
     if by_list or file.format.layout is Layout.JSON:  # an object has no order
         return Loaded(table)
-    is_list = file.format.lists
     found = contradicted(given, None if is_list else ranks)
     note = note_of(file.source.path, found, len(table), "list" if is_list else "rank column")
     return Loaded(table, [note] if note else [])

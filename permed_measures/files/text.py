@@ -49,11 +49,6 @@ class TextFile(NamedTuple):
         kinds = frozenset(each.kind for each in fitting if not each.if_asked)
         return cls(source, found, kind or found.kind, kinds)
 
-    @property
-    def is_scannable(self) -> bool:
-        """Whether this is a run with a row for each document, which can be read in parts."""
-        return not self.format.lists and self.format.kind == "run"
-
     # --- entries, rows, and a table of them ----------------------------------------------------------
 
     def entries(self, lines: Lines | None = None) -> Entries:
