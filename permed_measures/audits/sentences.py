@@ -8,9 +8,10 @@ import numpy as np
 
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.chance import Chance
+from permed_measures.audits.swaps import other_measures
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import COMMUNITY
-from permed_measures.conventions.options import OPTIONS, Options, changes_of, describe, title
+from permed_measures.conventions.options import DEFAULT, OPTIONS, Options, changes_of, describe, title
 from permed_measures.engine.ranks import TieBreak
 
 _SHOWN = 3
@@ -130,8 +131,12 @@ _EQUALS = 8
 """How many conventions are named that are equally good."""
 
 
+_OTHERS = 2
+"""How many other measures that have the number of a claim are named."""
+
+
 def unexplained(main: Answer, nearest: dict[Trial, Options]) -> list[str]:
-    """Say of each claim that nothing explains which value is nearest, and what the others would print."""
+    """Say of each claim that nothing explains which value is nearest, and what else has its number."""
     lines = []
     for trial, near in nearest.items():
         default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
@@ -140,6 +145,9 @@ def unexplained(main: Answer, nearest: dict[Trial, Options]) -> list[str]:
         text = f"{trial.shown(near)}, {trial.measure(near)}: {how}{slip and '; '}{slip}"
         if main.explained and (shown := trial.shown(main.options)) != trial.shown(near):
             text += f". By the convention of the other claims: {shown}"
+        if others := list(other_measures(trial, {**DEFAULT, **main.options}))[:_OTHERS]:
+            by = "the convention of the other claims" if main.explained else main.named.name
+            text += f". {trial.claim.text} is the value of {' or '.join(others)} by {by}"
         lines.append(f"{_name_of(trial, main)} as {trial.claim.text}: {text}")
     return lines
 
