@@ -12,6 +12,7 @@ import permed_measures as pm
 from permed_measures.audits.audit import audit_of
 from permed_measures.audits.chance import NearRows
 from permed_measures.audits.search import answers_to
+from permed_measures.audits.sentences import odds
 from permed_measures.audits.trials import Space
 from permed_measures.conventions.named import NAMED
 from permed_measures.datasets import SAMPLES
@@ -133,3 +134,11 @@ def test_a_claim_that_only_more_changes_explain_is_doubtful():
     row, other = row_made(plain, AP, 5), row_made(plain, HALF, 5)
     result = pm.audit(qrels, run, {**row, "MAP@10": other["MAP@10"]})
     assert (result.ok, result.doubtful, result.verdict) == (True, [], "certain")
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0.47, "5 of 10"), (0.2, "1 in 5"), (0.00123, "1 in 810"), (1e-7, "fewer than 1 in 1,000,000")],
+)
+def test_a_chance_is_written_as_people_say_it(share, said):
+    assert odds(share) == said
