@@ -73,7 +73,6 @@ class _Reader:
         self.row: list[Cell] = []
         self.parts: list[str] = []
         self.columns = 1
-        self.in_script = False
         while (token := _TOKEN.match(self.text, self.place)) is not None:
             self.place = token.end()
             name, sign = token["name"], token["sign"]
@@ -91,7 +90,6 @@ class _Reader:
             self._open(" " if self.text.startswith("}", self.place - 2) else "")
         elif text == "}" and self.ends:
             self.parts.append(self.ends.pop())
-            self.in_script &= self.parts[-1] != "}"
         elif text in ("^", "_") and self.text.startswith("{", self.place):
             self.place += 1
             self._open(f"{text}{{")
@@ -101,11 +99,9 @@ class _Reader:
             self.parts.append(" " if text == "~" else text)
 
     def _open(self, start: str) -> None:
-        """Begin a group; a script within another one is in line with it."""
-        is_script = start in ("^{", "_{")
-        self.parts.append("" if is_script and self.in_script else start)
-        self.ends.append("}" if is_script and not self.in_script else "")
-        self.in_script |= is_script
+        """Begin a group or a script."""
+        self.parts.append(start)
+        self.ends.append("}" if start.endswith("{") else "")
 
     def _sign(self, sign: str) -> None:
         """Print a sign behind a backslash, or end a row."""
@@ -143,7 +139,6 @@ class _Reader:
         elif which == "begin" and name in _TABLES:
             self.found.append([])
             self.depth, self.ends, self.parts = 0, [], []
-            self.in_script = False
 
     # --- rows ----------------------------------------------------------------------------------------
 

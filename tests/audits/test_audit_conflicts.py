@@ -148,3 +148,10 @@ def test_a_row_that_mixes_conventions_names_the_option():
         "P@10: a typo, another run's number, or made with relevance labels: every judged document "
         "counts as relevant (not: grades as they are, negative ones not relevant). Of arbitrary numbers "
     )
+
+
+@pytest.mark.parametrize(("n", "said"), [(3, "P@2, P@3, P@4."), (4, "P@2, P@3, P@4 and 1 more.")])
+def test_claims_that_are_not_explained_are_named_and_the_rest_counted(n, said):
+    claims = {"P@1": "1.0"} | {f"P@{k}": "0.98765" for k in range(2, 2 + n)}
+    result = pm.audit({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, claims)
+    assert f"Not explained by it: {said}" in unwrapped(result)

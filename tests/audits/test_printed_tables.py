@@ -154,3 +154,12 @@ def test_intervals_and_p_values_are_no_measures(tmp_path, audit):
     below += "<tr><td>bm25<td>0.6788<td>0.56<td>0.01</table>"
     (tmp_path / "below.html").write_text(below)
     assert [row.claims for row in read_claims_file(tmp_path / "below.html").rows] == [{"NDCG@10": "0.6788"}]
+
+
+@pytest.mark.parametrize(("n", "end"), [(10, "x (9, P@1)"), (11, "x (9, P@1), ...")])
+def test_cells_without_a_number_are_named_up_to_ten(tmp_path, n, end):
+    path = tmp_path / "paper.csv"
+    path.write_text("run,P@1,P@2\n" + "".join(f"{row},x,0.5\n" for row in range(n)))
+    [note] = read_claims_file(path).notes
+    assert note.startswith("no value, left out: x (0, P@1), ")
+    assert note.endswith(end)
