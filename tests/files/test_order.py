@@ -99,6 +99,12 @@ def test_a_large_run_on_the_command_line_is_read_once_and_said(tmp_path, monkeyp
     assert "another order" not in stderr
 
 
+def test_a_run_in_batches_says_it_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "_LARGE", 0)
+    run = reading.load(written(tmp_path / "run.trec", DISTANCES), "run").table
+    assert [len(notes_of(list, run)) for _ in range(2)] == [1, 0]
+
+
 # --- qrels as runs ---------------------------------------------------------------------------------
 
 LABELS = {
