@@ -108,3 +108,11 @@ def test_the_audit_says_so_of_a_column_that_nothing_explains():
         said[cutoff] = pm.audit(qrels, runs, table).counts
     assert said[10] == []
     assert "all 9 rows are whole numbers of 750, as P@15 over 50 topics or P@10 over 75 topics" in said[15][0]
+
+
+def test_0_and_1_tell_nothing():
+    rng = np.random.default_rng(6)
+    for rows in [*range(3, 8)] * 10:
+        values = counts(rng, rows, 750)
+        alone, beside = (wholes_in(column("P@10", each), 50) for each in (values, [*values, 0.0, 1.0]))
+        assert [each.total for each in alone] == [each.total for each in beside]
