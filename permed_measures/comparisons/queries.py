@@ -148,7 +148,7 @@ _CONVERSATIONS = ("conversation_id", "topic_number")
 def _fields(result: ComparisonResult, queries: list[Any]) -> dict[str, list[str]]:
     """Return what queries can be chosen by: groups, clusters and the short fields of the data set."""
     paired, fields = result.paired, {}
-    if result.by and paired.group is not None:
+    if paired.group is not None:
         labels = [*map(str, result.groups), ""]  # the last is -1: in no group
         fields[result.by] = [labels[group] for group in paired.group.tolist()]
     names = queries[0]._fields if queries and hasattr(queries[0], "_fields") else ()

@@ -111,7 +111,8 @@ def looks(plot):
     for ax in plot.figure.axes:
         spines = [name for name, spine in ax.spines.items() if spine.get_visible()]
         limits = [round(float(end), 3) for end in (*ax.get_xlim(), *ax.get_ylim())]
-        yield f"axes of {plot.figure.get_size_inches()} inches, {limits}, {spines}"
+        ticks = [axis.get_major_ticks()[0].tick1line.get_markersize() for axis in (ax.xaxis, ax.yaxis)]
+        yield f"axes of {plot.figure.get_size_inches()} inches, {limits}, {spines}, ticks {ticks}"
         yield f"says {[ax.get_title(loc='left'), ax.get_xlabel(), ax.get_ylabel()]}"
         yield f"names {[text.get_text() for text in [*names_of(ax), *ax.texts]]}"
         for each in ax.lines:
