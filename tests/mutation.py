@@ -162,24 +162,37 @@ def tests_of(file, line, recorded, seconds):
     return chosen
 
 
+def pytest_in(folder, seconds, *options):
+    """Run the chosen tests in the copy."""
+    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    how = {
+        "cwd": folder,
+        "env": environment,
+        "timeout": 5 * seconds + 60,
+        "capture_output": True,
+        "text": True,
+    }
+    command = [sys.executable, "-m", "pytest", *options, *PYTEST, "@chosen_tests.txt"]
+    return subprocess.run(command, check=False, **how)
+
+
 def outcome_of(folder, file, source, tests, seconds):
     """Run tests on a mutant in the copy; return whether it is noticed, and what pytest says at its end."""
     before = (folder / file).read_bytes()
     (folder / file).write_bytes(source)
     (folder / "chosen_tests.txt").write_text("\n".join(tests), encoding="utf-8")
-    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-x", *PYTEST, "@chosen_tests.txt"]
-    how = {"cwd": folder, "env": environment, "timeout": 5 * seconds + 60}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, **how)
+        done = pytest_in(folder, seconds, "-x")
     except subprocess.TimeoutExpired:
         return True, "takes too long"
     finally:
         (folder / file).write_bytes(before)
-    if done.returncode == 4:
+    if done.returncode == 4 and pytest_in(folder, seconds, "--collect-only").returncode:
         raise SystemExit(f"record again: {done.stderr[-300:]}")
     said = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return done.returncode != 0, said[0][:150] if said else f"{len(tests)} tests pass"
+    if done.returncode:
+        return True, said[0][:150] if said else "tests cannot be collected"
+    return False, f"{len(tests)} tests pass"
 
 
 def run(paths, number, seed, seconds):

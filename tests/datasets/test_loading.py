@@ -121,3 +121,6 @@ def test_ids_that_cannot_be_rewritten_are_an_error_that_names_the_file(tmp_path)
     path.write_text("q9 Q0 a 1 1 t\n")
     with pytest.raises(pm.InputError, match=r"run\.trec: no query id of the run meets the qrels"):
         loaded_run(path, rewriting="permed", qrels={"q1": {"a": 1}})
+    path.write_text("t_turn_1 Q0 a 1 1 t\n")
+    run = loaded_run(path, rewriting="permed", qrels={"t_1": {"a": 1}})
+    assert (run, run.path) == ({"t_1": {"a": 1.0}}, path)

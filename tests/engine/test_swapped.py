@@ -92,3 +92,12 @@ def test_scores_that_gradedap_cannot_weigh_may_be_a_run():
 def test_a_measure_in_the_place_of_the_qrels_is_said(function):
     with pytest.raises(pm.InputError, match=r"found the measure P@1\).*compare\(qrels, runs, measures\)"):
         function("P@1", QRELS, RUN)
+
+
+def test_a_column_that_is_missing_alone_is_no_sign_of_swapped_arguments():
+    for run, hint in ((SCORES.drop("doc_id"), ""), (LABELS, FIRST)):
+        with pytest.raises(
+            pm.InputError, match="a frame needs the columns query_id, doc_id and score"
+        ) as error:
+            pm.calc_aggregate("P@1", QRELS, run)
+        assert error.value.hint == hint

@@ -62,6 +62,7 @@ def test_some_order_gives_them_and_none_goes_beyond_where_that_is_said(name):
         ("nDCG(gains={1:2,2:1})@1", {"a": 1, "b": 2}, "ab"),
         ("infAP", {"b": 1, "c": 1, "d": -1}, "abcd"),
         ("Judged@1", {"a": 0}, "ab"),
+        ("Judged@1", {"a": 0, "z": -1}, "ab"),
     ],
 )
 def test_where_another_order_goes_beyond_that_is_said(measure, judgments, tied):
