@@ -10,6 +10,7 @@ import sys
 import ir_datasets
 import pytest
 from data_files import kept
+from urllib3.exceptions import MaxRetryError
 
 import permed_measures as pm
 from permed_measures.datasets.downloads import FILES, RemoteFile
@@ -83,6 +84,7 @@ LONG = "HTTPSConnectionPool(host='a.org', port=443): "
         (RuntimeError(), "RuntimeError"),
         (RuntimeError("All failed", [("a", OSError("no a")), ("b", OSError("no b"))]), "no a"),
         (ConnectionError(OSError(f"{LONG}Read timed out.")), "Read timed out."),
+        (MaxRetryError(None, "/file", OSError("refused")), "refused"),
         (OSError("x" * 201), f"{'x' * 199}…"),
     ],
 )
