@@ -110,7 +110,7 @@ class LabelErrors:
     def draws(self, judgments: Judgments, number: int, seed: int) -> Iterator[Floats]:
         """Yield grades of all judgments, drawn by the rates; a negative grade stays."""
         rng = np.random.default_rng(seed)
-        place = np.minimum(np.searchsorted(self.levels, judgments.grade), len(self.levels) - 1)
+        place = np.searchsorted(self.levels, judgments.grade)  # 0 of a negative grade
         kept, other = np.diag(self.rates), self.rates * (1 - np.eye(len(self.levels)))
         shares = np.cumsum(other, axis=1) / np.maximum(other.sum(axis=1, keepdims=True), 1e-300)
         sure = judgments.grade < 0

@@ -9,7 +9,7 @@ import permed_measures as pm
 from permed_measures.conventions.options import DEFAULT, SHARED
 from permed_measures.conventions.values import label_policies
 from permed_measures.engine.judgments import Judgments
-from permed_measures.limits.row_conventions import usual_conventions
+from permed_measures.limits.row_conventions import conventions_of, usual_conventions
 from permed_measures.limits.rows import ClaimRange, Conventions, Row
 from permed_measures.papers.claims import parse_claims
 
@@ -223,6 +223,21 @@ def test_measures_that_are_written_out_have_one_formula():
     result = pm.possible(graded, dict.fromkeys(written, "0.5"))
     assert result.rows[0].conventions[0].measures == list(written)
     assert result.skipped == []
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "most"), [("nDCG@10", "discount", 1), ("MAP@10", "denominator", 2)]
+)
+def test_conventions_differ_from_a_usual_one_in_few_options(name, option, most):
+    labels = label_policies(Judgments.of({"q": {"a": 2, "b": 1}}))[:1]
+    [claims] = parse_claims([{name: "0.5"}])
+    usual = usual_conventions(claims, labels[0])
+    changed = [
+        min(([o for o in each if each[o] != base[o]] for base in usual), key=len)
+        for each in conventions_of(claims, labels, named=())
+    ]
+    assert {*map(len, changed)} == {*range(most + 1)}
+    assert [option] in changed
 
 
 # --- reports ---
