@@ -117,14 +117,9 @@ def _name_of(claim: Trial, main: Answer) -> str:
 
 def equals(main: Answer, others: list[Answer]) -> list[str]:
     """Name the other conventions that explain as much with as few changes."""
-    n_able = len(main.space.bases)
-    if not main.explained or not others:
-        return []
-    if len(others) + 1 == n_able:
-        return [f"all {n_able} named conventions"]
-    names = [other.named.name for other in others]
+    names = [other.named.name for other in others] if main.explained else []
     more = [f"{len(names) - _EQUALS} more"] if len(names) > _EQUALS else []
-    return ["; ".join([*names[:_EQUALS], *more])]
+    return ["; ".join([*names[:_EQUALS], *more])] if names else []
 
 
 _EQUALS = 8
