@@ -13,7 +13,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.errors import MeasureError, shown
 from permed_measures.measures.definitions import MEASURES, PRESETS
-from permed_measures.measures.headings import EXP_NDCG, SHORT, heading, name_of
+from permed_measures.measures.headings import EXP_NDCG, SHORT
 from permed_measures.measures.names import advice_for, understood
 from permed_measures.measures.parameters import alias_of, check_parameters, with_alias, with_rel
 
@@ -72,13 +72,13 @@ def distinct(measures: Iterable[Measure]) -> list[Measure]:
     owners: dict[str, Measure] = {}
     for measure in measures:
         own, same = alias_of(measure), found.setdefault(measure, measure)
-        for name in (name_of(measure), own or heading(measure)):  # in JSON and in tables
-            owner = owners.setdefault(name, measure)
-            if owner is not measure and owner != measure:  # measures are compared as text, which takes long
-                raise MeasureError(
-                    f"two measures are named {name!r}: {owner} and {measure}",
-                    hint="Give one of them another name: NAME=MEASURE",
-                )
+        name = own or str(measure)
+        owner = owners.setdefault(name.replace(EXP_NDCG, SHORT), measure)  # as a table heads it
+        if owner is not measure and owner != measure:  # measures are compared as text, which takes long
+            raise MeasureError(
+                f"two measures are named {name!r}: {owner} and {measure}",
+                hint="Give one of them another name: NAME=MEASURE",
+            )
         if own and alias_of(same) not in (None, own):
             both = f"{alias_of(same)!r} and {own!r}"
             raise MeasureError(f"one measure has two names: {both} are both {measure}")
