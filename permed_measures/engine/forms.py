@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _FORMS = (
     "a dict {query_id: {doc_id: number}}, an iterable of ir_measures namedtuples, "
-    "a pandas, polars, pyarrow or PySpark frame, a ranx.Run or Qrels"
+    "a pandas, polars, pyarrow or PySpark frame, a DuckDB relation, a ranx.Run or Qrels"
 )
 
 openers: dict[str, Callable[[Any], Any]] = {}

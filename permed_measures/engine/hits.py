@@ -138,7 +138,7 @@ def find_in_frames(judgments: Judgments, run: Batches, ties: TieBreak, depth: in
     for frame in run:
         found.append(_of_frame(judgments, run, frame, ties, depth))
         if not seen.isdisjoint(found[-1].query_ids):
-            break
+            break  # before all are read again: DuckDB reads one at a time
         seen.update(found[-1].query_ids)
     else:
         return _merged(judgments, found)

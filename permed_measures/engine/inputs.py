@@ -104,7 +104,7 @@ def path_of(run: object) -> Path | None:
 
 QrelsLike = Nested | Iterable[Any] | str | os.PathLike[str] | Any
 """Qrels: ``{query_id: {doc_id: relevance}}``, namedtuples such as ``ir_measures.Qrel``, a frame of
-pandas, polars, pyarrow or PySpark, a ``ranx.Qrels``, or a data set of ir_datasets or
+pandas, polars, pyarrow or PySpark, a relation of DuckDB, a ``ranx.Qrels``, or a data set of ir_datasets or
 PyTerrier. Functions of the package read the path of a file, and the id of a data set of ir_datasets.
 
 A frame has the columns query_id, doc_id and relevance, or PyTerrier's names of these; an iterable is
@@ -114,7 +114,7 @@ consumed. What libraries call their frames and data sets has no type in common.
 RunLike = Nested | Batches | Iterable[Any] | str | os.PathLike[str] | Any
 """A run: ``{query_id: {doc_id: score}}``, namedtuples such as ``ir_measures.ScoredDoc``, a frame of
 pandas, polars, pyarrow or PySpark, or a ``ranx.Run``. Functions of the package read the path of a file. A
-large file, a ``polars.LazyFrame`` and an iterable of frames are read in batches.
+large file, a ``polars.LazyFrame``, a relation of DuckDB and an iterable of frames are read in batches.
 
 A frame has the columns query_id, doc_id and score, or PyTerrier's names of these, its rows in any order; an
 iterable is consumed.

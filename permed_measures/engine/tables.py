@@ -1,11 +1,11 @@
-"""Frames of polars, pandas, pyarrow and what else streams Arrow, as checked frames of polars."""
+"""Frames of polars, pandas, pyarrow and DuckDB, as checked frames of polars."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from permed_measures.engine.forks import check_not_forked
@@ -57,45 +57,70 @@ def checked_frame(data: pl.DataFrame, column: str, first_row: int | None = 0) ->
 
 def batches_of(data: Any, column: str) -> Batches | None:
     """Return the rows of a frame of any library, checked when they are read; None if it is something else."""
-    read: Callable[[dict[str, str]], Iterable[Any]]  # takes the frame's names of columns by ours
+    read: Callable[[Any, dict[str, str]], _Parts]
     if "pandas" in sys.modules and isinstance(data, sys.modules["pandas"].DataFrame):
-        names, read = data.columns, lambda columns: [_of_pandas(data, columns)]
+        names, read = data.columns, _of_pandas
     elif "polars" in sys.modules and isinstance(data, sys.modules["polars"].LazyFrame):
         check_not_forked()
-        names, read = data.collect_schema().names(), partial(_of_lazy_frame, data)
+        names, read = data.collect_schema().names(), _of_lazy_frame
+    elif "duckdb" in sys.modules and isinstance(data, sys.modules["duckdb"].DuckDBPyRelation):
+        names, read = data.columns, _of_relation
     elif hasattr(data, "__arrow_c_stream__"):
         check_not_forked()
         import polars as pl
 
-        frame = pl.DataFrame(data)
-        names, read = frame.columns, lambda _: [frame]
+        data = pl.DataFrame(data)
+        names, read = data.columns, _of_polars
     else:
         return None
     columns = columns_of(names, column)
-    return Batches(lambda: whole_queries(_checked_parts(read(columns), columns)))
+    return Batches(lambda: whole_queries(_checked_parts(read(data, columns), columns)))
 
 
 _ROWS = 1 << 20
 """Rows of a batch."""
 
+_Parts = Generator[Any, None, None]
+"""Parts of a frame, one after the other: columns of polars by the names that the frame has for them."""
 
-def _of_lazy_frame(frame: pl.LazyFrame, columns: dict[str, str]) -> Iterator[pl.DataFrame]:
-    return frame.select(*columns.values()).collect_batches(chunk_size=_ROWS, maintain_order=True)
+
+def _of_polars(frame: pl.DataFrame, columns: dict[str, str]) -> _Parts:
+    yield frame.select(*columns.values())
 
 
-def _checked_parts(parts: Iterable[Any], columns: dict[str, str]) -> Iterator[pl.DataFrame]:
+def _of_pandas(frame: Any, columns: dict[str, str]) -> _Parts:
+    yield {theirs: _from_pandas(frame[theirs], ours) for ours, theirs in columns.items()}
+
+
+def _of_lazy_frame(frame: pl.LazyFrame, columns: dict[str, str]) -> _Parts:
+    yield from frame.select(*columns.values()).collect_batches(chunk_size=_ROWS, maintain_order=True)
+
+
+def _of_relation(relation: Any, columns: dict[str, str]) -> _Parts:
+    try:
+        import pyarrow  # noqa: F401 - DuckDB hands its rows to it
+    except ImportError:
+        raise InputError("the rows of a DuckDB relation need pyarrow", hint="pip install pyarrow") from None
+    import polars as pl
+
+    # A relation that was executed before gives what is left of its rows; one that is derived from it is new.
+    rows = relation.project(", ".join(f'"{name}"' for name in columns.values()))
+    read = getattr(rows, "to_arrow_reader", None) or rows.fetch_arrow_reader  # the name before DuckDB 1.5
+    with closing(read(_ROWS)) as batches:
+        for batch in batches:
+            yield pl.DataFrame(batch)
+
+
+def _checked_parts(parts: _Parts, columns: dict[str, str]) -> Iterator[pl.DataFrame]:
     """Yield parts of a frame under our names, or raise an error with the number of the row."""
     check_not_forked()
     first_row = 0
-    for part in parts:
-        frame = _checked({ours: part[theirs] for ours, theirs in columns.items()}, first_row)
-        first_row += len(frame)
-        if len(frame):
-            yield frame
-
-
-def _of_pandas(frame: Any, columns: dict[str, str]) -> dict[str, pl.Series]:
-    return {theirs: _from_pandas(frame[theirs], ours) for ours, theirs in columns.items()}
+    with closing(parts):  # an error would keep a connection busy
+        for part in parts:
+            frame = _checked({ours: part[theirs] for ours, theirs in columns.items()}, first_row)
+            first_row += len(frame)
+            if len(frame):
+                yield frame
 
 
 def _from_pandas(series: Any, column: str) -> pl.Series:

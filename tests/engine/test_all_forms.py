@@ -30,12 +30,18 @@ def parquet(rows, folder):
     return folder / "run"
 
 
+def duckdb(rows, _):
+    # Of the module's own connection, which stays open: the lowest version closes another with its last name.
+    return pytest.importorskip("duckdb").from_arrow(polars(rows).to_arrow()).project("*")
+
+
 FORMS = {
     "namedtuples": lambda rows, _: [ir_measures.ScoredDoc(*row) for row in rows],
     "pandas": lambda rows, _: pd.DataFrame(rows, columns=NAMES),
     "polars": lambda rows, _: polars(rows),
     "lazy": lambda rows, _: polars(rows).lazy(),
     "pyarrow": lambda rows, _: polars(rows).to_arrow(),
+    "duckdb": duckdb,
     "TREC file": trec,
     "Parquet file": parquet,
     "large TREC file": lambda *given: text_run(TextFile.recognised(Source(trec(*given)), "run")),

@@ -1,4 +1,6 @@
-"""Lazy frames of polars: a run is evaluated while it is read."""
+"""Lazy frames of polars and relations of DuckDB: a run is evaluated while it is read."""
+
+from functools import cache
 
 import polars as pl
 import pytest
@@ -8,6 +10,12 @@ from polars.io.plugins import register_io_source
 import permed_measures as pm
 from permed_measures.engine import tables
 from permed_measures.engine.forms import as_mapping_or_batches
+
+
+@cache
+def database():
+    """Return a connection, which DuckDB closes when nothing holds it."""
+    return pytest.importorskip("duckdb").connect()
 
 
 @pytest.mark.parametrize(
@@ -44,3 +52,29 @@ def test_a_run_is_evaluated_while_it_is_read(monkeypatch):
     assert len(next(frames)) == 100
     assert len(made) < 100
     assert sum(map(len, frames)) == 49_900
+
+
+def test_a_relation_is_read_in_batches_and_from_its_beginning(monkeypatch):
+    monkeypatch.setattr(tables, "_ROWS", 2048)
+    rows = (
+        "'q' || i // 100 AS query_id, 'd' || i AS doc_id, (i % 100)::DOUBLE AS score FROM range(50000) t(i)"
+    )
+    run = database().sql(f"SELECT {rows}")
+    if hasattr(run, "execute"):  # before DuckDB 2
+        run.execute()
+        run.fetchone()
+    lengths = [len(frame) for frame in as_mapping_or_batches(run, "score")]
+    assert sum(lengths) == 50_000
+    assert max(lengths) < 5_000
+    qrels = {"q0": {"d98": 1}, "q7": {"d700": 1}}
+    for _ in range(2):
+        assert list(pm.calc_aggregate(["RR"], qrels, run).values()) == [(1 / 2 + 1 / 100) / 2]
+
+
+def test_the_connection_is_free_after_an_error(monkeypatch):
+    monkeypatch.setattr(tables, "_ROWS", 2048)  # then most rows are not read
+    rows = "'d' || i AS doc_id, if(i = 9, 'nan', '1')::DOUBLE AS score FROM range(50000) t(i)"
+    nan = database().sql(f"SELECT 'q' AS query_id, {rows}")
+    with pytest.raises(pm.InputError) as error:
+        pm.calc_aggregate("RR", {"q": {"a": 1}}, nan)
+    assert database().sql("SELECT 1").fetchall() == [(1,)], error
