@@ -93,7 +93,8 @@ def files(data, tmp_path_factory):
     backwards = {q: dict(zip(reversed(docs), docs.values(), strict=True)) for q, docs in run.items()}
     pm.write_run(backwards, folder / "runs" / "b.csv")
     shutil.copytree(data / "litsearch" / "runs", folder / "litsearch-runs")
-    shutil.copy(folder / "runs" / "bm25.trec", folder / "b.trec")
+    for name in ("a.trec", "b.trec"):
+        shutil.copy(folder / "runs" / "bm25.trec", folder / name)
     (folder / "records").mkdir()
     pm.record(labels, {"b": folder / "b.trec"}, ["nDCG@10", "P@1"]).write(folder / "base.json")
     shutil.copy(folder / "base.json", folder / "records")
