@@ -1,5 +1,7 @@
 """Values of options that `possible` has no formula for: they are left out, and said so; never refuted."""
 
+import pytest
+
 import permed_measures as pm
 from permed_measures.conventions import options
 from permed_measures.conventions.named import COMMUNITY, NAMED
@@ -9,6 +11,7 @@ NAMES = ("MAP@2", "nDCG@2", "P@2", "R@2", "RR@2", "hit@2")
 CLAIMS = dict.fromkeys(NAMES, "0.9999")
 
 
+@pytest.mark.thorough
 def test_a_new_value_of_any_option_is_left_out(monkeypatch):
     """Somebody gave every option a value in conventions.toml, and did nothing else."""
     named = []
