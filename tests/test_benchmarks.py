@@ -9,6 +9,7 @@ import road
 from speed import TABLES, table
 
 FOLDER = Path(__file__).parent / "benchmarks"
+MAP = FOLDER.parents[1] / "permed_measures" / "README.md"
 GUIDE = FOLDER.parents[1] / "notebooks" / "guide" / "speed.md"
 ROWS = [
     {
@@ -62,3 +63,6 @@ def test_the_roads_of_a_value_are_as_short_as_the_map_says():
     assert len(on_dicts) <= 50
     assert len({file for file, _ in on_files}) <= 20
     assert len(on_files) <= 110
+    said = " ".join(MAP.read_text(encoding="utf-8").split())
+    for functions in (on_dicts, on_files):
+        assert f" {len({file for file, _ in functions})} files and {len(functions)} functions" in said
