@@ -52,9 +52,13 @@ def _made_otherwise(main: Answer, other: Answer, trials: list[Trial]) -> str:
 
 
 def within_ties(main: Answer) -> list[str]:
-    """Say which claims that only rounding explains, or nothing, lie within what other orders of ties give."""
+    """Say which claims that only rounding explains, or nothing, lie within what other orders of ties give.
+
+    Nothing is said where a rounding explains all claims and one needs it in any order of ties.
+    """
     texts, plain = [], {**main.options, "rounding": "exact"}
-    for trial in (trial for trial in main.trials if not trial.prints(plain)):
+    left = [trial for trial in main.trials if not trial.prints(plain)]
+    for trial in left:
         orders = [
             plain,
             *({**plain, "ties": ties.value} for ties in (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)),
@@ -67,7 +71,7 @@ def within_ties(main: Answer) -> list[str]:
                 f"allows, {trial.shown(least)} to {trial.shown(most)}"
                 + ("; no rounding is needed then." if trial in main.explained else ".")
             )
-    return texts
+    return [] if main.complete and len(texts) < len(left) else texts
 
 
 def by_chance(chance: Chance) -> str:

@@ -179,3 +179,15 @@ def test_a_number_that_some_order_of_ties_may_give_is_said_to_be_within_them(cla
     assert result.ties == [text] * within
     assert (text in " ".join(str(result).split())) == within
     assert not result.ok
+
+
+@pytest.mark.parametrize(("tied", "said"), [([True], True), ([False], False), ([True, False], False)])
+def test_a_rounding_that_one_claim_needs_in_any_order_is_not_called_needless(tied, said):
+    """23 of 61 is 0.37705 and prints as 0.3770, or as 0.3771 if it is rounded to five digits before."""
+    qrels = {f"q{number}": {"b": 1} for number in range(61)}
+    first = {query_id: {"b": 2.0 if number < 23 else 0.0, "a": 1.0} for number, query_id in enumerate(qrels)}
+    ties = {**first, "q0": {"a": 1.0, "b": 1.0}, "q60": {"b": 1.0, "c": 1.0}}
+    runs = {str(number): ties if each else first for number, each in enumerate(tied)}
+    result = pm.audit(qrels, runs, {name: {"P@1": "0.3771"} for name in runs})
+    assert result.best[0].options["rounding"] == "five_digits"
+    assert ("no rounding is needed then" in " ".join(str(result).split())) == bool(result.ties) == said
