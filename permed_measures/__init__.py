@@ -43,7 +43,6 @@ from permed_measures.provider import provider, register
 if TYPE_CHECKING:
     from permed_measures.audits.audit import audit as audit
     from permed_measures.comparisons.compare import compare as compare
-    from permed_measures.comparisons.plots.by_group import plot_by_group as plot_by_group
     from permed_measures.comparisons.plots.forest import plot_forest as plot_forest
     from permed_measures.comparisons.plots.save import save_plot as save_plot
     from permed_measures.comparisons.reranking import reranking as reranking
@@ -74,7 +73,6 @@ _LAZY = {
     "from_relevance_lists": "files.relevance_lists",
     "gate": "records.gate",
     "leaderboard": "records.leaderboard",
-    "plot_by_group": "comparisons.plots.by_group",
     "plot_forest": "comparisons.plots.forest",
     "possible": "limits.possible",
     "read_qrels": "files.read",

@@ -55,7 +55,7 @@ COMMANDS = {
     "evaluate_by_query.txt": f"evaluate {SMALL} -m GradedAP@10 -m AP --by-query",
     "uncertainty.txt": f"uncertainty {SAMPLE} -m nDCG@10 -m GradedAP@5 --label-error 0.1 --draws 100",
     "uncertainty.tex": f"uncertainty {SAMPLE} -m P@1 --format latex",
-    "gate.txt": "gate qrels other.trec --min P@1=0.3 --baseline run.trec --max-drop AP=0.01 --non-inferior",
+    "gate.txt": "gate qrels run.trec --min P@1=0 --baseline other.trec --max-drop AP=0.01",
     "gate.md": "gate qrels run.trec --min P@1=0.3 --min AP=0.5 --format markdown",
     "crosscheck.txt": f"crosscheck {SMALL} -m P@1 -m GradedAP@10 -m J=Judged@5",
     "leaderboard.txt": f"leaderboard {SAMPLE} -m nDCG@10 -m P@1",

@@ -35,7 +35,7 @@ spark
 people: agreement corrected tables
 comparisons: paired tests wilcoxon corrections power results rows
 comparisons: wording judged corrected findings means_table differences_table report moves changes reranking
-comparisons/plots: style by_group forest save inline
+comparisons/plots: style forest save inline
 comparisons: queries pictures compare
 papers: cells grids latex html_tables markdown delimited read
 papers: names printed claims whole_numbers headings columns tables changes runs
@@ -69,7 +69,7 @@ PUBLIC = """
 GAP QMeasure LITSEARCH MEDCORPUS Coverage GradedAP GradedMAP InputError MeasureError NoSharedQueryWarning
 PermedError PermedWarning VariantNDCG assert_no_regression audit calc calc_aggregate ceiling compare
 crosscheck evaluate_by evaluator from_relevance_lists gate iter_calc leaderboard match_query_ids
-parse_measure plot_by_group plot_forest possible provider read_qrels read_run record register reranking
+parse_measure plot_forest possible provider read_qrels read_run record register reranking
 save_plot uncertainty verify write_qrels write_run
 """
 

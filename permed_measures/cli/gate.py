@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from permed_measures.cli.arguments import CLUSTERS, FORMAT, QRELS, READING
+from permed_measures.cli.arguments import FORMAT, QRELS, READING
 from permed_measures.cli.inputs import named_run, origin_of, reading
-from permed_measures.cli.parsing import INPUT, MEASURES, STATISTICS, Command, argument, option, repeatable
+from permed_measures.cli.parsing import INPUT, MEASURES, Command, argument, option, repeatable
 from permed_measures.errors import InputError
 from permed_measures.records.gate import gate
 
@@ -28,8 +28,7 @@ def run(args: Namespace) -> int:
         others["baseline"] = files["baseline"] = named_run(args.baseline, "baseline")[1]
     with reading(args.qrels, files, args.order, args.query_ids) as inputs:
         baseline = inputs.runs["baseline"] if args.baseline else None
-        how = drops, args.non_inferior, args.clusters
-        found = gate(inputs.source, inputs.runs["run"], floors, baseline, *how)
+        found = gate(inputs.source, inputs.runs["run"], floors, baseline, drops)
     found = replace(found, origin=origin_of(args, {name: file})._replace(others=others))
     print(found.to(args.format or "table"), end="")
     return int(not found.ok)
@@ -56,12 +55,7 @@ COMMAND = Command(
         option(INPUT, "--baseline RUN", "The run that it may not fall below."),
         repeatable(MEASURES, "--min MEASURE=X", "The least mean of a measure. Can be repeated."),
         repeatable(MEASURES, "--max-drop MEASURE=X", "How far a mean may fall. Can be repeated."),
-        option(
-            STATISTICS,
-            "--non-inferior",
-            "Pass only with evidence: if the 95 % interval of the change lies above minus --max-drop.",
-        ),
-        *(CLUSTERS, FORMAT, *READING),
+        *(FORMAT, *READING),
     ],
     examples=["medcorpus b.trec --min P@1=0.5", "medcorpus b.trec --baseline a.trec --max-drop P@1=0.1"],
 )

@@ -6,13 +6,10 @@ from collections.abc import Iterator
 from functools import partial
 
 from permed_measures.comparisons.judged import judged_notes
-from permed_measures.comparisons.plots.by_group import MOST_BARS
 from permed_measures.comparisons.plots.forest import explained, panels_of
-from permed_measures.comparisons.plots.inline import forest_plots, group_plots
+from permed_measures.comparisons.plots.inline import forest_plots
 from permed_measures.comparisons.queries import query_details
 from permed_measures.comparisons.results import ComparisonResult
-from permed_measures.intervals import FEW
-from permed_measures.markup import plural
 from permed_measures.results.report import Report, Section
 
 _MOST_RUNS = 50
@@ -23,7 +20,7 @@ def with_pictures(report: Report, result: ComparisonResult) -> Report:
     """Add plots and queries to the report of a comparison; what weakens the finding stands below it."""
     cautions = [note for note in judged_notes(result.paired) if note in result.notes]
     return report._replace(
-        sections=[*_forest(result), *report.sections, *_by_group(result)],
+        sections=[*_forest(result), *report.sections],
         notes=[note for note in report.notes if note not in cautions],
         cautions=cautions,
         queries=partial(query_details, result),
@@ -37,12 +34,3 @@ def _forest(result: ComparisonResult) -> Iterator[Section]:
         said = explained(result, panels_of(result, range(len(result.measures))))
         note = " ".join(f"{each[0].upper()}{each[1:]}." for each in said)
         yield Section(shown, note, plots=forest_plots(result))
-
-
-def _by_group(result: ComparisonResult) -> Iterator[Section]:
-    """Yield the plots of the means by group, where there are any."""
-    if plots := list(group_plots(result)):
-        few = f"none for fewer than {FEW} {plural(result.paired.unit)}, or without variance"
-        bars = f"Bar: {result.level_in_percent} CI of the mean, of each run by itself; {few}."
-        shown = len(result.paired.values) <= MOST_BARS
-        yield Section(f"By {result.by}", bars if shown else "", plots=plots)

@@ -63,7 +63,8 @@ def plot_forest(
     Raises
     ------
     InputError
-        As in `plot_by_group`; also if there are more or fewer Axes than measures.
+        If the comparison does not have the measure, there are more or fewer Axes than measures, or matplotlib
+        is missing.
 
     Notes
     -----

@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from permed_measures.comparisons.plots.style import COLOURS, LOSS, WIN, matplotlib
+from permed_measures.comparisons.plots.style import LOSS, WIN, matplotlib
 from permed_measures.errors import InputError
 from permed_measures.files.whole import write_whole
 
@@ -91,7 +91,6 @@ def _drawn(figure: Figure, ending: str, **settings: Any) -> bytes:
 
 _INK, _PAPER = "var(--ink, currentColor)", "var(--paper, transparent)"
 _ON_PAGES = {
-    **{colour: f"var(--run{number}, {colour})" for number, colour in enumerate(COLOURS)},
     "#000000": _INK,
     "#262626": _INK,
     "#404040": _INK,

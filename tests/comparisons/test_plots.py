@@ -1,0 +1,260 @@
+"""Forest plots: what is drawn, against the comparison's rows and its table; how it looks; files and pages."""
+
+import random
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import matplotlib
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+import permed_measures as pm
+from permed_measures.comparisons.compare import compare
+from permed_measures.comparisons.means_table import means_table
+from permed_measures.comparisons.plots import inline
+from permed_measures.comparisons.plots.forest import plot_forest
+from permed_measures.comparisons.plots.save import PLOT_ENDINGS, inline_svg, save_plot
+
+MEASURES = ("RR", "P@1")
+QRELS = {f"{c}_{turn}": {"a": 1, "b": 1} for c in "uvwxyz" for turn in (1, 2, 3)}
+GOOD = {query: {"a": 2.0, "b": 1.0} for query in QRELS}
+HARD = ["cost $5$ and $x^2$", "\\alpha_{1} $", "_hidden", "two\nlines", "100% & <b>"]
+
+
+def random_runs(*names):
+    """Return runs whose scores are drawn."""
+    rng = random.Random(0)
+    return {name: {q: {d: rng.random() for d in "abcdef"} for q in QRELS} for name in names}
+
+
+RUNS = {**random_runs("old", "new", "other"), "good": GOOD, "bad": {}}
+"""Runs that are better than the first, worse, and neither."""
+
+
+def made(runs=RUNS, measures=MEASURES, baseline="old", **options):
+    return compare(QRELS, runs, measures, baseline, **{"resamples": 300, **options})
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_stays_open():
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture(scope="module")
+def against_old():
+    return made()
+
+
+# --- what is drawn -----------------------------------------------------------------------------------
+
+
+def drawn(ax):
+    """Return label, value, bar, and whether it is filled, of each row from the top."""
+    labels = ax.figure.axes[0].get_yticklabels()  # which a row of Axes shares
+    rows = [[text.get_text(), None, None, None] for text in labels]
+    for points in ax.lines:
+        if points.get_marker() == "o":
+            filled = to_hex(points.get_markerfacecolor()) == to_hex(points.get_color())
+            for value, y in points.get_xydata().tolist():
+                rows[int(y)][1], rows[int(y)][3] = value, filled
+    for bars in ax.collections:
+        for (low, y), (high, _) in bars.get_segments():
+            rows[int(y)][2] = (low, high)
+    return rows
+
+
+def expected(rows):
+    """Return the same of the rows of a measure and a baseline, by plain sorting."""
+    found = [
+        [row.run, row.difference, row.interval, row.tests["randomization"].adjusted < 0.05] for row in rows
+    ]
+    return sorted(found, key=lambda row: -row[1])
+
+
+def test_the_rows_of_each_measure_are_drawn_sorted(against_old):
+    axes = plot_forest(against_old)
+    order = [row[0] for row in expected(against_old.rows[:4])]  # of the first measure
+    assert len(axes) == len(axes[0].figure.axes) == 2
+    for ax, measure in zip(axes, against_old.measures, strict=True):
+        rows = [row for row in against_old.rows if row.measure == measure]
+        assert drawn(ax) == sorted(expected(rows), key=lambda row: order.index(row[0]))
+        assert ax.get_xlabel() == f"difference in {measure}"
+        assert ax.get_ylim()[0] > 3 > 0 > ax.get_ylim()[1]  # the first row is on top
+        low, high = ax.get_xlim()
+        intervals = [row.interval for row in rows if row.interval]
+        assert low < min(ends[0] for ends in intervals) <= max(ends[1] for ends in intervals) < high
+        assert [0, 0] in [list(each.get_xdata()) for each in ax.lines]
+        assert {each.get_label() for each in ax.lines} >= {"better", "worse", "open"}
+
+
+def test_means_have_their_intervals_and_the_letters_of_the_table():
+    result = made(baseline=None)
+    [block] = means_table(result).blocks
+    values = result.paired.values
+    order = sorted(values, key=lambda name: -values[name][0].mean())
+    for number, ax in enumerate(plot_forest(result)):
+        table = {row[1].text: (row[0].text, row[2 + number].mark) for row in block}
+        rows = result.rows_of(number)
+        intervals = {row.baseline: row.intervals["baseline_mean"] for row in rows}
+        intervals |= {row.run: row.intervals["mean"] for row in rows}
+        assert drawn(ax) == [
+            [f"{name}  {table[name][0]}", values[name][number].mean(), intervals[name], True]
+            for name in order
+        ]
+        assert [text.get_text() for text in ax.texts] == [table[name][1] for name in order]
+        assert any(text.get_text() for text in ax.texts)
+        assert ax.get_xlabel() == f"mean {MEASURES[number]}"
+
+
+def test_measures_share_a_scale_where_they_can(against_old):
+    left, right = plot_forest(against_old)
+    assert left.get_xlim() == right.get_xlim()
+    every = {query: dict.fromkeys("abcdef", 1.0) for query in QRELS}
+    left, right = plot_forest(made({"old": {}, "all": every}, ("NumRet", "P@1")))
+    assert left.get_xlim() != right.get_xlim()
+
+
+FILLED = "filled: p < 0.05 (randomization, adjusted)"
+FEW = "fewer than 5 queries, or no variance"
+LETTERS = "letters: significantly better than these runs, p < 0.05 (randomization, adjusted)"
+INVALID = "no significance test was run that is valid here"
+AT_ONCE = "bar: 95% CI, for all differences at once"
+MANY = {f"run {i}": GOOD if i < 2 else {} for i in range(27)}
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "said"),
+    [
+        (RUNS, {}, [AT_ONCE, FILLED]),
+        ({"old": RUNS["old"], "new": RUNS["new"]}, {}, ["bar: 95% CI", FILLED]),
+        (RUNS, {"correction": "none", "level": 0.8}, ["bar: 80% CI", "filled: p < 0.05 (randomization)"]),
+        (RUNS, {"tests": "t-test"}, ["bar: 95% CI", "filled: p < 0.05 (t-test, adjusted)"]),
+        (RUNS, {"tests": "wilcoxon", "clusters": "^(.*)_"}, ["bar: 95% CI", INVALID]),
+        ({**RUNS, "copy": RUNS["old"]}, {}, [AT_ONCE, f"no bar: {FEW}", FILLED]),
+        (RUNS, {"clusters": "_(.)$"}, [f"no CI: {FEW.replace('queries', 'clusters')}", FILLED]),
+        (MANY, {"baseline": None, "resamples": 1000}, ["bar: 95% CI of the mean"]),
+        (dict([*MANY.items()][:26]), {"baseline": None}, ["bar: 95% CI of the mean", LETTERS]),
+        (RUNS, {"baseline": None, "tests": ()}, ["bar: 95% CI of the mean", INVALID]),
+    ],
+)
+def test_bars_points_and_letters_are_explained_where_there_are_any(runs, options, said):
+    [ax] = plot_forest(made(runs, "P@1", **options))
+    minus = ["minus old"] * ("baseline" not in options)
+    assert ax.get_title(loc="left").split("\n") == [*minus, *said]
+    assert bool(ax.collections) == ("bar" in said[0])
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    assert ("run 3  d" in names) == (LETTERS in said)
+
+
+# --- which, and where --------------------------------------------------------------------------------
+
+
+def test_measures_are_found_by_name_or_refused(against_old):
+    result = made(measures={"MAP": pm.GradedAP(max_rel=1), "AP": "P@1"})
+    for measure, heading in (("MAP", "MAP"), (pm.GradedAP(max_rel=1), "MAP"), ("AP", "AP"), ("p@1", "AP")):
+        [ax] = plot_forest(result, measure)
+        assert ax.get_xlabel() == f"difference in {heading}"
+    unknown = r"a measure of the comparison .* RR, P@1 \(found 'P@2'\)\. Did you mean 'P@1'"
+    with pytest.raises(pm.InputError, match=unknown):
+        plot_forest(against_old, "P@2")
+    with pytest.raises(pm.InputError, match=r"must be the result of compare \(found str\)"):
+        plot_forest("bm25.trec", "P@1")
+    with pytest.raises(pm.InputError, match=r"one Axes for each of 2 measures \(found 1\).*subplots\(2\)"):
+        plot_forest(against_old, ax=Figure().subplots())
+
+
+def test_names_are_drawn_letter_for_letter(tmp_path):
+    names = [*HARD, "a" * 100 + "x" + "b" * 20]
+    [ax] = plot_forest(made(random_runs(*names), "RR", HARD[0]))
+    save_plot(ax, tmp_path / "plot.pdf")
+    shown = {*HARD[1:3], "two lines", HARD[4], "a" * 21 + "…" + "b" * 12}
+    assert {text.get_text() for text in ax.get_yticklabels()} == shown
+    assert ax.get_title(loc="left").startswith(f"minus {HARD[0]}\n")
+
+
+@pytest.mark.parametrize("ending", PLOT_ENDINGS)
+def test_the_same_plot_gives_the_same_bytes(ending, against_old, tmp_path):
+    paths = [tmp_path / f"one{ending}", tmp_path / f"two{ending.upper()}"]
+    before = dict(matplotlib.rcParams)
+    for path in paths:
+        save_plot(plot_forest(against_old)[0], path)
+    one, two = (path.read_bytes() for path in paths)
+    assert one == two
+    assert one.startswith({".pdf": b"%PDF-", ".svg": b"<?xml", ".png": b"\x89PNG"}[ending])
+    assert b"CreationDate" not in one
+    assert b"dc:date" not in one
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_other_endings_are_refused(against_old, tmp_path):
+    with pytest.raises(pm.InputError, match=r"a plot is saved as \.pdf, \.svg, \.png \(found the ending"):
+        save_plot(plot_forest(against_old)[0], tmp_path / "plot.pdf.gz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_plot_in_a_page_has_its_names_as_text_and_colours_that_can_be_dark():
+    names = ['<b>& "x" id="a_1"', "url(#000000)", "-->"]
+    runs = {"old": RUNS["old"], **dict(zip(names, [GOOD, {}, RUNS["new"]], strict=True))}
+    svg = inline_svg(plot_forest(made(runs))[0].figure)
+    root = ElementTree.fromstring(svg)
+    assert {*names} <= {"".join(each.itertext()) for each in root.iter()}
+    assert "<style" not in svg
+    assert "<b" not in svg
+    styles = " ".join(each.get("style", "") for each in root.iter())
+    assert {"var(--win, #0b57a4)", "var(--loss, #b3440b)", "var(--ink, currentColor)"} <= {
+        f"var({each.partition(')')[0]})" for each in styles.split("var(")
+    }
+    assert "#000000" not in styles
+    used = {each.get("href") for each in root.iter() if each.get("href")}
+    assert {f"#{each.get('id')}" for each in root.iter() if each.get("id")} >= used
+
+
+# --- how plots look ------------------------------------------------------------------------------------
+
+SEEN = Path(__file__).parents[1] / "golden" / "looks.txt"
+"""How plots looked when somebody saw them; ``python tests/comparisons/test_plots.py`` writes it."""
+
+
+def looks(figure):
+    """Yield what texts, lines and bars of a plot look like, and how large it is."""
+    yield f"{figure.get_size_inches()} inches"
+    for ax in figure.axes:
+        spines = [name for name, spine in ax.spines.items() if spine.get_visible()]
+        limits = [round(float(end), 3) for end in (*ax.get_xlim(), *ax.get_ylim())]
+        ticks = [axis.get_major_ticks()[0].tick1line.get_markersize() for axis in (ax.xaxis, ax.yaxis)]
+        yield f"axes {limits}, {spines}, ticks {ticks}"
+        for each in ax.lines:
+            marker = [each.get_marker(), each.get_markersize(), each.get_markerfacecolor()]
+            line = each.get_color(), each.get_linestyle(), each.get_linewidth()
+            yield f"line {line}, {marker}, {each.get_markeredgewidth()}, above {each.get_zorder():g}"
+        for each in ax.collections:
+            yield f"bars {[to_hex(colour) for colour in each.get_colors()]} {each.get_linewidth()}"
+    for each in figure.findobj(Text):
+        if each.get_text() and each.get_visible():
+            look = each.get_fontsize(), each.get_weight(), each.get_color(), each.get_rotation()
+            yield f"text {look}, mathematics {each.get_parse_math()}, TeX {each.get_usetex()}"
+
+
+def seen():
+    """Return the looks of differences, of means, and of the first on a page."""
+    figures = {"differences": plot_forest(made())[0].figure}
+    figures["means"] = plot_forest(made(baseline=None))[0].figure
+    plot, _ = inline.forest_plots(made())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inline, "inline_svg", lambda figure: figure)
+        figures["on a page"] = plot.svg()
+    lines = [f"{name}: {look}" for name, figure in figures.items() for look in dict.fromkeys(looks(figure))]
+    return "".join(f"{line}\n" for line in [*lines, f"on a page: {plot.about}"])
+
+
+def test_plots_look_as_they_were_seen():
+    assert seen() == SEEN.read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    SEEN.write_text(seen(), encoding="utf-8")
