@@ -10,25 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from permed_measures.audits.answers import Answer
+from permed_measures.audits.other_names import better_names
 from permed_measures.audits.reports import Audit
 from permed_measures.audits.runs import RunVariants
 from permed_measures.audits.search import answers_to, doubts_about, exceptions_to
 from permed_measures.audits.sentences import conflicts_of, within_ties
-from permed_measures.audits.swaps import better_names, swap_in
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import NAMED, NamedConvention, conventions_with
-from permed_measures.conventions.query_sets import Groupings, groupings_of
 from permed_measures.conventions.values import Labels, label_policies
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.groups import By
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin
 from permed_measures.papers.changes import changes_in
-from permed_measures.papers.claims import MOST_DIGITS, Claim, parse_claims
+from permed_measures.papers.claims import Claim, parse_claims
 from permed_measures.papers.runs import assigned
 from permed_measures.papers.tables import PrintedClaims, read_claims_file
 from permed_measures.papers.whole_numbers import wholes_in
@@ -43,9 +40,7 @@ def audit(
     qrels: QrelsLike,
     run: RunLike | Mapping[str, RunLike],
     claims: Mapping[str, Any] | str | os.PathLike[str] | PrintedClaims,
-    decimals: int | None = None,
     *,
-    by: By | None = None,
     conventions: str | os.PathLike[str] | None = None,
 ) -> Audit:
     """Find the convention that gives published numbers, and where a table mixes conventions.
@@ -60,16 +55,11 @@ def audit(
         are read generously (``ndcg``, ``NDCG_cut_10``, ``nDCG (10)``, ``mrr``, ``hit@10``, ``R-Prec``,
         ``MAP ↑``); a measure that is written out with its parameters is taken as it is, as is one of ours
         as it prints (``GradedAP@10``). A number is in percent if it is above 1, or if it or its name ends in
-        %; marks such as ``0.5357*`` are left out. A number above 1 is also tried as it stands where the
+        %; marks such as ``0.5357*`` are left out. Numbers that are no texts have as many digits as the
+        longest of the table has. A number above 1 is also tried as it stands where the
         measure may be above 1, and the others of a table with a number in percent are also tried in percent.
         A path is that of a Markdown, LaTeX, HTML or CSV file with tables as a paper prints them: what is no
         measure, and rows without a run, are left out, and ``notes`` of the result say so.
-    decimals : int, optional
-        How many digits were printed, 0 to 15. If left out, those of a text, and for numbers those of the
-        longest number of the table.
-    by : str, mapping or callable, optional
-        Groups of queries as for `evaluate_by`: the mean of their means is tried too. Conversations and turns
-        need no argument where ids are ``<conversation>_<turn>``.
     conventions : path, optional
         A TOML file with conventions of one's own, which are tried besides those of the package.
 
@@ -110,21 +100,17 @@ def audit(
     """
     if isinstance(claims, (str, os.PathLike)):
         claims = read_claims_file(claims)
-    if decimals is not None and (type(decimals) is not int or not 0 <= decimals <= MOST_DIGITS):
-        raise InputError(f"decimals must be a whole number from 0 to {MOST_DIGITS} (found {decimals!r})")
     runs = _runs_of(claims, run)
     origin, runs = Origin.of(qrels, runs), loaded_runs(runs)
-    loaded = loaded_qrels(qrels)
-    policies = label_policies(Judgments.of(loaded))
+    policies = label_policies(Judgments.of(loaded_qrels(qrels)))
     tried = conventions_with(conventions)
-    groupings = groupings_of(policies[0].judgments.query_ids, by, loaded)
     if isinstance(claims, PrintedClaims):
         table, notes = assigned(claims, list(runs))
         changes = list(changes_in(claims.rows))
     else:
         table, notes, changes = _rows_of(claims), [], []
-    parsed = dict(zip(table, parse_claims(table.values(), decimals), strict=True))
-    variants = {name: _variants(policies, runs[name], row, groupings) for name, row in parsed.items()}
+    parsed = dict(zip(table, parse_claims(table.values()), strict=True))
+    variants = {name: _variants(policies, runs[name], row) for name, row in parsed.items()}
     if len(variants) > 1:
         in_all = np.logical_and.reduce([each.in_run for each in variants.values()])
         for each in variants.values():
@@ -136,21 +122,13 @@ def audit(
         if isinstance(claims, PrintedClaims)
         else table.values()
     )
-    counts = list(_counted(result, parse_claims(printed, decimals), policies[0].judgments.n_queries))
+    counts = list(_counted(result, parse_claims(printed), policies[0].judgments.n_queries))
     return replace(result, origin=origin, notes=notes, changes=changes, counts=counts)
 
 
 def audit_of(trials: list[Trial], conventions: Sequence[NamedConvention] = NAMED) -> Audit:
     """Find what explains all claims together, and what it leaves open."""
     best = answers_to(trials, conventions)
-    if not best[0].complete and (swap := swap_in(trials, conventions)):
-        again = answers_to(swap.trials, conventions)
-        if len(again[0].explained) > len(best[0].explained):
-            return replace(_audit(again), swap=swap.text)
-    return _audit(best)
-
-
-def _audit(best: list[Answer]) -> Audit:
     exceptions = [] if best[0].complete else exceptions_to(best[0])
     conflicts = conflicts_of(best[0], exceptions)
     return Audit(
@@ -160,8 +138,7 @@ def _audit(best: list[Answer]) -> Audit:
 
 def _counted(result: Audit, table: list[list[Claim]], n_queries: int) -> Iterator[str]:
     """Say what the numbers of a column are whole numbers of, if nothing explains one of them."""
-    unclear = (each for each in result.exceptions if not (each.explained and each.is_clear))
-    left = {trial.claim.name for each in unclear for trial in each.trials}
+    left = {trial.claim.name for trial in result.unclear}
     for whole in wholes_in(table, n_queries):
         if whole.name in left and not whole.is_as_said:
             yield str(whole)
@@ -196,8 +173,8 @@ def _runs_named(names: list[str], runs: Any) -> Mapping[str, Any]:
     return runs
 
 
-def _variants(policies: list[Labels], run: RunLike, claims: list[Claim], groupings: Groupings) -> RunVariants:
+def _variants(policies: list[Labels], run: RunLike, claims: list[Claim]) -> RunVariants:
     fixed = [claim.measure for claim in claims if claim.is_fixed]
     for measure in fixed:
         PermedEvaluator([measure], policies[0].judgments)  # which refuses what it does not support
-    return RunVariants(policies, run, groupings=groupings, all_ties=bool(fixed))
+    return RunVariants(policies, run, all_ties=bool(fixed))

@@ -18,6 +18,7 @@ from permed_measures.audits.search import nearest_to
 from permed_measures.audits.sentences import (
     by_chance,
     doubts,
+    elsewhere,
     equals,
     equivalents,
     named,
@@ -62,8 +63,6 @@ class Audit(Result):
     ties : list of str
         Which claims that only rounding explains, or nothing, lie within what other orders of equal scores
         give.
-    swap : str
-        Which columns or rows of a table have each other's numbers; they were exchanged then.
     counts : list of str
         Columns that nothing explains: of what cutoff, or how many topics, they are whole numbers.
     origin : Origin or None
@@ -80,7 +79,6 @@ class Audit(Result):
     doubtful: list[Answer] = field(default_factory=list)
     other_names: dict[str, list[str]] = field(default_factory=dict)
     ties: list[str] = field(default_factory=list)
-    swap: str = ""
     counts: list[str] = field(default_factory=list)
     origin: Origin | None = field(default=None, repr=False)
     changes: list[str] = field(default_factory=list)
@@ -98,8 +96,8 @@ class Audit(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether one convention explains every claim, where it stands."""
-        return bool(self.answers) and not self.swap
+        """Whether one convention explains every claim."""
+        return bool(self.answers)
 
     @property
     def verdict(self) -> str:
@@ -112,6 +110,12 @@ class Audit(Result):
     def chance(self) -> Chance:
         """How often other numbers in place of the claims would be explained as well."""
         return self.best[0].chance
+
+    @property
+    def unclear(self) -> list[Trial]:
+        """The claims that nothing explains, or only what may be chance."""
+        found = (each for each in self.exceptions if not (each.explained and each.is_clear))
+        return [trial for each in found for trial in each.trials]
 
     @cached_property
     def nearest(self) -> dict[Trial, Options]:
@@ -209,8 +213,6 @@ def _finding(result: Audit) -> list[str]:
         for name, others in result.other_names.items()
     ]
     found += [f"But {text}" for text in result.ties if main.complete]
-    if result.swap:
-        found.insert(0, f"It seems that {result.swap}. Once they are exchanged:")
     found.append(by_chance(result.chance))
     return [*found, *(["Give another claim, or more digits."] if result.verdict == "may be chance" else [])]
 
@@ -226,6 +228,7 @@ def _sections(result: Audit) -> Iterator[Section]:
         **dict.fromkeys(result.conflicts[:1], result.conflicts[1:]),
         "Fewer changes explain all claims but one": doubts(main, result.doubtful),
         "Not explained; the nearest value": unexplained(main, result.nearest),
+        "Numbers of another measure or run": elsewhere(main, result.unclear),
         "Within ties": [] if main.complete else result.ties,
         "Whole numbers of hits": result.counts,
         "Equally good": equals(main, result.best[1:]),
@@ -277,7 +280,7 @@ def _how(result: Audit) -> dict[str, Any]:
     return {**how_made(_measures_of(result), result.origin), **_conventions(result)}
 
 
-_PLAIN = ("ok", "verdict", "conflicts", "other_names", "ties", "swap", "changes", "notes", "counts")
+_PLAIN = ("ok", "verdict", "conflicts", "other_names", "ties", "changes", "notes", "counts")
 
 
 def _content(result: Audit) -> dict[str, Any]:

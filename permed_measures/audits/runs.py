@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from permed_measures.audits.ranked_lists import RankedLists, judged_by_list
 from permed_measures.conventions.options import DEFAULT, OPTIONS, OPTIONS_OF, Options, value_of
-from permed_measures.conventions.query_sets import GROUPED, Groupings, QuerySets
+from permed_measures.conventions.query_sets import GROUPED, QuerySets, groupings_of
 from permed_measures.conventions.values import Labels, Ranked, is_possible, means_of
 from permed_measures.engine.forms import as_mapping_or_batches, with_string_ids
 from permed_measures.engine.inputs import RunLike
@@ -34,8 +34,6 @@ class RunVariants:
     policies : list of Labels
         Those that need no run, the grades as they are first.
     run : any form of a run
-    groupings : dict of str to ndarray
-        The group of each query.
     all_ties : bool
         Whether ties of judged and unjudged documents matter that are both not relevant, as for Judged@k.
 
@@ -56,7 +54,6 @@ class RunVariants:
         policies: list[Labels],
         run: RunLike,
         *,
-        groupings: Groupings | None = None,
         all_ties: bool = False,
     ) -> None:
         self.labels, self.judgments = policies[0], policies[0].judgments
@@ -69,7 +66,8 @@ class RunVariants:
         }
         self.in_run = np.array([query_id in lists for query_id in self.judgments.query_ids], bool)
         self.in_all_runs: Bools | None = None
-        self._n_run_queries, self._groupings, self._all_ties = len(lists), groupings or {}, all_ties
+        self._n_run_queries, self._all_ties = len(lists), all_ties
+        self._groupings = groupings_of(self.judgments.query_ids)
         self._policies = {labels.policy: labels for labels in policies}
         self._found: dict[object, Ranked | None] = {}
         self._known: dict[object, Ranked] = {}

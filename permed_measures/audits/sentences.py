@@ -8,7 +8,7 @@ import numpy as np
 
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.chance import Chance
-from permed_measures.audits.swaps import other_measures
+from permed_measures.audits.other_names import other_cells, other_measures
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.options import DEFAULT, OPTIONS, Options, changes_of, describe, title
@@ -130,12 +130,8 @@ _EQUALS = 8
 """How many conventions are named that are equally good."""
 
 
-_OTHERS = 2
-"""How many other measures that have the number of a claim are named."""
-
-
 def unexplained(main: Answer, nearest: dict[Trial, Options]) -> list[str]:
-    """Say of each claim that nothing explains which value is nearest, and what else has its number."""
+    """Say of each claim that nothing explains which value is nearest."""
     lines = []
     for trial, near in nearest.items():
         default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
@@ -144,10 +140,23 @@ def unexplained(main: Answer, nearest: dict[Trial, Options]) -> list[str]:
         text = f"{trial.shown(near)}, {trial.measure(near)}: {how}{slip and '; '}{slip}"
         if main.explained and (shown := trial.shown(main.options)) != trial.shown(near):
             text += f". By the convention of the other claims: {shown}"
-        if others := list(other_measures(trial, {**DEFAULT, **main.options}))[:_OTHERS]:
-            by = "the convention of the other claims" if main.explained else main.named.name
-            text += f". {trial.claim.text} is the value of {' or '.join(others)} by {by}"
         lines.append(f"{_name_of(trial, main)} as {trial.claim.text}: {text}")
+    return lines
+
+
+_OTHERS = 2
+"""How many other cells and measures that have the number of a claim are named."""
+
+
+def elsewhere(main: Answer, left: list[Trial]) -> list[str]:
+    """Say of claims that are left open where else their numbers are: another cell, or another measure."""
+    by = "the convention of the other claims" if main.explained else main.named.name
+    lines = []
+    for trial in left:
+        others = [*other_cells(trial, main), *other_measures(trial, {**DEFAULT, **main.options})]
+        if others:
+            found = " or ".join(list(dict.fromkeys(others))[:_OTHERS])
+            lines.append(f"{_name_of(trial, main)}: {trial.claim.text} is {found} by {by}")
     return lines
 
 

@@ -34,7 +34,6 @@ ASKED_MEASURES = (
 CLAIMS = (
     repeatable(INPUT, "--claim NAME=VALUE", "A published number, such as MAP@10=0.5357. Can be repeated."),
     option(INPUT, "--claims FILE", "Tables as a paper prints them: a Markdown, LaTeX, HTML or CSV file."),
-    option(INPUT, "--decimals N", "Number of published digits after the point.", choices=range(16)),
 )
 
 CLUSTERS = option(

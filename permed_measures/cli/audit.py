@@ -10,7 +10,7 @@ from permed_measures.audits.audit import audit
 from permed_measures.cli.arguments import CLAIMS, CONVENTIONS, QRELS, READING, RUNS, WRITING
 from permed_measures.cli.inputs import find_runs, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import ADVANCED, Command, option
+from permed_measures.cli.parsing import Command
 from permed_measures.markup import counted
 from permed_measures.papers.tables import read_claims
 
@@ -23,9 +23,7 @@ def run(args: Namespace) -> int:
     form = format_of(args, [Path(args.qrels), *files.values(), *others.values()])
     rows = read_claims(args.claims, args.claim, list(files))
     with reading(args.qrels, files, args.order, args.query_ids) as inputs:
-        result = audit(
-            inputs.qrels, inputs.runs, rows, args.decimals, by=args.by, conventions=args.conventions
-        )
+        result = audit(inputs.qrels, inputs.runs, rows, conventions=args.conventions)
     result = replace(result, origin=origin_of(args, files)._replace(others=others))
     write_report(result.report(), form, args.output, counted(len(files), "run"))
     return int(not result.ok)
@@ -35,9 +33,6 @@ COMMAND = Command(
     run,
     [
         *(QRELS, RUNS, *CLAIMS, *WRITING),
-        option(
-            ADVANCED, "--by FIELD|REGEX", "Try means by group too; conversations and turns need no option."
-        ),
         CONVENTIONS,
         *READING,
     ],

@@ -21,7 +21,7 @@ def run(args: Namespace) -> int:
     form = format_of(args, [Path(args.qrels), *others.values()])
     rows = read_claims(args.claims, args.claim, ["row"])
     with reading(args.qrels, {}) as inputs:
-        result = possible(inputs.qrels, rows, args.decimals, conventions=args.conventions)
+        result = possible(inputs.qrels, rows, conventions=args.conventions)
     result = replace(result, origin=origin_of(args, {})._replace(others=others))
     write_report(result.report(), form, args.output, counted(len(result.rows), "row"))
     return int(not result.ok)

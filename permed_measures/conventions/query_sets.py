@@ -10,33 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.conventions.options import OPTIONS
-from permed_measures.engine.groups import By, Groups
-from permed_measures.engine.inputs import QrelsLike
 from permed_measures.engine.judgments import Ints
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Groupings = Mapping[str, Ints]
 
-GROUPED = ("conversations", "turns", "groups")
+GROUPED = ("conversations", "turns")
 """The query sets whose means are those of groups."""
 _TURN = re.compile(r"(.+)_(?:turn_)?([0-9]+)")
 
 
-def groupings_of(query_ids: list[str], by: By | None = None, qrels: QrelsLike | None = None) -> Groupings:
-    """Return the group of each query, -1 for none, by the means of groups that can be taken.
+def groupings_of(query_ids: list[str]) -> Groupings:
+    """Return the group of each query by the means of groups that can be taken.
 
     Ids such as ``topic_001_2`` tell the conversation and the turn; there are both only if each differs.
     """
-    found: dict[str, Ints] = {}
     parts = [match.groups() for each in query_ids if (match := _TURN.fullmatch(each))]
     if parts and len(parts) == len(query_ids):
         columns = [np.unique(np.array(column), return_inverse=True)[1] for column in zip(*parts, strict=True)]
         if all(0 < column.max() < len(column) - 1 for column in columns):
-            found = dict(zip(GROUPED, columns, strict=False))
-    if by is not None:
-        found["groups"] = Groups.of(query_ids, by, qrels).group
-    return found
+            return dict(zip(GROUPED, columns, strict=True))
+    return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +78,8 @@ class QuerySets:
             sets.sizes[place(queries)] = n_run_queries if queries == "run" else mask.sum()
         sets.added[place("nothing_is_one")] = (in_run & ~relevant).sum()
         for queries, group in groupings.items():
-            inside = group >= 0
-            sizes = np.bincount(group[inside])
-            sets.weights[place(queries), inside] = 1 / sizes[group[inside]]
+            sizes = np.bincount(group)
+            sets.weights[place(queries)] = 1 / sizes[group]
             sets.sizes[place(queries)] = len(sizes)
         return sets
 

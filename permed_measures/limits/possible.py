@@ -17,14 +17,13 @@ from permed_measures.errors import InputError, MeasureError
 from permed_measures.files.provenance import Origin
 from permed_measures.limits.reports import Possible
 from permed_measures.limits.rows import Conventions
-from permed_measures.papers.claims import MOST_DIGITS, parse_claims
+from permed_measures.papers.claims import parse_claims
 from permed_measures.papers.tables import PrintedClaims, read_claims_file
 
 
 def possible(
     qrels: QrelsLike,
     claims: Mapping[str, Any] | str | os.PathLike[str] | PrintedClaims,
-    decimals: int | None = None,
     *,
     conventions: str | os.PathLike[str] | None = None,
 ) -> Possible:
@@ -40,9 +39,6 @@ def possible(
         As for ``audit``: ``{"P@1": "0.0687", "MAP@10": "0.0877"}``, several such rows by their names, or a
         file with tables as a paper prints them. The name of a measure of ours as it prints, such as
         ``GradedAP@10``, fixes every convention of its row but how others are computed.
-    decimals : int, optional
-        How many digits were printed, 0 to 15. If left out, those of a text, and for numbers those of the
-        longest.
     conventions : path, optional
         A TOML file with conventions of one's own, which are tried besides those of the package.
 
@@ -81,10 +77,8 @@ def possible(
     >>> print(f"{low:.2f} to {high:.2f}")
     0.45 to 0.96
     """
-    if decimals is not None and (type(decimals) is not int or not 0 <= decimals <= MOST_DIGITS):
-        raise InputError(f"decimals must be a whole number from 0 to {MOST_DIGITS} (found {decimals!r})")
     table, notes = _rows_of(claims)
-    parsed = dict(zip(table, parse_claims(table.values(), decimals), strict=True))
+    parsed = dict(zip(table, parse_claims(table.values()), strict=True))
     judgments = Judgments.of(loaded_qrels(qrels))
     _check(judgments)
     tried = Conventions(label_policies(judgments), conventions_with(conventions))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
+from decimal import ROUND_DOWN, Context, Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -110,22 +110,15 @@ MOST_DIGITS = 15
 """How many digits after the point a claim may have."""
 
 
-def parse_claims(rows: Iterable[Mapping[str, Any]], decimals: int | None = None) -> list[list[Claim]]:
-    """Return the claims of each row of a table.
-
-    Parameters
-    ----------
-    rows : iterable of mappings of str to number or str
-    decimals : int, optional
-        How many digits were printed; if left out, those of each text, and for numbers those of the longest.
-    """
+def parse_claims(rows: Iterable[Mapping[str, Any]]) -> list[list[Claim]]:
+    """Return the claims of each row of a table; numbers have the digits of the longest, texts their own."""
     rows = list(rows)
     if not all(rows):
         raise InputError("there are no claims; give them as {'MAP@10': 0.5357}")
     texts = [str(value) for row in rows for value in row.values() if not isinstance(value, str)]
     numbers = [Decimal(text).normalize() for text in texts if _NUMBER.fullmatch(text)]
     longest = max(map(_digits, numbers), default=0)
-    table = [[_claim(name, value, decimals, longest) for name, value in row.items()] for row in rows]
+    table = [[_claim(name, value, longest) for name, value in row.items()] for row in rows]
     table = [_with_cutoffs_of_others(row) for row in table]
     if any(claim.percent for row in table for claim in row):  # so those without a sign may be too
         return [[claim.or_in_percent() for claim in row] for row in table]
@@ -148,7 +141,7 @@ def _digits(number: Decimal) -> int:
     return max(-int(number.as_tuple().exponent), 0)
 
 
-def _claim(name: str, value: Any, decimals: int | None, digits: int) -> Claim:
+def _claim(name: str, value: Any, digits: int) -> Claim:
     if not isinstance(name, str):
         raise InputError(f"the name of a claim must be a string (found {name!r})")
     heading, in_percent = heading_of(name)
@@ -159,14 +152,12 @@ def _claim(name: str, value: Any, decimals: int | None, digits: int) -> Claim:
     if abs(number) > (_LARGEST_COUNT if counts else 100):
         most = f"a count is at most {_LARGEST_COUNT:,}" if counts else "a value is at most 1, or 100 percent"
         raise InputError(f"{most} (found {value!r})", where=f"claim {name!r}")
-    if decimals is not None:
-        digits = decimals
-    elif isinstance(value, str):
+    if isinstance(value, str):
         digits = _digits(number)
     if digits > MOST_DIGITS:
         problem = f"a claim can have at most {MOST_DIGITS} digits after the point (found {value!r})"
         raise InputError(problem, where=f"claim {name!r}")
-    number = number.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_EVEN)
+    number = number.quantize(Decimal(1).scaleb(-digits))
     plain = Claim(name, f"{number:f}{sign}", measure, cutoffs, number, digits, False)
     if not percent:
         return plain

@@ -14,10 +14,10 @@ DEFAULT = {}
 class Plain:
     """Qrels and a run, and the mean of a measure by any convention.
 
-    `others` are the other runs of a table, `groups` the group of each query.
+    `others` are the other runs of a table.
     """
 
-    def __init__(self, qrels, run, others=(), groups=None):
+    def __init__(self, qrels, run, others=()):
         listed = {q: {d: g for d, g in docs.items() if d in run.get(q, {})} for q, docs in qrels.items()}
         self.qrels = {
             "grades": qrels,
@@ -28,7 +28,7 @@ class Plain:
             },
             "listed": listed,
         }
-        self.run, self.others, self.groups = run, others, groups
+        self.run, self.others = run, others
         self.rankings = {}
 
     def top(self, labels):
@@ -60,14 +60,11 @@ class Plain:
         """Return the groups of queries that means are taken over, and then of these."""
         qrels, of = self.qrels[how["labels"]], how["queries"]
         relevant = [query for query in qrels if max(qrels[query].values(), default=0) >= 1]
-        if of in ("conversations", "turns", "groups"):
+        if of in ("conversations", "turns"):
             groups = {}
             for query in qrels:
                 parts = query.rpartition("_")
-                group = {"conversations": parts[0], "turns": parts[2]}.get(of)
-                group = self.groups.get(query) if of == "groups" else group
-                if group is not None:
-                    groups.setdefault(group, []).append(query)
+                groups.setdefault(parts[0] if of == "conversations" else parts[2], []).append(query)
             return list(groups.values())
         lists = {query: self.ranking(query, how) for query in qrels}
         return [
@@ -242,11 +239,10 @@ def ndcg(how, cutoff, ranking, judgments, gains=None):
 def means_something(how, plain):
     """Return whether there is such a ranking, query set or gain; an audit leaves out the others."""
     how = {**COMMUNITY_OPTIONS, **how}
-    judged = ("conversations", "turns")
     averaged = how["tied"] == "averaged"
     alike = how["labels"] in ("pool", "strict") and (how["level"], how["ap_level"]) != (1, 1)
     usual = how["precision"] != "returned" and how["recall"] in ("num_rel", "min")
-    grouped = how["queries"] in ("conversations", "turns", "groups")
+    grouped = how["queries"] in ("conversations", "turns")
     micro = how["averaging"] == "micro" and (grouped or not usual)
     top = plain.top(how["labels"])
     return not (
@@ -254,9 +250,8 @@ def means_something(how, plain):
         or micro
         or max(how["level"], how["ap_level"]) > top
         or (how["labels"] == "strict" and plain.top("grades") < 2)
-        or (how["queries"] in judged and not all("_" in query for query in plain.qrels["grades"]))
+        or (grouped and not all("_" in query for query in plain.qrels["grades"]))
         or (how["queries"] == "all_runs" and not plain.others)
-        or (how["queries"] == "groups" and plain.groups is None)
         or (averaged and (how["documents"] == "judged" or how["labels"] in ("pool", "strict")))
         or (how["weights"] == "half" and top > 3)
         or (how["weights"] == "capped" and top <= 2)

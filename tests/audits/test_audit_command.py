@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from audit_helpers import audit_cli, unwrapped
@@ -30,15 +29,6 @@ def test_claims_are_given_one_by_one(files):  # noqa: ARG001
     stdout = audit_cli("qrels", "one.trec", "--claim", "P@1=0.3334", status=1)
     assert stdout.startswith("No convention explains any claim.\n")
     assert "nearest value\n  P@1 as 0.3334: 0.3333, P@1: by default" in stdout
-
-
-def test_means_by_group_are_asked_for(files):  # noqa: ARG001
-    """RR is 1 for a1 only: 1/3 of all queries, but 1/4 as the mean of 1/2 for a and 0 for b."""
-    Path("qrels").write_text("a1 0 d 1\na2 0 d 1\nb1 0 d 1\n")
-    Path("run").write_text("a1 Q0 d 1 1 t\na2 Q0 x 1 1 t\nb1 Q0 x 1 1 t\n")
-    arguments = ["qrels", "run", "--claim", "RR=0.25"]
-    audit_cli(*arguments, status=1)
-    assert "change: query set: groups, each being the mean" in audit_cli(*arguments, "--by", "^([a-z])")
 
 
 def test_claims_are_given_in_a_file(files):
@@ -121,10 +111,6 @@ def test_what_is_no_claim_is_said_in_a_line_and_left_out(files, text, notes):
         ),
         (["one.trec", "--claim", "P@1"], "a claim must be NAME=VALUE, each name once (found 'P@1')"),
         (["one.trec", "--claims", "none.csv"], "error: none.csv: No such file or directory"),
-        (
-            ["one.trec", "--claim", "P@1=0.5", "--decimals", "-1"],
-            "--decimals: ",
-        ),
         (["foreign", "--claim", "P@1=0.5"], "error: foreign: the run and the qrels share no query"),
         (["one.trec", "one.trec", "--claim", "P@1=0.5"], "two runs are named 'one'"),
         (
@@ -149,11 +135,6 @@ def test_no_format_prints_characters_that_control_a_terminal(files, character): 
         assert character not in text
         assert "31mb" in text, form
     assert [claim["run"] for claim in json.loads(result.to("json"))["claims"]] == [name, "two"]
-
-
-def test_decimals_of_the_command_are_those_of_the_library(files):  # noqa: ARG001
-    audit_cli("qrels", "one.trec", "--claim", "P@1=0.3", "--decimals", "1")
-    audit_cli("qrels", "one.trec", "--claim", "P@1=0.3", "--decimals", "4", status=1)
 
 
 def test_query_ids_are_rewritten_if_asked_for(files, refused):

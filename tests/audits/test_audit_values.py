@@ -14,20 +14,18 @@ from permed_measures.audits.runs import RunVariants
 from permed_measures.audits.trials import Space, Trial
 from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.options import CUTOFF, DEFAULT, OPTIONS, OPTIONS_OF, SHARED
-from permed_measures.conventions.query_sets import groupings_of
 from permed_measures.conventions.values import label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.papers.claims import parse_claims
 from permed_measures.results.report import FORMATS
 
 
-def trials_of(qrels, run, claims, others=(), by=None):
+def trials_of(qrels, run, claims, others=()):
     """Return the trials of a row by the names of its claims; `others` are the other runs of a table."""
     policies = label_policies(Judgments.of(qrels))
-    groupings = groupings_of(policies[0].judgments.query_ids, by)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of runs without judged documents
-        variants = RunVariants(policies, run, groupings=groupings)
+        variants = RunVariants(policies, run)
         if others:
             runs = [RunVariants(policies, each) for each in others]
             variants.in_all_runs = np.logical_and.reduce([each.in_run for each in (variants, *runs)])
@@ -54,9 +52,8 @@ def test_every_convention_has_the_value_of_plain_loops(seed):
     if seed % 2:
         qrels, run = conversations(qrels, run)
     other = dict(rng.sample(list(run.items()), max(1, len(run) - 1)))
-    groups = {query: rng.choice("ab") for query in qrels if rng.random() < 0.8}
-    plain = Plain(qrels, run, [other], groups)
-    trials = trials_of(qrels, run, dict.fromkeys(CLAIMS, "0.5000"), [other], groups)
+    plain = Plain(qrels, run, [other])
+    trials = trials_of(qrels, run, dict.fromkeys(CLAIMS, "0.5000"), [other])
     n_known = 0
     for trial in trials.values():
         for _ in range(60):

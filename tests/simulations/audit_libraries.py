@@ -23,7 +23,6 @@ import permed_measures as pm
 from permed_measures.audits.runs import RunVariants
 from permed_measures.audits.search import answers_to
 from permed_measures.audits.trials import Trial
-from permed_measures.conventions.query_sets import groupings_of
 from permed_measures.conventions.values import label_policies
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.judgments import Judgments
@@ -92,9 +91,9 @@ def audits_of(qrels, run, rows):
 
 def trials_of(qrels, run, row):
     """Return the trials of a row by the names of its claims."""
-    [claims] = parse_claims([dict.fromkeys(row, 0.5)], 4)
+    [claims] = parse_claims([dict.fromkeys(row, "0.5000")])
     policies = label_policies(Judgments.of(qrels))
-    variants = RunVariants(policies, run, groupings=groupings_of(policies[0].judgments.query_ids))
+    variants = RunVariants(policies, run)
     return {claim.name: Trial("", claim, variants) for claim in claims}
 
 

@@ -1,0 +1,82 @@
+"""Numbers that another measure, cutoff or run has, as where columns or rows of a table are swapped."""
+
+import pytest
+
+import permed_measures as pm
+from permed_measures.datasets import SAMPLES
+
+QRELS = pm.read_qrels(SAMPLES[0].qrels)
+RUNS = {name: pm.read_run(run) for name, run in SAMPLES[0].runs.items() if name != "tfidf"}
+MEASURES = {"nDCG@10": "nDCG@10", "MAP@10": "AP@10", "P@1": "P@1"}
+OTHERS = ["R@20", "RR@5"]
+
+
+@pytest.fixture(scope="module")
+def values():
+    names = [*MEASURES.values(), *OTHERS]
+    return {
+        run: dict(zip(names, pm.calc_aggregate(names, QRELS, RUNS[run]).values(), strict=True))
+        for run in RUNS
+    }
+
+
+@pytest.fixture
+def table(values):
+    return {run: {name: f"{row[each]:.4f}" for name, each in MEASURES.items()} for run, row in values.items()}
+
+
+def elsewhere(result):
+    """Return what is said of where else the numbers of open claims are."""
+    found = {each.heading: each.texts for each in result.report().sections}
+    return found.get("Numbers of another measure or run", [])
+
+
+def test_nothing_is_said_of_a_true_table(table):
+    result = pm.audit(QRELS, RUNS, table)
+    assert (result.ok, result.other_names, result.unclear, elsewhere(result)) == (True, {}, [], [])
+
+
+@pytest.mark.parametrize(
+    ("swapped", "said"),
+    [
+        ("rows", ["bm25, MAP@10: # is MAP@10 of lsa", "lsa, MAP@10: # is MAP@10 of bm25"]),
+        ("columns", ["lsa, MAP@10: # is P@1 of lsa", "lsa, P@1: # is MAP@10 of lsa"]),
+    ],
+)
+def test_swapped_numbers_are_told_by_the_cell_that_has_them(table, swapped, said):
+    row, other = table["lsa"], table["bm25" if swapped == "rows" else "lsa"]
+    name = "MAP@10" if swapped == "rows" else "P@1"
+    row["MAP@10"], other[name] = other[name], row["MAP@10"]
+    result = pm.audit(QRELS, RUNS, table)
+    assert (result.ok, len(result.best[0].explained)) == (False, 4)
+    numbers = [table[run][name] for run, name in (each.partition(":")[0].split(", ") for each in said)]
+    lines = [text.replace("#", number) for text, number in zip(said, numbers, strict=True)]
+    assert elsewhere(result) == [f"{line} by the convention of the other claims" for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "said"), [("R@5", "R@20 or R@50", True), ("P@5", "RR@5", True), ("P@5", "", False)]
+)
+def test_another_measure_or_cutoff_that_has_an_open_number_is_named(values, table, name, other, said):
+    text = f"{values['bm25'][other.partition(' ')[0]]:.4f}" if said else "0.9877"
+    result = pm.audit(QRELS, RUNS["bm25"], {**table["bm25"], name: text})
+    assert [line.partition(" by ")[0] for line in elsewhere(result)] == [f"{name}: {text} is {other}"] * said
+
+
+def test_a_column_that_another_measure_explains_without_any_change_is_not_certain():
+    """P@10 over min(R, k) of unjudged documents removed is here what R@20 is."""
+    qrels = {f"q{i}": {"a": 1, **({"b": 1} if i % 3 else {})} for i in range(60)}
+    runs = {
+        name: {f"q{i}": {f"x{j}": 99 - j for j in range(12)} | {"a": 50 - i % 7} for i in range(0, 60, step)}
+        for name, step in (("one", 2), ("two", 3), ("three", 1))
+    }
+    values = {name: pm.calc_aggregate([pm.parse_measure("R@20")], qrels, run) for name, run in runs.items()}
+    column = {name: {"P@10": f"{value.popitem()[1]:.4f}"} for name, value in values.items()}
+    result = pm.audit(qrels, runs, column)
+    assert result.best[0].complete
+    assert result.best[0].changes
+    assert result.verdict != "certain"
+    assert "R@20" in result.other_names["P@10"]
+    assert "But P@10 has the numbers of " in str(result)
+    named = {name: {"R@20": row["P@10"]} for name, row in column.items()}
+    assert pm.audit(qrels, runs, named).other_names == {}
