@@ -1,63 +1,243 @@
-"""Random files of every format with known content, and with whatever a real file may have in it.
+"""Random files of every format, with whatever a real file may have in it.
 
 ``generated(seed)`` is one file: CRLF, tabs, marks (U+FEFF) anywhere, control characters, letters that are
 combined or go from right to left, U+0085, U+2028, numbers in every spelling, ties, scattered queries.
 ``changed(file)`` has a piece of it changed, so that mostly it must be refused.
 """
 
-import json
+import io
 import random
 import re
-from dataclasses import dataclass, replace
+from collections import Counter
+from typing import NamedTuple
 
-from generated_json import (
-    ground_truth,
-    json_file,
-    litsearch,
-    medcorpus,
-    permed_results,
-)
-from generated_parts import Made
-from generated_pieces import words
-from generated_rows import beir, parquet, table, trec, trec_qrels
+import polars as pl
+from generated_json import ground_truth, json_file, litsearch, medcorpus, permed_results
+
+BLANKS = " \t\v\f\r"
+MARK = "\ufeff"
 
 
-@dataclass(frozen=True)
-class GeneratedFile:
-    """A file and what it says.
+def words(text):
+    return text.split(" ")
 
-    Attributes
-    ----------
-    format : str
-        A format that `plain_readers` reads.
-    what : {'qrels', 'run'}
-        What it is to be read as.
-    data : bytes
-        The file, not compressed.
-    rows : list of (query_id, [(doc_id, number)])
-        What it says, in its order; a number is text as it was written, None in a list without scores.
-    """
+
+COMMON_IDS = [*(f"d{number}" for number in range(1, 25)), "1", "2", "10", "007", "-5", "d01"]
+MARKED_IDS = words(f"{MARK}d1 {MARK}{MARK}d1 d1{MARK} d{MARK}1 {MARK}")
+ODD_IDS = [
+    *MARKED_IDS,
+    *words("nan inf null None 1.0 1e3 1_0 é e\u0301 x\u0301 i\u0307 ü 日本 שלום عربى 😀 \uffff \U00010000"),
+    *words("a\u202eb \u200fx a\u200bb a\u0085b \u0085 a\u2028b \u2029c \u00a0n \u3000 a\x01b \x1cx a\x1fb"),
+    *words("\x00 \x7f ' a\\b \\n a,b a;b } a{ #y d#"),
+    *words('" "quoted" a"b'),
+]
+BLANK_IDS = ["a b", " a", "a ", "a  b", "", "#d", " "]
+LOOSE_IDS = [*BLANK_IDS, "a\tb", "\t", "a\nb", "a\r\nb", "a\rb", "a\n\nb", f"\n{MARK}d1", "\r"]
+"""Ids that columns divided by white space cannot hold."""
+SCORES = [
+    *words("0.0 -0.0 0 -0 +1.5 1e39 -1e39 3.5e38 1e-50 1E5 .5 5. 007 1e+2 1E-2 -.0e1 0.3 1e23 8.5\u2028"),
+    *words("inf -inf Infinity +INF 1e999 -1e400 4.9e-324 2.2250738585072011e-308 9007199254740993 \u0663"),
+    *words("16777216 16777217 1.0000000596046448 1.0000000000000002 0.30000001192092896 \uff11.5"),
+    *words("0.1000000000000000055511151231257827 111111111111111111111111111111"),
+]
+GRADES = words("0 1 1 2 2 3 -1")
+ODD_GRADES = words("+1 01 -0 1.0 0.5 -0.0 2.50 1e0 1E0 3e0")
+
+
+class Made:
+    """A file in the making."""
+
+    def __init__(self, rng, what):
+        self.rng, self.what = rng, what
+        self.is_plain = self.chance(0.3)  # nothing odd keeps it from the fast paths
+
+    def chance(self, share):
+        return self.rng.random() < share
+
+    def choice(self, *items):
+        return self.rng.choice(items)
+
+    def ids(self, count, loose):
+        odd = self.rng.sample(ODD_IDS, self.choice(0, 0, 4, len(ODD_IDS)))
+        pools = [COMMON_IDS + odd] * 3 + [COMMON_IDS[:6] + MARKED_IDS] * 2
+        pools += [COMMON_IDS[:4] + BLANK_IDS, COMMON_IDS[:9] + LOOSE_IDS] if loose else []
+        pool = COMMON_IDS if self.is_plain else self.rng.choice(pools)
+        return self.rng.sample(pool, min(count, len(pool)))
+
+    def lists(self, loose=True, least=0):
+        """Return queries with their documents."""
+        documents = self.ids(self.choice(1, 5, 14), loose)
+        sizes = range(least, len(documents) + 1)
+        queries = self.ids(self.rng.randint(1, 5), loose)
+        return {q: self.rng.sample(documents, self.rng.choice(sizes)) for q in queries}
+
+    def pairs(self, loose=True):
+        """Return queries and documents in the order of the file, one row each, perhaps scattered."""
+        pairs = [(q, d) for q, docs in self.lists(loose, least=1).items() for d in docs]
+        if self.chance(0.5):
+            self.rng.shuffle(pairs)
+        return pairs
+
+    def numbers(self, count, odd_scores=SCORES, odd_grades=ODD_GRADES):
+        """Return numbers as text: with ties, with collisions as float32, or in any spelling."""
+        rng = self.rng
+        grades = self.choice(GRADES, [*GRADES, *odd_grades])
+        spelling = self.choice(
+            lambda: repr(float(rng.randrange(4))),
+            lambda: repr(1 + rng.randrange(6) * 1e-9),
+            lambda: repr(rng.uniform(-20, 20)),
+            lambda: repr(rng.random() * 10.0 ** rng.randint(-300, 300)),
+            lambda: str(rng.randrange(-9, 99)),
+            lambda: rng.choice(odd_scores),
+        )
+        return [rng.choice(grades) if self.what == "qrels" else spelling() for _ in range(count)]
+
+    def ranks(self, pairs):
+        """Return a column of ranks for rows of queries and documents: an order, or not one."""
+        rng, seen, counts = self.rng, Counter(), Counter(query_id for query_id, _ in pairs)
+        first = self.choice(0, 1)
+        orders = {query_id: rng.sample(range(n), n) for query_id, n in counts.items()}
+        rank = self.choice(
+            lambda row, *_: row,
+            lambda _, place, __: place,
+            lambda _, __, order: order,
+            lambda *_: 0,
+            lambda _, place, __: place // 2,
+            lambda _, __, order: order * 3,
+        )
+        odd = [] if self.chance(0.8) else ["-", "1.5", "-1"]
+        ranks = []
+        for row, (query_id, _) in enumerate(pairs):
+            place = seen[query_id]
+            seen[query_id] += 1
+            ranks.append(self.choice(str(first + rank(row, place, orders[query_id][place])), *odd))
+        return ranks
+
+    def joined(self, lines):
+        """Join lines as files do: with any line ends, perhaps none at the end, perhaps a mark before."""
+        ends = self.choice(["\n"], ["\n"], ["\r\n"], ["\n", "\r\n"])
+        text = "".join(line + self.rng.choice(ends) for line in lines)
+        if self.chance(0.3):
+            text = text.removesuffix("\n").removesuffix("\r")
+        return self.marked(text)
+
+    def marked(self, text):
+        """Return the bytes, perhaps with a mark before them; always if the text itself begins with one."""
+        return ((MARK if text.startswith(MARK) or self.chance(0.15) else "") + text).encode()
+
+
+# --- a row per document ----------------------------------------------------------------------------
+
+
+def trec(made):
+    pairs = [("q" if q.startswith("#") else q, d) for q, d in made.pairs(loose=False)]
+    pairs = list(dict.fromkeys(pairs))
+    is_run = made.what == "run"
+    odd = made.choice("Q0", "0", "e\u0301", MARK, "a\u0085b", "\x01")
+    tag = made.choice("tag", odd, '"tag', "#")
+    junk = made.choice([], [], ["more"], ["\u2028", "#"])
+    rows = [
+        [q, odd, d, rank, number, tag, *junk] if is_run else [q, odd, d, number]
+        for (q, d), rank, number in zip(pairs, made.ranks(pairs), made.numbers(len(pairs)), strict=True)
+    ]
+    blanks = made.choice([" "], [" "], [" "], ["\t"], [" ", "  ", "\t", " \t "], ["\v", "\f", " "])
+    around = made.choice([""], ["", "", " ", "\t "])
+    if made.is_plain:
+        blanks, around = [" "], [""]
+    said = "{} Q0 {} 1 2.0 tag" if is_run else "{} 0 {} 1"
+    said = [said.format(*pair) for pair in (("#", "d1"), ("#" + pairs[0][0], pairs[0][1]), ("#q1", "d1"))]
+    nothing = ["", " ", "\t", "\v ", "#", "# words", f"#{MARK}", "  #\tmore words, 1 2 3", f"  {said[0]}"]
+    share = 0 if made.is_plain else made.choice(0, 0.05, 0.3)
+    lines = []
+    for row in [*rows, []]:  # comments stand between rows, and at the end
+        lines += [made.choice(*nothing, *said)] if made.chance(share) else []
+        line = "".join(cell + made.choice(*blanks) for cell in row).rstrip(BLANKS)
+        lines += [made.choice(*around) + line + made.choice(*around)] if row else []
+    return made.joined(lines)
+
+
+def trec_qrels(made):
+    """Make qrels of which the order is a run."""
+    made.what = "qrels"
+    return trec(made)
+
+
+def table(made):
+    """Make a table with any delimiter, other columns, aliases and quotes."""
+    value = "score" if made.what == "run" else made.choice("relevance", "label")
+    names = made.choice("query_id", "qid", "q_id"), made.choice("doc_id", "docno"), value
+    return table_of(made, names, made.choice(*",;\t"))
+
+
+def beir(made):
+    return table_of(made, ("query-id", "corpus-id", "score"), made.choice(*"\t\t\t,"))
+
+
+def table_of(made, names, delimiter):
+    pairs = made.pairs()
+    aliases = [alias for name, alias in (("query_id", "qid"), ("doc_id", "docno")) if name in names]
+    other = made.choice([], [], ["rank"], ["query"], ["", "query"], ["query", "query"], aliases)
+    columns = [*names, *other]
+    if made.chance(0.5):
+        made.rng.shuffle(columns)
+    texts = [["some words"], [""], ["some words", "", "1"], [MARK, "\x01", "a\u2028b"]]
+    texts = texts[0] if made.is_plain else made.choice(*texts, ["two\nlines", 'a "query"'])
+    ranks = made.ranks(pairs) if made.chance(0.7) else [""] * len(pairs)
+    share = 0 if made.is_plain else made.choice(0, 0, 0.1, 1)
+
+    def line(cells, share):
+        return delimiter.join(cell(made, text, delimiter, made.chance(share)) for text in cells)
+
+    lines = [*made.choice([], [], [], ["# made by hand"], ["", " "], ["#", "\t"]), line(columns, share == 1)]
+    for pair, number, rank in zip(pairs, made.numbers(len(pairs)), ranks, strict=True):
+        known = dict(zip((*names, "rank"), (*pair, number, rank), strict=True))
+        lines.append(line([known.get(column, made.choice(*texts)) for column in columns], share))
+        lines += [""] if made.chance(0.02) else []
+    return made.joined(lines)
+
+
+def cell(made, text, delimiter, quote):
+    """Return a cell, in quotes where it must be; quotes within a cell need none."""
+    needed = set(text) & {delimiter, "\n", "\r"} or text.startswith('"') or ('"' in text and made.chance(0.7))
+    return '"' + text.replace('"', '""') + '"' if needed or quote else text
+
+
+def parquet(made):
+    pairs = made.pairs()
+    if made.chance(0.2):
+        pairs = list(dict.fromkeys((str(len(q)), d) for q, d in pairs))
+    numbers = made.numbers(len(pairs))
+    whole = made.what == "qrels" and not any(n in ODD_GRADES for n in numbers)
+    columns = {
+        made.choice("query_id", "qid", "q_id"): pl.Series([q for q, _ in pairs]),
+        made.choice("doc_id", "docno"): pl.Series(
+            [d for _, d in pairs], dtype=made.choice(pl.String, pl.Categorical)
+        ),
+        "score" if made.what == "run" else made.choice("relevance", "label"): pl.Series(
+            [int(n) if whole else float(n) for n in numbers]
+        ),
+        "other": pl.Series([MARK] * len(pairs)),
+    }
+    if made.chance(0.5):
+        ranks = [int(rank) if rank.isdigit() else None for rank in made.ranks(pairs)]
+        columns["rank"] = pl.Series(ranks, dtype=made.choice(pl.Int64, pl.Int32, pl.UInt16, pl.Float64))
+    frame, file = pl.DataFrame(columns), io.BytesIO()
+    frame.select(made.rng.sample(frame.columns, frame.width)).write_parquet(
+        file, row_group_size=made.choice(1, 5, None), compression=made.choice("zstd", "snappy")
+    )
+    return file.getvalue()
+
+
+# --- files -----------------------------------------------------------------------------------------
+
+
+class GeneratedFile(NamedTuple):
+    """A file of a format that `plain_readers` reads, as ``what``: qrels or a run."""
 
     seed: int
     format: str
     what: str
     data: bytes
-    rows: list
-
-    def known(self):
-        """Return the table that the rows are."""
-        table = {}
-        for query_id, documents in self.rows:
-            table.setdefault(query_id, {}).update(documents)
-        for documents in table.values():
-            for rank, (doc_id, number) in enumerate(documents.items(), start=1):
-                documents[doc_id] = -float(rank) if number is None else self._number(number)
-        return table
-
-    def _number(self, text):
-        if self.what == "run":
-            return float(json.loads(text) if "JSON" in self.format or "PerMed" in self.format else text)
-        return int(text) if text.lstrip("+-").isdigit() else float(text)
 
     def __str__(self):
         return f"file {self.seed} ({self.format} as {self.what})"
@@ -65,11 +245,8 @@ class GeneratedFile:
 
 def generated(seed):
     """Return the file of this seed; the formats take turns."""
-    rng = random.Random(seed)
     format_name, what, write = FORMATS[seed % len(FORMATS)]
-    made = Made(rng, what)
-    data = write(made)
-    return GeneratedFile(seed, format_name, what, data, made.rows)
+    return GeneratedFile(seed, format_name, what, write(Made(random.Random(seed), what)))
 
 
 TOKEN = re.compile(rb'"[^"]*"|[^\s,;:"{}\[\]]+')
@@ -85,22 +262,16 @@ def changed(file):
     place = rng.randrange(min(2, len(lines) - 1), len(lines))
     line = lines[place]
     found = [*TOKEN.finditer(line)]
-    token = rng.choice(found).span() if found else (0, len(line))
+    start, end = rng.choice(found).span() if found else (0, len(line))
     at = rng.randint(0, len(line))
-    kind = rng.choice(["token", "token", "character", "line", "again", "bytes", "cut"])
-    if kind == "token":
-        lines[place] = line[: token[0]] + rng.choice(WRONG).encode() + line[token[1] :]
-    elif kind == "character":
-        lines[place] = line[:at] + rng.choice(["", *ODD]).encode() + line[at + rng.choice([0, 1]) :]
-    elif kind == "line":
-        lines[place:place] = [rng.choice([b"", b" ", b"# x", b"junk", b"[3]", b"null", rng.choice(lines)])]
-    elif kind == "again":
-        lines[place] = line[: token[1]] + b" " + line[token[0] : token[1]] + line[token[1] :]
-    elif kind == "bytes":
-        lines[place] = line[:at] + rng.choice(BROKEN) + line[at:]
-    else:
-        lines[place] = line[:at]
-    return replace(file, data=b"\n".join(lines))
+    other = [b"", b" ", b"# x", b"junk", b"[3]", b"null", rng.choice(lines)]
+    wrong = line[:start] + rng.choice(WRONG).encode() + line[end:]
+    odd = line[:at] + rng.choice(["", *ODD]).encode() + line[at + rng.choice([0, 1]) :]
+    again = line[:end] + b" " + line[start:end] + line[end:]
+    broken = line[:at] + rng.choice(BROKEN) + line[at:]
+    more = rng.choice(other) + b"\n" + line
+    lines[place] = rng.choice([wrong, wrong, odd, more, again, broken, line[:at]])
+    return file._replace(data=b"\n".join(lines))
 
 
 FORMATS = (
@@ -118,11 +289,8 @@ FORMATS = (
     ("CSV or TSV", "qrels", table),
     ("LitSearch results", "run", litsearch),
     ("PerMed ground truth", "qrels", ground_truth),
-    ("CSV or TSV", "run", table),
-    ("TREC", "run", trec),
     ("BEIR or MTEB JSON", "qrels", json_file),
     ("MedCorpus labels", "run", medcorpus),
-    ("TREC", "qrels", trec),
     ("TREC", "qrels", trec),
     ("LitSearch results", "qrels", litsearch),
     ("Parquet", "qrels", parquet),

@@ -1,17 +1,18 @@
 """A plain reader of each format, written from its definition: nothing is shared with the package.
 
 Each reader yields, in the order of the file, the number of a line (None where the format has no lines), a
-query and its documents with their values; ``None`` as value is a list without scores. ``read`` makes a table
-``{query_id: {doc_id: number}}`` of that, or raises ``RefusedError`` for what must be refused.
+query and its documents with their values, and a rank if there is such a column; ``None`` as value is a list
+without scores. ``read`` makes a table ``{query_id: {doc_id: number}}`` of that, or raises ``RefusedError``
+for what must be refused.
 """
 
 import csv
+import ctypes
 import io
 import itertools
 import json
 import math
 import re
-import struct
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -33,34 +34,32 @@ class RefusedError(Exception):
         self.line = line
 
 
-def read(format_name, data, what, ranks=None):
+def require(truth, line=None):
+    if not truth:
+        raise RefusedError(line)
+
+
+def read(format_name, data, what, ranks):
     """Return the table of a file of this format that is read as ``what``, 'qrels' or 'run'.
 
     The ranks of the documents are put into ``ranks``, where the file has such a column.
     """
-    table, lines = {}, {}
-    ranks = {} if ranks is None else ranks
-    whole = format_name in WHOLE
+    table = {}
     for line, query_id, documents, *rank in READERS[format_name](data, what):
         ranks.setdefault(query_id, []).extend(rank)
-        if whole and query_id in table:
-            raise RefusedError(line)
+        require(query_id not in table or format_name not in WHOLE, line)
         judged = table.setdefault(query_id, {})
         for doc_id, value in documents:
-            if doc_id in judged:
-                raise RefusedError(line)
+            require(doc_id not in judged, line)
             judged[doc_id] = value
-        lines[query_id] = line
-    if not table and format_name not in ("CSV or TSV", "BEIR qrels", "BEIR or MTEB JSON", "Parquet"):
-        raise RefusedError
+    require(table or format_name in ("CSV or TSV", "BEIR qrels", "BEIR or MTEB JSON", "Parquet"))
     return {query_id: with_scores(documents) for query_id, documents in table.items()}
 
 
 def with_scores(documents):
     """Give a list without scores the negative positions; scores for some documents only are refused."""
     missing = [value is None for value in documents.values()]
-    if any(missing) and not all(missing):
-        raise RefusedError
+    require(all(missing) or not any(missing))
     return by_position(documents) if any(missing) else documents
 
 
@@ -70,43 +69,20 @@ def by_position(documents):
 
 
 def in_order(documents, ranks):
-    """Return the documents in the order of their ranks, if all have one."""
-    if not are_ranked(documents, ranks):
-        return list(documents)
-    return [doc_id for _, doc_id in sorted(zip(map(int, ranks), documents, strict=True), key=lambda x: x[0])]
-
-
-def are_ranked(documents, ranks):
-    return len(documents) == len(ranks) and all(re.fullmatch("[0-9]+", str(rank)) for rank in ranks)
+    """Return the documents in the order of their ranks, with these; nothing unless all have one."""
+    is_ranked = len(documents) == len(ranks) and all(re.fullmatch("[0-9]+", str(rank)) for rank in ranks)
+    return sorted(zip(documents, map(int, ranks), strict=True), key=lambda x: x[1]) if is_ranked else []
 
 
 def contradictions(table, ranks):
-    """Return in how many queries the ranks contradict the scores: as float32, as trec_eval has it."""
+    """Return in how many queries a document has a higher rank and score (as float32) than the one before."""
     return sum(
-        are_ranked(documents, ranks.get(query_id, [])) and rises(documents, list(map(int, ranks[query_id])))
+        any(
+            rank > before and ctypes.c_float(documents[b]).value > ctypes.c_float(documents[a]).value
+            for (a, before), (b, rank) in itertools.pairwise(in_order(documents, ranks.get(query_id, [])))
+        )
         for query_id, documents in table.items()
     )
-
-
-def rises(documents, ranks):
-    """Return whether a document with a higher rank than the one before it has a higher score too."""
-    rank_of = dict(zip(documents, ranks, strict=True))
-    pairs = itertools.pairwise(in_order(documents, ranks))
-    return any(
-        rank_of[b] > rank_of[a] and as_float32(documents[b]) > as_float32(documents[a]) for a, b in pairs
-    )
-
-
-def as_float32(score):
-    try:
-        return struct.unpack("f", struct.pack("f", score))[0]
-    except OverflowError:
-        return math.copysign(math.inf, score)
-
-
-def require(truth, line=None):
-    if not truth:
-        raise RefusedError(line)
 
 
 def lines_of(data):
@@ -167,21 +143,18 @@ def trec_qrels(data, _):
 
 def table(data, what):
     """CSV and TSV: comments and empty lines before the header only; a quoted cell may hold line ends."""
-    lines = list(lines_of(data))
-    while not lines[0][1].strip(BLANKS) or lines[0][1].strip(BLANKS)[0] == "#":
-        del lines[0]
-    header = lines[0][1]
-    require(any(d in header for d in "\t,;"), lines[0][0])
+    lines = itertools.dropwhile(lambda line: line[1].strip(BLANKS)[:1] in ("", "#"), lines_of(data))
+    [(first, header), *lines] = lines
+    require(any(d in header for d in "\t,;"), first)
     delimiter = next(d for d in "\t,;" if d in header)
     names = next(csv.reader([header], delimiter=delimiter, strict=True))
-    if {"query-id", "corpus-id", "score"} <= set(names):
-        places = [names.index(name) for name in ("query-id", "corpus-id", "score")]
-    else:
+    wanted = [(name,) for name in ("query-id", "corpus-id", "score")]
+    if not all(name in names for [name] in wanted):
         wanted = [ALIASES["query"], ALIASES["document"], ALIASES[what]]
-        require(all(set(some) & set(names) for some in wanted), lines[0][0])
-        places = [names.index(next(name for name in some if name in names)) for some in wanted]
-    rows = csv.reader((text + "\n" for _, text in lines[1:]), delimiter=delimiter, strict=True)
-    number = lines[0][0] + 1
+    require(all(set(some) & set(names) for some in wanted), first)
+    places = [names.index(next(name for name in some if name in names)) for some in wanted]
+    rows = csv.reader((text + "\n" for _, text in lines), delimiter=delimiter, strict=True)
+    number = first + 1
     while True:
         try:
             row = next(rows, None)
@@ -194,7 +167,21 @@ def table(data, what):
             query_id, doc_id, value = (row[place] for place in places)
             rank = row[names.index("rank")] if "rank" in names else ""
             yield number, query_id, [(doc_id, parsed(value, what, number))], rank
-        number = lines[0][0] + 1 + rows.line_num
+        number = first + 1 + rows.line_num
+
+
+def parquet(data, what):
+    try:
+        frame = pq.ParquetFile(io.BytesIO(data), pre_buffer=False).read(use_threads=False)
+    except (pa.ArrowInvalid, OSError):
+        raise RefusedError from None
+    wanted = [ALIASES[column] for column in ("query", "document", what)]
+    columns = [frame.column(next(n for n in some if n in frame.column_names)).to_pylist() for some in wanted]
+    ranks = [""] * len(columns[0])
+    if "rank" in frame.column_names and pa.types.is_integer(frame.schema.field("rank").type):
+        ranks = frame.column("rank").to_pylist()
+    for query_id, doc_id, value, rank in zip(*columns, ranks, strict=True):
+        yield None, as_text(query_id, None), [(as_text(doc_id, None), as_number(value, what, None))], rank
 
 
 # --- JSON ------------------------------------------------------------------------------------------
@@ -226,9 +213,10 @@ def objects(data):
 
 def medcorpus(data, what):
     for line, content in objects(data):
-        query_id = f"{as_text(content.get('conversation_id'), line)}_{as_text(content.get('turn_id'), line)}"
-        grade = as_number(content.get("rel"), what, line) if what == "qrels" else None
-        yield line, query_id, [(as_text(content.get("doc_id"), line), grade)]
+        names = ("conversation_id", "turn_id", "doc_id")
+        conversation, turn, doc_id = (as_text(content.get(name), line) for name in names)
+        grade = as_number(content.get("rel"), "qrels", line)
+        yield line, f"{conversation}_{turn}", [(doc_id, grade if what == "qrels" else None)]
 
 
 def ids_of(content, key, line):
@@ -276,39 +264,19 @@ def json_file(data, what):
         yield None, as_text(query_id, None), values
 
 
-# --- Parquet ---------------------------------------------------------------------------------------
-
-
-def parquet(data, what):
-    try:
-        frame = pq.ParquetFile(io.BytesIO(data), pre_buffer=False).read(use_threads=False)
-    except (pa.ArrowInvalid, OSError):
-        raise RefusedError from None
-    wanted = [ALIASES[column] for column in ("query", "document", what)]
-    columns = [frame.column(next(n for n in some if n in frame.column_names)).to_pylist() for some in wanted]
-    ranks = [""] * len(columns[0])
-    if "rank" in frame.column_names and pa.types.is_integer(frame.schema.field("rank").type):
-        ranks = frame.column("rank").to_pylist()
-    for query_id, doc_id, value, rank in zip(*columns, ranks, strict=True):
-        yield None, as_text(query_id, None), [(as_text(doc_id, None), as_number(value, what, None))], rank
-
-
-READERS = {
-    "TREC": trec,
-    "BEIR qrels": table,
-    "CSV or TSV": table,
-    "MedCorpus labels": medcorpus,
+WHOLE = {
     "PerMed ground truth": ground_truth,
     "PerMed results": results,
     "LitSearch results": litsearch,
     "BEIR or MTEB JSON": json_file,
+}
+"""The formats that have all documents of a query at one place."""
+READERS = {
+    **WHOLE,
+    "TREC": trec,
+    "BEIR qrels": table,
+    "CSV or TSV": table,
+    "MedCorpus labels": medcorpus,
     "Parquet": parquet,
     "TREC qrels": trec_qrels,
 }
-WHOLE = (
-    "PerMed ground truth",
-    "PerMed results",
-    "LitSearch results",
-    "BEIR or MTEB JSON",
-)
-"""The formats that have all documents of a query at one place."""
