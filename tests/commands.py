@@ -1,7 +1,8 @@
-"""The command line, in this process and as a command."""
+"""The command line in this process, and Python in another."""
 
 import contextlib
 import io
+import subprocess
 import sys
 from unittest import mock
 
@@ -46,3 +47,11 @@ def run_main(*arguments, terminal=None):
     ):
         cli.main()
     return caught.value.code or 0, *_texts(streams)
+
+
+def run_python(code, *arguments, **how):
+    """Return what a new Python process prints."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False, **how)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -3,8 +3,6 @@
 import json
 import math
 import random
-import subprocess
-import sys
 import warnings
 from dataclasses import fields
 from importlib.metadata import version
@@ -15,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from cases import random_case
-from commands import run_cli
+from commands import run_cli, run_python
 from effort import effort
 
 import permed_measures as pm
@@ -185,10 +183,7 @@ print(len(cases))
 
 
 def test_no_known_hazard_ends_the_process():
-    result = subprocess.run(
-        [sys.executable, "-c", HAZARDS], capture_output=True, text=True, check=False, timeout=120
-    )
-    assert (result.returncode, result.stdout) == (0, "12\n"), result.stderr
+    assert run_python(HAZARDS) == "12\n"
 
 
 def test_ids_and_numbers_of_other_types_are_converted():

@@ -8,7 +8,7 @@ import pytest
 from ir_measures import AP, NumRet, P, nDCG
 from scipy import stats
 from scipy.stats import binomtest
-from simulations.clusters import randomization_test
+from simulations.intervals import randomization_test
 from statsmodels.regression.linear_model import OLS
 
 import permed_measures as pm

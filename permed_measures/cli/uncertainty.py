@@ -36,7 +36,7 @@ def run(args: Namespace) -> None:
             inputs.runs,
             measures_asked(args, inputs),
             args.clusters,
-            _label_error(args.label_error),
+            args.label_error,
             args.draws,
             args.seed,
             _grades(args.grades),
@@ -45,14 +45,6 @@ def run(args: Namespace) -> None:
         )
     report = replace(result, origin=origin_of(args, files)).report(args.digits)
     write_report(report, form, args.output, counted(len(files), "run"))
-
-
-def _label_error(text: str | None) -> float | str | None:
-    """Return a probability, or the qrels that were named."""
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return text
 
 
 def _grades(text: str | None) -> list[float] | None:
@@ -71,11 +63,7 @@ COMMAND = Command(
     run,
     [
         *(QRELS, RUNS, *ASKED_MEASURES, CLUSTERS),
-        option(
-            STATISTICS,
-            "--label-error P|QRELS",
-            "The probability of a wrong label, or other qrels of some documents.",
-        ),
+        option(STATISTICS, "--label-error P", "The probability of a wrong label."),
         HUMAN,
         option(
             STATISTICS,

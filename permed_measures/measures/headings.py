@@ -19,11 +19,10 @@ def heading(measure: Measure) -> str:
     Examples
     --------
     >>> from permed_measures.measures.parsing import parse_measure
-    >>> for text in ("nDCG@10", "nDCG(dcg='exp-log2')@10", "GradedAP(norm='ideal',rel=2)", "P(rel=1)@5"):
+    >>> for text in ("nDCG(dcg='exp-log2')@10", "nDCG(judged_only=True,dcg='exp-log2')", "P(rel=1)@5"):
     ...     print(heading(parse_measure(text)))
-    nDCG@10
     nDCG-exp@10
-    GradedAP(rel=2,norm='ideal')
+    nDCG(judged_only=True,dcg='exp-log2')
     P@5
     """
     return str(measure).replace(EXP_NDCG, SHORT)

@@ -211,9 +211,8 @@ def _explanations(result: Uncertainty) -> Iterator[str]:
     if not all(exact for row in result.rows for exact in row.exact.values()):
         yield "*: only some orders or gradings were tried, and others may go beyond"
     if result.label_errors:
-        errors = result.label_errors
-        kappa = "" if errors.kappa is None else f"; Cohen's kappa {errors.kappa:.3f}"
-        yield f"Labels: {errors.about}{kappa}; {level} of {counted(result.draws, 'draw')}, seed {result.seed}"
+        drawn = f"{level} of {counted(result.draws, 'draw')}, seed {result.seed}"
+        yield f"Labels: {result.label_errors.about}; {drawn}"
     yield "Judged: Judged@k, over queries with an answer"
     reasons = {(SOURCES[name], why) for row in result.rows for name, why in row.reasons.items()}
     yield from (f"{NONE} in {heading}: {why}" for heading, why in sorted(reasons))
@@ -243,7 +242,6 @@ def _records(result: Uncertainty) -> Iterator[dict[str, Any]]:
             "seed": result.seed,
             "clusters": result.clusters or None,
             "label_error": errors.about if errors else None,
-            "kappa": errors.kappa if errors else None,
             "reasons": "; ".join(f"{name}: {why}" for name, why in row.reasons.items()) or None,
             **({f"people_{name}": each for name, each in flat(row.people).items()} if row.people else {}),
         }
@@ -286,6 +284,4 @@ def _errors(errors: LabelErrors) -> dict[str, Any]:
         "about": errors.about,
         "grades": errors.levels.tolist(),
         "rates": errors.rates.tolist(),
-        "kappa": errors.kappa,
-        "compared": errors.compared,
     }

@@ -28,7 +28,7 @@ from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import naming, notes_of
 from permed_measures.people.agreement import relabelled
 from permed_measures.people.corrected import People
-from permed_measures.uncertainties.label_errors import LabelErrors, is_label_error
+from permed_measures.uncertainties.label_errors import LabelErrors
 from permed_measures.uncertainties.results import Range, Uncertainty, UncertaintyRow
 from permed_measures.uncertainties.unjudged import Floats, check_scale, over_gradings, scale_of
 
@@ -38,7 +38,7 @@ def uncertainty(
     run: RunLike | Mapping[str, RunLike],
     measures: MeasuresLike,
     clusters: By | None = None,
-    label_error: float | QrelsLike | None = None,
+    label_error: float | None = None,
     draws: int = 1000,
     seed: int = 0,
     grades: Iterable[float] | None = None,
@@ -58,9 +58,8 @@ def uncertainty(
     clusters : str, mapping or callable, optional
         Which queries belong together, as in `compare`: by default the conversations of a data set that has
         them.
-    label_error : float or QrelsLike, optional
-        The probability that a label is wrong: the document then has a neighbouring grade. Or other qrels,
-        such as a person's labels of a part: rates come from the documents that both judge.
+    label_error : float, optional
+        The probability that a label is wrong: the document then has a neighbouring grade.
     draws : int, at least 1
         How often the labels are drawn; each draw evaluates all runs again.
     seed : int, at least 0
@@ -118,7 +117,7 @@ def uncertainty(
     References
     ----------
     Moffat & Zobel, Rank-biased precision for measurement of retrieval effectiveness, TOIS 27(1), 2008 (the
-    residual); Cohen 1960 (kappa).
+    residual).
 
     Examples
     --------
@@ -142,7 +141,7 @@ def uncertainty(
     people = None if human is None else People.of(loaded_qrels(human), judgments)
     errors = _label_errors(label_error, judgments, asked, scale)
     clustered_by, cluster, notes = clusters_of(judgments.query_ids, clusters, qrels)
-    notes += [*evaluator.notes(), *_notes(errors), *_notes(people), *_few(cluster, level)]
+    notes += [*evaluator.notes(), *(people.notes if people else ()), *_few(cluster, level)]
     rows: list[UncertaintyRow] = []
     for name in runs:
         with naming(name):
@@ -172,7 +171,7 @@ def _label_errors(
     label_error: Any, judgments: Judgments, measures: list[Measure], scale: Floats
 ) -> LabelErrors | None:
     """Return how often labels are wrong, if asked for; measures must take each grade that may come."""
-    errors = LabelErrors.of(_loaded(label_error), judgments, scale) if is_label_error(label_error) else None
+    errors = None if label_error is None else LabelErrors.of(label_error, judgments, scale)
     for measure in measures:
         for each in (scale, *([errors.levels] if errors else [])):
             check_scale(measure, each)
@@ -191,14 +190,6 @@ def _few(cluster: Ints, level: float) -> list[str]:
     units = counted(n_units, "query" if n_units == len(cluster) else "cluster")
     percent = f"{100 * level:.10g}%"
     return [f"with {units} the coverage of the {percent} CI may be below {percent} where values are skewed"]
-
-
-def _notes(labels: LabelErrors | People | None) -> list[str]:
-    return labels.notes if labels else []
-
-
-def _loaded(label_error: Any) -> Any:
-    return label_error if isinstance(label_error, (int, float)) else loaded_qrels(label_error)
 
 
 # --- the numbers of a run ------------------------------------------------------------------------------

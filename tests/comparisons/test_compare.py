@@ -6,7 +6,7 @@ import random
 import ir_datasets
 import numpy as np
 import pytest
-from simulations.clusters import randomization_test
+from simulations.intervals import randomization_test
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare

@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from effort import effort
-from simulations.clusters import randomization_test
+from simulations.intervals import randomization_test
 
 from permed_measures.comparisons.tests import as_student, randomize
 from permed_measures.intervals import mean_intervals

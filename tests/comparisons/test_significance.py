@@ -9,7 +9,7 @@ from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from simulations.clusters import randomization_test
+from simulations.intervals import randomization_test
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.multitest import multipletests
 

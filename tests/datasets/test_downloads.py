@@ -1,14 +1,12 @@
 """Downloads from a server on this machine: kept once, checked, asked again, named when they fail."""
 
 import hashlib
-import os
 import re
 import socket
-import subprocess
-import sys
 
-import ir_datasets
+import ir_datasets  # noqa: F401 - it registers our data sets, and loads their downloads
 import pytest
+from commands import run_main
 from data_files import kept
 from urllib3.exceptions import MaxRetryError
 
@@ -92,13 +90,13 @@ def test_the_reason_of_a_failed_download_is_short(error, reason):
     assert reason_of(error) == reason
 
 
-def test_a_data_set_without_network_is_one_line_of_the_command_line(home, tmp_path):
+def test_a_data_set_without_network_is_one_line_of_the_command_line(home, tmp_path, monkeypatch):
     (tmp_path / "run.trec").write_text("topic_001_1 Q0 permed-1 1 1 t\n")
-    environment = {**os.environ, "ALL_PROXY": unused_url(), "no_proxy": "", "IR_DATASETS_DL_TRIES": "2"}
-    command = [sys.executable, "-m", "permed_measures", "evaluate", "medcorpus", str(tmp_path / "run.trec")]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert (ended.returncode, ended.stdout) == (2, "")
-    [message] = ended.stderr.splitlines()
+    for name, value in (("ALL_PROXY", unused_url()), ("no_proxy", ""), ("IR_DATASETS_DL_TRIES", "2")):
+        monkeypatch.setenv(name, value)
+    status, stdout, stderr = run_main("evaluate", "medcorpus", tmp_path / "run.trec")
+    assert (status, stdout) == (2, "")
+    [message] = stderr.splitlines()
     assert message.startswith("error: ")
     assert "Connection refused" in message
     assert kept(home) == []
@@ -139,21 +137,3 @@ def test_each_file_has_its_size_and_hash(data):
     assert len({file.sha256 for file in official if re.fullmatch("[0-9a-f]{64}", file.sha256)}) == 7
     papers = [file.size for file in official if file.name.startswith("litsearch/corpus_clean/")]
     assert sum(papers) == 1_257_084_104  # download_size of its data set card
-
-
-def test_whole_data_sets_are_downloaded_when_they_are_asked_for(data, server, home, monkeypatch):
-    for file in CLPR:
-        server.files[f"/{file.name}"] = (data / file.name).read_bytes()
-    contents = {file.url: f"{server.url}/{file.name}" for file in CLPR}
-    from ir_datasets.util import RequestsDownload
-
-    monkeypatch.setattr(
-        "permed_measures.datasets.downloads.RequestsDownload", lambda url: RequestsDownload(contents[url])
-    )
-    medcorpus, litsearch = ir_datasets.load("medcorpus"), ir_datasets.load("litsearch")
-    assert server.asked == []
-    for _ in range(2):
-        assert (medcorpus.queries_count(), medcorpus.qrels_count()) == (3440, 34387)
-        assert (litsearch.queries_count(), litsearch.qrels_count()) == (597, 639)
-    assert sorted(server.asked) == sorted(f"/{file.name}" for file in CLPR)
-    assert sorted(kept(home)) == sorted(home / file.name for file in CLPR)

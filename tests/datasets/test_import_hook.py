@@ -1,27 +1,15 @@
 """The data sets are registered with ir_datasets whatever is imported when, and never break its import."""
 
-import os
-import subprocess
-import sys
-
 import pytest
+from commands import run_python
 
 from permed_measures.datasets import NAMES
-
-
-def python(code, *options):
-    """Return what a fresh interpreter prints."""
-    command = [sys.executable, *options, "-c", code]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
-    assert result.returncode == 0, result.stderr
-    return result.stdout.strip()
-
 
 LOADED = f"""
 import sys
 print(ir_datasets.load('permed-sample').queries_count(), len(set(ir_datasets.registry) & set({NAMES!r})))
 """
-ALL_LOADED = f"48 {len(NAMES)}"
+ALL_LOADED = f"48 {len(NAMES)}\n"
 
 
 ORDERS = [
@@ -36,7 +24,7 @@ ORDERS = [
     "imports", [*ORDERS[:2], *(pytest.param(imports, marks=pytest.mark.thorough) for imports in ORDERS[2:])]
 )
 def test_the_data_sets_are_registered_in_whichever_order_things_are_imported(imports):
-    assert python(imports + LOADED) == ALL_LOADED
+    assert run_python(imports + LOADED) == ALL_LOADED
 
 
 BROKEN = """
@@ -67,7 +55,7 @@ except ImportError as error:
         "the data sets of permed-measures are not registered with ir_datasets (ImportError: broken on "
         "purpose). Call permed_measures.datasets.register() to see the whole error"
     )
-    assert python(code) == f"{message}\nTrue\nbroken on purpose"
+    assert run_python(code) == f"{message}\nTrue\nbroken on purpose\n"
 
 
 def test_an_id_that_exists_is_left_as_it_is():
@@ -80,4 +68,4 @@ import permed_measures
 print(ir_datasets.load('medcorpus') is dummy, dummy.has_qrels())
 print(ir_datasets.load('medcorpus/turn/1').has_qrels())
 """
-    assert python(code) == f"{ALL_LOADED}\nTrue False\nTrue"
+    assert run_python(code) == f"{ALL_LOADED}True False\nTrue\n"

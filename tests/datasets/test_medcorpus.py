@@ -1,17 +1,11 @@
 """MedCorpus: queries, labels and documents as its files have them, and the published numbers."""
 
-from collections import Counter
-
 import ir_datasets
 import pytest
 from data_files import lines_of, write_lines
 
 import permed_measures as pm
 from permed_measures.datasets.records import TitledDoc
-
-
-def grades_of(dataset):
-    return Counter(qrel.relevance for qrel in dataset.qrels_iter())
 
 
 def test_each_turn_of_medcorpus_is_as_the_file_has_it(real):
@@ -51,9 +45,7 @@ def test_the_turns_are_a_partition_of_medcorpus():
         queries = list(part.queries_iter())
         assert {query.turn_number for query in queries} == {turn}
         assert {qrel.query_id for qrel in part.qrels_iter()} == {query.query_id for query in queries}
-        assert part.queries_count() == len(queries)
-        assert part.qrels_count() == grades_of(part).total()
-    assert sum((grades_of(part) for part in parts), Counter()) == grades_of(whole)
+        assert (part.queries_count(), part.qrels_count()) == (len(queries), len(list(part.qrels_iter())))
     assert sorted(qrel for part in parts for qrel in part.qrels_iter()) == sorted(whole.qrels_iter())
     assert sorted(query for part in parts for query in part.queries_iter()) == sorted(whole.queries_iter())
 
@@ -64,14 +56,12 @@ def test_the_turns_are_a_partition_of_medcorpus():
 @pytest.mark.usefixtures("offline")
 def test_the_documents_of_medcorpus_are_said_not_to_be_public(home):
     place = home / "medcorpus" / "corpus.jsonl"
-    for name in ("medcorpus", "medcorpus/turn/2"):
-        for read in ("docs_iter", "docs_store"):
-            with pytest.raises(pm.InputError) as error:
-                getattr(ir_datasets.load(name), read)()
-            assert str(error.value).startswith(
-                f"{place}: there is no such file, and the documents of MedCorpus are not"
-            )
-            assert "If you have them" in str(error.value)
+    for read in ("docs_iter", "docs_store"):
+        with pytest.raises(pm.InputError) as error:
+            getattr(ir_datasets.load("medcorpus/turn/2"), read)()
+        said = f"{place}: there is no such file, and the documents of MedCorpus are not"
+        assert str(error.value).startswith(said)
+        assert "If you have them" in str(error.value)
 
 
 @pytest.mark.usefixtures("offline")
@@ -84,8 +74,7 @@ def test_the_documents_of_medcorpus_are_read_from_where_they_were_put(home):
     assert list(dataset.docs_iter()[1:3]) == expected[1:3]
     assert dataset.docs_store().get("permed-4") == expected[4]
     assert expected[0].default_text() == "T0 über 0"
-    write_lines(place, [*documents[::-1], {"text_id": 7, "text": "without a title"}])
-    assert next(iter(dataset.docs_iter())) == expected[4]
+    write_lines(place, [{"text_id": 7, "text": "without a title"}])
     assert dataset.docs_store().get("7") == TitledDoc("7", "", "without a title")
 
 

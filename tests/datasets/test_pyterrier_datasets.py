@@ -1,11 +1,10 @@
 """PyTerrier finds the data sets, with and without an import of this package."""
 
-import subprocess
-import sys
 import warnings
 
 import pandas as pd
 import pytest
+from commands import run_python
 
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
@@ -43,17 +42,15 @@ def test_its_data_set_is_taken_as_qrels():
 
 def test_the_entry_point_needs_no_import_of_the_package():
     code = """
-import sys
+import sys, warnings
+warnings.simplefilter('ignore')
 import pyterrier as pt
 assert 'permed_measures' not in sys.modules
 dataset = pt.get_dataset('permed:permed-sample')
 print(len(dataset.get_qrels()), len(dataset.get_topics('text')), sum(1 for _ in dataset.get_corpus_iter()))
 print(len(pt.get_dataset('permed:permed-sample/literature').get_topics('text')))
 """
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "478 48 157\n20\n"
+    assert run_python(code) == "478 48 157\n20\n"
 
 
 @pytest.mark.parametrize("name", ["permed:unknown", "permed:vaswani", "permed:"])

@@ -1,10 +1,9 @@
 """Processes that are forked from one that has used polars."""
 
 import os
-import subprocess
-import sys
 
 import pytest
+from commands import run_python
 
 CODE = """
 import os, signal, sys, warnings
@@ -38,6 +37,5 @@ REFUSED = (
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_process_evaluates_a_dict_and_refuses_what_would_hang(tmp_path):
-    command = [sys.executable, "-c", CODE, str(tmp_path / "run.trec")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
-    assert done.stdout.splitlines() == ["{RR: 0.5}", REFUSED, REFUSED]
+    printed = run_python(CODE, tmp_path / "run.trec")
+    assert printed.splitlines() == ["{RR: 0.5}", REFUSED, REFUSED]

@@ -7,10 +7,9 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 from effort import effort
-from limit_rows import convention_of
 from scipy.optimize import linprog
 
-from permed_measures.conventions.options import CUTOFF
+from permed_measures.conventions.options import CUTOFF, DEFAULT
 from permed_measures.conventions.values import Ranked, label_policies, values_of_queries
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
@@ -103,6 +102,11 @@ class Example:
         )
         assert solved.status == 0
         return -sign * solved.fun
+
+
+def convention_of(claims, **options):
+    """Return the community's convention with other values of some options."""
+    return {**DEFAULT, **options, **{CUTOFF + claim.name: claim.cutoffs[0] for claim in claims}}
 
 
 def row_of(names):

@@ -18,21 +18,6 @@ from permed_measures.measures.parsing import distinct, named_measure, parse_meas
 EXP = "nDCG(dcg='exp-log2')@10"
 
 
-@pytest.mark.parametrize(
-    ("measure", "expected"),
-    [
-        ("nDCG@10", "nDCG@10"),
-        (EXP, "nDCG-exp@10"),
-        ("nDCG(judged_only=True,dcg='exp-log2')@5", "nDCG(judged_only=True,dcg='exp-log2')@5"),
-        ("AP(rel=2)@10", "AP(rel=2)@10"),
-        ("GradedMAP(max_rel=2)@10", "GradedAP@10"),
-        ("GradedAP(norm='ideal',rel=0.5)@10", "GradedAP(rel=0.5,norm='ideal')@10"),
-    ],
-)
-def test_a_heading_is_the_measure_as_it_prints_but_for_exp_gain_ndcg(measure, expected):
-    assert heading(parse_measure(measure)) == expected
-
-
 def meaning(measure):
     """Return what makes a measure what it is, as text: without gains that change nothing."""
     values = values_of(measure)
@@ -95,9 +80,3 @@ def test_two_measures_cannot_share_a_heading():
             distinct([first, with_alias(second, name)])
     [one] = distinct([plain, ir_measures.nDCG(dcg="log2") @ 10, with_alias(plain, "mine")])
     assert headings_of([one]) == ["mine"]
-
-
-@pytest.mark.parametrize("text", ["nDCG-exp@10", " ndcg-exp@10", "nDCG-exp @ 10"])
-def test_exp_gain_ndcg_may_be_written_as_its_heading(text):
-    assert named_measure(text) == parse_measure(EXP)
-    assert named_measure(f"n={text}") == parse_measure(EXP)

@@ -6,13 +6,12 @@ should hold it in 95 of 100 experiments.
 
 Labels: the true grade of a document is that of its label, or with probability 0.2 a neighbouring one,
 whatever the run does. The truth is the mean over the same queries with the true grades; `labels` should hold
-it. Of half: the probability is not known, but estimated from the true grades of half of the documents.
+it.
 
     python tests/simulations/uncertainties.py [experiments]
 """
 
 import sys
-from functools import partial
 
 import numpy as np
 
@@ -71,9 +70,9 @@ def topics(n_conversations, experiments, seed=0):
     return np.mean(hits, axis=0)
 
 
-def labels(n_conversations, experiments, seed=0, draws=300, second=0.0):
-    """Return the same of `labels`; with `second` the rates come from the true grades of this share."""
-    rng = np.random.default_rng([seed, n_conversations, round(100 * second)])
+def labels(n_conversations, experiments, seed=0, draws=300):
+    """Return the same of `labels`."""
+    rng = np.random.default_rng([seed, n_conversations, 0])
     known = LabelErrors.to_neighbours(ERROR, np.arange(3.0))
     hits = []
     for _ in range(experiments):
@@ -81,25 +80,12 @@ def labels(n_conversations, experiments, seed=0, draws=300, second=0.0):
         judgments = rankings.judgments
         [grade] = known.draws(judgments, 1, int(rng.integers(2**31)))
         truth = evaluated(MEASURES, relabelled(rankings, grade)).values.mean(axis=1)
-        errors = known
-        if second:
-            chosen = rng.random(len(grade)) < second
-            errors = LabelErrors.between(judgments, part_of(judgments, grade, chosen), known.levels)
         drawn = [
             evaluated(MEASURES, relabelled(rankings, each)).values.mean(axis=1)
-            for each in errors.draws(judgments, draws, int(rng.integers(2**31)))
+            for each in known.draws(judgments, draws, int(rng.integers(2**31)))
         ]
         hits.append(held(np.quantile(drawn, [0.025, 0.975], axis=0).T, truth))
     return np.mean(hits, axis=0)
-
-
-def part_of(judgments, grade, chosen):
-    """Return judgments of some of the documents, with other grades."""
-    documents = judgments.ids(np.flatnonzero(chosen))
-    qrels = {}
-    for query, document, each in zip(judgments.query[chosen], documents, grade[chosen], strict=True):
-        qrels.setdefault(judgments.query_ids[query], {})[document] = each
-    return Judgments.of(qrels)
 
 
 def main(experiments=2000):
@@ -113,7 +99,6 @@ def main(experiments=2000):
     some = max(experiments // 2, 1)
     lines = {f"interval  {n:13}": (topics, n, experiments) for n in SIZES}
     lines |= {f"labels    {n:13}": (labels, n, some) for n in SIZES[:2]}
-    lines["labels, of half     50"] = (partial(labels, second=0.5), 50, some)
     for name, (shares, *how) in lines.items():
         found = shares(*how)
         cells = [f"{share:.3f}".rjust(len(str(m))) for share, m in zip(found, MEASURES, strict=True)]

@@ -1,11 +1,11 @@
 """Qrels and run that are both PySpark frames, and so are the values."""
 
 import os
-import subprocess
 import sys
 
 import pytest
 from cases import rows_of
+from commands import run_python
 from spark_runs import many_cases, many_measures, scattered, values_of
 
 import permed_measures as pm
@@ -76,7 +76,4 @@ def test_frames_of_spark_connect_are_taken_as_well():
     """In another process: one cannot have both kinds of session."""
     pytest.importorskip("pyspark", reason="PySpark is not installed: pip install '.[spark]'")
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio: pip install 'pyspark[connect]'")
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
-    command = [sys.executable, "-c", CONNECT]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert done.stdout == "the same\n", done.stderr[-3000:]
+    assert run_python(CONNECT, env={**os.environ, "PYSPARK_PYTHON": sys.executable}) == "the same\n"
