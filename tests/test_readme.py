@@ -40,8 +40,8 @@ class Page(NamedTuple):
         return [text for language, text in found if not languages or language in languages]
 
     def commands(self):
-        """Return the arguments of the commands that are written out: a line of a block, or a code span."""
-        lines = "".join(self.blocks()).splitlines()
+        """Return the arguments of commands without what they print: a line of a block, or a code span."""
+        lines = "".join(text for text in self.blocks() if text not in self.sessions()).splitlines()
         written = map(COMMAND.fullmatch, [*lines, *_code_spans(TYPED_IN_ORDER.sub("", self.text))])
         commands = [re.split(r" [#|>]", match[1])[0].strip() for match in written if match]
         return [each for each in commands if not PLACEHOLDER.search(each)]

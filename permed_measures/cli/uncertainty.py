@@ -74,6 +74,6 @@ COMMAND = Command(
         option(ADVANCED, "--draws N", "How often the labels are drawn: 1000.", default=1000),
         *(SEED, LEVEL, DIGITS, *READING),
     ],
-    examples=["permed-sample permed-sample/runs", "medcorpus results.jsonl --label-error 0.1"],
+    examples=["permed-sample permed-sample/runs", "permed-sample permed-sample/runs/bm25 --label-error 0.1"],
     details="The topics of a data set with conversations count by whole conversations.",
 )

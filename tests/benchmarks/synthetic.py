@@ -1,5 +1,6 @@
 """Synthetic runs and judgments for the benchmarks: in memory, and in files of any size."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -92,12 +93,17 @@ def write_qrels(qrels: Nested, path: Path) -> None:
     path.write_text("".join(f"{q} 0 {d} {grade}\n" for q, d, grade in rows))
 
 
+@cache
+def _ids_of_the_corpus() -> pl.Series:
+    return pl.select("d" + pl.int_range(_CORPUS).cast(pl.String)).to_series()
+
+
 def write_large(run: Path, qrels: Path, n_rows: int) -> None:
     """Write a run of any size, DEPTH documents per query, and two judgments per query: one was retrieved.
 
     The run is a Parquet file if its name ends so, else a TREC file. It is made in parts: memory stays small.
     """
-    ids = pl.select("d" + pl.int_range(_CORPUS).cast(pl.String)).to_series()
+    ids = _ids_of_the_corpus()
     rng = np.random.default_rng(n_rows)
     schema = pa.schema([("query_id", pa.string()), ("doc_id", pa.string()), ("score", pa.float64())])
     parquet = pq.ParquetWriter(run, schema) if run.suffix == ".parquet" else None

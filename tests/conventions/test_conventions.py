@@ -134,15 +134,6 @@ def test_the_guide_to_adding_a_convention_does_what_it_says(tmp_path):
         assert sum((each["discount"], each["denominator"]) == ("zipf", "min") for each in tried) == n
 
 
-def test_the_guide_lists_every_value():
-    text = GUIDE.read_text(encoding="utf-8")
-    listed = re.findall(r"^\| (\w+) \| [^|]+ \| (.*) \|$", text, re.MULTILINE)
-    assert [name for name, _ in listed] == ["option", *OPTIONS]
-    for name, values in listed[1:]:
-        if OPTIONS[name].values:
-            assert re.sub(r" \(\w+\)", "", values).split(", ") == list(OPTIONS[name].values)
-
-
 def test_a_new_value_takes_a_kernel_and_its_texts(monkeypatch):
     """As the guide has it: the audit then tries it everywhere."""
     monkeypatch.setitem(graded.DISCOUNTS, "root", lambda rank: rank**-0.5)
