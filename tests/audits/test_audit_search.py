@@ -10,7 +10,6 @@ from effort import effort
 
 import permed_measures as pm
 from permed_measures.audits.search import answers_to
-from permed_measures.audits.trials import Space
 from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.options import CUTOFF, OPTIONS, OPTIONS_OF, SHARED
 
@@ -90,14 +89,3 @@ def test_the_joint_answer_is_that_of_all_conventions_near_the_named_ones(measure
     for answer in answers:
         assert (len(answer.explained), -answer.n_changes) == most
         assert set(answer.explained) == explained(trials, plains, answer.options)
-
-
-def test_what_is_within_two_changes_has_as_many_from_a_base():
-    qrels, runs = tiny(random.Random(3))
-    trials = pm.audit(qrels, runs["first"], {"nDCG@3": "0.5"}).trials
-    space = Space(trials, NAMED)
-    bases = [space.first(base) for _, base in space.bases]
-    for changes, near in space.within(2):
-        for convention in map(space.convention, near[:: 1 + 20 * changes]):
-            assert convention == space.first(convention)
-            assert changes in (sum(convention[o] != base[o] for o in convention) for base in bases)

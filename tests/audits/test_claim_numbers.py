@@ -89,23 +89,6 @@ def test_numbers_that_are_no_texts_have_the_digits_of_the_longest():
 
 
 @pytest.mark.parametrize(
-    ("hits", "queries", "up", "even"),
-    [(1, 8, "0.13", "0.12"), (3, 8, "0.38", "0.38"), (5, 8, "0.63", "0.62"), (1, 16, "0.063", "0.062")],
-)
-def test_exact_ties_are_rounded_up_and_to_even(hits, queries, up, even):
-    qrels = {f"q{i}": {"a": 1} for i in range(queries)}
-    run = {f"q{i}": {"a" if i < hits else "b": 1.0} for i in range(queries)}
-    for text in (up, even):
-        percent = f"{Decimal(text).scaleb(2):f}%"
-        for claim in (text, percent):
-            result = pm.audit(qrels, run, {"P@1": claim})
-            assert result.ok, claim
-            assert result.answers[0].named is COMMUNITY
-    wrong = f"{float(up) + 10 ** -(len(up) - 2):.{len(up) - 2}f}"
-    assert not pm.audit(qrels, run, {"P@1": wrong}).ok
-
-
-@pytest.mark.parametrize(
     ("claims", "message"),
     [
         ({}, "there are no claims; give them as {'MAP@10': 0.5357}"),

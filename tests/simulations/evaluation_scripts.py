@@ -1,4 +1,4 @@
-"""Evaluation scripts as papers' repositories have them, each a function of qrels and a run, which are dicts.
+"""Evaluation scripts as papers' repositories have them: what they average over which queries.
 
 They are written from what libraries and repositories say that they compute, without the package.
 """
@@ -9,7 +9,8 @@ from collections import defaultdict
 import numpy as np
 
 SCRIPTS = {}
-"""By name: what returns the numbers of a table by the names that the script gives them."""
+"""By name: what returns the numbers of a table, by the names that the script gives them, from qrels and a run
+as dicts."""
 
 
 def script(name):
@@ -22,14 +23,26 @@ def script(name):
     return listed
 
 
+def means(name, queries, measures, **lists):
+    """List the script that averages measures, each a function of the lists and a query, over queries."""
+
+    @script(name)
+    def row(qrels, run):
+        x = Lists(qrels, run, **lists)
+        return over(x, queries(x), measures)
+
+
+def over(x, queries, measures):
+    """Return the mean of each measure over queries."""
+    return {name: mean(measure(x, q) for q in queries) for name, measure in measures.items()}
+
+
 def mean(values):
     """Return the mean of numbers as a float."""
     return float(np.mean(list(values)))
 
 
-def over(queries, **measures):
-    """Return the mean of each measure over queries; `_` before a digit of a name stands for @."""
-    return {name.replace("_", "@"): mean(map(measure, queries)) for name, measure in measures.items()}
+# --- lists and queries ---------------------------------------------------------------------------------
 
 
 def by_score(docs):
@@ -37,52 +50,113 @@ def by_score(docs):
     return sorted(docs, key=docs.get, reverse=True)
 
 
-class Lists:
-    """Grades of ranked lists and relevant documents, for the scripts that need no more."""
+def by_score_and_id(docs):
+    """Return documents as trec_eval ranks them."""
+    return sorted(docs, key=lambda d: (docs[d], d), reverse=True)
 
-    def __init__(self, qrels, run, level=1, order=by_score):
+
+def backwards(docs):
+    """Sort by numpy and turn it round."""
+    ids = list(docs)
+    return [ids[i] for i in np.argsort(list(docs.values()), kind="stable")[::-1]]
+
+
+class Lists:
+    """Grades of ranked lists and relevant documents."""
+
+    def __init__(self, qrels, run, level=1, order=by_score, kept=lambda docs, judged: docs):  # noqa: ARG005
+        run = {q: kept(docs, qrels.get(q, {})) for q, docs in run.items()}
+        self.qrels = qrels
         self.relevant = {q: {d for d, g in docs.items() if g >= level} for q, docs in qrels.items()}
         self.ranked = {q: list(order(docs)) for q, docs in run.items()}
-        self.both = [q for q in qrels if q in run]
-        self.with_relevant = [q for q in self.both if self.relevant[q]]
-        self.grades = {q: [qrels[q].get(d, 0) for d in self.ranked[q]] for q in self.both}
+        self.grades = {q: [qrels[q].get(d, 0) for d in self.ranked[q]] for q in qrels if q in run}
         self.ideal = {q: sorted(docs.values(), reverse=True) for q, docs in qrels.items()}
 
     def bits(self, q, k=None):
         """Return 1 for each relevant document of a list, 0 for each other."""
         return [int(d in self.relevant[q]) for d in self.ranked.get(q, ())[:k]]
 
-    def p(self, k):
-        return lambda q: sum(self.bits(q, k)) / k
 
-    def r(self, k):
-        return lambda q: sum(self.bits(q, k)) / max(len(self.relevant[q]), 1)
-
-    def hit(self, k):
-        return lambda q: float(any(self.bits(q, k)))
-
-    def rr(self, k=None):
-        return lambda q: next((1 / i for i, bit in enumerate(self.bits(q, k), 1) if bit), 0)
-
-    def ap(self, k=None, divisor=lambda bits, n_relevant, k: n_relevant):  # noqa: ARG005
-        def value(q):
-            bits = self.bits(q, k)
-            total = sum(sum(bits[:i]) / i for i, bit in enumerate(bits, 1) if bit)
-            return total / max(divisor(bits, len(self.relevant[q]), k), 1)
-
-        return value
-
-    def ndcg(self, k, gain=lambda g: max(g, 0), discount=lambda i: math.log2(i + 1), ideal=None):
-        def value(q):
-            best = dcg(self.ideal[q] if ideal is None else ideal(q), k, gain, discount)
-            return dcg(self.grades.get(q, []), k, gain, discount) / best if best > 0 else 0
-
-        return value
+def of_qrels(x):
+    return list(x.qrels)
 
 
-def dcg(grades, k, gain, discount):
-    """Return the discounted gain of the first k."""
-    return sum(gain(g) / discount(i) for i, g in enumerate(grades[:k], 1))
+def of_both(x):
+    return list(x.grades)
+
+
+def with_relevant(x):
+    return [q for q in x.qrels if x.relevant[q]]
+
+
+def both_with_relevant(x):
+    return [q for q in x.grades if x.relevant[q]]
+
+
+def with_hit(x, k=None):
+    return [q for q in x.grades if any(x.bits(q, k))]
+
+
+# --- measures ------------------------------------------------------------------------------------------
+
+
+def n_relevant(x, q, _=None):
+    return len(x.relevant[q])
+
+
+def smaller(x, q, k):
+    return min(n_relevant(x, q), k or math.inf)
+
+
+def found(x, q, k=None):
+    return sum(x.bits(q, k))
+
+
+def returned(x, q, k):
+    return len(x.ranked.get(q, [])[:k])
+
+
+def p(k, divisor=lambda x, q, k: k):  # noqa: ARG005
+    return lambda x, q: found(x, q, k) / max(divisor(x, q, k), 1)
+
+
+def r(k, divisor=n_relevant):
+    return p(k, divisor)
+
+
+def rprec(x, q):
+    return found(x, q, n_relevant(x, q)) / max(n_relevant(x, q), 1)
+
+
+def hit(k):
+    return lambda x, q: float(any(x.bits(q, k)))
+
+
+def rr(k=None):
+    return lambda x, q: next((1 / i for i, bit in enumerate(x.bits(q, k), 1) if bit), 0)
+
+
+def f1(k, k_of_recall):
+    def value(x, q):
+        precision, recall = p(k)(x, q), r(k_of_recall)(x, q)
+        return 2 * precision * recall / max(precision + recall, 1e-9)
+
+    return value
+
+
+def ap(k=None, divisor=n_relevant, weight=lambda _: 1):
+    """Return the precision at each hit by its weight, over a divisor."""
+
+    def value(x, q):
+        bits, grades = x.bits(q, k), x.grades.get(q, [])
+        total = sum(sum(bits[:i]) / i * weight(grades[i - 1]) for i, bit in enumerate(bits, 1) if bit)
+        return total / max(divisor(x, q, k), 1)
+
+    return value
+
+
+def positive(grade):
+    return max(grade, 0)
 
 
 def binary(grade):
@@ -93,298 +167,165 @@ def exponential(grade):
     return 2 ** max(grade, 0) - 1
 
 
-def smaller(_, n_relevant, k):
-    return min(n_relevant, k or n_relevant)
+def log2(rank):
+    return math.log2(rank + 1)
 
 
-def found(bits, *_):
-    return sum(bits)
+def jk(rank):
+    return max(math.log2(rank), 1)
 
 
-@script("MS MARCO, dev")
-def ms_marco(qrels, run):
-    x = Lists(qrels, run)
-    return over(qrels, MRR_10=x.rr(10), Recall_20=x.r(20))
+def all_judged(x, q):
+    return x.ideal[q]
 
 
-@script("DPR, top-k accuracy")
-def dpr(qrels, run):
-    x = Lists(qrels, run)
-    return over(x.both, **{f"Top-{k} accuracy": x.hit(k) for k in (1, 5, 20)})
+def of_list(x, q):
+    return sorted(x.grades.get(q, []), reverse=True)
 
 
-@script("image-text retrieval, R@k")
-def image_text(qrels, run):
-    x = Lists(qrels, run)
-    return over(x.both, R_1=x.hit(1), R_5=x.hit(5), R_10=x.hit(10))
+def ndcg(k, gain=positive, discount=log2, ideal=all_judged):
+    def dcg(grades):
+        return sum(gain(g) / discount(i) for i, g in enumerate(grades[:k], 1))
+
+    def value(x, q):
+        best = dcg(ideal(x, q))
+        return dcg(x.grades.get(q, [])) / best if best > 0 else 0
+
+    return value
 
 
-@script("PerMed, core/evaluate.py")
-def permed(qrels, run):
-    x = Lists(qrels, run)
+# --- scripts -------------------------------------------------------------------------------------------
 
-    def ap(q):
-        hits = [(i, g) for i, g in enumerate(x.grades[q][:10], 1) if g > 0]
-        total = sum(n / i * g / 2 for n, (i, g) in enumerate(hits, 1))
-        return total / max(len(x.relevant[q]), 1)
+means("MS MARCO, dev", of_qrels, {"MRR@10": rr(10), "Recall@20": r(20)})
+means("DPR, top-k accuracy", of_both, {f"Top-{k} accuracy": hit(k) for k in (1, 5, 20)})
+means("image-text retrieval, R@k", of_both, {"R@1": hit(1), "R@5": hit(5), "R@10": hit(10)})
 
-    return over(x.both, **{"NDCG@10": x.ndcg(10, lambda g: 2**g - 1), "MAP@10": ap, "P@1": x.p(1)})
+PERMED = {"NDCG@10": ndcg(10, lambda g: 2**g - 1), "MAP@10": ap(10, weight=lambda g: g / 2), "P@1": p(1)}
+means("PerMed, core/evaluate.py", of_both, PERMED)
+divided_by_found = ap(10, found, lambda g: g / 2)
+means("PerMed, divided by the hits found", of_both, PERMED | {"MAP@10": divided_by_found})
+undivided = ap(10, lambda *_: 1, lambda g: min(g / 2, 1))
+of_ablation = {"NDCG@10": PERMED["NDCG@10"], "MAP@10": undivided, "Recall@10": r(10), "P@1": p(1)}
+means("CLPR, evaluate_ablation.py", of_both, of_ablation)
 
-
-@script("PerMed, divided by the hits found")
-def permed_found(qrels, run):
-    x = Lists(qrels, run)
-
-    def ap(q):
-        hits = [(i, g) for i, g in enumerate(x.grades[q][:10], 1) if g > 0]
-        return sum(n / i * g / 2 for n, (i, g) in enumerate(hits, 1)) / max(len(hits), 1)
-
-    return over(x.both, **{"NDCG@10": x.ndcg(10, lambda g: 2**g - 1), "MAP@10": ap, "P@1": x.p(1)})
-
-
-@script("CLPR, evaluate_ablation.py")
-def ablation(qrels, run):
-    x = Lists(qrels, run)
-
-    def ap(q):
-        hits = [(i, g) for i, g in enumerate(x.grades[q][:10], 1) if g > 0]
-        return sum(n / i * min(g / 2, 1) for n, (i, g) in enumerate(hits, 1))
-
-    measures = {"NDCG@10": x.ndcg(10, lambda g: 2**g - 1), "MAP@10": ap, "Recall@10": x.r(10), "P@1": x.p(1)}
-    return over(x.both, **measures)
-
-
-@script("LitSearch, utils.py")
-def litsearch(qrels, run):
-    x = Lists(qrels, run)
-    return over(qrels, Recall_5=x.r(5), Recall_20=x.r(20), NDCG_10=x.ndcg(10, binary, lambda i: i))
-
-
-@script("ScholarLoop, F1 of P@10 and R@20")
-def scholarloop(qrels, run):
-    x = Lists(qrels, run)
-
-    def f1(q):
-        p, r = x.p(10)(q), x.r(20)(q)
-        return 2 * p * r / (p + r) if p + r else 0
-
-    return over(x.both, **{"P@10": x.p(10), "R@20": x.r(20), "F1": f1})
-
-
-@script("F1@10 per query")
-def f1_queries(qrels, run):
-    x = Lists(qrels, run)
-
-    def f1(q):
-        p, r = x.p(10)(q), x.r(10)(q)
-        return 2 * p * r / (p + r) if p + r else 0
-
-    return over(x.both, P_10=x.p(10), R_10=x.r(10), F1_10=f1)
+of_litsearch = {"Recall@5": r(5), "Recall@20": r(20), "NDCG@10": ndcg(10, binary, lambda i: i)}
+means("LitSearch, utils.py", of_qrels, of_litsearch)
+means("ScholarLoop, F1 of P@10 and R@20", of_both, {"P@10": p(10), "R@20": r(20), "F1": f1(10, 20)})
+means("F1@10 per query", of_both, {"P@10": p(10), "R@10": r(10), "F1@10": f1(10, 10)})
 
 
 @script("F1@10 of the means")
 def f1_means(qrels, run):
     x = Lists(qrels, run)
-    row = over(x.both, P_10=x.p(10), R_10=x.r(10))
-    p, r = row.values()
-    return {**row, "F1@10": 2 * p * r / (p + r)}
+    row = over(x, of_both(x), {"P@10": p(10), "R@10": r(10)})
+    precision, recall = row.values()
+    return {**row, "F1@10": 2 * precision * recall / (precision + recall)}
 
 
 @script("micro P, R and F1")
 def micro(qrels, run):
     x = Lists(qrels, run)
-    hits = sum(sum(x.bits(q, 10)) for q in x.both)
-    p = hits / sum(len(x.ranked[q][:10]) for q in x.both)
-    r = hits / sum(len(x.relevant[q]) for q in x.both)
-    return {"Precision@10": p, "Recall@10": r, "F1@10": 2 * p * r / (p + r)}
+    hits = sum(found(x, q, 10) for q in x.grades)
+    precision = hits / sum(returned(x, q, 10) for q in x.grades)
+    recall = hits / sum(n_relevant(x, q) for q in x.grades)
+    f = 2 * precision * recall / (precision + recall)
+    return {"Precision@10": precision, "Recall@10": recall, "F1@10": f}
 
 
 @script("means by conversation")
 def conversations(qrels, run):
-    x = Lists(qrels, run)
-    groups = defaultdict(list)
+    x, groups = Lists(qrels, run), defaultdict(list)
     for q in qrels:
         groups[q.rpartition("_")[0]].append(q)
-    rows = [over(g, nDCG_10=x.ndcg(10), MAP_10=x.ap(10), P_5=x.p(5)) for g in groups.values()]
+    rows = [over(x, g, {"nDCG@10": ndcg(10), "MAP@10": ap(10), "P@5": p(5)}) for g in groups.values()]
     return {name: mean(row[name] for row in rows) for name in rows[0]}
 
 
-@script("condensed lists")
-def condensed(qrels, run):
-    x = Lists(qrels, {q: {d: s for d, s in docs.items() if d in qrels.get(q, ())} for q, docs in run.items()})
-    return over(x.both, nDCG_10=x.ndcg(10), MAP=x.ap(), P_5=x.p(5), MRR=x.rr())
+USUAL = {"nDCG@10": ndcg(10), "MAP": ap(), "P@5": p(5), "MRR": rr()}
 
 
-@script("reranking: queries without a hit left out")
-def reranking(qrels, run):
-    x = Lists(qrels, run)
-    queries = [q for q in x.both if any(x.bits(q))]
-    return over(queries, MRR_10=x.rr(10), MAP=x.ap(), nDCG_10=x.ndcg(10))
+def judged(docs, grades):
+    return {d: s for d, s in docs.items() if d in grades}
 
 
-@script("relevant from grade 2 on, for all")
-def strict(qrels, run):
-    x = Lists(qrels, run, level=2)
-    ideal = lambda q: [2] * len(x.relevant[q])  # noqa: E731
-    ndcg = x.ndcg(10, lambda g: int(g >= 2), ideal=ideal)
-    return over(x.both, nDCG_10=ndcg, MAP_10=x.ap(10), P_5=x.p(5), R_20=x.r(20), MRR=x.rr())
+means("condensed lists", of_both, USUAL, kept=judged)
+of_reranking = {"MRR@10": rr(10), "MAP": ap(), "nDCG@10": ndcg(10)}
+means("reranking: queries without a hit left out", with_hit, of_reranking)
+strict = ndcg(10, lambda g: int(g >= 2))
+of_strict = {"nDCG@10": strict, "MAP@10": ap(10), "P@5": p(5), "R@20": r(20), "MRR": rr()}
+means("relevant from grade 2 on, for all", of_both, of_strict, level=2)
 
 
-@script("Elasticsearch, _rank_eval")
-def elasticsearch(qrels, run):
-    x = Lists(qrels, run)
-    best = lambda q: x.ideal[q][: len(x.ranked[q][:10])]  # noqa: E731
-    p = lambda q: sum(x.bits(q, 5)) / max(len(x.ranked[q][:5]), 1)  # noqa: E731
-    ndcg = x.ndcg(10, exponential, ideal=best)
-    return over(x.both, Precision_5=p, Recall_20=x.r(20), MRR_10=x.rr(10), nDCG_10=ndcg)
+def as_long_as_returned(x, q):
+    return x.ideal[q][: returned(x, q, 10)]
 
 
-@script("gdeval.pl")
-def gdeval(qrels, run):
-    x = Lists(qrels, run, order=lambda docs: sorted(docs, key=lambda d: (docs[d], d), reverse=True))
-    return over(x.with_relevant, **{f"nDCG@{k}": x.ndcg(k, exponential) for k in (5, 10, 20)})
+of_elastic = {"Precision@5": p(5, returned), "Recall@20": r(20), "MRR@10": rr(10)}
+of_elastic["nDCG@10"] = ndcg(10, exponential, ideal=as_long_as_returned)
+means("Elasticsearch, _rank_eval", of_both, of_elastic)
+of_gdeval = {f"nDCG@{k}": ndcg(k, exponential) for k in (5, 10, 20)}
+means("gdeval.pl", both_with_relevant, of_gdeval, order=by_score_and_id)
+of_recbole = {"Recall@10": r(10), "MRR@10": rr(10), "NDCG@10": ndcg(10, binary), "Hit@10": hit(10)}
+of_recbole |= {"Precision@10": p(10), "MAP@10": ap(10, smaller)}
+means("RecBole", with_relevant, of_recbole)
+means("Multi-VAE", both_with_relevant, {"Recall@20": r(20, smaller), "NDCG@100": ndcg(100, binary)})
+of_ngcf = {"Recall@20": r(20), "Precision@20": p(20), "NDCG@20": ndcg(20, binary), "Hit@20": hit(20)}
+means("NGCF, test.py", both_with_relevant, of_ngcf)
+of_kgat = {"Recall@20": r(20), "NDCG@20": ndcg(20, binary, ideal=of_list), "Hit@20": hit(20)}
+means("KGAT, ideal of the hits", both_with_relevant, of_kgat)
 
 
-@script("RecBole")
-def recbole(qrels, run):
-    x = Lists(qrels, run)
-    users = [q for q in qrels if x.relevant[q]]
-    measures = {"Recall@10": x.r(10), "MRR@10": x.rr(10), "NDCG@10": x.ndcg(10, binary), "Hit@10": x.hit(10)}
-    return over(users, **measures, **{"Precision@10": x.p(10), "MAP@10": x.ap(10, smaller)})
+def gain_of_first(x, q):
+    """Return nDCG of the first hit only, as for leave-one-out."""
+    rank = next((i for i, bit in enumerate(x.bits(q, 10), 1) if bit), None)
+    return 1 / math.log2(rank + 1) if rank else 0
 
 
-@script("Multi-VAE")
-def multi_vae(qrels, run):
-    x = Lists(qrels, run)
-    capped = lambda q: sum(x.bits(q, 20)) / min(20, len(x.relevant[q]))  # noqa: E731
-    return over(x.with_relevant, **{"Recall@20": capped, "NDCG@100": x.ndcg(100, binary)})
+of_first = {"HR@10": hit(10), "NDCG@10": gain_of_first, "MRR": rr()}
+means("first hit only (leave-one-out)", of_both, of_first)
+of_ones = {"NDCG@10": ndcg(10, binary, ideal=lambda *_: [1] * 10), "P@10": p(10)}
+means("ideal list of k relevant documents", of_both, of_ones)
+of_bwhite = {"MAP": ap(None, found), "MRR": rr(), "NDCG@10": ndcg(10, discount=jk, ideal=of_list)}
+means("rank_metrics.py (bwhite)", of_both, of_bwhite)
+of_method_1 = {"MAP": ap(None, found), "P@5": p(5), "NDCG@10": ndcg(10, ideal=of_list)}
+means("rank_metrics.py, method=1", of_both, of_method_1)
 
 
-@script("NGCF, test.py")
-def ngcf(qrels, run):
-    x = Lists(qrels, run)
-    measures = {
-        "Recall@20": x.r(20),
-        "Precision@20": x.p(20),
-        "NDCG@20": x.ndcg(20, binary),
-        "Hit@20": x.hit(20),
-    }
-    return over(x.with_relevant, **measures)
+def smaller_found(x, q, k):
+    return min(found(x, q), k)
 
 
-@script("KGAT, ideal of the hits")
-def kgat(qrels, run):
-    x = Lists(qrels, run)
-    ideal = lambda q: sorted(x.bits(q), reverse=True)  # noqa: E731
-    measures = {"Recall@20": x.r(20), "NDCG@20": x.ndcg(20, binary, ideal=ideal), "Hit@20": x.hit(20)}
-    return over(x.with_relevant, **measures)
+of_blondel = {"P@10": p(10, smaller_found), "NDCG@10": ndcg(10, exponential, ideal=of_list)}
+means("ranking.py (Blondel)", with_hit, of_blondel, order=backwards)
+of_argsort = {"nDCG@10": ndcg(10), "MAP@10": ap(10), "P@5": p(5), "MRR": rr()}
+means("argsort()[::-1]", of_both, of_argsort, order=backwards)
 
 
-@script("first hit only (leave-one-out)")
-def first_hit(qrels, run):
-    x = Lists(qrels, run)
-
-    def ndcg(q):
-        rank = next((i for i, bit in enumerate(x.bits(q, 10), 1) if bit), None)
-        return 1 / math.log2(rank + 1) if rank else 0
-
-    return over(x.both, **{"HR@10": x.hit(10), "NDCG@10": ndcg, "MRR": x.rr()})
+def above_0(docs, _):
+    return {d: s for d, s in docs.items() if s > 0}
 
 
-@script("ideal list of k relevant documents")
-def ideal_of_k(qrels, run):
-    x = Lists(qrels, run)
-    return over(x.both, **{"NDCG@10": x.ndcg(10, binary, ideal=lambda _: [1] * 10), "P@10": x.p(10)})
+of_positive = {"nDCG@10": ndcg(10), "MAP": ap(), "R@20": r(20), "MRR": rr()}
+means("scores of 0 or less dropped", of_both, of_positive, kept=above_0)
+of_letor = {"P@5": p(5), "MAP": ap(None, found), "NDCG@10": ndcg(10, exponential, jk, of_list)}
+means("LETOR, Eval-Score.pl", of_both, of_letor)
 
 
-@script("rank_metrics.py (bwhite)")
-def rank_metrics(qrels, run):
-    x = Lists(qrels, run)
-    ideal = lambda q: sorted(x.grades[q], reverse=True)  # noqa: E731
-    jk = lambda i: max(math.log2(i), 1)  # noqa: E731
-    return over(x.both, MAP=x.ap(None, found), MRR=x.rr(), NDCG_10=x.ndcg(10, discount=jk, ideal=ideal))
+def all_found(k):
+    return lambda x, q: float(found(x, q, k) == n_relevant(x, q) > 0)
 
 
-@script("rank_metrics.py, method=1")
-def rank_metrics_1(qrels, run):
-    x = Lists(qrels, run)
-    ideal = lambda q: sorted(x.grades[q], reverse=True)  # noqa: E731
-    return over(x.both, MAP=x.ap(None, found), P_5=x.p(5), NDCG_10=x.ndcg(10, ideal=ideal))
-
-
-def backwards(docs):
-    """Sort by numpy, without a stable sort, and turn it round."""
-    ids = list(docs)
-    return [ids[i] for i in np.argsort(list(docs.values()), kind="stable")[::-1]]
-
-
-@script("ranking.py (Blondel)")
-def blondel(qrels, run):
-    x = Lists(qrels, run, order=backwards)
-    listed = {q: sum(x.bits(q)) for q in x.both}
-    kept = [q for q in x.both if listed[q]]
-    p = lambda q: sum(x.bits(q, 10)) / min(listed[q], 10)  # noqa: E731
-    ideal = lambda q: sorted(x.grades[q], reverse=True)  # noqa: E731
-    return over(kept, **{"P@10": p, "NDCG@10": x.ndcg(10, exponential, ideal=ideal)})
-
-
-@script("argsort()[::-1]")
-def argsort(qrels, run):
-    x = Lists(qrels, run, order=backwards)
-    return over(x.both, nDCG_10=x.ndcg(10), MAP_10=x.ap(10), P_5=x.p(5), MRR=x.rr())
-
-
-@script("scores of 0 or less dropped")
-def positive(qrels, run):
-    x = Lists(qrels, {q: {d: s for d, s in docs.items() if s > 0} for q, docs in run.items()})
-    return over(x.both, nDCG_10=x.ndcg(10), MAP=x.ap(), R_20=x.r(20), MRR=x.rr())
-
-
-@script("LETOR, Eval-Score.pl")
-def letor(qrels, run):
-    x = Lists(qrels, run)
-    ideal = lambda q: sorted(x.grades[q], reverse=True)  # noqa: E731
-    ndcg = x.ndcg(10, exponential, lambda i: max(math.log2(i), 1), ideal)
-    return over(x.both, **{"P@5": x.p(5), "MAP": x.ap(None, found), "NDCG@10": ndcg})
-
-
-@script("recall: all found (multi-hop)")
-def all_found(qrels, run):
-    x = Lists(qrels, run)
-    every = lambda k: lambda q: float(sum(x.bits(q, k)) == len(x.relevant[q]) > 0)  # noqa: E731
-    return over(x.both, R_5=every(5), R_20=every(20))
-
-
-@script("KILT")
-def kilt(qrels, run):
-    x = Lists(qrels, run)
-    rprec = lambda q: sum(x.bits(q, len(x.relevant[q]))) / max(len(x.relevant[q]), 1)  # noqa: E731
-    return over(x.both, **{"R-Prec": rprec, "Recall@5": x.r(5)})
-
-
-@script("cut at MRR@10 only by name")
-def uncut(qrels, run):
-    x = Lists(qrels, run)
-    return over(x.both, **{"MRR@10": x.rr(), "Hit@10": x.hit(10), "MAP@10": x.ap()})
-
-
-@script("AP over k")
-def ap_over_k(qrels, run):
-    x = Lists(qrels, run)
-    return over(x.both, **{"MAP@10": x.ap(10, lambda b, n, k: k), "P@10": x.p(10), "MRR@10": x.rr(10)})  # noqa: ARG005
-
-
-@script("mean of the precisions at each rank")
-def average_p(qrels, run):
-    x = Lists(qrels, run)
-    ap = lambda q: mean(x.p(k)(q) for k in range(1, 11))  # noqa: E731
-    return over(x.both, **{"AP@10": ap, "P@10": x.p(10)})
+means("recall: all found (multi-hop)", of_both, {"R@5": all_found(5), "R@20": all_found(20)})
+means("KILT", of_both, {"R-Prec": rprec, "Recall@5": r(5)})
+means("cut at MRR@10 only by name", of_both, {"MRR@10": rr(), "Hit@10": hit(10), "MAP@10": ap()})
+over_k = ap(10, lambda x, q, k: k)  # noqa: ARG005
+means("AP over k", of_both, {"MAP@10": over_k, "P@10": p(10), "MRR@10": rr(10)})
+of_ranks = {"AP@10": lambda x, q: mean(p(k)(x, q) for k in range(1, 11)), "P@10": p(10)}
+means("mean of the precisions at each rank", of_both, of_ranks)
 
 
 @script("MAP of the queries with a hit")
 def map_with_hit(qrels, run):
     x = Lists(qrels, run)
-    return {
-        "MAP@10": mean(x.ap(10, found)(q) for q in x.both if any(x.bits(q, 10))),
-        "Hit@10": mean(map(x.hit(10), x.both)),
-    }
+    row = over(x, with_hit(x, 10), {"MAP@10": ap(10, found)})
+    return row | over(x, of_both(x), {"Hit@10": hit(10)})
