@@ -7,17 +7,6 @@ from functools import cache
 from audit_loops import DEFAULT, Plain
 from commands import run_cli
 
-import permed_measures as pm
-
-PUBLISHED = {
-    "keyword": ("0.0112", "0.1583"),
-    "bm25": ("0.0534", "0.5683"),
-    "neural_embedding": ("0.0529", "0.5844"),
-    "single_llm": ("0.0570", "0.5456"),
-    "scholarloop_a": ("0.0625", "0.6592"),
-}
-
-
 AP, HALF = DEFAULT, {"weights": "half"}
 
 
@@ -42,12 +31,6 @@ def graded(top):
 @cache
 def plain_graded(top):
     return Plain(*graded(top))
-
-
-def plain_litsearch(data):
-    folder = data / "litsearch"
-    qrels = pm.read_qrels(folder / "query_to_texts.jsonl")
-    return {name: Plain(qrels, pm.read_run(folder / "runs" / f"{name}.jsonl")) for name in PUBLISHED}
 
 
 ROW = {"MAP@10": "AP", "nDCG@10": "nDCG", "P@5": "P", "R@20": "R", "MRR@10": "RR", "hit@1": "Success"}
@@ -79,10 +62,6 @@ def binary():
 def row_made(plain, how, digits=4):
     names = {"MAP@10": "AP", "P@10": "P", "nDCG@10": "nDCG"}
     return {name: f"{plain.mean(measure, how, 10):.{digits}f}" for name, measure in names.items()}
-
-
-def row_of_ap(qrels, run, name, cutoff, how=AP):
-    return {name: f"{Plain(qrels, run).mean('AP', how, cutoff):.6f}"}
 
 
 def audit_cli(*arguments, status=0):

@@ -3,22 +3,8 @@
 import sys
 
 import pytest
-from audit_helpers import plain_litsearch
 
-import permed_measures as pm
 from permed_measures import cli
-
-
-@pytest.fixture(scope="session")
-def litsearch(data):
-    return plain_litsearch(data)
-
-
-@pytest.fixture(scope="session")
-def medcorpus(data):
-    labels = data / "medcorpus" / "query_to_texts.jsonl"
-    claims = {"NDCG@10": 0.9044, "MAP@10": 0.5357, "P@1": 0.9279}
-    return pm.audit(pm.read_qrels(labels), pm.read_run(labels), claims)
 
 
 @pytest.fixture

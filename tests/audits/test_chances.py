@@ -17,7 +17,7 @@ from permed_measures.audits.trials import Space
 from permed_measures.conventions.named import NAMED
 from permed_measures.datasets import SAMPLES
 
-SOME = NAMED[::5]
+SOME = NAMED[::8]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def chance(trials, most, bases):
 
 
 @pytest.mark.parametrize(
-    "claims", [{"MAP@10": "0.47"}, {"P@5": "0.32"}, {"F1@5": "0.4"}, {"nDCG@10": "0.68", "MAP@10": "0.5"}]
+    "claims", [{"MAP@10": "0.47"}, {"P@5": "0.32"}, {"F1@5": "0.4"}, {"nDCG@10": "0.68", "MAP@10": "0.47"}]
 )
 def test_rows_near_claims_are_counted_as_they_would_be_explained(sample, claims):
     """In so few digits that each row can be tried."""
