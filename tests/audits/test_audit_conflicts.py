@@ -55,8 +55,7 @@ def test_rows_that_were_made_differently_are_found(setting, ap, title, values):
     [
         ("0.35747", "0.35747", ""),
         ("35.8%", "35.7%", "rounded twice, this gives 35.8%"),
-        ("0.358", "0.357", "rounded twice, this gives 0.358"),
-        ("36.2%", "35.7%", ""),
+        ("0.3574", "0.3575", "cut off, not rounded, this gives 0.3574"),
         ("0.3620", "0.3575", ""),
     ],
 )
@@ -71,80 +70,67 @@ def test_a_slip_of_rounding_is_said(text, ours, slip):
     assert ("this gives" in str(result)) == bool(slip)
 
 
-def test_a_number_that_is_cut_off_is_said():
-    qrels = {f"q{i}": {"a": 1} for i in range(3)}
-    run = {query: {"a" if i < 2 else "b": 1.0} for i, query in enumerate(qrels)}
-    said = "  P@1 as 0.666: 0.667, P@1: by default; cut off, not rounded, this gives 0.666"
-    assert said in unwrapped(pm.audit(qrels, run, {"P@1": "0.666"}))
-    assert str(pm.audit(qrels, run, {"NumRet": "999999999999." + "1" * 15}))
+def test_a_count_with_many_digits_has_a_nearest_value():
+    result = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"NumRet": "999999999999." + "1" * 15})
+    assert "NumRet: by default" in str(result)
 
 
 def test_a_run_without_claims_is_left_out_and_claims_without_a_run_are_an_error():
     qrels, runs = binary()
     claims = {"first": row_made(Plain(qrels, runs["first"]), AP)}
     assert {trial.row for trial in pm.audit(qrels, runs, claims).trials} == {"first"}
-    with pytest.raises(
-        pm.InputError, match="no run is named 'third', as a row of claims is; the runs are 'first', 'second'"
-    ):
+    unknown = "no run is named 'third', as a row of claims is; the runs are 'first', 'second'"
+    with pytest.raises(pm.InputError, match=unknown):
         pm.audit(qrels, runs, {**claims, "third": {"P@10": 0.5}})
-    many = {f"q{i}": {"a": 1.0} for i in range(4000)}
+    many = {f"q{i}": {"a": 1.0} for i in range(11)}
     with pytest.raises(pm.InputError, match=r"no run is named 'first', .* 'q0', .*'q9', \.\.\.$"):
         pm.audit(qrels, many, claims)
-    with pytest.raises(
-        pm.InputError, match=r"several rows of claims need a mapping of runs by name \(found list\)"
-    ):
+    with pytest.raises(pm.InputError, match=r"need a mapping of runs by name \(found list\)"):
         pm.audit(qrels, list(runs.values()), claims)
 
 
-@pytest.mark.parametrize("name", effort(["second"], ["first", "second"]))
-@pytest.mark.parametrize("measure", ["MAP@10", "P@10", "nDCG@10"])
+@pytest.mark.parametrize("measure", effort(["MAP@10"], ["MAP@10", "P@10", "nDCG@10"]))
 @pytest.mark.parametrize("ap", effort([AP], [AP, {"denominator": "min", "weights": "binary"}]))
-def test_one_altered_digit_in_a_table_is_no_conflict(name, measure, ap):
+def test_one_altered_digit_in_a_table_is_no_conflict(measure, ap):
     qrels, runs = binary()
     claims = {each: row_made(Plain(qrels, run), {"queries": "both", **ap}, 7) for each, run in runs.items()}
-    true = claims[name][measure]
-    claims[name][measure] = str(Decimal(true) + Decimal("0.0000001"))
+    true = claims["second"][measure]
+    claims["second"][measure] = str(Decimal(true) + Decimal("0.0000001"))
     result = pm.audit(qrels, runs, claims)
-    assert not result.ok
-    assert result.conflicts == []
+    assert (result.ok, result.conflicts) == (False, [])
     [exception] = result.exceptions
     assert exception.explained == []
-    assert [(told.row, told.claim.name) for told in exception.trials] == [(name, measure)]
+    assert [(told.row, told.claim.name) for told in exception.trials] == [("second", measure)]
     assert len(result.best[0].explained) == 5
     found = result.best[0].options
     assert (found["queries"], found["denominator"]) == ("both", ap.get("denominator", "num_rel"))
-    text = str(result)
+    text = " ".join(str(result).split())
     assert text.startswith("5 of 6 claims, certain: ")
     assert "made differently" not in text
-    unexplained = f"nearest value {name}, {measure} as {claims[name][measure]}: {true}, "
-    assert unexplained in " ".join(text.split())
+    assert f"nearest value second, {measure} as {claims['second'][measure]}: {true}, " in text
 
 
 def test_a_row_that_mixes_conventions_names_the_option():
-    qrels, runs = graded(2)[0], graded(2)[1]
-    plain = Plain(qrels, runs)
+    qrels, run = graded(2)
+    plain = Plain(qrels, run)
     claims = {
         "MAP@5": plain.mean("AP", AP, 5),
-        "MAP@10": plain.mean("AP", AP, 10),
         "MAP@20": plain.mean("AP", HALF, 20),
         "P@5": plain.mean("P", {}, 5),
         "P@10": plain.mean("P", {"labels": "pool"}, 10),
         "nDCG@10": plain.mean("nDCG", {"gain": "exp"}, 10),
         "nDCG@5": plain.mean("nDCG", {}, 5),
-        "nDCG@20": plain.mean("nDCG", {}, 20),
     }
-    result = pm.audit(qrels, runs, {name: f"{value:.6f}" for name, value in claims.items()})
+    result = pm.audit(qrels, run, {name: f"{value:.6f}" for name, value in claims.items()})
     assert not result.ok
-    assert result.exceptions
     assert all(each.explained for each in result.exceptions)
-    assert (result.best[0].name, len(result.best[0].explained)) == ("ir_measures", 5)
-    head, *conflicts = result.conflicts
-    assert head == "The numbers were made differently: no single convention fits all of them"
-    assert conflicts[0] == (
+    assert (result.best[0].name, len(result.best[0].explained)) == ("ir_measures", 3)
+    assert result.conflicts[:2] == [
+        "The numbers were made differently: no single convention fits all of them",
         "MAP@20, nDCG@10, with weights of AP: its grade over the highest grade (not: 1 for "
-        "each relevant document); gain of nDCG: gain 2^g - 1 (not: gain g)"
-    )
-    assert conflicts[1].startswith(  # a P@10 over 37 queries, which other runs may have
+        "each relevant document); gain of nDCG: gain 2^g - 1 (not: gain g)",
+    ]
+    assert result.conflicts[2].startswith(  # a P@10 over 37 queries, which other runs may have
         "P@10: a typo, another run's number, or made with relevance labels: every judged document "
         "counts as relevant (not: grades as they are, negative ones not relevant). Of arbitrary numbers "
     )

@@ -17,7 +17,6 @@ from permed_measures.conventions.options import CUTOFF, DEFAULT, OPTIONS, OPTION
 from permed_measures.conventions.values import label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.papers.claims import parse_claims
-from permed_measures.results.report import FORMATS
 
 
 def trials_of(qrels, run, claims, others=()):
@@ -81,12 +80,11 @@ def test_an_empty_query_set_has_no_mean():
     assert trial.shown(result.nearest[trial]) in ("0.0", "1.0")
 
 
-@pytest.mark.parametrize("claims", [{"P@1": "1.0"}, {"MAP@10": "1.0"}, {"nDCG@10": "1.0"}])
-def test_grades_too_large_for_exponential_gains_do_not_end_the_audit(claims):
+def test_grades_too_large_for_exponential_gains_do_not_end_the_audit():
+    claims = {"P@1": "1.0", "MAP@10": "1.0", "nDCG@10": "1.0"}
     result = pm.audit({"q1": {"a": 1100, "b": 1}}, {"q1": {"a": 2.0, "b": 1.0}}, claims)
     assert result.ok
-    for form in FORMATS:
-        assert result.to(form)
+    assert str(result)
 
 
 @pytest.mark.parametrize(

@@ -84,20 +84,15 @@ def test_they_go_in_the_steps_of_the_measure_and_scatter_as_numbers_nearby():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("n_runs", [7])
-def test_more_evidence_makes_no_verdict_weaker(n_runs):
-    """Of each run four claims are explained and two are not: 28 of 42, 56 of 84."""
-    qrels, runs = systems(40, 14)
-    names = {f"P@{k}": f"P@{k}" for k in (1, 3, 5, 10)}
+def test_a_large_table_is_certain_though_many_selections_of_its_claims_could_be_explained():
+    """Of each run three claims are explained and two are not: 12 of 20."""
+    qrels, runs = systems(40)
+    names = {f"P@{k}": f"P@{k}" for k in (1, 3, 5)}
     table = {
         str(n): {**row(qrels, run, names), "P@2": "0.98765", "P@4": "0.98765"}
-        for n, run in enumerate(runs[:n_runs])
+        for n, run in enumerate(runs[:4])
     }
     result = pm.audit(qrels, dict(zip(table, runs, strict=False)), table)
-    main = result.best[0]
-    assert (len(main.explained), len(main.trials)) == (4 * n_runs, 6 * n_runs)
-    assert result.verdict == "certain"
+    assert str(result).startswith("12 of 20 claims, certain: P@1, P@3 and P@5; averaged")
     assert result.chance.value < 1e-6
-    head = " ".join(str(result).split())
-    assert head.startswith(f"{4 * n_runs} of {6 * n_runs} claims, certain: P@1, P@3, P@5 and P@10; averaged")
-    assert "Not explained by it: 0, P@2; 0, P@4; 1, P@2 and " in str(result)
+    assert "Not explained by it: 0, P@2; 0, P@4; 1, P@2 and 5 more" in str(result)

@@ -25,14 +25,14 @@ def random_data(rng):
     return qrels, run
 
 
-def beir(qrels, run, first_to=5):
+def beir(qrels, run):
     """Return what BEIR's `EvaluateRetrieval.evaluate` does: means of pytrec_eval rounded to five digits."""
     run = {query: {doc: s for doc, s in docs.items() if doc != query} for query, docs in run.items()}
     names = {"NDCG@10": "ndcg_cut_10", "MAP@10": "map_cut_10", "Recall@10": "recall_10", "P@10": "P_10"}
     measures = {"ndcg_cut.10", "map_cut.10", "recall.10", "P.10"}
     scores = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
     means = {name: sum(each[key] for each in scores.values()) / len(scores) for name, key in names.items()}
-    return {name: round(mean, first_to) for name, mean in means.items()}
+    return {name: round(mean, 5) for name, mean in means.items()}
 
 
 def half_up(value, digits):
@@ -42,11 +42,8 @@ def half_up(value, digits):
 PRINTED = {
     "four digits": lambda value: f"{value:.4f}",
     "four digits, half up": lambda value: half_up(value, 4),
-    "three digits": lambda value: f"{value:.3f}",
     "percent, two digits": lambda value: f"{100 * value:.2f}%",
     "percent, two digits, half up": lambda value: f"{half_up(round(100 * value, 3), 2)}%",
-    "percent, one digit": lambda value: f"{100 * value:.1f}%",
-    "five digits": lambda value: f"{value:.5f}",
     "six digits": lambda value: f"{value:.6f}",
 }
 
@@ -59,13 +56,10 @@ def without_changes(result):
 @pytest.mark.parametrize("way", PRINTED)
 def test_tables_made_by_beir_are_explained_by_its_name(way):
     rng = random.Random(way)
-    refused = []
-    for number in range(effort(1, 12)):
+    for _ in range(effort(1, 12)):
         qrels, run = random_data(rng)
         claims = {name: PRINTED[way](value) for name, value in beir(qrels, run).items()}
-        if "BEIR" not in without_changes(pm.audit(qrels, run, claims)):
-            refused.append((number, claims))
-    assert refused == []
+        assert "BEIR" in without_changes(pm.audit(qrels, run, claims)), claims
 
 
 def test_a_mean_that_is_rounded_twice_is_explained_by_the_rounding_of_beir():
