@@ -70,7 +70,9 @@ def _lazy(source: Source) -> pl.LazyFrame:
 
 def parquet_run(source: Source) -> ScannedRun:
     """Return a run in a Parquet file with the columns query_id, doc_id and score."""
-    return ScannedRun(source, lambda: _rows(source), lambda *pair: _duplicate_error(source, *pair))
+    return ScannedRun(
+        source, lambda: _rows(source), lambda *pair: twice_error(*pair, "", str(source.path), is_run=True)
+    )
 
 
 def _rows(source: Source) -> Iterator[pl.DataFrame]:
@@ -89,14 +91,3 @@ def _rows(source: Source) -> Iterator[pl.DataFrame]:
             rows = lazy.slice(start, _ROWS).collect()
             frame = checked_frame(rows, "score", first_row=start).with_columns(rows["rank"])
         yield frame
-
-
-def _duplicate_error(source: Source, query_id: str, doc_id: str) -> InputError:
-    """Return the error for a document that is listed twice, with its rows."""
-    found: list[int] = []
-    start = 0
-    for frame in _rows(source):
-        same = (frame["query_id"] == query_id) & (frame["doc_id"] == doc_id)
-        found += [start + row for row in same.arg_true()]
-        start += frame.height
-    return twice_error(query_id, doc_id, f"in row {found[0]}", f"{source.path}: row {found[1]}", is_run=True)

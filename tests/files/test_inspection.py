@@ -1,104 +1,43 @@
 """What an inspected file is said to hold."""
 
 import json
+from pathlib import Path
 
 import polars as pl
 import pytest
+from commands import run_cli, run_main
 
 import permed_measures as pm
+from permed_measures.datasets import SAMPLES
 from permed_measures.files.inspection import inspect_file
 
-
-def json_lines(*contents):
-    return "".join(json.dumps(content) + "\n" for content in contents)
-
-
-INSPECTED = [
-    (
-        f"q 0 a 2\nq 0 b -1\nr 0 a 0\nq 0 a 0.5\nq 0 c {10**30}\n",
-        ("TREC qrels", "qrels"),
-        {
-            "queries": "2",
-            "rows": "5",
-            "query ids": "'q' to 'q'",
-            "document ids": "'a' to 'c'",
-            "documents": "3 different",
-            "duplicates": "1 row (first: query 'q', document 'a')",
-            "grades": "1e+30: 1, 2: 1, 0.5: 1, 0: 1, -1: 1",
-        },
-    ),
-    (
-        json_lines({"query": "x", "corpusids": [1], "retrieved": [5, 6, 5]}, {"query": "y", "retrieved": []}),
-        ("LitSearch results", "run"),
-        {
-            "queries": "2",
-            "rows": "3",
-            "query ids": "'1' to '2'",
-            "document ids": "'5' to '5'",
-            "documents": "2 different",
-            "duplicates": "1 row (first: query '1', document '5')",
-            "scores": "none: the order of the lists counts",
-        },
-    ),
-    (
-        json_lines({"query_id": "q", "results": [{"text_id": "a", "score": 1}, "b"]}),
-        ("PerMed results", "run"),
-        {
-            "queries": "1",
-            "rows": "2",
-            "query ids": "'q' to 'q'",
-            "document ids": "'a' to 'b'",
-            "documents": "2 different",
-            "duplicates": "0 rows",
-            "scores": "1 to 1",
-            "no score": "1 row",
-        },
-    ),
-    (
-        '{"q": {"a": 1, "b": 2, "a": 2}}',
-        ("BEIR or MTEB JSON", "qrels or run"),
-        {
-            "queries": "1",
-            "rows": "3",
-            "query ids": "'q' to 'q'",
-            "document ids": "'a' to 'a'",
-            "documents": "2 different",
-            "duplicates": "1 row (first: query 'q', document 'a')",
-            "grades": "2: 2, 1: 1",
-            "scores": "1 to 2",
-        },
-    ),
-]
+GOLDEN = Path(__file__).parents[1] / "golden" / "inspect.txt"
+LISTS = [{"query": "x", "corpusids": [1], "retrieved": [5, 6, 5]}, {"query": "y", "retrieved": []}]
+FILES = {
+    "twice.trec": "q1 Q0 a 1 2.0 t\nq1 Q0 b 2 2.0 t\nq1 Q0 a 3 1.0 t\nq2 Q0 c 1 0.1 t\n",
+    "ranks.trec": "q1 Q0 a 2 2.0 t\nq1 Q0 b 1 1.0 t\n",
+    "grades.trec": f"q 0 a 2\nq 0 b -1\nr 0 a 0\nq 0 a 0.5\nq 0 c {10**30}\n",
+    "20grades.trec": "".join(f"q 0 d{grade} {grade}\n" for grade in range(20)),
+    "22grades.trec": "".join(f"q 0 d{grade} {grade}\n" for grade in range(22)),
+    "lists.jsonl": "".join(json.dumps(content) + "\n" for content in LISTS),
+    "scored.jsonl": '{"query_id": "q", "results": [{"text_id": "a", "score": 1}, "b"]}\n',
+    "either.json": '{"q": {"a": 1, "b": 2, "a": 2}}',
+    "either.csv": "qid,docno,score,label\nq,a,7.5,1\nq,b,3.0,0\n",
+}
 
 
-@pytest.mark.parametrize(("content", "kind", "facts"), INSPECTED)
-def test_an_inspected_file_is_described_exactly(content, kind, facts, tmp_path, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    (tmp_path / "file").write_text(content)
-    inspection = inspect_file(tmp_path / "file")
-    assert (inspection.format, inspection.holds) == kind
-    assert inspection.facts == facts
-    lines = str(inspection).splitlines()
-    assert lines[0] == str(tmp_path / "file")
-    assert len(lines) == 3 + len(inspection.facts)
-
-
-def test_an_inspected_parquet_file_is_described_exactly(tmp_path):
-    path = tmp_path / "file"
+def test_inspected_files_are_described(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    for name, content in FILES.items():
+        Path(name).write_text(content)
     frame = pl.DataFrame({"qid": [1, 1, 2], "docno": ["a", "a", "b"], "label": [2, 1, 0]})
-    for value, facts in (("label", {"grades": "2: 1, 1: 1, 0: 1"}), ("score", {"scores": "0 to 2"})):
-        frame.rename({"label": value}).write_parquet(path)
-        inspection = inspect_file(path)
-        assert (inspection.format, inspection.holds) == ("Parquet", "qrels" if value == "label" else "run")
-        assert inspection.facts["duplicates"] == "1 row (first: query '1', document 'a')"
-        assert inspection.facts.items() >= facts.items()
-
-
-def test_many_grades_are_not_all_counted(tmp_path):
-    (tmp_path / "file").write_text("".join(f"q 0 d{grade} {grade}\n" for grade in range(22)))
-    assert inspect_file(tmp_path / "file").facts["grades"].endswith("2: 1 and 2 others")
-    (tmp_path / "file").write_text("".join(f"q 0 d{grade} {grade}\n" for grade in range(20)))
-    assert inspect_file(tmp_path / "file").facts["grades"].endswith("1: 1, 0: 1")
+    frame.write_parquet("labels.parquet")
+    frame.rename({"label": "score"}).write_parquet("scores.parquet")
+    sample = SAMPLES[0].qrels
+    stdout, stderr = run_cli("inspect", *FILES, "labels.parquet", "scores.parquet", sample)
+    assert stdout.replace(str(sample), "SAMPLE") == GOLDEN.read_text()
+    assert stderr == ""
 
 
 @pytest.mark.parametrize("content", ["", '{"q": {"a": "x"}}', "a,b\n", "q Q0 a 1 x t\n"])
@@ -107,3 +46,17 @@ def test_a_bad_file_is_not_inspected(content, tmp_path):
     with pytest.raises(pm.InputError) as error:
         inspect_file(tmp_path / "file")
     assert str(error.value).startswith(str(tmp_path / "file"))
+
+
+@pytest.mark.parametrize("name", ["either.csv", "either.json", "either.parquet"])
+def test_a_file_that_can_be_both_is_not_guessed(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if name in FILES:
+        Path(name).write_text(FILES[name].replace(', "a": 2', ""))
+    else:
+        pl.read_csv(FILES["either.csv"].encode()).write_parquet(name)
+    status, _, stderr = run_main("convert", name, "out.trec")
+    assert (status, Path("out.trec").exists()) == (2, False)
+    assert "can be read as qrels and as a run. Say which by --as" in stderr
+    run_cli("convert", name, "out.trec", "--as", "qrels")
+    assert list(pm.read_qrels("out.trec")) == ["q"]

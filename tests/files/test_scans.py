@@ -29,53 +29,56 @@ def write_rows(path, rows):
 ROWS = [(f"q{number % 3}", f"d{number}", float(number)) for number in range(60)]
 
 
-@pytest.mark.parametrize("name", ["run.trec", "run.parquet"])
-@pytest.mark.parametrize("judged", ["q0", "elsewhere"])
+@pytest.mark.parametrize(
+    ("name", "where"), [("run.trec", ":61: {}, first on line 14"), ("run.parquet", ": {}")]
+)
 @pytest.mark.parametrize("chunk", [30, 10**6])
-def test_a_document_that_stands_twice_anywhere_is_named(tmp_path, monkeypatch, name, judged, chunk):
+def test_a_document_that_stands_twice_anywhere_is_named(tmp_path, monkeypatch, name, where, chunk):
     monkeypatch.setattr(sources, "_CHUNK", chunk)
     monkeypatch.setattr(parquet, "_ROWS", max(chunk // 10, 3))
     path = write_rows(tmp_path / name, [*ROWS, ("q1", "d13", 0.5)])
-    is_text = name == "run.trec"
-    place = f"{61 if is_text else 'row 60'}: document 'd13' of query 'q1' is listed twice, first "
     with pytest.raises(pm.InputError) as error:
-        pm.calc_aggregate(["P@1"], {judged: {"d3": 1}}, path)
-    assert str(error.value).startswith(f"{path}:")
-    assert place in str(error.value)
-    assert f"first {'on line 14' if is_text else 'in row 13'}. Remove" in str(error.value)
+        pm.calc_aggregate(["P@1"], {"q0": {"d3": 1}}, path)
+    twice = where.format("document 'd13' of query 'q1' is listed twice")
+    assert str(error.value).startswith(f"{path}{twice}. Remove one of the two, or keep one: --duplicates")
 
 
+NAMES = {"query_id": ["q", "q"], "doc_id": ["a", "b"]}
 BAD = [
-    ({"query_id": ["q"], "docid": ["a"], "score": [1.0]}, "doc_id is missing (found ['query_id', 'docid'"),
-    ({"query_id": ["q"], "doc_id": [1.5], "score": [1.0]}, "ids must be strings or integers (found Float64"),
-    ({"query_id": ["q"], "doc_id": ["a"], "score": ["x"]}, "column score must hold numbers (found String)"),
-    ({"query_id": ["q"], "doc_id": ["a"], "score": [float("nan")]}, "document 'a': a score must"),
-    (
-        {"query_id": ["q", "q"], "doc_id": ["a", None], "score": [1.0, 1.0]},
-        "row 1: query 'q', document None:",
-    ),
+    ("run", {"query_id": ["q"], "docid": ["a"], "score": [1.0]}, "doc_id is missing (found ['query_id', 'd"),
+    ("run", {**NAMES, "doc_id": [1.5, 2], "score": [1, 0]}, "ids must be strings or integers (found Float64"),
+    ("run", {**NAMES, "score": ["x", "y"]}, "column score must hold numbers (found String)"),
+    ("run", {**NAMES, "score": [float("nan"), 1]}, "document 'a': a score must"),
+    ("run", {**NAMES, "doc_id": ["a", None], "score": [1.0, 1.0]}, "row 1: query 'q', document None:"),
+    ("qrels", {**NAMES, "doc_id": ["a", "a"], "label": [1, 0]}, "'a' of query 'q' is listed twice. Remove"),
+    ("qrels", {**NAMES, "label": [1.0, float("inf")]}, "(found inf)"),
 ]
 
 
-@pytest.mark.parametrize(("columns", "message"), BAD)
-def test_a_bad_parquet_file_is_an_error_that_names_it(tmp_path, columns, message):
-    path = tmp_path / "run.parquet"
+@pytest.mark.parametrize(("what", "columns", "message"), BAD)
+def test_a_bad_parquet_file_is_an_error_that_names_it(tmp_path, what, columns, message):
+    path = tmp_path / "file.parquet"
     pl.DataFrame(columns).write_parquet(path)
+    qrels, run = ({"q": {"a": 1}}, path) if what == "run" else (path, {"q": {"a": 1.0}})
     with pytest.raises(pm.InputError) as error:
-        pm.calc_aggregate(["P@1"], {"q": {"a": 1}}, path)
+        pm.calc_aggregate(["P@1"], qrels, run)
     assert str(error.value).startswith(str(path))
     assert message in str(error.value)
 
 
-def test_a_cut_parquet_file_and_a_cut_gzip_file_are_errors(tmp_path):
-    parquet = write_rows(tmp_path / "run.parquet", ROWS)
-    parquet.write_bytes(parquet.read_bytes()[:-20])
-    with pytest.raises(pm.InputError, match=r"run\.parquet: cannot be read as Parquet \("):
-        pm.read_run(parquet)
-    zipped = tmp_path / "run.gz"
-    zipped.write_bytes(gzip.compress(b"q Q0 d 1 2.0 t\n" * 100_000)[:-20])
+def test_a_damaged_file_is_an_error_that_names_it(tmp_path):
+    path, header = tmp_path / "run.parquet", b",\x15\xc8\x01\x15\x00"  # of a data page: 100 values, plain
+    rows = {"query_id": "q", "doc_id": [f"d{number:03}" for number in range(100)], "score": 1.0}
+    pl.DataFrame(rows).write_parquet(path, compression="uncompressed")
+    content = path.read_bytes()
+    assert header in content
+    for damaged in (content[:-20], content.replace(header, header[:-1] + b"\x4b", 1)):  # polars panics
+        path.write_bytes(damaged)
+        with pytest.raises(pm.InputError, match=r"run\.parquet: cannot be read as Parquet \(.+\)$"):
+            pm.read_run(path)
+    (tmp_path / "run.gz").write_bytes(gzip.compress(b"q Q0 d 1 2.0 t\n" * 100_000)[:-20])
     with pytest.raises(pm.InputError, match=r"run\.gz: cannot be decompressed as gzip \("):
-        pm.calc_aggregate(["P@1"], {"q": {"d": 1}}, zipped)
+        pm.calc_aggregate(["P@1"], {"q": {"d": 1}}, tmp_path / "run.gz")
 
 
 @pytest.mark.filterwarnings("ignore:.* in another order than the lines do")
@@ -90,17 +93,6 @@ def test_a_run_in_batches_serves_all_functions_any_number_of_times(tmp_path):
     assert pm.crosscheck(qrels, run, measures).ok
     pm.write_run(run, tmp_path / "again")
     assert pm.read_run(tmp_path / "again") == nested
-
-
-def test_a_damaged_page_is_an_error_that_names_the_file(tmp_path):
-    path, header = tmp_path / "run.parquet", b",\x15\xc8\x01\x15\x00"  # of a data page: 100 values, plain
-    rows = [("q", f"d{number:03}", float(number)) for number in range(100)]
-    frame = pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
-    frame.write_parquet(path, compression="uncompressed")
-    assert header in path.read_bytes()
-    path.write_bytes(path.read_bytes().replace(header, header[:-1] + b"\x4b", 1))  # polars panics
-    with pytest.raises(pm.InputError, match=r"run\.parquet: cannot be read as Parquet \(.+\)$"):
-        pm.read_run(path)
 
 
 def test_a_name_is_no_pattern(tmp_path):

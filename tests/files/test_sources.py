@@ -19,21 +19,6 @@ import permed_measures as pm
 from permed_measures.files import read as files
 from permed_measures.files import sources
 
-# --- zstd ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("spoil", [lambda data: data[:-5], lambda data: data + b"x", lambda data: data[:6]])
-def test_a_spoiled_zstd_file_is_an_error(tmp_path, spoil, monkeypatch):
-    path = tmp_path / "run.zst"
-    path.write_bytes(spoil(zstd.compress(b"q Q0 a 1 1 t\n" * 1000)))
-    for large in (files._LARGE, 0):
-        monkeypatch.setattr(files, "_LARGE", large)
-        with pytest.raises(pm.InputError, match=r"run\.zst: cannot be decompressed as zstd \("):
-            pm.read_run(path)
-
-
-# --- pipes, devices, sockets -----------------------------------------------------------------------
-
 
 @pytest.mark.skipif(os.name != "posix", reason="devices are files on POSIX systems only")
 def test_devices_and_sockets_are_refused_by_name(tmp_path):

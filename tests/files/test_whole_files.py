@@ -74,30 +74,6 @@ def test_a_read_only_file_is_refused(folder):
     assert target.read_text() == "before"
 
 
-def test_a_writable_file_in_a_read_only_folder_is_written(folder):
-    target = folder / "run"
-    target.write_text("before, and longer than what is written now")
-    target.chmod(0o666)
-    folder.chmod(0o555)
-    with user_without_rights():
-        pm.write_run(RUN, target)
-        with pytest.raises(PermissionError) as caught:
-            pm.write_run(RUN, folder / "new")
-    folder.chmod(0o777)
-    assert caught.value.filename == str(folder / "new")
-    assert [path.read_text() for path in folder.iterdir()] == [TEXT]
-
-
-def test_a_file_that_cannot_be_replaced_is_written(tmp_path, monkeypatch):
-    def busy(*_):
-        raise OSError(errno.EBUSY, "Device or resource busy")  # as a file mounted into a container is
-
-    (tmp_path / "run").write_text("before")
-    monkeypatch.setattr(Path, "replace", busy)
-    pm.write_run(RUN, tmp_path / "run")
-    assert [path.read_text() for path in tmp_path.iterdir()] == [TEXT]
-
-
 def test_new_files_have_the_mode_that_the_user_set(tmp_path):
     before = os.umask(0o027)
     try:
