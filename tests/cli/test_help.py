@@ -1,6 +1,5 @@
 """Help, how arguments are parsed, and what is said of wrong ones."""
 
-import io
 import json
 import re
 import subprocess
@@ -8,8 +7,10 @@ import sys
 
 import pytest
 from commands import run_cli, run_main
+from reporting import STYLES, Terminal
 
 import permed_measures as pm
+from permed_measures import cli
 from permed_measures.cli.commands import COMMANDS, command_of
 from permed_measures.cli.parsing import parse
 
@@ -55,28 +56,20 @@ def test_the_command_alone_shows_all_commands_and_their_first_sentences(monkeypa
 # --- parsing -----------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "qrels").write_text("q-1 0 a 2\nq-1 0 b 1\nq-2 0 a 1\n")
-    (tmp_path / "run").write_text("q-1 Q0 b 1 2.0 t\nq-2 Q0 a 1 1.0 t\n")
-    return tmp_path
-
-
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     "line",
     [
-        "evaluate qrels run -m P@1 -m RR --by=-([0-9]) --format json",
-        "evaluate -mP@1 qrels --format json --measure RR --by=-([0-9]) ./run",
+        "evaluate qrels run.trec -m P@1 -m RR --by=q([0-9]) --format json",
+        "evaluate -mP@1 qrels --format json --measure RR --by=q([0-9]) ./run.trec",
     ],
 )
 def test_options_stand_anywhere(line):
     [content] = json.loads(run_cli(*line.split())[0])
     assert list(content["metrics"]) == ["P@1", "RR"]
-    assert [group["group"] for group in content["groups"]] == ["1", "2"]
+    assert [group["group"] for group in content["groups"]] == ["1", "2", "3"]
     assert content["provenance"]["options"] == {
-        **{"by": "-([0-9])", "by-query": False, "macro": False, "rel": None},
+        **{"by": "q([0-9])", "by-query": False, "macro": False, "rel": None},
         **{"order": "score", "query-ids": None, "digits": None},
         **{"duplicates": "refuse", "max-passage": "", "ignore-self": False},
     }
@@ -116,36 +109,37 @@ def test_wrong_arguments_are_one_line_like_any_other_error(line, message):
 
 
 def test_a_message_is_broken_into_lines_on_a_terminal(monkeypatch):
-    terminal = io.StringIO()
-    terminal.isatty = lambda: True
+    terminal = Terminal()
     monkeypatch.setenv("COLUMNS", "40")
     assert run_main("evaluate", "permed-sample", "no/such/folder/run", terminal=terminal)[0] == 2
     assert terminal.getvalue() == "error: no/such/folder/run: No such file\n  or directory\n"
 
 
-def test_an_error_speaks_of_no_values(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "qrels").write_text("q 0 a 1\n")
-    (tmp_path / "run").write_text("z Q0 a 1 1.0 t\n")
-    message = "error: run: the run and the qrels share no query: the run has 'z', the qrels 'q'\n"
-    assert run_main("evaluate", "qrels", "run", "-m", "P@1") == (2, "", message)
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_terminal_shows_bold_and_underlined_letters_but_no_colours(monkeypatch, plain):
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    for name, value in {"TERM": "xterm-256color", "COLORTERM": "truecolor", "COLUMNS": "80"}.items():
+        monkeypatch.setenv(name, value)
+    if plain:
+        monkeypatch.setenv("NO_COLOR", "1")
+    line = "compare permed-sample permed-sample/runs --resamples 9 -m litsearch -m RR"
+    cli.run(line.split())
+    text = sys.stdout.getvalue()
+    assert {*re.findall(r"\x1b\[([0-9;]*)m", text)} == (set() if plain else {"0", "1", "4"})
+    assert max(len(STYLES.sub("", line)) for line in text.splitlines()) <= 80
 
 
 HEAVY = {"polars", "pandas", "scipy", "matplotlib", "ir_datasets"}
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["evaluate", "qrels", "run", "-m", "P@1", "--format", "tsv"]]
-)
-def test_a_command_imports_only_what_it_needs(tmp_path, arguments):
-    (tmp_path / "qrels").write_text("q 0 a 1\n")
-    (tmp_path / "run").write_text("q Q0 a 1 1.0 t\n")
+@pytest.mark.parametrize("line", ["--help", "evaluate qrels run.trec -m P@1 --format tsv"])
+def test_a_command_imports_only_what_it_needs(files, line):
     code = (
-        f"import sys\nfrom permed_measures.cli import main\nsys.argv = ['permed-measures', *{arguments}]\n"
+        f"import sys\nfrom permed_measures.cli import main\nsys.argv = ['permed-measures', *{line.split()}]\n"
         "try:\n    main()\nexcept SystemExit as end:\n    print(end.code, 'imported:', *sys.modules)"
     )
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, cwd=files, capture_output=True, text=True, check=True)
     before, _, imported = done.stdout.rpartition("imported:")
     assert before.endswith("0 ")
     assert {*imported.split()} & HEAVY == set()

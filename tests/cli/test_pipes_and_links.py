@@ -92,14 +92,6 @@ def test_a_file_with_the_name_of_a_data_set_is_said():
     assert "note: litsearch is a file here, and is used instead of the data set" in stderr
 
 
-@pytest.mark.parametrize("arguments", ["evaluate {url} run.trec", "evaluate q.txt {url}"])
-def test_a_url_is_said_to_be_one(arguments):
-    url = "https://example.org/run.trec"
-    status, _, stderr = run_main(*arguments.format(url=url).split())
-    message = "No such file or directory. Only files are read: download it first"
-    assert (status, stderr.splitlines()[-1]) == (2, f"error: {url}: {message}")
-
-
 # --- standard input ----------------------------------------------------------------------------------
 
 
