@@ -70,9 +70,11 @@ def _lazy(source: Source) -> pl.LazyFrame:
 
 def parquet_run(source: Source) -> ScannedRun:
     """Return a run in a Parquet file with the columns query_id, doc_id and score."""
-    return ScannedRun(
-        source, lambda: _rows(source), lambda *pair: twice_error(*pair, "", str(source.path), is_run=True)
-    )
+
+    def duplicate_error(query_id: str, doc_id: str) -> InputError:
+        return twice_error(query_id, doc_id, "", str(source.path), is_run=True)
+
+    return ScannedRun(source, lambda: _rows(source), duplicate_error)
 
 
 def _rows(source: Source) -> Iterator[pl.DataFrame]:
