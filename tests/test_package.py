@@ -42,7 +42,7 @@ papers: names printed claims whole_numbers headings columns tables changes runs
 crosschecks
 conventions: options named query_sets values names
 audits: ranked_lists runs trials chance other_runs answers search
-audits: other_names sentences reports audit
+audits: other_names swaps sentences reports audit
 limits: query_classes formulas rankings bounds counts row_formulas row_conventions rows
 limits: reports possible
 uncertainties: unjudged label_errors results uncertainty

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from permed_measures.audits.answers import Answer
 from permed_measures.audits.other_names import better_names
 from permed_measures.audits.reports import Audit
 from permed_measures.audits.runs import RunVariants
 from permed_measures.audits.search import answers_to, doubts_about, exceptions_to
 from permed_measures.audits.sentences import conflicts_of, within_ties
+from permed_measures.audits.swaps import swap_in
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import NAMED, NamedConvention, conventions_with
 from permed_measures.conventions.values import Labels, label_policies
@@ -129,6 +131,14 @@ def audit(
 def audit_of(trials: list[Trial], conventions: Sequence[NamedConvention] = NAMED) -> Audit:
     """Find what explains all claims together, and what it leaves open."""
     best = answers_to(trials, conventions)
+    if not best[0].complete and (swap := swap_in(trials, conventions)):
+        again = answers_to(swap.trials, conventions)
+        if len(again[0].explained) > len(best[0].explained):
+            return replace(_audit(again), swap=swap.text)
+    return _audit(best)
+
+
+def _audit(best: list[Answer]) -> Audit:
     exceptions = [] if best[0].complete else exceptions_to(best[0])
     conflicts = conflicts_of(best[0], exceptions)
     return Audit(

@@ -16,7 +16,8 @@ _CUT = ("P", "R", "Success", "F1")
 """Measures that have a cutoff."""
 
 
-def _has(trial: Trial, value: float, options: Options) -> bool:
+def has_number(trial: Trial, value: float, options: Options) -> bool:
+    """Return whether a claim prints a value, rounded as a convention does."""
     return value in trial.claim.printed(FIRST_DIGITS[options["rounding"]])
 
 
@@ -26,7 +27,7 @@ def other_cells(trial: Trial, main: Answer) -> list[str]:
         each
         for each in main.trials
         if (each.row == trial.row) + (each.claim.name == trial.claim.name) == 1
-        and _has(trial, each.value(main.options), main.options)
+        and has_number(trial, each.value(main.options), main.options)
     ]
     several = len({each.row for each in main.trials}) > 1
     return [each.claim.name + (f" of {each.row}" if several else "") for each in cells]
@@ -71,5 +72,5 @@ def _if_printed(trial: Trial, measure: str, cutoff: int | None, convention: Opti
         return
     rank = (cutoff, cutoff) if measure == "F1" and cutoff is not None else cutoff
     means = trial.run.means(measure, rank, convention)
-    if means is not None and _has(trial, float(means[place(convention["queries"])]), convention):
+    if means is not None and has_number(trial, float(means[place(convention["queries"])]), convention):
         yield with_cutoff(measure, rank)

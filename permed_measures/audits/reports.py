@@ -63,6 +63,8 @@ class Audit(Result):
     ties : list of str
         Which claims that only rounding explains, or nothing, lie within what other orders of equal scores
         give.
+    swap : str
+        Which columns or rows of a table have each other's numbers; they were exchanged then.
     counts : list of str
         Columns that nothing explains: of what cutoff, or how many topics, they are whole numbers.
     origin : Origin or None
@@ -79,6 +81,7 @@ class Audit(Result):
     doubtful: list[Answer] = field(default_factory=list)
     other_names: dict[str, list[str]] = field(default_factory=dict)
     ties: list[str] = field(default_factory=list)
+    swap: str = ""
     counts: list[str] = field(default_factory=list)
     origin: Origin | None = field(default=None, repr=False)
     changes: list[str] = field(default_factory=list)
@@ -96,8 +99,8 @@ class Audit(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether one convention explains every claim."""
-        return bool(self.answers)
+        """Whether one convention explains every claim, where it stands."""
+        return bool(self.answers) and not self.swap
 
     @property
     def verdict(self) -> str:
@@ -213,6 +216,8 @@ def _finding(result: Audit) -> list[str]:
         for name, others in result.other_names.items()
     ]
     found += [f"But {text}" for text in result.ties if main.complete]
+    if result.swap:
+        found.insert(0, f"It seems that {result.swap}. Once they are exchanged:")
     found.append(by_chance(result.chance))
     return [*found, *(["Give another claim, or more digits."] if result.verdict == "may be chance" else [])]
 
@@ -280,7 +285,7 @@ def _how(result: Audit) -> dict[str, Any]:
     return {**how_made(_measures_of(result), result.origin), **_conventions(result)}
 
 
-_PLAIN = ("ok", "verdict", "conflicts", "other_names", "ties", "changes", "notes", "counts")
+_PLAIN = ("ok", "verdict", "conflicts", "other_names", "ties", "swap", "changes", "notes", "counts")
 
 
 def _content(result: Audit) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Numbers that another measure, cutoff or run has, as where columns or rows of a table are swapped."""
+"""Numbers that another measure, cutoff or run has, and columns or rows of a table that are swapped."""
 
 import pytest
 
@@ -52,6 +52,45 @@ def test_swapped_numbers_are_told_by_the_cell_that_has_them(table, swapped, said
     numbers = [table[run][name] for run, name in (each.partition(":")[0].split(", ") for each in said)]
     lines = [text.replace("#", number) for text, number in zip(said, numbers, strict=True)]
     assert elsewhere(result) == [f"{line} by the convention of the other claims" for line in lines]
+
+
+def exchanged(table, what, first, second):
+    """Return the table with two columns or rows under each other's heading."""
+    other = {first: second, second: first}
+    if what == "rows":
+        return {run: table[other.get(run, run)] for run in table}
+    return {run: {name: row[other.get(name, name)] for name in row} for run, row in table.items()}
+
+
+@pytest.mark.parametrize("swapped", [("columns", "MAP@10", "P@1"), ("rows", "bm25", "lsa")])
+def test_swapped_columns_and_rows_are_exchanged_first(table, swapped):
+    what, first, second = swapped
+    result = pm.audit(QRELS, RUNS, exchanged(table, *swapped))
+    assert (result.ok, result.best[0].complete) == (False, True)
+    assert result.swap == f"the {what} {first} and {second} are swapped" == result.report().data()["swap"]
+    text = " ".join(str(result).split())
+    assert text.startswith(
+        f"It seems that {result.swap}. Once they are exchanged: Certain: nDCG@10 with linear gains"
+    )
+    assert [trial.row for trial in result.trials] == [run for run in table for _ in MEASURES]
+    assert all(table[trial.row][trial.claim.name] == trial.claim.text for trial in result.trials)
+
+
+def test_what_is_printed_twice_or_wrong_once_is_not_swapped(table):
+    twice = {run: {**row, "MAP@10": row["P@1"]} for run, row in table.items()}
+    once = {**table, "lsa": twice["lsa"]}
+    for claims in (table, twice, once):
+        result = pm.audit(QRELS, RUNS, claims)
+        assert (result.swap, "It seems that" in str(result)) == ("", False)
+
+
+def test_rows_are_swapped_beside_two_with_the_same_numbers(table):
+    runs = {"copy": RUNS["bm25"], **RUNS, "third": RUNS["lsa"] | {"sample_01_1": {}}}
+    rows = {"copy": table["bm25"], **table}
+    values = pm.calc_aggregate([*MEASURES.values()], QRELS, runs["third"]).values()
+    rows["third"] = {name: f"{value:.4f}" for name, value in zip(MEASURES, values, strict=True)}
+    result = pm.audit(QRELS, runs, exchanged(rows, "rows", "lsa", "third"))
+    assert result.swap == "the rows lsa and third are swapped"
 
 
 @pytest.mark.parametrize(
